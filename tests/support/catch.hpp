@@ -1,0 +1,8 @@
+// Catch2, whichever of its two generations is installed.
+#pragma once
+
+#ifdef YODEL_CATCH2_V3
+#    include <catch2/catch_all.hpp>
+#else
+#    include <catch2/catch.hpp>
+#endif

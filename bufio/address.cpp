@@ -1,0 +1,69 @@
+#include "bufio/address.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <system_error>
+
+namespace bufio {
+
+Address::Address(const sockaddr* from, socklen_t length) : size(length) {
+    std::memcpy(&storage, from, length);
+}
+
+Address Address::unix_path(const std::string& path) {
+    sockaddr_un name{};
+    if (path.size() >= sizeof name.sun_path)
+        throw std::system_error(ENAMETOOLONG, std::generic_category(), path);
+    name.sun_family = AF_UNIX;
+    path.copy(name.sun_path, path.size());
+    const auto length = offsetof(sockaddr_un, sun_path) + path.size() + 1;
+    return {reinterpret_cast<const sockaddr*>(&name), static_cast<socklen_t>(length)};
+}
+
+int Address::port() const {
+    if (family() == AF_INET)
+        return ntohs(reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
+    if (family() == AF_INET6)
+        return ntohs(reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port);
+    return 0;
+}
+
+std::string Address::text() const {
+    char host[INET6_ADDRSTRLEN] = "";
+    if (family() == AF_INET) {
+        const auto& in = reinterpret_cast<const sockaddr_in&>(storage);
+        ::inet_ntop(AF_INET, &in.sin_addr, host, sizeof host);
+        return std::string(host) + ":" + std::to_string(port());
+    }
+    if (family() == AF_INET6) {
+        const auto& in6 = reinterpret_cast<const sockaddr_in6&>(storage);
+        ::inet_ntop(AF_INET6, &in6.sin6_addr, host, sizeof host);
+        return "[" + std::string(host) + "]:" + std::to_string(port());
+    }
+    if (family() == AF_UNIX && size > offsetof(sockaddr_un, sun_path))
+        return reinterpret_cast<const sockaddr_un&>(storage).sun_path;
+    return "unnamed";
+}
+
+Fd open_socket(int family) {
+    Fd fd(::socket(family, SOCK_STREAM, 0));
+    if (!fd) return fd;
+    ::fcntl(fd.get(), F_SETFD, FD_CLOEXEC);
+    ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
+    if (family != AF_UNIX) set_nodelay(fd.get());
+    return fd;
+}
+
+void set_nodelay(int fd) {
+    const int on = 1;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+}  // namespace bufio

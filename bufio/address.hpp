@@ -1,0 +1,32 @@
+// Socket addresses: IPv4, IPv6 and unix-domain.
+#pragma once
+
+#include "bufio/fd.hpp"
+
+#include <sys/socket.h>
+
+#include <string>
+
+namespace bufio {
+
+struct Address {
+    sockaddr_storage storage{};
+    socklen_t size = 0;
+
+    Address() { storage.ss_family = AF_UNSPEC; }
+    Address(const sockaddr* from, socklen_t length);
+    static Address unix_path(const std::string& path);  // throws std::system_error: too long
+
+    const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+    int family() const { return storage.ss_family; }
+    int port() const;          // 0 where there is none
+    std::string text() const;  // 127.0.0.1:7, [::1]:7, or the path
+};
+
+// A socket for the address's family: non-blocking, closed on exec; a TCP one without Nagle's
+// delay, so that what is written is on its way. Empty, and errno set, on failure.
+Fd open_socket(int family);
+
+void set_nodelay(int fd);
+
+}  // namespace bufio

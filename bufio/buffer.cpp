@@ -1,0 +1,73 @@
+#include "bufio/buffer.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <utility>
+
+namespace bufio {
+
+Buffer::Buffer(Buffer&& other) noexcept : limit_(other.limit_) { *this = std::move(other); }
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+    memory_ = std::move(other.memory_);
+    capacity_ = std::exchange(other.capacity_, 0);
+    begin_ = std::exchange(other.begin_, 0);
+    end_ = std::exchange(other.end_, 0);
+    limit_ = other.limit_;
+    return *this;
+}
+
+bool Buffer::append(std::string_view bytes) {
+    char* const room = reserve(bytes.size());
+    if (!room) return bytes.empty();
+    std::copy(bytes.begin(), bytes.end(), room);
+    commit(bytes.size());
+    return true;
+}
+
+void Buffer::consume(std::size_t count) {
+    assert(count <= size());
+    begin_ += count;
+    if (begin_ == end_) begin_ = end_ = 0;
+}
+
+// Moving the bytes to the front is paid for by as many consumed before; doubling by as many
+// appended.
+char* Buffer::reserve(std::size_t count) {
+    if (count > limit_ - size()) return nullptr;
+    if (count > capacity_ - end_) {
+        const std::size_t need = size() + count;
+        const bool fits = need <= capacity_ && begin_ >= size();
+        relocate(fits ? capacity_ : std::max(need, std::min(2 * capacity_, limit_)));
+    }
+    return memory_.get() + end_;
+}
+
+void Buffer::commit(std::size_t count) {
+    assert(count <= capacity_ - end_);
+    end_ += count;
+}
+
+void Buffer::release() {
+    if (!empty()) return;
+    memory_.reset();
+    capacity_ = begin_ = end_ = 0;
+}
+
+void Buffer::relocate(std::size_t capacity) {
+    const std::size_t count = size();
+    char* const from = memory_.get() + begin_;
+    if (capacity == capacity_) {
+        std::memmove(memory_.get(), from, count);
+    } else {
+        std::unique_ptr<char[]> larger(new char[capacity]);
+        if (count > 0) std::memcpy(larger.get(), from, count);
+        memory_ = std::move(larger);
+        capacity_ = capacity;
+    }
+    begin_ = 0;
+    end_ = count;
+}
+
+}  // namespace bufio

@@ -1,0 +1,102 @@
+#include "bufio/lookup.hpp"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <thread>
+
+namespace bufio {
+
+namespace {
+
+std::string error_text(int code) {
+    if (code == EAI_SYSTEM) return std::generic_category().message(errno);
+    return ::gai_strerror(code);
+}
+
+Found ask(const Endpoint& endpoint, int flags, int& code) {
+    addrinfo hints{};
+    hints.ai_family = endpoint.family;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = flags | (endpoint.passive ? AI_PASSIVE : 0);
+    addrinfo* list = nullptr;
+    const char* const host = endpoint.host.empty() ? nullptr : endpoint.host.c_str();
+    code = ::getaddrinfo(host, endpoint.service.c_str(), &hints, &list);
+    Found found;
+    if (code != 0) {
+        found.error = error_text(code);
+        return found;
+    }
+    for (const addrinfo* it = list; it; it = it->ai_next)
+        found.addresses.emplace_back(it->ai_addr, it->ai_addrlen);
+    ::freeaddrinfo(list);
+    return found;
+}
+
+// The thread takes none of the program's signals: they belong to the loop.
+template <class Work>
+void start_thread(Work work) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        std::thread(std::move(work)).detach();
+    } catch (...) {
+        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        throw;
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+
+std::string Endpoint::text() const {
+    if (!path.empty()) return path;
+    const bool v6 = host.find(':') != std::string::npos;
+    return (v6 ? "[" + host + "]" : host) + ":" + service;
+}
+
+Found look_up_numeric(const Endpoint& endpoint) {
+    if (!endpoint.path.empty()) return {{Address::unix_path(endpoint.path)}, {}};
+    int code = 0;
+    Found found = ask(endpoint, AI_NUMERICHOST, code);
+    if (code == EAI_NONAME && !endpoint.numeric) found.error.clear();
+    return found;
+}
+
+Found look_up(const Endpoint& endpoint) {
+    Found found = look_up_numeric(endpoint);
+    int code = 0;
+    if (found.addresses.empty() && found.error.empty()) found = ask(endpoint, 0, code);
+    return found;
+}
+
+struct Lookup::Shared {
+    Found found;  // the thread's, until the pipe is readable
+    Fd done;      // the pipe's other end
+};
+
+Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
+    : shared_(std::make_shared<Shared>()) {
+    int ends[2];
+    if (::pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    wake_.reset(ends[0]);
+    shared_->done.reset(ends[1]);
+    watch_ =
+        ev::Watch(loop, wake_.get(), ev::readable, [this, done = std::move(done)](ev::Events) {
+            watch_.want(ev::none);
+            done(std::move(shared_->found));
+        });
+    start_thread([shared = shared_, endpoint] {
+        shared->found = look_up(endpoint);
+        shared->done.reset();  // the pipe's end of input is the word
+    });
+}
+
+}  // namespace bufio

@@ -1,0 +1,52 @@
+#include "bufio/fd.hpp"
+#include "bufio/transport.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+
+namespace bufio {
+
+namespace {
+
+class PlainTransport final : public Transport {
+public:
+    explicit PlainTransport(Fd fd) : fd_(std::move(fd)) {}
+
+    int descriptor() const override { return fd_.get(); }
+
+    Moved read(char* to, std::size_t size) override {
+        for (;;) {
+            const ssize_t count = ::recv(fd_.get(), to, size, 0);
+            if (count > 0) return {Io::done, static_cast<std::size_t>(count)};
+            if (count == 0) return {Io::end_of_input};
+            if (errno == EAGAIN || errno == EWOULDBLOCK) return {Io::wants_read};
+            if (errno != EINTR) return fail(system_end(Reason::receive, "receiving", errno));
+        }
+    }
+
+    Moved write(const char* from, std::size_t size) override {
+        for (;;) {
+            const ssize_t count = ::send(fd_.get(), from, size, MSG_NOSIGNAL);
+            if (count >= 0) return {Io::done, static_cast<std::size_t>(count)};
+            if (errno == EAGAIN || errno == EWOULDBLOCK) return {Io::wants_write};
+            if (errno != EINTR) return fail(system_end(Reason::send, "sending", errno));
+        }
+    }
+
+    Moved close_output() override {
+        if (::shutdown(fd_.get(), SHUT_WR) == 0) return {Io::done};
+        return fail(system_end(Reason::send, "closing the sending side", errno));
+    }
+
+private:
+    Fd fd_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_plain_transport(Fd fd) {
+    return std::make_unique<PlainTransport>(std::move(fd));
+}
+
+}  // namespace bufio

@@ -1,0 +1,211 @@
+#include "bufio/stream.hpp"
+
+#include <array>
+
+namespace bufio {
+
+namespace {
+
+// Bytes read at once. Larger is no faster, and smaller costs: half of it a tenth, a quarter of
+// it half again as much time per byte.
+constexpr std::size_t chunk = 64 * 1024;
+
+// An idle connection keeps no memory larger than this many bytes.
+constexpr std::size_t keep = 1024;
+
+// All streams of a thread read into this one, so that an idle connection owns no buffer.
+char* shared_room() {
+    static thread_local std::array<char, chunk> room;
+    return room.data();
+}
+
+}  // namespace
+
+Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user, Limits limits)
+    : transport_(std::move(transport)),
+      user_(user),
+      limits_(limits),
+      output_(limits.output),
+      watch_(loop, transport_->descriptor(), ev::none, [this](ev::Events e) { on_events(e); }),
+      again_(loop, [this] { on_again(); }),
+      deadline_(loop, [this] {
+          end_with({Reason::timeout, "the peer has not closed in time"});
+          notify();
+      }) {
+    handshake();
+    update();
+}
+
+Stream::~Stream() {
+    if (destroyed_) *destroyed_ = true;
+}
+
+std::string_view Stream::received() const { return fresh_.empty() ? input_.view() : fresh_; }
+
+void Stream::consume(std::size_t count) {
+    if (!fresh_.empty()) return fresh_.remove_prefix(count);
+    input_.consume(count);
+    if (input_.empty() && input_.capacity() > keep) input_.release();
+    update();
+}
+
+bool Stream::write(std::string_view bytes) {
+    if (end_ || finishing_ || bytes.size() > output_.limit() - output_.size()) return false;
+    if (ready_ && output_.empty()) push(bytes);
+    output_.append(bytes);
+    update();
+    return true;
+}
+
+void Stream::set_input_high(std::size_t bytes) {
+    limits_.input_high = bytes;
+    limits_.input_low = bytes / 4;
+    update();
+}
+
+void Stream::finish() {
+    if (end_ || finishing_) return;
+    finishing_ = true;
+    if (ready_ && output_.empty()) close_output();
+    update();
+}
+
+void Stream::finish(ev::Duration deadline) {
+    finish();
+    if (!end_) deadline_.start(deadline);
+}
+
+void Stream::on_events(ev::Events events) {
+    if (!ready_) {
+        handshake();
+    } else {
+        if (wants_output() && (events & write_waits_)) flush();
+        if (wants_input() && (events & read_waits_)) read();
+    }
+    notify();
+}
+
+void Stream::on_again() {
+    if (wants_input()) read();
+    notify();
+}
+
+void Stream::handshake() {
+    switch (transport_->handshake().io) {
+    case Io::done:
+        ready_ = true;
+        unseen_ = transport_->buffers_input();
+        if (!output_.empty() || finishing_) flush();
+        break;
+    case Io::wants_read: handshake_waits_ = ev::readable; break;
+    case Io::wants_write: handshake_waits_ = ev::writable; break;
+    case Io::end_of_input:
+    case Io::failed: end_with(transport_->failure()); break;
+    }
+}
+
+// Input that nobody has left over is handed to the user where it was read; the rest is kept.
+void Stream::read() {
+    char* const room = input_.empty() ? shared_room() : input_.reserve(chunk);
+    std::size_t count = 0;
+    const Moved last = fill(room, count);
+    bytes_read_ += count;
+    if (input_.empty()) {
+        fresh_ = {room, count};
+    } else {
+        input_.commit(count);
+    }
+    unseen_ = last.io == Io::done && transport_->buffers_input();
+    read_waits_ = last.io == Io::wants_write ? ev::writable : ev::readable;
+    if (last.io == Io::end_of_input) input_ended_ = true;
+    if (last.io == Io::failed) end_with(transport_->failure());
+    end_if_both_closed();
+}
+
+// Reads until the room is full or nothing more is there, told by the transport where it can be,
+// so that a plain socket is not asked once more in vain.
+Moved Stream::fill(char* room, std::size_t& count) {
+    Moved moved{Io::done};
+    while (count < chunk) {
+        moved = transport_->read(room + count, chunk - count);
+        if (moved.io != Io::done) break;
+        count += moved.count;
+        if (!transport_->buffers_input()) break;
+    }
+    return moved;
+}
+
+void Stream::flush() {
+    std::string_view rest = output_.view();
+    push(rest);
+    output_.consume(output_.size() - rest.size());
+    if (!output_.empty() || end_) return;
+    if (output_.capacity() > keep) output_.release();
+    if (finishing_) close_output();
+}
+
+// Writes what the system takes, and leaves the rest in `bytes`.
+void Stream::push(std::string_view& bytes) {
+    while (!bytes.empty()) {
+        const Moved moved = transport_->write(bytes.data(), bytes.size());
+        write_waits_ = moved.io == Io::wants_read ? ev::readable : ev::writable;
+        if (moved.io == Io::failed) end_with(transport_->failure());
+        if (moved.io != Io::done) return;
+        bytes.remove_prefix(moved.count);
+        bytes_written_ += moved.count;
+    }
+}
+
+void Stream::close_output() {
+    if (output_closed_) return;
+    const Moved moved = transport_->close_output();
+    write_waits_ = moved.io == Io::wants_read ? ev::readable : ev::writable;
+    if (moved.io == Io::failed) end_with(transport_->failure());
+    output_closed_ = moved.io == Io::done;
+    end_if_both_closed();
+}
+
+void Stream::end_if_both_closed() {
+    if (input_ended_ && output_closed_) end_with({Reason::clean, "closed"});
+}
+
+void Stream::end_with(End end) {
+    if (end_) return;
+    end_ = std::move(end);
+    deadline_.cancel();
+    again_.start(ev::Duration::zero());  // unless the user is told earlier
+}
+
+bool Stream::wants_input() const { return ready_ && !end_ && !input_ended_ && !full_; }
+
+bool Stream::wants_output() const {
+    return ready_ && !end_ && (!output_.empty() || (finishing_ && !output_closed_));
+}
+
+// The one place that decides what is waited for; called after every change of state.
+void Stream::update() {
+    const std::size_t waiting = received().size();
+    full_ = waiting > (full_ ? limits_.input_low : limits_.input_high);
+    ev::Events events = ev::none;
+    if (!ready_ && !end_) events |= handshake_waits_;
+    if (wants_input()) events |= read_waits_;
+    if (wants_output()) events |= write_waits_;
+    watch_.want(events);
+    if (unseen_ && wants_input() && !again_.pending()) again_.start(ev::Duration::zero());
+}
+
+void Stream::notify() {
+    if (told_end_) return;
+    told_end_ = static_cast<bool>(end_);
+    if (told_end_) again_.cancel();
+    bool destroyed = false;
+    destroyed_ = &destroyed;
+    user_.stream_changed(*this);
+    if (destroyed) return;
+    destroyed_ = nullptr;
+    input_.append(fresh_);
+    fresh_ = {};
+    update();
+}
+
+}  // namespace bufio

@@ -1,0 +1,120 @@
+// A connection as two queues of bytes: what was received and not yet consumed, and what was
+// written and not yet taken by the system.  It does the handshake if there is one, reads while
+// there is room, writes as soon as it may, and tells its user when something has changed.
+//
+// A user reads received() and consume()s; a write() goes to the system at once where that takes
+// it.  The user is called back, never from inside a call of its own, with stream_changed():
+// when the handshake is done, bytes came or went, the peer closed its side, or the stream
+// ended.  It may do anything there, destroying the stream included.
+//
+// Both queues are bounded.  Above the high-water mark of input it stops reading until the user
+// has consumed down to the low one, so that the peer meets its own back-pressure.  A write that
+// would take the output past its limit is refused whole; users look at pending() before.
+#pragma once
+
+#include "bufio/buffer.hpp"
+#include "bufio/end.hpp"
+#include "bufio/transport.hpp"
+#include "ev/loop.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace bufio {
+
+class Stream {
+public:
+    class User {
+    public:
+        virtual void stream_changed(Stream& stream) = 0;
+
+    protected:
+        ~User() = default;
+    };
+
+    struct Limits {  // bytes
+        std::size_t input_high = 256 * 1024;
+        std::size_t input_low = 64 * 1024;
+        std::size_t output = 64 * 1024 * 1024;
+    };
+
+    // The user outlives the stream.
+    Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user, Limits limits);
+    Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user)
+        : Stream(loop, std::move(transport), user, Limits()) {}
+    ~Stream();
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+
+    // The bytes received and not yet consumed; valid until consume() or until the call back
+    // returns.
+    std::string_view received() const;
+    void consume(std::size_t count);
+
+    // False if it was refused: the limit, or a stream that is finishing or has ended.
+    bool write(std::string_view bytes);
+    std::size_t pending() const { return output_.size(); }
+    std::uint64_t bytes_read() const { return bytes_read_; }
+    // Bytes that the system has taken.
+    std::uint64_t bytes_written() const { return bytes_written_; }
+
+    // Replaces the high-water mark; the low one follows at a quarter.
+    void set_input_high(std::size_t bytes);
+
+    // Says, after all that is pending, that nothing more will be written: FIN, or close_notify
+    // with TLS. Input goes on; once the peer has ended too, the stream has ended cleanly.
+    void finish();
+    // The same, ending with Reason::timeout if the peer's end has not come within `deadline`.
+    void finish(ev::Duration deadline);
+
+    bool open() const { return ready_ && !end_; }  // the handshake is done
+    bool finishing() const { return finishing_; }
+    bool output_closed() const { return output_closed_; }
+    bool input_ended() const { return input_ended_; }  // the peer has closed its side
+    const End& end() const { return end_; }
+    const TlsFacts* tls() const { return transport_->tls(); }
+
+private:
+    void on_events(ev::Events events);
+    void on_again();
+    void handshake();
+    void read();
+    Moved fill(char* room, std::size_t& count);
+    void flush();
+    void push(std::string_view& bytes);
+    void close_output();
+    void end_if_both_closed();
+    void end_with(End end);
+    bool wants_input() const;
+    bool wants_output() const;
+    void update();
+    void notify();
+
+    std::unique_ptr<Transport> transport_;
+    User& user_;
+    Limits limits_;
+    Buffer input_;
+    Buffer output_;
+    std::string_view fresh_;  // received, still in the shared read buffer: only while notifying
+    End end_;
+    ev::Watch watch_;
+    ev::Timer
+        again_;  // to go on without an event: input that poll can't see, or the end to tell
+    ev::Timer deadline_;  // of finish()
+    std::uint64_t bytes_read_ = 0;
+    std::uint64_t bytes_written_ = 0;
+    bool* destroyed_ = nullptr;  // where the destructor leaves its word, while notifying
+    ev::Events handshake_waits_ = ev::none;
+    ev::Events read_waits_ = ev::readable;   // the direction that the next read waits for
+    ev::Events write_waits_ = ev::writable;  // the direction that the next write waits for
+    bool ready_ = false;                     // the handshake is done
+    bool told_end_ = false;  // the user knows that it has ended, and is not called again
+    bool full_ = false;  // input has passed its high-water mark and not yet come below the low
+    bool unseen_ = false;  // the last read stopped before the transport had nothing more
+    bool input_ended_ = false;
+    bool finishing_ = false;
+    bool output_closed_ = false;
+};
+
+}  // namespace bufio

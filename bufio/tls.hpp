@@ -1,0 +1,70 @@
+// TLS by OpenSSL, client and server side: contexts that are made once and turn sockets into
+// transports.  At least TLS 1.2, renegotiation refused, partial writes retried from wherever
+// the bytes have moved to, a peer's end without close_notify told as a truncation.
+#pragma once
+
+#include "bufio/end.hpp"
+#include "bufio/fd.hpp"
+#include "bufio/transport.hpp"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace bufio {
+
+// Settings that can't be used: a file that is missing or holds no certificate, and the like.
+class TlsError : public std::runtime_error {
+public:
+    explicit TlsError(End end) : std::runtime_error(end.text), end_(std::move(end)) {}
+    const End& end() const { return end_; }
+
+private:
+    End end_;
+};
+
+struct TlsClientOptions {
+    std::string ca_file;            // PEM; with the directory, instead of the system's
+    std::string ca_directory;       // certificates by hashed name
+    std::string certificate;        // PEM file, our own; with its chain
+    std::string key;                // PEM file; empty: in the certificate's
+    std::vector<std::string> alpn;  // protocols offered, the preferred first
+    std::vector<std::string> pins;  // sha256//BASE64: one of these keys, instead of a chain
+    bool verify = true;             // the chain and the name
+    std::string server_name;        // sent as SNI; empty: the host
+    std::string verify_name;        // what the certificate must name; empty: the host
+    int min_version = 0;            // 0x0303 for TLS 1.2, 0x0304 for TLS 1.3
+    int max_version = 0;            // likewise; 0: the latest
+};
+
+struct TlsServerOptions {
+    std::string certificate;  // PEM file with its chain
+    std::string key;          // PEM file; empty: in the certificate's
+    std::string client_ca;    // PEM file; not empty: clients must show a certificate by these
+};
+
+class TlsContext {
+public:
+    // These throw TlsError.
+    static TlsContext client(const TlsClientOptions& options);
+    static TlsContext server(const TlsServerOptions& options);
+    // A server with a key and certificate made on the spot, for `localhost` and the loopback
+    // addresses; its pin is what a client that trusts it asks for.
+    static TlsContext self_signed_server();
+
+    // The host is what the user named: it is sent as SNI, and verified, unless the options
+    // name another.
+    std::unique_ptr<Transport> connect(Fd socket, const std::string& host) const;
+    std::unique_ptr<Transport> accept(Fd socket) const;
+
+    // sha256//BASE64 of our own public key; empty without one.
+    std::string pin() const;
+
+private:
+    struct Context;
+    explicit TlsContext(std::shared_ptr<Context> context) : context_(std::move(context)) {}
+    std::shared_ptr<Context> context_;
+};
+
+}  // namespace bufio

@@ -1,0 +1,66 @@
+// What a stream reads from and writes to: a plain descriptor, TLS on top of one, or a script in
+// a test.  Nothing here blocks, and nothing here knows the loop.
+#pragma once
+
+#include "bufio/end.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace bufio {
+
+// The outcome of one attempt. With `wants_*` the same call is to be made again once the
+// descriptor is readable or writable, whichever direction the call itself works in.
+enum class Io { done, wants_read, wants_write, end_of_input, failed };
+
+struct Moved {
+    Io io;
+    std::size_t count = 0;  // bytes, with `done`
+};
+
+// The facts of a TLS connection, for display; what the peer chose is as it sent it.
+struct TlsFacts {
+    std::string version;
+    std::string cipher;
+    std::string alpn;
+    std::string subject;  // of the peer's certificate; empty: it has shown none
+    std::string issuer;
+    std::string not_after;   // ISO date
+    long days_left = 0;      // until then; negative: expired
+    std::string pin;         // sha256//BASE64 of its public key
+    std::string unverified;  // empty: the certificate was verified; else why it would not be
+    bool resumed = false;
+};
+
+class Transport {
+public:
+    virtual ~Transport() = default;
+    virtual int descriptor() const = 0;
+    virtual Moved handshake() { return {Io::done}; }
+    virtual Moved read(char* to, std::size_t size) = 0;
+    virtual Moved write(const char* from, std::size_t size) = 0;
+    // Says that nothing more will be written.
+    virtual Moved close_output() = 0;
+    // True where a read may succeed though the descriptor is not readable.
+    virtual bool buffers_input() const { return false; }
+    virtual const TlsFacts* tls() const { return nullptr; }
+
+    // Why the last call failed.
+    const End& failure() const { return failure_; }
+
+protected:
+    Moved fail(End end) {
+        failure_ = std::move(end);
+        return {Io::failed};
+    }
+
+private:
+    End failure_;
+};
+
+// Owns a non-blocking socket.
+class Fd;
+std::unique_ptr<Transport> make_plain_transport(Fd fd);
+
+}  // namespace bufio

@@ -1,0 +1,108 @@
+// A program on a pseudo-terminal, with a terminal emulator (libvterm) for a user to look at.
+//
+//     test::Tty tty({.arguments = {"build/yodel", "-f", "line"}});
+//     REQUIRE(tty.wait_for("● up"));
+//     tty.send("hello\r");
+//     REQUIRE(tty.wait_for("‹ hello ✓"));
+//     tty.send("\x04");
+//     REQUIRE(tty.wait_exit() == 0);
+//
+// Every wait is for a condition; its time limit is only what turns a hang into a failure.
+#pragma once
+
+#include <sys/types.h>
+#include <termios.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test {
+
+class Tty {
+public:
+    struct Size {
+        int rows = 24;
+        int columns = 80;
+    };
+
+    struct Options {
+        std::vector<std::string> arguments;  // the program first, found by PATH
+        // "NAME=value" sets, "NAME" unsets; before these TERM is xterm-256color, LC_ALL is
+        // C.UTF-8, and LINES, COLUMNS, NO_COLOR and ESCDELAY are not set.
+        std::vector<std::string> environment = {};
+        Size size = {};
+    };
+
+    static constexpr std::chrono::seconds patience{20};
+
+    explicit Tty(const Options& options);
+    ~Tty();  // kills and reaps the program if it still runs
+    Tty(const Tty&) = delete;
+    Tty& operator=(const Tty&) = delete;
+
+    // What the user does.
+    void send(std::string_view bytes);
+    void resize(Size size);  // 0x0 too: the emulator keeps its size then
+    void hang_up();          // closes the user's side
+    void kill(int signal);
+    pid_t pid() const { return pid_; }
+
+    // Reads what the program writes until `condition` holds. False: it did not in time, or no
+    // longer can, as the program is gone.
+    bool wait_for(const std::function<bool()>& condition,
+                  std::chrono::milliseconds timeout = patience);
+    bool wait_for(std::string_view text, std::chrono::milliseconds timeout = patience);
+
+    // The program's exit status, or 128 plus the signal that ended it, as a shell says; none:
+    // it did not end in time.
+    std::optional<int> wait_exit(std::chrono::milliseconds timeout = patience);
+
+    // What the user sees.
+    std::string row(int row) const;  // without trailing blanks
+    std::string screen() const;      // all rows, with a newline after each
+    bool shows(std::string_view text) const;
+    struct Cell {
+        std::string text;
+        bool reverse = false;
+        bool bold = false;
+        bool colored = false;  // a foreground that is not the default one
+    };
+    Cell cell(int row, int column) const;
+    int cursor_row() const;
+    int cursor_column() const;
+    bool cursor_shown() const;
+    bool alternate_screen() const;
+    const std::string& title() const;
+    std::set<int> modes() const;         // DEC private modes switched on, 2004 for one
+    const std::string& answers() const;  // what the emulator sent back to the program
+    const std::string& output() const;   // every byte that the program wrote
+
+    // The settings of the line, as stty shows them.
+    termios settings() const;
+
+private:
+    struct Emulator;
+
+    void start(const Options& options);
+    bool exchange(std::chrono::milliseconds timeout);
+    void read_output();
+    void write_input();
+    void reap();
+
+    std::unique_ptr<Emulator> emulator_;
+    int master_ = -1;
+    pid_t pid_ = -1;
+    std::string input_;  // not yet taken by the program's side
+    std::string output_;
+    std::optional<int> status_;  // once the program ended
+};
+
+bool same_settings(const termios& a, const termios& b);
+
+}  // namespace test

@@ -1,0 +1,63 @@
+// What is drawn: rows of styled text, as a value. Whoever composes a frame needs no terminal.
+//
+// All text in a frame is visible text: literals, or what ui/text.hpp returned.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ui {
+
+// What text means, never how it looks: that depends on the terminal, which may have no colors.
+enum class Style {
+    normal,
+    dim,
+    bold,
+    good,
+    bad,
+    warn,
+    marked,       // a stand-in for bytes that must not reach the terminal: reverse video
+    match,        // found by a search
+    selected,     // the selected message
+    status,       // the status line: a bar
+    status_good,  // within that bar
+    status_bad,
+    status_warn,
+};
+
+struct Span {
+    std::string text;
+    Style style = Style::normal;
+
+    bool operator==(const Span&) const = default;
+};
+
+using Row = std::vector<Span>;
+
+struct Frame {
+    std::vector<Row>
+        rows;  // from the top; missing ones are blank, those below the screen unseen
+    int cursor_row = 0;
+    int cursor_column = 0;
+    bool cursor_shown = false;
+};
+
+// Adds visible text, to the last span if that has the same style.
+void append(Row& row, std::string_view text, Style style = Style::normal);
+
+// Adds any bytes: made visible, their stand-ins marked.
+void append_bytes(Row& row, std::string_view bytes, Style style = Style::normal);
+
+int columns(const Row& row);
+
+// Keeps the cells that fit into `width` columns.
+void cut(Row& row, int width);
+
+// Adds blanks up to `width` columns.
+void pad(Row& row, int width, Style style = Style::normal);
+
+// The text alone.
+std::string plain(const Row& row);
+
+}  // namespace ui

@@ -1,0 +1,90 @@
+// The terminal of the process, standard input and output, while it belongs to the program.
+//
+//     std::setlocale(LC_ALL, "");
+//     ui::Terminal terminal;
+//     ev::Watch keyboard(loop, STDIN_FILENO, ev::readable, [&](ev::Events) {
+//         while (auto key = terminal.read_key()) ...
+//         if (terminal.gone()) loop.stop();
+//     });
+//     ev::Signal winch(loop, SIGWINCH, [&] { terminal.resize(); ... draw ... });
+//     ev::Signal cont(loop, SIGCONT, [&] { terminal.redraw(); ... draw ... });
+//
+// The terminal is as it was found after the destructor, after leave(), and after a fatal signal
+// (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL), which then takes its way. All other signals are
+// the caller's: no handler is left behind for any of them. The flags of the descriptors are
+// never changed. There is one Terminal at a time, used by one thread.
+#pragma once
+
+#include "ui/frame.hpp"
+#include "ui/key.hpp"
+#include "ui/key_parser.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace ui {
+
+struct Size {
+    int rows = 24;
+    int columns = 80;
+
+    bool operator==(const Size&) const = default;
+};
+
+enum class Color {
+    automatic,  // if the terminal has colors and NO_COLOR is not set
+    always,     // if the terminal has colors
+    never,
+};
+
+class Terminal {
+public:
+    // Takes the terminal over. Throws std::runtime_error, with one sentence, if standard input
+    // or output is no terminal, if its type (TERM) is not known, or if it can't place its
+    // cursor.
+    explicit Terminal(Color color = Color::automatic);
+    ~Terminal();
+    Terminal(const Terminal&) = delete;
+    Terminal& operator=(const Terminal&) = delete;
+
+    // The next key, if one was pressed. Never waits, but for ESCDELAY (25 ms unless that
+    // variable says otherwise) after an ESC that may be a key or the beginning of one. When the
+    // terminal is readable, call it until it returns none: a part of the input is kept here.
+    std::optional<Key> read_key();
+
+    // Whether the terminal hung up: from then on it is readable for ever and has no keys.
+    bool gone() const { return gone_; }
+
+    // Shows a frame; only what differs from the last one is written. Nothing while left.
+    void draw(const Frame& frame);
+
+    // Lets the next draw() write everything: another program may have written over the screen.
+    void redraw();
+
+    // Reads the terminal's size and returns it; to be called after SIGWINCH. 0 counts as 80
+    // columns, or 24 rows.
+    Size resize();
+    Size size() const { return size_; }
+
+    // Gives the terminal back, and takes it over again with a full redraw at the next draw().
+    void leave();
+    void enter();
+
+    // Leaves, stops the process group as ^Z does, and enters when it is continued. Returns at
+    // once where nobody could continue it.
+    void suspend();
+
+private:
+    struct Screen;
+
+    bool read_bytes();
+    bool await_byte();
+
+    std::unique_ptr<Screen> screen_;
+    KeyParser parser_;
+    Size size_;
+    bool gone_ = false;
+    bool left_ = false;
+};
+
+}  // namespace ui

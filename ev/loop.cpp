@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -11,56 +12,96 @@ namespace ev {
 
 namespace detail {
 
-struct Entry {
-    explicit Entry(Loop& owner) : loop(owner) { ++loop.objects_; }
-    virtual ~Entry() { --loop.objects_; }
-    virtual void leave() = 0;  // tells the loop that this one has ended
-    Loop& loop;
+// Stands for an object of any kind: what its kind has no use for lies idle. It lasts to the end
+// of the turn in which its object ends, because the turn may still hold it.
+struct Entry : Watched, Timed {
+    Entry(Core& owner, int descriptor, std::function<void(Events)> callback)
+        : Watched{descriptor}, core(owner), call(std::move(callback)) {}
+    Core& core;
+    std::function<void(Events)> call;
+    std::optional<CaughtSignal> caught;
 };
 
-struct WatchEntry final : Entry, Watched {
-    WatchEntry(Loop& owner, int descriptor, Watch::Callback callback)
-        : Entry(owner), Watched{descriptor}, call(std::move(callback)) {}
-    void leave() override {
-        loop.waiter_->set(*this, none);
-        --loop.watches_;
-    }
-    Watch::Callback call;
+struct Core {
+    Core(Loop::ReadClock read_clock, std::string_view backend)
+        : clock(read_clock), waiter(make_waiter(backend)) {}
+
+    bool idle() const { return watches == 0 && timers.empty() && signals.empty(); }
+    Time now();
+    Time after(Duration delay);
+    void catch_signal(Entry& entry, int signo);
+    void leave(Entry* entry);
+
+    void turn(Duration longest);
+    void wait(Duration longest);
+    void deliver_signals();
+    void deliver(const Ready& told);
+    void fire_timers();
+    void sweep();
+
+    const Loop::ReadClock clock;
+    const std::unique_ptr<Waiter> waiter;
+    TimerQueue timers;
+    std::vector<Entry*> signals;                // in order of creation
+    std::optional<WakePipe> pipe;               // made for the first signal
+    Watched wake{-1};                           // its reading end
+    std::vector<Ready> ready;                   // what the turn's wait has found
+    std::vector<std::unique_ptr<Entry>> ended;  // by their objects, in this turn
+    std::size_t objects = 0;                    // of all three kinds
+    std::size_t watches = 0;                    // of these, asleep or not
+    std::optional<Time> time;                   // this turn's, once it was read
+    bool in_turn = false;
+    bool stopping = false;
+    bool signalled = false;  // the signals are yet to be asked
+    bool busy = false;       // the last turn had something ready
+    unsigned stride = 1;     // of so many busy turns one looks
+    unsigned unlooked = 0;   // busy turns since the last that did
 };
 
-struct TimerEntry final : Entry {
-    TimerEntry(Loop& owner, Timer::Callback callback)
-        : Entry(owner), id(owner.timers_.create()), call(std::move(callback)) {}
-    void leave() override { loop.timers_.destroy(id); }
-    TimerQueue::Id id;
-    Timer::Callback call;
-};
+void Release::operator()(Entry* entry) const { entry->core.leave(entry); }
 
-struct SignalEntry final : Entry {
-    SignalEntry(Loop& owner, int number, Signal::Callback callback)
-        : Entry(owner), signo(number), call(std::move(callback)) {}
-    void leave() override {
-        loop.port_->release(signo);
-        *std::find(loop.signals_.begin(), loop.signals_.end(), this) = nullptr;
-    }
-    int signo;
-    Signal::Callback call;
-};
-
-void Release::operator()(Entry* entry) const {
-    Loop& loop = entry->loop;
-    entry->leave();
-    std::unique_ptr<Entry> ended(entry);
-    if (loop.in_turn_) return loop.ended_.push_back(std::move(ended));
-    loop.forget_ended_signals();
+Time Core::now() {
+    if (!in_turn) return clock();
+    if (!time) time = clock();
+    return *time;
 }
 
-}  // namespace detail
+Time Core::after(Duration delay) {
+    const Time start = now();
+    if (delay <= Duration::zero()) return start;
+    return delay < Time::max() - start ? start + delay : Time::max();
+}
 
-namespace {
+void Core::catch_signal(Entry& entry, int signo) {
+    if (!pipe) pipe.emplace();
+    wake.fd = pipe->descriptor();
+    waiter->set(wake, readable);
+    entry.caught.emplace(signo);
+    signals.push_back(&entry);
+}
+
+void Core::leave(Entry* entry) {
+    waiter->set(*entry, none);
+    timers.cancel(*entry);
+    entry->caught.reset();
+    --objects;
+    if (entry->fd >= 0) --watches;
+    ended.emplace_back(entry);
+    if (!in_turn) sweep();
+}
+
+void Core::turn(Duration longest) {
+    wait(longest);
+    const auto end = [](Core* core) { core->sweep(); };
+    const std::unique_ptr<Core, decltype(end)> sweeping(this, end);
+    in_turn = true;
+    deliver_signals();
+    for (const Ready& each : ready) deliver(each);
+    fire_timers();
+}
 
 // What poll(2) takes: rounded up, so that a timer is not met early; -1 waits without limit.
-int milliseconds(Duration duration) {
+static int milliseconds(Duration duration) {
     using std::chrono::milliseconds;
     if (duration == Duration::max()) return -1;
     const auto count = std::chrono::ceil<milliseconds>(std::max(duration, Duration::zero()));
@@ -68,11 +109,74 @@ int milliseconds(Duration duration) {
     return static_cast<int>(std::min<milliseconds>(count, longest).count());
 }
 
-}  // namespace
+// After a busy turn the next event is often there already, or will be soon: a look without
+// sleeping spares the kernel the entry and removal of a wait-queue hook for every descriptor.
+// Where looks find nothing they become rare, so that ping-pong does not pay for them.
+void Core::wait(Duration longest) {
+    const std::optional<Time> deadline = timers.next();
+    time.reset();
+    ready.clear();
+    if (signalled) longest = Duration::zero();
+    if (longest > Duration::zero() && busy && ++unlooked >= stride) {
+        unlooked = 0;
+        waiter->wait(0, ready);
+        stride = ready.empty() ? std::min(2 * stride, 16U) : 1;
+        if (!ready.empty()) return;
+    }
+    if (longest > Duration::zero() && deadline)
+        longest = std::min(longest, *deadline - clock());
+    waiter->wait(milliseconds(longest), ready);
+    busy = !ready.empty();
+}
 
-Loop::Loop(ReadClock clock) : clock_(clock), waiter_(make_poll_waiter()) {}
+// Where a callback throws, the signals after it are asked in the next turn.
+void Core::deliver_signals() {
+    const auto woken = [this](const Ready& each) { return each.watched == &wake; };
+    if (pipe && std::any_of(ready.begin(), ready.end(), woken)) {
+        pipe->drain();
+        signalled = true;
+    }
+    if (!signalled) return;
+    const std::size_t count = signals.size();  // later ones wait for the next turn
+    for (std::size_t i = 0; i < count; ++i)
+        if (signals[i]->caught && signals[i]->caught->raised()) signals[i]->call(none);
+    signalled = false;
+}
 
-Loop::~Loop() { assert(objects_ == 0 && "a loop outlives its objects"); }
+// An earlier callback of this turn may have ended the watch or changed what it wants.
+void Core::deliver(const Ready& told) {
+    const Events wanted = told.watched->interest;
+    const Events failure = told.events & (hangup | error);
+    const Events events = (failure ? wanted : told.events & wanted) | failure;
+    if (told.watched == &wake || wanted == none || events == none) return;
+    if ((told.events & wanted) == none) waiter->set(*told.watched, none);
+    static_cast<Entry*>(told.watched)->call(events);
+}
+
+void Core::fire_timers() {
+    if (timers.empty()) return;
+    const Time due = now();
+    while (Timed* const timer = timers.pop(due)) static_cast<Entry*>(timer)->call(none);
+}
+
+void Core::sweep() {
+    in_turn = false;
+    if (ended.empty()) return;
+    std::erase_if(signals, [](const Entry* signal) { return !signal->caught; });
+    std::exchange(ended, {}).clear();  // what these own ends at once
+}
+
+}  // namespace detail
+
+static std::string_view default_backend() {
+    const char* const named = std::getenv("EV_BACKEND");
+    return named && *named ? named : "poll";
+}
+
+Loop::Loop(ReadClock clock, std::string_view backend)
+    : core_(new detail::Core(clock, backend.empty() ? default_backend() : backend)) {}
+
+Loop::~Loop() { assert(core_->objects == 0 && "a loop outlives its objects"); }
 
 void Loop::run() {
     while (step()) {
@@ -80,156 +184,49 @@ void Loop::run() {
 }
 
 bool Loop::step(Duration longest) {
-    assert(!in_turn_ && "a turn inside a turn");
-    if (idle()) stopping_ = true;
-    if (!stopping_) {
-        const auto end = [](Loop* loop) { loop->end_turn(); };
-        const std::unique_ptr<Loop, decltype(end)> turn(this, end);
-        wait(longest);
-        in_turn_ = true;
-        deliver_signals();
-        deliver_descriptors();
-        fire_timers();
-    }
-    return !std::exchange(stopping_, false);
+    assert(!core_->in_turn && "a turn inside a turn");
+    if (core_->idle()) core_->stopping = true;
+    if (!core_->stopping) core_->turn(longest);
+    return !std::exchange(core_->stopping, false);
 }
 
-bool Loop::idle() const { return watches_ == 0 && timers_.size() == 0 && signals_.empty(); }
+void Loop::stop() { core_->stopping = true; }
+Time Loop::now() const { return core_->now(); }
+Time Loop::after(Duration delay) const { return core_->after(delay); }
 
-// After a busy turn the next event is often there already, or will be soon: a look without
-// sleeping spares the kernel the entry and removal of a wait-queue hook for every descriptor.
-// Where looks find nothing they become rare, so that ping-pong does not pay for them.
-void Loop::wait(Duration longest) {
-    const std::optional<Time> deadline = timers_.next();
-    now_known_ = false;
-    ready_.clear();
-    if (busy_ && look()) return;
-    if (deadline) longest = std::min(longest, std::max(*deadline - now(), Duration::zero()));
-    waiter_->wait(milliseconds(longest), ready_);
-    busy_ = !ready_.empty();
-    now_known_ = false;
+Handle::Handle(Loop& loop, int fd, std::function<void(Events)> callback)
+    : entry_(new detail::Entry(*loop.core_, fd, std::move(callback))) {
+    ++entry_->core.objects;
+    if (fd >= 0) ++entry_->core.watches;
 }
 
-bool Loop::look() {
-    if (look_skip_ > 0) {
-        --look_skip_;
-        return false;
-    }
-    waiter_->wait(0, ready_);
-    const unsigned longest_stride = 15;
-    look_stride_ = ready_.empty() ? std::min(2 * look_stride_ + 1, longest_stride) : 0;
-    look_skip_ = look_stride_;
-    return !ready_.empty();
-}
-
-void Loop::deliver_signals() {
-    if (!port_ || !port_->raised()) return;
-    port_->acknowledge();
-    const std::size_t count = signals_.size();  // later ones wait for the next turn
-    for (int signo = 1; signo < NSIG; ++signo) {
-        if (!port_->take(signo)) continue;
-        for (std::size_t i = 0; i < count; ++i)
-            if (signals_[i] && signals_[i]->signo == signo) signals_[i]->call();
-    }
-}
-
-void Loop::deliver_descriptors() {
-    for (std::size_t i = 0; i < ready_.size(); ++i)
-        if (ready_[i].watched != &wake_) deliver(ready_[i]);
-}
-
-// An earlier callback of this turn may have ended the watch or changed what it wants.
-void Loop::deliver(const Ready& ready) {
-    const Events wanted = ready.watched->interest;
-    const Events failure = ready.events & (hangup | error);
-    const Events events = (failure ? wanted : ready.events & wanted) | failure;
-    if (wanted == none || events == none) return;
-    auto& watch = static_cast<detail::WatchEntry&>(*ready.watched);
-    if ((ready.events & wanted) == none) waiter_->set(watch, none);
-    watch.call(events);
-}
-
-void Loop::fire_timers() {
-    if (timers_.size() == 0) return;
-    const Time time = now();
-    while (const auto id = timers_.pop(time)) timer_entries_[*id]->call();
-}
-
-void Loop::end_turn() {
-    in_turn_ = false;
-    forget_ended_signals();
-    if (!ended_.empty()) std::exchange(ended_, {}).clear();  // what these own ends at once
-}
-
-void Loop::forget_ended_signals() {
-    signals_.erase(std::remove(signals_.begin(), signals_.end(), nullptr), signals_.end());
-    if (signals_.empty() && wake_.interest != none) waiter_->set(wake_, none);
-}
-
-Time Loop::now() const {
-    if (in_turn_ && now_known_) return now_;
-    now_ = clock_();
-    now_known_ = true;
-    return now_;
-}
-
-Time Loop::after(Duration delay) const {
-    const Time start = now();
-    if (delay <= Duration::zero()) return start;
-    return delay < Time::max() - start ? start + delay : Time::max();
-}
-
+// poll(2) would overlook a negative number; no descriptor is as high as the one in its place.
 Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)
-    : Handle(new detail::WatchEntry(loop, fd, std::move(callback))) {
-    ++loop.watches_;
+    : Handle(loop, fd < 0 ? std::numeric_limits<int>::max() : fd, std::move(callback)) {
     want(interest);
 }
 
-void Watch::want(Events interest) {
-    auto& watch = static_cast<detail::WatchEntry&>(*entry_);
-    if (watch.interest != interest) watch.loop.waiter_->set(watch, interest);
-}
+void Watch::want(Events interest) { entry_->core.waiter->set(*entry_, interest); }
+Events Watch::wanted() const { return entry_->interest; }
 
-Events Watch::wanted() const {
-    return static_cast<const detail::WatchEntry&>(*entry_).interest;
+static auto without_events(std::function<void()> callback) {
+    return [call = std::move(callback)](Events) { call(); };
 }
 
 Timer::Timer(Loop& loop, Callback callback)
-    : Handle(new detail::TimerEntry(loop, std::move(callback))) {
-    auto& timer = static_cast<detail::TimerEntry&>(*entry_);
-    if (loop.timer_entries_.size() <= timer.id) loop.timer_entries_.resize(timer.id + 1);
-    loop.timer_entries_[timer.id] = &timer;
-}
+    : Handle(loop, -1, without_events(std::move(callback))) {}
 
-void Timer::start(Duration delay) { start_at(entry_->loop.after(delay)); }
-
+void Timer::start(Duration delay) { start_at(entry_->core.after(delay)); }
 void Timer::start_at(Time deadline) {
-    const auto id = static_cast<detail::TimerEntry&>(*entry_).id;
-    entry_->loop.timers_.start(id, std::max(deadline, Time{}));
+    entry_->core.timers.start(*entry_, std::max(deadline, Time{}));
 }
+void Timer::cancel() { entry_->core.timers.cancel(*entry_); }
+bool Timer::pending() const { return entry_->pending(); }
+Time Timer::deadline() const { return entry_->deadline; }
 
-void Timer::cancel() {
-    entry_->loop.timers_.cancel(static_cast<detail::TimerEntry&>(*entry_).id);
-}
-
-bool Timer::pending() const {
-    return entry_->loop.timers_.pending(static_cast<detail::TimerEntry&>(*entry_).id);
-}
-
-Time Timer::deadline() const {
-    return entry_->loop.timers_.deadline(static_cast<detail::TimerEntry&>(*entry_).id);
-}
-
-Signal::Signal(Loop& loop, int signo, Callback callback) {
-    if (!loop.port_) loop.port_ = std::make_unique<SignalPort>();
-    if (loop.wake_.interest == none) {
-        loop.wake_.fd = loop.port_->descriptor();
-        loop.waiter_->set(loop.wake_, readable);
-    }
-    loop.port_->use(signo);
-    auto* const signal = new detail::SignalEntry(loop, signo, std::move(callback));
-    loop.signals_.push_back(signal);
-    entry_.reset(signal);
+Signal::Signal(Loop& loop, int signo, Callback callback)
+    : Handle(loop, -1, without_events(std::move(callback))) {
+    entry_->core.catch_signal(*entry_, signo);
 }
 
 }  // namespace ev

@@ -35,7 +35,7 @@
 // of the turn is served by the next one.
 //
 // A loop and its objects belong to one thread.  Where there are other threads, they block
-// signals.
+// signals.  A fork shares the loop's descriptors: the child leaves the loop alone.
 #pragma once
 
 #include "ev/timer_queue.hpp"
@@ -43,18 +43,13 @@
 
 #include <functional>
 #include <memory>
-#include <vector>
+#include <string_view>
 
 namespace ev {
 
-class Loop;
-class SignalPort;
-
 namespace detail {
-struct Entry;
-struct WatchEntry;
-struct TimerEntry;
-struct SignalEntry;
+struct Core;   // what a loop is made of
+struct Entry;  // what stands in it for an object
 struct Release {
     void operator()(Entry* entry) const;
 };
@@ -64,60 +59,26 @@ class Loop {
 public:
     using ReadClock = Time (*)();
 
-    explicit Loop(ReadClock clock = Clock::now);
+    // The backend is the system's call that waits: "poll", "epoll" (Linux) or "select" (which
+    // refuses descriptors from FD_SETSIZE on); by default what the environment's EV_BACKEND
+    // names, or poll. Throws std::invalid_argument for any other name.
+    explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {});
     ~Loop();
-    Loop(const Loop&) = delete;
-    Loop& operator=(const Loop&) = delete;
 
     // Turns until stop() is called or nothing is left to wait for. May be called again.
     void run();
     // One turn, which waits for at most `longest`. False once stop() was called, in this turn
     // or before it, or when there was nothing to wait for; the call for a stop is then used up.
     bool step(Duration longest = Duration::max());
-    void stop() { stopping_ = true; }
+    void stop();
 
     // The monotonic time. Within a turn it is read once, at the first need after the wait.
     Time now() const;
     Time after(Duration delay) const;  // now() + delay, a negative delay being none
 
 private:
-    friend class Watch;
-    friend class Timer;
-    friend class Signal;
-    friend struct detail::Release;
-    friend struct detail::Entry;
-    friend struct detail::WatchEntry;
-    friend struct detail::TimerEntry;
-    friend struct detail::SignalEntry;
-
-    bool idle() const;
-    void wait(Duration longest);
-    bool look();
-    void deliver_signals();
-    void deliver_descriptors();
-    void deliver(const Ready& ready);
-    void fire_timers();
-    void end_turn();
-    void forget_ended_signals();
-
-    ReadClock clock_;
-    std::unique_ptr<Waiter> waiter_;
-    TimerQueue timers_;
-    std::vector<detail::TimerEntry*> timer_entries_;  // by id
-    std::unique_ptr<SignalPort> port_;                // made with the first Signal
-    Watched wake_{-1};                                // its pipe
-    std::vector<detail::SignalEntry*> signals_;       // null: ended during this turn
-    std::vector<Ready> ready_;
-    std::vector<std::unique_ptr<detail::Entry>> ended_;  // kept until no callback can run
-    std::size_t objects_ = 0;                            // of all three kinds, these included
-    std::size_t watches_ = 0;                            // that stand, asleep or not
-    mutable Time now_{};
-    mutable bool now_known_ = false;  // now_ is this turn's
-    bool in_turn_ = false;
-    bool stopping_ = false;
-    bool busy_ = false;         // the last turn had something ready
-    unsigned look_stride_ = 0;  // busy turns to pass between two looks
-    unsigned look_skip_ = 0;    // of these, still to pass
+    friend class Handle;
+    std::unique_ptr<detail::Core> core_;
 };
 
 // What the three kinds of objects have in common: an empty one waits for nothing.
@@ -127,7 +88,7 @@ public:
 
 protected:
     Handle() = default;
-    explicit Handle(detail::Entry* entry) : entry_(entry) {}
+    Handle(Loop& loop, int fd, std::function<void(Events)> callback);
     std::unique_ptr<detail::Entry, detail::Release> entry_;
 };
 

@@ -3,104 +3,101 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <mutex>
 #include <system_error>
+#include <utility>
 
 namespace ev {
 
 namespace {
 
-// The ports that the handler serves: a fixed array of atomics, because a handler may not lock.
-std::array<std::atomic<SignalPort*>, 16> ports;
+// What the handler walks without a lock: links are added and reused, never removed.
+struct Bell {
+    std::atomic<int> fd;  // the writing end of a self-pipe; -1: unused
+    Bell* next;
+};
+std::atomic<Bell*> bells;
 
-std::mutex dispositions;  // guards the two below
-std::array<struct sigaction, NSIG> before;
-std::array<int, NSIG> users;
+struct Caught {
+    std::atomic<unsigned> count;
+    int users;
+    struct sigaction before;  // the disposition to give back
+};
+std::array<Caught, NSIG> caught;
+
+std::mutex changes;  // of all the above but the counts
+
+Caught& at(int signo) { return caught[static_cast<std::size_t>(signo)]; }
+
+void handle(int signo) {
+    const int saved = errno;
+    ++at(signo).count;
+    for (const Bell* bell = bells; bell; bell = bell->next)
+        if (const int fd = bell->fd; fd >= 0) [[maybe_unused]]
+            const auto written = ::write(fd, "", 1);  // a full pipe wakes as well
+    errno = saved;
+}
+
+Bell& find_bell(int fd) {
+    for (Bell* bell = bells; bell; bell = bell->next)
+        if (bell->fd == fd) return *bell;
+    return *(bells = new Bell{-1, bells});
+}
 
 [[noreturn]] void fail(const char* what, int code = errno) {
     throw std::system_error(code, std::generic_category(), what);
 }
 
-void open_pipe(int (&ends)[2]) {
-    if (::pipe(ends) != 0) fail("pipe");
-    for (const int end : ends) {
+}  // namespace
+
+WakePipe::WakePipe() {
+    if (::pipe(ends_) != 0) fail("pipe");
+    for (const int end : ends_) {
         ::fcntl(end, F_SETFD, FD_CLOEXEC);
         ::fcntl(end, F_SETFL, O_NONBLOCK);
     }
+    const std::lock_guard lock(changes);
+    find_bell(-1).fd = ends_[1];
 }
 
-}  // namespace
+WakePipe::~WakePipe() {
+    const std::lock_guard lock(changes);
+    find_bell(ends_[1]).fd = -1;
+    for (const int end : ends_) ::close(end);
+}
 
-SignalPort::SignalPort() {
-    open_pipe(pipe_);
-    for (auto& port : ports) {
-        SignalPort* vacant = nullptr;
-        if (port.compare_exchange_strong(vacant, this)) return;
+void WakePipe::drain() {
+    char bytes[512];
+    while (::read(ends_[0], bytes, sizeof bytes) > 0) {
     }
-    ::close(pipe_[0]);
-    ::close(pipe_[1]);
-    fail("more loops with signals than ports", EAGAIN);
 }
 
-SignalPort::~SignalPort() {
-    for (auto& port : ports) {
-        SignalPort* self = this;
-        port.compare_exchange_strong(self, nullptr);
-    }
-    ::close(pipe_[0]);
-    ::close(pipe_[1]);
-}
-
-void SignalPort::use(int signo) {
+CaughtSignal::CaughtSignal(int signo) : signo_(signo) {
     if (signo <= 0 || signo >= NSIG) fail("sigaction", EINVAL);
-    const auto at = static_cast<std::size_t>(signo);
-    const std::lock_guard lock(dispositions);
-    if (users[at] == 0) {
+    const std::lock_guard lock(changes);
+    seen_ = at(signo).count;
+    if (at(signo).users == 0) {
         struct sigaction action {};
         action.sa_handler = handle;
         action.sa_flags = SA_RESTART;
         sigfillset(&action.sa_mask);
-        if (::sigaction(signo, &action, &before[at]) != 0) fail("sigaction");
+        if (::sigaction(signo, &action, &at(signo).before) != 0) fail("sigaction");
     }
-    ++users[at];
-    ++uses_[at];
-    wanted_[at] = true;
+    ++at(signo).users;
 }
 
-void SignalPort::release(int signo) {
-    const auto at = static_cast<std::size_t>(signo);
-    const std::lock_guard lock(dispositions);
-    if (--users[at] == 0) ::sigaction(signo, &before[at], nullptr);
-    if (--uses_[at] != 0) return;
-    wanted_[at] = false;
-    pending_[at] = false;
+CaughtSignal::~CaughtSignal() {
+    const std::lock_guard lock(changes);
+    if (--at(signo_).users == 0) ::sigaction(signo_, &at(signo_).before, nullptr);
 }
 
-void SignalPort::acknowledge() {
-    char bytes[64];
-    while (::read(pipe_[0], bytes, sizeof bytes) > 0) {
-    }
-    raised_ = false;  // only now: a signal in between finds its flag taken or writes a new byte
-}
-
-bool SignalPort::take(int signo) {
-    return pending_[static_cast<std::size_t>(signo)].exchange(false);
-}
-
-void SignalPort::handle(int signo) {
-    const int saved = errno;
-    for (auto& port : ports)
-        if (SignalPort* const to = port) to->raise(signo);
-    errno = saved;
-}
-
-void SignalPort::raise(int signo) {
-    const auto at = static_cast<std::size_t>(signo);
-    if (!wanted_[at]) return;
-    pending_[at] = true;
-    if (!raised_.exchange(true)) [[maybe_unused]]
-        const auto woken = ::write(pipe_[1], "", 1);
+bool CaughtSignal::raised() {
+    const unsigned count = at(signo_).count;
+    return std::exchange(seen_, count) != count;
 }
 
 }  // namespace ev

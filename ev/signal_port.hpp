@@ -1,40 +1,35 @@
-// Where signals come in: the handler sets a flag per signal and wakes the loop by its
-// self-pipe. The flags, not the pipe, carry the signals, so a flood of one can't displace
-// another.
+// Where signals come in. The handler counts each signal and wakes every loop by its self-pipe;
+// the counts, not the pipes, carry the signals, so a flood of one can't displace another.
 #pragma once
-
-#include <array>
-#include <atomic>
-#include <csignal>
 
 namespace ev {
 
-class SignalPort {
+// The self-pipe of a loop: readable after any signal that is caught in this process.
+class WakePipe {
 public:
-    SignalPort();  // throws std::system_error: no pipe, or too many ports in this process
-    ~SignalPort();
-    SignalPort(const SignalPort&) = delete;
-    SignalPort& operator=(const SignalPort&) = delete;
+    WakePipe();  // throws std::system_error
+    ~WakePipe();
+    WakePipe(const WakePipe&) = delete;
 
-    // Counted. The process's disposition is taken with the first use of a signal in any port
-    // and given back with the last.
-    void use(int signo);
-    void release(int signo);
-
-    int descriptor() const { return pipe_[0]; }  // readable when something was raised
-    bool raised() const { return raised_.load(std::memory_order_relaxed); }
-    void acknowledge();    // to be called before the flags are taken
-    bool take(int signo);  // whether it was raised since it was taken last
+    int descriptor() const { return ends_[0]; }
+    void drain();  // to be done before the signals are asked whether they were raised
 
 private:
-    static void handle(int signo);
-    void raise(int signo);
+    int ends_[2];
+};
 
-    int pipe_[2];
-    std::array<int, NSIG> uses_{};
-    std::array<std::atomic<bool>, NSIG> wanted_{};
-    std::array<std::atomic<bool>, NSIG> pending_{};
-    std::atomic<bool> raised_{false};
+// One use of a signal. The first in the process takes the disposition, the last gives it back.
+class CaughtSignal {
+public:
+    explicit CaughtSignal(int signo);  // throws std::system_error
+    ~CaughtSignal();
+    CaughtSignal(const CaughtSignal&) = delete;
+
+    bool raised();  // since it was created or asked last
+
+private:
+    const int signo_;
+    unsigned seen_;  // of the signal's count
 };
 
 }  // namespace ev

@@ -1,129 +1,84 @@
 #include "ev/timer_queue.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace ev {
 
 namespace {
-// Children per node: four 16-byte entries fill one cache line.
-constexpr std::size_t arity = 4;
+constexpr std::size_t arity = 4;  // half the levels of a binary heap, siblings side by side
 // Up to this many new timers, or a quarter of the heap, are sifted up one by one; for more,
 // rebuilding the heap is cheaper.
 constexpr std::size_t few = 8;
 }  // namespace
 
-TimerQueue::Id TimerQueue::create() {
-    if (free_.empty()) {
-        slots_.emplace_back();
-        return static_cast<Id>(slots_.size() - 1);
+void TimerQueue::start(Timed& timer, Time deadline) {
+    timer.deadline = deadline;
+    timer.order = ++started_;
+    if (timer.pending() && entries_[timer.place].deadline <= deadline) return;
+    cancel(timer);
+    append(timer);
+}
+
+// The last of the heap fills a hole in it, and the last of the nursery the hole at its end.
+void TimerQueue::cancel(Timed& timer) {
+    if (!timer.pending()) return;
+    std::size_t hole = timer.place;
+    if (hole < heap_) {
+        put(hole, entries_[--heap_]);
+        sift_up(hole);
+        sift_down(hole);
+        hole = heap_;
     }
-    const Id id = free_.back();
-    free_.pop_back();
-    return id;
-}
-
-void TimerQueue::destroy(Id id) {
-    cancel(id);
-    orphan(slots_[id]);
-    free_.push_back(id);
-}
-
-void TimerQueue::start(Id id, Time deadline) {
-    if (counter_ == std::numeric_limits<std::uint32_t>::max()) renumber();
-    Slot& slot = slots_[id];
-    if (slot.order == 0) ++pending_;
-    slot.deadline = deadline;
-    slot.order = ++counter_;
-    if (slot.entry != 0 && slot.key <= deadline) return;
-    orphan(slot);
-    slot.key = deadline;
-    slot.entry = slot.order;
-    entries_.push_back({deadline, slot.order, id});
-}
-
-void TimerQueue::cancel(Id id) {
-    if (!pending(id)) return;
-    slots_[id].order = 0;
-    --pending_;
+    put(hole, entries_.back());
+    entries_.pop_back();
+    timer.place = Timed::nowhere;
 }
 
 std::optional<Time> TimerQueue::next() {
+    turn_ = started_;
     merge();
-    turn_ = counter_;
-    if (!settle()) return std::nullopt;
+    if (!correct_top()) return std::nullopt;
     return entries_[0].deadline;
 }
 
-std::optional<TimerQueue::Id> TimerQueue::pop(Time now) {
-    while (settle() && entries_[0].deadline <= now) {
-        const Entry top = entries_[0];
-        drop_top();
-        if (top.order > turn_) {
-            entries_.push_back(top);
-            continue;
-        }
-        slots_[top.id].entry = 0;
-        cancel(top.id);
-        return top.id;
+Timed* TimerQueue::pop(Time now) {
+    while (correct_top() && entries_[0].deadline <= now) {
+        Timed& top = *entries_[0].timer;
+        cancel(top);
+        if (top.order <= turn_) return &top;
+        append(top);
     }
-    return std::nullopt;
+    return nullptr;
 }
 
-// Makes a live entry tell what its slot does; false if its timer is cancelled.
-bool TimerQueue::correct(Entry& entry) {
-    Slot& slot = slots_[entry.id];
-    slot.entry = slot.order;
-    if (slot.order == 0) return false;
-    slot.key = slot.deadline;
-    entry = {slot.deadline, slot.order, entry.id};
-    return true;
+void TimerQueue::append(Timed& timer) {
+    timer.place = entries_.size();
+    entries_.push_back({timer.deadline, timer.order, &timer});
 }
 
-// The slot's entry, if any, stands for nothing from now on.
-void TimerQueue::orphan(Slot& slot) {
-    if (slot.entry == 0) return;
-    slot.entry = 0;
-    if (++orphans_ > 64 && orphans_ > entries_.size() / 2) drop_orphans();
-}
-
-// Sees to it that the top of the heap is live and tells the truth; false if the heap is empty.
-bool TimerQueue::settle() {
-    while (heap_ > 0) {
-        Entry& top = entries_[0];
-        if (!alive(top)) {
-            --orphans_;
-            drop_top();
-        } else if (slots_[top.id].order == top.order) {
-            return true;
-        } else if (correct(top)) {
-            sift_down(0);
-        } else {
-            drop_top();
-        }
-    }
-    return false;
+void TimerQueue::put(std::size_t place, const Entry& entry) {
+    entries_[place] = entry;
+    entry.timer->place = place;
 }
 
 void TimerQueue::merge() {
-    const auto nursery = entries_.begin() + static_cast<std::ptrdiff_t>(heap_);
-    const auto gone = [this](Entry& entry) {
-        if (alive(entry)) return !correct(entry);
-        --orphans_;
-        return true;
-    };
-    entries_.erase(std::remove_if(nursery, entries_.end(), gone), entries_.end());
     const std::size_t fresh = entries_.size() - heap_;
-    if (fresh > few && fresh > heap_ / 4) return heapify();
-    while (heap_ < entries_.size()) sift_up(heap_++);
+    if (fresh <= std::max(few, heap_ / 4)) {
+        while (heap_ < entries_.size()) sift_up(heap_++);
+        return;
+    }
+    heap_ = entries_.size();
+    for (std::size_t place = (heap_ - 2) / arity + 1; place-- > 0;) sift_down(place);
 }
 
-// The hole at the heap's end goes to the nursery's last, whose order means nothing.
-void TimerQueue::drop_top() {
-    entries_[0] = entries_[--heap_];
-    entries_[heap_] = entries_.back();
-    entries_.pop_back();
-    if (heap_ > 1) sift_down(0);
+// Sees to it that the top tells what its timer does; false if the heap is empty.
+bool TimerQueue::correct_top() {
+    while (heap_ > 0 && entries_[0].order != entries_[0].timer->order) {
+        Timed& timer = *entries_[0].timer;
+        entries_[0] = {timer.deadline, timer.order, &timer};
+        sift_down(0);
+    }
+    return heap_ > 0;
 }
 
 void TimerQueue::sift_up(std::size_t place) {
@@ -131,10 +86,10 @@ void TimerQueue::sift_up(std::size_t place) {
     while (place > 0) {
         const std::size_t parent = (place - 1) / arity;
         if (!entry.before(entries_[parent])) break;
-        entries_[place] = entries_[parent];
+        put(place, entries_[parent]);
         place = parent;
     }
-    entries_[place] = entry;
+    put(place, entry);
 }
 
 void TimerQueue::sift_down(std::size_t place) {
@@ -147,46 +102,10 @@ void TimerQueue::sift_down(std::size_t place) {
         for (std::size_t child = first + 1; child < end; ++child)
             if (entries_[child].before(entries_[least])) least = child;
         if (!entries_[least].before(entry)) break;
-        entries_[place] = entries_[least];
+        put(place, entries_[least]);
         place = least;
     }
-    entries_[place] = entry;
-}
-
-void TimerQueue::heapify() {
-    heap_ = entries_.size();
-    if (heap_ < 2) return;
-    for (std::size_t place = (heap_ - 2) / arity + 1; place-- > 0;) sift_down(place);
-}
-
-// Orphans come from timers destroyed, or restarted to an earlier time, again and again: this
-// keeps the entries within twice what the live ones need.
-void TimerQueue::drop_orphans() {
-    const auto dead = [this](const Entry& entry) { return !alive(entry); };
-    entries_.erase(std::remove_if(entries_.begin(), entries_.end(), dead), entries_.end());
-    orphans_ = 0;
-    heapify();
-}
-
-// The 32-bit order has run out: the pending timers get the lowest ones, in the same sequence.
-void TimerQueue::renumber() {
-    entries_.clear();
-    for (Id id = 0; id < slots_.size(); ++id) {
-        slots_[id].entry = 0;
-        if (pending(id)) entries_.push_back({slots_[id].deadline, slots_[id].order, id});
-    }
-    std::sort(entries_.begin(), entries_.end(),
-              [](const Entry& a, const Entry& b) { return a.order < b.order; });
-    counter_ = 0;
-    std::uint32_t turn = 0;
-    for (Entry& entry : entries_) {
-        if (entry.order <= turn_) ++turn;
-        entry.order = ++counter_;
-        slots_[entry.id] = {entry.deadline, entry.deadline, entry.order, entry.order};
-    }
-    turn_ = turn;
-    orphans_ = 0;
-    heapify();
+    put(place, entry);
 }
 
 }  // namespace ev

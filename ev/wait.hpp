@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <vector>
+
+struct pollfd;
 
 namespace ev {
 
@@ -18,7 +21,7 @@ inline constexpr Events error = 8;   // told, never asked for: also an invalid d
 struct Watched {
     int fd;
     Events interest = none;  // of `readable` and `writable`; changed by Waiter::set alone
-    std::size_t place = 0;   // the waiter's own note, meaningful while `interest` is not none
+    std::size_t place = 0;   // in the waiter's list, while `interest` is not none
 };
 
 struct Ready {
@@ -30,12 +33,28 @@ class Waiter {
 public:
     virtual ~Waiter() = default;
     // Changes the interest. Without any, the descriptor is out of the set and costs nothing.
-    virtual void set(Watched& watched, Events interest) = 0;
+    void set(Watched& watched, Events interest);
     // Waits for at most `milliseconds` (-1: without limit) and appends what is ready.
     // An interruption by a signal is an ordinary return with nothing ready.
     virtual void wait(int milliseconds, std::vector<Ready>& ready) = 0;
+
+protected:
+    // Before the interest and the list change. Where it throws, they stay as they are.
+    virtual void apply(Watched& watched, Events interest) = 0;
+
+    std::vector<Watched*> watched_;  // without holes: the last fills the place of a removed one
 };
 
-std::unique_ptr<Waiter> make_poll_waiter();
+// By name: "poll", "select" or, on Linux, "epoll". Throws std::invalid_argument.
+std::unique_ptr<Waiter> make_waiter(std::string_view name);
+std::unique_ptr<Waiter> make_select_waiter();
+std::unique_ptr<Waiter> make_epoll_waiter();
+// By poll(2), or a call that speaks as it does and takes descriptors up to `highest`.
+using PollCall = int (*)(pollfd* polled, std::size_t count, int milliseconds);
+std::unique_ptr<Waiter> make_poll_waiter(PollCall call, int highest);
+
+// Events as poll(2) writes them, and back.
+short poll_bits(Events events);
+Events from_poll_bits(int bits);
 
 }  // namespace ev

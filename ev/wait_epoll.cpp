@@ -1,0 +1,90 @@
+#ifdef __linux__
+#    include "ev/wait.hpp"
+
+#    include <poll.h>
+#    include <sys/epoll.h>
+#    include <unistd.h>
+
+#    include <algorithm>
+#    include <array>
+#    include <cerrno>
+#    include <system_error>
+#    include <utility>
+
+namespace ev {
+
+namespace {
+
+static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &&
+              EPOLLHUP == POLLHUP);
+
+// What differs from poll(2): a descriptor closed while it is watched is not told any more.
+class EpollWaiter final : public Waiter {
+public:
+    ~EpollWaiter() override { ::close(epoll_); }
+
+    void wait(int milliseconds, std::vector<Ready>& ready) override {
+        ready.insert(ready.end(), refused_.begin(), refused_.end());
+        const int count = ::epoll_wait(epoll_, found_.data(), static_cast<int>(found_.size()),
+                                       refused_.empty() ? milliseconds : 0);
+        if (count < 0 && errno != EINTR) fail();
+        for (int i = 0; i < count; ++i) {
+            const epoll_event& found = found_[static_cast<std::size_t>(i)];
+            ready.push_back({static_cast<Watched*>(found.data.ptr),
+                             from_poll_bits(static_cast<int>(found.events))});
+        }
+    }
+
+private:
+    void apply(Watched& watched, Events interest) override {
+        const auto same = [&](const Ready& ready) { return ready.watched == &watched; };
+        const bool refused = std::erase_if(refused_, same) > 0;
+        const bool held = watched.interest != none && !refused;
+        if (interest == none) return held ? remove(watched) : void();
+        epoll_event event{};
+        event.events = static_cast<std::uint32_t>(poll_bits(interest));
+        event.data.ptr = &watched;
+        if (::epoll_ctl(epoll_, held ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, watched.fd, &event) == 0)
+            return;
+        if (errno == EPERM)
+            refused_.push_back({&watched, interest});
+        else if (errno == EBADF || errno == ENOENT)
+            refused_.push_back({&watched, error});
+        else
+            fail();
+    }
+
+    // Where the descriptor was closed too early, its file may live on under another number and
+    // be told for ever: a new set knows nothing of it.
+    void remove(Watched& removed) {
+        if (::epoll_ctl(epoll_, EPOLL_CTL_DEL, removed.fd, nullptr) == 0) return;
+        ::close(std::exchange(epoll_, open()));
+        refused_.clear();
+        for (Watched* watched : watched_) {
+            if (watched == &removed) continue;
+            const Events interest = std::exchange(watched->interest, none);
+            apply(*watched, interest);
+            watched->interest = interest;
+        }
+    }
+
+    static int open() {
+        const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
+        return epoll < 0 ? fail() : epoll;
+    }
+
+    [[noreturn]] static int fail() {
+        throw std::system_error(errno, std::generic_category(), "epoll");
+    }
+
+    int epoll_ = open();
+    std::vector<Ready> refused_;  // always ready: regular files; or invalid descriptors
+    std::array<epoll_event, 256> found_;
+};
+
+}  // namespace
+
+std::unique_ptr<Waiter> make_epoll_waiter() { return std::make_unique<EpollWaiter>(); }
+
+}  // namespace ev
+#endif

@@ -57,7 +57,7 @@ void cut(Row& row, int width);
 // Adds blanks up to `width` columns.
 void pad(Row& row, int width, Style style = Style::normal);
 
-// The text alone.
-std::string plain(const Row& row);
+// Its text alone.
+std::string plain_text(const Row& row);
 
 }  // namespace ui

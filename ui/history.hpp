@@ -50,7 +50,7 @@ public:
     bool failed() const { return failed_; }  // match() is of an earlier query
 
 private:
-    void search(std::size_t from);
+    void search(std::size_t end);
 
     const History& history_;
     std::string query_;

@@ -16,7 +16,8 @@ namespace ui {
 
 class KeyParser {
 public:
-    explicit KeyParser(std::size_t paste_limit = 16 << 20 /* bytes */);
+    // A paste is one key, with at most `paste_limit` bytes of text.
+    explicit KeyParser(std::size_t paste_limit = 16 << 20);
 
     void feed(std::string_view bytes);
 
@@ -29,16 +30,14 @@ public:
     void expire() { expired_ = true; }
 
 private:
-    std::optional<Key> next_in_paste();
-    std::optional<Key> next_key();
+    bool take_paste();
 
     std::string bytes_;   // fed and not yet used
-    std::size_t at_ = 0;  // of these, already used
-    std::string pasted_;  // of the paste under way, at most paste_limit_ bytes
+    std::string pasted_;  // of the paste under way
     std::size_t paste_limit_;
     bool in_paste_ = false;
     bool cut_ = false;      // the paste under way passed its limit
-    bool expired_ = false;  // what waits is all there is
+    bool expired_ = false;  // no more will follow what was fed
 };
 
 }  // namespace ui

@@ -63,14 +63,18 @@ private:
     bool press_literal(const Key& key);
     void kill(std::size_t begin, std::size_t end);
     void erase(std::size_t begin, std::size_t end);
-    std::size_t word_left() const;
-    std::size_t word_right() const;
+    void settle();
+    std::size_t word_left(bool (*part)(char)) const;
+    std::size_t word_right(bool (*part)(char)) const;
+    int columns_to_cursor(int width) const;
+    void scroll_to_cursor(int width);
 
     std::string text_;
     std::size_t cursor_ = 0;  // where a cell begins, or the end
     std::size_t left_ = 0;    // the first byte seen
     std::string killed_;
-    bool killing_ = false;  // the last key killed: the next one that does adds to it
+    bool killing_ = false;  // the last key killed
+    bool joins_ = false;    // the one before, too: their texts are one
     bool literal_ = false;  // ^V was pressed
 };
 

@@ -7,7 +7,7 @@
 //         if (terminal.gone()) loop.stop();
 //     });
 //     ev::Signal winch(loop, SIGWINCH, [&] { terminal.resize(); ... draw ... });
-//     ev::Signal cont(loop, SIGCONT, [&] { terminal.redraw(); ... draw ... });
+//     ev::Signal cont(loop, SIGCONT, [&] { terminal.enter(); ... draw ... });
 //
 // The terminal is as it was found after the destructor, after leave(), and after a fatal signal
 // (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL), which then takes its way. All other signals are

@@ -18,6 +18,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ui {
@@ -65,10 +66,11 @@ public:
     bool following() const { return !top_; }
     std::size_t below() const;  // entries after the last one seen by rows()
 
-    // The selected entry is shown by its style and is scrolled into sight.
+    // The selected entry is shown by its style and is scrolled into sight, and the window
+    // holds.
     void select_older();  // the newest one, when none is selected
-    void select_newer();  // none, after the newest one
-    void select_none() { selected_.reset(); }
+    void select_newer();  // none, after the newest one: the window follows again
+    void select_none();
     std::optional<Id> selected() const;
 
     // Selects the newest entry whose body has `text` in its head, and marks every place where
@@ -89,7 +91,7 @@ private:
     // What a row begins with, whatever the width.
     struct Anchor {
         Id id = 0;
-        std::size_t unit = 0;  // of the entry, as laid out
+        std::size_t unit = 0;  // of those that the entry's layout puts into rows
     };
     class Layout;
 
@@ -97,16 +99,21 @@ private:
     Entry& at(Id id) { return entries_[id - first()]; }
     const Entry& at(Id id) const { return entries_[id - first()]; }
     void trim();
-    void lay_out(Id id, Layout& layout) const;
+
+    std::string_view head(const Entry& entry) const;
+    Layout lay_out(Id id) const;
     std::size_t row_count(Id id) const;
-    Place last() const;
+
     Place up(Place from, std::size_t rows) const;
     Place down(Place from, std::size_t rows) const;
+    Place last() const;
     Place top_of_tail() const;
     Place top() const;
+    void hold_at(Place top);
     void show(Place top);
     void select(Id id);
     bool matches(Id id) const;
+    bool search_before(Id end);
 
     std::deque<Entry> entries_;
     Limits limits_;

@@ -1,0 +1,48 @@
+#include "ui/frame.hpp"
+
+#include "ui/text.hpp"
+
+namespace ui {
+
+void append(Row& row, std::string_view text, Style style) {
+    if (text.empty()) return;
+    if (row.empty() || row.back().style != style) row.push_back({{}, style});
+    row.back().text += text;
+}
+
+void append_bytes(Row& row, std::string_view bytes, Style style) {
+    Cells cells(bytes);
+    while (const auto cell = cells.next())
+        append(row, cell->text, cell->marked ? Style::marked : style);
+}
+
+int columns(const Row& row) {
+    int sum = 0;
+    for (const auto& span : row) sum += columns(span.text);
+    return sum;
+}
+
+void cut(Row& row, int width) {
+    for (auto span = row.begin(); span != row.end(); ++span) {
+        const auto taken = columns(span->text);
+        if (taken > width) {
+            span->text = fit(span->text, width);
+            row.erase(span->text.empty() ? span : span + 1, row.end());
+            return;
+        }
+        width -= taken;
+    }
+}
+
+void pad(Row& row, int width, Style style) {
+    const auto missing = width - columns(row);
+    if (missing > 0) append(row, std::string(static_cast<std::size_t>(missing), ' '), style);
+}
+
+std::string plain_text(const Row& row) {
+    std::string text;
+    for (const auto& span : row) text += span.text;
+    return text;
+}
+
+}  // namespace ui

@@ -1,0 +1,67 @@
+#include "ui/history.hpp"
+
+#include "ui/text.hpp"
+
+#include <utility>
+
+namespace ui {
+
+History::History(std::size_t limit) : limit_(limit) {}
+
+void History::add(std::string line) {
+    const bool same = !lines_.empty() && lines_.back() == line;
+    if (!line.empty() && !same) lines_.push_back(std::move(line));
+    if (lines_.size() > limit_) lines_.pop_front();
+    shown_ = lines_.size();
+}
+
+std::optional<std::string> History::older(const std::string& current) {
+    if (shown_ == 0) return std::nullopt;
+    if (shown_ == lines_.size()) own_ = current;
+    return lines_[--shown_];
+}
+
+std::optional<std::string> History::newer() {
+    if (shown_ == lines_.size()) return std::nullopt;
+    return ++shown_ == lines_.size() ? std::exchange(own_, {}) : lines_[shown_];
+}
+
+HistorySearch::HistorySearch(const History& history)
+    : history_(history), at_(history.lines().size()) {}
+
+bool HistorySearch::press(const Key& key) {
+    const auto newest = history_.lines().size();
+    if (key.chord == ctrl('r')) {
+        search(at_);
+    } else if (key.chord == plain(KeyCode::backspace)) {
+        query_.erase(previous_cell(query_, query_.size()));
+        search(newest);
+    } else if (key.chord.code == KeyCode::character && !key.chord.alt && !key.chord.ctrl) {
+        query_ += key.text;
+        search(at_ == newest ? newest : at_ + 1);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+std::string_view HistorySearch::match() const {
+    const auto& lines = history_.lines();
+    return at_ < lines.size() ? std::string_view(lines[at_]) : std::string_view();
+}
+
+// Goes to the newest line before `end` that holds the query, if there is one.
+void HistorySearch::search(std::size_t end) {
+    const auto& lines = history_.lines();
+    failed_ = false;
+    if (query_.empty()) at_ = lines.size();
+    if (query_.empty()) return;
+    for (auto at = end; at-- > 0;)
+        if (lines[at].find(query_) != std::string::npos) {
+            at_ = at;
+            return;
+        }
+    failed_ = true;
+}
+
+}  // namespace ui

@@ -1,0 +1,200 @@
+#include "ui/key_parser.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace ui {
+namespace {
+
+constexpr char esc = '\x1b';
+constexpr std::string_view paste_begin = "\x1b[200~";
+constexpr std::string_view paste_end = "\x1b[201~";
+constexpr std::size_t longest_sequence = 32;  // bytes; the ones above are noise
+
+struct Parsed {
+    std::size_t size = 0;  // bytes used; 0: the rest is still to come
+    std::optional<Key> key = std::nullopt;
+};
+
+constexpr Parsed incomplete{};
+
+Parsed pressed(std::size_t size, Chord chord) { return {size, Key{chord, {}, false}}; }
+
+Parsed parse(std::string_view bytes, bool whole, bool nested = false);
+
+Parsed parse_control(char c) {
+    switch (c) {
+    case '\r': return pressed(1, plain(KeyCode::enter));
+    case '\n': return pressed(1, plain(KeyCode::newline));
+    case '\t': return pressed(1, plain(KeyCode::tab));
+    case '\b':
+    case '\x7f': return pressed(1, plain(KeyCode::backspace));
+    default: break;
+    }
+    const auto symbol = static_cast<char32_t>(c | 0x40);
+    return pressed(1, ctrl(symbol >= U'A' && symbol <= U'Z' ? symbol | 0x20 : symbol));
+}
+
+// One character of UTF-8. A byte that can't be part of one is a character of its own, for
+// terminals that speak another encoding.
+Parsed parse_character(std::string_view bytes) {
+    const auto lead = static_cast<unsigned char>(bytes[0]);
+    const std::size_t size = lead < 0xc2 || lead > 0xf4 ? 1
+                             : lead < 0xe0              ? 2
+                             : lead < 0xf0              ? 3
+                                                        : 4;
+    char32_t symbol = size == 1 ? lead : lead & (0xffu >> (size + 1));
+    std::size_t used = 1;
+    for (; used < size; ++used) {
+        if (used == bytes.size()) return incomplete;
+        const auto byte = static_cast<unsigned char>(bytes[used]);
+        if ((byte & 0xc0) != 0x80) break;
+        symbol = symbol << 6 | (byte & 0x3fu);
+    }
+    if (used < size) return {1, Key{plain(char32_t{lead}), std::string(1, bytes[0]), false}};
+    return {size, Key{plain(symbol), std::string(bytes.substr(0, size)), false}};
+}
+
+// The keys whose sequence ends in a letter, after CSI or SS3.
+std::optional<KeyCode> lettered(char final) {
+    switch (final) {
+    case 'A': return KeyCode::up;
+    case 'B': return KeyCode::down;
+    case 'C': return KeyCode::right;
+    case 'D': return KeyCode::left;
+    case 'H': return KeyCode::home;
+    case 'F': return KeyCode::end;
+    case 'P': return KeyCode::f1;
+    case 'M': return KeyCode::enter;  // of the keypad
+    default: return std::nullopt;
+    }
+}
+
+// The keys whose sequence is CSI number ~.
+std::optional<KeyCode> numbered(int number) {
+    switch (number) {
+    case 1:
+    case 7: return KeyCode::home;
+    case 3: return KeyCode::del;
+    case 4:
+    case 8: return KeyCode::end;
+    case 5: return KeyCode::page_up;
+    case 6: return KeyCode::page_down;
+    case 11: return KeyCode::f1;
+    default: return std::nullopt;
+    }
+}
+
+// The modifiers are the second parameter, less one: 1 shift, 2 alt, 4 control.
+Chord modified(KeyCode code, const std::string& parameters) {
+    const auto second = parameters.find(';');
+    if (second == std::string::npos) return plain(code);
+    const auto bits = std::atoi(parameters.c_str() + second + 1) - 1;
+    return {code, 0, (bits & 2) != 0, (bits & 4) != 0};
+}
+
+Parsed parse_csi(std::string_view bytes) {
+    std::size_t at = 2;
+    while (at < bytes.size() && bytes[at] >= 0x20 && bytes[at] < 0x40) ++at;
+    if (at > longest_sequence) return {at};
+    if (at == bytes.size()) return incomplete;
+    const auto final = bytes[at];
+    if (final < 0x40 || final == '\x7f') return {at};
+    const std::string parameters(bytes.substr(2, at - 2));
+    if (final == '[') {  // the Linux console: CSI [ A is F1
+        if (at + 1 == bytes.size()) return incomplete;
+        return bytes[at + 1] == 'A' ? pressed(at + 2, plain(KeyCode::f1)) : Parsed{at + 2};
+    }
+    const auto code = final == '~' ? numbered(std::atoi(parameters.c_str())) : lettered(final);
+    return code ? pressed(at + 1, modified(*code, parameters)) : Parsed{at + 1};
+}
+
+Parsed parse_ss3(std::string_view bytes) {
+    if (bytes.size() < 3) return incomplete;
+    const auto code = lettered(bytes[2]);
+    return code ? pressed(3, plain(*code)) : Parsed{3};
+}
+
+Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
+    if (bytes.size() == 1) return whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
+    const bool alone = whole && bytes.size() == 2;  // then it is a key pressed with alt
+    if (bytes[1] == '[' && !alone) return parse_csi(bytes);
+    if (bytes[1] == 'O' && !alone) return parse_ss3(bytes);
+    if (bytes[1] == esc && nested) return pressed(1, plain(KeyCode::escape));
+    auto parsed = parse(bytes.substr(1), whole, true);
+    if (parsed.size == 0) return incomplete;
+    if (parsed.key) parsed.key->chord.alt = true;
+    return {parsed.size + 1, std::move(parsed.key)};
+}
+
+// The key that `bytes` begin with. If they are `whole`, no more will follow.
+Parsed parse(std::string_view bytes, bool whole, bool nested) {
+    const auto first = bytes[0];
+    if (first == esc) return parse_escape(bytes, whole, nested);
+    const auto code = static_cast<unsigned char>(first);
+    return code < 0x20 || code == 0x7f ? parse_control(first) : parse_character(bytes);
+}
+
+// Terminals paste a carriage return for each newline.
+std::string with_newlines(std::string text) {
+    std::size_t size = 0;
+    char last = '\0';
+    for (const char c : text) {
+        if (!(last == '\r' && c == '\n')) text[size++] = c == '\r' ? '\n' : c;
+        last = c;
+    }
+    text.resize(size);
+    return text;
+}
+
+}  // namespace
+
+KeyParser::KeyParser(std::size_t paste_limit) : paste_limit_(paste_limit) {}
+
+void KeyParser::feed(std::string_view bytes) {
+    if (!bytes.empty()) expired_ = false;
+    bytes_ += bytes;
+}
+
+bool KeyParser::waiting() const {
+    return !in_paste_ && !expired_ && !bytes_.empty() && bytes_[0] == esc &&
+           parse(bytes_, false).size == 0 && parse(bytes_, true).size != 0;
+}
+
+std::optional<Key> KeyParser::next() {
+    while (!bytes_.empty()) {
+        if (in_paste_) {
+            if (!take_paste()) return std::nullopt;
+            return Key{plain(KeyCode::paste), with_newlines(std::exchange(pasted_, {})),
+                       std::exchange(cut_, false)};
+        }
+        if (bytes_.compare(0, paste_begin.size(), paste_begin) == 0) {
+            bytes_.erase(0, paste_begin.size());
+            in_paste_ = true;
+            continue;
+        }
+        auto parsed = parse(bytes_, expired_);
+        if (parsed.size == 0) return std::nullopt;
+        bytes_.erase(0, parsed.size);
+        if (parsed.key) return std::move(parsed.key);
+    }
+    return std::nullopt;
+}
+
+// Moves what was fed to the paste. True at the paste's end.
+bool KeyParser::take_paste() {
+    const auto end = bytes_.find(paste_end);
+    const bool ends = end != std::string::npos;
+    // What could be the beginning of its end stays for the next time.
+    const auto kept = std::min(bytes_.size(), paste_end.size() - 1);
+    const auto size = ends ? end : bytes_.size() - kept;
+    const auto room = paste_limit_ - pasted_.size();
+    if (size > room) cut_ = true;
+    pasted_.append(bytes_, 0, std::min(size, room));
+    bytes_.erase(0, ends ? size + paste_end.size() : size);
+    in_paste_ = !ends;
+    return ends;
+}
+
+}  // namespace ui

@@ -1,0 +1,212 @@
+#include "ui/line_editor.hpp"
+
+#include "ui/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+namespace {
+
+// Letters, digits, and all that is not ASCII.
+bool is_word(char c) {
+    return (c & '\x80') != 0 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+           (c >= 'a' && c <= 'z');
+}
+
+bool is_not_blank(char c) { return c != ' ' && c != '\t' && c != '\n'; }
+
+// The bytes of a key after ^V; none for keys that are no single character.
+std::string literal(const Key& key) {
+    switch (key.chord.code) {
+    case KeyCode::character:
+        return key.chord.ctrl ? std::string(1, static_cast<char>(key.chord.symbol & 0x1f))
+                              : key.text;
+    case KeyCode::enter: return "\r";
+    case KeyCode::newline: return "\n";
+    case KeyCode::tab: return "\t";
+    case KeyCode::backspace: return "\x7f";
+    case KeyCode::escape: return "\x1b";
+    case KeyCode::paste: return key.text;
+    default: return {};
+    }
+}
+
+}  // namespace
+
+struct LineEditor::Binding {
+    Chord chord;
+    void (LineEditor::*edit)();
+    bool kills = false;
+};
+
+const LineEditor::Binding LineEditor::bindings[] = {
+    {ctrl('a'), &LineEditor::move_home},
+    {plain(KeyCode::home), &LineEditor::move_home},
+    {ctrl('e'), &LineEditor::move_end},
+    {plain(KeyCode::end), &LineEditor::move_end},
+    {ctrl('b'), &LineEditor::move_left},
+    {plain(KeyCode::left), &LineEditor::move_left},
+    {ctrl('f'), &LineEditor::move_right},
+    {plain(KeyCode::right), &LineEditor::move_right},
+    {alt('b'), &LineEditor::move_word_left},
+    {ctrl(KeyCode::left), &LineEditor::move_word_left},
+    {alt(KeyCode::left), &LineEditor::move_word_left},
+    {alt('f'), &LineEditor::move_word_right},
+    {ctrl(KeyCode::right), &LineEditor::move_word_right},
+    {alt(KeyCode::right), &LineEditor::move_word_right},
+    {plain(KeyCode::backspace), &LineEditor::delete_left},
+    {plain(KeyCode::del), &LineEditor::delete_right},
+    {ctrl('d'), &LineEditor::delete_right},
+    {ctrl('u'), &LineEditor::kill_left, true},
+    {ctrl('k'), &LineEditor::kill_right, true},
+    {ctrl('w'), &LineEditor::kill_space_word_left, true},
+    {alt(KeyCode::backspace), &LineEditor::kill_word_left, true},
+    {alt('d'), &LineEditor::kill_word_right, true},
+    {ctrl('y'), &LineEditor::yank},
+    {ctrl('t'), &LineEditor::transpose},
+    {ctrl('v'), &LineEditor::await_literal},
+    {alt(KeyCode::enter), &LineEditor::add_newline},
+};
+
+bool LineEditor::press(const Key& key) {
+    if (std::exchange(literal_, false)) return press_literal(key);
+    const bool types =
+        key.chord.code == KeyCode::character && !key.chord.alt && !key.chord.ctrl;
+    const auto binding =
+        std::find_if(std::begin(bindings), std::end(bindings),
+                     [&](const Binding& each) { return each.chord == key.chord; });
+    const bool bound = binding != std::end(bindings);
+    joins_ = std::exchange(killing_, bound && binding->kills);
+    if (bound && !(key.chord == ctrl('d') && empty())) return (this->*binding->edit)(), true;
+    if (key.chord == plain(KeyCode::tab)) return insert("\t"), true;
+    if (!types && key.chord.code != KeyCode::paste) return false;
+    insert(key.text);
+    return true;
+}
+
+bool LineEditor::press_literal(const Key& key) {
+    killing_ = false;
+    insert(literal(key));
+    return true;
+}
+
+void LineEditor::insert(std::string_view bytes) {
+    text_.insert(cursor_, bytes);
+    cursor_ += bytes.size();
+    settle();
+}
+
+void LineEditor::set(std::string text) {
+    text_ = std::move(text);
+    cursor_ = text_.size();
+    left_ = 0;
+    killing_ = literal_ = false;
+}
+
+// An edit may join what stood apart, as a mark does with the base before it: the cursor then
+// stands after the whole.
+void LineEditor::settle() {
+    if (cursor_ > 0) cursor_ = next_cell(text_, previous_cell(text_, cursor_));
+}
+
+void LineEditor::erase(std::size_t begin, std::size_t end) {
+    text_.erase(begin, end - begin);
+    cursor_ = begin;
+    settle();
+}
+
+// Kills that follow each other are yanked as one text.
+void LineEditor::kill(std::size_t begin, std::size_t end) {
+    if (begin == end) return;
+    if (!joins_) killed_.clear();
+    killed_.insert(end == cursor_ ? 0 : killed_.size(), text_, begin, end - begin);
+    erase(begin, end);
+}
+
+// Where the bytes before the cursor that are no `part` of a word, and then those that are,
+// begin.
+std::size_t LineEditor::word_left(bool (*part)(char)) const {
+    auto at = cursor_;
+    while (at > 0 && !part(text_[at - 1])) --at;
+    while (at > 0 && part(text_[at - 1])) --at;
+    return previous_cell(text_, at + 1);  // where the cell around `at` begins
+}
+
+std::size_t LineEditor::word_right(bool (*part)(char)) const {
+    auto at = cursor_;
+    while (at < text_.size() && !part(text_[at])) ++at;
+    while (at < text_.size() && part(text_[at])) ++at;
+    return at == cursor_ ? at : next_cell(text_, at - 1);  // where the cell before `at` ends
+}
+
+void LineEditor::move_home() { cursor_ = 0; }
+void LineEditor::move_end() { cursor_ = text_.size(); }
+void LineEditor::move_left() { cursor_ = previous_cell(text_, cursor_); }
+void LineEditor::move_right() { cursor_ = next_cell(text_, cursor_); }
+void LineEditor::move_word_left() { cursor_ = word_left(is_word); }
+void LineEditor::move_word_right() { cursor_ = word_right(is_word); }
+void LineEditor::delete_left() { erase(previous_cell(text_, cursor_), cursor_); }
+void LineEditor::delete_right() { erase(cursor_, next_cell(text_, cursor_)); }
+void LineEditor::kill_left() { kill(0, cursor_); }
+void LineEditor::kill_right() { kill(cursor_, text_.size()); }
+void LineEditor::kill_word_left() { kill(word_left(is_word), cursor_); }
+void LineEditor::kill_word_right() { kill(cursor_, word_right(is_word)); }
+void LineEditor::yank() { insert(killed_); }
+void LineEditor::add_newline() { insert("\n"); }
+void LineEditor::await_literal() { literal_ = true; }
+
+void LineEditor::kill_space_word_left() { kill(word_left(is_not_blank), cursor_); }
+
+// Swaps the cells around the cursor, or the last two at the end, and steps on.
+void LineEditor::transpose() {
+    const auto middle = cursor_ == text_.size() ? previous_cell(text_, cursor_) : cursor_;
+    const auto begin = previous_cell(text_, middle);
+    const auto end = next_cell(text_, middle);
+    const auto text = text_.begin();
+    const auto at = [text](std::size_t offset) {
+        return text + static_cast<std::ptrdiff_t>(offset);
+    };
+    if (begin == middle) return;
+    std::rotate(at(begin), at(middle), at(end));
+    cursor_ = end;
+    settle();
+}
+
+// The columns from left_ to the cursor, as far as they matter in a row of `width`.
+int LineEditor::columns_to_cursor(int width) const {
+    int sum = 0;
+    Cells cells(text_, left_);
+    for (auto cell = cells.next(); cell && cell->begin < cursor_ && sum < width;
+         cell = cells.next())
+        sum += cell->width;
+    return sum;
+}
+
+// Scrolls by half a row, so that typing on does not scroll at each key.
+void LineEditor::scroll_to_cursor(int width) {
+    if (left_ <= cursor_ && columns_to_cursor(width) < width) return;
+    left_ = cursor_;
+    for (int room = width / 2; left_ > 0;) {
+        const auto before = previous_cell(text_, left_);
+        room -= columns(std::string_view(text_).substr(before, left_ - before));
+        if (room < 0) break;
+        left_ = before;
+    }
+}
+
+LineEditor::View LineEditor::view(int width) {
+    if (width <= 0) return {};
+    scroll_to_cursor(width);
+    View view;
+    view.cursor = columns_to_cursor(width);
+    int used = 0;
+    Cells cells(text_, left_);
+    for (auto cell = cells.next(); cell && used + cell->width <= width; cell = cells.next()) {
+        append(view.row, cell->text, cell->marked ? Style::marked : Style::normal);
+        used += cell->width;
+    }
+    return view;
+}
+
+}  // namespace ui

@@ -1,0 +1,311 @@
+#include "ui/terminal.hpp"
+
+#include "ui/text.hpp"
+
+#include <curses.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#undef columns  // term.h's; it is a name of ours
+
+namespace ui {
+namespace {
+
+constexpr int default_escape_delay = 25;  // ms
+constexpr std::string_view paste_on = "\x1b[?2004h";
+constexpr std::string_view paste_off = "\x1b[?2004l";
+
+// Color pairs.
+constexpr short good_pair = 1;
+constexpr short bad_pair = 2;
+constexpr short warn_pair = 3;
+
+void write_all(std::string_view bytes) {
+    while (!bytes.empty()) {
+        const auto count = write(STDOUT_FILENO, bytes.data(), bytes.size());
+        if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+        if (count >= 0 || errno == EINTR) continue;
+        // Somebody made the terminal non-blocking: wait until it has taken what it has.
+        if (errno != EAGAIN || tcdrain(STDOUT_FILENO) != 0) return;
+    }
+}
+
+// Handlers that other code installs while this lives are undone.
+class KeptSignals {
+public:
+    KeptSignals() {
+        for (std::size_t i = 0; i < std::size(numbers); ++i)
+            sigaction(numbers[i], nullptr, &found_[i]);
+    }
+    ~KeptSignals() {
+        for (std::size_t i = 0; i < std::size(numbers); ++i)
+            sigaction(numbers[i], &found_[i], nullptr);
+    }
+    KeptSignals(const KeptSignals&) = delete;
+    KeptSignals& operator=(const KeptSignals&) = delete;
+
+private:
+    static constexpr int numbers[] = {SIGINT, SIGTERM, SIGTSTP,
+                                      SIGWINCH};  // curses takes these
+    struct sigaction found_[std::size(numbers)];
+};
+
+// What the handler of fatal signals needs, ready before it runs.
+struct Rescue {
+    static constexpr int numbers[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+    struct sigaction found[std::size(numbers)];
+    termios settings;
+    char sequences[256];  // that give the screen back
+    std::size_t size = 0;
+    volatile std::sig_atomic_t needed = 0;  // the terminal is taken over
+} rescue;
+
+void restore_fatal_signals() {
+    for (std::size_t i = 0; i < std::size(Rescue::numbers); ++i)
+        sigaction(Rescue::numbers[i], &rescue.found[i], nullptr);
+}
+
+void on_fatal_signal(int number) {
+    if (rescue.needed) {
+        [[maybe_unused]] const auto count = write(STDOUT_FILENO, rescue.sequences, rescue.size);
+        tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
+    }
+    restore_fatal_signals();
+    raise(number);
+}
+
+void catch_fatal_signals() {
+    struct sigaction action {};
+    action.sa_handler = on_fatal_signal;
+    for (std::size_t i = 0; i < std::size(Rescue::numbers); ++i)
+        sigaction(Rescue::numbers[i], &action, &rescue.found[i]);
+}
+
+// A terminal's string for `capability`, empty if it has none. Needs the terminal's description.
+std::string sequence(const char* capability) {
+    static std::string collected;
+    collected.clear();
+    const char* string = tigetstr(capability);
+    if (string != nullptr && string != reinterpret_cast<const char*>(-1))
+        tputs(string, 1, [](int c) { return collected += static_cast<char>(c), c; });
+    return collected;
+}
+
+void prepare_rescue(bool pastes) {
+    std::string sequences = pastes ? std::string(paste_off) : "";
+    for (const auto* capability : {"sgr0", "cnorm", "rmcup"}) sequences += sequence(capability);
+    sequences += "\r\n";
+    rescue.size = sequences.copy(rescue.sequences, sizeof rescue.sequences);
+}
+
+// Throws unless curses can work here. Changes nothing of the terminal.
+void require_terminal() {
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        throw std::runtime_error("standard input or output is no terminal");
+    const char* type = std::getenv("TERM");
+    const auto named = "the terminal type \"" + printable(type ? type : "") + "\" (TERM) ";
+    int error = 0;
+    if (setupterm(type, STDOUT_FILENO, &error) != OK)
+        throw std::runtime_error(named + "is not known on this system");
+    const bool places_cursor = !sequence("cup").empty();
+    del_curterm(cur_term);
+    if (!places_cursor) throw std::runtime_error(named + "can't place its cursor");
+}
+
+bool start_colors(Color color) {
+    const char* refused = std::getenv("NO_COLOR");
+    const bool wanted = color == Color::always ||
+                        (color == Color::automatic && (refused == nullptr || *refused == '\0'));
+    if (!wanted || !has_colors()) return false;
+    start_color();
+    const short background = use_default_colors() == OK ? -1 : COLOR_BLACK;
+    init_pair(good_pair, COLOR_GREEN, background);
+    init_pair(bad_pair, COLOR_RED, background);
+    init_pair(warn_pair, COLOR_YELLOW, background);
+    return true;
+}
+
+// How a style looks, where there are colors and where there are none.
+attr_t look(Style style, bool colors) {
+    const auto tinted = [colors](short pair, attr_t otherwise) {
+        return colors ? static_cast<attr_t>(COLOR_PAIR(pair)) : otherwise;
+    };
+    switch (style) {
+    case Style::normal: return A_NORMAL;
+    case Style::dim: return A_DIM;
+    case Style::bold: return A_BOLD;
+    case Style::good: return tinted(good_pair, A_NORMAL);
+    case Style::bad: return tinted(bad_pair, A_BOLD);
+    case Style::warn: return tinted(warn_pair, A_BOLD);
+    case Style::marked: return A_REVERSE | A_BOLD;  // bold, so as to be seen within a bar
+    case Style::match: return A_UNDERLINE | A_BOLD;
+    case Style::selected: return A_REVERSE;
+    case Style::status: return A_REVERSE;
+    case Style::status_good: return A_REVERSE | tinted(good_pair, A_NORMAL);
+    case Style::status_bad: return A_REVERSE | tinted(bad_pair, A_BOLD);
+    case Style::status_warn: return A_REVERSE | tinted(warn_pair, A_BOLD);
+    }
+    return A_NORMAL;
+}
+
+void draw_row(int y, const Row& row, int width, bool colors) {
+    Row safe;  // curses would obey a control character
+    for (const auto& span : row) append_bytes(safe, span.text, span.style);
+    cut(safe, width);
+    move(y, 0);
+    for (const auto& span : safe) {
+        attrset(look(span.style, colors));
+        addstr(span.text.c_str());
+    }
+}
+
+int escape_delay() {
+    const char* given = std::getenv("ESCDELAY");
+    return given ? std::clamp(std::atoi(given), 0, 1000) : default_escape_delay;
+}
+
+}  // namespace
+
+struct Terminal::Screen {
+    Screen() {
+        const KeptSignals kept;
+        screen = newterm(nullptr, stdout, stdin);
+        if (screen == nullptr) throw std::runtime_error("curses can't use this terminal");
+        // Reading from a pad, unlike from a window, never draws.
+        input = newpad(1, 1);
+        raw();
+        noecho();
+        nonl();
+        wtimeout(input, escape_delay());
+        // Terminals that know no pastes ignore the switch, if they know its form.
+        pastes = sequence("cup").compare(0, 2, "\x1b[") == 0;
+    }
+    ~Screen() {
+        delwin(input);
+        delscreen(screen);
+    }
+    Screen(const Screen&) = delete;
+    Screen& operator=(const Screen&) = delete;
+
+    SCREEN* screen;
+    WINDOW* input;
+    bool pastes;
+    bool colors = false;
+};
+
+Terminal::Terminal(Color color) {
+    require_terminal();
+    tcgetattr(STDIN_FILENO, &rescue.settings);
+    screen_ = std::make_unique<Screen>();
+    screen_->colors = start_colors(color);
+    prepare_rescue(screen_->pastes);
+    catch_fatal_signals();
+    enter();
+}
+
+Terminal::~Terminal() {
+    leave();
+    restore_fatal_signals();
+}
+
+std::optional<Key> Terminal::read_key() {
+    if (left_) return std::nullopt;
+    for (;;) {
+        if (auto key = parser_.next()) return key;
+        if (gone_) return std::nullopt;
+        if (!read_bytes() && !await_byte()) return std::nullopt;
+    }
+}
+
+// Reads what is there, if anything is, so that neither the flags of the descriptor nor the
+// patience of the loop are needed.
+bool Terminal::read_bytes() {
+    int available = 0;
+    if (ioctl(STDIN_FILENO, FIONREAD, &available) != 0) gone_ = errno != EINTR;
+    if (available <= 0) return false;
+    char bytes[4096];
+    const auto size = std::min(static_cast<std::size_t>(available), sizeof bytes);
+    const auto count = read(STDIN_FILENO, bytes, size);
+    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) gone_ = true;
+    if (count <= 0) return false;
+    parser_.feed({bytes, static_cast<std::size_t>(count)});
+    return true;
+}
+
+// After an ESC: waits for what belongs to it, and else lets the parser take it for a key.
+bool Terminal::await_byte() {
+    if (!parser_.waiting()) return false;
+    const auto code = wgetch(screen_->input);
+    if (code < 0 || code > 0xff) {
+        parser_.expire();
+    } else {
+        const auto byte = static_cast<char>(code);
+        parser_.feed({&byte, 1});
+    }
+    return true;
+}
+
+void Terminal::draw(const Frame& frame) {
+    if (left_ || gone_) return;
+    erase();
+    const auto count = std::min(size_.rows, static_cast<int>(frame.rows.size()));
+    for (int y = 0; y < count; ++y)
+        draw_row(y, frame.rows[static_cast<std::size_t>(y)], size_.columns, screen_->colors);
+    attrset(A_NORMAL);
+    curs_set(frame.cursor_shown ? 1 : 0);
+    move(std::clamp(frame.cursor_row, 0, size_.rows - 1),
+         std::clamp(frame.cursor_column, 0, size_.columns - 1));
+    refresh();
+}
+
+void Terminal::redraw() { clearok(curscr, TRUE); }
+
+Size Terminal::resize() {
+    winsize found{};
+    ioctl(STDOUT_FILENO, TIOCGWINSZ, &found);
+    size_ = {found.ws_row ? found.ws_row : 24, found.ws_col ? found.ws_col : 80};
+    resize_term(size_.rows, size_.columns);
+    redraw();
+    return size_;
+}
+
+void Terminal::leave() {
+    if (std::exchange(left_, true)) return;
+    rescue.needed = 0;
+    if (screen_->pastes) write_all(paste_off);
+    endwin();
+    tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
+}
+
+void Terminal::enter() {
+    left_ = false;
+    rescue.needed = 1;
+    reset_prog_mode();
+    if (screen_->pastes) write_all(paste_on);
+    resize();
+}
+
+void Terminal::suspend() {
+    leave();
+    struct sigaction found {};
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    sigaction(SIGTSTP, &standard, &found);
+    if (found.sa_handler != SIG_IGN) kill(0, SIGTSTP);
+    sigaction(SIGTSTP, &found, nullptr);
+    enter();
+}
+
+}  // namespace ui

@@ -1,0 +1,205 @@
+#include "ui/text.hpp"
+
+#include <langinfo.h>
+#include <wchar.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace ui {
+namespace {
+
+// As many as curses keeps in one cell of its screen (CCHARW_MAX, less the base).
+constexpr int max_marks = 4;
+
+struct CodePoint {
+    char32_t value;
+    std::size_t size;  // bytes of its encoding; 0: these bytes are not UTF-8
+};
+
+constexpr CodePoint not_utf8{0, 0};
+
+unsigned char byte_at(std::string_view bytes, std::size_t at) {
+    return static_cast<unsigned char>(bytes[at]);
+}
+
+std::size_t encoded_size(unsigned char lead) {
+    if (lead < 0x80) return 1;
+    if (lead < 0xc2 || lead > 0xf4) return 0;
+    return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
+CodePoint decode(std::string_view bytes, std::size_t at) {
+    static constexpr char32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    const auto lead = byte_at(bytes, at);
+    const auto size = encoded_size(lead);
+    if (size == 1) return {lead, 1};
+    if (size == 0 || size > bytes.size() - at) return not_utf8;
+    char32_t value = lead & (0xffu >> (size + 1));
+    for (std::size_t i = 1; i < size; ++i) {
+        const auto byte = byte_at(bytes, at + i);
+        if ((byte & 0xc0) != 0x80) return not_utf8;
+        value = value << 6 | (byte & 0x3fu);
+    }
+    const bool surrogate = value >= 0xd800 && value <= 0xdfff;
+    if (value < smallest[size] || surrogate || value > 0x10ffff) return not_utf8;
+    return {value, size};
+}
+
+// Characters that steer the reader's or the terminal's eye and have no shape of their own:
+// Unicode's format controls, separators of lines, fillers and selectors.
+bool invisible(char32_t c) {
+    static constexpr struct {
+        char32_t first, last;
+    } ranges[] = {
+        {0x00ad, 0x00ad},   {0x034f, 0x034f},   {0x0600, 0x0605},   {0x061c, 0x061c},
+        {0x06dd, 0x06dd},   {0x070f, 0x070f},   {0x08e2, 0x08e2},   {0x115f, 0x1160},
+        {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
+        {0x2060, 0x206f},   {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},
+        {0xffa0, 0xffa0},   {0xfff0, 0xfffb},   {0x110bd, 0x110cd}, {0x13430, 0x1343f},
+        {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+    };
+    return std::any_of(std::begin(ranges), std::end(ranges),
+                       [c](auto range) { return c >= range.first && c <= range.last; });
+}
+
+// Columns, 0 for a combining mark; negative: to be shown by a stand-in.
+int width_of(char32_t c) {
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0) || invisible(c)) return -1;
+    if (c < 0x7f) return 1;
+    return wcwidth(static_cast<wchar_t>(c));
+}
+
+std::string stand_in(char32_t c) {
+    char text[16];
+    const auto value = static_cast<unsigned>(c);
+    if (c < 0x20 || c == 0x7f)
+        std::snprintf(text, sizeof text, "^%c", static_cast<char>(value ^ 0x40));
+    else
+        std::snprintf(text, sizeof text,
+                      c < 0xa0      ? "\\x%02x"
+                      : c < 0x10000 ? "\\u%04x"
+                                    : "\\U%08x",
+                      value);
+    return text;
+}
+
+Cell marked_cell(char32_t c, std::size_t begin, std::size_t size) {
+    auto text = stand_in(c);
+    const auto width = static_cast<int>(text.size());
+    return {std::move(text), width, true, begin, begin + size};
+}
+
+Cell marked_byte(unsigned char byte, std::size_t begin) {
+    char text[8];
+    std::snprintf(text, sizeof text, "\\x%02x", byte);
+    return {text, 4, true, begin, begin + 1};
+}
+
+// Where the combining marks at `at` end, of which a cell holds so many.
+std::size_t end_of_marks(std::string_view bytes, std::size_t at) {
+    for (int count = 0; count < max_marks && at < bytes.size(); ++count) {
+        if (byte_at(bytes, at) < 0x80) break;
+        const auto mark = decode(bytes, at);
+        if (mark.size == 0 || width_of(mark.value) != 0) break;
+        at += mark.size;
+    }
+    return at;
+}
+
+// Whether a cell begins at `at`, whatever is before. Others may, too.
+bool surely_begins_cell(std::string_view bytes, std::size_t at) {
+    const auto byte = byte_at(bytes, at);
+    if ((byte & 0xc0) == 0x80) return false;
+    const auto base = decode(bytes, at);
+    return base.size == 0 || width_of(base.value) != 0;
+}
+
+Cell read_cell(std::string_view bytes, std::size_t at, bool utf8) {
+    const auto byte = byte_at(bytes, at);
+    if (!utf8 && byte >= 0x80) return marked_byte(byte, at);
+    const auto base = decode(bytes, at);
+    if (base.size == 0) return marked_byte(byte, at);
+    const auto width = width_of(base.value);
+    if (width <= 0) return marked_cell(base.value, at, base.size);
+    const auto end = utf8 ? end_of_marks(bytes, at + base.size) : at + 1;
+    return {std::string(bytes.substr(at, end - at)), width, false, at, end};
+}
+
+}  // namespace
+
+Cells::Cells(std::string_view bytes, std::size_t from)
+    : bytes_(bytes), at_(from), utf8_(utf8_locale()) {}
+
+std::optional<Cell> Cells::next() {
+    if (at_ >= bytes_.size()) return std::nullopt;
+    auto cell = read_cell(bytes_, at_, utf8_);
+    at_ = cell.end;
+    return cell;
+}
+
+bool utf8_locale() { return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
+
+std::string printable(std::string_view bytes) {
+    std::string text;
+    Cells cells(bytes);
+    while (const auto cell = cells.next()) text += cell->text;
+    return text;
+}
+
+int columns(std::string_view bytes) {
+    int sum = 0;
+    Cells cells(bytes);
+    while (const auto cell = cells.next()) sum += cell->width;
+    return sum;
+}
+
+std::string fit(std::string_view bytes, int width) {
+    std::string text;
+    Cells cells(bytes);
+    for (auto cell = cells.next(); cell && cell->width <= width; cell = cells.next()) {
+        text += cell->text;
+        width -= cell->width;
+    }
+    return text;
+}
+
+std::size_t next_cell(std::string_view bytes, std::size_t at) {
+    Cells cells(bytes, previous_cell(bytes, at));
+    auto cell = cells.next();
+    while (cell && cell->end <= at) cell = cells.next();
+    return cell ? cell->end : bytes.size();
+}
+
+std::size_t previous_cell(std::string_view bytes, std::size_t at) {
+    at = std::min(at, bytes.size());
+    if (at == 0) return 0;
+    auto begin = at - 1;
+    while (begin > 0 && !surely_begins_cell(bytes, begin)) --begin;
+    Cells cells(bytes, begin);
+    while (const auto cell = cells.next()) {
+        if (cell->end >= at) break;
+        begin = cell->end;
+    }
+    return begin;
+}
+
+std::string hex_row(std::string_view bytes, std::size_t offset, std::size_t count) {
+    char number[24];
+    std::snprintf(number, sizeof number, "%08zx ", offset);
+    std::string row = number;
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto at = offset + i;
+        if (at < bytes.size()) {
+            const auto byte = byte_at(bytes, at);
+            std::snprintf(number, sizeof number, " %02x", byte);
+            text += byte >= 0x20 && byte < 0x7f ? bytes[at] : '.';
+        }
+        row += at < bytes.size() ? number : "   ";
+    }
+    return row + "  |" + text + '|';
+}
+
+}  // namespace ui

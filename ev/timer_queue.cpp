@@ -29,7 +29,7 @@ void TimerQueue::cancel(Timed& timer) {
         sift_down(hole);
         hole = heap_;
     }
-    put(hole, entries_.back());
+    if (hole + 1 < entries_.size()) put(hole, entries_.back());
     entries_.pop_back();
     timer.place = Timed::nowhere;
 }

@@ -1,13 +1,188 @@
-#include "ev/loop.hpp"
+#include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
+
+#include <csignal>
+#include <stdexcept>
+#include <string>
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a timer fires once") {
+TEST_CASE("a loop with nothing to wait for returns", "[loop]") {
+    ev::Loop loop;
+    loop.run();
+    CHECK_FALSE(loop.step());
+}
+
+TEST_CASE("a loop runs until its timers have fired", "[loop]") {
     ev::Loop loop;
     int fired = 0;
-    ev::Timer timer(loop, [&] { ++fired; });
-    timer.start(1ms);
+    ev::Timer timer(loop, [&] {
+        if (++fired < 3) timer.start(0ms);
+    });
+    timer.start(0ms);
+    loop.run();
+    CHECK(fired == 3);
+}
+
+TEST_CASE("a loop runs again after it was stopped", "[loop]") {
+    FakeLoop loop;
+    int fired = 0;
+    ev::Timer timer(loop, [&] {
+        ++fired;
+        timer.start(0ms);
+        loop.stop();
+    });
+    timer.start(0ms);
     loop.run();
     CHECK(fired == 1);
+    loop.run();
+    CHECK(fired == 2);
+}
+
+TEST_CASE("a stop before the run is used up by it", "[loop]") {
+    FakeLoop loop;
+    int fired = 0;
+    ev::Timer timer(loop, [&] { ++fired; });
+    timer.start(0ms);
+    loop.stop();
+    loop.run();
+    CHECK(fired == 0);
+    CHECK(loop.turn());
+    CHECK(fired == 1);
+}
+
+TEST_CASE("a stop lets the turn end", "[loop]") {
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    pipe.put();
+    int fired = 0;
+    ev::Timer timer(loop, [&] { ++fired; });
+    timer.start(0ms);
+    ev::Watch watch(loop, pipe.out, ev::readable, [&](ev::Events) { loop.stop(); });
+    CHECK_FALSE(loop.turn());
+    CHECK(fired == 1);
+}
+
+TEST_CASE("two loops live in one process", "[loop]") {
+    FakeLoop first, second;
+    int fired_first = 0, fired_second = 0;
+    ev::Timer one(first, [&] { ++fired_first; });
+    ev::Timer two(second, [&] { ++fired_second; });
+    one.start(1ms);
+    two.start(1ms);
+    first.turn_after(1ms);
+    CHECK(fired_first == 1);
+    CHECK(fired_second == 0);
+    second.turn();
+    CHECK(fired_second == 1);
+}
+
+TEST_CASE("a loop runs another inside its callback", "[loop]") {
+    ev::Loop outer, inner;
+    int fired = 0;
+    ev::Timer deep(inner, [&] { ++fired; });
+    ev::Timer timer(outer, [&] {
+        deep.start(0ms);
+        inner.run();
+    });
+    timer.start(0ms);
+    outer.run();
+    CHECK(fired == 1);
+}
+
+TEST_CASE("the time is read once a turn", "[loop]") {
+    FakeLoop loop;
+    ev::Time times[2];
+    ev::Timer timer(loop, [&] {
+        times[0] = loop.now();
+        loop.time += 1h;
+        times[1] = loop.now();
+    });
+    timer.start(0ms);
+    loop.turn();
+    CHECK(times[0] == times[1]);
+    CHECK(loop.now() == loop.time);
+}
+
+TEST_CASE("a step waits no longer than it is told", "[loop]") {
+    ev::Loop loop;
+    auto pipe = make_pipe();
+    ev::Watch watch(loop, pipe.out, ev::readable, [](ev::Events) {});
+    const auto start = ev::Clock::now();
+    CHECK(loop.step(2ms));
+    CHECK(ev::Clock::now() - start >= 2ms);
+}
+
+TEST_CASE("an exception passes through and the rest is served by the next turn", "[loop]") {
+    FakeLoop loop;
+    auto one = make_pipe(), other = make_pipe();
+    one.put();
+    other.put();
+    int told = 0, fired = 0;
+    const auto fail_first = [&](Channel& pipe) {
+        pipe.take();
+        if (++told == 1) throw std::runtime_error("first");
+    };
+    ev::Watch first(loop, one.out, ev::readable, [&](ev::Events) { fail_first(one); });
+    ev::Watch second(loop, other.out, ev::readable, [&](ev::Events) { fail_first(other); });
+    ev::Timer timer(loop, [&] { ++fired; });
+    timer.start(0ms);
+    CHECK_THROWS_AS(loop.turn(), std::runtime_error);
+    CHECK(fired == 0);
+    loop.turn();
+    CHECK(told == 2);
+    CHECK(fired == 1);
+}
+
+TEST_CASE("objects of all kinds end in each other's callbacks", "[loop]") {
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    pipe.put();
+    ev::Timer timer;
+    ev::Signal signal;
+    ev::Watch watch;
+    int called = 0;
+    const auto end_all = [&] {
+        ++called;
+        timer = {};
+        signal = {};
+        watch = {};
+    };
+    timer = ev::Timer(loop, end_all);
+    timer.start(0ms);
+    watch = ev::Watch(loop, pipe.out, ev::readable, [&](ev::Events) { end_all(); });
+    signal = ev::Signal(loop, SIGUSR1, end_all);
+    if (GENERATE(true, false)) std::raise(SIGUSR1);
+    loop.turn();
+    CHECK(called == 1);
+    CHECK_FALSE(loop.turn());
+}
+
+TEST_CASE("an object that owns others ends them with itself", "[loop]") {
+    FakeLoop loop;
+    struct Connection {
+        ev::Timer timer;
+        ev::Watch watch;
+    };
+    auto pipe = make_pipe();
+    pipe.put();
+    auto connection = std::make_shared<Connection>();
+    connection->timer = ev::Timer(loop, [] {});
+    connection->timer.start(1h);
+    connection->watch = ev::Watch(loop, pipe.out, ev::readable, [connection](ev::Events) {
+        connection->watch = {};  // the callback then holds the last of its owner
+    });
+    connection.reset();
+    loop.turn();
+    CHECK_FALSE(loop.turn());
+}
+
+TEST_CASE("an unknown backend is refused by its name", "[loop]") {
+    std::string reason;
+    try {
+        ev::Loop loop(ev::Clock::now, "carrier pigeon");
+    } catch (const std::invalid_argument& failure) {
+        reason = failure.what();
+    }
+    CHECK(reason.find("carrier pigeon") != std::string::npos);
 }

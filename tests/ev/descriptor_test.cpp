@@ -1,0 +1,335 @@
+#include "tests/ev/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <sys/resource.h>
+#include <sys/select.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <system_error>
+
+using namespace std::chrono_literals;
+using ev::Events;
+using ev::Watch;
+
+namespace {
+
+// What a watch was told, turn by turn.
+struct Record {
+    void operator()(Events events) { told.push_back(events); }
+    std::vector<Events> told;
+};
+
+// Sets how many descriptors the process may have, for as long as it lives.
+class DescriptorLimit {
+public:
+    explicit DescriptorLimit(rlim_t count) {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const rlimit wanted{std::min(count, before_.rlim_max), before_.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &wanted);
+        allowed_ = wanted.rlim_cur;
+    }
+    ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    rlim_t allowed() const { return allowed_; }
+
+private:
+    rlimit before_{};
+    rlim_t allowed_;
+};
+
+}  // namespace
+
+TEST_CASE("readable and writable are told as asked for", "[descriptor]") {
+    FakeLoop loop;
+    auto pair = make_socketpair();
+    Record record;
+    Watch watch(loop, pair.out, ev::readable | ev::writable, std::ref(record));
+    loop.turn();
+    pair.put();
+    loop.turn();
+    watch.want(ev::readable);
+    loop.turn();
+    pair.take();
+    loop.turn();
+    CHECK(record.told == std::vector{ev::writable, ev::readable | ev::writable, ev::readable});
+}
+
+TEST_CASE("a watch without interest is told nothing and keeps the loop", "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    pipe.put();
+    Record record;
+    Watch watch(loop, pipe.out, ev::none, std::ref(record));
+    CHECK(loop.turn());
+    pipe.in.close();
+    CHECK(loop.turn());
+    CHECK(record.told.empty());
+    CHECK(watch.wanted() == ev::none);
+    watch.want(ev::readable);
+    loop.turn();
+    CHECK(record.told.size() == 1);
+}
+
+TEST_CASE("a watch may end in its own callback", "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    pipe.put();
+    int told = 0;
+    std::optional<Watch> watch;
+    watch.emplace(loop, pipe.out, ev::readable, [&](Events) {
+        ++told;
+        watch.reset();
+    });
+    CHECK(loop.turn());
+    CHECK_FALSE(loop.turn());
+    CHECK(told == 1);
+}
+
+TEST_CASE("a watch ended or put to sleep by another's callback is not told", "[descriptor]") {
+    const bool ends = GENERATE(true, false);
+    FakeLoop loop;
+    auto one = make_pipe(), other = make_pipe();
+    one.put();
+    other.put();
+    int told = 0;
+    std::optional<Watch> first, second;
+    const auto watch = [&](Channel& pipe, std::optional<Watch>& rival) {
+        return Watch(loop, pipe.out, ev::readable, [&](Events) {
+            ++told;
+            ends ? rival.reset() : rival->want(ev::none);
+        });
+    };
+    first = watch(one, second);
+    second = watch(other, first);
+    loop.turn();
+    CHECK(told == 1);
+}
+
+TEST_CASE("a descriptor number used again in the same turn is a new descriptor",
+          "[descriptor]") {
+    FakeLoop loop;
+    auto first = make_pipe(), second = make_pipe(), fresh = make_pipe();
+    first.put();
+    second.put();
+    int told_fresh = 0;
+    std::optional<Watch> watches[2];
+    // Whichever comes first replaces the other, which is ready too, under the same number.
+    const auto replace = [&](Channel& pipe, std::optional<Watch>& watch) {
+        watch.reset();
+        const int number = pipe.out;
+        ::dup2(fresh.out, number);
+        watch.emplace(loop, number, ev::readable, [&](Events) {
+            ++told_fresh;
+            fresh.take();
+        });
+    };
+    watches[0].emplace(loop, first.out, ev::readable, [&](Events) {
+        first.take();
+        replace(second, watches[1]);
+    });
+    watches[1].emplace(loop, second.out, ev::readable, [&](Events) {
+        second.take();
+        replace(first, watches[0]);
+    });
+    loop.turn();
+    CHECK(told_fresh == 0);
+    fresh.put();
+    loop.turn();
+    CHECK(told_fresh == 1);
+}
+
+TEST_CASE("a watch made in a callback is told from the next turn on", "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe(), other = make_pipe();
+    pipe.put();
+    other.put();
+    Record record;
+    std::optional<Watch> made;
+    Watch watch(loop, pipe.out, ev::readable, [&](Events) {
+        pipe.take();
+        made.emplace(loop, other.out, ev::readable, std::ref(record));
+    });
+    loop.turn();
+    CHECK(record.told.empty());
+    loop.turn();
+    CHECK(record.told == std::vector{ev::readable});
+}
+
+TEST_CASE("a writer whose reader is gone is told the error and does not spin", "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    pipe.fill();
+    Record record;
+    Watch watch(loop, pipe.in, ev::writable, std::ref(record));
+    loop.turn();
+    CHECK(record.told.empty());
+    pipe.out.close();
+    for (int turns = 0; turns < 10; ++turns) loop.turn();
+    REQUIRE(record.told.size() >= 1);
+    CHECK((record.told[0] & ev::error));
+    CHECK((record.told[0] & ev::writable));
+}
+
+TEST_CASE("a hang-up is told once, together with what was asked for", "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    Record record;
+    Watch watch(loop, pipe.out, ev::readable, std::ref(record));
+    pipe.in.close();
+    for (int turns = 0; turns < 10; ++turns) loop.turn();
+    CHECK(record.told == std::vector{ev::readable | ev::hangup});
+    CHECK(watch.wanted() == ev::none);
+    watch.want(ev::readable);
+    loop.turn();
+    CHECK(record.told.size() == 2);
+}
+
+TEST_CASE("a hang-up reaches a watch that only writes", "[descriptor]") {
+    FakeLoop loop;
+    auto pair = make_socketpair();
+    Record record;
+    Watch watch(loop, pair.in, ev::writable, [&](Events events) {
+        record(events);
+        watch.want(ev::none);
+    });
+    pair.out.close();
+    for (int turns = 0; turns < 10; ++turns) loop.turn();
+    CHECK(record.told == std::vector{ev::writable | ev::hangup});
+}
+
+TEST_CASE("the last bytes before a hang-up are told as readable until they are read",
+          "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    pipe.put();
+    pipe.put();
+    pipe.in.close();
+    int taken = 0;
+    Watch watch(loop, pipe.out, ev::readable, [&](Events) { taken += pipe.take(); });
+    for (int turns = 0; turns < 10; ++turns) loop.turn();
+    CHECK(taken == 2);
+}
+
+TEST_CASE("an invalid descriptor is told as an error, once", "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    const int number = pipe.out;
+    pipe.out.close();
+    Record record;
+    Watch watch(loop, number, ev::readable, std::ref(record));
+    for (int turns = 0; turns < 10; ++turns) loop.turn();
+    CHECK(record.told == std::vector{ev::readable | ev::error});
+}
+
+TEST_CASE("an invalid descriptor does not keep others from being told", "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe(), closed = make_pipe();
+    pipe.put();
+    const int number = closed.out;
+    closed.out.close();
+    Record record, invalid;
+    Watch watch(loop, pipe.out, ev::readable, std::ref(record));
+    Watch wrong(loop, number, ev::readable, std::ref(invalid));
+    loop.turn();
+    CHECK(record.told == std::vector{ev::readable});
+    CHECK(invalid.told == std::vector{ev::readable | ev::error});
+}
+
+TEST_CASE("a negative descriptor is an invalid one", "[descriptor]") {
+    FakeLoop loop;
+    Record record;
+    const auto make = [&] { return Watch(loop, -1, ev::readable, std::ref(record)); };
+    if (backend_is("select")) {
+        CHECK_THROWS_AS(make(), std::system_error);
+        return;
+    }
+    const Watch watch = make();
+    loop.turn();
+    CHECK(record.told == std::vector{ev::readable | ev::error});
+}
+
+TEST_CASE("a descriptor closed while it is watched is told as an error", "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe(), other = make_pipe();
+    Record record;
+    Watch watch(loop, pipe.out, ev::readable, std::ref(record));
+    pipe.out.close();
+    if (backend_is("epoll"))
+        watch.want(ev::readable | ev::writable);  // it is found out by this
+    for (int turns = 0; turns < 10; ++turns) loop.turn();
+    REQUIRE(record.told.size() == 1);
+    CHECK((record.told[0] & ev::error));
+}
+
+TEST_CASE("a descriptor closed too early leaves nothing behind", "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe(), other = make_pipe();
+    const Fd twin(::dup(pipe.out));
+    Record record, fresh;
+    std::optional<Watch> watch(std::in_place, loop, pipe.out, ev::readable, std::ref(record));
+    Watch others(loop, other.out, ev::readable, std::ref(fresh));
+    pipe.out.close();
+    watch.reset();
+    pipe.put();
+    other.put();
+    loop.turn();
+    CHECK(record.told.empty());
+    CHECK(fresh.told == std::vector{ev::readable});
+}
+
+TEST_CASE("a regular file is always ready", "[descriptor]") {
+    FakeLoop loop;
+    std::FILE* const file = std::tmpfile();
+    Record record;
+    Watch watch(loop, ::fileno(file), ev::readable | ev::writable, std::ref(record));
+    loop.step();
+    watch.want(ev::readable);
+    loop.step();
+    CHECK(record.told == std::vector{ev::readable | ev::writable, ev::readable});
+    watch = {};
+    std::fclose(file);
+}
+
+TEST_CASE("thousands of descriptors are told in one turn", "[descriptor]") {
+    const DescriptorLimit limit(backend_is("select") ? FD_SETSIZE : 20'000);
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    pipe.put();
+    std::size_t told = 0;
+    std::vector<Fd> fds;
+    std::vector<Watch> watches;
+    while (watches.size() + 50 < std::min<std::size_t>(limit.allowed(), 5050)) {
+        fds.emplace_back(::dup(pipe.out));
+        watches.emplace_back(loop, fds.back(), ev::readable, [&](Events) { ++told; });
+    }
+    for (int turns = 0; turns < 100 && told < watches.size(); ++turns) loop.turn();
+    CHECK(told >= watches.size());
+    CHECK(watches.size() > 100);
+}
+
+TEST_CASE("a small limit of descriptors is enough", "[descriptor]") {
+    auto pipe = make_pipe();
+    FakeLoop loop;
+    const DescriptorLimit limit(8);
+    pipe.put();
+    Record record;
+    Watch watch(loop, pipe.out, ev::readable, std::ref(record));
+    loop.turn();
+    CHECK(record.told.size() == 1);
+}
+
+TEST_CASE("select refuses a descriptor that it cannot hold", "[descriptor]") {
+    const DescriptorLimit limit(FD_SETSIZE + 16);
+    auto pipe = make_pipe();
+    const Fd high(::fcntl(pipe.out, F_DUPFD, FD_SETSIZE));
+    if (high < 0) return;  // the system allows no more
+    ev::Loop loop(ev::Clock::now, "select");
+    CHECK_THROWS_AS(Watch(loop, high, ev::readable, [](Events) {}), std::system_error);
+    const Fd last(::fcntl(pipe.out, F_DUPFD, FD_SETSIZE - 1));
+    pipe.put();
+    Record record;
+    Watch watch(loop, last, ev::readable, std::ref(record));
+    loop.step(0s);
+    CHECK(record.told.size() == 1);
+}

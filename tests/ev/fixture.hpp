@@ -1,0 +1,76 @@
+// What the tests of the loop share: pipes, and a clock that stands until it is moved.
+#pragma once
+
+#include "ev/loop.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+class Fd {
+public:
+    explicit Fd(int number = -1) : number_(number) {}
+    Fd(Fd&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    Fd& operator=(Fd&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~Fd() { close(); }
+    void close() {
+        if (const int number = std::exchange(number_, -1); number >= 0) ::close(number);
+    }
+    operator int() const { return number_; }
+
+private:
+    int number_;
+};
+
+// Two connected descriptors that do not block: what goes into `in` comes out of `out`.
+struct Channel {
+    Channel(int first, int second) : out(first), in(second) {
+        for (const int end : {first, second}) ::fcntl(end, F_SETFL, O_NONBLOCK);
+    }
+    void put() { [[maybe_unused]] const auto count = ::write(in, "x", 1); }
+    bool take() {
+        char byte;
+        return ::read(out, &byte, 1) == 1;
+    }
+    void fill() {
+        char bytes[4096]{};
+        while (::write(in, bytes, sizeof bytes) > 0) {
+        }
+    }
+    Fd out, in;
+};
+
+inline Channel make_pipe() {
+    int ends[2];
+    if (::pipe(ends) != 0) std::abort();
+    return {ends[0], ends[1]};
+}
+
+inline Channel make_socketpair() {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) std::abort();
+    return {ends[0], ends[1]};
+}
+
+// A loop whose time the test moves. Its turns do not wait.
+struct FakeLoop : ev::Loop {
+    FakeLoop() : Loop([] { return time; }) { time = ev::Time{} + std::chrono::hours(1000); }
+    bool turn() { return step(ev::Duration::zero()); }
+    bool turn_after(ev::Duration duration) {
+        time += duration;
+        return turn();
+    }
+    static inline ev::Time time;
+};
+
+inline bool backend_is(std::string_view name) {
+    const char* const named = std::getenv("EV_BACKEND");
+    return (named && *named ? named : "poll") == name;
+}

@@ -1,0 +1,225 @@
+#include "tests/ev/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <optional>
+#include <system_error>
+
+using namespace std::chrono_literals;
+using ev::Signal;
+
+namespace {
+
+auto disposition(int signo) {
+    struct sigaction now {};
+    ::sigaction(signo, nullptr, &now);
+    return now.sa_handler;
+}
+
+std::vector<int> open_descriptors() {
+    std::vector<int> open;
+    for (int fd = 0; fd < 256; ++fd)
+        if (::fcntl(fd, F_GETFD) >= 0) open.push_back(fd);
+    return open;
+}
+
+}  // namespace
+
+TEST_CASE("each signal has its own callback", "[signal]") {
+    FakeLoop loop;
+    int first = 0, second = 0;
+    Signal one(loop, SIGUSR1, [&] { ++first; });
+    Signal two(loop, SIGUSR2, [&] { ++second; });
+    std::raise(SIGUSR1);
+    loop.step();
+    CHECK(first == 1);
+    CHECK(second == 0);
+    std::raise(SIGUSR2);
+    loop.step();
+    CHECK(first == 1);
+    CHECK(second == 1);
+    loop.turn();
+    CHECK(first + second == 2);
+}
+
+TEST_CASE("a flood of one signal does not lose another", "[signal]") {
+    FakeLoop loop;
+    int usr1 = 0, term = 0;
+    Signal flood(loop, SIGUSR1, [&] { ++usr1; });
+    Signal end(loop, SIGTERM, [&] { ++term; });
+    for (int i = 0; i < 70'000; ++i) std::raise(SIGUSR1);  // more than a pipe holds
+    std::raise(SIGTERM);
+    loop.step();
+    CHECK(term == 1);
+    CHECK(usr1 == 1);
+    loop.turn();
+    CHECK(term + usr1 == 2);
+}
+
+TEST_CASE("a signal raised in the callback of the same is told again", "[signal]") {
+    FakeLoop loop;
+    int told = 0;
+    Signal signal(loop, SIGUSR1, [&] {
+        if (++told < 3) std::raise(SIGUSR1);
+    });
+    std::raise(SIGUSR1);
+    while (told < 3) loop.step();
+    loop.turn();
+    CHECK(told == 3);
+}
+
+TEST_CASE("a signal ends a wait without limit", "[signal]") {
+    ev::Loop loop;
+    const pid_t parent = ::getpid();
+    bool told = false;
+    Signal signal(loop, SIGUSR1, [&] { told = true; });
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::kill(parent, SIGUSR1);
+        ::_exit(0);
+    }
+    while (!told) loop.step();
+    ::waitpid(child, nullptr, 0);
+    CHECK(told);
+}
+
+TEST_CASE("two loops are told the same signal, each for itself", "[signal]") {
+    FakeLoop first_loop, second_loop;
+    int first = 0, second = 0;
+    Signal one(first_loop, SIGUSR1, [&] { ++first; });
+    std::optional<Signal> two(std::in_place, second_loop, SIGUSR1, [&] { ++second; });
+    std::raise(SIGUSR1);
+    first_loop.step();
+    second_loop.step();
+    CHECK(first == 1);
+    CHECK(second == 1);
+    two.reset();
+    std::raise(SIGUSR1);
+    first_loop.step();
+    CHECK(first == 2);
+    CHECK(second == 1);
+}
+
+TEST_CASE("several signals may stand for the same number", "[signal]") {
+    FakeLoop loop;
+    std::vector<int> told;
+    Signal one(loop, SIGUSR1, [&] { told.push_back(1); });
+    Signal two(loop, SIGUSR1, [&] { told.push_back(2); });
+    std::raise(SIGUSR1);
+    loop.step();
+    CHECK(told == std::vector{1, 2});
+}
+
+TEST_CASE("a signal that was raised before it was asked for is not told", "[signal]") {
+    FakeLoop loop;
+    int told = 0;
+    Signal early(loop, SIGUSR1, [] {});
+    std::raise(SIGUSR1);
+    Signal late(loop, SIGUSR1, [&] { ++told; });
+    loop.step();
+    CHECK(told == 0);
+}
+
+TEST_CASE("the disposition comes back with the end of the last signal", "[signal]") {
+    const auto before = std::signal(SIGUSR1, SIG_IGN);
+    FakeLoop loop;
+    {
+        Signal one(loop, SIGUSR1, [] {});
+        std::optional<Signal> two(std::in_place, loop, SIGUSR1, [] {});
+        CHECK(disposition(SIGUSR1) != SIG_IGN);
+        two.reset();
+        CHECK(disposition(SIGUSR1) != SIG_IGN);
+    }
+    CHECK(disposition(SIGUSR1) == SIG_IGN);
+    std::signal(SIGUSR1, before);
+}
+
+TEST_CASE("a signal ended in its own callback gives the disposition back at once", "[signal]") {
+    FakeLoop loop;
+    std::optional<Signal> signal;
+    bool given_back = false;
+    signal.emplace(loop, SIGUSR1, [&] {
+        signal.reset();
+        given_back = disposition(SIGUSR1) == SIG_DFL;
+    });
+    std::raise(SIGUSR1);
+    CHECK(loop.step());
+    CHECK(given_back);
+    CHECK_FALSE(loop.step());
+}
+
+TEST_CASE("a signal ended by another's callback is not told", "[signal]") {
+    FakeLoop loop;
+    int told = 0;
+    std::optional<Signal> first, second;
+    first.emplace(loop, SIGUSR1, [&] { ++told, second.reset(); });
+    second.emplace(loop, SIGUSR1, [&] { ++told, first.reset(); });
+    std::raise(SIGUSR1);
+    loop.step();
+    CHECK(told == 1);
+}
+
+TEST_CASE("signals come before descriptors", "[signal]") {
+    FakeLoop loop;
+    std::string order;
+    auto pipe = make_pipe();
+    pipe.put();
+    ev::Watch watch(loop, pipe.out, ev::readable, [&](ev::Events) { order += 'd'; });
+    Signal signal(loop, SIGUSR1, [&] { order += 's'; });
+    std::raise(SIGUSR1);
+    loop.step();
+    CHECK(order == "sd");
+}
+
+TEST_CASE("what a signal's callback throws costs no other signal its own", "[signal]") {
+    FakeLoop loop;
+    int told = 0;
+    Signal bad(loop, SIGUSR1, [] { throw std::runtime_error("bad"); });
+    Signal good(loop, SIGUSR1, [&] { ++told; });
+    std::raise(SIGUSR1);
+    CHECK_THROWS_AS(loop.step(), std::runtime_error);
+    loop.step();
+    CHECK(told == 1);
+}
+
+TEST_CASE("the self-pipe neither blocks nor reaches other programs", "[signal]") {
+    FakeLoop loop;
+    const auto before = open_descriptors();
+    Signal signal(loop, SIGUSR1, [] {});
+    const auto after = open_descriptors();
+    std::vector<int> pipe;
+    std::set_difference(after.begin(), after.end(), before.begin(), before.end(),
+                        std::back_inserter(pipe));
+    CHECK(pipe.size() == 2);
+    for (const int end : pipe) {
+        CHECK((::fcntl(end, F_GETFD) & FD_CLOEXEC));
+        CHECK((::fcntl(end, F_GETFL) & O_NONBLOCK));
+    }
+}
+
+TEST_CASE("a signal that could not be set up works when it is tried again", "[signal]") {
+    FakeLoop loop;
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit lowest{0, limit.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &lowest);
+    int told = 0;
+    const auto make = [&] { return Signal(loop, SIGUSR1, [&] { ++told; }); };
+    CHECK_THROWS_AS(make(), std::system_error);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    const Signal signal = make();
+    std::raise(SIGUSR1);
+    loop.step();
+    CHECK(told == 1);
+}
+
+TEST_CASE("a number that is no signal, or cannot be caught, is refused", "[signal]") {
+    FakeLoop loop;
+    for (const int signo : {-1, 0, SIGKILL, 100'000})
+        CHECK_THROWS_AS(Signal(loop, signo, [] {}), std::system_error);
+    CHECK_FALSE(loop.turn());
+}

@@ -1,0 +1,222 @@
+#include "ev/timer_queue.hpp"
+#include "tests/support/catch.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <random>
+
+using namespace std::chrono_literals;
+using ev::Time;
+using ev::Timed;
+using ev::TimerQueue;
+
+namespace {
+
+Time at(ev::Duration since_start) { return Time{} + since_start; }
+
+std::vector<const Timed*> turn(TimerQueue& queue, Time now) {
+    std::vector<const Timed*> due;
+    queue.next();
+    while (const Timed* timer = queue.pop(now)) due.push_back(timer);
+    return due;
+}
+
+// How many operations a random test makes: fewer are enough where each is slow.
+int steps(int usual) {
+    const char* const percent = std::getenv("YODEL_TEST_PERCENT");
+    return percent ? usual / 100 * std::atoi(percent) : usual;
+}
+
+// The queue and the obvious model side by side: a map ordered by deadline, in which an equal
+// one goes behind those that are there.
+class Twins {
+public:
+    explicit Twins(std::size_t population) {
+        while (timers_.size() < population) timers_.push_back(std::make_unique<Twin>());
+    }
+
+    void operate() {
+        Twin& timer = *timers_[below(timers_.size())];
+        switch (below(8)) {
+        case 0: return cancel(timer);
+        case 1: return replace();
+        case 2:
+        case 3: return start(timer, timer.timed.deadline + below(20) * 1ns);
+        default: return start(timer, now_ + (below(50) - 10) * 1ns);
+        }
+    }
+
+    void turn() {
+        now_ += below(12) * 1ns;
+        turn_ = operations_;
+        const auto next = queue_.next();
+        REQUIRE(next.has_value() == !model_.empty());
+        if (next) REQUIRE(*next == model_.begin()->first);
+        while (Timed* const fired = queue_.pop(now_)) {
+            const auto expected = due();
+            REQUIRE(expected != model_.end());
+            REQUIRE(fired == &expected->second->timed);
+            REQUIRE(fired->deadline <= now_);
+            REQUIRE_FALSE(fired->pending());
+            expected->second->started = 0;
+            model_.erase(expected);
+            for (auto left = below(3); left > 0; --left) operate();
+        }
+        REQUIRE(due() == model_.end());
+        REQUIRE(queue_.empty() == model_.empty());
+    }
+
+    void finish() {
+        for (auto& timer : timers_) cancel(*timer);
+        REQUIRE(queue_.empty());
+    }
+
+    std::int64_t below(std::size_t limit) {
+        return static_cast<std::int64_t>(random_() % limit);
+    }
+
+private:
+    struct Twin;
+    using Model = std::multimap<Time, Twin*>;
+    struct Twin {
+        Timed timed;
+        int started = 0;  // by which operation; 0: not pending
+        Model::iterator place;
+    };
+
+    void start(Twin& timer, Time deadline) {
+        forget(timer);
+        timer.started = ++operations_;
+        timer.place = model_.emplace(deadline, &timer);
+        queue_.start(timer.timed, deadline);
+        REQUIRE(timer.timed.deadline == deadline);
+    }
+
+    void cancel(Twin& timer) {
+        forget(timer);
+        queue_.cancel(timer.timed);
+        REQUIRE_FALSE(timer.timed.pending());
+    }
+
+    void replace() {
+        auto& timer = timers_[below(timers_.size())];
+        cancel(*timer);
+        timer = std::make_unique<Twin>();
+    }
+
+    void forget(Twin& timer) {
+        REQUIRE(timer.timed.pending() == (timer.started != 0));
+        if (std::exchange(timer.started, 0) != 0) model_.erase(timer.place);
+    }
+
+    Model::iterator due() {
+        const auto late = model_.upper_bound(now_);
+        const auto first = std::find_if(model_.begin(), late, [&](const auto& entry) {
+            return entry.second->started <= turn_;
+        });
+        return first == late ? model_.end() : first;
+    }
+
+    std::mt19937 random_{2026};
+    TimerQueue queue_;
+    Model model_;
+    std::vector<std::unique_ptr<Twin>> timers_;
+    Time now_ = at(1h);
+    int operations_ = 0;
+    int turn_ = 0;  // the operation before this turn
+};
+
+}  // namespace
+
+TEST_CASE("the queue does what an ordered multimap does", "[queue]") {
+    const auto [population, burst, count] = GENERATE(table<std::size_t, std::size_t, int>(
+        {{1, 2, 100'000}, {4, 3, 400'000}, {60, 30, 700'000}, {3000, 1500, 800'000}}));
+    Twins twins(population);
+    for (int left = steps(count); left > 0;) {
+        auto operations = static_cast<int>(twins.below(burst)) + 1;
+        left -= operations;
+        while (operations-- > 0) twins.operate();
+        twins.turn();
+    }
+    twins.finish();
+}
+
+TEST_CASE("equal deadlines come due in the order of starting", "[queue]") {
+    TimerQueue queue;
+    Timed timers[100];
+    std::vector<const Timed*> started;
+    for (Timed& timer : timers) {
+        queue.start(timer, at(5ms));
+        started.push_back(&timer);
+    }
+    CHECK(turn(queue, at(5ms)) == started);
+}
+
+TEST_CASE("a restart to the same deadline goes behind its equals", "[queue]") {
+    TimerQueue queue;
+    Timed first, second;
+    queue.start(first, at(5ms));
+    queue.start(second, at(5ms));
+    queue.next();
+    queue.start(first, at(5ms));
+    CHECK(turn(queue, at(5ms)) == std::vector<const Timed*>{&second, &first});
+}
+
+TEST_CASE("cancelling in the middle of the heap keeps its order", "[queue]") {
+    TimerQueue queue;
+    Timed timers[7];
+    int i = 0;
+    for (const auto deadline : {7700ms, 1100ms, 11000ms, 8800ms, 9900ms, 2200ms, 3300ms})
+        queue.start(timers[i++], at(deadline));
+    queue.next();
+    queue.cancel(timers[3]);
+    CHECK(turn(queue, at(3300ms)) ==
+          std::vector<const Timed*>{&timers[1], &timers[5], &timers[6]});
+    CHECK(turn(queue, at(11000ms)) ==
+          std::vector<const Timed*>{&timers[0], &timers[4], &timers[2]});
+    CHECK(queue.empty());
+}
+
+// Were cancelling linear, this would take minutes and end by the watchdog.
+TEST_CASE("a hundred thousand timers are cancelled at random", "[queue]") {
+    TimerQueue queue;
+    std::vector<Timed> timers(static_cast<std::size_t>(steps(100'000)));
+    std::vector<Timed*> order;
+    std::mt19937 random(2026);
+    for (Timed& timer : timers) {
+        queue.start(timer, at(random() % 1'000'000 * 1us));
+        order.push_back(&timer);
+        if (order.size() % 1000 == 0) queue.next();
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    for (Timed* timer : order) queue.cancel(*timer);
+    CHECK(queue.empty());
+}
+
+TEST_CASE("a timer that is put off is told with its last deadline", "[queue]") {
+    TimerQueue queue;
+    Timed idle, other;
+    queue.start(idle, at(10ms));
+    queue.start(other, at(15ms));
+    CHECK(queue.next() == at(10ms));
+    for (auto deadline = 11ms; deadline < 20ms; deadline += 1ms)
+        queue.start(idle, at(deadline));
+    CHECK(queue.next() == at(15ms));
+    CHECK(turn(queue, at(18ms)) == std::vector<const Timed*>{&other});
+    CHECK(turn(queue, at(19ms)) == std::vector<const Timed*>{&idle});
+}
+
+TEST_CASE("what is started during a turn waits for the next", "[queue]") {
+    TimerQueue queue;
+    Timed fresh, earlier, later;
+    queue.start(earlier, at(50ms));
+    queue.start(later, at(1ms));
+    queue.next();
+    queue.start(fresh, at(0ms));
+    queue.start(earlier, at(2ms));
+    queue.start(later, at(3ms));
+    CHECK(queue.pop(at(10ms)) == nullptr);
+    CHECK(turn(queue, at(10ms)) == std::vector<const Timed*>{&fresh, &earlier, &later});
+}

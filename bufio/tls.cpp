@@ -280,10 +280,11 @@ namespace {
 
 class TlsTransport final : public Transport {
 public:
-    TlsTransport(SSL_CTX* context, Fd fd, const TlsClientOptions* client, std::string host)
+    TlsTransport(SSL_CTX* context, Fd fd, std::shared_ptr<const TlsClientOptions> client,
+                 std::string host)
         : socket_{std::move(fd)},
           ssl_(SSL_new(context)),
-          client_(client),
+          client_(std::move(client)),
           host_(std::move(host)) {
         BIO* const bio = new_bio(socket_);
         SSL_set_bio(ssl_.get(), bio, bio);

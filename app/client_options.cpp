@@ -1,0 +1,182 @@
+#include "app/client_options.hpp"
+
+#include "app/command_line.hpp"
+#include "app/target.hpp"
+#include "app/units.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace yodel {
+
+namespace {
+
+template <class Value>
+Value checked(const std::optional<Value>& value, const std::string& text, const char* what) {
+    if (!value) throw UsageError("\"" + text + "\" is not " + what);
+    return *value;
+}
+
+ev::Duration duration(const std::string& text) {
+    return checked(parse_duration(text), text, "a duration such as 1.5s, 200ms or 2m");
+}
+
+Expect expectation(const std::string& text) {
+    if (text == "echo") return Expect::echo;
+    if (text == "any") return Expect::any;
+    if (text == "none") return Expect::none;
+    throw UsageError("\"" + text + "\" is not one of echo, any, none");
+}
+
+const Framing* framing(const std::string& text) {
+    const Framing* const found = find_framing(text);
+    if (!found)
+        throw UsageError("\"" + text + "\" is no framing; there are " + framing_names());
+    return found;
+}
+
+int tls_version(const std::string& text) {
+    if (text == "1.2") return 0x0303;
+    if (text == "1.3") return 0x0304;
+    throw UsageError("\"" + text + "\" is not a version of TLS spoken here: 1.2 or 1.3");
+}
+
+std::vector<std::string> split(const std::string& text) {
+    std::vector<std::string> list;
+    std::istringstream in(text);
+    for (std::string item; std::getline(in, item, ',');) {
+        if (item.empty() || item.size() > 255)
+            throw UsageError("a protocol's name has 1 to 255 bytes");
+        list.push_back(item);
+    }
+    return list;
+}
+
+std::string pin(const std::string& text) {
+    // SHA-256 in base64: 32 bytes in 44 characters.
+    const std::string scheme = "sha256//";
+    if (!text.starts_with(scheme) || text.size() != scheme.size() + 44)
+        throw UsageError("\"" + text + "\" is not a pin: sha256// and 44 characters of base64");
+    return text;
+}
+
+std::vector<Option> table(ClientOptions& to) {
+    Session::Options& session = to.session;
+    bufio::TlsClientOptions& tls = to.tls;
+    // Naming a file, a name or a protocol for TLS does not switch it on: a forgotten --tls is a
+    // mistake that should show.
+    return {
+        {'4', nullptr, nullptr, "IPv4 only", [&](auto&) { session.endpoint.family = AF_INET; }},
+        {'6', nullptr, nullptr, "IPv6 only",
+         [&](auto&) { session.endpoint.family = AF_INET6; }},
+        {'n', nullptr, nullptr, "numeric addresses only, no look-up",
+         [&](auto&) { session.endpoint.numeric = true; }},
+        {'U', "unixsock", "PATH", "connect to a unix-domain socket",
+         [&](auto& text) { session.endpoint.path = text; }},
+        {'w', "connect-timeout", "D", "for look-up, TCP and TLS together (10s)",
+         [&](auto& text) { session.connect_timeout = duration(text); }},
+        {0, "idle-timeout", "D", "end when nothing comes or goes for so long (off)",
+         [&](auto& text) { session.idle_timeout = duration(text); }},
+        {0, "tls", nullptr, "speak TLS, certificate and name verified",
+         [&](auto&) { to.use_tls = true; }},
+        {0, "cacert", "FILE", "trust these certificates instead of the system's",
+         [&](auto& text) { tls.ca_file = text; }},
+        {0, "capath", "DIR", "the same, as a hashed directory",
+         [&](auto& text) { tls.ca_directory = text; }},
+        {'E', "cert", "FILE", "our own certificate, PEM with its chain",
+         [&](auto& text) { tls.certificate = text; }},
+        {0, "key", "FILE", "its key (in the certificate's file)",
+         [&](auto& text) { tls.key = text; }},
+        {0, "servername", "NAME", "the name sent to the server (HOST)",
+         [&](auto& text) { tls.server_name = text; }},
+        {0, "verify-hostname", "NAME", "what the certificate must name (HOST)",
+         [&](auto& text) { tls.verify_name = text; }},
+        {0, "alpn", "A,B", "application protocols offered",
+         [&](auto& text) { tls.alpn = split(text); }},
+        {0, "tls-min", "V", "at least this version: 1.2 or 1.3 (1.2)",
+         [&](auto& text) { tls.min_version = tls_version(text); }},
+        {0, "tls-max", "V", "at most this version",
+         [&](auto& text) { tls.max_version = tls_version(text); }},
+        {0, "pinnedpubkey", "PIN", "trust this key, sha256//BASE64, and no other",
+         [&](auto& text) { tls.pins.push_back(pin(text)); }},
+        {'k', "insecure", nullptr, "accept any certificate",
+         [&](auto&) { tls.verify = false; }},
+        {'f', "framing", "F", "how messages are told apart (line); see below",
+         [&](auto& text) { session.framing = framing(text); }},
+        {'C', nullptr, nullptr, "the same as -f crlf",
+         [&](auto&) { session.framing = find_framing("crlf"); }},
+        {0, "max-frame", "SIZE", "the longest message (32M)",
+         [&](auto& text) {
+             session.max_frame =
+                 checked(parse_size(text), text, "a size such as 512, 64k or 32M");
+         }},
+        {0, "expect", "WHAT", "echo, any reply, or none (echo)",
+         [&](auto& text) { session.expect = expectation(text); }},
+        {'W', "reply-timeout", "D", "for each reply (5s)",
+         [&](auto& text) { session.reply_timeout = duration(text); }},
+        {0, "window", "N", "pipe: messages in flight at once (64)",
+         [&](auto& text) {
+             to.window =
+                 checked(parse_number(text, 1, 1'000'000), text, "a number from 1 to 1000000");
+         }},
+        {'q', nullptr, "D", "wait for the server's end after ours (5s)",
+         [&](auto& text) { session.close_timeout = duration(text); }},
+        {0, "quiet", nullptr, "pipe: no summary", [&](auto&) { to.quiet = true; }},
+        {0, "no-tui", nullptr, "pipe mode also on a terminal",
+         [&](auto&) { to.no_tui = true; }},
+        {'h', "help", nullptr, "this text", [&](auto&) { to.help = true; }},
+        {'V', "version", nullptr, "the version", [&](auto&) { to.version = true; }},
+    };
+}
+
+// What is asked for together must make sense together.
+void check(const ClientOptions& options) {
+    const bufio::TlsClientOptions& tls = options.tls;
+    const bool tls_needed = !tls.ca_file.empty() || !tls.ca_directory.empty() ||
+                            !tls.certificate.empty() || !tls.key.empty() ||
+                            !tls.server_name.empty() || !tls.verify_name.empty() ||
+                            !tls.alpn.empty() || !tls.pins.empty() || !tls.verify ||
+                            tls.min_version != 0 || tls.max_version != 0;
+    if (tls_needed && !options.use_tls)
+        throw UsageError("an option for TLS is given, but not --tls");
+    if (!tls.key.empty() && tls.certificate.empty()) throw UsageError("--key needs --cert");
+    if (tls.max_version != 0 && tls.max_version < tls.min_version)
+        throw UsageError("--tls-max is below --tls-min");
+}
+
+}  // namespace
+
+ClientOptions parse_client_options(int argc, char* argv[]) {
+    ClientOptions options;
+    const std::vector<std::string> words = parse_command_line(argc, argv, table(options));
+    if (options.help || options.version) return options;
+    const bool path_given = !options.session.endpoint.path.empty();
+    if (path_given && !words.empty()) throw UsageError("-U is given, and a target too");
+    options.own_server = words.empty() && !path_given;
+    if (!words.empty()) {
+        const Target target = parse_target(words);
+        bufio::Endpoint& endpoint = options.session.endpoint;
+        endpoint.host = target.host;
+        endpoint.service = target.service;
+        endpoint.path = target.path;
+        if (target.scheme == Target::Scheme::tcp && options.use_tls)
+            throw UsageError("tcp:// is without TLS, but --tls is given");
+        if (target.scheme == Target::Scheme::tls) options.use_tls = true;
+    }
+    check(options);
+    return options;
+}
+
+std::string client_help() {
+    ClientOptions unused;
+    return "usage: yodel [options] [[tcp://|tls://|unix:]HOST[:PORT] [PORT]]\n"
+           "Talks to a service, above all an echo server: sends what is typed or piped in, "
+           "times\n"
+           "and checks every reply. Without a target it starts an echo server of its own.\n\n" +
+           help_text(table(unused)) + "\nframings: " + framing_names() +
+           "\nD is a number of seconds, or one with ms, s, m or h.\n";
+}
+
+}  // namespace yodel

@@ -1,0 +1,49 @@
+#include "app/exit_status.hpp"
+
+#include "ui/text.hpp"
+
+#include <cstdio>
+
+namespace yodel {
+
+using bufio::Reason;
+
+int exit_status(const bufio::End& end) {
+    switch (end.reason) {
+    case Reason::none:
+    case Reason::clean:
+    case Reason::aborted: return 0;
+    case Reason::lookup: return 6;
+    case Reason::connect: return 7;
+    case Reason::timeout: return 28;
+    case Reason::tls: return 35;
+    case Reason::send: return 55;
+    case Reason::receive:
+    case Reason::truncated:
+    case Reason::limit: return 56;
+    case Reason::own_certificate: return 58;
+    case Reason::certificate: return 60;
+    case Reason::trust: return 77;
+    case Reason::pin: return 90;
+    }
+    return reply_wrong_or_lost;
+}
+
+std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
+    switch (end.reason) {
+    case Reason::certificate:
+        return end.text + "; to accept it: --cacert FILE, --pinnedpubkey " +
+               (tls ? tls->pin : "") + ", or -k";
+    case Reason::own_certificate:
+        return tls && !tls->subject.empty() ? end.text + "; --cert FILE and --key FILE name it"
+                                            : end.text;
+    default: return end.text;
+    }
+}
+
+void complain(const char* program, const std::string& text) {
+    const std::string line = std::string(program) + ": " + ui::printable(text) + "\n";
+    std::fputs(line.c_str(), stderr);
+}
+
+}  // namespace yodel

@@ -1,0 +1,112 @@
+#include "app/framing.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace yodel {
+
+namespace {
+
+using Kind = Framing::Kind;
+using namespace std::string_view_literals;
+
+constexpr Framing table[] = {
+    {"line", Kind::delimited, "\n", 0, false},  {"crlf", Kind::delimited, "\r\n", 0, false},
+    {"nul", Kind::delimited, "\0"sv, 0, false}, {"len1", Kind::prefixed, "", 1, false},
+    {"len2", Kind::prefixed, "", 2, false},     {"len4", Kind::prefixed, "", 4, false},
+    {"len2le", Kind::prefixed, "", 2, true},    {"len4le", Kind::prefixed, "", 4, true},
+    {"raw", Kind::raw, "", 0, false},
+};
+
+// The place of byte `i` of a length in its prefix, counted from the least significant one.
+std::size_t place(const Framing& framing, std::size_t i) {
+    return framing.little_endian ? i : framing.prefix - 1 - i;
+}
+
+}  // namespace
+
+std::size_t Framing::longest() const {
+    if (kind != Kind::prefixed) return std::numeric_limits<std::size_t>::max();
+    return (std::size_t{1} << (8 * prefix)) - 1;
+}
+
+const Framing* find_framing(std::string_view name) {
+    const auto* const it =
+        std::find_if(std::begin(table), std::end(table),
+                     [&](const Framing& framing) { return framing.name == name; });
+    return it == std::end(table) ? nullptr : it;
+}
+
+std::string framing_names() {
+    std::string names;
+    for (const Framing& framing : table)
+        names += (names.empty() ? "" : ", ") + std::string(framing.name);
+    return names;
+}
+
+std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload) {
+    std::vector<std::string_view> list;
+    if (framing.kind == Kind::delimited) {
+        for (;;) {
+            const std::size_t end = payload.find(framing.delimiter);
+            if (end == std::string_view::npos) break;
+            list.push_back(payload.substr(0, end));
+            payload.remove_prefix(end + framing.delimiter.size());
+        }
+    }
+    list.push_back(payload);
+    return list;
+}
+
+void encode(const Framing& framing, std::string_view payload, std::string& to) {
+    const std::size_t start = to.size();
+    to.resize(start + framing.prefix);
+    for (std::size_t i = 0; i < framing.prefix; ++i)
+        to[start + place(framing, i)] = static_cast<char>(payload.size() >> (8 * i));
+    to += payload;
+    to += framing.delimiter;
+}
+
+Decoder::Cut Decoder::next(std::string_view bytes) {
+    switch (framing_->kind) {
+    case Kind::delimited: return next_delimited(bytes);
+    case Kind::prefixed: return next_prefixed(bytes);
+    case Kind::raw: break;
+    }
+    if (bytes.empty()) return {Cut::Kind::incomplete, {}, 0, {}};
+    return {Cut::Kind::message, bytes, bytes.size(), {}};
+}
+
+Decoder::Cut Decoder::next_delimited(std::string_view bytes) {
+    const std::string_view delimiter = framing_->delimiter;
+    const std::size_t end = bytes.find(delimiter, searched_);
+    if (end == std::string_view::npos) {
+        if (bytes.size() > max_frame_ + delimiter.size()) return too_long(bytes.size());
+        searched_ = bytes.size() - std::min(bytes.size(), delimiter.size() - 1);
+        return {Cut::Kind::incomplete, {}, 0, {}};
+    }
+    searched_ = 0;
+    if (end > max_frame_) return too_long(end);
+    return {Cut::Kind::message, bytes.substr(0, end), end + delimiter.size(), {}};
+}
+
+Decoder::Cut Decoder::next_prefixed(std::string_view bytes) const {
+    if (bytes.size() < framing_->prefix) return {Cut::Kind::incomplete, {}, 0, {}};
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < framing_->prefix; ++i)
+        size |= std::size_t{static_cast<unsigned char>(bytes[place(*framing_, i)])} << (8 * i);
+    if (size > max_frame_) return too_long(size);
+    const std::size_t used = framing_->prefix + size;
+    if (bytes.size() < used) return {Cut::Kind::incomplete, {}, 0, {}};
+    return {Cut::Kind::message, bytes.substr(framing_->prefix, size), used, {}};
+}
+
+Decoder::Cut Decoder::too_long(std::size_t size) const {
+    return {Cut::Kind::error,
+            {},
+            0,
+            "a message of " + std::to_string(size) + " bytes or more is over the limit of " +
+                std::to_string(max_frame_) + " (--max-frame)"};
+}
+
+}  // namespace yodel

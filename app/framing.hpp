@@ -1,0 +1,58 @@
+// How messages are put into bytes and cut out of them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace yodel {
+
+struct Framing {
+    enum class Kind { delimited, prefixed, raw };
+    std::string_view name;
+    Kind kind;
+    std::string_view delimiter;  // of `delimited`: what ends a message and can't be inside one
+    unsigned prefix;             // of `prefixed`: the bytes of the length
+    bool little_endian;          // of `prefixed`
+
+    // The longest payload that can be put into a frame.
+    std::size_t longest() const;
+};
+
+// Null where there is none of that name.
+const Framing* find_framing(std::string_view name);
+std::string framing_names();  // "line, crlf, …"
+
+// Cuts a payload where the framing could not tell it from several; most are one piece.
+std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload);
+// Appends a frame with the payload, which is one piece and not too long.
+void encode(const Framing& framing, std::string_view payload, std::string& to);
+
+// The messages of one connection, one after the other, in linear time however they arrive.
+class Decoder {
+public:
+    Decoder(const Framing& framing, std::size_t max_frame)
+        : framing_(&framing), max_frame_(max_frame) {}
+
+    struct Cut {
+        enum class Kind { incomplete, message, error } kind;
+        std::string_view payload;  // inside the bytes given
+        std::size_t used = 0;      // bytes of the frame, to be consumed
+        std::string error;         // what is wrong with the frame
+    };
+    // Looks for a message at the front of all bytes received and not yet consumed. With `raw`
+    // a message is whatever has arrived.
+    Cut next(std::string_view bytes);
+
+private:
+    Cut next_delimited(std::string_view bytes);
+    Cut next_prefixed(std::string_view bytes) const;
+    Cut too_long(std::size_t size) const;
+
+    const Framing* framing_;
+    std::size_t max_frame_;
+    std::size_t searched_ = 0;  // so many bytes at the front hold no delimiter
+};
+
+}  // namespace yodel

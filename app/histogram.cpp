@@ -1,0 +1,44 @@
+#include "app/histogram.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace yodel {
+
+void Histogram::record(ev::Duration duration) {
+    duration = std::max(duration, ev::Duration::zero());
+    min_ = count_ == 0 ? duration : std::min(min_, duration);
+    max_ = std::max(max_, duration);
+    ++counts_[bucket(static_cast<std::uint64_t>(duration.count()))];
+    ++count_;
+}
+
+ev::Duration Histogram::percentile(double percent) const {
+    const auto rank =
+        static_cast<std::uint64_t>(std::ceil(percent / 100 * static_cast<double>(count_)));
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < buckets; ++i) {
+        seen += counts_[i];
+        if (seen >= std::max<std::uint64_t>(rank, 1))
+            return std::clamp(ev::Duration(upper_end(i)), min_, max_);
+    }
+    return {};
+}
+
+// Below 2 * steps one bucket a nanosecond; above, the value's highest bits choose the bucket.
+std::size_t Histogram::bucket(std::uint64_t nanoseconds) {
+    const auto width = static_cast<unsigned>(std::bit_width(nanoseconds));
+    if (width <= steps_log + 1) return nanoseconds;
+    const unsigned shift = width - steps_log - 1;
+    return (std::size_t{shift} << steps_log) + (nanoseconds >> shift);
+}
+
+std::uint64_t Histogram::upper_end(std::size_t bucket) {
+    if (bucket < (std::size_t{2} << steps_log)) return bucket;
+    const std::size_t shift = (bucket >> steps_log) - 1;
+    const std::size_t mantissa = bucket - (shift << steps_log);
+    return ((mantissa + 1) << shift) - 1;
+}
+
+}  // namespace yodel

@@ -1,0 +1,64 @@
+// The client between two pipes: each line of standard input is a message, each reply a line of
+// standard output.  With framing raw, bytes pass as they are.
+#pragma once
+
+#include "app/output.hpp"
+#include "app/session.hpp"
+#include "app/tally.hpp"
+#include "bufio/buffer.hpp"
+#include "ev/loop.hpp"
+
+#include <string>
+
+namespace yodel {
+
+class PipeClient final : private Session::User {
+public:
+    struct Options {
+        Session::Options session;
+        std::size_t window = 64;  // messages in flight at once
+        bool quiet = false;       // no summary
+    };
+
+    // Stops the loop when all is done.
+    PipeClient(ev::Loop& loop, Options options);
+
+    // Closes the connection; for a signal from outside.
+    void leave();
+    void turn_ended() {}
+    // Says on standard error how it went, and returns the exit status.
+    int report() const;
+
+private:
+    void session_changed() override;
+    void session_answered(const Message& message, const Reply& reply) override;
+    void session_lost(const Message& message) override;
+    void session_unasked(std::string_view payload) override;
+    void session_received(std::string_view bytes) override;
+
+    bool raw() const { return session_.options().framing->kind == Framing::Kind::raw; }
+    void read_input();
+    void send_input();
+    bool has_room() const;
+    bool send_next();
+    Decoder::Cut next_message();
+    void refuse_input(std::string why);
+    void print(std::string_view payload);
+    void append(std::string_view bytes);
+    void output_changed();
+    void stop_if_done();
+
+    ev::Loop& loop_;
+    Options options_;
+    bool visible_;  // standard output is a terminal: unsafe bytes are made visible
+    Tally tally_;
+    std::string input_error_;
+    bool input_ended_ = false;
+    bufio::Buffer input_;  // read and not yet sent
+    Decoder lines_;
+    Output output_;
+    ev::Watch watch_;  // of standard input
+    Session session_;
+};
+
+}  // namespace yodel

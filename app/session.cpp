@@ -1,0 +1,314 @@
+#include "app/session.hpp"
+
+#include "app/units.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace yodel {
+
+using bufio::End;
+using bufio::Reason;
+
+namespace {
+
+// How long replies may pause, once all is sent, before the service is told that it was all.
+// Some services answer only then; others drop what they still had to send.
+constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
+
+// Room for a frame around the longest payload.
+constexpr std::size_t frame_overhead = 64;
+
+std::size_t first_difference(std::string_view a, std::string_view b) {
+    const auto end = a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
+    return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
+}
+
+}  // namespace
+
+Session::Session(ev::Loop& loop, Options options, User& user)
+    : loop_(loop),
+      options_(std::move(options)),
+      user_(user),
+      decoder_(*options_.framing, options_.max_frame),
+      deadline_(loop, [this] { timed_out(); }),
+      reply_(loop, [this] { replies_late(); }),
+      quiet_(loop, [this] { stream_->finish(); }) {}
+
+void Session::connect() {
+    end_ = {};
+    facts_.reset();
+    decoder_ = Decoder(*options_.framing, options_.max_frame);
+    queued_ = 0;
+    deadline_.start(options_.connect_timeout);
+    dialer_.emplace(loop_, options_.endpoint,
+                    [this](bufio::Dialed result) { dialed(std::move(result)); });
+    enter(State::dialing);
+}
+
+void Session::disconnect() {
+    if (state_ != State::idle && state_ != State::closed)
+        ended({Reason::aborted, "disconnected"});
+}
+
+void Session::finish() {
+    if (state_ != State::open) return;
+    flush();
+    if (awaited() > 0) {
+        quiet_.start(quiet_time);
+    } else {
+        stream_->finish(options_.close_timeout);
+    }
+    enter(State::finishing);
+}
+
+std::uint64_t Session::send(std::string_view payload) {
+    if (state_ != State::open) return 0;
+    if (options_.framing->kind == Framing::Kind::raw && payload.empty()) return 0;
+    const std::size_t longest = std::min(options_.framing->longest(), options_.max_frame);
+    const auto list = pieces(*options_.framing, payload);
+    for (const std::string_view piece : list)
+        if (piece.size() > longest) return 0;
+    for (const std::string_view piece : list) queue(piece);
+    return last_id_;
+}
+
+void Session::queue(std::string_view piece) {
+    const std::size_t before = batch_.size();
+    encode(*options_.framing, piece, batch_);
+    queued_ += batch_.size() - before;
+    ++last_id_;
+    if (options_.expect == Expect::none) return;
+    outstanding_.push_back({last_id_, std::string(piece), queued_, {}});
+    ++unstamped_;
+}
+
+void Session::flush() {
+    if (batch_.empty() || !stream_) return;
+    const ev::Time now = ev::Clock::now();
+    for (std::size_t i = outstanding_.size() - unstamped_; i < outstanding_.size(); ++i)
+        if (outstanding_[i].sent == ev::Time{}) outstanding_[i].sent = now;
+    const bool taken = stream_->write(batch_);
+    batch_.clear();
+    if (!taken)
+        return ended({Reason::limit, "the peer takes nothing, and too much is waiting for it"});
+    stamp(now);
+    watch_replies();
+}
+
+void Session::void_round_trips() {
+    for (Message& message : outstanding_) message.voided = true;
+}
+
+void Session::hold(bool held) {
+    held_ = held;
+    if (!held && stream_) stream_changed(*stream_);
+}
+
+std::string Session::phase() const {
+    if (dialer_) return dialer_->phase();
+    return "TLS handshake with " + address_.text();
+}
+
+void Session::enter(State state) {
+    state_ = state;
+    since_ = loop_.now();
+    user_.session_changed();
+}
+
+void Session::dialed(bufio::Dialed result) {
+    dialer_.reset();
+    address_ = result.address;
+    if (!result.socket) return ended(std::move(result.end));
+    auto transport =
+        options_.tls ? options_.tls->connect(std::move(result.socket), options_.endpoint.host)
+                     : bufio::make_plain_transport(std::move(result.socket));
+    bufio::Stream::Limits limits;
+    limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
+    bufio::Stream::User& user = *this;
+    stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), user, limits);
+    stream_->set_input_high(std::max(limits.input_high, options_.max_frame + frame_overhead));
+    if (stream_->open()) return opened();
+    enter(State::handshaking);
+}
+
+void Session::opened() {
+    learn();
+    deadline_.cancel();
+    if (options_.idle_timeout) deadline_.start(*options_.idle_timeout);
+    enter(State::open);
+}
+
+void Session::learn() {
+    if (stream_->tls()) facts_ = *stream_->tls();
+}
+
+void Session::stream_changed(bufio::Stream&) {
+    read_at_ = ev::Clock::now();
+    if (state_ == State::handshaking && stream_->open()) opened();
+    if (!stream_) return;
+    if (options_.idle_timeout && stream_->open()) deadline_.start(*options_.idle_timeout);
+    stamp(read_at_);
+    receive();
+    if (!stream_) return;
+    if (stream_->input_ended() && !held_) lose_outstanding();
+    if (stream_->end() && !held_) return ended(stream_->end());
+    watch_replies();
+    finish_if_answered();
+    user_.session_changed();
+}
+
+// Notes the time of the messages that the system has now taken whole.
+void Session::stamp(ev::Time time) {
+    while (unstamped_ > 0) {
+        Message& message = outstanding_[outstanding_.size() - unstamped_];
+        if (message.end > stream_->bytes_written()) return;
+        message.sent = time;
+        --unstamped_;
+    }
+}
+
+void Session::receive() {
+    while (stream_ && !held_) {
+        const Decoder::Cut cut = decoder_.next(stream_->received());
+        if (cut.kind == Decoder::Cut::Kind::error) return ended({Reason::limit, cut.error});
+        if (cut.kind == Decoder::Cut::Kind::incomplete) break;
+        receive_message(cut.payload);
+        if (stream_) stream_->consume(cut.used);
+    }
+    if (!stream_ || held_ || !stream_->input_ended() || stream_->received().empty()) return;
+    const std::string rest(stream_->received());
+    stream_->consume(rest.size());
+    user_.session_unasked(rest);
+    ended({Reason::truncated, "the peer closed inside a message, after " +
+                                  std::to_string(rest.size()) + " bytes of it"});
+}
+
+void Session::receive_message(std::string_view payload) {
+    if (options_.framing->kind == Framing::Kind::raw) return receive_raw(payload);
+    if (options_.expect == Expect::echo && !outstanding_.empty() &&
+        outstanding_.front().payload != payload && !skip_to(payload)) {
+        while (!outstanding_.empty() && outstanding_.front().late) take_oldest();
+    }
+    if (outstanding_.empty()) return user_.session_unasked(payload);
+    answer(take_oldest(), payload);
+}
+
+// Loses what stands before the message that the payload equals; false if there is none.
+bool Session::skip_to(std::string_view payload) {
+    const auto it =
+        std::find_if(outstanding_.begin(), outstanding_.end(),
+                     [&](const Message& message) { return message.payload == payload; });
+    if (it == outstanding_.end()) return false;
+    for (auto left = it - outstanding_.begin(); left > 0; --left) {
+        const Message lost = take_oldest();
+        if (!lost.late) user_.session_lost(lost);
+    }
+    return true;
+}
+
+// Without frames, each message is answered by as many bytes as it has.
+void Session::receive_raw(std::string_view bytes) {
+    user_.session_received(bytes);
+    while (stream_ && !bytes.empty() && !outstanding_.empty()) {
+        const Message& oldest = outstanding_.front();
+        const std::size_t open = oldest.payload.size() - oldest.matched;
+        const std::size_t size =
+            options_.expect == Expect::any ? bytes.size() : std::min(bytes.size(), open);
+        match_raw(bytes.substr(0, size));
+        bytes.remove_prefix(size);
+    }
+    if (stream_ && !bytes.empty()) user_.session_unasked(bytes);
+}
+
+void Session::match_raw(std::string_view part) {
+    Message& oldest = outstanding_.front();
+    const std::string_view expected = std::string_view(oldest.payload).substr(oldest.matched);
+    if (oldest.reply.empty() && !expected.starts_with(part))
+        oldest.reply.assign(oldest.payload, 0, oldest.matched);
+    if (!oldest.reply.empty() || !expected.starts_with(part)) oldest.reply += part;
+    oldest.matched += part.size();
+    if (options_.expect == Expect::echo && oldest.matched < oldest.payload.size()) return;
+    const Message message = take_oldest();
+    answer(message, message.reply.empty() ? message.payload : message.reply);
+}
+
+void Session::answer(const Message& message, std::string_view payload) {
+    const bool right = options_.expect == Expect::any || message.payload == payload;
+    const std::size_t difference = right ? 0 : first_difference(message.payload, payload);
+    std::optional<ev::Duration> round_trip = read_at_ - message.sent;
+    if (message.voided) round_trip.reset();
+    user_.session_answered(message, {payload, round_trip, right, difference});
+    if (quiet_.pending()) quiet_.start(quiet_time);
+}
+
+Message Session::take_oldest() {
+    if (unstamped_ == outstanding_.size()) --unstamped_;
+    Message message = std::move(outstanding_.front());
+    outstanding_.pop_front();
+    if (message.late) --late_count_;
+    return message;
+}
+
+void Session::lose_outstanding() {
+    while (!outstanding_.empty()) {
+        const Message lost = take_oldest();
+        if (!lost.late) user_.session_lost(lost);
+    }
+}
+
+void Session::watch_replies() {
+    if (awaited() == 0) return reply_.cancel();
+    reply_.start_at(outstanding_[late_count_].sent + options_.reply_timeout);
+}
+
+void Session::replies_late() {
+    const ev::Time sent_before = loop_.now() - options_.reply_timeout;
+    while (awaited() > 0 && outstanding_[late_count_].sent <= sent_before) {
+        Message& message = outstanding_[late_count_++];
+        message.late = true;
+        user_.session_lost(message);
+    }
+    watch_replies();
+    finish_if_answered();
+    user_.session_changed();
+}
+
+void Session::finish_if_answered() {
+    if (state_ != State::finishing || awaited() > 0) return;
+    quiet_.cancel();
+    stream_->finish(options_.close_timeout);
+}
+
+void Session::timed_out() {
+    if (state_ == State::open || state_ == State::finishing)
+        return ended({Reason::timeout,
+                      "nothing sent or received for " + duration_text(*options_.idle_timeout)});
+    ended({Reason::timeout, "no connection to " + options_.endpoint.text() + " within " +
+                                duration_text(options_.connect_timeout) + ": still " +
+                                phase()});
+}
+
+void Session::ended(End end) {
+    if (stream_) learn();
+    end_ = in_order(end) ? End{Reason::clean, "closed"} : std::move(end);
+    dialer_.reset();
+    stream_.reset();
+    batch_.clear();
+    deadline_.cancel();
+    reply_.cancel();
+    quiet_.cancel();
+    lose_outstanding();
+    unstamped_ = 0;
+    enter(State::closed);
+}
+
+// Once all is answered, and we have said that we are done, it does not matter how the peer
+// goes.
+bool Session::in_order(const End& end) const {
+    if (end.reason == Reason::clean) return true;
+    const bool leaving = end.reason == Reason::timeout || end.reason == Reason::truncated;
+    return leaving && state_ == State::finishing && awaited() == 0 && stream_->output_closed();
+}
+
+}  // namespace yodel

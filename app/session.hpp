@@ -1,0 +1,158 @@
+// One connection to a service and what is said over it: dialing, handshake, messages and their
+// replies, timeouts, the end.  It knows neither terminal nor standard input; the full-screen
+// and the pipe client are its users.
+//
+// A message is answered by the reply that equals it (Expect::echo) or by the next one
+// (Expect::any). Replies come in order; a reply that equals a later message says that those
+// before it are lost.  The round-trip time goes from the write that hands over the message's
+// last byte to the read that completes its reply.
+#pragma once
+
+#include "app/framing.hpp"
+#include "bufio/dial.hpp"
+#include "bufio/stream.hpp"
+#include "bufio/tls.hpp"
+#include "ev/loop.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace yodel {
+
+enum class Expect { echo, any, none };
+
+struct Message {
+    std::uint64_t id;  // from 1, in the order of sending
+    std::string payload;
+    std::uint64_t end;        // the stream's count of bytes written once all of it has gone
+    ev::Time sent;            // when its last byte was handed over; before: when it was queued
+    bool late = false;        // its user was told that no reply came in time
+    bool voided = false;      // its round-trip time would be wrong
+    std::size_t matched = 0;  // of raw: bytes that have come back
+    std::string reply{};      // of raw, where it differs: what has come back so far
+};
+
+struct Reply {
+    std::string_view payload;
+    std::optional<ev::Duration> round_trip;  // none if it was voided
+    bool right;
+    std::size_t difference;  // the first byte that differs, where it is not right
+};
+
+class Session final : private bufio::Stream::User {
+public:
+    struct Options {
+        bufio::Endpoint endpoint;
+        std::optional<bufio::TlsContext> tls;
+        const Framing* framing = find_framing("line");
+        std::size_t max_frame = 32 * 1024 * 1024;  // bytes
+        Expect expect = Expect::echo;
+        ev::Duration connect_timeout =
+            std::chrono::seconds(10);  // look-up, TCP and TLS together
+        ev::Duration reply_timeout = std::chrono::seconds(5);
+        ev::Duration close_timeout = std::chrono::seconds(5);  // for the peer's own end
+        std::optional<ev::Duration> idle_timeout;
+    };
+
+    enum class State { idle, dialing, handshaking, open, finishing, closed };
+
+    // None of these may destroy the session.
+    class User {
+    public:
+        virtual void session_changed() = 0;  // the state, or room for more to send
+        virtual void session_answered(const Message& message, const Reply& reply) = 0;
+        // No reply will come, or none has within the reply timeout (`late`).
+        virtual void session_lost(const Message& message) = 0;
+        virtual void session_unasked(std::string_view payload) = 0;
+        // With framing raw: the bytes as they come, before they are matched with messages.
+        virtual void session_received(std::string_view) {}
+
+    protected:
+        ~User() = default;
+    };
+
+    Session(ev::Loop& loop, Options options, User& user);
+
+    // From idle or closed.
+    void connect();
+    // Closes now; pending output is lost.
+    void disconnect();
+    // Says that nothing more will be sent, once the outstanding replies are in; but while none
+    // comes for a moment, at once: the service may wait for our end before it answers.
+    void finish();
+
+    // Queues a message, or several where the framing could not tell it from several, to go out
+    // with the next flush(). Returns the id of the last one; 0 if it was refused: the session
+    // is not open, or the message is empty in `raw`, or longer than the framing or --max-frame
+    // allow.
+    std::uint64_t send(std::string_view payload);
+    void flush();
+    // Something other than the service delays the replies under way: their times don't count.
+    void void_round_trips();
+    // While held, nothing received is looked at, so that the peer meets our back-pressure.
+    void hold(bool held);
+
+    State state() const { return state_; }
+    std::string phase() const;                 // of connecting, in words
+    ev::Time since() const { return since_; }  // when the state was entered
+    const bufio::End& end() const { return end_; }
+    bool input_ended() const { return stream_ && stream_->input_ended(); }
+    // Messages without a reply that are not late.
+    std::size_t awaited() const { return outstanding_.size() - late_count_; }
+    std::size_t pending() const { return stream_ ? stream_->pending() : 0; }
+    const bufio::Address& address() const { return address_; }
+    // Of the connection that stands or stood last; null without TLS.
+    const bufio::TlsFacts* tls() const { return facts_ ? &*facts_ : nullptr; }
+    const Options& options() const { return options_; }
+
+private:
+    void enter(State state);
+    void dialed(bufio::Dialed dialed);
+    void stream_changed(bufio::Stream& stream) override;
+    void opened();
+    void learn();
+    void queue(std::string_view piece);
+    void stamp(ev::Time time);
+    void receive();
+    void receive_message(std::string_view payload);
+    void receive_raw(std::string_view bytes);
+    void match_raw(std::string_view part);
+    void answer(const Message& message, std::string_view payload);
+    bool skip_to(std::string_view payload);
+    Message take_oldest();
+    void lose_outstanding();
+    void watch_replies();
+    void replies_late();
+    void finish_if_answered();
+    void timed_out();
+    void ended(bufio::End end);
+    bool in_order(const bufio::End& end) const;
+
+    ev::Loop& loop_;
+    Options options_;
+    User& user_;
+    Decoder decoder_;
+    State state_ = State::idle;
+    ev::Time since_{};
+    bufio::End end_;
+    bufio::Address address_;
+    std::optional<bufio::Dialer> dialer_;
+    std::unique_ptr<bufio::Stream> stream_;
+    std::optional<bufio::TlsFacts> facts_;
+    std::uint64_t last_id_ = 0;
+    std::uint64_t queued_ = 0;         // bytes given to the stream, the batch included
+    std::string batch_;                // frames to go out with the next flush
+    std::deque<Message> outstanding_;  // without a reply, in order; the late ones come first
+    std::size_t late_count_ = 0;
+    std::size_t unstamped_ = 0;  // of these, at the end, not yet handed over whole
+    ev::Time read_at_{};         // of the bytes that are being looked at
+    bool held_ = false;
+    ev::Timer deadline_;  // of connecting, then of idleness
+    ev::Timer reply_;     // of the oldest message that is not late
+    ev::Timer quiet_;     // while finishing: no reply for a moment
+};
+
+}  // namespace yodel

@@ -1,0 +1,18 @@
+#include "app/tally.hpp"
+
+#include "app/units.hpp"
+
+namespace yodel {
+
+std::string Tally::summary() const {
+    std::string text = std::to_string(sent) + " sent, " + std::to_string(echoed) + " echoed, " +
+                       std::to_string(bad) + " bad, " + std::to_string(lost) + " lost";
+    if (unasked > 0) text += ", " + std::to_string(unasked) + " unasked";
+    if (round_trips.count() == 0) return text;
+    text += "; rtt min/p50/p95/p99/max " + milliseconds_text(round_trips.min());
+    for (const double percent : {50.0, 95.0, 99.0})
+        text += "/" + milliseconds_text(round_trips.percentile(percent));
+    return text + "/" + milliseconds_text(round_trips.max()) + " ms";
+}
+
+}  // namespace yodel

@@ -1,0 +1,23 @@
+// What became of the messages, and how long their round trips took.
+#pragma once
+
+#include "app/histogram.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace yodel {
+
+struct Tally {
+    std::uint64_t sent = 0;
+    std::uint64_t echoed = 0;
+    std::uint64_t bad = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t unasked = 0;
+    Histogram round_trips;
+
+    // "120 sent, 120 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 0.08/…/3.1 ms"
+    std::string summary() const;
+};
+
+}  // namespace yodel

@@ -1,0 +1,129 @@
+// The client.
+
+#include "app/client_options.hpp"
+#include "app/command_line.hpp"
+#include "app/echo_server.hpp"
+#include "app/exit_status.hpp"
+#include "app/pipe_client.hpp"
+#include "app/screen_client.hpp"
+#include "bufio/tls.hpp"
+#include "ev/loop.hpp"
+
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+namespace yodel {
+
+namespace {
+
+// Notes the first of the signals that end the program.
+class Ending {
+public:
+    template <class Leave>
+    Ending(ev::Loop& loop, Leave leave) {
+        for (std::size_t i = 0; i < std::size(numbers); ++i)
+            signals_[i] = ev::Signal(loop, numbers[i], [this, leave, number = numbers[i]] {
+                if (signo_ == 0) signo_ = number;
+                leave();
+            });
+    }
+    int signo() const { return signo_; }
+
+private:
+    static constexpr int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    ev::Signal signals_[std::size(numbers)];
+    int signo_ = 0;
+};
+
+// An echo server in this process, on a loopback port, as the target.
+std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
+    EchoServer::Options server;
+    if (options.use_tls) {
+        server.tls = bufio::TlsContext::self_signed_server();
+        options.tls.pins = {server.tls->pin()};
+    }
+    sockaddr_in loopback{};
+    loopback.sin_family = AF_INET;
+    loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const bufio::Address any_port(reinterpret_cast<const sockaddr*>(&loopback),
+                                  sizeof loopback);
+    auto made =
+        std::make_unique<EchoServer>(loop, std::move(server), [](const std::string&) {});
+    const bufio::Address& address = made->listen(any_port);
+    options.session.endpoint.host = "127.0.0.1";
+    options.session.endpoint.service = std::to_string(address.port());
+    return made;
+}
+
+bool full_screen(const ClientOptions& options) {
+    const char* const term = std::getenv("TERM");
+    const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
+    return able && !options.no_tui && ::isatty(STDIN_FILENO) == 1 &&
+           ::isatty(STDOUT_FILENO) == 1;
+}
+
+template <class Client>
+int run(ev::Loop& loop, Client& client, int& signo) {
+    const Ending ending(loop, [&] {
+        client.leave();
+        loop.stop();
+    });
+    while (loop.step()) client.turn_ended();
+    signo = ending.signo();
+    return client.report();
+}
+
+int run(ClientOptions options, int& signo) {
+    ev::Loop loop;
+    const auto server = options.own_server ? own_server(loop, options) : nullptr;
+    if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
+    if (full_screen(options)) {
+        ScreenClient client(loop, options.session);
+        return run(loop, client, signo);
+    }
+    PipeClient client(loop, {options.session, options.window, options.quiet});
+    return run(loop, client, signo);
+}
+
+int main(int argc, char* argv[]) {
+    fill_standard_descriptors();
+    std::setlocale(LC_CTYPE, "");
+    std::signal(SIGPIPE, SIG_IGN);
+    int signo = 0;
+    int status = 0;
+    try {
+        const ClientOptions options = parse_client_options(argc, argv);
+        if (options.help) return std::fputs(client_help().c_str(), stdout) < 0;
+        if (options.version) return std::puts("yodel " YODEL_VERSION) < 0;
+        status = run(options, signo);
+    } catch (const UsageError& error) {
+        complain("yodel", std::string(error.what()) + " (yodel -h shows the options)");
+        return usage_error;
+    } catch (const bufio::TlsError& error) {
+        complain("yodel", error.what());
+        return exit_status(error.end());
+    } catch (const std::exception& error) {
+        complain("yodel", error.what());
+        return reply_wrong_or_lost;
+    }
+    if (signo == 0) return status;
+    complain("yodel", std::string("ended by ") + ::strsignal(signo));
+    std::signal(signo, SIG_DFL);
+    std::raise(signo);
+    return status;
+}
+
+}  // namespace
+
+}  // namespace yodel
+
+int main(int argc, char* argv[]) { return yodel::main(argc, argv); }

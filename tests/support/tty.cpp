@@ -1,0 +1,319 @@
+#include "tests/support/tty.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vterm.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How often a condition is looked at that no descriptor tells of.
+constexpr std::chrono::milliseconds glance{10};
+
+[[noreturn]] void fail(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+winsize window(Tty::Size size) {
+    winsize window{};
+    window.ws_row = static_cast<unsigned short>(size.rows);
+    window.ws_col = static_cast<unsigned short>(size.columns);
+    return window;
+}
+
+void set_variable(const std::string& assignment) {
+    const auto equals = assignment.find('=');
+    const auto name = assignment.substr(0, equals);
+    if (equals == std::string::npos)
+        unsetenv(name.c_str());
+    else
+        setenv(name.c_str(), assignment.c_str() + equals + 1, 1);
+}
+
+void set_environment(const std::vector<std::string>& environment) {
+    for (const auto* usual :
+         {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "LINES", "COLUMNS", "NO_COLOR", "ESCDELAY"})
+        set_variable(usual);
+    for (const auto& assignment : environment) set_variable(assignment);
+}
+
+// Becomes the program, with the terminal as its controlling one.
+[[noreturn]] void become(const Tty::Options& options, const char* terminal) {
+    setsid();
+    const int fd = open(terminal, O_RDWR);
+    ioctl(fd, TIOCSCTTY, 0);
+    for (int target = 0; target < 3; ++target) dup2(fd, target);
+    if (fd > 2) close(fd);
+    set_environment(options.environment);
+    std::vector<char*> arguments;
+    for (const auto& argument : options.arguments)
+        arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+}
+
+void append_utf8(std::string& text, uint32_t c) {
+    const auto put = [&text](uint32_t byte) { text += static_cast<char>(byte); };
+    if (c < 0x80) return put(c);
+    if (c < 0x800) return put(0xc0 | c >> 6), put(0x80 | (c & 0x3f));
+    if (c < 0x10000)
+        return put(0xe0 | c >> 12), put(0x80 | (c >> 6 & 0x3f)), put(0x80 | (c & 0x3f));
+    put(0xf0 | c >> 18), put(0x80 | (c >> 12 & 0x3f)), put(0x80 | (c >> 6 & 0x3f));
+    put(0x80 | (c & 0x3f));
+}
+
+// A string property of the emulator: as a whole in its older versions, in pieces in newer ones.
+template <class String>
+void take(std::string& text, const String& value) {
+    if constexpr (std::is_pointer_v<String>) {
+        text = value;
+    } else {
+        if (value.initial) text.clear();
+        text.append(value.str, value.len);
+    }
+}
+
+}  // namespace
+
+struct Tty::Emulator {
+    explicit Emulator(Size size) : vterm(vterm_new(size.rows, size.columns)) {
+        static constexpr VTermScreenCallbacks callbacks = [] {
+            VTermScreenCallbacks table{};
+            table.movecursor = on_cursor;
+            table.settermprop = on_property;
+            return table;
+        }();
+        vterm_set_utf8(vterm, 1);
+        vterm_output_set_callback(vterm, on_answer, this);
+        screen = vterm_obtain_screen(vterm);
+        vterm_screen_set_callbacks(screen, &callbacks, this);
+        vterm_screen_enable_altscreen(screen, 1);
+        vterm_screen_reset(screen, 1);
+    }
+    ~Emulator() { vterm_free(vterm); }
+    Emulator(const Emulator&) = delete;
+    Emulator& operator=(const Emulator&) = delete;
+
+    static void on_answer(const char* bytes, std::size_t size, void* self) {
+        static_cast<Emulator*>(self)->answers.append(bytes, size);
+    }
+    static int on_cursor(VTermPos to, VTermPos, int, void* self) {
+        static_cast<Emulator*>(self)->cursor = to;
+        return 1;
+    }
+    static int on_property(VTermProp property, VTermValue* value, void* self) {
+        auto& emulator = *static_cast<Emulator*>(self);
+        if (property == VTERM_PROP_CURSORVISIBLE) emulator.cursor_shown = value->boolean != 0;
+        if (property == VTERM_PROP_ALTSCREEN) emulator.alternate = value->boolean != 0;
+        if (property == VTERM_PROP_TITLE) take(emulator.title, value->string);
+        return 1;
+    }
+
+    VTermScreenCell at(int row, int column) const {
+        VTermScreenCell cell{};
+        vterm_screen_get_cell(screen, {row, column}, &cell);
+        return cell;
+    }
+
+    VTerm* vterm;
+    VTermScreen* screen;
+    VTermPos cursor{};
+    bool cursor_shown = true;
+    bool alternate = false;
+    std::string title;
+    std::string answers;
+};
+
+Tty::Tty(const Options& options) : emulator_(std::make_unique<Emulator>(options.size)) {
+    start(options);
+}
+
+Tty::~Tty() {
+    if (!status_) {
+        ::kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+    }
+    hang_up();
+}
+
+void Tty::start(const Options& options) {
+    master_ = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (master_ < 0 || grantpt(master_) != 0 || unlockpt(master_) != 0) fail("posix_openpt");
+    const std::string terminal = ptsname(master_);
+    const auto size = window(options.size);
+    ioctl(master_, TIOCSWINSZ, &size);
+    fcntl(master_, F_SETFL, O_NONBLOCK);
+    pid_ = fork();
+    if (pid_ < 0) fail("fork");
+    if (pid_ == 0) become(options, terminal.c_str());
+}
+
+void Tty::send(std::string_view bytes) {
+    input_ += bytes;
+    wait_for([this] { return input_.empty(); });
+}
+
+void Tty::resize(Size size) {
+    if (size.rows > 0 && size.columns > 0)
+        vterm_set_size(emulator_->vterm, size.rows, size.columns);
+    const auto changed = window(size);
+    ioctl(master_, TIOCSWINSZ, &changed);
+}
+
+void Tty::hang_up() {
+    if (master_ >= 0) close(master_);
+    master_ = -1;
+    input_.clear();
+}
+
+void Tty::kill(int signal) { ::kill(pid_, signal); }
+
+bool Tty::wait_for(const std::function<bool()>& condition, std::chrono::milliseconds timeout) {
+    const auto deadline = Clock::now() + timeout;
+    while (!condition()) {
+        if (Clock::now() >= deadline) return false;
+        const bool ended = status_.has_value();
+        if (!exchange(glance) && ended) return condition();
+    }
+    return true;
+}
+
+bool Tty::wait_for(std::string_view text, std::chrono::milliseconds timeout) {
+    return wait_for([&] { return shows(text); }, timeout);
+}
+
+std::optional<int> Tty::wait_exit(std::chrono::milliseconds timeout) {
+    wait_for([this] { return status_.has_value(); }, timeout);
+    while (status_ && exchange(std::chrono::milliseconds(0))) continue;  // its last words
+    return status_;
+}
+
+// One exchange of bytes with the program. False: nothing came from it.
+bool Tty::exchange(std::chrono::milliseconds timeout) {
+    pollfd side{master_, static_cast<short>(input_.empty() ? POLLIN : POLLIN | POLLOUT), 0};
+    poll(&side, 1, static_cast<int>(timeout.count()));
+    const auto before = output_.size();
+    if (side.revents & POLLIN) read_output();
+    if (side.revents == POLLHUP) poll(nullptr, 0, static_cast<int>(timeout.count()));
+    if (side.revents & POLLOUT) write_input();
+    reap();
+    return output_.size() > before;
+}
+
+void Tty::read_output() {
+    char bytes[65536];
+    const auto count = read(master_, bytes, sizeof bytes);
+    if (count <= 0) return;
+    const auto size = static_cast<std::size_t>(count);
+    const auto answered = emulator_->answers.size();
+    output_.append(bytes, size);
+    vterm_input_write(emulator_->vterm, bytes, size);
+    input_.append(emulator_->answers, answered);
+}
+
+void Tty::write_input() {
+    const auto count = write(master_, input_.data(), input_.size());
+    if (count > 0) input_.erase(0, static_cast<std::size_t>(count));
+}
+
+void Tty::reap() {
+    int status = 0;
+    if (status_ || waitpid(pid_, &status, WNOHANG) != pid_) return;
+    status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string Tty::row(int row) const {
+    int rows = 0;
+    int columns = 0;
+    vterm_get_size(emulator_->vterm, &rows, &columns);
+    std::string text;
+    for (int column = 0; column < columns;) {
+        const auto seen = cell(row, column);
+        text += seen.text;
+        column += std::max<int>(emulator_->at(row, column).width, 1);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text;
+}
+
+std::string Tty::screen() const {
+    int rows = 0;
+    int columns = 0;
+    vterm_get_size(emulator_->vterm, &rows, &columns);
+    std::string text;
+    for (int at = 0; at < rows; ++at) text += row(at) + '\n';
+    return text;
+}
+
+bool Tty::shows(std::string_view text) const {
+    return screen().find(text) != std::string::npos;
+}
+
+Tty::Cell Tty::cell(int row, int column) const {
+    const auto seen = emulator_->at(row, column);
+    Cell cell;
+    for (const auto c : seen.chars) {
+        if (c == 0 || c == static_cast<uint32_t>(-1)) break;
+        append_utf8(cell.text, c);
+    }
+    if (cell.text.empty()) cell.text = " ";
+    cell.reverse = seen.attrs.reverse;
+    cell.bold = seen.attrs.bold;
+    cell.colored = !VTERM_COLOR_IS_DEFAULT_FG(&seen.fg);
+    return cell;
+}
+
+int Tty::cursor_row() const { return emulator_->cursor.row; }
+int Tty::cursor_column() const { return emulator_->cursor.col; }
+bool Tty::cursor_shown() const { return emulator_->cursor_shown; }
+bool Tty::alternate_screen() const { return emulator_->alternate; }
+const std::string& Tty::title() const { return emulator_->title; }
+const std::string& Tty::answers() const { return emulator_->answers; }
+const std::string& Tty::output() const { return output_; }
+
+std::set<int> Tty::modes() const {
+    static constexpr std::string_view switches = "\x1b[?";
+    std::set<int> modes;
+    for (auto at = output_.find(switches); at != std::string::npos;
+         at = output_.find(switches, at + 1)) {
+        const auto begin = at + switches.size();
+        const auto end = output_.find_first_not_of("0123456789;", begin);
+        if (end == std::string::npos) break;
+        std::istringstream numbers(output_.substr(begin, end - begin));
+        for (std::string number; std::getline(numbers, number, ';');) {
+            if (output_[end] == 'h') modes.insert(std::atoi(number.c_str()));
+            if (output_[end] == 'l') modes.erase(std::atoi(number.c_str()));
+        }
+    }
+    return modes;
+}
+
+termios Tty::settings() const {
+    termios settings{};
+    if (tcgetattr(master_, &settings) != 0) fail("tcgetattr");
+    return settings;
+}
+
+bool same_settings(const termios& a, const termios& b) {
+    return a.c_iflag == b.c_iflag && a.c_oflag == b.c_oflag && a.c_cflag == b.c_cflag &&
+           a.c_lflag == b.c_lflag && std::memcmp(a.c_cc, b.c_cc, sizeof a.c_cc) == 0;
+}
+
+}  // namespace test

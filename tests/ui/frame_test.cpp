@@ -1,0 +1,39 @@
+#include "ui/frame.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/ui/locale.hpp"
+
+using ui::Row;
+using ui::Style;
+
+TEST_CASE("spans of one style are joined") {
+    Row row;
+    ui::append(row, "a");
+    ui::append(row, "");
+    ui::append(row, "b");
+    ui::append(row, "c", Style::bad);
+    REQUIRE(row == Row{{"ab", Style::normal}, {"c", Style::bad}});
+    REQUIRE(ui::plain_text(row) == "abc");
+}
+
+TEST_CASE("stand-ins are marked") {
+    Row row;
+    ui::append_bytes(row, "a\x1b[", Style::good);
+    REQUIRE(row == Row{{"a", Style::good}, {"^[", Style::marked}, {"[", Style::good}});
+}
+
+TEST_CASE("rows are cut and padded by column") {
+    const test::Locale utf8("C.UTF-8");
+    const Row row{{"a你", Style::normal}, {"bc", Style::bold}};
+    REQUIRE(ui::columns(row) == 5);
+    for (int width = 0; width < 8; ++width) {
+        auto changed = row;
+        ui::cut(changed, width);
+        REQUIRE(ui::columns(changed) == (width == 2 ? 1 : std::min(width, 5)));
+        ui::pad(changed, width);
+        REQUIRE(ui::columns(changed) == width);
+    }
+    auto none = row;
+    ui::cut(none, 0);
+    REQUIRE(none.empty());
+}

@@ -1,0 +1,77 @@
+#include "ui/history.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <string>
+
+using ui::History;
+using ui::HistorySearch;
+using ui::Key;
+using ui::KeyCode;
+
+namespace {
+
+History with(std::initializer_list<const char*> lines) {
+    History history;
+    for (const auto* line : lines) history.add(line);
+    return history;
+}
+
+void type(HistorySearch& search, const std::string& text) {
+    for (const char c : text)
+        REQUIRE(search.press({ui::plain(static_cast<char32_t>(c)), {c}, false}));
+}
+
+}  // namespace
+
+TEST_CASE("history is stepped through, the line under way kept") {
+    auto history = with({"one", "two"});
+    REQUIRE_FALSE(history.newer());
+    REQUIRE(history.older("mine") == "two");
+    REQUIRE(history.older("two") == "one");
+    REQUIRE_FALSE(history.older("one"));
+    REQUIRE(history.newer() == "two");
+    REQUIRE(history.newer() == "mine");
+    REQUIRE_FALSE(history.newer());
+}
+
+TEST_CASE("adding starts anew, without repetitions, and forgets the oldest") {
+    History history(3);
+    for (const auto* line : {"a", "", "b", "b", "a", "c"}) history.add(line);
+    REQUIRE(history.lines() == std::deque<std::string>{"b", "a", "c"});
+    REQUIRE(history.older("") == "c");
+    history.add("d");
+    REQUIRE(history.older("") == "d");
+    REQUIRE_FALSE(History().older("x"));
+}
+
+TEST_CASE("a search goes on as it is typed") {
+    const auto history = with({"get /a", "post /b", "get /b"});
+    HistorySearch search(history);
+    REQUIRE(search.match().empty());
+    type(search, "get");
+    REQUIRE(search.match() == "get /b");
+    REQUIRE(search.press({ui::ctrl('r'), {}, false}));
+    REQUIRE(search.match() == "get /a");
+    REQUIRE(search.press({ui::ctrl('r'), {}, false}));
+    REQUIRE(search.failed());
+    REQUIRE(search.match() == "get /a");
+    REQUIRE(search.press({ui::plain(KeyCode::backspace), {}, false}));
+    REQUIRE(search.query() == "ge");
+    REQUIRE_FALSE(search.failed());
+    REQUIRE(search.match() == "get /b");
+    type(search, "x");
+    REQUIRE(search.failed());
+}
+
+TEST_CASE("a search ends with a key of another kind") {
+    const auto history = with({"a"});
+    HistorySearch search(history);
+    for (const auto chord :
+         {ui::plain(KeyCode::enter), ui::ctrl('g'), ui::plain(KeyCode::escape),
+          ui::plain(KeyCode::left), ui::alt('b')})
+        REQUIRE_FALSE(search.press({chord, {}, false}));
+    REQUIRE(search.press({ui::ctrl('r'), {}, false}));
+    REQUIRE(search.match().empty());
+    REQUIRE_FALSE(search.failed());
+}

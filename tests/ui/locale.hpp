@@ -1,0 +1,18 @@
+// The process's locale for as long as this lives.
+#pragma once
+
+#include "tests/support/catch.hpp"
+
+#include <clocale>
+
+namespace test {
+
+class Locale {
+public:
+    explicit Locale(const char* name) { REQUIRE(std::setlocale(LC_ALL, name) != nullptr); }
+    ~Locale() { std::setlocale(LC_ALL, "C"); }
+    Locale(const Locale&) = delete;
+    Locale& operator=(const Locale&) = delete;
+};
+
+}  // namespace test

@@ -1,0 +1,135 @@
+// Shows the keys that ui::Terminal reads, and does on Enter what its argument says.
+//
+//     screen_probe quit|abort|segv|throw|exit|attacks|nonblocking
+#include "tests/ui/attacks.hpp"
+#include "ui/terminal.hpp"
+#include "ui/text.hpp"
+
+#include <fcntl.h>
+#include <sys/select.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+volatile std::sig_atomic_t resized = 0;
+
+std::string name(const ui::Key& key) {
+    static constexpr const char* names[] = {
+        "",      "enter", "newline", "tab",     "backspace", "del", "up",     "down", "left",
+        "right", "home",  "end",     "page-up", "page-down", "f1",  "escape", "paste"};
+    std::string text = key.chord.alt ? "alt-" : "";
+    if (key.chord.ctrl) text += "ctrl-";
+    text += names[static_cast<int>(key.chord.code)];
+    if (key.chord.code == ui::KeyCode::paste)
+        return text + ' ' + std::to_string(std::count(key.text.begin(), key.text.end(), '\n')) +
+               " lines " + std::to_string(key.text.size()) + " bytes";
+    if (key.chord.ctrl) return text + static_cast<char>(key.chord.symbol);
+    return text + key.text;
+}
+
+class Probe {
+public:
+    explicit Probe(std::string deed) : deed_(std::move(deed)) {}
+
+    void run() {
+        while (!done_ && !terminal_.gone()) {
+            if (resized) resize();
+            draw();
+            wait();
+            while (const auto key = terminal_.read_key()) press(*key);
+        }
+    }
+
+private:
+    void resize() {
+        resized = 0;
+        terminal_.resize();
+    }
+
+    void wait() {
+        sigset_t none;
+        sigemptyset(&none);
+        fd_set input;
+        FD_ZERO(&input);
+        FD_SET(STDIN_FILENO, &input);
+        pselect(1, &input, nullptr, nullptr, nullptr, &none);
+    }
+
+    void press(const ui::Key& key) {
+        if (key.chord == ui::ctrl('z')) terminal_.suspend();
+        if (key.chord == ui::ctrl('l')) terminal_.redraw();
+        if (key.chord == ui::plain(ui::KeyCode::enter)) act();
+        keys_.push_back(name(key) + '.');
+    }
+
+    void act() {
+        if (deed_ == "quit") done_ = true;
+        if (deed_ == "abort") std::abort();
+        if (deed_ == "segv") raise(SIGSEGV);
+        if (deed_ == "throw") throw std::runtime_error("thrown");
+        if (deed_ == "attacks") attacked_ = !attacked_;
+        if (deed_ == "nonblocking")
+            fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
+    }
+
+    void draw() {
+        ui::Frame frame;
+        frame.rows.resize(static_cast<std::size_t>(terminal_.size().rows));
+        if (attacked_) {
+            for (std::size_t i = 0; i < std::size(test::attacks) * 2; ++i) {
+                auto& row = frame.rows[i % frame.rows.size()];
+                const auto attack = test::attacks[i % std::size(test::attacks)];
+                // As it should be done, and as it must not be.
+                i % 2 ? append_bytes(row, attack) : append(row, attack);
+            }
+        } else {
+            const auto rows = frame.rows.size();
+            const auto first = keys_.size() < rows ? 0 : keys_.size() + 1 - rows;
+            const auto size = terminal_.size();
+            append(frame.rows[0],
+                   "size " + std::to_string(size.rows) + 'x' + std::to_string(size.columns),
+                   ui::Style::status_good);
+            for (auto i = first; i < keys_.size(); ++i)
+                append_bytes(frame.rows[i - first + 1], keys_[i]);
+        }
+        frame.cursor_shown = true;
+        frame.cursor_column = 5;
+        terminal_.draw(frame);
+    }
+
+    ui::Terminal terminal_;
+    std::string deed_;
+    std::vector<std::string> keys_;
+    bool attacked_ = false;
+    bool done_ = false;
+};
+
+}  // namespace
+
+int main(int, char* argv[]) {
+    std::setlocale(LC_ALL, "");
+    struct sigaction action {};
+    action.sa_handler = [](int) { resized = 1; };
+    sigaction(SIGWINCH, &action, nullptr);
+    sigset_t winch;
+    sigemptyset(&winch);
+    sigaddset(&winch, SIGWINCH);
+    sigprocmask(SIG_BLOCK, &winch, nullptr);
+    try {
+        Probe(argv[1]).run();
+    } catch (const std::exception& failure) {
+        std::fprintf(stderr, "screen_probe: %s\n", failure.what());
+        return 1;
+    }
+    std::puts("bye");
+}

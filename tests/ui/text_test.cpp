@@ -1,0 +1,153 @@
+#include "ui/text.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/ui/attacks.hpp"
+#include "tests/ui/locale.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace std::string_view_literals;
+using test::Locale;
+
+// The cells of a text, parted by | and with <> around what is marked.
+std::string cells(std::string_view bytes) {
+    std::string text;
+    ui::Cells cells(bytes);
+    while (const auto cell = cells.next()) {
+        if (!text.empty()) text += '|';
+        text += cell->marked ? '<' + cell->text + '>' : cell->text;
+    }
+    return text;
+}
+
+bool is_safe(std::string_view text) {
+    for (const unsigned char c : text)
+        if (c < 0x20 || c == 0x7f) return false;
+    return text.find("\xc2\x80") == std::string_view::npos &&
+           text.find("\xc2\x9b") == std::string_view::npos;
+}
+
+}  // namespace
+
+TEST_CASE("bytes become cells") {
+    const Locale utf8("C.UTF-8");
+    const struct {
+        std::string_view bytes, seen;
+    } cases[] = {
+        {"", ""},
+        {"ab", "a|b"},
+        {"\x1b\x00\x7f\n"sv, "<^[>|<^@>|<^?>|<^J>"},
+        {"é你😀", "é|你|😀"},
+        {"e\u0301x", "e\u0301|x"},
+        {"e\u0301\u0302\u0303\u0304\u0305x", "e\u0301\u0302\u0303\u0304|<\\u0305>|x"},
+        {"\u0301", "<\\u0301>"},
+        {"\x1b\u0301", "<^[>|<\\u0301>"},
+        {"\xc2\x9b\x9b", "<\\x9b>|<\\x9b>"},
+        {"\xff\xc3", "<\\xff>|<\\xc3>"},
+        {"\xc0\x80", "<\\xc0>|<\\x80>"},                          // over-long
+        {"\xe0\x9f\xbf", "<\\xe0>|<\\x9f>|<\\xbf>"},              // over-long
+        {"\xed\xa0\x80", "<\\xed>|<\\xa0>|<\\x80>"},              // a surrogate
+        {"\xf4\x90\x80\x80", "<\\xf4>|<\\x90>|<\\x80>|<\\x80>"},  // beyond Unicode
+        {"\xe4\xbdz", "<\\xe4>|<\\xbd>|z"},
+        {"a\u202eb", "a|<\\u202e>|b"},
+        {"a\u200d\u200b\ufeff", "a|<\\u200d>|<\\u200b>|<\\ufeff>"},
+        {"\u2028\u2029\ufff9", "<\\u2028>|<\\u2029>|<\\ufff9>"},
+        {"\U000e0001\ufe0f", "<\\U000e0001>|<\\ufe0f>"},
+        {"\xef\xbf\xbe", "<\\ufffe>"},
+        {"\u00ad", "<\\u00ad>"},
+    };
+    for (const auto& each : cases) {
+        INFO(each.seen);
+        REQUIRE(cells(each.bytes) == each.seen);
+    }
+}
+
+TEST_CASE("cells tell their bytes and their width") {
+    const Locale utf8("C.UTF-8");
+    ui::Cells cells("a你e\u0301\x1b");
+    const struct {
+        std::size_t begin, end;
+        int width;
+    } expected[] = {{0, 1, 1}, {1, 4, 2}, {4, 7, 1}, {7, 8, 2}};
+    for (const auto& each : expected) {
+        const auto cell = cells.next();
+        REQUIRE(cell);
+        REQUIRE(cell->begin == each.begin);
+        REQUIRE(cell->end == each.end);
+        REQUIRE(cell->width == each.width);
+    }
+    REQUIRE_FALSE(cells.next());
+}
+
+TEST_CASE("where UTF-8 is not spoken, all beyond ASCII is shown by its bytes") {
+    const Locale c("C");
+    REQUIRE_FALSE(ui::utf8_locale());
+    REQUIRE(ui::printable("a é \x1b") == "a \\xc3\\xa9 ^[");
+    REQUIRE(ui::columns("é") == 8);
+    REQUIRE(ui::previous_cell("é", 2) == 1);
+}
+
+TEST_CASE("no byte that commands a terminal passes, and what passed once passes again") {
+    for (const auto* name : {"C.UTF-8", "C"}) {
+        const Locale locale(name);
+        for (const auto attack : test::attacks)
+            for (std::size_t size = 0; size <= attack.size(); ++size) {
+                const auto text = ui::printable(attack.substr(0, size));
+                REQUIRE(is_safe(text));
+                REQUIRE(ui::printable(text) == text);
+            }
+        for (int byte = 0; byte < 256; ++byte)
+            REQUIRE(is_safe(ui::printable(std::string(3, static_cast<char>(byte)))));
+    }
+}
+
+TEST_CASE("text is measured and cut by columns") {
+    const Locale utf8("C.UTF-8");
+    REQUIRE(ui::columns("a你\x1b") == 5);
+    const struct {
+        int width;
+        const char* text;
+    } cuts[] = {{-1, ""},   {0, ""},    {1, "a"},     {2, "a"},
+                {3, "a你"}, {4, "a你"}, {5, "a你^["}, {9, "a你^["}};
+    for (const auto& cut : cuts) REQUIRE(ui::fit("a你\x1b", cut.width) == cut.text);
+}
+
+TEST_CASE("a cursor steps from cell to cell") {
+    const Locale utf8("C.UTF-8");
+    const std::string text =
+        "a\u0301\u0302你\x1b\xff\xff e\u0301\u0301\u0301\u0301\u0301\u0301";
+    std::vector<std::size_t> begins;
+    ui::Cells cells(text);
+    while (const auto cell = cells.next()) begins.push_back(cell->begin);
+    begins.push_back(text.size());
+    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+        REQUIRE(ui::next_cell(text, begins[i]) == begins[i + 1]);
+        REQUIRE(ui::previous_cell(text, begins[i + 1]) == begins[i]);
+        for (auto inside = begins[i] + 1; inside < begins[i + 1]; ++inside) {
+            REQUIRE(ui::next_cell(text, inside) == begins[i + 1]);
+            REQUIRE(ui::previous_cell(text, inside) == begins[i]);
+        }
+    }
+    REQUIRE(ui::next_cell(text, text.size() + 5) == text.size());
+    REQUIRE(ui::previous_cell(text, 0) == 0);
+    REQUIRE(ui::next_cell("", 0) == 0);
+}
+
+TEST_CASE("a screenful of a long message costs a screenful") {
+    const Locale utf8("C.UTF-8");
+    const std::string message(1 << 20, '\xff');
+    ui::Cells cells(message, message.size() - 2);
+    REQUIRE(cells.next()->begin == message.size() - 2);
+    REQUIRE(ui::fit(message, 8) == "\\xff\\xff");
+}
+
+TEST_CASE("bytes are dumped in rows") {
+    const std::string_view bytes = "hello, \x1b\xff world, and more"sv;
+    REQUIRE(ui::hex_row(bytes, 0) ==
+            "00000000  68 65 6c 6c 6f 2c 20 1b ff 20 77 6f 72 6c 64 2c  |hello, .. world,|");
+    REQUIRE(ui::hex_row(bytes, 23, 4) == "00000017  72 65        |re|");
+    REQUIRE(ui::hex_row(bytes, 100, 1) == "00000064      ||");
+}

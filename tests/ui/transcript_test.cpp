@@ -1,0 +1,263 @@
+#include "ui/transcript.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/ui/locale.hpp"
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using test::Locale;
+using ui::Row;
+using ui::Style;
+using ui::Transcript;
+
+Transcript::Entry entry(std::string body) { return {{}, std::move(body), {}, Style::normal}; }
+
+Transcript with(int count, Transcript::Limits limits = {}) {
+    Transcript transcript(limits);
+    for (int i = 0; i < count; ++i) transcript.append(entry(std::to_string(i)));
+    return transcript;
+}
+
+// What is seen, its rows parted by |.
+std::string seen(Transcript& transcript, int width, int height) {
+    std::string text;
+    for (const auto& row : transcript.rows(width, height)) {
+        REQUIRE(ui::columns(row) <= std::max(width, 1));
+        text += '|' + ui::plain_text(row);
+    }
+    return text.empty() ? text : text.substr(1);
+}
+
+}  // namespace
+
+TEST_CASE("entries wrap by column") {
+    const Locale utf8("C.UTF-8");
+    const struct {
+        const char* body;
+        int width;
+        const char* seen;
+    } cases[] = {
+        {"", 5, ">  !"},
+        {"abc", 10, "> abc !"},
+        {"abc", 5, "> abc| !"},
+        {"ab你", 5, "> ab|你 !"},  // a wide character is not cut at the last column
+        {"ab你", 6, "> ab你| !"},
+        {"你", 1, ">| |?| |!"},
+        {"e\u0301e\u0301", 3, "> e\u0301|e\u0301 !"},
+        {"a\nb", 20, "> a^Jb !"},
+        {"\x1b\x1b", 3, "> ^|[^[| !"},  // a stand-in may be
+        {"\xff", 1, ">| |\\|x|f|f| |!"},
+    };
+    for (const auto& each : cases) {
+        INFO(each.body << " in " << each.width);
+        Transcript transcript;
+        transcript.append(
+            {{{"> ", Style::dim}}, each.body, {{" !", Style::good}}, Style::normal});
+        REQUIRE(seen(transcript, each.width, 24) == each.seen);
+    }
+}
+
+TEST_CASE("a span can begin a new row") {
+    Transcript transcript;
+    transcript.append({{}, "sent", {{"\n"}, {"  back"}}, Style::normal});
+    REQUIRE(seen(transcript, 80, 24) == "sent|  back");
+}
+
+TEST_CASE("styles are kept, stand-ins marked") {
+    Transcript transcript;
+    transcript.append({{{"> ", Style::dim}}, "a\x1b", {}, Style::bad});
+    REQUIRE(transcript.rows(80, 24)[0] ==
+            Row{{"> ", Style::dim}, {"a", Style::bad}, {"^[", Style::marked}});
+}
+
+TEST_CASE("a long body is shown by its head and its size") {
+    const Locale utf8("C.UTF-8");
+    Transcript transcript(Transcript::Limits{10, 1 << 30, 5});
+    transcript.append(entry("abcdefgh"));
+    transcript.append(entry("abcd你"));
+    transcript.append(entry("12345"));
+    transcript.append(entry(std::string(1 << 20, 'x')));
+    REQUIRE(seen(transcript, 80, 24) ==
+            "abcde… 8 bytes|abcd… 7 bytes|12345|xxxxx… 1048576 bytes");
+}
+
+TEST_CASE("the tail is followed until scrolled away from") {
+    auto transcript = with(10);
+    REQUIRE(seen(transcript, 10, 3) == "7|8|9");
+    transcript.append(entry("10"));
+    REQUIRE(seen(transcript, 10, 3) == "8|9|10");
+    transcript.scroll(-2);
+    REQUIRE(seen(transcript, 10, 3) == "6|7|8");
+    REQUIRE_FALSE(transcript.following());
+    REQUIRE(transcript.below() == 2);
+    transcript.append(entry("11"));
+    REQUIRE(seen(transcript, 10, 3) == "6|7|8");
+    transcript.scroll(1);
+    REQUIRE(seen(transcript, 10, 3) == "7|8|9");
+    transcript.scroll(100);
+    REQUIRE(seen(transcript, 10, 3) == "9|10|11");
+    REQUIRE(transcript.following());
+    REQUIRE(transcript.below() == 0);
+}
+
+TEST_CASE("pages and ends") {
+    auto transcript = with(10);
+    seen(transcript, 10, 4);
+    transcript.scroll_pages(-1);
+    REQUIRE(seen(transcript, 10, 4) == "3|4|5|6");
+    transcript.scroll_to_start();
+    REQUIRE(seen(transcript, 10, 4) == "0|1|2|3");
+    transcript.scroll_pages(-5);
+    REQUIRE(seen(transcript, 10, 4) == "0|1|2|3");
+    transcript.scroll_pages(1);
+    REQUIRE(seen(transcript, 10, 4) == "3|4|5|6");
+    transcript.scroll_to_end();
+    REQUIRE(seen(transcript, 10, 4) == "6|7|8|9");
+    transcript.hold();
+    transcript.append(entry("10"));
+    REQUIRE(seen(transcript, 10, 4) == "6|7|8|9");
+}
+
+TEST_CASE("scrolling goes by rows, also within an entry") {
+    Transcript transcript;
+    transcript.append(entry("abcdef"));
+    transcript.append(entry("ghijkl"));
+    REQUIRE(seen(transcript, 2, 3) == "gh|ij|kl");
+    transcript.scroll(-1);
+    REQUIRE(seen(transcript, 2, 3) == "ef|gh|ij");
+    transcript.scroll(-1);
+    REQUIRE(seen(transcript, 2, 3) == "cd|ef|gh");
+}
+
+TEST_CASE("resizing keeps what is at the top") {
+    Transcript transcript;
+    for (const auto* body : {"abcdefgh", "ijklmnop", "qrstuvwx", "yz"})
+        transcript.append(entry(body));
+    seen(transcript, 4, 2);
+    transcript.scroll_to_start();
+    transcript.scroll(3);
+    REQUIRE(seen(transcript, 4, 2) == "mnop|qrst");
+    REQUIRE(seen(transcript, 8, 2) == "ijklmnop|qrstuvwx");
+    REQUIRE(seen(transcript, 2, 2) == "mn|op");
+    REQUIRE(seen(transcript, 1, 1) == "m");
+    REQUIRE(seen(transcript, 0, 0) == "");
+    REQUIRE(seen(transcript, 80, 24) == "abcdefgh|ijklmnop|qrstuvwx|yz");
+    REQUIRE(seen(transcript, 4, 2) == "mnop|qrst");
+}
+
+TEST_CASE("trimming keeps what is at the top, as long as it is there") {
+    auto transcript = with(10, {10, 1 << 20, 100});
+    seen(transcript, 10, 3);
+    transcript.scroll_to_start();
+    transcript.scroll(2);
+    transcript.append(entry("10"));
+    REQUIRE(seen(transcript, 10, 3) == "2|3|4");
+    for (int i = 11; i < 15; ++i) transcript.append(entry(std::to_string(i)));
+    REQUIRE(transcript.size() == 10);
+    REQUIRE(seen(transcript, 10, 3) == "5|6|7");
+    REQUIRE_FALSE(transcript.find(4));
+    REQUIRE(transcript.find(5)->body == "5");
+}
+
+TEST_CASE("bytes are bounded, but the newest entry stays") {
+    Transcript transcript(Transcript::Limits{100, 10'000, 100});
+    for (int i = 0; i < 50; ++i) transcript.append(entry(std::string(1000, 'x')));
+    REQUIRE(transcript.size() < 10);
+    REQUIRE(transcript.size() > 5);
+    transcript.append(entry(std::string(1 << 20, 'x')));
+    REQUIRE(transcript.size() == 1);
+    transcript.append(entry("y"));
+    REQUIRE(transcript.size() == 1);
+}
+
+TEST_CASE("an entry is changed in its place") {
+    auto transcript = with(3);
+    REQUIRE(transcript.change(1, [](auto& each) { each.suffix = {{" ok", Style::good}}; }));
+    REQUIRE(seen(transcript, 10, 3) == "0|1 ok|2");
+    REQUIRE_FALSE(transcript.change(7, [](auto&) { FAIL(); }));
+    seen(transcript, 10, 2);
+    transcript.scroll_to_start();
+    REQUIRE(transcript.change(0, [](auto& each) { each.body.clear(); }));
+    REQUIRE(seen(transcript, 10, 2) == "|1 ok");
+}
+
+TEST_CASE("a message is selected and stays in sight") {
+    auto transcript = with(10);
+    seen(transcript, 10, 3);
+    REQUIRE_FALSE(transcript.selected());
+    transcript.select_older();
+    REQUIRE(transcript.selected() == Transcript::Id{9});
+    const auto rows = transcript.rows(10, 3);
+    REQUIRE(rows[2] == Row{{"9         ", Style::selected}});
+    for (int i = 0; i < 4; ++i) transcript.select_older();
+    REQUIRE(seen(transcript, 10, 3) == "5         |6|7");
+    for (int i = 0; i < 20; ++i) transcript.select_older();
+    REQUIRE(transcript.selected() == Transcript::Id{0});
+    for (int i = 0; i < 3; ++i) transcript.select_newer();
+    REQUIRE(seen(transcript, 10, 3) == "1|2|3         ");
+    transcript.scroll_to_end();
+    transcript.select_newer();
+    REQUIRE(seen(transcript, 10, 3) == "4         |5|6");
+    for (int i = 0; i < 20; ++i) transcript.select_newer();
+    REQUIRE_FALSE(transcript.selected());
+    REQUIRE(transcript.following());
+}
+
+TEST_CASE("a selected entry higher than the window shows its beginning") {
+    Transcript transcript;
+    transcript.append(entry("abcdef"));
+    seen(transcript, 2, 2);
+    transcript.select_older();
+    REQUIRE(seen(transcript, 2, 2) == "ab|cd");
+    transcript.select_none();
+    transcript.scroll_to_end();
+    REQUIRE(seen(transcript, 2, 2) == "cd|ef");
+}
+
+TEST_CASE("bodies are searched") {
+    Transcript transcript(Transcript::Limits{100, 1 << 20, 10});
+    for (const auto* body : {"one", "two", "twenty-one", "far away .... one"})
+        transcript.append(entry(body));
+    seen(transcript, 20, 2);
+    REQUIRE(transcript.search("one"));
+    REQUIRE(transcript.selected() == Transcript::Id{2});
+    REQUIRE(transcript.rows(11, 24)[2] ==
+            Row{{"twenty-", Style::selected}, {"one", Style::match}, {" ", Style::selected}});
+    REQUIRE(transcript.search_older());
+    REQUIRE(transcript.selected() == Transcript::Id{0});
+    REQUIRE_FALSE(transcript.search_older());
+    REQUIRE(transcript.selected() == Transcript::Id{0});
+    REQUIRE(transcript.search_newer());
+    REQUIRE(transcript.selected() == Transcript::Id{2});
+    REQUIRE_FALSE(transcript.search_newer());
+    REQUIRE_FALSE(transcript.search("three"));
+    REQUIRE_FALSE(transcript.search(""));
+}
+
+TEST_CASE("nothing to show is shown as nothing") {
+    Transcript transcript;
+    REQUIRE(transcript.rows(80, 24).empty());
+    transcript.scroll(-1);
+    transcript.scroll_pages(1);
+    transcript.scroll_to_start();
+    transcript.scroll_to_end();
+    transcript.hold();
+    transcript.select_older();
+    transcript.select_newer();
+    transcript.select_none();
+    REQUIRE_FALSE(transcript.search("x"));
+    REQUIRE(transcript.below() == 0);
+}
+
+TEST_CASE("a screenful costs the same among a million entries") {
+    auto transcript = with(1'000'000, {1'000'000, 1 << 30, 100});
+    for (int i = 0; i < 1000; ++i) {
+        seen(transcript, 80, 24);
+        transcript.scroll(-1);
+    }
+    transcript.scroll_to_start();
+    REQUIRE(seen(transcript, 80, 2) == "0|1");
+}

@@ -66,7 +66,9 @@ public:
     Size resize();
     Size size() const { return size_; }
 
-    // Gives the terminal back, and takes it over again with a full redraw at the next draw().
+    // Gives the terminal back, and takes it over again: with its size read anew and everything
+    // written by the next draw(). Either may be called at any time; enter() also after SIGCONT,
+    // when others may have changed the terminal meanwhile.
     void leave();
     void enter();
 

@@ -67,6 +67,7 @@ const LineEditor::Binding LineEditor::bindings[] = {
     {ctrl('t'), &LineEditor::transpose},
     {ctrl('v'), &LineEditor::await_literal},
     {alt(KeyCode::enter), &LineEditor::add_newline},
+    {alt(KeyCode::newline), &LineEditor::add_newline},
 };
 
 bool LineEditor::press(const Key& key) {

@@ -23,6 +23,7 @@ namespace ui {
 namespace {
 
 constexpr int default_escape_delay = 25;  // ms
+constexpr int largest = 1000;             // rows and columns that are used, of any more
 constexpr std::string_view paste_on = "\x1b[?2004h";
 constexpr std::string_view paste_off = "\x1b[?2004l";
 
@@ -275,7 +276,8 @@ void Terminal::redraw() { clearok(curscr, TRUE); }
 Size Terminal::resize() {
     winsize found{};
     ioctl(STDOUT_FILENO, TIOCGWINSZ, &found);
-    size_ = {found.ws_row ? found.ws_row : 24, found.ws_col ? found.ws_col : 80};
+    size_ = {found.ws_row ? std::min<int>(found.ws_row, largest) : 24,
+             found.ws_col ? std::min<int>(found.ws_col, largest) : 80};
     resize_term(size_.rows, size_.columns);
     redraw();
     return size_;
@@ -283,10 +285,10 @@ Size Terminal::resize() {
 
 void Terminal::leave() {
     if (std::exchange(left_, true)) return;
-    rescue.needed = 0;
     if (screen_->pastes) write_all(paste_off);
     endwin();
     tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
+    rescue.needed = 0;
 }
 
 void Terminal::enter() {

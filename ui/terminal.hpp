@@ -62,7 +62,7 @@ public:
     void redraw();
 
     // Reads the terminal's size and returns it; to be called after SIGWINCH. 0 counts as 80
-    // columns, or 24 rows.
+    // columns, or 24 rows; beyond 1000 of either nothing is drawn.
     Size resize();
     Size size() const { return size_; }
 

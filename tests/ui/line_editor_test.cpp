@@ -91,6 +91,7 @@ TEST_CASE("the line is edited with readline's keys") {
         {"abc\x01\x14", "_abc"},
         {"e\u0301你\x14", "你e\u0301_"},
         {"one\x1b\rtwo", "one\ntwo_"},
+        {"one\x1b\ntwo", "one\ntwo_"},
         {"a\tb", "a\tb_"},
         {"a\x16\x1b", "a\x1b_"},
         {"a\x16\x03\x16\rb", "a\x03\rb_"},

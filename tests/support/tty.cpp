@@ -37,6 +37,11 @@ winsize window(Tty::Size size) {
     return window;
 }
 
+// An emulator has a size even where the terminal tells none.
+Tty::Size shown(Tty::Size size) {
+    return size.rows == 0 || size.columns == 0 ? Tty::Size{} : size;
+}
+
 void set_variable(const std::string& assignment) {
     const auto equals = assignment.find('=');
     const auto name = assignment.substr(0, equals);
@@ -141,7 +146,7 @@ struct Tty::Emulator {
     std::string answers;
 };
 
-Tty::Tty(const Options& options) : emulator_(std::make_unique<Emulator>(options.size)) {
+Tty::Tty(const Options& options) : emulator_(std::make_unique<Emulator>(shown(options.size))) {
     start(options);
 }
 
@@ -171,8 +176,8 @@ void Tty::send(std::string_view bytes) {
 }
 
 void Tty::resize(Size size) {
-    if (size.rows > 0 && size.columns > 0)
-        vterm_set_size(emulator_->vterm, size.rows, size.columns);
+    const bool none = size.rows == 0 || size.columns == 0;
+    if (!none) vterm_set_size(emulator_->vterm, size.rows, size.columns);
     const auto changed = window(size);
     ioctl(master_, TIOCSWINSZ, &changed);
 }

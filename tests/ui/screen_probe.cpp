@@ -70,6 +70,7 @@ private:
         if (key.chord == ui::ctrl('l')) terminal_.redraw();
         if (key.chord == ui::plain(ui::KeyCode::enter)) act();
         keys_.push_back(name(key) + '.');
+        if (fill_) draw();  // at once, so that much is written while nobody reads
     }
 
     void act() {
@@ -78,8 +79,10 @@ private:
         if (deed_ == "segv") raise(SIGSEGV);
         if (deed_ == "throw") throw std::runtime_error("thrown");
         if (deed_ == "attacks") attacked_ = !attacked_;
-        if (deed_ == "nonblocking")
+        if (deed_ == "nonblocking") {
+            fill_ = 'x';
             fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
+        }
     }
 
     void draw() {
@@ -102,6 +105,10 @@ private:
             for (auto i = first; i < keys_.size(); ++i)
                 append_bytes(frame.rows[i - first + 1], keys_[i]);
         }
+        if (fill_)
+            for (auto& row : frame.rows)
+                append(row,
+                       std::string(static_cast<std::size_t>(terminal_.size().columns), fill_));
         frame.cursor_shown = true;
         frame.cursor_column = 5;
         terminal_.draw(frame);
@@ -110,6 +117,7 @@ private:
     ui::Terminal terminal_;
     std::string deed_;
     std::vector<std::string> keys_;
+    char fill_ = 0;  // what all rows are filled with
     bool attacked_ = false;
     bool done_ = false;
 };

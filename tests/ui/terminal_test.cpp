@@ -225,14 +225,33 @@ TEST_CASE("what attacks a terminal does not reach it") {
     }
 }
 
-TEST_CASE("a terminal made non-blocking gets all, and stays as it was made") {
+TEST_CASE("a terminal made non-blocking gets all that is drawn") {
     Tty tty(probe("nonblocking", {}, {50, 200}));
     REQUIRE(tty.wait_for("size 50x200"));
     tty.send("\r");
-    REQUIRE(tty.wait_for("enter."));
-    for (int i = 0; i < 20; ++i) tty.send("\x0c");
-    tty.send("\x03");
-    REQUIRE(tty.wait_for("ctrl-c."));
-    REQUIRE(tty.row(0) == "size 50x200");
-    REQUIRE(tty.row(20) == "ctrl-l.");
+    REQUIRE(tty.wait_for("enter.x"));
+    tty.send(std::string(30, '\x0c') + '\x03');  // 30 screens of 10,000 characters
+    REQUIRE(tty.wait_for("ctrl-c.x"));
+    REQUIRE(tty.output().size() > 300'000);
+    REQUIRE(tty.row(20) == "ctrl-l." + std::string(193, 'x'));
+    REQUIRE(tty.row(49) == std::string(200, 'x'));
+}
+
+TEST_CASE("no size is too small or too large to begin with") {
+    for (const Tty::Size size : {Tty::Size{1, 1}, {2, 3}, {0, 0}, {1, 200}, {300, 2000}}) {
+        INFO(size.rows << "x" << size.columns);
+        Tty tty(probe("quit", {}, size));
+        REQUIRE(tty.wait_for("s"));
+        tty.send("abc\r");
+        REQUIRE(tty.wait_exit() == 0);
+    }
+}
+
+TEST_CASE("other signals are left as they were") {
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+        Tty tty(probe("quit"));
+        REQUIRE(tty.wait_for("size 24x80"));
+        tty.kill(signal);
+        REQUIRE(tty.wait_exit() == 128 + signal);
+    }
 }

@@ -24,8 +24,8 @@ std::string cells(std::string_view bytes) {
 }
 
 bool is_safe(std::string_view text) {
-    for (const unsigned char c : text)
-        if (c < 0x20 || c == 0x7f) return false;
+    for (const char c : text)
+        if ((c >= 0 && c < 0x20) || c == 0x7f) return false;
     return text.find("\xc2\x80") == std::string_view::npos &&
            text.find("\xc2\x9b") == std::string_view::npos;
 }

@@ -34,76 +34,78 @@ std::string seen(LineEditor& editor, int width) {
     return ui::plain_text(view.row) + '@' + std::to_string(view.cursor);
 }
 
+// What is typed, and the state it leaves.
+constexpr struct {
+    std::string_view typed;
+    const char* state;
+} edits[] = {
+    {"hello", "hello_"},
+    {"hello\x01", "_hello"},
+    {"hello\x01\x05", "hello_"},
+    {"hello\x1b[H>", ">_hello"},
+    {"hello\x1b[H\x1b[F>", "hello>_"},
+    {"hello\x02\x02-", "hel-_lo"},
+    {"hello\x1b[D\x1b[D\x1b[C-", "hell-_o"},
+    {"hello\x01\x06-", "h-_ello"},
+    {"你好e\u0301\x7f", "你好_"},
+    {"你好e\u0301\x02\x02\x7f", "_好e\u0301"},
+    {"ab\x01\x1b[3~", "_b"},
+    {"ab\x01\x04", "_b"},
+    {"ab\x04", "ab_"},
+    {"\x7f\x02\x1b[3~", "_"},
+    {"one two-three\x1b"
+     "b-",
+     "one two--_three"},
+    {"one two-three\x1b"
+     "b\x1b"
+     "b\x1b"
+     "f_",
+     "one two__-three"},
+    {"one two-three  \x17", "one _"},
+    {"one two-three  \x1b\x7f", "one two-_"},
+    {"one two\x01\x1b"
+     "d",
+     "_ two"},
+    {"one two\x1b"
+     "b\x15",
+     "_two"},
+    {"one two\x1b"
+     "b\x0b",
+     "one _"},
+    {"one two\x1b"
+     "b\x0b\x19\x19",
+     "one twotwo_"},
+    {"one two three\x17\x17\x19", "one two three_"},
+    {"one two three\x01\x1b"
+     "d\x1b"
+     "d\x05\x19",
+     " threeone two_"},
+    {"one two\x17x\x17\x19\x19", "one xx_"},
+    {"one two\x17\x0b\x19", "one two_"},
+    {"abc\x14", "acb_"},
+    {"abc\x02\x02\x14", "ba_c"},
+    {"a\x14", "a_"},
+    {"abc\x01\x14", "_abc"},
+    {"e\u0301你\x14", "你e\u0301_"},
+    {"one\x1b\rtwo", "one\ntwo_"},
+    {"one\x1b\ntwo", "one\ntwo_"},
+    {"a\tb", "a\tb_"},
+    {"a\x16\x1b", "a\x1b_"},
+    {"a\x16\x03\x16\rb", "a\x03\rb_"},
+    {"a\x1b[200~b\rc\x1b[201~d", "ab\ncd_"},
+    {"e\x02\x1b[200~\u0301\x1b[201~", "\u0301_e"},
+    {"xe\u0301\x01\x06\x1b[3~", "x_"},
+    {"a \u0301b\x1b"
+     "b\x1b"
+     "b",
+     "_a \u0301b"},
+};
+
 }  // namespace
 
 TEST_CASE("the line is edited with readline's keys") {
     const Locale utf8("C.UTF-8");
-    const struct {
-        std::string_view typed;
-        const char* state;
-    } cases[] = {
-        {"hello", "hello_"},
-        {"hello\x01", "_hello"},
-        {"hello\x01\x05", "hello_"},
-        {"hello\x1b[H>", ">_hello"},
-        {"hello\x1b[H\x1b[F>", "hello>_"},
-        {"hello\x02\x02-", "hel-_lo"},
-        {"hello\x1b[D\x1b[D\x1b[C-", "hell-_o"},
-        {"hello\x01\x06-", "h-_ello"},
-        {"你好e\u0301\x7f", "你好_"},
-        {"你好e\u0301\x02\x02\x7f", "_好e\u0301"},
-        {"ab\x01\x1b[3~", "_b"},
-        {"ab\x01\x04", "_b"},
-        {"ab\x04", "ab_"},
-        {"\x7f\x02\x1b[3~", "_"},
-        {"one two-three\x1b"
-         "b-",
-         "one two--_three"},
-        {"one two-three\x1b"
-         "b\x1b"
-         "b\x1b"
-         "f_",
-         "one two__-three"},
-        {"one two-three  \x17", "one _"},
-        {"one two-three  \x1b\x7f", "one two-_"},
-        {"one two\x01\x1b"
-         "d",
-         "_ two"},
-        {"one two\x1b"
-         "b\x15",
-         "_two"},
-        {"one two\x1b"
-         "b\x0b",
-         "one _"},
-        {"one two\x1b"
-         "b\x0b\x19\x19",
-         "one twotwo_"},
-        {"one two three\x17\x17\x19", "one two three_"},
-        {"one two three\x01\x1b"
-         "d\x1b"
-         "d\x05\x19",
-         " threeone two_"},
-        {"one two\x17x\x17\x19\x19", "one xx_"},
-        {"one two\x17\x0b\x19", "one two_"},
-        {"abc\x14", "acb_"},
-        {"abc\x02\x02\x14", "ba_c"},
-        {"a\x14", "a_"},
-        {"abc\x01\x14", "_abc"},
-        {"e\u0301你\x14", "你e\u0301_"},
-        {"one\x1b\rtwo", "one\ntwo_"},
-        {"one\x1b\ntwo", "one\ntwo_"},
-        {"a\tb", "a\tb_"},
-        {"a\x16\x1b", "a\x1b_"},
-        {"a\x16\x03\x16\rb", "a\x03\rb_"},
-        {"a\x1b[200~b\rc\x1b[201~d", "ab\ncd_"},
-        {"e\x02\x1b[200~\u0301\x1b[201~", "\u0301_e"},
-        {"xe\u0301\x01\x06\x1b[3~", "x_"},
-        {"a \u0301b\x1b"
-         "b\x1b"
-         "b",
-         "_a \u0301b"},
-    };
-    for (const auto& each : cases) {
+    for (const auto& each : edits) {
         INFO(ui::printable(each.typed));
         LineEditor editor;
         type(editor, each.typed);

@@ -3,6 +3,7 @@
 #include "app/exit_status.hpp"
 #include "ui/text.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,6 +58,7 @@ int PipeClient::report() const {
 
 void PipeClient::session_changed() {
     output_.flush();
+    if (output_.error() != 0) session_.disconnect();
     if (output_.pending() > high_water) session_.hold(true);
     if (session_.state() == Session::State::closed) return stop_if_done();
     if (session_.state() == Session::State::open) send_input();
@@ -116,10 +118,9 @@ void PipeClient::send_input() {
         if (!send_next()) break;
     session_.flush();
     if (session_.state() != Session::State::open) return;
-    const bool useless = session_.input_ended() && session_.options().expect != Expect::none;
-    const bool all_sent = input_ended_ && input_.empty();
-    watch_.want(has_room() && !input_ended_ && !useless ? ev::readable : ev::none);
-    if (useless || all_sent) session_.finish();
+    if (session_.input_ended() && session_.options().expect != Expect::none) give_up_input();
+    watch_.want(has_room() && !input_ended_ ? ev::readable : ev::none);
+    if (input_ended_ && input_.empty()) session_.finish();
 }
 
 bool PipeClient::has_room() const {
@@ -159,6 +160,15 @@ void PipeClient::refuse_input(std::string why) {
     input_error_ = std::move(why);
     input_ended_ = true;
     input_.consume(input_.size());
+}
+
+// The server has closed its side: what would be sent now gets no reply.
+void PipeClient::give_up_input() {
+    int unread = 0;
+    const bool more = ::ioctl(STDIN_FILENO, FIONREAD, &unread) == 0 && unread > 0;
+    if (!input_.empty() || more)
+        return refuse_input("the server closed before all input was sent");
+    input_ended_ = true;
 }
 
 void PipeClient::output_changed() {

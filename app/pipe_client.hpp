@@ -43,6 +43,7 @@ private:
     bool send_next();
     Decoder::Cut next_message();
     void refuse_input(std::string why);
+    void give_up_input();
     void print(std::string_view payload);
     void append(std::string_view bytes);
     void output_changed();

@@ -19,6 +19,12 @@ constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 // Room for a frame around the longest payload.
 constexpr std::size_t frame_overhead = 64;
 
+// Whether these are the first bytes of a TLS alert: what a server that speaks TLS says to those
+// who don't.
+bool is_tls_alert(std::string_view bytes) {
+    return bytes.size() >= 3 && bytes[0] == '\x15' && bytes[1] == '\x03' && bytes[2] <= '\x04';
+}
+
 std::size_t first_difference(std::string_view a, std::string_view b) {
     const auto end = a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
     return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
@@ -169,6 +175,9 @@ void Session::stamp(ev::Time time) {
 }
 
 void Session::receive() {
+    const std::string_view received = stream_->received();
+    if (!options_.tls && stream_->bytes_read() == received.size() && is_tls_alert(received))
+        return ended({Reason::tls, "the server speaks TLS: --tls"});
     while (stream_ && !held_) {
         const Decoder::Cut cut = decoder_.next(stream_->received());
         if (cut.kind == Decoder::Cut::Kind::error) return ended({Reason::limit, cut.error});

@@ -1,0 +1,337 @@
+// yodel between two pipes, against yodeld and against servers that nobody here wrote.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+
+#include <csignal>
+
+using test::Certificates;
+using test::Outcome;
+using test::Peer;
+using test::run;
+using test::Server;
+using test::yodel;
+
+namespace {
+
+std::string many_lines(int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += "line " + std::to_string(i) + "\n";
+    return text;
+}
+
+// Bytes of every kind, the same in each run.
+std::string noise(std::size_t count) {
+    std::string bytes(count, '\0');
+    std::uint32_t state = 1;
+    for (char& byte : bytes)
+        byte = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+    return bytes;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("lines come back from yodeld as they were piped in") {
+    Server server;
+    const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, "a\nb\n");
+    CHECK(outcome.output == "a\nb\n");
+    CHECK(
+        contains(outcome.errors, "2 sent, 2 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max "));
+    CHECK(outcome.status == 0);
+}
+
+TEST_CASE("a last line without its newline is a message") {
+    Server server;
+    CHECK(run({yodel, "localhost:" + server.port()}, "a\nb").output == "a\nb\n");
+}
+
+TEST_CASE("no input is an orderly end") {
+    Server server;
+    const Outcome outcome = run({yodel, "127.0.0.1", server.port()});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output.empty());
+}
+
+TEST_CASE("a great many lines keep their order") {
+    Server server;
+    const std::string lines = many_lines(100'000);
+    const Outcome outcome = run({yodel, "--quiet", "127.0.0.1", server.port()}, lines);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.errors.empty());
+    CHECK((outcome.output == lines));
+}
+
+TEST_CASE("raw passes every byte both ways") {
+    Server server;
+    const std::string bytes = noise(20'000'000);
+    const Outcome outcome = run({yodel, "-f", "raw", "127.0.0.1", server.port()}, bytes);
+    CHECK(outcome.status == 0);
+    CHECK((outcome.output == bytes));
+}
+
+TEST_CASE("each framing brings back what was piped in") {
+    Server server;
+    const std::string framing =
+        GENERATE("line", "crlf", "nul", "len1", "len2", "len4", "len2le", "len4le");
+    CHECK(run({yodel, "-f", framing, "127.0.0.1", server.port()}, "hello\n\nworld\n").output ==
+          "hello\n\nworld\n");
+}
+
+TEST_CASE("a line longer than any terminal takes is one message") {
+    Server server;
+    const std::string line(1'000'000, 'x');
+    const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, line + "\n");
+    CHECK((outcome.output == line + "\n"));
+    CHECK(contains(outcome.errors, "1 sent, 1 echoed"));
+}
+
+TEST_CASE("echo servers that others wrote bring back every line") {
+    const std::vector<std::string> command = GENERATE(
+        std::vector<std::string>{"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "PIPE"},
+        std::vector<std::string>{"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:cat"},
+        std::vector<std::string>{"ncat", "-l", "-k", "-e", "/bin/cat", "127.0.0.1", "PORT"});
+    Peer peer(command);
+    const Outcome outcome = run({yodel, "127.0.0.1", peer.port()}, "a\nb\n");
+    CAPTURE(command.front(), outcome.errors);
+    CHECK(outcome.output == "a\nb\n");
+    CHECK(outcome.status == 0);
+}
+
+TEST_CASE("a service that answers only at the end of input is told of it") {
+    Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:sort,pipes"});
+    const Outcome outcome = run({yodel, "--expect", "any", "127.0.0.1", peer.port()}, "b\na\n");
+    CHECK(outcome.output == "a\nb\n");
+    CHECK(outcome.status == 0);
+}
+
+TEST_CASE("a server that does not echo is told from one that does") {
+    Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:tr l 1,pipes"});
+    const Outcome outcome = run({yodel, "127.0.0.1", peer.port()}, "hello\n");
+    CHECK(outcome.output == "he11o\n");
+    CHECK(contains(outcome.errors, "differs from its message at byte 2"));
+    CHECK(contains(outcome.errors, "1 sent, 0 echoed, 1 bad, 0 lost"));
+    CHECK(outcome.status == 1);
+}
+
+TEST_CASE("a reply that does not come is lost, in time") {
+    Peer peer({"socat", "-u", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "OPEN:/dev/null"});
+    const Outcome outcome =
+        run({yodel, "-W", "50ms", "-q", "50ms", "127.0.0.1", peer.port()}, "hello\n");
+    CHECK(contains(outcome.errors, "1 sent, 0 echoed, 0 bad, 1 lost"));
+    CHECK(outcome.status == 1);
+}
+
+TEST_CASE("with TLS and a certificate that is trusted, lines come back") {
+    Certificates certificates;
+    certificates.issue("good", "DNS:localhost,IP:127.0.0.1");
+    Server server(certificates.server_options("good"));
+    const std::string host = GENERATE("localhost", "127.0.0.1");
+    const Outcome outcome = run(
+        {yodel, "--tls", "--cacert", certificates.authority(), host, server.port()}, "a\nb\n");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.output == "a\nb\n");
+    CHECK(outcome.status == 0);
+}
+
+TEST_CASE("TLS servers that others wrote are spoken to") {
+    Certificates certificates;
+    certificates.issue("good", "DNS:localhost");
+    const std::string pem = certificates.file("good.pem");
+    const std::string key = certificates.file("good.key");
+    const std::vector<std::string> client{yodel, "--tls", "--cacert", certificates.authority()};
+    SECTION("ncat") {
+        Peer peer({"ncat", "--ssl", "--ssl-cert", pem, "--ssl-key", key, "-l", "-k", "-e",
+                   "/bin/cat", "127.0.0.1", "PORT"});
+        std::vector<std::string> command = client;
+        command.insert(command.end(), {"localhost", peer.port()});
+        const Outcome outcome = run(command, "a\nb\n");
+        CAPTURE(outcome.errors);
+        CHECK(outcome.output == "a\nb\n");
+        CHECK(outcome.status == 0);
+    }
+    SECTION("socat") {
+        Peer peer(
+            {"socat",
+             "OPENSSL-LISTEN:PORT,fork,bind=127.0.0.1,verify=0,cert=" + pem + ",key=" + key,
+             "PIPE"});
+        std::vector<std::string> command = client;
+        command.insert(command.end(), {"localhost", peer.port()});
+        const Outcome outcome = run(command, "a\nb\n");
+        CAPTURE(outcome.errors);
+        CHECK(outcome.output == "a\nb\n");
+        CHECK(outcome.status == 0);
+    }
+    SECTION("openssl s_server -rev") {
+        Peer peer({"openssl", "s_server", "-rev", "-quiet", "-accept", "127.0.0.1:PORT",
+                   "-cert", pem, "-key", key});
+        std::vector<std::string> command = client;
+        command.insert(command.end(), {"--expect", "any", "localhost", peer.port()});
+        const Outcome outcome = run(command, "abc\n123\n");
+        CAPTURE(outcome.errors);
+        CHECK(outcome.output == "cba\n321\n");
+        CHECK(outcome.status == 0);
+    }
+}
+
+TEST_CASE("a certificate that is not accepted has its reason and its remedy") {
+    struct Case {
+        const char* name;
+        const char* reason;
+    };
+    const Case each = GENERATE(Case{"expired", "expired on 20"},
+                               Case{"other", "is for example.org, not for localhost"},
+                               Case{"self", "is self-signed"});
+    Certificates certificates;
+    const std::string name = each.name;
+    if (name == "expired") certificates.issue(name, "DNS:localhost", -1);
+    if (name == "other") certificates.issue(name, "DNS:example.org");
+    if (name == "self") certificates.self_sign(name, "DNS:localhost");
+    Server server(certificates.server_options(name));
+    const std::string port = server.port();
+
+    const Outcome refused =
+        run({yodel, "--tls", "--cacert", certificates.authority(), "localhost", port}, "a\n");
+    CAPTURE(refused.errors);
+    CHECK(refused.status == 60);
+    CHECK(refused.output.empty());
+    CHECK(contains(refused.errors, "the certificate of localhost " + std::string(each.reason)));
+
+    const auto at = refused.errors.find("--pinnedpubkey sha256//");
+    REQUIRE(at != std::string::npos);
+    const std::string pin = refused.errors.substr(at + 15, 52);
+    CHECK(run({yodel, "--pinnedpubkey", pin, "tls://localhost:" + port}, "a\n").status == 0);
+    CHECK(run({yodel, "-k", "--tls", "localhost", port}, "a\n").status == 0);
+    const std::string other_pin = "sha256//" + std::string(43, 'A') + "=";
+    CHECK(run({yodel, "-k", "--pinnedpubkey", other_pin, "tls://localhost:" + port}, "a\n")
+              .status == 90);
+}
+
+TEST_CASE("what is not TLS, and what is, is named") {
+    Certificates certificates;
+    certificates.issue("good", "DNS:localhost");
+    Server plain;
+    Server tls(certificates.server_options("good"));
+    const Outcome to_plain = run({yodel, "--tls", "-k", "localhost", plain.port()}, "a\n");
+    CHECK(to_plain.status == 35);
+    CHECK(contains(to_plain.errors, "does not speak TLS"));
+    const Outcome to_tls = run({yodel, "localhost", tls.port()}, "a\n");
+    CHECK(to_tls.status == 35);
+    CHECK(contains(to_tls.errors, "the server speaks TLS: --tls"));
+}
+
+TEST_CASE("a server that demands a client certificate gets it, or the user a word") {
+    Certificates certificates;
+    certificates.issue("good", "DNS:localhost");
+    auto options = certificates.server_options("good");
+    options.insert(options.end(), {"--cacert", certificates.authority()});
+    Server server(options);
+    std::vector<std::string> command{
+        yodel, "--tls", "--cacert", certificates.authority(), "localhost", server.port()};
+    const Outcome without = run(command, "a\n");
+    CHECK(without.status == 58);
+    CHECK(contains(without.errors, "demands a client certificate"));
+    command.insert(command.end(), {"--cert", certificates.file("good.pem"), "--key",
+                                   certificates.file("good.key")});
+    CHECK(run(command, "a\n").output == "a\n");
+}
+
+TEST_CASE("bad input of each kind has one sentence and its exit status") {
+    struct Case {
+        std::vector<std::string> arguments;
+        int status;
+        std::string sentence;
+    };
+    const std::string refused = std::to_string(test::free_port());
+    const Case each = GENERATE_REF(
+        Case{{"--nonsense"}, 2, "there is no option --nonsense"},
+        Case{{"-j"}, 2, "there is no option -j"}, Case{{"-w"}, 2, "-w needs an argument"},
+        Case{{"-w", "soon", "h", "1"}, 2, "is not a duration"},
+        Case{{"127.0.0.1", "0"}, 2, "is not a port"},
+        Case{{"127.0.0.1", "99999"}, 2, "is not a port"},
+        Case{{"127.0.0.1:99999"}, 2, "is not a port"},
+        Case{{"127.0.0.1", "-1"}, 2, "there is no option"},
+        Case{{"nonsense"}, 2, "has no port"},
+        Case{{"http://localhost:80"}, 2, "is not spoken here"},
+        Case{{"::1:7"}, 2, "is written [::1]:7"},
+        Case{{"a", "1", "b"}, 2, "one argument too many"},
+        Case{{"localhost", "no-such-service"}, 2, "neither a port nor"},
+        Case{{":7"}, 2, "a host is missing"},
+        Case{{"-f", "morse", "h", "1"}, 2, "is no framing"},
+        Case{{"-k", "h", "1"}, 2, "not --tls"},
+        Case{{"--tls", "tcp://h:1"}, 2, "tcp:// is without TLS"},
+        Case{{"unix:"}, 2, "needs a path"},
+        Case{{"--tls", "--cacert", "/no/such/file", "h", "1"}, 77, "/no/such/file"},
+        Case{{"--tls", "--cert", "/no/such/file", "h", "1"}, 58, "/no/such/file"},
+        Case{{"name.invalid", "7"}, 6, "cannot resolve name.invalid"},
+        Case{{"-n", "name.invalid", "7"}, 6, "cannot resolve name.invalid"},
+        Case{{"127.0.0.1", refused}, 7, "Connection refused"},
+        Case{{"unix:/no/such/socket"}, 7, "No such file"},
+        Case{{"\x1b]0;title\x07", "1"}, 6, "^[]0;title^G"});
+    std::vector<std::string> command{yodel};
+    command.insert(command.end(), each.arguments.begin(), each.arguments.end());
+    const Outcome outcome = run(command, "a\n");
+    CAPTURE(each.arguments, outcome.errors);
+    CHECK(outcome.status == each.status);
+    CHECK(contains(outcome.errors, each.sentence));
+    CHECK(outcome.errors.starts_with("yodel: "));
+    CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') == 1);
+    CHECK(outcome.output.empty());
+}
+
+TEST_CASE("a server that hangs in the TLS handshake is given up") {
+    Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:sleep 60"});
+    const Outcome outcome =
+        run({yodel, "--tls", "-w", "100ms", "localhost", peer.port()}, "a\n");
+    CHECK(outcome.status == 28);
+    CHECK(contains(outcome.errors,
+                   "within 100ms: still TLS handshake with 127.0.0.1:" + peer.port()));
+}
+
+TEST_CASE("a connection on which nothing happens ends with the idle timeout") {
+    Server server;
+    test::Process client({yodel, "--idle-timeout", "50ms", "127.0.0.1", server.port()});
+    CHECK(client.wait_exit() == 28);
+    CHECK(contains(client.errors(), "nothing sent or received for 50ms"));
+}
+
+TEST_CASE("a signal ends the program orderly, and by itself") {
+    const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
+    Server server;
+    test::Process client({yodel, "127.0.0.1", server.port()});
+    client.write("a\n");
+    REQUIRE(client.wait_for_output("a\n"));
+    client.kill(signal);
+    CHECK(client.wait_exit() == 128 + signal);
+    CHECK(contains(client.errors(), "1 sent, 1 echoed"));
+    CHECK(contains(client.errors(), "yodel: ended by "));
+}
+
+TEST_CASE("a reader that goes away ends the program with a word") {
+    Server server;
+    test::Process client({yodel, "127.0.0.1", server.port()});
+    client.write("a\n");
+    REQUIRE(client.wait_for_output("a\n"));
+    client.close_output();
+    client.write("b\n");
+    CHECK(client.wait_exit() == 1);
+    CHECK(contains(client.errors(), "standard output: Broken pipe"));
+}
+
+TEST_CASE("hostile bytes reach a pipe unchanged and a message never") {
+    Server server;
+    const std::string hostile = "\x1b[2J\x1b]52;c;AAAA\x07\x9b"
+                                "31m\n";
+    CHECK(run({yodel, "127.0.0.1", server.port()}, hostile).output == hostile);
+}
+
+TEST_CASE("help and version go to standard output") {
+    const Outcome help = run({yodel, "--help"});
+    CHECK(help.status == 0);
+    CHECK(contains(help.output, "usage: yodel"));
+    CHECK(contains(help.output, "--cacert FILE"));
+    CHECK(run({yodel, "-V"}).output.starts_with("yodel "));
+}

@@ -1,0 +1,58 @@
+// The programs under test and the peers they talk to.
+#pragma once
+
+#include "tests/support/process.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace test {
+
+// Their paths come from the build.
+inline const std::string yodel = YODEL_PROGRAM;
+inline const std::string yodeld = YODELD_PROGRAM;
+
+// yodeld on a free port.
+class Server {
+public:
+    explicit Server(std::vector<std::string> options = {});
+
+    std::string port() const { return port_; }
+    Process& process() { return process_; }
+
+private:
+    Process process_;
+    std::string port_;
+};
+
+// Somebody else's server; its arguments hold PORT where the port goes. Throws if it does not
+// listen.
+class Peer {
+public:
+    explicit Peer(std::vector<std::string> arguments);
+    std::string port() const { return port_; }
+    Process& process() { return *process_; }
+
+private:
+    std::string port_;
+    std::unique_ptr<Process> process_;
+};
+
+// An authority, and certificates by it, made once per test with the openssl command: PEM files
+// NAME.pem and NAME.key.
+class Certificates {
+public:
+    Certificates();
+    std::string file(const std::string& name) const { return folder_.path(name); }
+    std::string authority() const { return file("ca.pem"); }
+    // `names` as in "DNS:localhost,IP:127.0.0.1"; the days may be negative: expired.
+    void issue(const std::string& name, const std::string& names, int days = 20);
+    void self_sign(const std::string& name, const std::string& names);
+    std::vector<std::string> server_options(const std::string& name) const;
+
+private:
+    Folder folder_;
+};
+
+}  // namespace test

@@ -1,0 +1,84 @@
+// Programs run beside a test: to their end, with what they wrote, or in the background.
+//
+// Every wait is for a condition; its time limit is only what turns a hang into a failure.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace test {
+
+class Process {
+public:
+    static constexpr std::chrono::seconds patience{20};
+
+    // The program first, found by PATH. Its three standard descriptors are pipes.
+    explicit Process(const std::vector<std::string>& arguments);
+    ~Process();  // kills and reaps it if it still runs
+    Process(const Process&) = delete;
+    Process& operator=(const Process&) = delete;
+
+    void write(std::string bytes);  // in the background, as it reads
+    void close_input();             // after what is written
+    void close_output();            // our end of its standard output
+    void kill(int signal) const;
+
+    // Reads on until its output, or errors, hold the text. False: it ended without it, or time
+    // is up.
+    bool wait_for_output(const std::string& text);
+    bool wait_for_errors(const std::string& text);
+    // Its exit status, or 128 plus the signal that ended it; -1: it did not end in time.
+    int wait_exit();
+
+    pid_t pid() const { return pid_; }
+    const std::string& output() const { return output_; }
+    const std::string& errors() const { return errors_; }
+
+private:
+    bool exchange();
+    bool wait_for(const std::string& where, const std::string& text);
+
+    pid_t pid_ = -1;
+    int input_fd_ = -1;
+    int output_fd_ = -1;
+    int errors_fd_ = -1;
+    std::string input_;
+    bool input_ends_ = false;
+    std::string output_;
+    std::string errors_;
+    std::chrono::steady_clock::time_point deadline_;
+};
+
+struct Outcome {
+    int status;
+    std::string output;
+    std::string errors;
+};
+
+// Runs a program to its end with all of its input at hand.
+Outcome run(const std::vector<std::string>& arguments, const std::string& input = "");
+
+// A port of the loopback that nobody listens on.
+int free_port();
+
+// Waits until somebody accepts connections on the loopback port. The connection made to see
+// that is closed at once.
+bool wait_for_listener(int port);
+
+// A folder of its own for the test, gone with it.
+class Folder {
+public:
+    Folder();
+    ~Folder();
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    std::string path(const std::string& name) const { return path_ + "/" + name; }
+
+private:
+    std::string path_;
+};
+
+}  // namespace test

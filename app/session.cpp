@@ -133,7 +133,7 @@ void Session::dialed(bufio::Dialed result) {
     limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
     bufio::Stream::User& user = *this;
     stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), user, limits);
-    stream_->set_input_high(std::max(limits.input_high, options_.max_frame + frame_overhead));
+    stream_->need_input(options_.max_frame + frame_overhead);
     if (stream_->open()) return opened();
     enter(State::handshaking);
 }

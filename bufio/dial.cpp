@@ -11,6 +11,33 @@ namespace {
 // How long one attempt may dawdle before the next is started beside it: RFC 8305's
 // recommendation.
 constexpr ev::Duration attempt_delay = std::chrono::milliseconds(250);
+
+// A socket that connects to a free port of this machine may be given that very port to connect
+// from, and so meet itself.
+bool is_connected_to_itself(int fd, const Address& peer) {
+    Address local;
+    local.size = sizeof local.storage;
+    ::getsockname(fd, reinterpret_cast<sockaddr*>(&local.storage), &local.size);
+    return peer.family() != AF_UNIX && local.text() == peer.text();
+}
+
+int error_of(int fd) {
+    int code = 0;
+    socklen_t size = sizeof code;
+    ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size);
+    return code;
+}
+
+// None: any will do.
+Found look_up_source(const Endpoint& to) {
+    if (to.source_host.empty() && to.source_port.empty()) return {};
+    Endpoint source;
+    source.host = to.source_host;
+    source.service = to.source_port.empty() ? "0" : to.source_port;
+    source.numeric = true;
+    source.passive = true;
+    return look_up_numeric(source);
+}
 }  // namespace
 
 std::vector<Address> interleave(const std::vector<Address>& addresses) {
@@ -42,9 +69,22 @@ std::string Dialer::phase() const {
 
 void Dialer::begin() {
     timer_ = ev::Timer(loop_, [this] { try_next(); });
+    Found source = look_up_source(endpoint_);
+    sources_ = std::move(source.addresses);
+    if (!source.error.empty()) return found({{}, endpoint_.source_host + ": " + source.error});
     Found known = look_up_numeric(endpoint_);
-    if (!known.addresses.empty() || !known.error.empty()) return found(std::move(known));
-    lookup_.emplace(loop_, endpoint_, [this](Found result) { found(std::move(result)); });
+    if (known.addresses.empty() && known.error.empty()) known.error = start_lookup();
+    if (!known.addresses.empty() || !known.error.empty()) found(std::move(known));
+}
+
+// Why it could not be started; empty if it is.
+std::string Dialer::start_lookup() {
+    try {
+        lookup_.emplace(loop_, endpoint_, [this](Found result) { found(std::move(result)); });
+        return {};
+    } catch (const std::system_error& error) {
+        return error.what();
+    }
 }
 
 void Dialer::found(Found result) {
@@ -78,8 +118,9 @@ void Dialer::try_next() {
 // turn.
 bool Dialer::attempt(const Address& address) {
     Fd socket = open_socket(address.family());
-    if (!socket || (::connect(socket.get(), address.get(), address.size) != 0 &&
-                    errno != EINPROGRESS && errno != EINTR)) {
+    if (!socket || !bind_source(socket.get(), address.family()) ||
+        (::connect(socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS &&
+         errno != EINTR)) {
         failed(address, errno);
         return false;
     }
@@ -90,11 +131,24 @@ bool Dialer::attempt(const Address& address) {
     return true;
 }
 
+// False, and errno set, if the address can't be connected from.
+bool Dialer::bind_source(int fd, int family) const {
+    if (sources_.empty() || family == AF_UNIX) return true;
+    const auto source =
+        std::find_if(sources_.begin(), sources_.end(),
+                     [&](const Address& address) { return address.family() == family; });
+    errno = EAFNOSUPPORT;
+    if (source == sources_.end()) return false;
+    const int on = 1;  // the port may still be held by a connection that was closed
+    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    return ::bind(fd, source->get(), source->size) == 0;
+}
+
 void Dialer::check(Attempt& attempt) {
-    int code = 0;
-    socklen_t size = sizeof code;
-    ::getsockopt(attempt.socket.get(), SOL_SOCKET, SO_ERROR, &code, &size);
     attempt.watch = {};
+    int code = error_of(attempt.socket.get());
+    if (code == 0 && is_connected_to_itself(attempt.socket.get(), attempt.address))
+        code = ECONNREFUSED;
     if (code != 0) {
         attempt.socket.reset();
         --under_way_;

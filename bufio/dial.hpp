@@ -42,9 +42,11 @@ private:
     };
 
     void begin();
+    std::string start_lookup();
     void found(Found found);
     void try_next();
     bool attempt(const Address& address);
+    bool bind_source(int fd, int family) const;
     void check(Attempt& attempt);
     void failed(const Address& address, int code);
     void finish(Dialed dialed);
@@ -56,10 +58,11 @@ private:
     ev::Time found_at_{};
     bool found_ = false;
     std::optional<Lookup> lookup_;
-    std::vector<Address> addresses_;
-    std::size_t next_ = 0;           // the first address not yet tried
-    std::vector<Attempt> attempts_;  // room for all addresses: an attempt never moves
-    std::size_t under_way_ = 0;      // of these, not yet failed
+    std::vector<Address> sources_;    // to connect from, one of each family; empty: any
+    std::vector<Address> addresses_;  // in the order of trying
+    std::size_t next_ = 0;            // the first address not yet tried
+    std::vector<Attempt> attempts_;   // room for all addresses: an attempt never moves
+    std::size_t under_way_ = 0;       // of these, not yet failed
     std::string failures_;
     ev::Timer timer_;  // begins the look-up, then starts the next attempt
 };

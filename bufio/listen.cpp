@@ -1,6 +1,7 @@
 #include "bufio/listen.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,8 +24,28 @@ constexpr ev::Duration pause_length = std::chrono::seconds(1);
                             "cannot listen on " + address.text());
 }
 
-bool is_shortage(int code) {
-    return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;
+// Whether accepting failed for the sake of one connection, which went away while it waited.
+bool is_passing(int code) {
+    switch (code) {
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EHOSTUNREACH: return true;
+    default: return false;
+    }
+}
+
+// A path that a server left behind when it died. One that still accepts is left alone.
+void remove_stale(const Address& address) {
+    struct stat status {};
+    if (address.family() != AF_UNIX || ::lstat(address.text().c_str(), &status) != 0 ||
+        !S_ISSOCK(status.st_mode))
+        return;
+    const Fd probe = open_socket(AF_UNIX);
+    if (::connect(probe.get(), address.get(), address.size) != 0 && errno == ECONNREFUSED)
+        ::unlink(address.text().c_str());
 }
 
 }  // namespace
@@ -36,6 +57,7 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted)
       pause_(loop, [this] { watch_.want(ev::readable); }) {
     const int on = 1;
     if (!socket_) refuse(address);
+    remove_stale(address);
     if (address.family() != AF_UNIX)
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (::bind(socket_.get(), address.get(), address.size) != 0 ||
@@ -54,18 +76,20 @@ Listener::~Listener() {
     if (socket_ && address_.family() == AF_UNIX) ::unlink(address_.text().c_str());
 }
 
+void Listener::pause() {
+    watch_.want(ev::none);
+    pause_.start(pause_length);
+}
+
 void Listener::accept_some() {
     for (int i = 0; i < batch; ++i) {
         Address peer;
         peer.size = sizeof peer.storage;
         Fd socket(
             ::accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size));
-        if (!socket && is_shortage(errno)) {
-            watch_.want(ev::none);
-            return pause_.start(pause_length);
-        }
+        if (!socket && is_passing(errno)) continue;
         if (!socket && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-        if (!socket) continue;  // a connection that went away while it waited
+        if (!socket) return pause();
         ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
         ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
         if (peer.family() != AF_UNIX) set_nodelay(socket.get());

@@ -10,7 +10,8 @@
 namespace bufio {
 
 // When the process has run out of descriptors or memory, accepting pauses for a second instead
-// of spinning; the connections wait in the system's queue.
+// of spinning; the connections wait in the system's queue.  A unix-domain path is made by the
+// constructor, also in place of one that a dead server has left, and removed by the destructor.
 class Listener {
 public:
     using Callback = std::function<void(Fd socket, const Address& peer)>;
@@ -26,6 +27,7 @@ public:
 
 private:
     void accept_some();
+    void pause();
 
     Fd socket_;
     Address address_;

@@ -4,6 +4,8 @@
 #include <netdb.h>
 #include <netinet/in.h>
 
+#include <atomic>
+#include <cassert>
 #include <cerrno>
 #include <csignal>
 #include <system_error>
@@ -37,6 +39,14 @@ Found ask(const Endpoint& endpoint, int flags, int& code) {
     return found;
 }
 
+Found look_up_path(const std::string& path) {
+    try {
+        return {{Address::unix_path(path)}, {}};
+    } catch (const std::system_error& error) {
+        return {{}, error.code().message()};
+    }
+}
+
 // The thread takes none of the program's signals: they belong to the loop.
 template <class Work>
 void start_thread(Work work) {
@@ -62,7 +72,7 @@ std::string Endpoint::text() const {
 }
 
 Found look_up_numeric(const Endpoint& endpoint) {
-    if (!endpoint.path.empty()) return {{Address::unix_path(endpoint.path)}, {}};
+    if (!endpoint.path.empty()) return look_up_path(endpoint.path);
     int code = 0;
     Found found = ask(endpoint, AI_NUMERICHOST, code);
     if (code == EAI_NONAME && !endpoint.numeric) found.error.clear();
@@ -77,8 +87,9 @@ Found look_up(const Endpoint& endpoint) {
 }
 
 struct Lookup::Shared {
-    Found found;  // the thread's, until the pipe is readable
-    Fd done;      // the pipe's other end
+    Found found;  // the thread's, until it is `ready`
+    std::atomic<bool> ready = false;
+    Fd done;  // the pipe's other end
 };
 
 Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
@@ -90,12 +101,14 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
     shared_->done.reset(ends[1]);
     watch_ =
         ev::Watch(loop, wake_.get(), ev::readable, [this, done = std::move(done)](ev::Events) {
+            assert(shared_->ready);
             watch_.want(ev::none);
             done(std::move(shared_->found));
         });
     start_thread([shared = shared_, endpoint] {
         shared->found = look_up(endpoint);
-        shared->done.reset();  // the pipe's end of input is the word
+        shared->ready = true;
+        shared->done.reset();  // the pipe's end of input wakes the loop
     });
 }
 

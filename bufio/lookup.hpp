@@ -20,6 +20,8 @@ struct Endpoint {
     int family = AF_UNSPEC;    // AF_INET or AF_INET6: addresses of this family alone
     bool numeric = false;      // never ask the resolver
     bool passive = false;      // to listen on, not to connect to
+    std::string source_host;   // numeric address to connect from; empty: any
+    std::string source_port;   // likewise
     std::string text() const;  // HOST:PORT, [v6]:PORT or the path
 };
 
@@ -28,8 +30,8 @@ struct Found {
     std::string error;               // why there are none
 };
 
-// What can be told without asking the network: a path, a numeric host. Empty addresses and an
-// empty error: it takes a Lookup.
+// What can be told without asking the network: a path, a numeric host. No addresses and no
+// error: it takes a Lookup.
 Found look_up_numeric(const Endpoint& endpoint);
 
 // Blocks while the resolver does.
@@ -40,6 +42,7 @@ Found look_up(const Endpoint& endpoint);
 class Lookup {
 public:
     using Callback = std::function<void(Found)>;
+    // Throws std::system_error: out of descriptors or threads.
     Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done);
 
 private:

@@ -1,6 +1,10 @@
 #include "bufio/stream.hpp"
 
+#include <sys/socket.h>
+
+#include <algorithm>
 #include <array>
+#include <cassert>
 
 namespace bufio {
 
@@ -20,6 +24,22 @@ char* shared_room() {
 }
 
 }  // namespace
+
+// Whether the stream outlives a call to its user, who may also throw.
+class Stream::Alive {
+public:
+    explicit Alive(bool*& word) : word_(word) { word_ = &destroyed_; }
+    ~Alive() {
+        if (!destroyed_) word_ = nullptr;
+    }
+    Alive(const Alive&) = delete;
+    Alive& operator=(const Alive&) = delete;
+    explicit operator bool() const { return !destroyed_; }
+
+private:
+    bool*& word_;
+    bool destroyed_ = false;
+};
 
 Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user, Limits limits)
     : transport_(std::move(transport)),
@@ -43,6 +63,7 @@ Stream::~Stream() {
 std::string_view Stream::received() const { return fresh_.empty() ? input_.view() : fresh_; }
 
 void Stream::consume(std::size_t count) {
+    assert(count <= received().size());
     if (!fresh_.empty()) return fresh_.remove_prefix(count);
     input_.consume(count);
     if (input_.empty() && input_.capacity() > keep) input_.release();
@@ -50,29 +71,37 @@ void Stream::consume(std::size_t count) {
 }
 
 bool Stream::write(std::string_view bytes) {
-    if (end_ || finishing_ || bytes.size() > output_.limit() - output_.size()) return false;
+    if (end_ || broken_ || finishing_ || bytes.size() > output_.limit() - output_.size())
+        return false;
     if (ready_ && output_.empty()) push(bytes);
     output_.append(bytes);
     update();
     return true;
 }
 
-void Stream::set_input_high(std::size_t bytes) {
-    limits_.input_high = bytes;
-    limits_.input_low = bytes / 4;
+void Stream::need_input(std::size_t bytes) {
+    limits_.input_low = std::max(limits_.input_low, bytes);
+    limits_.input_high = std::max(limits_.input_high, limits_.input_low + chunk);
     update();
 }
 
 void Stream::finish() {
     if (end_ || finishing_) return;
     finishing_ = true;
-    if (ready_ && output_.empty()) close_output();
+    if (ready_ && !broken_ && output_.empty()) close_output();
     update();
 }
 
 void Stream::finish(ev::Duration deadline) {
     finish();
     if (!end_) deadline_.start(deadline);
+}
+
+void Stream::abort() {
+    const linger at_once{1, 0};
+    ::setsockopt(transport_->descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    end_with({Reason::aborted, "aborted"});
+    update();
 }
 
 void Stream::on_events(ev::Events events) {
@@ -119,6 +148,7 @@ void Stream::read() {
     read_waits_ = last.io == Io::wants_write ? ev::writable : ev::readable;
     if (last.io == Io::end_of_input) input_ended_ = true;
     if (last.io == Io::failed) end_with(transport_->failure());
+    if (broken_ && last.io != Io::done) end_with(broken_);
     end_if_both_closed();
 }
 
@@ -139,7 +169,7 @@ void Stream::flush() {
     std::string_view rest = output_.view();
     push(rest);
     output_.consume(output_.size() - rest.size());
-    if (!output_.empty() || end_) return;
+    if (!output_.empty() || broken_) return;
     if (output_.capacity() > keep) output_.release();
     if (finishing_) close_output();
 }
@@ -149,7 +179,7 @@ void Stream::push(std::string_view& bytes) {
     while (!bytes.empty()) {
         const Moved moved = transport_->write(bytes.data(), bytes.size());
         write_waits_ = moved.io == Io::wants_read ? ev::readable : ev::writable;
-        if (moved.io == Io::failed) end_with(transport_->failure());
+        if (moved.io == Io::failed) output_failed();
         if (moved.io != Io::done) return;
         bytes.remove_prefix(moved.count);
         bytes_written_ += moved.count;
@@ -160,9 +190,14 @@ void Stream::close_output() {
     if (output_closed_) return;
     const Moved moved = transport_->close_output();
     write_waits_ = moved.io == Io::wants_read ? ev::readable : ev::writable;
-    if (moved.io == Io::failed) end_with(transport_->failure());
+    if (moved.io == Io::failed) output_failed();
     output_closed_ = moved.io == Io::done;
     end_if_both_closed();
+}
+
+void Stream::output_failed() {
+    broken_ = transport_->failure();
+    if (input_ended_) end_with(broken_);
 }
 
 void Stream::end_if_both_closed() {
@@ -176,10 +211,14 @@ void Stream::end_with(End end) {
     again_.start(ev::Duration::zero());  // unless the user is told earlier
 }
 
-bool Stream::wants_input() const { return ready_ && !end_ && !input_ended_ && !full_; }
+// The last words of a peer that takes nothing more are no more than the system holds already,
+// and the user may wait for room to send before it consumes: the marks don't count then.
+bool Stream::wants_input() const {
+    return ready_ && !end_ && !input_ended_ && (!full_ || broken_);
+}
 
 bool Stream::wants_output() const {
-    return ready_ && !end_ && (!output_.empty() || (finishing_ && !output_closed_));
+    return ready_ && !end_ && !broken_ && (!output_.empty() || (finishing_ && !output_closed_));
 }
 
 // The one place that decides what is waited for; called after every change of state.
@@ -191,18 +230,17 @@ void Stream::update() {
     if (wants_input()) events |= read_waits_;
     if (wants_output()) events |= write_waits_;
     watch_.want(events);
-    if (unseen_ && wants_input() && !again_.pending()) again_.start(ev::Duration::zero());
+    if ((unseen_ || broken_) && wants_input() && !again_.pending())
+        again_.start(ev::Duration::zero());
 }
 
 void Stream::notify() {
     if (told_end_) return;
     told_end_ = static_cast<bool>(end_);
     if (told_end_) again_.cancel();
-    bool destroyed = false;
-    destroyed_ = &destroyed;
+    const Alive alive(destroyed_);
     user_.stream_changed(*this);
-    if (destroyed) return;
-    destroyed_ = nullptr;
+    if (!alive) return;
     input_.append(fresh_);
     fresh_ = {};
     update();

@@ -7,9 +7,13 @@
 // when the handshake is done, bytes came or went, the peer closed its side, or the stream
 // ended.  It may do anything there, destroying the stream included.
 //
-// Both queues are bounded.  Above the high-water mark of input it stops reading until the user
-// has consumed down to the low one, so that the peer meets its own back-pressure.  A write that
-// would take the output past its limit is refused whole; users look at pending() before.
+// Both queues are bounded.  Above the high-water mark of input, by at most one read of 64 KiB,
+// it stops reading until the user has consumed down to the low one, so that the peer meets its
+// own back-pressure.  The low one is not below what the user needs at once to go on.  A write
+// that would take the output past its limit is refused whole; users look at pending() before.
+//
+// When the peer takes nothing more, what it said before is still read: its last words may tell
+// why.  To destroy a stream is to close the connection; what is pending is lost.
 #pragma once
 
 #include "bufio/buffer.hpp"
@@ -59,14 +63,17 @@ public:
     // Bytes that the system has taken.
     std::uint64_t bytes_written() const { return bytes_written_; }
 
-    // Replaces the high-water mark; the low one follows at a quarter.
-    void set_input_high(std::size_t bytes);
+    // The user may need so many bytes at once to go on: the low-water mark is not below that,
+    // and the high one above it.
+    void need_input(std::size_t bytes);
 
     // Says, after all that is pending, that nothing more will be written: FIN, or close_notify
     // with TLS. Input goes on; once the peer has ended too, the stream has ended cleanly.
     void finish();
     // The same, ending with Reason::timeout if the peer's end has not come within `deadline`.
     void finish(ev::Duration deadline);
+    // Ends now. What is pending is lost, and the peer gets to see a reset.
+    void abort();
 
     bool open() const { return ready_ && !end_; }  // the handshake is done
     bool finishing() const { return finishing_; }
@@ -76,6 +83,7 @@ public:
     const TlsFacts* tls() const { return transport_->tls(); }
 
 private:
+    class Alive;
     void on_events(ev::Events events);
     void on_again();
     void handshake();
@@ -84,6 +92,7 @@ private:
     void flush();
     void push(std::string_view& bytes);
     void close_output();
+    void output_failed();
     void end_if_both_closed();
     void end_with(End end);
     bool wants_input() const;
@@ -98,9 +107,10 @@ private:
     Buffer output_;
     std::string_view fresh_;  // received, still in the shared read buffer: only while notifying
     End end_;
+    End broken_;  // why nothing more can be sent, while the peer's last words are read
     ev::Watch watch_;
-    ev::Timer
-        again_;  // to go on without an event: input that poll can't see, or the end to tell
+    // To go on without an event: input that poll can't see, or the end to tell.
+    ev::Timer again_;
     ev::Timer deadline_;  // of finish()
     std::uint64_t bytes_read_ = 0;
     std::uint64_t bytes_written_ = 0;

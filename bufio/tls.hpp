@@ -25,7 +25,9 @@ private:
 };
 
 struct TlsClientOptions {
-    std::string ca_file;            // PEM; with the directory, instead of the system's
+    // With both of these empty the system's are trusted: what SSL_CERT_FILE and SSL_CERT_DIR
+    // name, or OpenSSL's own.
+    std::string ca_file;            // PEM
     std::string ca_directory;       // certificates by hashed name
     std::string certificate;        // PEM file, our own; with its chain
     std::string key;                // PEM file; empty: in the certificate's
@@ -34,6 +36,8 @@ struct TlsClientOptions {
     bool verify = true;             // the chain and the name
     std::string server_name;        // sent as SNI; empty: the host
     std::string verify_name;        // what the certificate must name; empty: the host
+    std::string crl_file;           // PEM: certificates revoked by their authority
+    std::string key_log_file;       // the connections' secrets are appended, for analysers
     int min_version = 0;            // 0x0303 for TLS 1.2, 0x0304 for TLS 1.3
     int max_version = 0;            // likewise; 0: the latest
 };
@@ -44,6 +48,11 @@ struct TlsServerOptions {
     std::string client_ca;    // PEM file; not empty: clients must show a certificate by these
 };
 
+struct TlsState;
+
+// Cheap to copy. A server that is to show another certificate makes another context; what was
+// accepted by the old one goes on. A client's remembers sessions, so that connecting again to
+// the same host takes a shorter handshake.
 class TlsContext {
 public:
     // These throw TlsError.
@@ -62,9 +71,8 @@ public:
     std::string pin() const;
 
 private:
-    struct Context;
-    explicit TlsContext(std::shared_ptr<Context> context) : context_(std::move(context)) {}
-    std::shared_ptr<Context> context_;
+    explicit TlsContext(std::shared_ptr<TlsState> state) : state_(std::move(state)) {}
+    std::shared_ptr<TlsState> state_;
 };
 
 }  // namespace bufio

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace bufio {
 
@@ -26,9 +27,10 @@ struct TlsFacts {
     std::string alpn;
     std::string subject;  // of the peer's certificate; empty: it has shown none
     std::string issuer;
-    std::string not_after;   // ISO date
-    long days_left = 0;      // until then; negative: expired
-    std::string pin;         // sha256//BASE64 of its public key
+    std::string not_after;           // ISO date
+    long days_left = 0;              // until then; negative: expired
+    std::vector<std::string> chain;  // subject and end of all certificates shown, its own first
+    std::string pin;                 // sha256//BASE64 of its public key
     std::string unverified;  // empty: the certificate was verified; else why it would not be
     bool resumed = false;
 };

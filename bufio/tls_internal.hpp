@@ -1,0 +1,63 @@
+// What the parts of TLS share.  Nothing outside bufio/tls*.cpp includes this, or OpenSSL.
+#pragma once
+
+#include "bufio/tls.hpp"
+
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace bufio {
+
+template <auto free_it>
+struct Free {
+    template <class T>
+    void operator()(T* it) const {
+        free_it(it);
+    }
+};
+using Ssl = std::unique_ptr<SSL, Free<SSL_free>>;
+using SslCtx = std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>>;
+using SslSession = std::unique_ptr<SSL_SESSION, Free<SSL_SESSION_free>>;
+using Certificate = std::unique_ptr<X509, Free<X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
+using MemoryBio = std::unique_ptr<BIO, Free<BIO_free>>;
+
+// What a context's transports share. OpenSSL's context points to it.
+struct TlsState {
+    SslCtx ctx;
+    bool client = false;
+    TlsClientOptions options{};  // of a client
+    Fd key_log{};                // empty: none is kept
+    // Of the last connection to each host, for the next one to resume.
+    std::map<std::string, SslSession> sessions{};
+};
+
+std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
+                                              const std::string& host);
+// Wants an SSL of such a transport to belong to: what OpenSSL finds wrong with the certificate
+// of its peer, a session to resume, a demand for our own certificate.
+int note_verification(int accepted, X509_STORE_CTX* store);
+int note_session(SSL* ssl, SSL_SESSION* session);
+int note_demand(SSL* ssl, void*);
+
+// OpenSSL's word for the error it noted first, and no more of its list.
+std::string openssl_reason();
+
+// sha256//BASE64 of a public key.
+std::string pin_of(EVP_PKEY* key);
+std::string name_text(const X509_NAME* name);
+std::string date_text(const ASN1_TIME* time);
+bool is_address(const std::string& host);
+// What is wrong with the certificate by OpenSSL's code, as the end of a sentence that begins
+// with whose it is; empty if nothing is.
+std::string objection(int error, int depth, const X509* certificate, const std::string& host);
+// By the key itself, for `localhost` and the loopback addresses, a year from now.
+Certificate make_certificate(EVP_PKEY* key);
+
+}  // namespace bufio

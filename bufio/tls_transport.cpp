@@ -1,0 +1,324 @@
+#include "bufio/tls_internal.hpp"
+
+#include <openssl/bio.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace bufio {
+
+namespace {
+
+// The socket, as OpenSSL sees it.  Its own socket BIO writes without MSG_NOSIGNAL.
+struct Socket {
+    Fd fd;
+    int error = 0;  // errno of the last call that failed for good
+    bool ended = false;
+};
+
+int would_block(BIO* bio, int retry_flag) {
+    BIO_clear_retry_flags(bio);
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
+        BIO_set_flags(bio, retry_flag | BIO_FLAGS_SHOULD_RETRY);
+    } else {
+        static_cast<Socket*>(BIO_get_data(bio))->error = errno;
+    }
+    return -1;
+}
+
+int bio_read(BIO* bio, char* to, int size) {
+    auto& socket = *static_cast<Socket*>(BIO_get_data(bio));
+    const ssize_t count = ::recv(socket.fd.get(), to, static_cast<std::size_t>(size), 0);
+    if (count < 0) return would_block(bio, BIO_FLAGS_READ);
+    BIO_clear_retry_flags(bio);
+    socket.ended = count == 0;
+    return static_cast<int>(count);
+}
+
+int bio_write(BIO* bio, const char* from, int size) {
+    auto& socket = *static_cast<Socket*>(BIO_get_data(bio));
+    const ssize_t count =
+        ::send(socket.fd.get(), from, static_cast<std::size_t>(size), MSG_NOSIGNAL);
+    if (count < 0) return would_block(bio, BIO_FLAGS_WRITE);
+    BIO_clear_retry_flags(bio);
+    return static_cast<int>(count);
+}
+
+long bio_control(BIO* bio, int command, long, void*) {
+    if (command == BIO_CTRL_EOF) return static_cast<Socket*>(BIO_get_data(bio))->ended;
+    return command == BIO_CTRL_FLUSH;
+}
+
+BIO* new_bio(Socket& socket) {
+    static BIO_METHOD* const method = [] {
+        BIO_METHOD* const made =
+            BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+        BIO_meth_set_read(made, bio_read);
+        BIO_meth_set_write(made, bio_write);
+        BIO_meth_set_ctrl(made, bio_control);
+        return made;
+    }();
+    BIO* const bio = BIO_new(method);
+    BIO_set_data(bio, &socket);
+    BIO_set_init(bio, 1);
+    return bio;
+}
+
+bool names_our_certificate(int alert) {
+    switch (alert) {
+    case SSL_AD_BAD_CERTIFICATE:
+    case SSL_AD_UNSUPPORTED_CERTIFICATE:
+    case SSL_AD_CERTIFICATE_REVOKED:
+    case SSL_AD_CERTIFICATE_EXPIRED:
+    case SSL_AD_CERTIFICATE_UNKNOWN:
+    case SSL_AD_UNKNOWN_CA:
+    case SSL_AD_CERTIFICATE_REQUIRED: return true;
+    default: return false;
+    }
+}
+
+// What a certificate can name: no scope of an address, no final dot. A unix-domain socket,
+// which has no host, is on this one.
+std::string certified_name(const std::string& host) {
+    std::string name = host.substr(0, host.find('%'));
+    if (!name.empty() && name.back() == '.') name.pop_back();
+    return name.empty() ? "localhost" : name;
+}
+
+class TlsTransport final : public Transport {
+public:
+    TlsTransport(std::shared_ptr<TlsState> state, Fd fd, const std::string& host)
+        : socket_{std::move(fd)},
+          state_(std::move(state)),
+          ssl_(SSL_new(state_->ctx.get())),
+          host_(certified_name(host)) {
+        BIO* const bio = new_bio(socket_);
+        SSL_set_bio(ssl_.get(), bio, bio);
+        SSL_set_app_data(ssl_.get(), this);
+        if (state_->client) {
+            start_client();
+        } else {
+            SSL_set_accept_state(ssl_.get());
+        }
+    }
+
+    static TlsTransport& of(const SSL* ssl) {
+        return *static_cast<TlsTransport*>(SSL_get_app_data(ssl));
+    }
+
+    int descriptor() const override { return socket_.fd.get(); }
+    bool buffers_input() const override { return SSL_has_pending(ssl_.get()) == 1; }
+    const TlsFacts* tls() const override { return &facts_; }
+
+    Moved handshake() override {
+        ERR_clear_error();
+        const int result = SSL_do_handshake(ssl_.get());
+        if (result == 1) {
+            ready_ = true;
+            learn();
+            return check_pin();
+        }
+        const Moved moved = outcome(result, Reason::tls);
+        return moved.io == Io::end_of_input ? fail(early_end()) : moved;
+    }
+
+    Moved read(char* to, std::size_t size) override {
+        std::size_t count = 0;
+        ERR_clear_error();
+        const int result = SSL_read_ex(ssl_.get(), to, size, &count);
+        return result == 1 ? Moved{Io::done, count} : outcome(result, Reason::receive);
+    }
+
+    Moved write(const char* from, std::size_t size) override {
+        std::size_t count = 0;
+        ERR_clear_error();
+        const int result = SSL_write_ex(ssl_.get(), from, size, &count);
+        return result == 1 ? Moved{Io::done, count} : outcome(result, Reason::send);
+    }
+
+    Moved close_output() override {
+        ERR_clear_error();
+        const int result = SSL_shutdown(ssl_.get());
+        return result >= 0 ? Moved{Io::done} : outcome(result, Reason::send);
+    }
+
+    // Called by OpenSSL, in a handshake.
+
+    void note_fault(X509_STORE_CTX* store) {
+        learn(X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store));
+        facts_.unverified =
+            objection(X509_STORE_CTX_get_error(store), X509_STORE_CTX_get_error_depth(store),
+                      X509_STORE_CTX_get_current_cert(store), host_);
+    }
+
+    void note_session(SSL_SESSION* session) { state_->sessions[host_].reset(session); }
+
+    void note_demand() { demanded_ = true; }
+
+private:
+    const TlsClientOptions& options() const { return state_->options; }
+
+    void start_client() {
+        const std::string sni =
+            options().server_name.empty() ? host_ : certified_name(options().server_name);
+        if (!is_address(sni))
+            SSL_ctrl(ssl_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                     const_cast<char*>(sni.c_str()));
+        if (!options().verify_name.empty()) host_ = certified_name(options().verify_name);
+        X509_VERIFY_PARAM* const verify = SSL_get0_param(ssl_.get());
+        X509_VERIFY_PARAM_set_hostflags(verify, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+        if (X509_VERIFY_PARAM_set1_ip_asc(verify, host_.c_str()) != 1)
+            X509_VERIFY_PARAM_set1_host(verify, host_.c_str(), 0);
+        SSL_set_connect_state(ssl_.get());
+        resume();
+    }
+
+    void resume() {
+        const auto it = state_->sessions.find(host_);
+        if (it == state_->sessions.end()) return;
+        SSL_set_session(ssl_.get(), it->second.get());
+        // A ticket shown twice tells a listener that it is the same client.
+        if (SSL_SESSION_get_protocol_version(it->second.get()) == TLS1_3_VERSION)
+            state_->sessions.erase(it);
+    }
+
+    Moved outcome(int result, Reason reason) {
+        switch (SSL_get_error(ssl_.get(), result)) {
+        case SSL_ERROR_WANT_READ: return {Io::wants_read};
+        case SSL_ERROR_WANT_WRITE: return {Io::wants_write};
+        case SSL_ERROR_ZERO_RETURN: return {Io::end_of_input};
+        case SSL_ERROR_SYSCALL: return fail(system_failure(reason));
+        default: return fail(protocol_failure(reason));
+        }
+    }
+
+    End system_failure(Reason reason) const {
+        const std::string what = !ready_                     ? "TLS handshake"
+                                 : reason == Reason::receive ? "receiving"
+                                                             : "sending";
+        return system_end(reason, what, socket_.error);
+    }
+
+    End early_end() const {
+        return {Reason::tls, "the peer closed the connection during the TLS handshake"};
+    }
+
+    End protocol_failure(Reason reason) {
+        const int code = ERR_GET_REASON(ERR_peek_error());
+        if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+            return ready_ ? End{Reason::truncated, "the peer closed without TLS's close_notify"}
+                          : early_end();
+        if (code == SSL_R_CERTIFICATE_VERIFY_FAILED)
+            return {Reason::certificate, whose() + facts_.unverified};
+        if (!ready_ && is_not_tls(code)) return {Reason::tls, "the peer does not speak TLS"};
+        if (code >= SSL_AD_REASON_OFFSET) return alerted(code - SSL_AD_REASON_OFFSET, reason);
+        return {reason, "TLS: " + openssl_reason()};
+    }
+
+    std::string whose() const {
+        return state_->client ? "the certificate of " + host_ + " "
+                              : "the client's certificate ";
+    }
+
+    // A service that echoes sends the greeting of TLS back, before any certificate.
+    bool is_not_tls(int code) const {
+        return code == SSL_R_WRONG_VERSION_NUMBER || code == SSL_R_PACKET_LENGTH_TOO_LONG ||
+               code == SSL_R_HTTP_REQUEST ||
+               (code == SSL_R_UNEXPECTED_MESSAGE && facts_.subject.empty());
+    }
+
+    // With TLS 1.3 a demand for our certificate that was not met shows at the first read; with
+    // TLS 1.2 as a handshake that failed.
+    End alerted(int alert, Reason reason) const {
+        const std::string name =
+            std::string(" (TLS alert: ") + SSL_alert_desc_string_long(alert) + ")";
+        const bool shown = SSL_get_certificate(ssl_.get()) != nullptr;
+        if (demanded_ && shown && names_our_certificate(alert))
+            return {Reason::own_certificate, "the peer refuses our certificate" + name};
+        if (demanded_ && !shown &&
+            (names_our_certificate(alert) || alert == SSL_AD_HANDSHAKE_FAILURE))
+            return {Reason::own_certificate, "the peer demands a client certificate" + name};
+        return {reason, "the peer gave up" + name};
+    }
+
+    void learn() {
+        facts_.version = SSL_get_version(ssl_.get());
+        facts_.cipher = SSL_get_cipher_name(ssl_.get());
+        facts_.resumed = SSL_session_reused(ssl_.get()) == 1;
+        const unsigned char* protocol = nullptr;
+        unsigned int size = 0;
+        SSL_get0_alpn_selected(ssl_.get(), &protocol, &size);
+        facts_.alpn.assign(reinterpret_cast<const char*>(protocol), size);
+        const X509* const certificate = SSL_get0_peer_certificate(ssl_.get());
+        if (!certificate) return;
+        learn(certificate, SSL_get_peer_cert_chain(ssl_.get()));
+        // A resumed session has been judged when it began.
+        if (facts_.resumed)
+            facts_.unverified = objection(static_cast<int>(SSL_get_verify_result(ssl_.get())),
+                                          0, certificate, host_);
+    }
+
+    void learn(const X509* certificate, const STACK_OF(X509) * chain) {
+        facts_.subject = name_text(X509_get_subject_name(certificate));
+        facts_.issuer = name_text(X509_get_issuer_name(certificate));
+        facts_.not_after = date_text(X509_get0_notAfter(certificate));
+        int days = 0;
+        int seconds = 0;
+        ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate));
+        facts_.days_left = seconds < 0 ? days - 1 : days;
+        facts_.pin = pin_of(X509_get0_pubkey(certificate));
+        facts_.chain.clear();
+        for (int i = 0; i < sk_X509_num(chain); ++i) {
+            const X509* const link = sk_X509_value(chain, i);
+            facts_.chain.push_back(name_text(X509_get_subject_name(link)) + ", until " +
+                                   date_text(X509_get0_notAfter(link)));
+        }
+    }
+
+    // A pinned key stands in for a chain of certificates; another key is refused in any case.
+    Moved check_pin() {
+        const auto& pins = options().pins;
+        if (pins.empty()) return {Io::done};
+        if (std::find(pins.begin(), pins.end(), facts_.pin) == pins.end())
+            return fail({Reason::pin, "the public key of " + host_ +
+                                          " is not the pinned one but " + facts_.pin});
+        facts_.unverified.clear();
+        return {Io::done};
+    }
+
+    Socket socket_;
+    std::shared_ptr<TlsState> state_;
+    Ssl ssl_;
+    std::string host_;  // that the peer's certificate must name
+    TlsFacts facts_;
+    bool ready_ = false;
+    bool demanded_ = false;  // the peer wants to see a certificate of ours
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
+                                              const std::string& host) {
+    return std::make_unique<TlsTransport>(std::move(state), std::move(socket), host);
+}
+
+int note_verification(int accepted, X509_STORE_CTX* store) {
+    if (accepted == 1) return accepted;
+    const auto* const ssl = static_cast<const SSL*>(
+        X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+    TlsTransport::of(ssl).note_fault(store);
+    return accepted;
+}
+
+int note_session(SSL* ssl, SSL_SESSION* session) {
+    TlsTransport::of(ssl).note_session(session);
+    return 1;  // it is ours now
+}
+
+int note_demand(SSL* ssl, void*) {
+    TlsTransport::of(ssl).note_demand();
+    return 1;
+}
+
+}  // namespace bufio

@@ -134,8 +134,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, Session::Options options)
                }),
       continued_(loop, SIGCONT,
                  [this] {
-                     terminal_.resize();
-                     terminal_.redraw();
+                     terminal_.enter();
                      changed_ = true;
                  }),
       frame_(loop, [] {}),
@@ -278,7 +277,6 @@ void ScreenClient::end_input() {
 void ScreenClient::suspend() {
     session_.void_round_trips();
     terminal_.suspend();
-    terminal_.resize();
 }
 
 void ScreenClient::reconnect() {

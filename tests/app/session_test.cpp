@@ -1,0 +1,386 @@
+// Sessions against a listener that the test itself answers for, on one loop.
+
+#include "app/echo_server.hpp"
+#include "app/session.hpp"
+#include "bufio/listen.hpp"
+#include "tests/support/catch.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <functional>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using bufio::Reason;
+using State = Session::State;
+
+namespace {
+
+bufio::Address any_loopback_port() {
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return {reinterpret_cast<const sockaddr*>(&name), sizeof name};
+}
+
+// A server that does what the test says, and notes what it got.
+class Server final : private bufio::Stream::User {
+public:
+    explicit Server(ev::Loop& loop)
+        : loop_(loop),
+          listener_(loop, any_loopback_port(), [this](bufio::Fd socket, const bufio::Address&) {
+              stream = std::make_unique<bufio::Stream>(
+                  loop_, bufio::make_plain_transport(std::move(socket)), user());
+          }) {}
+    int port() const { return listener_.address().port(); }
+
+    std::unique_ptr<bufio::Stream> stream;
+    std::string got;
+
+private:
+    bufio::Stream::User& user() { return *this; }
+    void stream_changed(bufio::Stream& changed) override {
+        got += changed.received();
+        changed.consume(changed.received().size());
+    }
+
+    ev::Loop& loop_;
+    bufio::Listener listener_;
+};
+
+struct Client : Session::User {
+    explicit Client(ev::Loop& loop, int port, Session::Options options = {})
+        : session(loop, at(std::move(options), port), *this) {
+        session.connect();
+    }
+    static Session::Options at(Session::Options options, int port) {
+        options.endpoint.host = "127.0.0.1";
+        options.endpoint.service = std::to_string(port);
+        return options;
+    }
+    virtual ~Client() = default;
+    void session_changed() override {}
+    void session_answered(const Message& message, const Reply& reply) override {
+        log += reply.right ? "right " : "wrong@" + std::to_string(reply.difference) + " ";
+        log += message.payload + "=" + std::string(reply.payload) + ";";
+    }
+    void session_lost(const Message& message) override {
+        log += "lost " + message.payload + ";";
+    }
+    void session_unasked(std::string_view payload) override {
+        log += "unasked " + std::string(payload) + ";";
+    }
+
+    void send(const std::string& text) {
+        REQUIRE(session.send(text) != 0);
+        session.flush();
+    }
+
+    std::string log;
+    Session session;
+};
+
+// Turns until the condition holds; a time limit makes a hang a failure.
+void turn_until(ev::Loop& loop, const std::function<bool()>& condition) {
+    const ev::Time limit = ev::Clock::now() + 10s;
+    while (!condition()) {
+        REQUIRE(ev::Clock::now() < limit);
+        loop.step(100ms);
+    }
+}
+
+struct Pair {
+    ev::Loop loop;
+    Server server{loop};
+    Client client;
+
+    explicit Pair(Session::Options options = {})
+        : client(loop, server.port(), std::move(options)) {
+        turn_until(loop,
+                   [&] { return client.session.state() == State::open && server.stream; });
+    }
+    void until_logged(const std::string& log) {
+        turn_until(loop, [&] { return client.log.size() >= log.size(); });
+        CHECK(client.log == log);
+    }
+    void until_server_got(const std::string& bytes) {
+        turn_until(loop, [&] { return server.got.size() >= bytes.size(); });
+        CHECK(server.got == bytes);
+    }
+    void until_closed() {
+        turn_until(loop, [&] { return client.session.state() == State::closed; });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("messages are answered in order, one write for all that is flushed") {
+    Pair pair;
+    REQUIRE(pair.client.session.send("a") == 1);
+    REQUIRE(pair.client.session.send("b") == 2);
+    CHECK(pair.server.got.empty());
+    pair.client.session.flush();
+    pair.until_server_got("a\nb\n");
+    CHECK(pair.client.session.awaited() == 2);
+    pair.server.stream->write("a\nb");
+    pair.until_logged("right a=a;");
+    pair.server.stream->write("\n");
+    pair.until_logged("right a=a;right b=b;");
+    CHECK(pair.client.session.awaited() == 0);
+}
+
+TEST_CASE("a corrupted reply is wrong, at its first different byte") {
+    Pair pair;
+    pair.client.send("hello");
+    pair.server.stream->write("he11o\n");
+    pair.until_logged("wrong@2 hello=he11o;");
+}
+
+TEST_CASE("a reply that is cut short or too long is wrong where it ends") {
+    Pair pair;
+    pair.client.send("hello");
+    pair.client.send("world");
+    pair.server.stream->write("hell\nworld!\n");
+    pair.until_logged("wrong@4 hello=hell;wrong@5 world=world!;");
+}
+
+TEST_CASE("a dropped message is lost once a later one is answered") {
+    Pair pair;
+    pair.client.send("a");
+    pair.client.send("b");
+    pair.client.send("c");
+    pair.server.stream->write("c\n");
+    pair.until_logged("lost a;lost b;right c=c;");
+}
+
+TEST_CASE("what answers nothing is unasked") {
+    Pair pair;
+    pair.server.stream->write("welcome\n");
+    pair.until_logged("unasked welcome;");
+    pair.client.send("a");
+    pair.server.stream->write("a\na\n");
+    pair.until_logged("unasked welcome;right a=a;unasked a;");
+}
+
+TEST_CASE("a reply in time renews nothing; one that is late still counts") {
+    Session::Options options;
+    options.reply_timeout = 1ms;
+    Pair pair(options);
+    pair.client.send("a");
+    pair.until_logged("lost a;");
+    CHECK(pair.client.session.awaited() == 0);
+    pair.server.stream->write("a\n");
+    pair.until_logged("lost a;right a=a;");
+}
+
+TEST_CASE("a reply after a late message belongs to the next") {
+    Session::Options options;
+    options.reply_timeout = 1ms;
+    Pair pair(options);
+    pair.client.send("a");
+    pair.until_logged("lost a;");
+    pair.client.send("b");
+    pair.server.stream->write("x\n");
+    turn_until(pair.loop, [&] { return pair.client.log.find("x") != std::string::npos; });
+    // Either b was late too by then, or x was its wrong reply; never that of a.
+    CHECK(pair.client.log.find("a=x") == std::string::npos);
+}
+
+TEST_CASE("with expect any the next message is the reply") {
+    Session::Options options;
+    options.expect = Expect::any;
+    Pair pair(options);
+    pair.client.send("a");
+    pair.server.stream->write("whatever\n");
+    pair.until_logged("right a=whatever;");
+}
+
+TEST_CASE("with expect none nothing is awaited") {
+    Session::Options options;
+    options.expect = Expect::none;
+    Pair pair(options);
+    pair.client.send("a");
+    CHECK(pair.client.session.awaited() == 0);
+    pair.server.stream->write("a\n");
+    pair.until_logged("unasked a;");
+}
+
+TEST_CASE("raw bytes are matched by their place, however they are cut") {
+    Session::Options options;
+    options.framing = find_framing("raw");
+    Pair pair(options);
+    pair.client.send("hello");
+    pair.client.send("world");
+    pair.server.stream->write("he");
+    pair.server.stream->write("lloworXd!");
+    pair.until_logged("right hello=hello;wrong@3 world=worXd;unasked !;");
+    CHECK(pair.client.session.send("") == 0);
+}
+
+TEST_CASE("a message with the delimiter inside is several") {
+    Pair pair;
+    pair.client.send("a\nb");
+    CHECK(pair.client.session.awaited() == 2);
+    pair.server.stream->write("a\nb\n");
+    pair.until_logged("right a=a;right b=b;");
+}
+
+TEST_CASE("a message that does not fit the framing is refused") {
+    Session::Options options;
+    options.framing = find_framing("len1");
+    Pair pair(options);
+    CHECK(pair.client.session.send(std::string(256, 'x')) == 0);
+    CHECK(pair.client.session.send(std::string(255, 'x')) != 0);
+}
+
+TEST_CASE("finishing waits for the replies before it says so") {
+    Pair pair;
+    pair.client.send("a");
+    pair.client.session.finish();
+    pair.until_server_got("a\n");
+    CHECK_FALSE(pair.server.stream->input_ended());
+    pair.server.stream->write("a\n");
+    turn_until(pair.loop, [&] { return pair.server.stream->input_ended(); });
+    CHECK(pair.client.log == "right a=a;");
+    pair.server.stream->finish();
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::clean));
+}
+
+TEST_CASE("a peer that has answered all but stays open is no fault") {
+    Session::Options options;
+    options.close_timeout = 1ms;
+    Pair pair(options);
+    pair.client.session.finish();
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::clean));
+}
+
+TEST_CASE("a peer that ends inside a message has truncated it") {
+    Pair pair;
+    pair.client.send("hello");
+    pair.server.stream->write("hel");
+    pair.server.stream->finish();
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::truncated));
+    CHECK(pair.client.log == "unasked hel;lost hello;");
+}
+
+TEST_CASE("when the peer closes its side, what is outstanding is lost") {
+    Pair pair;
+    pair.client.send("a");
+    pair.server.stream->finish();
+    pair.until_logged("lost a;");
+    CHECK(pair.client.session.input_ended());
+    CHECK((pair.client.session.state() == State::open));
+}
+
+TEST_CASE("a frame over the limit ends the session with both numbers") {
+    Session::Options options;
+    options.framing = find_framing("len4");
+    options.max_frame = 100;
+    Pair pair(options);
+    pair.server.stream->write(std::string("\0\0\1\0", 4));
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::limit));
+    CHECK(pair.client.session.end().text.find("256 bytes or more is over the limit of 100") !=
+          std::string::npos);
+}
+
+TEST_CASE("what is held waits, and is then looked at") {
+    Pair pair;
+    pair.client.send("a");
+    pair.client.session.hold(true);
+    pair.server.stream->write("a\n");
+    pair.server.stream->finish();
+    for (int i = 0; i < 20; ++i) pair.loop.step(1ms);
+    CHECK(pair.client.log.empty());
+    pair.client.session.hold(false);
+    CHECK(pair.client.log == "right a=a;");
+    CHECK(pair.client.session.input_ended());
+}
+
+TEST_CASE("a round trip is timed from the write to the read, or voided") {
+    struct Timer : Client {
+        using Client::Client;
+        void session_answered(const Message&, const Reply& reply) override {
+            times.push_back(reply.round_trip);
+        }
+        std::vector<std::optional<ev::Duration>> times;
+    };
+    ev::Loop loop;
+    Server server(loop);
+    Timer client(loop, server.port());
+    turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
+    const ev::Time before = ev::Clock::now();
+    client.send("a");
+    const ev::Time sent = ev::Clock::now();
+    turn_until(loop, [&] { return server.got == "a\n"; });
+    const ev::Duration delay = 5ms;
+    while (ev::Clock::now() < sent + delay) loop.step(1ms);
+    server.stream->write("a\n");
+    turn_until(loop, [&] { return client.times.size() == 1; });
+    REQUIRE(client.times[0]);
+    CHECK(*client.times[0] >= delay);
+    CHECK(*client.times[0] <= ev::Clock::now() - before);
+    client.send("b");
+    client.session.void_round_trips();
+    server.stream->write("b\n");
+    turn_until(loop, [&] { return client.times.size() == 2; });
+    CHECK_FALSE(client.times[1]);
+}
+
+TEST_CASE("a session can be ended and begun again") {
+    Pair pair;
+    pair.client.session.disconnect();
+    CHECK((pair.client.session.end().reason == Reason::aborted));
+    pair.client.session.connect();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
+}
+
+TEST_CASE("a connection that can't be made is told, and the deadline holds over all phases") {
+    ev::Loop loop;
+    int port = 0;
+    {
+        Server gone(loop);
+        port = gone.port();
+    }
+    Client refused(loop, port);
+    turn_until(loop, [&] { return refused.session.state() == State::closed; });
+    CHECK((refused.session.end().reason == Reason::connect));
+
+    Server silent(loop);
+    Session::Options options;
+    options.tls = bufio::TlsContext::client({});
+    options.connect_timeout = 20ms;
+    Client hanging(loop, silent.port(), options);
+    turn_until(loop, [&] { return hanging.session.state() == State::closed; });
+    CHECK((hanging.session.end().reason == Reason::timeout));
+    CHECK(hanging.session.end().text.find("within 20ms: still TLS handshake") !=
+          std::string::npos);
+}
+
+TEST_CASE("the echo server bounds what a client that never reads costs") {
+    ev::Loop loop;
+    EchoServer::Options options;
+    options.max_buffer = 100'000;
+    EchoServer echo(loop, options, [](const std::string&) {});
+    const bufio::Address address = echo.listen(any_loopback_port());
+    const bufio::Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    ::connect(client.get(), address.get(), address.size);
+    turn_until(loop, [&] { return echo.connections() == 1; });
+    // The system's own buffers take some megabytes; then nothing more is taken.
+    const std::string chunk(1'000'000, 'x');
+    int refused = 0;
+    std::size_t sent = 0;
+    while (refused < 50) {
+        const ssize_t count = ::send(client.get(), chunk.data(), chunk.size(), MSG_NOSIGNAL);
+        refused = count > 0 ? 0 : refused + 1;
+        if (count > 0) sent += static_cast<std::size_t>(count);
+        loop.step(1ms);
+        REQUIRE(sent < 100'000'000);
+    }
+    CHECK(echo.connections() == 1);
+}

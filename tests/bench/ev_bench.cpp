@@ -1,0 +1,320 @@
+// The event loop against others: events through socket pairs, round trips, and timers.
+
+#include "tests/bench/ev_contender.hpp"
+#include "tests/bench/measure.hpp"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <random>
+#include <thread>
+
+using namespace std::chrono_literals;
+using bench::Table;
+using SteadyClock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto slice = 5ms;  // how long a contender runs in each round
+
+struct Pair {
+    Pair() {
+        if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) std::abort();
+    }
+    ~Pair() {
+        ::close(ends[0]);
+        ::close(ends[1]);
+    }
+    Pair(const Pair&) = delete;
+    Pair& operator=(const Pair&) = delete;
+    void put() const { [[maybe_unused]] const auto count = ::write(ends[1], "x", 1); }
+    int ends[2];
+};
+
+std::vector<std::unique_ptr<Pair>> make_pairs(std::size_t count) {
+    std::vector<std::unique_ptr<Pair>> pairs;
+    while (pairs.size() < count) pairs.push_back(std::make_unique<Pair>());
+    return pairs;
+}
+
+// Tokens that go round a ring of socket pairs: each event reads one and writes it to the next.
+class Ring final : public Work {
+public:
+    Ring(std::size_t size, std::size_t tokens) : pairs_(make_pairs(size)) {
+        for (std::size_t i = 0; i < size; ++i) {
+            const auto fd = static_cast<std::size_t>(pairs_[i]->ends[0]);
+            next_.resize(std::max(next_.size(), fd + 1));
+            next_[fd] = pairs_[(i + 1) % size]->ends[1];
+        }
+        for (std::size_t i = 0; i < tokens; ++i) pairs_[i * size / tokens]->put();
+    }
+
+    void readable(int fd) override {
+        char byte;
+        if (::read(fd, &byte, 1) != 1) return;
+        [[maybe_unused]] const auto count =
+            ::write(next_[static_cast<std::size_t>(fd)], &byte, 1);
+        ++events_;
+    }
+
+    double ns_per_event(const Entrant& entrant) {
+        const auto loop = entrant.enter(*this);
+        for (const auto& pair : pairs_) loop->watch(pair->ends[0]);
+        loop->turn(true);
+        events_ = 0;
+        const auto start = SteadyClock::now();
+        do {
+            for (int turns = 0; turns < 16; ++turns) loop->turn(true);
+        } while (SteadyClock::now() - start < slice);
+        return bench::ns_since(start) / static_cast<double>(events_);
+    }
+
+private:
+    std::vector<std::unique_ptr<Pair>> pairs_;
+    std::vector<int> next_;  // by the descriptor that is read, the one that is written
+    std::size_t events_ = 0;
+};
+
+// A peer in a thread of its own sends back what it gets, while `idle` others are watched.
+class PingPong final : public Work {
+public:
+    explicit PingPong(std::size_t idle) : idle_(make_pairs(idle)) {
+        if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_) != 0) std::abort();
+        peer_ = std::thread([fd = ends_[1]] {
+            char byte;
+            while (::read(fd, &byte, 1) == 1 && ::write(fd, &byte, 1) == 1) {
+            }
+        });
+        write();
+    }
+    ~PingPong() override {
+        ::shutdown(ends_[0], SHUT_WR);
+        peer_.join();
+        for (const int end : ends_) ::close(end);
+    }
+
+    void readable(int fd) override {
+        char byte;
+        if (::read(fd, &byte, 1) != 1) return;
+        ++trips_;
+        write();
+    }
+
+    double ns_per_trip(const Entrant& entrant) {
+        const auto loop = entrant.enter(*this);
+        for (const auto& pair : idle_) loop->watch(pair->ends[0]);
+        loop->watch(ends_[0]);
+        trips_ = 0;
+        const auto start = SteadyClock::now();
+        while (trips_ < 16 || SteadyClock::now() - start < slice) loop->turn(true);
+        return bench::ns_since(start) / static_cast<double>(trips_);
+    }
+
+private:
+    void write() { [[maybe_unused]] const auto count = ::write(ends_[0], "x", 1); }
+
+    std::vector<std::unique_ptr<Pair>> idle_;
+    int ends_[2];
+    std::thread peer_;
+    std::size_t trips_ = 0;
+};
+
+// Timers are used from inside a callback, as a program does: a pipe that is always readable has
+// it called in each turn.
+class Timers final : public Work {
+public:
+    Timers(const Entrant& entrant, std::size_t count) : loop_(entrant.enter(*this)) {
+        pair_.put();
+        loop_->watch(pair_.ends[0]);
+        loop_->make_timers(count);
+        std::mt19937 random(2026);
+        while (order_.size() < std::max<std::size_t>(count, 4096))
+            order_.push_back(random() % count);
+        timers_.resize(count);
+        std::iota(timers_.begin(), timers_.end(), std::size_t{0});
+    }
+
+    void readable(int) override { act_(); }
+    void fired() override { ++fired_; }
+
+    double ns_per_add_and_cancel() {
+        double ns = 0;
+        in_callback([&] {
+            const auto start = SteadyClock::now();
+            for (const std::size_t timer : timers_) loop_->start(timer, delay(timer, 1000));
+            for (const std::size_t timer : timers_) loop_->stop(timer);
+            ns = bench::ns_since(start);
+        });
+        return ns / count();
+    }
+
+    double ns_per_add_and_fire() {
+        double ns = 0;
+        in_callback([&] {
+            const auto start = SteadyClock::now();
+            for (const std::size_t timer : timers_) loop_->start(timer, delay(timer, 20));
+            ns = bench::ns_since(start);
+        });
+        for (const auto begin = SteadyClock::now(); SteadyClock::now() - begin < 22ms;) {
+        }
+        const auto start = SteadyClock::now();
+        while (fired_ < timers_.size()) loop_->turn(false);
+        return (ns + bench::ns_since(start)) / count();
+    }
+
+    double ns_per_restart(std::size_t each_turn) {
+        in_callback([&] {
+            for (const std::size_t timer : timers_) loop_->restart(timer, 60s);
+        });
+        const double plain = ns_per_turn([] {});
+        std::size_t at = 0;
+        const double all = ns_per_turn([&] {
+            for (std::size_t left = each_turn; left > 0; --left) {
+                at = at + 1 < order_.size() ? at + 1 : 0;
+                loop_->restart(order_[at], 60s);
+            }
+        });
+        return std::max(0.0, all - plain) / static_cast<double>(each_turn);
+    }
+
+    double ns_per_empty_turn() {
+        in_callback([&] {
+            char byte;
+            for (const std::size_t timer : timers_) loop_->start(timer, 60s);
+            [[maybe_unused]] const auto taken = ::read(pair_.ends[0], &byte, 1);
+        });
+        return ns_per_turn([] {});
+    }
+
+private:
+    void in_callback(std::function<void()> act) {
+        act_ = std::move(act);
+        loop_->turn(false);
+        act_ = [] {};
+    }
+
+    double ns_per_turn(std::function<void()> act) {
+        act_ = std::move(act);
+        for (int turns = 0; turns < 100; ++turns) loop_->turn(false);
+        std::size_t turns = 0;
+        const auto start = SteadyClock::now();
+        for (; SteadyClock::now() - start < slice / 2; turns += 64)
+            for (int i = 0; i < 64; ++i) loop_->turn(false);
+        const double ns = bench::ns_since(start);
+        act_ = [] {};
+        return ns / static_cast<double>(turns);
+    }
+
+    std::chrono::milliseconds delay(std::size_t timer, std::size_t limit) const {
+        return std::chrono::milliseconds(order_[timer] % limit);
+    }
+    double count() const { return static_cast<double>(timers_.size()); }
+
+    Pair pair_;
+    std::unique_ptr<Contender> loop_;
+    std::function<void()> act_ = [] {};
+    std::vector<std::size_t> timers_;  // in order
+    std::vector<std::size_t> order_;   // at random
+    std::size_t fired_ = 0;
+};
+
+std::vector<std::string> names(const std::vector<Entrant>& entrants) {
+    std::vector<std::string> names;
+    for (const Entrant& entrant : entrants) names.push_back(entrant.name);
+    return names;
+}
+
+// Those of the entrants whose names are not in the list.
+std::vector<Entrant> without(std::vector<Entrant> entrants,
+                             const std::vector<std::string>& left_out) {
+    std::erase_if(entrants, [&](const Entrant& entrant) {
+        return std::find(left_out.begin(), left_out.end(), entrant.name) != left_out.end();
+    });
+    return entrants;
+}
+
+std::size_t most_pairs() {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur / 2 - 32;
+}
+
+void measure_dispatch(const std::vector<Entrant>& entrants) {
+    Table table("events through N socket pairs, of which A are active (N/A)", names(entrants));
+    const std::size_t most = most_pairs();
+    for (const std::size_t size : {2, 3, 10, 50, 100, 1000, 5000})
+        for (const std::size_t tokens : {std::size_t{1}, std::size_t{10}, size}) {
+            if (size > most || tokens > size || (tokens == 10 && size == 10)) continue;
+            Ring ring(size, tokens);
+            table.add(std::to_string(size) + "/" + std::to_string(tokens), bench::rounds(9),
+                      [&](std::size_t i) { return ring.ns_per_event(entrants[i]); });
+        }
+    table.print();
+}
+
+void measure_round_trips(const std::vector<Entrant>& entrants) {
+    Table table("round trips with a peer, beside idle descriptors", names(entrants));
+    for (const std::size_t idle : {0, 10, 50}) {
+        PingPong ping_pong(idle);
+        table.add(std::to_string(idle) + " idle", bench::rounds(15),
+                  [&](std::size_t i) { return ping_pong.ns_per_trip(entrants[i]); });
+    }
+    table.print();
+}
+
+void measure_timers(const std::vector<Entrant>& entrants) {
+    Table table(
+        "timers: add and cancel, add and fire; restart of one among T, R in each turn (T/R)",
+        names(entrants));
+    const int rounds = bench::rounds(9);
+    table.add("cancel", rounds, [&](std::size_t i) {
+        return Timers(entrants[i], 10'000).ns_per_add_and_cancel();
+    });
+    table.add("fire", rounds,
+              [&](std::size_t i) { return Timers(entrants[i], 10'000).ns_per_add_and_fire(); });
+    for (const std::size_t count : {10, 100, 10'000, 100'000})
+        for (const std::size_t each_turn : {1, 10, 100})
+            table.add(std::to_string(count) + "/" + std::to_string(each_turn), rounds,
+                      [&](std::size_t i) {
+                          return Timers(entrants[i], count).ns_per_restart(each_turn);
+                      });
+    table.print();
+}
+
+void measure_empty_turns(const std::vector<Entrant>& entrants) {
+    Table table("a turn in which nothing happens, with 10 000 timers pending", names(entrants));
+    table.add("turn", bench::rounds(15),
+              [&](std::size_t i) { return Timers(entrants[i], 10'000).ns_per_empty_turn(); });
+    table.print();
+}
+
+}  // namespace
+
+int main() {
+    bench::begin("event loops: the first row in nanoseconds, the others as ratios to it");
+    std::vector<Entrant> entrants, libev_first;
+    add_libev(libev_first);
+    add_raw(entrants);
+    add_ours(entrants);
+    add_libevent(entrants);
+    entrants.insert(entrants.end(), libev_first.begin(), libev_first.end());
+    add_libuv(entrants);
+
+    const auto waiting = without(entrants, {"libev poll, again"});
+    if (!std::getenv("SKIP")) measure_dispatch(waiting);
+    measure_round_trips(waiting);
+    const std::vector<std::string> no_timers{"raw epoll", "ev poll, with a timer", "ev epoll",
+                                             "libev epoll", "libevent epoll"};
+    auto timing = without(entrants, no_timers);
+    measure_empty_turns(timing);
+    timing.erase(timing.begin());  // raw poll has none
+    std::stable_partition(timing.begin(), timing.end(),
+                          [](const Entrant& entrant) { return entrant.name == "libev poll"; });
+    measure_timers(timing);
+}

@@ -1,0 +1,41 @@
+// One face for every event loop that is compared.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+// What the loops are given to do.
+struct Work {
+    virtual ~Work() = default;
+    virtual void readable(int fd) = 0;
+    virtual void fired() {}
+};
+
+struct Contender {
+    virtual ~Contender() = default;
+    virtual void watch(int fd) = 0;
+    virtual void turn(bool may_wait) = 0;
+
+    virtual void make_timers(std::size_t) {}
+    virtual void start(std::size_t, std::chrono::milliseconds) {}  // of a timer at rest
+    virtual void restart(std::size_t timer, std::chrono::milliseconds delay) {
+        stop(timer);
+        start(timer, delay);
+    }
+    virtual void stop(std::size_t) {}
+};
+
+struct Entrant {
+    std::string name;
+    std::unique_ptr<Contender> (*enter)(Work& work);
+};
+
+void add_raw(std::vector<Entrant>& entrants);
+void add_ours(std::vector<Entrant>& entrants);
+// Each says so where it was not there to be built.
+void add_libev(std::vector<Entrant>& entrants);
+void add_libevent(std::vector<Entrant>& entrants);
+void add_libuv(std::vector<Entrant>& entrants);

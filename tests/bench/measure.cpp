@@ -1,0 +1,98 @@
+#include "tests/bench/measure.hpp"
+
+#include <sys/utsname.h>
+#ifdef __linux__
+#    include <sched.h>
+#endif
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+namespace bench {
+
+namespace {
+
+std::string processor() {
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);)
+        if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+    return "an unknown processor";
+}
+
+// Across processors the interrupt of a wake-up would hide every difference.
+bool pin() {
+#ifdef __linux__
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (!CPU_ISSET(cpu, &allowed)) continue;
+        CPU_ZERO(&allowed);
+        CPU_SET(cpu, &allowed);
+        return sched_setaffinity(0, sizeof allowed, &allowed) == 0;
+    }
+#endif
+    return false;
+}
+
+}  // namespace
+
+int rounds(int usual) {
+    const char* const named = std::getenv("BENCH_ROUNDS");
+    return named ? std::max(1, std::atoi(named)) : usual;
+}
+
+void begin(const char* title) {
+    utsname system{};
+    ::uname(&system);
+    const unsigned processors = std::thread::hardware_concurrency();
+    std::printf("%s\n%s, %u processors, %s; %s %s %s; compiler %s\n", title,
+                processor().c_str(), processors, pin() ? "pinned to one" : "not pinned",
+                system.sysname, system.release, system.machine, __VERSION__);
+}
+
+double median(std::vector<double> values) {
+    if (values.empty()) return -1;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+void Table::add(const std::string& load, int rounds,
+                const std::function<double(std::size_t)>& once) {
+    std::vector<std::vector<double>> times(contenders_.size()), ratios(contenders_.size());
+    for (int round = -1; round < rounds; ++round) {  // the first one warms up
+        double first = 0;
+        for (std::size_t i = 0; i < contenders_.size(); ++i) {
+            const double time = once(i);
+            if (i == 0) first = time;
+            if (round < 0 || time < 0) continue;
+            times[i].push_back(time);
+            ratios[i].push_back(time / first);
+        }
+    }
+    Column column{load, {}, {}};
+    for (auto& each : times) column.medians.push_back(median(each));
+    for (auto& each : ratios) column.ratios.push_back(median(each));
+    columns_.push_back(column);
+    std::fputc('.', stderr);
+}
+
+void Table::print() const {
+    std::printf("\n%s\n%-26s", title_.c_str(), "");
+    for (const Column& column : columns_) std::printf("%10s", column.load.c_str());
+    std::printf("\n%-26s", (contenders_[0] + ", ns").c_str());
+    for (const Column& column : columns_) std::printf("%10.0f", column.medians[0]);
+    for (std::size_t i = 1; i < contenders_.size(); ++i) {
+        std::printf("\n%-26s", contenders_[i].c_str());
+        for (const Column& column : columns_)
+            column.ratios[i] < 0 ? std::printf("%10s", "-")
+                                 : std::printf("%10.2f", column.ratios[i]);
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+}
+
+}  // namespace bench

@@ -1,0 +1,47 @@
+// What the benchmarks share: rounds in which the contenders alternate, so that a machine whose
+// speed drifts drifts for all, and the table of their medians and paired ratios.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+// The environment's BENCH_ROUNDS, or `usual`.
+int rounds(int usual);
+// Keeps this process, and what it starts, on one processor, and prints the machine's facts.
+void begin(const char* title);
+
+inline double ns_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start)
+        .count();
+}
+
+double median(std::vector<double> values);
+
+// A table of one row for each contender and one column for each load.
+class Table {
+public:
+    // The first contender is the one to which the ratios are taken.
+    Table(std::string title, std::vector<std::string> contenders)
+        : title_(std::move(title)), contenders_(std::move(contenders)) {}
+
+    // Measures each contender by its number, in every round once; a negative figure is none.
+    void add(const std::string& load, int rounds,
+             const std::function<double(std::size_t)>& once);
+    void print() const;
+
+private:
+    struct Column {
+        std::string load;
+        std::vector<double> medians;
+        std::vector<double> ratios;
+    };
+    std::string title_;
+    std::vector<std::string> contenders_;
+    std::vector<Column> columns_;
+};
+
+}  // namespace bench

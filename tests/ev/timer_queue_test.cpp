@@ -16,6 +16,10 @@ namespace {
 
 Time at(ev::Duration since_start) { return Time{} + since_start; }
 
+ev::Duration ns(std::size_t count) {
+    return ev::Duration(static_cast<ev::Duration::rep>(count));
+}
+
 std::vector<const Timed*> turn(TimerQueue& queue, Time now) {
     std::vector<const Timed*> due;
     queue.next();
@@ -43,13 +47,13 @@ public:
         case 0: return cancel(timer);
         case 1: return replace();
         case 2:
-        case 3: return start(timer, timer.timed.deadline + below(20) * 1ns);
-        default: return start(timer, now_ + (below(50) - 10) * 1ns);
+        case 3: return start(timer, timer.timed.deadline + ns(below(20)));
+        default: return start(timer, now_ + ns(below(50)) - 10ns);
         }
     }
 
     void turn() {
-        now_ += below(12) * 1ns;
+        now_ += ns(below(12));
         turn_ = operations_;
         const auto next = queue_.next();
         REQUIRE(next.has_value() == !model_.empty());
@@ -73,9 +77,7 @@ public:
         REQUIRE(queue_.empty());
     }
 
-    std::int64_t below(std::size_t limit) {
-        return static_cast<std::int64_t>(random_() % limit);
-    }
+    std::size_t below(std::size_t limit) { return random_() % limit; }
 
 private:
     struct Twin;

@@ -61,7 +61,10 @@ TEST_CASE("a descriptor that is always ready does not hold timers up", "[timer]"
     Timer timer(loop, [&] { fired = true; });
     timer.start(1ms);
     int turns = 0;
-    for (; !fired; ++turns) loop.turn_after(100ns);
+    while (!fired) {
+        loop.turn_after(100ns);
+        ++turns;
+    }
     CHECK(turns == 10'000);
 }
 
@@ -137,7 +140,10 @@ TEST_CASE("time between two steps exists for timers", "[timer]") {
     Timer timer(loop, [&] { fired = true; });
     timer.start(1200ms);
     int steps = 0;
-    for (; !fired; ++steps) loop.turn_after(100ms);
+    while (!fired) {
+        loop.turn_after(100ms);
+        ++steps;
+    }
     CHECK(steps == 12);
 }
 

@@ -14,11 +14,12 @@ namespace detail {
 
 // Stands for an object of any kind: what its kind has no use for lies idle. It lasts to the end
 // of the turn in which its object ends, because the turn may still hold it.
-struct Entry : Watched, Timed {
+struct Entry : Watched {
     Entry(Core& owner, int descriptor, std::function<void(Events)> callback)
         : Watched{descriptor}, core(owner), call(std::move(callback)) {}
     Core& core;
     std::function<void(Events)> call;
+    std::optional<TimerQueue::Id> timer;
     std::optional<CaughtSignal> caught;
 };
 
@@ -29,6 +30,7 @@ struct Core {
     bool idle() const { return watches == 0 && timers.empty() && signals.empty(); }
     Time now();
     Time after(Duration delay);
+    void make_timer(Entry& entry);
     void catch_signal(Entry& entry, int signo);
     void leave(Entry* entry);
 
@@ -42,6 +44,7 @@ struct Core {
     const Loop::ReadClock clock;
     const std::unique_ptr<Waiter> waiter;
     TimerQueue timers;
+    std::vector<Entry*> timed;                  // by the ids of their timers
     std::vector<Entry*> signals;                // in order of creation
     std::optional<WakePipe> pipe;               // made for the first signal
     Watched wake{-1};                           // its reading end
@@ -72,6 +75,12 @@ Time Core::after(Duration delay) {
     return delay < Time::max() - start ? start + delay : Time::max();
 }
 
+void Core::make_timer(Entry& entry) {
+    entry.timer = timers.create();
+    timed.resize(std::max(timed.size(), *entry.timer + 1));
+    timed[*entry.timer] = &entry;
+}
+
 void Core::catch_signal(Entry& entry, int signo) {
     if (!pipe) pipe.emplace();
     wake.fd = pipe->descriptor();
@@ -82,7 +91,7 @@ void Core::catch_signal(Entry& entry, int signo) {
 
 void Core::leave(Entry* entry) {
     waiter->set(*entry, none);
-    timers.cancel(*entry);
+    if (entry->timer) timers.destroy(*entry->timer);
     entry->caught.reset();
     --objects;
     if (entry->fd >= 0) --watches;
@@ -156,7 +165,7 @@ void Core::deliver(const Ready& told) {
 void Core::fire_timers() {
     if (timers.empty()) return;
     const Time due = now();
-    while (Timed* const timer = timers.pop(due)) static_cast<Entry*>(timer)->call(none);
+    while (const auto id = timers.pop(due)) timed[*id]->call(none);
 }
 
 void Core::sweep() {
@@ -214,15 +223,17 @@ static auto without_events(std::function<void()> callback) {
 }
 
 Timer::Timer(Loop& loop, Callback callback)
-    : Handle(loop, -1, without_events(std::move(callback))) {}
+    : Handle(loop, -1, without_events(std::move(callback))) {
+    entry_->core.make_timer(*entry_);
+}
 
 void Timer::start(Duration delay) { start_at(entry_->core.after(delay)); }
 void Timer::start_at(Time deadline) {
-    entry_->core.timers.start(*entry_, std::max(deadline, Time{}));
+    entry_->core.timers.start(*entry_->timer, std::max(deadline, Time{}));
 }
-void Timer::cancel() { entry_->core.timers.cancel(*entry_); }
-bool Timer::pending() const { return entry_->pending(); }
-Time Timer::deadline() const { return entry_->deadline; }
+void Timer::cancel() { entry_->core.timers.cancel(*entry_->timer); }
+bool Timer::pending() const { return entry_->core.timers.pending(*entry_->timer); }
+Time Timer::deadline() const { return entry_->core.timers.deadline(*entry_->timer); }
 
 Signal::Signal(Loop& loop, int signo, Callback callback)
     : Handle(loop, -1, without_events(std::move(callback))) {

@@ -11,74 +11,101 @@ constexpr std::size_t arity = 4;  // half the levels of a binary heap, siblings 
 constexpr std::size_t few = 8;
 }  // namespace
 
-void TimerQueue::start(Timed& timer, Time deadline) {
-    timer.deadline = deadline;
-    timer.order = ++started_;
-    if (timer.pending() && entries_[timer.place].deadline <= deadline) return;
-    cancel(timer);
-    append(timer);
+TimerQueue::Id TimerQueue::create() {
+    if (free_.empty()) {
+        slots_.emplace_back();
+        return slots_.size() - 1;
+    }
+    const Id id = free_.back();
+    free_.pop_back();
+    slots_[id].deadline = Time{};
+    return id;
 }
 
-// The last of the heap fills a hole in it, and the last of the nursery the hole at its end.
-void TimerQueue::cancel(Timed& timer) {
-    if (!timer.pending()) return;
-    std::size_t hole = timer.place;
-    if (hole < heap_) {
-        put(hole, entries_[--heap_]);
-        sift_up(hole);
-        sift_down(hole);
-        hole = heap_;
-    }
-    if (hole + 1 < entries_.size()) put(hole, entries_.back());
-    entries_.pop_back();
-    timer.place = Timed::nowhere;
+void TimerQueue::destroy(Id id) {
+    cancel(id);
+    free_.push_back(id);
+}
+
+void TimerQueue::start(Id id, Time deadline) {
+    Slot& slot = slots_[id];
+    if (slot.order == 0) ++pending_;
+    slot.deadline = deadline;
+    slot.order = ++started_;
+    if (slot.entry != 0 && slot.key <= deadline) return;
+    slot.key = deadline;
+    slot.entry = slot.order;
+    entries_.push_back({deadline, slot.order, id});
+    if (entries_.size() <= 2 * slots_.size() + few) return;
+    drop_dead(0);  // such as come from restarts to an earlier time, again and again
+    heapify();
+}
+
+void TimerQueue::cancel(Id id) {
+    if (pending(id)) --pending_;
+    slots_[id].order = 0;
 }
 
 std::optional<Time> TimerQueue::next() {
     turn_ = started_;
     merge();
-    if (!correct_top()) return std::nullopt;
+    if (!settle()) return std::nullopt;
     return entries_[0].deadline;
 }
 
-Timed* TimerQueue::pop(Time now) {
-    while (correct_top() && entries_[0].deadline <= now) {
-        Timed& top = *entries_[0].timer;
-        cancel(top);
-        if (top.order <= turn_) return &top;
-        append(top);
+std::optional<TimerQueue::Id> TimerQueue::pop(Time now) {
+    while (settle() && entries_[0].deadline <= now) {
+        const Entry top = entries_[0];
+        drop_top();
+        if (top.order <= turn_) {
+            slots_[top.id].entry = 0;
+            cancel(top.id);
+            return top.id;
+        }
+        entries_.push_back(top);
     }
-    return nullptr;
+    return std::nullopt;
 }
 
-void TimerQueue::append(Timed& timer) {
-    timer.place = entries_.size();
-    entries_.push_back({timer.deadline, timer.order, &timer});
+// Makes an entry tell what its slot does; false if it stands for nothing any more.
+bool TimerQueue::correct(Entry& entry) {
+    Slot& slot = slots_[entry.id];
+    if (slot.entry != entry.order) return false;
+    slot.entry = slot.order;
+    slot.key = slot.deadline;
+    entry = {slot.deadline, slot.order, entry.id};
+    return slot.order != 0;
 }
 
-void TimerQueue::put(std::size_t place, const Entry& entry) {
-    entries_[place] = entry;
-    entry.timer->place = place;
+// Sees to it that the top of the heap is correct; false if the heap is empty.
+bool TimerQueue::settle() {
+    while (heap_ > 0) {
+        Entry& top = entries_[0];
+        if (slots_[top.id].order == top.order) return true;
+        correct(top) ? sift_down(0) : drop_top();
+    }
+    return false;
 }
 
 void TimerQueue::merge() {
+    drop_dead(heap_);
     const std::size_t fresh = entries_.size() - heap_;
-    if (fresh <= std::max(few, heap_ / 4)) {
-        while (heap_ < entries_.size()) sift_up(heap_++);
-        return;
-    }
-    heap_ = entries_.size();
-    for (std::size_t place = (heap_ - 2) / arity + 1; place-- > 0;) sift_down(place);
+    if (fresh > few && fresh > heap_ / 4) return heapify();
+    while (heap_ < entries_.size()) sift_up(heap_++);
 }
 
-// Sees to it that the top tells what its timer does; false if the heap is empty.
-bool TimerQueue::correct_top() {
-    while (heap_ > 0 && entries_[0].order != entries_[0].timer->order) {
-        Timed& timer = *entries_[0].timer;
-        entries_[0] = {timer.deadline, timer.order, &timer};
-        sift_down(0);
-    }
-    return heap_ > 0;
+void TimerQueue::drop_dead(std::size_t from) {
+    const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto dead = [this](Entry& entry) { return !correct(entry); };
+    entries_.erase(std::remove_if(first, entries_.end(), dead), entries_.end());
+}
+
+// The hole at the heap's end goes to the nursery's last, whose order means nothing.
+void TimerQueue::drop_top() {
+    entries_[0] = entries_[--heap_];
+    entries_[heap_] = entries_.back();
+    entries_.pop_back();
+    if (heap_ > 1) sift_down(0);
 }
 
 void TimerQueue::sift_up(std::size_t place) {
@@ -86,10 +113,10 @@ void TimerQueue::sift_up(std::size_t place) {
     while (place > 0) {
         const std::size_t parent = (place - 1) / arity;
         if (!entry.before(entries_[parent])) break;
-        put(place, entries_[parent]);
+        entries_[place] = entries_[parent];
         place = parent;
     }
-    put(place, entry);
+    entries_[place] = entry;
 }
 
 void TimerQueue::sift_down(std::size_t place) {
@@ -102,10 +129,15 @@ void TimerQueue::sift_down(std::size_t place) {
         for (std::size_t child = first + 1; child < end; ++child)
             if (entries_[child].before(entries_[least])) least = child;
         if (!entries_[least].before(entry)) break;
-        put(place, entries_[least]);
+        entries_[place] = entries_[least];
         place = least;
     }
-    put(place, entry);
+    entries_[place] = entry;
+}
+
+void TimerQueue::heapify() {
+    heap_ = entries_.size();
+    for (std::size_t place = (heap_ + arity - 2) / arity; place-- > 0;) sift_down(place);
 }
 
 }  // namespace ev

@@ -5,8 +5,9 @@
 // merges them, by one heapify when they are many.  The nursery is the "reserve" of telescope's
 // loop, the stable order libuv's start_id.
 //
-// A restart to a later time is noted in the timer alone; its entry in the heap, then too early,
-// is corrected when it comes to the top.  So an idle timer renewed by each byte is nearly free.
+// What is noted in a timer's slot is the truth, its entry in the heap may lag behind:
+// cancelling, and restarting to a later time, touch the slot alone; the entry is corrected or
+// dropped when it comes to the top.  So an idle timer renewed by each byte costs two stores.
 #pragma once
 
 #include <chrono>
@@ -21,49 +22,56 @@ using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 using Duration = Clock::duration;
 
-// What a queue holds; changed by the queue alone. While it is pending it must not move or end.
-struct Timed {
-    static constexpr std::size_t nowhere = SIZE_MAX;
-    bool pending() const { return place != nowhere; }
-
-    Time deadline{};              // as last started, also after it has fired
-    std::uint64_t order = 0;      // of being started, among all of the queue
-    std::size_t place = nowhere;  // of its entry
-};
-
 class TimerQueue {
 public:
+    using Id = std::size_t;  // of a timer from create() to destroy()
+    Id create();
+    void destroy(Id id);
+
     // (Re)starts the timer. Equal deadlines come due in the order of these calls.
-    void start(Timed& timer, Time deadline);
-    void cancel(Timed& timer);
-    bool empty() const { return entries_.empty(); }
+    void start(Id id, Time deadline);
+    void cancel(Id id);
+
+    bool pending(Id id) const { return slots_[id].order != 0; }
+    Time deadline(Id id) const { return slots_[id].deadline; }  // as last started
+    bool empty() const { return pending_ == 0; }
 
     // Begins a turn: merges the nursery and tells the earliest deadline.
     std::optional<Time> next();
-    // Takes the next timer that is due; null if there is none. One (re)started since the turn
-    // began is left for the next turn, whatever its deadline.
-    Timed* pop(Time now);
+    // Takes the next timer that is due. One (re)started since the turn began is left for the
+    // next turn, whatever its deadline.
+    std::optional<Id> pop(Time now);
 
 private:
-    // Never later than what its timer tells, so that the heap may be trusted with old ones.
     struct Entry {
         Time deadline;
         std::uint64_t order;
-        Timed* timer;
+        Id id;
         bool before(const Entry& other) const {
             return deadline != other.deadline ? deadline < other.deadline : order < other.order;
         }
     };
+    struct Slot {
+        Time deadline{};
+        std::uint64_t order = 0;  // of being started, among all of the queue; 0: not pending
+        Time key{};               // the entry's deadline, never later than `deadline`
+        std::uint64_t entry = 0;  // the order of its entry, others are dead; 0: it has none
+    };
 
-    void append(Timed& timer);
-    void put(std::size_t place, const Entry& entry);
+    bool correct(Entry& entry);
+    bool settle();
     void merge();
-    bool correct_top();
+    void drop_dead(std::size_t from);
+    void drop_top();
     void sift_up(std::size_t place);
     void sift_down(std::size_t place);
+    void heapify();
 
-    std::vector<Entry> entries_;  // one per pending timer: first the heap, then the nursery
+    std::vector<Slot> slots_;
+    std::vector<Id> free_;        // slots of destroyed timers; these may still have an entry
+    std::vector<Entry> entries_;  // first the heap, then the nursery
     std::size_t heap_ = 0;        // the size of the heap
+    std::size_t pending_ = 0;     // timers
     std::uint64_t started_ = 0;   // the order given last
     std::uint64_t turn_ = 0;      // the order given last when this turn began
 };

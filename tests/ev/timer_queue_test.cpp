@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <random>
 
 using namespace std::chrono_literals;
 using ev::Time;
-using ev::Timed;
 using ev::TimerQueue;
 
 namespace {
@@ -20,10 +18,12 @@ ev::Duration ns(std::size_t count) {
     return ev::Duration(static_cast<ev::Duration::rep>(count));
 }
 
-std::vector<const Timed*> turn(TimerQueue& queue, Time now) {
-    std::vector<const Timed*> due;
+using Ids = std::vector<TimerQueue::Id>;
+
+Ids turn(TimerQueue& queue, Time now) {
+    Ids due;
     queue.next();
-    while (const Timed* timer = queue.pop(now)) due.push_back(timer);
+    while (const auto id = queue.pop(now)) due.push_back(*id);
     return due;
 }
 
@@ -38,16 +38,16 @@ int steps(int usual) {
 class Twins {
 public:
     explicit Twins(std::size_t population) {
-        while (timers_.size() < population) timers_.push_back(std::make_unique<Twin>());
+        while (timers_.size() < population) timers_.push_back({queue_.create(), 0, {}});
     }
 
     void operate() {
-        Twin& timer = *timers_[below(timers_.size())];
+        Twin& timer = timers_[below(timers_.size())];
         switch (below(8)) {
         case 0: return cancel(timer);
-        case 1: return replace();
+        case 1: return replace(timer);
         case 2:
-        case 3: return start(timer, timer.timed.deadline + ns(below(20)));
+        case 3: return start(timer, queue_.deadline(timer.id) + ns(below(20)));
         default: return start(timer, now_ + ns(below(50)) - 10ns);
         }
     }
@@ -58,12 +58,12 @@ public:
         const auto next = queue_.next();
         REQUIRE(next.has_value() == !model_.empty());
         if (next) REQUIRE(*next == model_.begin()->first);
-        while (Timed* const fired = queue_.pop(now_)) {
+        while (const auto fired = queue_.pop(now_)) {
             const auto expected = due();
             REQUIRE(expected != model_.end());
-            REQUIRE(fired == &expected->second->timed);
-            REQUIRE(fired->deadline <= now_);
-            REQUIRE_FALSE(fired->pending());
+            REQUIRE(*fired == expected->second->id);
+            REQUIRE(queue_.deadline(*fired) <= now_);
+            REQUIRE_FALSE(queue_.pending(*fired));
             expected->second->started = 0;
             model_.erase(expected);
             for (auto left = below(3); left > 0; --left) operate();
@@ -73,7 +73,7 @@ public:
     }
 
     void finish() {
-        for (auto& timer : timers_) cancel(*timer);
+        for (Twin& timer : timers_) cancel(timer);
         REQUIRE(queue_.empty());
     }
 
@@ -83,8 +83,8 @@ private:
     struct Twin;
     using Model = std::multimap<Time, Twin*>;
     struct Twin {
-        Timed timed;
-        int started = 0;  // by which operation; 0: not pending
+        TimerQueue::Id id;
+        int started;  // by which operation; 0: not pending
         Model::iterator place;
     };
 
@@ -92,24 +92,25 @@ private:
         forget(timer);
         timer.started = ++operations_;
         timer.place = model_.emplace(deadline, &timer);
-        queue_.start(timer.timed, deadline);
-        REQUIRE(timer.timed.deadline == deadline);
+        queue_.start(timer.id, deadline);
+        REQUIRE(queue_.deadline(timer.id) == deadline);
     }
 
     void cancel(Twin& timer) {
         forget(timer);
-        queue_.cancel(timer.timed);
-        REQUIRE_FALSE(timer.timed.pending());
+        queue_.cancel(timer.id);
+        REQUIRE_FALSE(queue_.pending(timer.id));
     }
 
-    void replace() {
-        auto& timer = timers_[below(timers_.size())];
-        cancel(*timer);
-        timer = std::make_unique<Twin>();
+    void replace(Twin& timer) {
+        forget(timer);
+        queue_.destroy(timer.id);
+        timer.id = queue_.create();
+        REQUIRE_FALSE(queue_.pending(timer.id));
     }
 
     void forget(Twin& timer) {
-        REQUIRE(timer.timed.pending() == (timer.started != 0));
+        REQUIRE(queue_.pending(timer.id) == (timer.started != 0));
         if (std::exchange(timer.started, 0) != 0) model_.erase(timer.place);
     }
 
@@ -124,7 +125,7 @@ private:
     std::mt19937 random_{2026};
     TimerQueue queue_;
     Model model_;
-    std::vector<std::unique_ptr<Twin>> timers_;
+    std::vector<Twin> timers_;
     Time now_ = at(1h);
     int operations_ = 0;
     int turn_ = 0;  // the operation before this turn
@@ -147,78 +148,86 @@ TEST_CASE("the queue does what an ordered multimap does", "[queue]") {
 
 TEST_CASE("equal deadlines come due in the order of starting", "[queue]") {
     TimerQueue queue;
-    Timed timers[100];
-    std::vector<const Timed*> started;
-    for (Timed& timer : timers) {
-        queue.start(timer, at(5ms));
-        started.push_back(&timer);
-    }
+    Ids started;
+    while (started.size() < 100) started.push_back(queue.create());
+    std::swap(started[3], started[90]);
+    for (const auto id : started) queue.start(id, at(5ms));
     CHECK(turn(queue, at(5ms)) == started);
 }
 
 TEST_CASE("a restart to the same deadline goes behind its equals", "[queue]") {
     TimerQueue queue;
-    Timed first, second;
+    const auto first = queue.create(), second = queue.create();
     queue.start(first, at(5ms));
     queue.start(second, at(5ms));
     queue.next();
     queue.start(first, at(5ms));
-    CHECK(turn(queue, at(5ms)) == std::vector<const Timed*>{&second, &first});
+    CHECK(turn(queue, at(5ms)) == Ids{second, first});
 }
 
 TEST_CASE("cancelling in the middle of the heap keeps its order", "[queue]") {
     TimerQueue queue;
-    Timed timers[7];
-    int i = 0;
     for (const auto deadline : {7700ms, 1100ms, 11000ms, 8800ms, 9900ms, 2200ms, 3300ms})
-        queue.start(timers[i++], at(deadline));
+        queue.start(queue.create(), at(deadline));
     queue.next();
-    queue.cancel(timers[3]);
-    CHECK(turn(queue, at(3300ms)) ==
-          std::vector<const Timed*>{&timers[1], &timers[5], &timers[6]});
-    CHECK(turn(queue, at(11000ms)) ==
-          std::vector<const Timed*>{&timers[0], &timers[4], &timers[2]});
+    queue.cancel(3);
+    CHECK(turn(queue, at(3300ms)) == Ids{1, 5, 6});
+    CHECK(turn(queue, at(11000ms)) == Ids{0, 4, 2});
     CHECK(queue.empty());
 }
 
 // Were cancelling linear, this would take minutes and end by the watchdog.
 TEST_CASE("a hundred thousand timers are cancelled at random", "[queue]") {
     TimerQueue queue;
-    std::vector<Timed> timers(static_cast<std::size_t>(steps(100'000)));
-    std::vector<Timed*> order;
     std::mt19937 random(2026);
-    for (Timed& timer : timers) {
-        queue.start(timer, at(random() % 1'000'000 * 1us));
-        order.push_back(&timer);
-        if (order.size() % 1000 == 0) queue.next();
+    Ids ids(static_cast<std::size_t>(steps(100'000)));
+    for (auto& id : ids) {
+        id = queue.create();
+        queue.start(id, at(ns(random() % 1'000'000)));
+        if (id % 1000 == 0) queue.next();
     }
-    std::shuffle(order.begin(), order.end(), random);
-    for (Timed* timer : order) queue.cancel(*timer);
+    std::shuffle(ids.begin(), ids.end(), random);
+    for (const auto id : ids) queue.cancel(id);
     CHECK(queue.empty());
+    CHECK(turn(queue, Time::max()).empty());
+}
+
+// Were each entry kept, this would take gigabytes.
+TEST_CASE("timers ended or started earlier again and again do not pile up", "[queue]") {
+    TimerQueue queue;
+    const auto earlier = queue.create();
+    for (int left = steps(1'000'000); left > 0; --left) {
+        const auto id = queue.create();
+        queue.start(id, at(1h));
+        queue.start(earlier, at(left * 1us));
+        if (left % 10 == 0) queue.next();
+        queue.destroy(id);
+    }
+    CHECK(turn(queue, at(2h)) == Ids{earlier});
 }
 
 TEST_CASE("a timer that is put off is told with its last deadline", "[queue]") {
     TimerQueue queue;
-    Timed idle, other;
+    const auto idle = queue.create(), other = queue.create();
     queue.start(idle, at(10ms));
     queue.start(other, at(15ms));
     CHECK(queue.next() == at(10ms));
     for (auto deadline = 11ms; deadline < 20ms; deadline += 1ms)
         queue.start(idle, at(deadline));
     CHECK(queue.next() == at(15ms));
-    CHECK(turn(queue, at(18ms)) == std::vector<const Timed*>{&other});
-    CHECK(turn(queue, at(19ms)) == std::vector<const Timed*>{&idle});
+    CHECK(turn(queue, at(18ms)) == Ids{other});
+    CHECK(turn(queue, at(19ms)) == Ids{idle});
 }
 
 TEST_CASE("what is started during a turn waits for the next", "[queue]") {
     TimerQueue queue;
-    Timed fresh, earlier, later;
+    const auto fresh = queue.create(), earlier = queue.create(), later = queue.create();
     queue.start(earlier, at(50ms));
     queue.start(later, at(1ms));
     queue.next();
     queue.start(fresh, at(0ms));
     queue.start(earlier, at(2ms));
     queue.start(later, at(3ms));
-    CHECK(queue.pop(at(10ms)) == nullptr);
-    CHECK(turn(queue, at(10ms)) == std::vector<const Timed*>{&fresh, &earlier, &later});
+    CHECK_FALSE(queue.pop(at(10ms)));
+    CHECK(turn(queue, at(10ms)) == Ids{fresh, earlier, later});
 }

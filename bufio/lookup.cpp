@@ -47,6 +47,14 @@ Found look_up_path(const std::string& path) {
     }
 }
 
+// The name that RFC 6761 reserves for the loopback is known without asking anybody, also where
+// the system has no file of hosts.
+Endpoint loopback(Endpoint endpoint) {
+    endpoint.host.clear();
+    endpoint.passive = false;
+    return endpoint;
+}
+
 // The thread takes none of the program's signals: they belong to the loop.
 template <class Work>
 void start_thread(Work work) {
@@ -74,6 +82,7 @@ std::string Endpoint::text() const {
 Found look_up_numeric(const Endpoint& endpoint) {
     if (!endpoint.path.empty()) return look_up_path(endpoint.path);
     int code = 0;
+    if (endpoint.host == "localhost") return ask(loopback(endpoint), AI_NUMERICHOST, code);
     Found found = ask(endpoint, AI_NUMERICHOST, code);
     if (code == EAI_NONAME && !endpoint.numeric) found.error.clear();
     return found;

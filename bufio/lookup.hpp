@@ -30,8 +30,8 @@ struct Found {
     std::string error;               // why there are none
 };
 
-// What can be told without asking the network: a path, a numeric host. No addresses and no
-// error: it takes a Lookup.
+// What can be told without asking the network: a path, a numeric host, localhost. No addresses
+// and no error: it takes a Lookup.
 Found look_up_numeric(const Endpoint& endpoint);
 
 // Blocks while the resolver does.

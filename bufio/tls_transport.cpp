@@ -103,6 +103,14 @@ public:
         }
     }
 
+    // Without a word of an end, OpenSSL would spoil the session for those who resume it; but a
+    // connection that was lost is the one to take up again.
+    ~TlsTransport() override {
+        SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    }
+    TlsTransport(const TlsTransport&) = delete;
+    TlsTransport& operator=(const TlsTransport&) = delete;
+
     static TlsTransport& of(const SSL* ssl) {
         return *static_cast<TlsTransport*>(SSL_get_app_data(ssl));
     }
@@ -183,11 +191,14 @@ private:
             state_->sessions.erase(it);
     }
 
+    // Once the peer has said that it is done, OpenSSL says so of a write that fails, too.
     Moved outcome(int result, Reason reason) {
         switch (SSL_get_error(ssl_.get(), result)) {
         case SSL_ERROR_WANT_READ: return {Io::wants_read};
         case SSL_ERROR_WANT_WRITE: return {Io::wants_write};
-        case SSL_ERROR_ZERO_RETURN: return {Io::end_of_input};
+        case SSL_ERROR_ZERO_RETURN:
+            return reason == Reason::send ? fail(system_failure(reason))
+                                          : Moved{Io::end_of_input};
         case SSL_ERROR_SYSCALL: return fail(system_failure(reason));
         default: return fail(protocol_failure(reason));
         }

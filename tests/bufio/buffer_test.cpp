@@ -1,0 +1,113 @@
+#include "bufio/buffer.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <string>
+
+using bufio::Buffer;
+
+TEST_CASE("a new buffer is empty and owns no memory") {
+    Buffer buffer;
+    CHECK(buffer.empty());
+    CHECK(buffer.view().empty());
+    CHECK(buffer.capacity() == 0);
+    CHECK(buffer.append(""));
+    CHECK(buffer.capacity() == 0);
+}
+
+TEST_CASE("bytes come out in the order they went in, NUL included") {
+    Buffer buffer;
+    REQUIRE(buffer.append(std::string_view("on\0e\n", 5)));
+    REQUIRE(buffer.append("two\nthree\n"));
+    CHECK(buffer.view().substr(0, 5) == std::string_view("on\0e\n", 5));
+    buffer.consume(5);
+    CHECK(buffer.view().substr(0, 4) == "two\n");
+    buffer.consume(4);
+    CHECK(buffer.view() == "three\n");
+    buffer.consume(6);
+    CHECK(buffer.empty());
+}
+
+TEST_CASE("a buffer refuses whole what would exceed its limit") {
+    Buffer buffer(10);
+    CHECK(buffer.append("1234567"));
+    CHECK_FALSE(buffer.append("8901"));
+    CHECK(buffer.view() == "1234567");
+    CHECK(buffer.append("890"));
+    CHECK_FALSE(buffer.append("x"));
+    CHECK(buffer.reserve(1) == nullptr);
+    buffer.consume(4);
+    CHECK(buffer.append("1234"));
+    CHECK(buffer.view() == "5678901234");
+    CHECK(buffer.capacity() <= 10);
+}
+
+TEST_CASE("what is reserved counts once it is committed") {
+    Buffer buffer;
+    char* const room = buffer.reserve(100);
+    REQUIRE(room);
+    room[0] = 'a';
+    room[1] = 'b';
+    CHECK(buffer.empty());
+    buffer.commit(2);
+    CHECK(buffer.view() == "ab");
+}
+
+TEST_CASE("a buffer gives its memory back only when empty") {
+    Buffer buffer;
+    buffer.append("abc");
+    buffer.release();
+    CHECK(buffer.view() == "abc");
+    buffer.consume(3);
+    buffer.release();
+    CHECK(buffer.capacity() == 0);
+    CHECK(buffer.append("again"));
+    CHECK(buffer.view() == "again");
+}
+
+TEST_CASE("a moved buffer takes its bytes along and leaves an empty one") {
+    Buffer from;
+    from.append("abc");
+    Buffer to(std::move(from));
+    CHECK(to.view() == "abc");
+    CHECK(from.empty());  // NOLINT: what is left behind is specified
+    CHECK(from.append("new"));
+    to = std::move(from);
+    CHECK(to.view() == "new");
+}
+
+TEST_CASE("a buffer in steady use keeps its size") {
+    Buffer buffer;
+    for (int i = 0; i < 100000; ++i) {
+        buffer.append("0123456789");
+        if (i >= 100) buffer.consume(10);
+    }
+    CHECK(buffer.size() == 1000);
+    CHECK(buffer.capacity() <= 4096);
+}
+
+// Quadratic time would take hours here.
+TEST_CASE("lines are taken one by one out of 64 MiB in linear time") {
+    const std::string line = std::string(63, 'x') + "\n";
+    constexpr std::size_t lines = 1024 * 1024;
+    Buffer buffer;
+    for (std::size_t i = 0; i < lines; ++i) buffer.append(line);
+    std::size_t taken = 0;
+    while (!buffer.empty()) {
+        buffer.consume(buffer.view().find('\n') + 1);
+        ++taken;
+    }
+    CHECK(taken == lines);
+}
+
+TEST_CASE("lines pass through a buffer that is never empty in linear time") {
+    const std::string half = std::string(32, 'x') + "\n" + std::string(31, 'y');
+    Buffer buffer;
+    buffer.append(half);
+    for (int i = 0; i < 300000; ++i) {
+        buffer.append(half);
+        buffer.consume(buffer.view().find('\n') + 1);
+    }
+    CHECK(buffer.size() < 1000 + 300000 * 64);
+    CHECK(buffer.view().find('\n') != std::string_view::npos);
+}

@@ -1,0 +1,47 @@
+// Certificates for tests, made on the spot, in files of a directory that goes away with them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace test {
+
+// A certificate and its key, in PEM files.
+struct Identity {
+    std::string certificate;
+    std::string key;
+};
+
+class Certificates {
+public:
+    Certificates();
+    ~Certificates();
+    Certificates(const Certificates&) = delete;
+    Certificates& operator=(const Certificates&) = delete;
+
+    struct Wish {
+        std::string names = "DNS:localhost,IP:127.0.0.1";  // empty: an authority
+        long from = -3600;                                 // seconds from now
+        long until = 10 * 86400 + 3600;                    // likewise
+        const Identity* issuer = nullptr;                  // null: self-signed
+    };
+    Identity make(const std::string& name, const Wish& wish);
+    Identity authority(const std::string& name) { return make(name, {.names = ""}); }
+
+    // A list by the authority of what it has revoked: a file.
+    std::string revoke(const Identity& authority, const std::vector<Identity>& revoked);
+    // A directory with links by hash, as c_rehash makes it.
+    std::string hashed(const std::vector<Identity>& trusted);
+    // A file with the contents of all.
+    std::string bundle(const std::vector<std::string>& files);
+    std::string path(const std::string& name) const { return (directory_ / name).string(); }
+
+private:
+    std::filesystem::path directory_;
+    long serial_ = 0;
+};
+
+std::string contents(const std::string& file);
+
+}  // namespace test

@@ -1,0 +1,126 @@
+// Two ends of a connection, and a loop to turn until something holds.
+#pragma once
+
+#include "bufio/address.hpp"
+#include "bufio/stream.hpp"
+#include "ev/loop.hpp"
+#include "tests/support/catch.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace test {
+
+using namespace std::chrono_literals;
+using bufio::Fd;
+using bufio::Reason;
+using bufio::Stream;
+
+// What turns a hang into a failure; nothing waits for it to pass.
+constexpr ev::Duration patience = 20s;
+
+template <class Condition>
+bool run_until(ev::Loop& loop, Condition condition) {
+    const ev::Time give_up = ev::Clock::now() + patience;
+    while (!condition()) {
+        if (ev::Clock::now() > give_up || !loop.step(100ms)) return condition();
+    }
+    return true;
+}
+
+// Turns while there is something to do at once.
+inline void settle(ev::Loop& loop, int turns = 8) {
+    for (int i = 0; i < turns; ++i) loop.step(ev::Duration::zero());
+}
+
+inline std::pair<Fd, Fd> socket_pair() {
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+    for (const int end : ends) ::fcntl(end, F_SETFL, O_NONBLOCK);
+    return {Fd(ends[0]), Fd(ends[1])};
+}
+
+inline bufio::Address loopback(int port = 0) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
+}
+
+// A listening socket on the loopback, and where it is.
+inline Fd listen_somewhere(bufio::Address& where, int backlog = 16) {
+    Fd listening = bufio::open_socket(AF_INET);
+    where = loopback();
+    REQUIRE(::bind(listening.get(), where.get(), where.size) == 0);
+    REQUIRE(::listen(listening.get(), backlog) == 0);
+    ::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&where.storage), &where.size);
+    return listening;
+}
+
+// A connected pair of TCP sockets, non-blocking.
+inline std::pair<Fd, Fd> tcp_pair() {
+    bufio::Address where;
+    const Fd listening = listen_somewhere(where);
+    Fd one(::socket(AF_INET, SOCK_STREAM, 0));
+    REQUIRE(::connect(one.get(), where.get(), where.size) == 0);
+    Fd other(::accept(listening.get(), nullptr, nullptr));
+    for (const int fd : {one.get(), other.get()}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
+    return {std::move(one), std::move(other)};
+}
+
+inline int open_descriptors() {
+    int count = 0;
+    for (int fd = 0; fd < 1024; ++fd) count += ::fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+inline std::string pattern(std::size_t size) {
+    std::string bytes(size, '\0');
+    unsigned state = 1;
+    for (char& byte : bytes) {
+        state = state * 1103515245 + 12345;
+        byte = static_cast<char>(state >> 16);
+    }
+    return bytes;
+}
+
+// A stream's user that takes all it gets, unless told to do otherwise.
+class Taker final : public Stream::User {
+public:
+    void open(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport,
+              Stream::Limits limits = {}) {
+        stream = std::make_unique<Stream>(loop, std::move(transport), *this, limits);
+    }
+
+    void stream_changed(Stream& s) override {
+        ++calls;
+        if (s.end()) ++ends;
+        if (on_change) return on_change(s);
+        take(s);
+    }
+
+    void take(Stream& s) {
+        got += s.received();
+        s.consume(s.received().size());
+    }
+
+    Reason reason() const { return stream->end().reason; }
+    const std::string& text() const { return stream->end().text; }
+
+    std::string got;
+    int calls = 0;
+    int ends = 0;  // calls that told the end: never more than one
+    std::function<void(Stream&)> on_change;
+    std::unique_ptr<Stream> stream;
+};
+
+}  // namespace test

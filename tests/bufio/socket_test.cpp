@@ -1,0 +1,277 @@
+// Streams on sockets of the system.
+#include "bufio/stream.hpp"
+
+#include "tests/bufio/fixture.hpp"
+#include "tests/bufio/system.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+using namespace test;
+
+namespace {
+
+struct Plain {
+    explicit Plain(Stream::Limits limits = {}, bool tcp = true) {
+        auto [one, other] = tcp ? tcp_pair() : socket_pair();
+        near.open(loop, bufio::make_plain_transport(std::move(one)), limits);
+        far = std::move(other);
+    }
+
+    void open_far(Stream::Limits limits = {}) {
+        far_user.open(loop, bufio::make_plain_transport(std::move(far)), limits);
+    }
+    bool run_until(std::function<bool()> condition) {
+        return test::run_until(loop, std::move(condition));
+    }
+
+    ev::Loop loop;
+    Taker near;
+    Fd far;
+    Taker far_user;
+};
+
+void reset(Fd& socket) {
+    const linger at_once{1, 0};
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    socket.reset();
+}
+
+// Bytes that a socket of the peer's takes before it would block.
+void read_all(Fd& socket, std::string& to) {
+    char bytes[65536];
+    ssize_t count = 0;
+    while ((count = ::read(socket.get(), bytes, sizeof bytes)) > 0)
+        to.append(bytes, static_cast<std::size_t>(count));
+}
+
+}  // namespace
+
+TEST_CASE("an empty owner of a descriptor closes none") {
+    const int before = open_descriptors();
+    { const Fd none; }
+    CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("a descriptor is closed once, by the stream that owns it") {
+    const int before = open_descriptors();
+    {
+        Plain plain;
+        plain.open_far();
+        plain.near.stream->write("x");
+        REQUIRE(plain.run_until([&] { return plain.far_user.got == "x"; }));
+    }
+    CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("a MiB is read in few calls") {
+    Plain plain({}, false);
+    Faults faults;
+    plain.open_far();
+    const std::string bytes = pattern(1024 * 1024);
+    CHECK(plain.far_user.stream->write(bytes));
+    REQUIRE(plain.run_until([&] { return plain.near.got.size() == bytes.size(); }));
+    CHECK(plain.near.got == bytes);
+    CHECK(faults.recv_calls <= 100);
+}
+
+TEST_CASE("an echo takes one call to read and one to write") {
+    Plain plain;
+    plain.open_far();
+    plain.far_user.on_change = [](Stream& stream) {
+        stream.write(stream.received());
+        stream.consume(stream.received().size());
+    };
+    Faults faults;
+    for (std::size_t i = 1; i <= 100; ++i) {
+        plain.near.stream->write("ping");
+        REQUIRE(plain.run_until([&] { return plain.near.got.size() == 4 * i; }));
+    }
+    CHECK(faults.recv_calls == 200);
+    CHECK(faults.send_calls == 200);
+}
+
+TEST_CASE("calls that were interrupted are made again") {
+    Plain plain;
+    plain.open_far();
+    Faults faults;
+    const auto every_other = [count = 0](std::size_t size) mutable {
+        return ++count % 2 == 1 ? -EINTR : static_cast<long>(size);
+    };
+    faults.recv = every_other;
+    faults.send = every_other;
+    const std::string bytes = pattern(300000);
+    CHECK(plain.near.stream->write(bytes));
+    REQUIRE(plain.run_until([&] { return plain.far_user.got.size() == bytes.size(); }));
+    CHECK(plain.far_user.got == bytes);
+}
+
+TEST_CASE("a peer that closes ends the input, and not the output") {
+    Plain plain;
+    REQUIRE(::write(plain.far.get(), "bye", 3) == 3);
+    ::shutdown(plain.far.get(), SHUT_WR);
+    REQUIRE(plain.run_until([&] { return plain.near.stream->input_ended(); }));
+    CHECK(plain.near.got == "bye");
+    plain.near.stream->write("still here");
+    std::string got;
+    read_all(plain.far, got);
+    CHECK(got == "still here");
+    plain.near.stream->finish();
+    REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
+    CHECK(plain.near.reason() == Reason::clean);
+}
+
+TEST_CASE("finishing is half a close: input goes on") {
+    Plain plain;
+    plain.near.stream->write("question");
+    plain.near.stream->finish();
+    std::string got;
+    REQUIRE(plain.run_until([&] { return plain.near.stream->output_closed(); }));
+    read_all(plain.far, got);
+    CHECK(got == "question");
+    settle(plain.loop);
+    CHECK_FALSE(plain.near.stream->end());
+    REQUIRE(::write(plain.far.get(), "answer", 6) == 6);
+    plain.far.reset();
+    REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
+    CHECK(plain.near.got == "answer");
+    CHECK(plain.near.reason() == Reason::clean);
+}
+
+TEST_CASE("a reset is told in every state") {
+    Plain plain;
+    Reason expected = Reason::receive;
+    SECTION("idle") { reset(plain.far); }
+    SECTION("with more to send than the system takes") {
+        plain.near.stream->write(pattern(16 * 1024 * 1024));
+        settle(plain.loop, 1);
+        reset(plain.far);
+    }
+    SECTION("half-closed by us") {
+        plain.near.stream->finish();
+        settle(plain.loop, 1);
+        reset(plain.far);
+    }
+    SECTION("half-closed by the peer, who is written to") {
+        ::shutdown(plain.far.get(), SHUT_WR);
+        REQUIRE(plain.run_until([&] { return plain.near.stream->input_ended(); }));
+        reset(plain.far);
+        plain.near.stream->write("x");
+        expected = Reason::send;
+    }
+    REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
+    const bool told = plain.near.reason() == expected || plain.near.reason() == Reason::send;
+    CHECK(told);
+    INFO(plain.near.text());
+    const bool named = plain.near.text().find("reset") != std::string::npos ||
+                       plain.near.text().find("Broken pipe") != std::string::npos;
+    CHECK(named);
+}
+
+TEST_CASE("writing to a peer that is gone kills nobody") {
+    struct sigaction before {};
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(SIGPIPE, &standard, &before);
+    Plain plain({}, false);
+    plain.far.reset();
+    plain.near.stream->write("x");
+    REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
+    CHECK(plain.near.reason() == Reason::send);
+    ::sigaction(SIGPIPE, &before, nullptr);
+}
+
+TEST_CASE("aborting resets the connection") {
+    Plain plain;
+    plain.near.stream->write(pattern(16 * 1024 * 1024));
+    plain.near.stream->abort();
+    REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
+    CHECK(plain.near.reason() == Reason::aborted);
+    plain.near.stream.reset();
+    std::string got;
+    read_all(plain.far, got);
+    CHECK(errno == ECONNRESET);
+}
+
+TEST_CASE("all that was written before the end is delivered to a slow reader") {
+    Plain plain;
+    const std::string bytes = pattern(32 * 1024 * 1024);
+    CHECK(plain.near.stream->write(bytes));
+    plain.near.stream->finish(patience);
+    std::string got;
+    bool ended = false;
+    ev::Timer slow(plain.loop, [&] {
+        char some[256 * 1024];
+        const ssize_t count = ::read(plain.far.get(), some, sizeof some);
+        if (count > 0) got.append(some, static_cast<std::size_t>(count));
+        ended = count == 0;
+        if (!ended) slow.start(ev::Duration::zero());
+    });
+    slow.start(ev::Duration::zero());
+    REQUIRE(plain.run_until([&] { return ended; }));
+    CHECK(got.size() == bytes.size());
+    CHECK((got == bytes));
+    CHECK_FALSE(plain.near.stream->end());
+    plain.far.reset();
+    REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
+    CHECK(plain.near.reason() == Reason::clean);
+}
+
+TEST_CASE("a peer that does not close in time is given up") {
+    Plain plain;
+    plain.near.stream->write(pattern(32 * 1024 * 1024));
+    plain.near.stream->finish(1ms);
+    REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
+    CHECK(plain.near.reason() == Reason::timeout);
+}
+
+TEST_CASE("a peer that never reads costs no more than the limit") {
+    Plain plain({1000, 100, 1024 * 1024});
+    std::size_t taken = 0;
+    const std::string piece(64 * 1024, 'x');
+    while (plain.near.stream->write(piece)) {
+        taken += piece.size();
+        settle(plain.loop, 1);
+    }
+    CHECK(plain.near.stream->pending() <= 1024 * 1024);
+    CHECK(taken >= 1024 * 1024 - piece.size());
+}
+
+TEST_CASE("a peer that floods costs no more than the high-water mark and one read") {
+    Plain plain({256 * 1024, 64 * 1024, 1000});
+    plain.near.on_change = [](Stream&) {};
+    const std::string flood(64 * 1024, 'x');
+    // Until the stream no longer makes room in a few turns.
+    for (bool taken = true; taken; settle(plain.loop))
+        for (taken = false; ::write(plain.far.get(), flood.data(), flood.size()) > 0;)
+            taken = true;
+    CHECK(plain.near.stream->received().size() > 256 * 1024);
+    CHECK(plain.near.stream->received().size() <= (256 + 64) * 1024);
+    plain.near.stream->consume(plain.near.stream->received().size());
+    settle(plain.loop);
+    CHECK_FALSE(plain.near.stream->received().empty());
+}
+
+TEST_CASE("two streams with both directions full go on when one reads") {
+    Plain plain({64 * 1024, 16 * 1024, 64 * 1024 * 1024});
+    plain.open_far({64 * 1024, 16 * 1024, 64 * 1024 * 1024});
+    const std::string bytes = pattern(16 * 1024 * 1024);
+    plain.near.on_change = plain.far_user.on_change = [](Stream&) {};
+    CHECK(plain.near.stream->write(bytes));
+    CHECK(plain.far_user.stream->write(bytes));
+    std::size_t before = 0;
+    REQUIRE(plain.run_until([&] {
+        const std::size_t now = plain.near.stream->pending() + plain.far_user.stream->pending();
+        return std::exchange(before, now) == now;
+    }));
+    CHECK(plain.near.stream->pending() > 0);
+    CHECK(plain.far_user.stream->pending() > 0);
+    plain.near.on_change = {};
+    plain.near.take(*plain.near.stream);
+    REQUIRE(plain.run_until([&] { return plain.near.got.size() == bytes.size(); }));
+    plain.far_user.on_change = {};
+    plain.far_user.take(*plain.far_user.stream);
+    REQUIRE(plain.run_until([&] { return plain.far_user.got.size() == bytes.size(); }));
+    CHECK((plain.near.got == bytes));
+    CHECK((plain.far_user.got == bytes));
+}

@@ -1,0 +1,330 @@
+// What a stream does with every outcome of a transport's calls.
+#include "bufio/stream.hpp"
+
+#include "tests/bufio/scripted.hpp"
+
+using namespace test;
+using bufio::End;
+using bufio::Io;
+
+namespace {
+
+// A stream on a script. Its descriptor is always writable, and readable after poke().
+struct Scene {
+    explicit Scene(Stream::Limits limits = {}) { begin(limits); }
+    explicit Scene(Script first, Stream::Limits limits = {}) : script(std::move(first)) {
+        begin(limits);
+    }
+
+    void begin(Stream::Limits limits) {
+        auto [mine, theirs] = socket_pair();
+        other = std::move(theirs);
+        user.open(loop, std::make_unique<ScriptedTransport>(std::move(mine), script), limits);
+    }
+
+    void poke() { REQUIRE(::write(other.get(), "x", 1) == 1); }
+    bool run_until(std::function<bool()> condition) {
+        return test::run_until(loop, std::move(condition));
+    }
+    Stream& stream() { return *user.stream; }
+
+    ev::Loop loop;
+    Script script;
+    Fd other;
+    Taker user;
+};
+
+Script handshaking(std::deque<Step> steps) {
+    Script script;
+    script.handshakes = std::move(steps);
+    return script;
+}
+
+Step data(std::string bytes) { return {Io::done, std::move(bytes)}; }
+Step taken(std::size_t count) { return {Io::done, std::string(count, ' ')}; }
+Step failure(Reason reason, std::string text) {
+    return {Io::failed, {}, End{reason, std::move(text)}};
+}
+
+}  // namespace
+
+TEST_CASE("the handshake waits for the direction it names, and writing starts by itself") {
+    Scene scene(handshaking({{Io::wants_write}, {Io::wants_read}, {Io::wants_write}}));
+    CHECK_FALSE(scene.stream().open());
+    CHECK(scene.stream().write("early"));
+    REQUIRE(scene.run_until([&] { return scene.script.log == "hh"; }));
+    settle(scene.loop);
+    CHECK(scene.script.log == "hh");  // nothing to read: it is not asked again
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.stream().open(); }));
+    CHECK(scene.script.written == "early");
+    CHECK(scene.script.log.substr(0, 5) == "hhhhw");
+}
+
+TEST_CASE("a client speaks first after a handshake that ended in reading") {
+    Scene scene(handshaking({{Io::wants_read}}));
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.stream().open(); }));
+    settle(scene.loop);
+    CHECK(scene.stream().write("hello"));
+    CHECK(scene.script.written == "hello");
+}
+
+TEST_CASE("a failed handshake is told once, with its reason, and not from inside a call") {
+    Scene scene(handshaking({failure(Reason::certificate, "expired")}));
+    CHECK(scene.user.calls == 0);
+    CHECK_FALSE(scene.stream().write("x"));
+    REQUIRE(scene.run_until([&] { return scene.user.ends > 0; }));
+    settle(scene.loop);
+    CHECK(scene.user.ends == 1);
+    CHECK(scene.user.reason() == Reason::certificate);
+    CHECK(scene.user.text() == "expired");
+}
+
+TEST_CASE("a read that found nothing does not keep a write back") {
+    Scene scene;
+    scene.script.reads = {{Io::wants_read}};
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.script.log.find('r') != std::string::npos; }));
+    scene.script.writes = {{Io::wants_write}, taken(5)};
+    CHECK(scene.stream().write("hello"));
+    REQUIRE(scene.run_until([&] { return scene.script.written == "hello"; }));
+}
+
+TEST_CASE("a read that waits for room to write is read again, without anything to write") {
+    Scene scene;
+    scene.script.reads = {{Io::wants_write}, data("late")};
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.user.got == "late"; }));
+    CHECK(scene.script.log.substr(0, 3) == "hrr");
+}
+
+TEST_CASE("a write that waits for input is written again, without anything read") {
+    Scene scene;
+    scene.script.writes = {{Io::wants_read}, taken(5)};
+    CHECK(scene.stream().write("hello"));
+    settle(scene.loop);
+    CHECK(scene.script.written.empty());
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.script.written == "hello"; }));
+    CHECK(scene.script.log.substr(0, 3) == "hww");
+}
+
+TEST_CASE("a write of any length of pieces is delivered whole and in order") {
+    const std::string message = "the quick brown fox";
+    for (std::size_t piece = 1; piece <= message.size(); ++piece) {
+        Scene scene;
+        for (std::size_t done = 0; done < message.size(); done += piece) {
+            scene.script.writes.push_back(taken(std::min(piece, message.size() - done)));
+            scene.script.writes.push_back({Io::wants_write});
+        }
+        CHECK(scene.stream().write(message));
+        REQUIRE(scene.run_until([&] { return scene.stream().pending() == 0; }));
+        CHECK(scene.script.written == message);
+        CHECK(scene.stream().bytes_written() == message.size());
+    }
+}
+
+TEST_CASE("bytes that the transport holds are asked for without an event") {
+    Scene scene;
+    scene.script.buffers_input = true;
+    // More than one turn may read, each time as much as the room takes.
+    const std::string chunk(64 * 1024, 'x');
+    scene.script.reads = {data(chunk), data(chunk), data("end")};
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.user.got.size() == 2 * chunk.size() + 3; }));
+    scene.script.buffers_input = false;
+    CHECK(scene.user.calls >= 3);
+}
+
+TEST_CASE("decrypted bytes of the handshake are not left lying") {
+    Script script;
+    script.buffers_input = true;
+    script.reads = {data("greeting")};
+    Scene scene(std::move(script));
+    REQUIRE(scene.run_until([&] { return scene.user.got == "greeting"; }));
+}
+
+TEST_CASE("reading stops above the high-water mark and goes on below the low one") {
+    Scene scene({/*input_high=*/100, /*input_low=*/20, /*output=*/1000});
+    scene.user.on_change = [](Stream&) {};  // takes nothing
+    for (int i = 0; i < 10; ++i) scene.script.reads.push_back(data(std::string(60, 'x')));
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 120; }));
+    settle(scene.loop);
+    CHECK(scene.stream().received().size() == 120);
+    scene.stream().consume(90);  // 30 left: not yet below the low mark
+    settle(scene.loop);
+    CHECK(scene.stream().received().size() == 30);
+    scene.stream().consume(10);
+    REQUIRE(scene.run_until([&] { return scene.stream().received().size() > 100; }));
+}
+
+TEST_CASE("what the user needs at once is always read") {
+    Scene scene({100, 20, 1000});
+    scene.stream().need_input(50000);
+    scene.user.on_change = [](Stream& stream) {
+        // One message, and the beginning of one of 50000 bytes behind it.
+        if (stream.received().size() >= 110000) stream.consume(70000);
+    };
+    for (int i = 0; i < 24; ++i) scene.script.reads.push_back(data(std::string(5000, 'x')));
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 50000; }));
+}
+
+TEST_CASE("a write beyond the limit is refused whole") {
+    Scene scene({100, 20, 10});
+    scene.script.writes = {{Io::wants_write}};
+    CHECK(scene.stream().write("1234567"));
+    CHECK_FALSE(scene.stream().write("8901"));
+    CHECK(scene.stream().write("890"));
+    CHECK_FALSE(scene.stream().write("1"));
+    REQUIRE(scene.run_until([&] { return scene.stream().pending() == 0; }));
+    CHECK(scene.script.written == "1234567890");
+    CHECK(scene.stream().write("1"));
+}
+
+TEST_CASE("the end of input is not the end of the stream") {
+    Scene scene;
+    scene.script.reads = {data("last"), {Io::end_of_input}};
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.stream().input_ended(); }));
+    CHECK(scene.user.got == "last");
+    CHECK_FALSE(scene.stream().end());
+    CHECK(scene.stream().write("answer"));
+    CHECK(scene.script.written == "answer");
+    scene.stream().finish();
+    REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
+    CHECK(scene.user.reason() == Reason::clean);
+}
+
+TEST_CASE("the end of output follows all that was written before it") {
+    Scene scene;
+    scene.script.writes = {{Io::wants_write}, taken(2), {Io::wants_write}, taken(3)};
+    scene.script.closes = {{Io::wants_write}, {Io::wants_read}, {Io::done}};
+    CHECK(scene.stream().write("hello"));
+    scene.stream().finish();
+    CHECK_FALSE(scene.stream().write("more"));
+    REQUIRE(scene.run_until([&] {
+        return std::count(scene.script.log.begin(), scene.script.log.end(), 'c') == 2;
+    }));
+    CHECK_FALSE(scene.stream().output_closed());
+    scene.script.reads = {data("reply"), {Io::end_of_input}};
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
+    CHECK(scene.script.written == "hello");
+    CHECK(scene.user.got == "reply");
+    CHECK(scene.user.reason() == Reason::clean);
+}
+
+TEST_CASE("a stream that is finished before its handshake still delivers") {
+    Scene scene(handshaking({{Io::wants_read}}));
+    CHECK(scene.stream().write("hello"));
+    scene.stream().finish();
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.stream().output_closed(); }));
+    CHECK(scene.script.written == "hello");
+}
+
+TEST_CASE("bytes received with the end are told with it") {
+    Scene scene;
+    scene.script.reads = {data("last words"), failure(Reason::receive, "reset")};
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
+    CHECK(scene.user.got == "last words");
+    CHECK(scene.user.text() == "reset");
+}
+
+TEST_CASE("a peer that takes nothing more is still listened to") {
+    Scene scene;
+    scene.script.writes = {failure(Reason::send, "broken pipe")};
+    scene.script.reads = {data("your certificate"),
+                          failure(Reason::own_certificate, "refused")};
+    CHECK(scene.stream().write("hello"));
+    CHECK_FALSE(scene.stream().write("more"));
+    REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
+    CHECK(scene.user.got == "your certificate");
+    CHECK(scene.user.reason() == Reason::own_certificate);
+}
+
+TEST_CASE("a failure to send is the end where the peer has nothing to say") {
+    Scene scene;
+    scene.script.writes = {failure(Reason::send, "broken pipe")};
+    SECTION("and goes on") { scene.script.reads = {{Io::wants_read}}; }
+    SECTION("and has ended") { scene.script.reads = {{Io::end_of_input}}; }
+    CHECK(scene.stream().write("hello"));
+    REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
+    CHECK(scene.user.text() == "broken pipe");
+}
+
+TEST_CASE("a failure to send is told to a user who does not consume") {
+    Scene scene({10, 5, 1000});
+    scene.user.on_change = [](Stream&) {};
+    scene.script.reads = {data(std::string(60, 'x'))};
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 60; }));
+    scene.script.writes = {failure(Reason::send, "broken pipe")};
+    CHECK(scene.stream().write("hello"));
+    REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
+}
+
+TEST_CASE("a failure after the peer's end is told") {
+    Scene scene;
+    scene.script.reads = {{Io::end_of_input}};
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.stream().input_ended(); }));
+    SECTION("by a write") {
+        scene.script.writes = {failure(Reason::send, "reset")};
+        CHECK(scene.stream().write("hello"));
+    }
+    SECTION("by closing") {
+        scene.script.closes = {failure(Reason::send, "reset")};
+        scene.stream().finish();
+    }
+    REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
+    CHECK(scene.user.text() == "reset");
+}
+
+TEST_CASE("a stream may be destroyed by its user in every call back") {
+    for (const char moment : std::string("hrewa")) {
+        Scene scene(moment == 'h' ? handshaking({failure(Reason::tls, "no")}) : Script());
+        if (moment == 'r') scene.script.reads = {data("x")};
+        if (moment == 'e') scene.script.reads = {{Io::end_of_input}};
+        if (moment == 'w') scene.script.writes = {{Io::wants_write}};
+        if (moment == 'a') scene.stream().abort();
+        if (moment != 'a') scene.stream().write("y");
+        if (moment == 'r' || moment == 'e') scene.poke();
+        scene.user.on_change = [&](Stream&) { scene.user.stream.reset(); };
+        REQUIRE(scene.run_until([&] { return !scene.user.stream; }));
+        CHECK(scene.user.calls == 1);
+    }
+}
+
+TEST_CASE("a user who throws leaves a stream that can be destroyed") {
+    Scene scene;
+    scene.script.reads = {data("x")};
+    scene.user.on_change = [](Stream&) { throw std::runtime_error("user"); };
+    scene.poke();
+    CHECK_THROWS(scene.run_until([&] { return false; }));
+    scene.user.stream.reset();
+}
+
+TEST_CASE("an idle stream is not woken") {
+    Scene scene;
+    CHECK(scene.stream().write("hello"));
+    settle(scene.loop);
+    CHECK(scene.script.log == "hw");
+    CHECK(scene.user.calls == 0);
+}
+
+TEST_CASE("what is written in the call back comes from the bytes received") {
+    Scene scene;
+    scene.user.on_change = [](Stream& stream) {
+        CHECK(stream.write(stream.received()));
+        stream.consume(stream.received().size());
+    };
+    scene.script.reads = {data("one"), data("two")};
+    scene.script.writes = {taken(1), {Io::wants_write}};
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.script.written == "onetwo"; }));
+}

@@ -1,0 +1,512 @@
+// Streams over TLS, on both sides or against OpenSSL by itself.
+#include "bufio/tls.hpp"
+
+#include "tests/bufio/certificates.hpp"
+#include "tests/bufio/fixture.hpp"
+#include "tests/bufio/system.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+using namespace test;
+using bufio::TlsClientOptions;
+using bufio::TlsContext;
+using bufio::TlsServerOptions;
+
+namespace {
+
+constexpr int tls12 = 0x0303;
+constexpr int tls13 = 0x0304;
+
+// One server identity by one authority, made once: keys take time.
+struct World {
+    Certificates files;
+    Identity ca = files.authority("Test Authority");
+    Identity server = files.make("localhost", {.issuer = &ca});
+    Identity client = files.make("client", {.issuer = &ca});
+};
+
+World& world() {
+    static World made;
+    return made;
+}
+
+TlsClientOptions trusting(int max_version = 0) {
+    TlsClientOptions options;
+    options.ca_file = world().ca.certificate;
+    options.max_version = max_version;
+    return options;
+}
+
+TlsContext usual_server() {
+    return TlsContext::server({world().server.certificate, world().server.key, {}});
+}
+
+// A client and a server on one loop.
+struct Secure {
+    void connect(const TlsContext& client, const TlsContext& server,
+                 const std::string& host = "localhost", Stream::Limits limits = {}) {
+        auto [one, other] = socket_pair();
+        near.open(loop, client.connect(std::move(one), host), limits);
+        far.open(loop, server.accept(std::move(other)), limits);
+    }
+
+    bool run_until(std::function<bool()> condition) {
+        return test::run_until(loop, std::move(condition));
+    }
+    bool opened() {
+        return run_until([&] { return near.stream->open() && far.stream->open(); });
+    }
+    void echo() {
+        far.on_change = [](Stream& stream) {
+            if (stream.write(stream.received())) stream.consume(stream.received().size());
+        };
+    }
+
+    ev::Loop loop;
+    Taker near;
+    Taker far;
+};
+
+// A peer that is OpenSSL itself, driven by hand, to do what no stream does.
+struct RawPeer {
+    RawPeer(const SSL_METHOD* method, Fd fd) : socket(std::move(fd)), ctx(SSL_CTX_new(method)) {
+        SSL_CTX_use_certificate_chain_file(ctx, world().server.certificate.c_str());
+        SSL_CTX_use_PrivateKey_file(ctx, world().server.key.c_str(), SSL_FILETYPE_PEM);
+    }
+    ~RawPeer() {
+        SSL_free(ssl);
+        SSL_CTX_free(ctx);
+    }
+    RawPeer(const RawPeer&) = delete;
+    RawPeer& operator=(const RawPeer&) = delete;
+
+    void begin() {
+        ssl = SSL_new(ctx);
+        SSL_set_fd(ssl, socket.get());
+        SSL_set_accept_state(ssl);
+    }
+    bool handshake() {
+        ERR_clear_error();
+        return SSL_do_handshake(ssl) == 1;
+    }
+    void write(const std::string& bytes) {
+        REQUIRE(SSL_write(ssl, bytes.data(), static_cast<int>(bytes.size())) ==
+                static_cast<int>(bytes.size()));
+    }
+    bool read() {
+        char bytes[65536];
+        ERR_clear_error();
+        const int count = SSL_read(ssl, bytes, sizeof bytes);
+        if (count > 0) got.append(bytes, static_cast<std::size_t>(count));
+        return count > 0;
+    }
+
+    Fd socket;
+    SSL_CTX* ctx;
+    SSL* ssl = nullptr;
+    std::string got;
+};
+
+// A client's stream and a server that is driven by hand.
+struct HalfRaw {
+    explicit HalfRaw(int version) : HalfRaw(TlsContext::client(trusting(version))) {}
+    explicit HalfRaw(const TlsContext& client) {
+        auto [one, other] = socket_pair();
+        peer = std::make_unique<RawPeer>(TLS_server_method(), std::move(other));
+        near.open(loop, client.connect(std::move(one), "localhost"));
+    }
+    void open() {
+        peer->begin();
+        REQUIRE(run_until([&] { return peer->handshake(); }));
+        REQUIRE(run_until([&] { return near.stream->open(); }));
+    }
+    bool run_until(std::function<bool()> condition) {
+        const ev::Time give_up = ev::Clock::now() + patience;
+        while (!condition()) {
+            if (ev::Clock::now() > give_up) return false;
+            loop.step(1ms);
+        }
+        return true;
+    }
+
+    ev::Loop loop;
+    Taker near;
+    std::unique_ptr<RawPeer> peer;
+};
+
+bool mentions(const std::string& text, const std::string& part) {
+    INFO(text);
+    const bool found = text.find(part) != std::string::npos;
+    CHECK(found);
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("TLS: what was agreed on can be shown") {
+    Secure secure;
+    TlsClientOptions options = trusting();
+    const int version = GENERATE(tls12, tls13);
+    options.max_version = version;
+    secure.connect(TlsContext::client(options), usual_server());
+    REQUIRE(secure.opened());
+    const bufio::TlsFacts& facts = *secure.near.stream->tls();
+    CHECK(facts.version == (version == tls12 ? "TLSv1.2" : "TLSv1.3"));
+    CHECK_FALSE(facts.cipher.empty());
+    CHECK(facts.subject == "CN=localhost");
+    CHECK(facts.issuer == "CN=Test Authority");
+    CHECK(facts.days_left == 10);
+    CHECK(facts.pin == usual_server().pin());
+    CHECK(facts.unverified.empty());
+    REQUIRE(facts.chain.size() == 1);
+    mentions(facts.chain[0], "CN=localhost, until 2");
+    CHECK_FALSE(facts.resumed);
+}
+
+TEST_CASE("TLS: messages around the size of a record are echoed on an open connection") {
+    Secure secure;
+    secure.connect(TlsContext::client(trusting(GENERATE(tls12, tls13))), usual_server());
+    secure.echo();
+    REQUIRE(secure.opened());
+    for (const std::size_t size : {1u, 4096u, 16384u, 17408u, 65536u, 300000u}) {
+        secure.near.got.clear();
+        const std::string bytes = pattern(size);
+        CHECK(secure.near.stream->write(bytes));
+        REQUIRE(secure.run_until([&] { return secure.near.got.size() == size; }));
+        CHECK((secure.near.got == bytes));
+    }
+}
+
+TEST_CASE("TLS: a client speaks first, also after the tickets have come") {
+    Secure secure;
+    secure.connect(TlsContext::client(trusting()), usual_server());
+    REQUIRE(secure.opened());
+    SECTION("at once") {}
+    SECTION("idle") { settle(secure.loop, 20); }
+    secure.near.stream->write("hello");
+    REQUIRE(secure.run_until([&] { return secure.far.got == "hello"; }));
+}
+
+TEST_CASE("TLS: a stream that is written to before its handshake delivers after it") {
+    Secure secure;
+    secure.connect(TlsContext::client(trusting()), usual_server());
+    secure.near.stream->write("early");
+    secure.near.stream->finish();
+    REQUIRE(secure.run_until([&] { return secure.far.stream->input_ended(); }));
+    CHECK(secure.far.got == "early");
+}
+
+TEST_CASE("TLS: close_notify in one direction leaves the other usable") {
+    Secure secure;
+    secure.connect(TlsContext::client(trusting(GENERATE(tls12, tls13))), usual_server());
+    REQUIRE(secure.opened());
+    secure.near.stream->write("question");
+    secure.near.stream->finish();
+    REQUIRE(secure.run_until([&] { return secure.far.stream->input_ended(); }));
+    CHECK(secure.far.got == "question");
+    CHECK_FALSE(secure.near.stream->end());
+    const std::string answer = pattern(100000);
+    secure.far.stream->write(answer);
+    secure.far.stream->finish();
+    REQUIRE(secure.run_until([&] { return secure.near.ends && secure.far.ends; }));
+    CHECK((secure.near.got == answer));
+    CHECK(secure.near.reason() == Reason::clean);
+    CHECK(secure.far.reason() == Reason::clean);
+}
+
+TEST_CASE("TLS: a FIN without close_notify is a truncation") {
+    HalfRaw half(GENERATE(tls12, tls13));
+    half.open();
+    half.peer->write("cut");
+    half.peer->socket.reset();
+    REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
+    CHECK(half.near.got == "cut");
+    CHECK(half.near.reason() == Reason::truncated);
+}
+
+TEST_CASE("TLS: a connection closed in the handshake is told as that") {
+    HalfRaw half(tls13);
+    half.peer->socket.reset();
+    REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
+    CHECK(half.near.reason() == Reason::tls);
+    const std::string& text = half.near.text();
+    const bool told = text.find("during the TLS handshake") != std::string::npos ||
+                      text.find("TLS handshake: ") != std::string::npos;
+    INFO(text);
+    CHECK(told);
+}
+
+TEST_CASE("TLS: a peer that does not speak it is told as that") {
+    auto [one, other] = socket_pair();
+    ev::Loop loop;
+    Taker near;
+    near.open(loop, TlsContext::client(trusting()).connect(std::move(one), "localhost"));
+    char hello[4096];
+    const ssize_t size = ::read(other.get(), hello, sizeof hello);
+    REQUIRE(size > 0);
+    std::string answer;
+    SECTION("but echoes") { answer.assign(hello, static_cast<std::size_t>(size)); }
+    SECTION("but greets") { answer = "220 mail.example ESMTP ready\r\n"; }
+    SECTION("but refuses") { answer = "HTTP/1.1 400 Bad Request\r\n\r\n"; }
+    REQUIRE(::write(other.get(), answer.data(), answer.size()) > 0);
+    REQUIRE(run_until(loop, [&] { return near.ends == 1; }));
+    CHECK(near.reason() == Reason::tls);
+    mentions(near.text(), "does not speak TLS");
+}
+
+TEST_CASE("TLS: an alert is told by its name") {
+    HalfRaw half(TlsContext::client(trusting()));
+    SSL_CTX_set_max_proto_version(half.peer->ctx, TLS1_2_VERSION);
+    SSL_CTX_set_cipher_list(half.peer->ctx, "ECDHE-RSA-AES128-GCM-SHA256");  // no such key here
+    half.peer->begin();
+    REQUIRE(half.run_until([&] {
+        half.peer->handshake();
+        return half.near.ends == 1;
+    }));
+    CHECK(half.near.reason() == Reason::tls);
+    mentions(half.near.text(), "TLS alert: handshake failure");
+}
+
+TEST_CASE("TLS: versions that don't meet end the handshake") {
+    Secure secure;
+    TlsClientOptions options = trusting();
+    options.min_version = tls13;
+    auto [one, other] = socket_pair();
+    RawPeer peer(TLS_server_method(), std::move(other));
+    SSL_CTX_set_max_proto_version(peer.ctx, TLS1_2_VERSION);
+    peer.begin();
+    secure.near.open(secure.loop,
+                     TlsContext::client(options).connect(std::move(one), "localhost"));
+    peer.handshake();
+    REQUIRE(secure.run_until([&] { return secure.near.ends == 1; }));
+    CHECK(secure.near.reason() == Reason::tls);
+    mentions(secure.near.text(), "protocol version");
+}
+
+TEST_CASE("TLS: the server chooses among the protocols offered") {
+    TlsClientOptions options = trusting();
+    options.alpn = {"echo/2", "echo/1"};
+    HalfRaw half(TlsContext::client(options));
+    SSL_CTX_set_alpn_select_cb(
+        half.peer->ctx,
+        [](SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char* list,
+           unsigned, void*) {
+            *chosen = list + 8;  // the second of two names of 6 bytes
+            *size = 6;
+            return SSL_TLSEXT_ERR_OK;
+        },
+        nullptr);
+    half.open();
+    CHECK(half.near.stream->tls()->alpn == "echo/1");
+}
+
+TEST_CASE("TLS: the host is sent to the server, unless it is an address") {
+    struct Case {
+        std::string host, server_name, sent;
+    };
+    const Case c =
+        GENERATE(Case{"localhost", "", "localhost"}, Case{"localhost.", "", "localhost"},
+                 Case{"127.0.0.1", "", ""}, Case{"::1", "", ""},
+                 Case{"localhost", "other.example", "other.example"});
+    TlsClientOptions options = trusting();
+    options.verify = false;
+    options.server_name = c.server_name;
+    auto [one, other] = socket_pair();
+    ev::Loop loop;
+    Taker near;
+    near.open(loop, TlsContext::client(options).connect(std::move(one), c.host));
+    RawPeer peer(TLS_server_method(), std::move(other));
+    peer.begin();
+    peer.handshake();
+    const char* const name = SSL_get_servername(peer.ssl, TLSEXT_NAMETYPE_host_name);
+    CHECK(std::string(name ? name : "") == c.sent);
+}
+
+TEST_CASE("TLS: keys are updated while both directions carry data") {
+    HalfRaw half(tls13);
+    half.open();
+    const std::string bytes = pattern(2 * 1024 * 1024);
+    CHECK(half.near.stream->write(bytes));
+    std::string expected;
+    int round = 0;
+    REQUIRE(half.run_until([&] {
+        if (half.peer->got.size() < bytes.size() && round++ < 50) {
+            SSL_key_update(half.peer->ssl, SSL_KEY_UPDATE_REQUESTED);
+            half.peer->write("update");
+            expected += "update";
+        }
+        while (half.peer->read()) {
+        }
+        return half.peer->got.size() == bytes.size();
+    }));
+    CHECK((half.peer->got == bytes));
+    REQUIRE(half.run_until([&] { return half.near.got == expected; }));
+    CHECK(round > 1);
+}
+
+TEST_CASE("TLS: renegotiation is refused, and harms nothing") {
+    HalfRaw half(tls12);
+    half.open();
+    SSL_renegotiate(half.peer->ssl);
+    half.peer->handshake();
+    settle(half.loop);
+    ERR_clear_error();
+    half.near.stream->write("hello");
+    settle(half.loop);
+    half.peer->read();
+    // The peer may go on or give up; no second handshake has been.
+    CHECK(SSL_num_renegotiations(half.peer->ssl) <= 1);
+    CHECK(half.near.stream->open());
+    ERR_clear_error();
+}
+
+TEST_CASE("TLS: a session is resumed by the next connection to the same host") {
+    const int version = GENERATE(tls12, tls13);
+    const TlsContext client = TlsContext::client(trusting(version));
+    const TlsContext server = usual_server();
+    for (const bool resumed : {false, true, true}) {
+        Secure secure;
+        secure.connect(client, server);
+        secure.echo();
+        REQUIRE(secure.opened());
+        CHECK(secure.near.stream->tls()->resumed == resumed);
+        CHECK(secure.near.stream->tls()->subject == "CN=localhost");
+        CHECK(secure.near.stream->tls()->unverified.empty());
+        secure.near.stream->write("x");  // its echo comes behind the tickets
+        REQUIRE(secure.run_until([&] { return secure.near.got == "x"; }));
+    }
+    Secure elsewhere;
+    elsewhere.connect(client, server, "127.0.0.1");
+    REQUIRE(elsewhere.opened());
+    CHECK_FALSE(elsewhere.near.stream->tls()->resumed);
+}
+
+TEST_CASE("TLS: a session is resumed with a client certificate too") {
+    TlsClientOptions options = trusting(GENERATE(tls12, tls13));
+    options.certificate = world().client.certificate;
+    options.key = world().client.key;
+    const TlsContext client = TlsContext::client(options);
+    const TlsContext server = TlsContext::server(
+        {world().server.certificate, world().server.key, world().ca.certificate});
+    for (const bool resumed : {false, true}) {
+        Secure secure;
+        secure.connect(client, server);
+        secure.echo();
+        REQUIRE(secure.opened());
+        CHECK(secure.near.stream->tls()->resumed == resumed);
+        CHECK(secure.far.stream->tls()->subject == "CN=client");
+        secure.near.stream->write("x");
+        REQUIRE(secure.run_until([&] { return secure.near.got == "x"; }));
+    }
+}
+
+TEST_CASE("TLS: a server's new context takes over, its old connections go on") {
+    const TlsContext client = TlsContext::client(trusting());
+    Secure old;
+    old.connect(client, usual_server());
+    old.echo();
+    REQUIRE(old.opened());
+    const Identity renewed = world().files.make("renewed", {.issuer = &world().ca});
+    Secure next;
+    next.connect(client, TlsContext::server({renewed.certificate, renewed.key, {}}));
+    REQUIRE(next.opened());
+    CHECK(next.near.stream->tls()->subject == "CN=renewed");
+    old.near.stream->write("still here");
+    REQUIRE(old.run_until([&] { return old.near.got == "still here"; }));
+}
+
+TEST_CASE("TLS: the secrets are appended to the key log, which nobody else may read") {
+    TlsClientOptions options = trusting();
+    options.key_log_file = world().files.path("keys.log");
+    for (int i = 0; i < 2; ++i) {
+        Secure secure;
+        secure.connect(TlsContext::client(options), usual_server());
+        REQUIRE(secure.opened());
+    }
+    const std::string log = contents(options.key_log_file);
+    const std::size_t first = log.find("CLIENT_TRAFFIC_SECRET_0 ");
+    CHECK(first != std::string::npos);
+    CHECK(log.find("CLIENT_TRAFFIC_SECRET_0 ", first + 1) != std::string::npos);
+    CHECK(log.back() == '\n');
+    struct stat status {};
+    REQUIRE(::stat(options.key_log_file.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("TLS: a peer that goes is told in every state") {
+    HalfRaw half(GENERATE(tls12, tls13));
+    half.open();
+    SECTION("with more to send than the system takes") {
+        half.near.stream->write(pattern(8 * 1024 * 1024));
+        settle(half.loop, 2);
+    }
+    SECTION("half-closed by us") {
+        half.near.stream->finish();
+        settle(half.loop, 2);
+    }
+    SECTION("half-closed by the peer") {
+        SSL_shutdown(half.peer->ssl);
+        REQUIRE(half.run_until([&] { return half.near.stream->input_ended(); }));
+        half.near.stream->write(pattern(8 * 1024 * 1024));
+    }
+    half.peer->socket.reset();
+    REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
+    const Reason reason = half.near.reason();
+    INFO(half.near.text());
+    const bool told =
+        reason == Reason::send || reason == Reason::receive || reason == Reason::truncated;
+    CHECK(told);
+    CHECK(half.near.text().find("Success") == std::string::npos);
+}
+
+TEST_CASE("TLS: all that was written before the end is delivered") {
+    Secure secure;
+    secure.connect(TlsContext::client(trusting()), usual_server());
+    REQUIRE(secure.opened());
+    const std::string bytes = pattern(8 * 1024 * 1024);
+    CHECK(secure.near.stream->write(bytes));
+    secure.near.stream->finish(patience);
+    REQUIRE(secure.run_until([&] { return secure.far.stream->input_ended(); }));
+    CHECK((secure.far.got == bytes));
+    secure.far.stream->finish();
+    REQUIRE(secure.run_until([&] { return secure.near.ends == 1; }));
+    CHECK(secure.near.reason() == Reason::clean);
+}
+
+TEST_CASE("TLS: reading stops above the high-water mark and goes on") {
+    Secure secure;
+    const Stream::Limits limits{32 * 1024, 8 * 1024, 64 * 1024 * 1024};
+    secure.connect(TlsContext::client(trusting()), usual_server(), "localhost", limits);
+    REQUIRE(secure.opened());
+    secure.near.on_change = [](Stream&) {};
+    const std::string bytes = pattern(4 * 1024 * 1024);
+    secure.far.stream->write(bytes);
+    settle(secure.loop, 100);
+    CHECK(secure.near.stream->received().size() > 32 * 1024);
+    CHECK(secure.near.stream->received().size() <= (32 + 64) * 1024);
+    secure.near.on_change = {};
+    secure.near.take(*secure.near.stream);
+    REQUIRE(secure.run_until([&] { return secure.near.got.size() == bytes.size(); }));
+    CHECK((secure.near.got == bytes));
+}
+
+TEST_CASE("TLS: an echo takes one call to read and one to write") {
+    Secure secure;
+    secure.connect(TlsContext::client(trusting()), usual_server());
+    secure.echo();
+    REQUIRE(secure.opened());
+    secure.near.stream->write("x");
+    REQUIRE(secure.run_until([&] { return secure.near.got == "x"; }));
+    Faults faults;
+    for (std::size_t i = 1; i <= 100; ++i) {
+        secure.near.stream->write("ping");
+        REQUIRE(secure.run_until([&] { return secure.near.got.size() == 1 + 4 * i; }));
+    }
+    CHECK(faults.recv_calls == 200);
+    CHECK(faults.send_calls == 200);
+}

@@ -12,15 +12,15 @@ namespace ev {
 
 namespace detail {
 
-// Stands for an object of any kind: what its kind has no use for lies idle. It lasts to the end
+// Stands for an object of any kind: what its kind has no use for is empty. It lasts to the end
 // of the turn in which its object ends, because the turn may still hold it.
 struct Entry : Watched {
     Entry(Core& owner, int descriptor, std::function<void(Events)> callback)
         : Watched{descriptor}, core(owner), call(std::move(callback)) {}
     Core& core;
     std::function<void(Events)> call;
-    std::optional<TimerQueue::Id> timer;
-    std::optional<CaughtSignal> caught;
+    TimerQueue::Id timer = TimerQueue::none;
+    std::unique_ptr<CaughtSignal> caught;
 };
 
 struct Core {
@@ -77,21 +77,21 @@ Time Core::after(Duration delay) {
 
 void Core::make_timer(Entry& entry) {
     entry.timer = timers.create();
-    timed.resize(std::max(timed.size(), *entry.timer + 1));
-    timed[*entry.timer] = &entry;
+    timed.resize(std::max(timed.size(), entry.timer + 1));
+    timed[entry.timer] = &entry;
 }
 
 void Core::catch_signal(Entry& entry, int signo) {
     if (!pipe) pipe.emplace();
     wake.fd = pipe->descriptor();
     waiter->set(wake, readable);
-    entry.caught.emplace(signo);
+    entry.caught = std::make_unique<CaughtSignal>(signo);
     signals.push_back(&entry);
 }
 
 void Core::leave(Entry* entry) {
     waiter->set(*entry, none);
-    if (entry->timer) timers.destroy(*entry->timer);
+    if (entry->timer != TimerQueue::none) timers.destroy(entry->timer);
     entry->caught.reset();
     --objects;
     if (entry->fd >= 0) --watches;
@@ -218,26 +218,15 @@ Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)
 void Watch::want(Events interest) { entry_->core.waiter->set(*entry_, interest); }
 Events Watch::wanted() const { return entry_->interest; }
 
-static auto without_events(std::function<void()> callback) {
-    return [call = std::move(callback)](Events) { call(); };
-}
-
-Timer::Timer(Loop& loop, Callback callback)
-    : Handle(loop, -1, without_events(std::move(callback))) {
-    entry_->core.make_timer(*entry_);
-}
-
+void Timer::enter() { entry_->core.make_timer(*entry_); }
 void Timer::start(Duration delay) { start_at(entry_->core.after(delay)); }
 void Timer::start_at(Time deadline) {
-    entry_->core.timers.start(*entry_->timer, std::max(deadline, Time{}));
+    entry_->core.timers.start(entry_->timer, std::max(deadline, Time{}));
 }
-void Timer::cancel() { entry_->core.timers.cancel(*entry_->timer); }
-bool Timer::pending() const { return entry_->core.timers.pending(*entry_->timer); }
-Time Timer::deadline() const { return entry_->core.timers.deadline(*entry_->timer); }
+void Timer::cancel() { entry_->core.timers.cancel(entry_->timer); }
+bool Timer::pending() const { return entry_->core.timers.pending(entry_->timer); }
+Time Timer::deadline() const { return entry_->core.timers.deadline(entry_->timer); }
 
-Signal::Signal(Loop& loop, int signo, Callback callback)
-    : Handle(loop, -1, without_events(std::move(callback))) {
-    entry_->core.catch_signal(*entry_, signo);
-}
+void Signal::enter(int signo) { entry_->core.catch_signal(*entry_, signo); }
 
 }  // namespace ev

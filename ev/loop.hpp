@@ -89,6 +89,10 @@ public:
 protected:
     Handle() = default;
     Handle(Loop& loop, int fd, std::function<void(Events)> callback);
+    template <class Call>
+    Handle(Loop& loop, Call call)
+        : Handle(loop, -1, [call = std::move(call)](Events) mutable { call(); }) {}
+
     std::unique_ptr<detail::Entry, detail::Release> entry_;
 };
 
@@ -113,16 +117,20 @@ public:
 // deadlines are equal.  Periods without drift: timer.start_at(timer.deadline() + period).
 class Timer : public Handle {
 public:
-    using Callback = std::function<void()>;
-
     Timer() = default;
-    Timer(Loop& loop, Callback callback);
+    template <class Callback>  // void()
+    Timer(Loop& loop, Callback callback) : Handle(loop, std::move(callback)) {
+        enter();
+    }
 
     void start(Duration delay);  // from Loop::now() on; restarts a pending one
     void start_at(Time deadline);
     void cancel();
     bool pending() const;
     Time deadline() const;  // as last started
+
+private:
+    void enter();
 };
 
 // Calls back, in the loop, after the process got the signal; several may be told as one.
@@ -130,10 +138,14 @@ public:
 // that stood before the first of them comes back with the end of the last.
 class Signal : public Handle {
 public:
-    using Callback = std::function<void()>;
-
     Signal() = default;
-    Signal(Loop& loop, int signo, Callback callback);  // throws std::system_error
+    template <class Callback>  // void()
+    Signal(Loop& loop, int signo, Callback callback) : Handle(loop, std::move(callback)) {
+        enter(signo);
+    }
+
+private:
+    void enter(int signo);  // throws std::system_error
 };
 
 }  // namespace ev

@@ -25,6 +25,7 @@ using Duration = Clock::duration;
 class TimerQueue {
 public:
     using Id = std::size_t;  // of a timer from create() to destroy()
+    static constexpr Id none = SIZE_MAX;
     Id create();
     void destroy(Id id);
 

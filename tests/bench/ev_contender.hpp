@@ -20,8 +20,8 @@ struct Contender {
     virtual void turn(bool may_wait) = 0;
 
     virtual void make_timers(std::size_t) {}
-    virtual void start(std::size_t, std::chrono::milliseconds) {}  // of a timer at rest
-    virtual void restart(std::size_t timer, std::chrono::milliseconds delay) {
+    virtual void start(std::size_t, std::chrono::microseconds) {}  // of a timer at rest
+    virtual void restart(std::size_t timer, std::chrono::microseconds delay) {
         stop(timer);
         start(timer, delay);
     }

@@ -30,7 +30,7 @@ public:
             timer.data = &work_;
         }
     }
-    void start(std::size_t timer, std::chrono::milliseconds delay) override {
+    void start(std::size_t timer, std::chrono::microseconds delay) override {
         ev_timer_set(&timers_[timer], std::chrono::duration<double>(delay).count(), 0.);
         ev_timer_start(loop_, &timers_[timer]);
     }
@@ -61,7 +61,7 @@ struct LibevEpoll : Libev {
 // The way to restart that its manual advises for timeouts of idle connections.
 struct LibevAgain : LibevPoll {
     using LibevPoll::LibevPoll;
-    void restart(std::size_t timer, std::chrono::milliseconds delay) override {
+    void restart(std::size_t timer, std::chrono::microseconds delay) override {
         timers_[timer].repeat = std::chrono::duration<double>(delay).count();
         ev_timer_again(loop_, &timers_[timer]);
     }

@@ -38,11 +38,11 @@ public:
         while (timers_.size() < count)
             timers_.push_back(event_new(base_, -1, 0, fired, &work_));
     }
-    void start(std::size_t timer, std::chrono::milliseconds delay) override {
-        const timeval time{delay.count() / 1000, delay.count() % 1000 * 1000};
+    void start(std::size_t timer, std::chrono::microseconds delay) override {
+        const timeval time{delay.count() / 1000000, delay.count() % 1000000};
         event_add(timers_[timer], &time);
     }
-    void restart(std::size_t timer, std::chrono::milliseconds delay) override {
+    void restart(std::size_t timer, std::chrono::microseconds delay) override {
         start(timer, delay);
     }
     void stop(std::size_t timer) override { event_del(timers_[timer]); }

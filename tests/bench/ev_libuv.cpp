@@ -35,10 +35,12 @@ public:
             timer.data = &work_;
         }
     }
-    void start(std::size_t timer, std::chrono::milliseconds delay) override {
-        uv_timer_start(&timers_[timer], fired, static_cast<std::uint64_t>(delay.count()), 0);
+    // It counts in milliseconds.
+    void start(std::size_t timer, std::chrono::microseconds delay) override {
+        uv_timer_start(&timers_[timer], fired, static_cast<std::uint64_t>(delay.count() / 1000),
+                       0);
     }
-    void restart(std::size_t timer, std::chrono::milliseconds delay) override {
+    void restart(std::size_t timer, std::chrono::microseconds delay) override {
         start(timer, delay);
     }
     void stop(std::size_t timer) override { uv_timer_stop(&timers_[timer]); }

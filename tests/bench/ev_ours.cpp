@@ -17,10 +17,10 @@ public:
     void make_timers(std::size_t count) override {
         while (timers_.size() < count) timers_.emplace_back(loop_, [this] { work_.fired(); });
     }
-    void start(std::size_t timer, std::chrono::milliseconds delay) override {
+    void start(std::size_t timer, std::chrono::microseconds delay) override {
         timers_[timer].start(delay);
     }
-    void restart(std::size_t timer, std::chrono::milliseconds delay) override {
+    void restart(std::size_t timer, std::chrono::microseconds delay) override {
         timers_[timer].start(delay);
     }
     void stop(std::size_t timer) override { timers_[timer].cancel(); }

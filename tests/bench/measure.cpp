@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <thread>
 
@@ -53,6 +54,12 @@ void begin(const char* title) {
                 system.sysname, system.release, system.machine, __VERSION__);
 }
 
+double cpu_ns() {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
 double median(std::vector<double> values) {
     if (values.empty()) return -1;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -82,14 +89,14 @@ void Table::add(const std::string& load, int rounds,
 
 void Table::print() const {
     std::printf("\n%s\n%-26s", title_.c_str(), "");
-    for (const Column& column : columns_) std::printf("%10s", column.load.c_str());
+    for (const Column& column : columns_) std::printf("%11s", column.load.c_str());
     std::printf("\n%-26s", (contenders_[0] + ", ns").c_str());
-    for (const Column& column : columns_) std::printf("%10.0f", column.medians[0]);
+    for (const Column& column : columns_) std::printf("%11.0f", column.medians[0]);
     for (std::size_t i = 1; i < contenders_.size(); ++i) {
         std::printf("\n%-26s", contenders_[i].c_str());
         for (const Column& column : columns_)
-            column.ratios[i] < 0 ? std::printf("%10s", "-")
-                                 : std::printf("%10.2f", column.ratios[i]);
+            column.ratios[i] < 0 ? std::printf("%11s", "-")
+                                 : std::printf("%11.2f", column.ratios[i]);
     }
     std::printf("\n");
     std::fflush(stdout);

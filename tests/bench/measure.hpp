@@ -2,7 +2,6 @@
 // speed drifts drifts for all, and the table of their medians and paired ratios.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,10 +13,8 @@ int rounds(int usual);
 // Keeps this process, and what it starts, on one processor, and prints the machine's facts.
 void begin(const char* title);
 
-inline double ns_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start)
-        .count();
-}
+// Nanoseconds that this thread has had of a processor: what others take is not counted.
+double cpu_ns();
 
 double median(std::vector<double> values);
 

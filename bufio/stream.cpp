@@ -85,6 +85,11 @@ void Stream::need_input(std::size_t bytes) {
     update();
 }
 
+void Stream::hold(bool held) {
+    held_ = held;
+    update();
+}
+
 void Stream::finish() {
     if (end_ || finishing_) return;
     finishing_ = true;
@@ -214,7 +219,7 @@ void Stream::end_with(End end) {
 // The last words of a peer that takes nothing more are no more than the system holds already,
 // and the user may wait for room to send before it consumes: the marks don't count then.
 bool Stream::wants_input() const {
-    return ready_ && !end_ && !input_ended_ && (!full_ || broken_);
+    return ready_ && !end_ && !input_ended_ && !held_ && (!full_ || broken_);
 }
 
 bool Stream::wants_output() const {

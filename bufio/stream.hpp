@@ -66,6 +66,8 @@ public:
     // The user may need so many bytes at once to go on: the low-water mark is not below that,
     // and the high one above it.
     void need_input(std::size_t bytes);
+    // Held: reads nothing, and so does not notice either that the peer has ended.
+    void hold(bool held);
 
     // Says, after all that is pending, that nothing more will be written: FIN, or close_notify
     // with TLS. Input goes on; once the peer has ended too, the stream has ended cleanly.
@@ -122,6 +124,7 @@ private:
     bool told_end_ = false;  // the user knows that it has ended, and is not called again
     bool full_ = false;  // input has passed its high-water mark and not yet come below the low
     bool unseen_ = false;  // the last read stopped before the transport had nothing more
+    bool held_ = false;    // nothing is to be read
     bool input_ended_ = false;
     bool finishing_ = false;
     bool output_closed_ = false;

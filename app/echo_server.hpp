@@ -1,12 +1,15 @@
-// Sends back what it receives. Used by yodeld, and by yodel itself when it is started without a
-// target.
+// Sends back what it receives, or what it is told to send back wrongly. Used by yodeld, and by
+// yodel itself when it is started without a target.
 #pragma once
 
+#include "app/faults.hpp"
+#include "app/framing.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,39 +24,61 @@ public:
         std::optional<bufio::TlsContext> tls;
         std::size_t max_connections = 1024;    // one more is accepted and closed at once
         std::size_t max_buffer = 1024 * 1024;  // bytes of a connection; above, it is not read
+        std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
         ev::Duration handshake_timeout = std::chrono::seconds(10);
+        const Framing* framing = find_framing("raw");
+        Faults faults;
+        bool verbose = false;  // also log what is in order
     };
-    // One line of text, without its end, on what went wrong with a connection. It may hold
-    // bytes that the peer chose.
-    using Log = std::function<void(const std::string&)>;
+
+    // What happened to a connection: one line of text, without its end. It may hold bytes that
+    // the peer chose.
+    struct Event {
+        std::string peer;  // its address
+        std::string text;
+    };
+    using Log = std::function<void(const Event&)>;
+
+    struct Counters {
+        std::uint64_t accepted = 0;
+        std::uint64_t turned_away = 0;  // of these: closed at once
+        std::uint64_t failed = 0;       // of these: ended otherwise than in order
+        std::uint64_t bytes_in = 0;
+        std::uint64_t bytes_out = 0;
+    };
 
     EchoServer(ev::Loop& loop, Options options, Log log);
     ~EchoServer();
 
     // The address that it got. Throws std::system_error.
     const bufio::Address& listen(const bufio::Address& address);
+    // For the connections from now on.
+    void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
     // Stops accepting, lets the connections get what is on its way to them for at most `grace`,
-    // and calls back when none is left.
+    // and calls back when none is left, or time is up.
     void drain(ev::Duration grace, std::function<void()> drained);
 
     std::size_t connections() const { return connections_.size(); }
+    Counters counters() const;
 
 private:
     class Connection;
 
     void accept(bufio::Fd socket, const bufio::Address& peer);
+    std::unique_ptr<bufio::Transport> transport(bufio::Fd socket) const;
+    std::unique_ptr<Echo> make_echo(Connection& connection);
     void remove(Connection& connection);
-    void finish_all();
 
     ev::Loop& loop_;
     Options options_;
     Log log_;
+    Counters counters_;  // the bytes: of connections that are no more
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;
     std::vector<std::unique_ptr<Connection>> connections_;  // each knows its place
     std::function<void()> drained_;                         // set while draining
-    ev::Duration grace_{};
     ev::Timer drain_;  // after a turn that has still echoed what had already come
+    ev::Timer grace_;
 };
 
 }  // namespace yodel

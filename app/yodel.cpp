@@ -57,7 +57,7 @@ std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
     const bufio::Address any_port(reinterpret_cast<const sockaddr*>(&loopback),
                                   sizeof loopback);
     auto made =
-        std::make_unique<EchoServer>(loop, std::move(server), [](const std::string&) {});
+        std::make_unique<EchoServer>(loop, std::move(server), [](auto&) {});
     const bufio::Address& address = made->listen(any_port);
     options.session.endpoint.host = "127.0.0.1";
     options.session.endpoint.service = std::to_string(address.port());

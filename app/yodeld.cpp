@@ -3,128 +3,172 @@
 #include "app/command_line.hpp"
 #include "app/echo_server.hpp"
 #include "app/exit_status.hpp"
-#include "app/target.hpp"
-#include "app/units.hpp"
+#include "app/json.hpp"
+#include "app/server_options.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <stdexcept>
 
 namespace yodel {
 
 namespace {
 
-struct ServerOptions {
-    EchoServer::Options server;
-    bufio::TlsServerOptions tls;
-    bool use_tls = false;
-    int family = AF_UNSPEC;
-    std::vector<bufio::Endpoint> endpoints;
-    ev::Duration grace = std::chrono::seconds(5);
-    bool help = false;
-    bool version = false;
+// Descriptors that are no connections: the standard ones, the loop's, those of a look-up.
+constexpr rlim_t own_descriptors = 16;
+
+// The ports, for whoever started the server; gone when it leaves.
+class PortFile {
+public:
+    PortFile(std::string path, const std::string& ports) : path_(std::move(path)) {
+        if (path_.empty()) return;
+        const std::string fresh = path_ + ".new";
+        std::ofstream(fresh) << ports << std::flush;
+        if (std::rename(fresh.c_str(), path_.c_str()) != 0)
+            throw std::runtime_error("cannot write " + path_);
+    }
+    ~PortFile() {
+        if (!path_.empty()) ::unlink(path_.c_str());
+    }
+    PortFile(const PortFile&) = delete;
+    PortFile& operator=(const PortFile&) = delete;
+
+private:
+    std::string path_;  // empty: there is none
 };
 
-ev::Duration duration(const std::string& text) {
-    if (const auto value = parse_duration(text)) return *value;
-    throw UsageError("\"" + text + "\" is not a duration such as 1.5s, 200ms or 2m");
-}
+class Daemon {
+public:
+    explicit Daemon(ServerOptions options)
+        : options_(std::move(options)),
+          server_(loop_, options_.server, [this](const auto& event) { log(event); }) {}
 
-std::size_t connections(const std::string& text) {
-    if (const auto value = parse_number(text, 1, 1'000'000)) return *value;
-    throw UsageError("\"" + text + "\" is not a number of connections, from 1 to 1000000");
-}
-
-std::size_t size(const std::string& text) {
-    if (const auto value = parse_size(text); value && *value > 0) return *value;
-    throw UsageError("\"" + text + "\" is not a size such as 512, 64k or 1M");
-}
-
-std::vector<Option> table(ServerOptions& to) {
-    return {
-        {'4', nullptr, nullptr, "IPv4 only", [&](auto&) { to.family = AF_INET; }},
-        {'6', nullptr, nullptr, "IPv6 only", [&](auto&) { to.family = AF_INET6; }},
-        {0, "tls", nullptr, "speak TLS", [&](auto&) { to.use_tls = true; }},
-        {0, "cert", "FILE", "the certificate, PEM with its chain",
-         [&](auto& text) { to.tls.certificate = text; }},
-        {0, "key", "FILE", "its key (in the certificate's file)",
-         [&](auto& text) { to.tls.key = text; }},
-        {0, "cacert", "FILE", "demand client certificates by these authorities",
-         [&](auto& text) { to.tls.client_ca = text; }},
-        {'m', "max-conns", "N", "connections at once (1024)",
-         [&](auto& text) { to.server.max_connections = connections(text); }},
-        {0, "idle-timeout", "D", "drop a connection that is idle for so long (off)",
-         [&](auto& text) { to.server.idle_timeout = duration(text); }},
-        {0, "handshake-timeout", "D", "for TLS to be agreed on (10s)",
-         [&](auto& text) { to.server.handshake_timeout = duration(text); }},
-        {0, "max-buffer", "SIZE", "bytes held for a connection; above, it is not read (1M)",
-         [&](auto& text) { to.server.max_buffer = size(text); }},
-        {0, "grace", "D", "for connections to get what is theirs, at the end (5s)",
-         [&](auto& text) { to.grace = duration(text); }},
-        {'h', "help", nullptr, "this text", [&](auto&) { to.help = true; }},
-        {'V', "version", nullptr, "the version", [&](auto&) { to.version = true; }},
-    };
-}
-
-ServerOptions parse(int argc, char* argv[]) {
-    ServerOptions options;
-    const auto words = parse_command_line(argc, argv, table(options));
-    if (options.help || options.version) return options;
-    if (words.empty()) throw UsageError("a port to listen on is missing");
-    for (const std::string& word : words) {
-        const Target target = parse_listening_target(word);
-        bufio::Endpoint endpoint;
-        endpoint.host = target.host;
-        endpoint.service = target.service;
-        endpoint.family = options.family;
-        endpoint.passive = true;
-        options.endpoints.push_back(endpoint);
+    void run() {
+        for (const bufio::Endpoint& endpoint : options_.endpoints) listen(endpoint);
+        raise_descriptor_limit();
+        if (options_.self_signed) say_pin();
+        if (std::fflush(stdout) != 0)
+            throw std::runtime_error("cannot write to standard output");
+        const PortFile file(options_.port_file, ports_);
+        loop_.run();
     }
-    if (options.use_tls && options.tls.certificate.empty())
-        throw UsageError("--tls needs --cert");
-    if (!options.use_tls &&
-        !(options.tls.certificate + options.tls.key + options.tls.client_ca).empty())
-        throw UsageError("an option for TLS is given, but not --tls");
-    return options;
-}
 
-std::string help() {
-    ServerOptions unused;
-    return "usage: yodeld [options] [ADDR:]PORT...\n"
-           "Sends back what it receives. Listens on the loopback unless ADDR is given; port 0 "
-           "is\n"
-           "any free one. TERM or INT: leaves when what is on its way is delivered.\n\n" +
-           help_text(table(unused)) +
-           "\nD is a number of seconds, or one with ms, s, m or h.\n";
-}
+private:
+    void listen(const bufio::Endpoint& endpoint) {
+        const bufio::Found found = bufio::look_up(endpoint);
+        if (found.addresses.empty())
+            throw std::runtime_error("cannot listen on " + endpoint.text() + ": " +
+                                     found.error);
+        const bufio::Address& address = server_.listen(found.addresses.front());
+        if (address.port() != 0) ports_ += std::to_string(address.port()) + "\n";
+        if (options_.json) {
+            std::printf("{\"listening\":%s,\"port\":%d}\n", json_string(address.text()).c_str(),
+                        address.port());
+        } else {
+            std::printf("listening %s\n", address.text().c_str());
+        }
+    }
 
-void listen(EchoServer& server, const bufio::Endpoint& endpoint) {
-    const bufio::Found found = bufio::look_up(endpoint);
-    if (found.addresses.empty())
-        throw std::runtime_error("cannot listen on " + endpoint.text() + ": " + found.error);
-    const bufio::Address& address = server.listen(found.addresses.front());
-    std::printf("listening %s\n", address.text().c_str());
-    if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
-}
+    // The loop's own limit is the system's: what --max-conns asks for may be out of reach.
+    void raise_descriptor_limit() {
+        rlimit limit{};
+        ::getrlimit(RLIMIT_NOFILE, &limit);
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+        ::getrlimit(RLIMIT_NOFILE, &limit);
+        const rlim_t wanted =
+            options_.server.max_connections + options_.endpoints.size() + own_descriptors;
+        if (limit.rlim_cur < wanted)
+            say("--max-conns " + std::to_string(options_.server.max_connections) +
+                " does not fit: the system allows " + std::to_string(limit.rlim_cur) +
+                " descriptors (ulimit -Hn)");
+    }
 
-void serve(const ServerOptions& options) {
-    ev::Loop loop;
-    EchoServer server(loop, options.server,
-                      [](const std::string& line) { complain("yodeld", line); });
-    bool leaving = false;
-    const auto leave = [&] {
-        if (leaving) return loop.stop();
-        leaving = true;
-        server.drain(options.grace, [&] { loop.stop(); });
-    };
-    const ev::Signal terminate(loop, SIGTERM, leave);
-    const ev::Signal interrupt(loop, SIGINT, leave);
-    for (const bufio::Endpoint& endpoint : options.endpoints) listen(server, endpoint);
-    loop.run();
+    void say_pin() const {
+        const std::string pin = options_.server.tls->pin();
+        if (options_.json) {
+            std::printf("{\"pinnedpubkey\":%s}\n", json_string(pin).c_str());
+        } else {
+            std::printf("--pinnedpubkey %s\n", pin.c_str());
+        }
+    }
+
+    void leave() {
+        if (leaving_) return loop_.stop();
+        leaving_ = true;
+        server_.drain(options_.grace, [this] { loop_.stop(); });
+    }
+
+    void reload() {
+        if (!options_.use_tls || options_.self_signed) return;
+        try {
+            server_.set_tls(bufio::TlsContext::server(options_.tls));
+            say("certificates read again");
+        } catch (const bufio::TlsError& error) {
+            say(std::string("the certificates stay as they were: ") + error.what());
+        }
+    }
+
+    void report() const {
+        const EchoServer::Counters counters = server_.counters();
+        const struct {
+            const char* name;
+            std::uint64_t count;
+        } rows[] = {{"connections", server_.connections()}, {"accepted", counters.accepted},
+                    {"turned away", counters.turned_away},  {"failed", counters.failed},
+                    {"bytes in", counters.bytes_in},        {"bytes out", counters.bytes_out}};
+        std::string text;
+        for (const auto& row : rows) {
+            text += text.empty() ? "" : options_.json ? "," : ", ";
+            const std::string number = std::to_string(row.count);
+            text +=
+                options_.json ? json_string(row.name) + ":" + number : number + " " + row.name;
+        }
+        if (options_.json) return write_line("{" + text + "}");
+        complain("yodeld", text);
+    }
+
+    void log(const EchoServer::Event& event) const {
+        if (!options_.json) return complain("yodeld", event.peer + ": " + event.text);
+        write_line("{\"peer\":" + json_string(event.peer) +
+                   ",\"text\":" + json_string(event.text) + "}");
+    }
+
+    void say(const std::string& text) const {
+        if (!options_.json) return complain("yodeld", text);
+        write_line("{\"text\":" + json_string(text) + "}");
+    }
+
+    static void write_line(const std::string& text) {
+        std::fputs((text + "\n").c_str(), stderr);
+    }
+
+    const ServerOptions options_;
+    ev::Loop loop_;
+    EchoServer server_;
+    std::string ports_;
+    bool leaving_ = false;
+    ev::Signal terminate_{loop_, SIGTERM, [this] { leave(); }};
+    ev::Signal interrupt_{loop_, SIGINT, [this] { leave(); }};
+    ev::Signal hangup_{loop_, SIGHUP, [this] { reload(); }};
+    ev::Signal user_{loop_, SIGUSR1, [this] { report(); }};
+};
+
+void serve(ServerOptions options) {
+    if (options.self_signed) {
+        options.server.tls = bufio::TlsContext::self_signed_server();
+    } else if (options.use_tls) {
+        options.server.tls = bufio::TlsContext::server(options.tls);
+    }
+    Daemon(std::move(options)).run();
 }
 
 int main(int argc, char* argv[]) {
@@ -132,11 +176,10 @@ int main(int argc, char* argv[]) {
     std::setlocale(LC_CTYPE, "");
     std::signal(SIGPIPE, SIG_IGN);
     try {
-        ServerOptions options = parse(argc, argv);
-        if (options.help) return std::fputs(help().c_str(), stdout) < 0;
+        ServerOptions options = parse_server_options(argc, argv);
+        if (options.help) return std::fputs(server_help().c_str(), stdout) < 0;
         if (options.version) return std::puts("yodeld " YODEL_VERSION) < 0;
-        if (options.use_tls) options.server.tls = bufio::TlsContext::server(options.tls);
-        serve(options);
+        serve(std::move(options));
     } catch (const UsageError& error) {
         complain("yodeld", std::string(error.what()) + " (yodeld -h shows the options)");
         return usage_error;

@@ -366,7 +366,7 @@ TEST_CASE("the echo server bounds what a client that never reads costs") {
     ev::Loop loop;
     EchoServer::Options options;
     options.max_buffer = 100'000;
-    EchoServer echo(loop, options, [](const std::string&) {});
+    EchoServer echo(loop, options, [](auto&) {});
     const bufio::Address address = echo.listen(any_loopback_port());
     const bufio::Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
     ::connect(client.get(), address.get(), address.size);

@@ -1,0 +1,31 @@
+// What yodeld is asked to do: its command line, read and checked.
+#pragma once
+
+#include "app/echo_server.hpp"
+#include "bufio/lookup.hpp"
+#include "bufio/tls.hpp"
+
+#include <string>
+#include <vector>
+
+namespace yodel {
+
+struct ServerOptions {
+    EchoServer::Options server;  // its `tls` is left to be made of the following
+    bufio::TlsServerOptions tls;
+    bool use_tls = false;
+    bool self_signed = false;
+    int family = AF_UNSPEC;
+    std::vector<bufio::Endpoint> endpoints;  // at least one
+    ev::Duration grace = std::chrono::seconds(5);
+    std::string port_file;
+    bool json = false;
+    bool help = false;
+    bool version = false;
+};
+
+// Throws UsageError.
+ServerOptions parse_server_options(int argc, char* argv[]);
+std::string server_help();
+
+}  // namespace yodel

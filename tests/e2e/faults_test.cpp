@@ -1,0 +1,160 @@
+// yodeld as a test peer: every fault, and how yodel reports it.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+
+#include <csignal>
+#include <cstdlib>
+
+using test::Outcome;
+using test::Process;
+using test::run;
+using test::Server;
+using test::yodel;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::string lines(int count) {
+    std::string text;
+    for (int i = 1; i <= count; ++i) text += "line " + std::to_string(i) + "\n";
+    return text;
+}
+
+// What becomes of ten lines sent to a server with the fault.
+Outcome ten_lines(const std::vector<std::string>& server_options,
+                  std::vector<std::string> client_options = {}) {
+    std::vector<std::string> options{"-f", "line"};
+    options.insert(options.end(), server_options.begin(), server_options.end());
+    Server server(options);
+    std::vector<std::string> command{yodel, "-W", "20"};
+    command.insert(command.end(), client_options.begin(), client_options.end());
+    command.insert(command.end(), {"127.0.0.1", server.port()});
+    return run(command, lines(10));
+}
+
+// The least round trip of a summary, in milliseconds.
+double least_round_trip(const std::string& errors) {
+    const std::string mark = "min/p50/p95/p99/max ";
+    const std::size_t place = errors.find(mark);
+    return place == errors.npos ? -1 : std::atof(errors.c_str() + place + mark.size());
+}
+
+}  // namespace
+
+TEST_CASE("fault --delay shows in the round trips, and the order stays") {
+    const Outcome outcome = ten_lines({"--delay", "30ms~10ms"});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output == lines(10));
+    CHECK(least_round_trip(outcome.errors) >= 20);
+}
+
+TEST_CASE("fault --drop: the lines are lost") {
+    const Outcome all = ten_lines({"--drop", "1"}, {"-W", "50ms"});
+    CHECK(all.status == 1);
+    CHECK(contains(all.errors, "10 sent, 0 echoed, 0 bad, 10 lost"));
+    CHECK(all.output.empty());
+}
+
+TEST_CASE("fault --corrupt: the replies are bad, and where is said") {
+    const Outcome outcome = ten_lines({"--corrupt", "100%"});
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.errors, "reply 1 differs from its message at byte"));
+    CHECK(contains(outcome.errors, "10 sent, 0 echoed, 10 bad, 0 lost"));
+}
+
+TEST_CASE("fault --dup: there is a reply that nobody asked for") {
+    Server server({"-f", "line", "--dup", "1"});
+    const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, lines(1));
+    CHECK(outcome.output == "line 1\nline 1\n");
+    CHECK(contains(outcome.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 unasked"));
+}
+
+TEST_CASE("the same seed meets the same faults, another one others") {
+    const std::vector<std::string> faults{"--corrupt", "0.3", "--dup", "0.3", "--seed"};
+    const auto output = [&](const char* seed) {
+        auto options = faults;
+        options.emplace_back(seed);
+        return ten_lines(options).output;
+    };
+    const std::string first = output("7");
+    CHECK(first != lines(10));
+    CHECK(output("7") == first);
+    CHECK(output("8") != first);
+}
+
+TEST_CASE("fault --chunk: what comes in pieces is put together") {
+    const Outcome outcome = ten_lines({"--chunk", "1"});
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "10 sent, 10 echoed, 0 bad, 0 lost;"));
+}
+
+TEST_CASE("fault --close-after: the rest is lost") {
+    const Outcome outcome = ten_lines({"--close-after", "3"});
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output == lines(3));
+    CHECK(contains(outcome.errors, "10 sent, 3 echoed, 0 bad, 7 lost"));
+}
+
+TEST_CASE("fault --reset-after: the reset is told, with its status") {
+    const Outcome outcome = ten_lines({"--reset-after", "3"});
+    CHECK(outcome.status == 56);
+    CHECK(outcome.output == lines(3));
+    CHECK(contains(outcome.errors, "Connection reset by peer"));
+    CHECK(contains(outcome.errors, "10 sent, 3 echoed, 0 bad, 7 lost"));
+}
+
+TEST_CASE("fault --half-close: the server that says nothing more is told") {
+    Server server({"--half-close"});
+    Process client({yodel, "127.0.0.1", server.port()});
+    client.write(lines(1));
+    client.close_input();
+    CHECK(client.wait_exit() == 1);
+    CAPTURE(client.errors());
+    const bool before =
+        contains(client.errors(), "the server closed before all input was sent");
+    const bool after = contains(client.errors(), "1 sent, 0 echoed, 0 bad, 1 lost");
+    CHECK((before || after));
+}
+
+TEST_CASE("fault --no-read: nothing comes back, and nothing is taken in the end") {
+    Server server({"--no-read"});
+    const Outcome outcome =
+        run({yodel, "-f", "raw", "--idle-timeout", "200ms", "127.0.0.1", server.port()},
+            std::string(20'000'000, 'x'));
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 28);
+    CHECK(contains(outcome.errors, "nothing sent or received for 200ms"));
+}
+
+TEST_CASE("fault --stall-handshake: the handshake's time runs out") {
+    Server server({"--self-signed", "--stall-handshake"});
+    const Outcome outcome =
+        run({yodel, "--tls", "-w", "200ms", "127.0.0.1", server.port()}, "a\n");
+    CHECK(outcome.status == 28);
+    CHECK(contains(outcome.errors, "within 200ms: still TLS handshake with 127.0.0.1:"));
+}
+
+TEST_CASE("fault --banner: it comes before all else, unasked") {
+    const Outcome outcome = ten_lines({"--banner", "220 hello\\x21\\n"});
+    CHECK(outcome.output == "220 hello!\n" + lines(10));
+    CHECK(contains(outcome.errors, "10 sent, 10 echoed, 0 bad, 0 lost, 1 unasked"));
+}
+
+TEST_CASE("faults act over TLS too") {
+    Server server({"--self-signed", "-f", "len2", "--corrupt", "1"});
+    const Outcome outcome =
+        run({yodel, "--tls", "-k", "-f", "len2", "127.0.0.1", server.port()}, lines(5));
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.errors, "5 sent, 0 echoed, 5 bad, 0 lost"));
+}
+
+TEST_CASE("a message that is larger than a faulty server may hold ends its connection") {
+    Server server({"-f", "line", "--dup", "1", "--max-buffer", "1k"});
+    run({yodel, "127.0.0.1", server.port()}, std::string(5000, 'x') + "\n");
+    CHECK(server.process().wait_for_errors("is over the limit of 1024"));
+}

@@ -23,6 +23,12 @@ ev::Duration duration(const std::string& text) {
     return checked(parse_duration(text), text, "a duration such as 1.5s, 200ms or 2m");
 }
 
+unsigned retries(const std::string& text) {
+    if (text == "forever") return Session::forever;
+    return checked(parse_number(text, 0, 1'000'000), text,
+                   "a number up to 1000000, or \"forever\"");
+}
+
 Expect expectation(const std::string& text) {
     if (text == "echo") return Expect::echo;
     if (text == "any") return Expect::any;
@@ -77,6 +83,10 @@ std::vector<Option> table(ClientOptions& to) {
          [&](auto& text) { session.endpoint.path = text; }},
         {'w', "connect-timeout", "D", "for look-up, TCP and TLS together (10s)",
          [&](auto& text) { session.connect_timeout = duration(text); }},
+        {0, "retry", "N", "tries after a failed one, or forever (screen: forever, pipe: 0)",
+         [&](auto& text) { to.retries = retries(text); }},
+        {0, "retry-delay", "D", "before the first of them, doubling to 30s (0.5s)",
+         [&](auto& text) { session.retry_delay = duration(text); }},
         {0, "idle-timeout", "D", "end when nothing comes or goes for so long (off)",
          [&](auto& text) { session.idle_timeout = duration(text); }},
         {0, "tls", nullptr, "speak TLS, certificate and name verified",

@@ -4,6 +4,7 @@
 #include "app/session.hpp"
 #include "bufio/tls.hpp"
 
+#include <optional>
 #include <string>
 
 namespace yodel {
@@ -12,6 +13,7 @@ struct ClientOptions {
     Session::Options session;
     bufio::TlsClientOptions tls;
     bool use_tls = false;
+    std::optional<unsigned> retries;  // none: as the mode has it
     bool own_server = false;  // no target was named: talk to an echo server in this process
     bool no_tui = false;
     bool quiet = false;

@@ -342,6 +342,9 @@ std::string ScreenClient::state_words() const {
     case State::open:
         return session_.input_ended() ? "half-closed (server)" : "up " + uptime_text(elapsed);
     case State::finishing: return "closing " + elapsed_text(elapsed);
+    case State::waiting:
+        return session_.end().text + "; retry " + std::to_string(session_.retry()) + " in " +
+               elapsed_text(session_.retry_time() - loop_.now()) + " (M-r now)";
     case State::closed: break;
     }
     return "closed: " + session_.end().text;

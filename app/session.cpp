@@ -3,6 +3,7 @@
 #include "app/units.hpp"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 namespace yodel {
@@ -37,11 +38,17 @@ Session::Session(ev::Loop& loop, Options options, User& user)
       options_(std::move(options)),
       user_(user),
       decoder_(*options_.framing, options_.max_frame),
+      backoff_(options_.retry_delay, std::random_device()()),
       deadline_(loop, [this] { timed_out(); }),
       reply_(loop, [this] { replies_late(); }),
       quiet_(loop, [this] { stream_->finish(); }) {}
 
 void Session::connect() {
+    backoff_.reset();
+    dial();
+}
+
+void Session::dial() {
     end_ = {};
     facts_.reset();
     decoder_ = Decoder(*options_.framing, options_.max_frame);
@@ -142,7 +149,9 @@ void Session::opened() {
     learn();
     deadline_.cancel();
     if (options_.idle_timeout) deadline_.start(*options_.idle_timeout);
+    queue_kept();
     enter(State::open);
+    flush();
 }
 
 void Session::learn() {
@@ -151,14 +160,15 @@ void Session::learn() {
 
 void Session::stream_changed(bufio::Stream&) {
     read_at_ = ev::Clock::now();
+    if (stream_->bytes_read() > 0 && stream_->open()) backoff_.reset();
     if (state_ == State::handshaking && stream_->open()) opened();
     if (!stream_) return;
     if (options_.idle_timeout && stream_->open()) deadline_.start(*options_.idle_timeout);
     stamp(read_at_);
     receive();
     if (!stream_) return;
-    if (stream_->input_ended() && !held_) lose_outstanding();
     if (stream_->end() && !held_) return ended(stream_->end());
+    if (stream_->input_ended() && !held_) lose_outstanding();
     watch_replies();
     finish_if_answered();
     user_.session_changed();
@@ -266,6 +276,26 @@ void Session::lose_outstanding() {
     }
 }
 
+// All but what can go out again: messages that had not been handed over whole, and are not told
+// to be late.
+void Session::lose_sent() {
+    if (options_.framing->kind == Framing::Kind::raw) return lose_outstanding();
+    while (outstanding_.size() > unstamped_ || late_count_ > 0) {
+        const Message lost = take_oldest();
+        if (!lost.late) user_.session_lost(lost);
+    }
+}
+
+void Session::queue_kept() {
+    for (Message& message : outstanding_) {
+        const std::size_t before = batch_.size();
+        encode(*options_.framing, message.payload, batch_);
+        queued_ += batch_.size() - before;
+        message.end = queued_;
+        message.sent = {};
+    }
+}
+
 void Session::watch_replies() {
     if (awaited() == 0) return reply_.cancel();
     reply_.start_at(outstanding_[late_count_].sent + options_.reply_timeout);
@@ -290,6 +320,7 @@ void Session::finish_if_answered() {
 }
 
 void Session::timed_out() {
+    if (state_ == State::waiting) return dial();
     if (state_ == State::open || state_ == State::finishing)
         return ended({Reason::timeout,
                       "nothing sent or received for " + duration_text(*options_.idle_timeout)});
@@ -301,14 +332,19 @@ void Session::timed_out() {
 void Session::ended(End end) {
     if (stream_) learn();
     end_ = in_order(end) ? End{Reason::clean, "closed"} : std::move(end);
+    const bool again = worth_retrying();
     dialer_.reset();
     stream_.reset();
     batch_.clear();
     deadline_.cancel();
     reply_.cancel();
     quiet_.cancel();
+    if (again) {
+        lose_sent();
+        deadline_.start(backoff_.next());
+        return enter(State::waiting);
+    }
     lose_outstanding();
-    unstamped_ = 0;
     enter(State::closed);
 }
 
@@ -318,6 +354,22 @@ bool Session::in_order(const End& end) const {
     if (end.reason == Reason::clean) return true;
     const bool leaving = end.reason == Reason::timeout || end.reason == Reason::truncated;
     return leaving && state_ == State::finishing && awaited() == 0 && stream_->output_closed();
+}
+
+// Not where settings or trust stand in the way, nor where the end was wanted, by us or by the
+// peer; nor when nothing is left to be sent.
+bool Session::worth_retrying() const {
+    if (options_.retries != forever && backoff_.count() >= options_.retries) return false;
+    if (state_ == State::finishing && unstamped_ == 0) return false;
+    switch (end_.reason) {
+    case Reason::lookup:
+    case Reason::connect:
+    case Reason::send:
+    case Reason::receive:
+    case Reason::truncated: return true;
+    case Reason::timeout: return state_ == State::dialing || state_ == State::handshaking;
+    default: return false;
+    }
 }
 
 }  // namespace yodel

@@ -6,8 +6,13 @@
 // (Expect::any). Replies come in order; a reply that equals a later message says that those
 // before it are lost.  The round-trip time goes from the write that hands over the message's
 // last byte to the read that completes its reply.
+//
+// Where the options allow it, what fails for a reason that may pass (look-up, connecting, a
+// reset) is tried again after a while. What was sent is then lost; what had not yet gone out
+// whole goes out again over the next connection, except in `raw`, whose bytes have no seam.
 #pragma once
 
+#include "app/backoff.hpp"
 #include "app/framing.hpp"
 #include "bufio/dial.hpp"
 #include "bufio/stream.hpp"
@@ -16,6 +21,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,9 +61,13 @@ public:
         ev::Duration reply_timeout = std::chrono::seconds(5);
         ev::Duration close_timeout = std::chrono::seconds(5);  // for the peer's own end
         std::optional<ev::Duration> idle_timeout;
+        unsigned retries = 0;  // tries in a row after the first, or `forever`
+        ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
     };
+    static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
 
-    enum class State { idle, dialing, handshaking, open, finishing, closed };
+    // `waiting`: for the next try; end() tells why the last one failed.
+    enum class State { idle, dialing, handshaking, open, finishing, waiting, closed };
 
     // None of these may destroy the session.
     class User {
@@ -76,9 +86,9 @@ public:
 
     Session(ev::Loop& loop, Options options, User& user);
 
-    // From idle or closed.
+    // From idle or closed; from waiting: at once, as the first try.
     void connect();
-    // Closes now; pending output is lost.
+    // Closes now, for good; pending output is lost.
     void disconnect();
     // Says that nothing more will be sent, once the outstanding replies are in; but while none
     // comes for a moment, at once: the service may wait for our end before it answers.
@@ -99,6 +109,9 @@ public:
     std::string phase() const;                 // of connecting, in words
     ev::Time since() const { return since_; }  // when the state was entered
     const bufio::End& end() const { return end_; }
+    // While waiting: the number of the next try in a row, from 1, and its time.
+    unsigned retry() const { return backoff_.count(); }
+    ev::Time retry_time() const { return deadline_.deadline(); }
     bool input_ended() const { return stream_ && stream_->input_ended(); }
     // Messages without a reply that are not late.
     std::size_t awaited() const { return outstanding_.size() - late_count_; }
@@ -110,6 +123,7 @@ public:
 
 private:
     void enter(State state);
+    void dial();
     void dialed(bufio::Dialed dialed);
     void stream_changed(bufio::Stream& stream) override;
     void opened();
@@ -124,12 +138,15 @@ private:
     bool skip_to(std::string_view payload);
     Message take_oldest();
     void lose_outstanding();
+    void lose_sent();
+    void queue_kept();
     void watch_replies();
     void replies_late();
     void finish_if_answered();
     void timed_out();
     void ended(bufio::End end);
     bool in_order(const bufio::End& end) const;
+    bool worth_retrying() const;
 
     ev::Loop& loop_;
     Options options_;
@@ -150,7 +167,8 @@ private:
     std::size_t unstamped_ = 0;  // of these, at the end, not yet handed over whole
     ev::Time read_at_{};         // of the bytes that are being looked at
     bool held_ = false;
-    ev::Timer deadline_;  // of connecting, then of idleness
+    Backoff backoff_;
+    ev::Timer deadline_;  // of connecting, then of idleness, or of waiting for the next try
     ev::Timer reply_;     // of the oldest message that is not late
     ev::Timer quiet_;     // while finishing: no reply for a moment
 };

@@ -87,9 +87,11 @@ int run(ClientOptions options, int& signo) {
     const auto server = options.own_server ? own_server(loop, options) : nullptr;
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
     if (full_screen(options)) {
+        options.session.retries = options.retries.value_or(Session::forever);
         ScreenClient client(loop, options.session);
         return run(loop, client, signo);
     }
+    options.session.retries = options.retries.value_or(0);
     PipeClient client(loop, {options.session, options.window, options.quiet});
     return run(loop, client, signo);
 }

@@ -111,6 +111,9 @@ TEST_CASE("options reach what they are for") {
     CHECK(options.session.framing->name == "len4le");
     CHECK(options.window == 7);
     CHECK_FALSE(options.own_server);
+    CHECK(parse({"--retry", "forever", "--retry-delay", "2", "h:7"}).retries ==
+          Session::forever);
+    CHECK_FALSE(parse({"h:7"}).retries);
     CHECK(parse({}).own_server);
     CHECK(parse({"tls://h:7"}).use_tls);
     CHECK((parse({"-C", "h:7"}).session.framing->name == "crlf"));
@@ -125,7 +128,8 @@ TEST_CASE("options that contradict each other are refused") {
         std::vector<std::string>{"--tls", "--tls-min", "1.1", "h:7"},
         std::vector<std::string>{"-U", "p", "h:7"},
         std::vector<std::string>{"--tls", "--pinnedpubkey", "sha256//short", "h:7"},
-        std::vector<std::string>{"--window", "0", "h:7"});
+        std::vector<std::string>{"--window", "0", "h:7"},
+        std::vector<std::string>{"--retry", "often", "h:7"});
     CHECK_THROWS_AS(parse(words), UsageError);
 }
 

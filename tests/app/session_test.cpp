@@ -35,6 +35,10 @@ public:
                   loop_, bufio::make_plain_transport(std::move(socket)), user());
           }) {}
     int port() const { return listener_.address().port(); }
+    void reset() {
+        stream->abort();
+        stream.reset();
+    }
 
     std::unique_ptr<bufio::Stream> stream;
     std::string got;
@@ -360,6 +364,101 @@ TEST_CASE("a connection that can't be made is told, and the deadline holds over 
     CHECK((hanging.session.end().reason == Reason::timeout));
     CHECK(hanging.session.end().text.find("within 20ms: still TLS handshake") !=
           std::string::npos);
+}
+
+namespace {
+
+Session::Options persistent(unsigned retries) {
+    Session::Options options;
+    options.retries = retries;
+    options.retry_delay = 1ms;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("a connection that is refused is tried again, as often as allowed") {
+    ev::Loop loop;
+    int port = 0;
+    {
+        Server gone(loop);
+        port = gone.port();
+    }
+    Client client(loop, port, persistent(2));
+    for (const unsigned number : {1u, 2u}) {
+        turn_until(loop, [&] { return client.session.state() == State::waiting; });
+        CHECK(client.session.retry() == number);
+        CHECK(client.session.retry_time() >= client.session.since());
+        CHECK((client.session.end().reason == Reason::connect));
+        turn_until(loop, [&] { return client.session.state() != State::waiting; });
+    }
+    turn_until(loop, [&] { return client.session.state() == State::closed; });
+    CHECK((client.session.end().reason == Reason::connect));
+}
+
+TEST_CASE("after a reset what was sent is lost once, and the rest goes out again") {
+    Pair pair(persistent(Session::forever));
+    pair.client.send("sent");
+    pair.until_server_got("sent\n");
+    // More than the system takes, and one behind it.
+    const std::string big(20'000'000, 'x');
+    pair.client.send(big);
+    pair.client.send("kept");
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
+    CHECK((pair.client.log == "lost sent;"));
+    CHECK(pair.client.session.awaited() == 2);
+    pair.server.got.clear();
+    turn_until(pair.loop, [&] { return pair.server.got.size() >= big.size() + 6; });
+    CHECK((pair.server.got == big + "\nkept\n"));
+    pair.client.log.clear();
+    pair.server.stream->write("kept\n");
+    turn_until(pair.loop, [&] { return pair.client.log.size() > big.size(); });
+    CHECK((pair.client.log.ends_with("right kept=kept;")));
+}
+
+TEST_CASE("a wait for the next try is cut short or ended by hand") {
+    Session::Options options = persistent(Session::forever);
+    options.retry_delay = 1h;
+    Pair pair(options);
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
+    SECTION("connect") {
+        pair.client.session.connect();
+        turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
+    }
+    SECTION("disconnect") {
+        pair.client.session.disconnect();
+        CHECK((pair.client.session.state() == State::closed));
+    }
+}
+
+TEST_CASE("what another try can't mend is not tried again") {
+    SECTION("a peer that ended in order") {
+        Pair pair(persistent(Session::forever));
+        pair.server.stream->finish();
+        pair.client.session.finish();
+        pair.until_closed();
+    }
+    SECTION("a frame over the limit") {
+        Session::Options options = persistent(Session::forever);
+        options.max_frame = 1;
+        Pair pair(options);
+        pair.server.stream->write("long\n");
+        pair.until_closed();
+    }
+    SECTION("a certificate") {
+        ev::Loop loop;
+        EchoServer::Options server;
+        server.tls = bufio::TlsContext::self_signed_server();
+        EchoServer echo(loop, server, [](const std::string&) {});
+        const int port = echo.listen(any_loopback_port()).port();
+        Session::Options options = persistent(Session::forever);
+        options.tls = bufio::TlsContext::client({});
+        Client client(loop, port, options);
+        turn_until(loop, [&] { return client.session.state() == State::closed; });
+        CHECK((client.session.end().reason == Reason::certificate));
+    }
 }
 
 TEST_CASE("the echo server bounds what a client that never reads costs") {

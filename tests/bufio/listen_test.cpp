@@ -1,0 +1,138 @@
+#include "bufio/listen.hpp"
+
+#include "bufio/dial.hpp"
+#include "tests/bufio/certificates.hpp"
+#include "tests/bufio/fixture.hpp"
+#include "tests/bufio/system.hpp"
+
+#include <cerrno>
+#include <fstream>
+
+using namespace test;
+using bufio::Address;
+using bufio::Listener;
+
+namespace {
+
+ev::Time fake_now{};
+ev::Time fake_clock() { return fake_now; }
+
+Fd connect_to(const Address& where) {
+    Fd socket = bufio::open_socket(where.family());
+    const int result = ::connect(socket.get(), where.get(), where.size);
+    REQUIRE((result == 0 || errno == EINPROGRESS));
+    return socket;
+}
+
+struct Counting {
+    explicit Counting(ev::Loop& loop, const Address& where)
+        : listener(loop, where, [this](Fd socket, const Address& peer) {
+              sockets.push_back(std::move(socket));
+              last_peer = peer;
+          }) {}
+    std::vector<Fd> sockets;
+    Address last_peer;
+    Listener listener;
+};
+
+}  // namespace
+
+TEST_CASE("listening hands over each connection, ready for a stream") {
+    ev::Loop loop;
+    Counting counting(loop, loopback());
+    CHECK(counting.listener.address().port() > 0);
+    const Fd one = connect_to(counting.listener.address());
+    const Fd two = connect_to(counting.listener.address());
+    REQUIRE(run_until(loop, [&] { return counting.sockets.size() == 2; }));
+    CHECK(counting.last_peer.text().find("127.0.0.1:") == 0);
+    const int fd = counting.sockets[0].get();
+    CHECK((::fcntl(fd, F_GETFL) & O_NONBLOCK) != 0);
+    CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+}
+
+TEST_CASE("listening where another does is refused with the address") {
+    ev::Loop loop;
+    const Counting first(loop, loopback());
+    try {
+        const Counting second(loop, first.listener.address());
+        FAIL("accepted");
+    } catch (const std::system_error& error) {
+        const std::string text = error.what();
+        CHECK(text.find(first.listener.address().text()) != std::string::npos);
+    }
+}
+
+TEST_CASE("out of descriptors, accepting pauses for a second and resumes") {
+    fake_now = ev::Time{} + 1h;
+    ev::Loop loop(fake_clock);
+    Counting counting(loop, loopback());
+    Faults faults;
+    int refusals = 0;
+    const int code = GENERATE(EMFILE, ENFILE, ENOBUFS, ENOMEM, EINVAL);
+    faults.accept = [&] {
+        ++refusals;
+        return code;
+    };
+    const Fd one = connect_to(counting.listener.address());
+    REQUIRE(run_until(loop, [&] { return refusals == 1; }));
+    settle(loop, 20);
+    CHECK(refusals == 1);  // it does not spin
+    fake_now += 999ms;
+    settle(loop);
+    CHECK(refusals == 1);
+    faults.accept = {};
+    fake_now += 1ms;
+    REQUIRE(run_until(loop, [&] { return counting.sockets.size() == 1; }));
+}
+
+TEST_CASE("a connection that went away while it waited does not stop the others") {
+    ev::Loop loop;
+    Counting counting(loop, loopback());
+    Faults faults;
+    faults.accept = [count = 0]() mutable { return ++count == 1 ? ECONNABORTED : 0; };
+    const Fd one = connect_to(counting.listener.address());
+    REQUIRE(run_until(loop, [&] { return counting.sockets.size() == 1; }));
+}
+
+TEST_CASE("a unix-domain socket is made, dialed and removed") {
+    const Certificates directory;
+    const std::string path = directory.path("socket");
+    ev::Loop loop;
+    {
+        Counting counting(loop, Address::unix_path(path));
+        bufio::Endpoint endpoint;
+        endpoint.path = path;
+        bool connected = false;
+        const bufio::Dialer dialer(loop, endpoint, [&](bufio::Dialed dialed) {
+            connected = static_cast<bool>(dialed.socket);
+            CHECK(dialed.address.text() == path);
+        });
+        REQUIRE(run_until(loop, [&] { return connected && counting.sockets.size() == 1; }));
+        CHECK(counting.last_peer.text() == "unnamed");
+    }
+    CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("a path is taken over from the dead, never from the living or from a file") {
+    const Certificates directory;
+    const std::string path = directory.path("socket");
+    const Address address = Address::unix_path(path);
+    ev::Loop loop;
+    SECTION("dead") {
+        Fd dead = bufio::open_socket(AF_UNIX);
+        REQUIRE(::bind(dead.get(), address.get(), address.size) == 0);
+        dead.reset();
+        const Counting counting(loop, address);
+        CHECK(counting.listener.address().text() == path);
+    }
+    SECTION("living") {
+        const Counting living(loop, address);
+        CHECK_THROWS_AS(Counting(loop, address), std::system_error);
+        CHECK(std::filesystem::exists(path));
+    }
+    SECTION("file") {
+        std::ofstream(path) << "precious";
+        CHECK_THROWS_AS(Counting(loop, address), std::system_error);
+        CHECK(contents(path) == "precious");
+    }
+}

@@ -1,0 +1,341 @@
+// Which certificates are accepted, and what is said of those that are not.
+#include "bufio/tls.hpp"
+
+#include "tests/bufio/certificates.hpp"
+#include "tests/bufio/fixture.hpp"
+
+#include <cstdlib>
+
+using namespace test;
+using bufio::TlsClientOptions;
+using bufio::TlsContext;
+using bufio::TlsServerOptions;
+
+namespace {
+
+constexpr long day = 86400;  // seconds
+
+struct Outcome {
+    bufio::End end;  // none: the handshake succeeded, and a message went both ways
+    bufio::TlsFacts facts;
+    bufio::End server_end;
+};
+
+bool mentions(const std::string& text, const std::string& part) {
+    INFO(text);
+    const bool found = text.find(part) != std::string::npos;
+    CHECK(found);
+    return found;
+}
+
+// A handshake, then a message and its echo, until that or an end.
+Outcome talk(const TlsContext& client, const TlsContext& server,
+             const std::string& host = "localhost") {
+    ev::Loop loop;
+    Taker near;
+    Taker far;
+    auto [one, other] = socket_pair();
+    near.open(loop, client.connect(std::move(one), host));
+    far.open(loop, server.accept(std::move(other)));
+    far.on_change = [&](Stream& stream) {
+        stream.write(stream.received());
+        stream.consume(stream.received().size());
+    };
+    near.stream->write("hello");
+    REQUIRE(run_until(loop, [&] { return near.ends > 0 || near.got == "hello"; }));
+    Outcome outcome{near.stream->end(), *near.stream->tls(), {}};
+    near.stream.reset();
+    REQUIRE(run_until(loop, [&] { return far.ends > 0 || far.stream->input_ended(); }));
+    outcome.server_end = far.stream->end();
+    return outcome;
+}
+
+struct World {
+    Certificates files;
+    Identity ca = files.authority("Test Authority");
+    Identity stranger = files.authority("Stranger");
+    Identity good = files.make("localhost", {.issuer = &ca});
+
+    TlsContext server(const Identity& identity) const {
+        return TlsContext::server({identity.certificate, identity.key, {}});
+    }
+    TlsClientOptions trusting() const {
+        TlsClientOptions options;
+        options.ca_file = ca.certificate;
+        return options;
+    }
+    Outcome talk_to(const Identity& identity, const std::string& host = "localhost") const {
+        return talk(TlsContext::client(trusting()), server(identity), host);
+    }
+};
+
+World& world() {
+    static World made;
+    return made;
+}
+
+// Sets a variable of the environment for a while.
+class Variable {
+public:
+    Variable(const char* name, const std::string& value) : name_(name) {
+        ::setenv(name, value.c_str(), 1);
+    }
+    ~Variable() { ::unsetenv(name_); }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+
+private:
+    const char* name_;
+};
+
+}  // namespace
+
+TEST_CASE("verify: a certificate for the host by a trusted authority is accepted") {
+    for (const char* const host : {"localhost", "localhost.", "LOCALHOST", "127.0.0.1", ""}) {
+        const Outcome outcome = world().talk_to(world().good, host);
+        INFO(host << ": " << outcome.end.text);
+        CHECK_FALSE(outcome.end);
+        CHECK(outcome.facts.unverified.empty());
+    }
+}
+
+TEST_CASE("verify: what is wrong with a certificate is told, and of which") {
+    World& w = world();
+    Certificates& files = w.files;
+    Outcome outcome;
+    std::string said;
+    SECTION("self-signed") {
+        outcome = w.talk_to(files.make("localhost", {}));
+        said = "the certificate of localhost is self-signed";
+    }
+    SECTION("expired") {
+        outcome = w.talk_to(
+            files.make("localhost", {.from = -9 * day, .until = -2 * day, .issuer = &w.ca}));
+        said = "the certificate of localhost expired on 20";
+        CHECK(outcome.facts.days_left < 0);
+    }
+    SECTION("not yet valid") {
+        outcome = w.talk_to(files.make("localhost", {.from = 2 * day, .issuer = &w.ca}));
+        said = "the certificate of localhost is not valid before 20";
+    }
+    SECTION("for another host") {
+        outcome = w.talk_to(files.make(
+            "other", {.names = "DNS:other.example,DNS:*.example.org", .issuer = &w.ca}));
+        said = "is for other.example, *.example.org, not for localhost";
+    }
+    SECTION("for another address") {
+        outcome = w.talk_to(
+            files.make("x", {.names = "IP:10.1.2.3,IP:fe80::1", .issuer = &w.ca}), "127.0.0.1");
+        said = "is for 10.1.2.3, fe80::1, not for 127.0.0.1";
+    }
+    SECTION("an address is no name") {
+        outcome = w.talk_to(
+            files.make("127.0.0.1", {.names = "DNS:127.0.0.1", .issuer = &w.ca}), "127.0.0.1");
+        said = "not for 127.0.0.1";
+    }
+    SECTION("by an authority not trusted") {
+        outcome = w.talk_to(files.make("localhost", {.issuer = &w.stranger}));
+        said = "is by an authority that is not trusted here: CN=Stranger";
+    }
+    SECTION("by an authority not trusted that is shown") {
+        Identity shown = files.make("localhost", {.issuer = &w.stranger});
+        shown.certificate = files.bundle({shown.certificate, w.stranger.certificate});
+        outcome = w.talk_to(shown);
+        said = "is by an authority that is not trusted here: CN=Stranger";
+        CHECK(outcome.facts.chain.size() == 2);
+    }
+    SECTION("by an authority that has expired") {
+        const Identity middle = files.make(
+            "Middle", {.names = "", .from = -9 * day, .until = -2 * day, .issuer = &w.ca});
+        Identity shown = files.make("localhost", {.issuer = &middle});
+        shown.certificate = files.bundle({shown.certificate, middle.certificate});
+        outcome = w.talk_to(shown);
+        said = "the certificate of localhost is by CN=Middle, whose own expired on 20";
+    }
+    CHECK(outcome.end.reason == Reason::certificate);
+    mentions(outcome.end.text, said);
+    CHECK_FALSE(outcome.facts.unverified.empty());
+    CHECK_FALSE(outcome.facts.pin.empty());
+    mentions(outcome.server_end.text, "TLS alert: ");
+}
+
+TEST_CASE("verify: a chain over an authority in between is accepted") {
+    Certificates& files = world().files;
+    const Identity middle = files.make("Middle", {.names = "", .issuer = &world().ca});
+    Identity shown = files.make("localhost", {.issuer = &middle});
+    shown.certificate = files.bundle({shown.certificate, middle.certificate});
+    const Outcome outcome = world().talk_to(shown);
+    CHECK_FALSE(outcome.end);
+    REQUIRE(outcome.facts.chain.size() == 2);
+    mentions(outcome.facts.chain[1], "CN=Middle, until 20");
+}
+
+TEST_CASE("verify: what is accepted unverified is said to be that") {
+    TlsClientOptions options = world().trusting();
+    options.verify = false;
+    const Outcome outcome =
+        talk(TlsContext::client(options), world().server(world().files.make("localhost", {})));
+    CHECK_FALSE(outcome.end);
+    CHECK(outcome.facts.unverified == "is self-signed");
+}
+
+TEST_CASE("verify: another name than the host's can be demanded") {
+    TlsClientOptions options = world().trusting();
+    options.verify_name = "other.example";
+    const Identity other =
+        world().files.make("other", {.names = "DNS:other.example", .issuer = &world().ca});
+    CHECK_FALSE(talk(TlsContext::client(options), world().server(other)).end);
+    CHECK(talk(TlsContext::client(options), world().server(world().good)).end);
+}
+
+TEST_CASE("verify: a pinned key stands in for the chain") {
+    const Identity own = world().files.make("anything", {.names = "DNS:anything"});
+    TlsClientOptions options;
+    options.pins = {world().server(world().good).pin(), world().server(own).pin()};
+    const Outcome outcome = talk(TlsContext::client(options), world().server(own));
+    CHECK_FALSE(outcome.end);
+    CHECK(outcome.facts.unverified.empty());
+}
+
+TEST_CASE("verify: another key than the pinned one is refused, whatever else is accepted") {
+    const Identity own = world().files.make("localhost", {});
+    TlsClientOptions options = world().trusting();
+    options.pins = {world().server(own).pin()};
+    options.verify = GENERATE(true, false);
+    options.max_version = GENERATE(0x0303, 0x0304);
+    const TlsContext client = TlsContext::client(options);
+    const TlsContext server = world().server(world().good);
+    for (int i = 0; i < 2; ++i) {  // the second time could resume a session
+        const Outcome outcome = talk(client, server);
+        CHECK(outcome.end.reason == Reason::pin);
+        mentions(outcome.end.text, server.pin());
+    }
+}
+
+TEST_CASE("verify: a server with a certificate made on the spot is trusted by its pin") {
+    const TlsContext server = TlsContext::self_signed_server();
+    TlsClientOptions options;
+    options.pins = {server.pin()};
+    CHECK_FALSE(talk(TlsContext::client(options), server, "127.0.0.1").end);
+    options.pins.clear();
+    CHECK(talk(TlsContext::client(options), server).end.reason == Reason::certificate);
+}
+
+TEST_CASE("verify: a client certificate that is demanded and missing or refused is told") {
+    World& w = world();
+    TlsClientOptions options = w.trusting();
+    options.max_version = GENERATE(0x0303, 0x0304);
+    std::string said;
+    SECTION("missing") { said = "the peer demands a client certificate (TLS alert: "; }
+    SECTION("by a stranger") {
+        const Identity strange = w.files.make("client", {.issuer = &w.stranger});
+        options.certificate = strange.certificate;
+        options.key = strange.key;
+        said = "the peer refuses our certificate (TLS alert: unknown CA)";
+    }
+    SECTION("expired") {
+        const Identity old =
+            w.files.make("client", {.from = -9 * day, .until = -2 * day, .issuer = &w.ca});
+        options.certificate = old.certificate;
+        options.key = old.key;
+        said = "the peer refuses our certificate (TLS alert: certificate expired)";
+    }
+    const TlsContext server =
+        TlsContext::server({w.good.certificate, w.good.key, w.ca.certificate});
+    const Outcome outcome = talk(TlsContext::client(options), server);
+    CHECK(outcome.end.reason == Reason::own_certificate);
+    mentions(outcome.end.text, said);
+    CHECK(outcome.server_end);
+}
+
+TEST_CASE("verify: a client certificate that is demanded is shown") {
+    World& w = world();
+    TlsClientOptions options = w.trusting();
+    const Identity own = w.files.make("client", {.issuer = &w.ca});
+    options.certificate = own.certificate;
+    SECTION("key in a file of its own") { options.key = own.key; }
+    SECTION("key behind the certificate") {
+        options.certificate = w.files.bundle({own.certificate, own.key});
+    }
+    const TlsContext server =
+        TlsContext::server({w.good.certificate, w.good.key, w.ca.certificate});
+    CHECK_FALSE(talk(TlsContext::client(options), server).end);
+}
+
+TEST_CASE("verify: a revoked certificate is refused") {
+    World& w = world();
+    const Identity bad = w.files.make("localhost", {.issuer = &w.ca});
+    TlsClientOptions options = w.trusting();
+    options.crl_file = w.files.revoke(w.ca, {bad});
+    const Outcome outcome = talk(TlsContext::client(options), w.server(bad));
+    CHECK(outcome.end.reason == Reason::certificate);
+    mentions(outcome.end.text, "the certificate of localhost is revoked");
+    CHECK_FALSE(talk(TlsContext::client(options), w.server(w.good)).end);
+}
+
+TEST_CASE("verify: a hashed directory is trusted") {
+    World& w = world();
+    TlsClientOptions options;
+    options.ca_directory = w.files.hashed({w.ca});
+    CHECK_FALSE(talk(TlsContext::client(options), w.server(w.good)).end);
+    options.ca_directory = w.files.hashed({w.stranger});
+    CHECK(talk(TlsContext::client(options), w.server(w.good)).end);
+}
+
+TEST_CASE("verify: the environment names what is trusted") {
+    World& w = world();
+    SECTION("in a file") {
+        const Variable file("SSL_CERT_FILE", w.ca.certificate);
+        CHECK_FALSE(talk(TlsContext::client({}), w.server(w.good)).end);
+    }
+    SECTION("in a directory") {
+        const Variable directory("SSL_CERT_DIR", w.files.hashed({w.ca}));
+        CHECK_FALSE(talk(TlsContext::client({}), w.server(w.good)).end);
+    }
+    SECTION("in neither") {
+        CHECK(talk(TlsContext::client({}), w.server(w.good)).end.reason == Reason::certificate);
+    }
+    SECTION("in a file that is not there") {
+        const Variable file("SSL_CERT_FILE", "/nowhere.pem");
+        CHECK_THROWS_AS(TlsContext::client({}), bufio::TlsError);
+    }
+}
+
+TEST_CASE("verify: settings that can't be used are refused with the file's name") {
+    World& w = world();
+    const std::string text = w.files.path("text.pem");
+    std::fclose(std::fopen(text.c_str(), "w"));
+    TlsClientOptions options;
+    Reason reason = Reason::trust;
+    std::string named;
+    SECTION("no file of authorities") { named = options.ca_file = "/nowhere/ca.pem"; }
+    SECTION("an empty one") { named = options.ca_file = text; }
+    SECTION("no revocation list") { named = options.crl_file = "/nowhere/crl.pem"; }
+    SECTION("no certificate") {
+        named = options.certificate = "/nowhere/cert.pem";
+        reason = Reason::own_certificate;
+    }
+    SECTION("no key") {
+        options.certificate = w.good.certificate;
+        named = options.key = "/nowhere/key.pem";
+        reason = Reason::own_certificate;
+    }
+    SECTION("another's key") {
+        options.certificate = w.good.certificate;
+        named = options.key = w.ca.key;
+        reason = Reason::own_certificate;
+    }
+    SECTION("a key log that can't be written") {
+        named = options.key_log_file = "/nowhere/keys.log";
+        reason = Reason::tls;
+    }
+    try {
+        TlsContext::client(options);
+        FAIL("accepted");
+    } catch (const bufio::TlsError& error) {
+        CHECK(error.end().reason == reason);
+        mentions(error.what(), named);
+    }
+    // A failure before leaves nothing behind.
+    CHECK_FALSE(world().talk_to(world().good).end);
+}

@@ -43,6 +43,12 @@ const Framing* framing(const std::string& text) {
     return found;
 }
 
+std::string port(const std::string& text) {
+    if (!parse_number(text, 1, 65535))
+        throw UsageError("\"" + text + "\" is not a port, from 1 to 65535");
+    return text;
+}
+
 int tls_version(const std::string& text) {
     if (text == "1.2") return 0x0303;
     if (text == "1.3") return 0x0304;
@@ -79,6 +85,10 @@ std::vector<Option> table(ClientOptions& to) {
          [&](auto&) { session.endpoint.family = AF_INET6; }},
         {'n', nullptr, nullptr, "numeric addresses only, no look-up",
          [&](auto&) { session.endpoint.numeric = true; }},
+        {'s', "source", "ADDR", "connect from this address",
+         [&](auto& text) { session.endpoint.source_host = text; }},
+        {'p', "source-port", "PORT", "connect from this port",
+         [&](auto& text) { session.endpoint.source_port = port(text); }},
         {'U', "unixsock", "PATH", "connect to a unix-domain socket",
          [&](auto& text) { session.endpoint.path = text; }},
         {'w', "connect-timeout", "D", "for look-up, TCP and TLS together (10s)",
@@ -95,6 +105,8 @@ std::vector<Option> table(ClientOptions& to) {
          [&](auto& text) { tls.ca_file = text; }},
         {0, "capath", "DIR", "the same, as a hashed directory",
          [&](auto& text) { tls.ca_directory = text; }},
+        {0, "crl", "FILE", "refuse the certificates that this list revokes",
+         [&](auto& text) { tls.crl_file = text; }},
         {'E', "cert", "FILE", "our own certificate, PEM with its chain",
          [&](auto& text) { tls.certificate = text; }},
         {0, "key", "FILE", "its key (in the certificate's file)",
@@ -144,11 +156,11 @@ std::vector<Option> table(ClientOptions& to) {
 // What is asked for together must make sense together.
 void check(const ClientOptions& options) {
     const bufio::TlsClientOptions& tls = options.tls;
-    const bool tls_needed = !tls.ca_file.empty() || !tls.ca_directory.empty() ||
-                            !tls.certificate.empty() || !tls.key.empty() ||
-                            !tls.server_name.empty() || !tls.verify_name.empty() ||
-                            !tls.alpn.empty() || !tls.pins.empty() || !tls.verify ||
-                            tls.min_version != 0 || tls.max_version != 0;
+    const bool tls_needed =
+        !tls.ca_file.empty() || !tls.ca_directory.empty() || !tls.crl_file.empty() ||
+        !tls.certificate.empty() || !tls.key.empty() || !tls.server_name.empty() ||
+        !tls.verify_name.empty() || !tls.alpn.empty() || !tls.pins.empty() || !tls.verify ||
+        tls.min_version != 0 || tls.max_version != 0;
     if (tls_needed && !options.use_tls)
         throw UsageError("an option for TLS is given, but not --tls");
     if (!tls.key.empty() && tls.certificate.empty()) throw UsageError("--key needs --cert");

@@ -85,6 +85,8 @@ int run(ev::Loop& loop, Client& client, int& signo) {
 int run(ClientOptions options, int& signo) {
     ev::Loop loop;
     const auto server = options.own_server ? own_server(loop, options) : nullptr;
+    const char* const key_log = std::getenv("SSLKEYLOGFILE");
+    if (key_log) options.tls.key_log_file = key_log;
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
     if (full_screen(options)) {
         options.session.retries = options.retries.value_or(Session::forever);

@@ -451,7 +451,7 @@ TEST_CASE("what another try can't mend is not tried again") {
         ev::Loop loop;
         EchoServer::Options server;
         server.tls = bufio::TlsContext::self_signed_server();
-        EchoServer echo(loop, server, [](const std::string&) {});
+        EchoServer echo(loop, server, [](auto&) {});
         const int port = echo.listen(any_loopback_port()).port();
         Session::Options options = persistent(Session::forever);
         options.tls = bufio::TlsContext::client({});

@@ -97,7 +97,8 @@ protected:
 };
 
 // Tells when a descriptor can be read or written without blocking. It does not own the
-// descriptor, which stays open for as long as it is watched, by one Watch.
+// descriptor, which stays open for as long as it is watched, by one Watch.  Where it is closed
+// too early, poll and select tell an error; epoll falls silent until want() finds it out.
 //
 // An error or hang-up is told whatever was asked for, together with what was asked for, so that
 // the callback's own read or write meets it.  Where the system says nothing else, it is told
@@ -117,9 +118,11 @@ public:
 // deadlines are equal.  Periods without drift: timer.start_at(timer.deadline() + period).
 class Timer : public Handle {
 public:
+    using Callback = std::function<void()>;  // or what it could hold
+
     Timer() = default;
-    template <class Callback>  // void()
-    Timer(Loop& loop, Callback callback) : Handle(loop, std::move(callback)) {
+    template <class Call>
+    Timer(Loop& loop, Call callback) : Handle(loop, std::move(callback)) {
         enter();
     }
 
@@ -138,9 +141,11 @@ private:
 // that stood before the first of them comes back with the end of the last.
 class Signal : public Handle {
 public:
+    using Callback = std::function<void()>;  // or what it could hold
+
     Signal() = default;
-    template <class Callback>  // void()
-    Signal(Loop& loop, int signo, Callback callback) : Handle(loop, std::move(callback)) {
+    template <class Call>
+    Signal(Loop& loop, int signo, Call callback) : Handle(loop, std::move(callback)) {
         enter(signo);
     }
 

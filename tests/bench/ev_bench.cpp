@@ -15,6 +15,7 @@
 
 using namespace std::chrono_literals;
 using bench::Table;
+using Sizes = std::vector<std::size_t>;
 using SteadyClock = std::chrono::steady_clock;
 
 namespace {
@@ -257,7 +258,7 @@ std::size_t most_pairs() {
 void measure_dispatch(const std::vector<Entrant>& entrants) {
     Table table("events through N socket pairs, of which A are active (N/A)", names(entrants));
     const std::size_t most = most_pairs();
-    for (const std::size_t size : {2, 3, 10, 50, 100, 1000, 5000})
+    for (const std::size_t size : Sizes{2, 3, 10, 50, 100, 1000, 5000})
         for (const std::size_t tokens : {std::size_t{1}, std::size_t{10}, size}) {
             if (size > most || tokens > size || (tokens == 10 && size == 10)) continue;
             Ring ring(size, tokens);
@@ -269,7 +270,7 @@ void measure_dispatch(const std::vector<Entrant>& entrants) {
 
 void measure_round_trips(const std::vector<Entrant>& entrants) {
     Table table("round trips with a peer, beside idle descriptors", names(entrants));
-    for (const std::size_t idle : {0, 10, 50}) {
+    for (const std::size_t idle : Sizes{0, 10, 50}) {
         PingPong ping_pong(idle);
         table.add(std::to_string(idle) + " idle", bench::rounds(15),
                   [&](std::size_t i) { return ping_pong.ns_per_trip(entrants[i]); });
@@ -286,8 +287,8 @@ void measure_timers(const std::vector<Entrant>& entrants) {
     });
     table.add("fire", rounds,
               [&](std::size_t i) { return Timers(entrants[i], 10'000).ns_per_add_and_fire(); });
-    for (const std::size_t count : {10, 100, 10'000, 100'000})
-        for (const std::size_t each_turn : {1, 10, 100})
+    for (const std::size_t count : Sizes{10, 100, 10'000, 100'000})
+        for (const std::size_t each_turn : Sizes{1, 10, 100})
             table.add(std::to_string(count) + "/" + std::to_string(each_turn), rounds,
                       [&](std::size_t i) {
                           return Timers(entrants[i], count).ns_per_restart(each_turn);

@@ -1,0 +1,49 @@
+#include "bufio/address.hpp"
+#include "bufio/stream.hpp"
+#include "bufio/tls.hpp"
+#include "tests/bench/bufio_server.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <memory>
+#include <optional>
+
+namespace {
+
+// Destroys itself at its end.
+class Echo final : public bufio::Stream::User {
+public:
+    Echo(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport)
+        : stream_(loop, std::move(transport), *this) {}
+
+    void stream_changed(bufio::Stream& stream) override {
+        if (stream.write(stream.received())) stream.consume(stream.received().size());
+        if (stream.input_ended()) stream.finish();
+        if (stream.end()) delete this;
+    }
+
+private:
+    bufio::Stream stream_;
+};
+
+void serve(int listening, const Certificate& certificate) {
+    ev::Loop loop;
+    std::optional<bufio::TlsContext> tls;
+    if (!certificate.file.empty())
+        tls = bufio::TlsContext::server({certificate.file, certificate.key, {}});
+    const ev::Watch watch(loop, listening, ev::readable, [&](ev::Events) {
+        bufio::Fd socket(::accept(listening, nullptr, nullptr));
+        ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
+        bufio::set_nodelay(socket.get());
+        new Echo(loop, tls ? tls->accept(std::move(socket))
+                           : bufio::make_plain_transport(std::move(socket)));
+    });
+    loop.run();
+}
+
+}  // namespace
+
+void add_our_server(std::vector<EchoEntrant>& entrants) {
+    entrants.push_back({"bufio", serve, true});
+}

@@ -140,9 +140,14 @@ TEST_CASE("fault --stall-handshake: the handshake's time runs out") {
 }
 
 TEST_CASE("fault --banner: it comes before all else, unasked") {
-    const Outcome outcome = ten_lines({"--banner", "220 hello\\x21\\n"});
-    CHECK(outcome.output == "220 hello!\n" + lines(10));
-    CHECK(contains(outcome.errors, "10 sent, 10 echoed, 0 bad, 0 lost, 1 unasked"));
+    Server server({"-f", "line", "--banner", "220 hello\\x21\\n"});
+    Process client({yodel, "127.0.0.1", server.port()});
+    REQUIRE(client.wait_for_output("220 hello!\n"));
+    client.write(lines(10));
+    client.close_input();
+    CHECK(client.wait_exit() == 0);
+    CHECK(client.output() == "220 hello!\n" + lines(10));
+    CHECK(contains(client.errors(), "10 sent, 10 echoed, 0 bad, 0 lost, 1 unasked"));
 }
 
 TEST_CASE("faults act over TLS too") {

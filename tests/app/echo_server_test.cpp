@@ -1,0 +1,404 @@
+// The echo server and clients that behave as badly as they can, on one loop.
+
+#include "app/echo_server.hpp"
+#include "tests/support/catch.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <functional>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+bufio::Address any_loopback_port() {
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return {reinterpret_cast<const sockaddr*>(&name), sizeof name};
+}
+
+// Turns until the condition holds; a time limit makes a hang a failure.
+void turn_until(ev::Loop& loop, const std::function<bool()>& condition) {
+    const ev::Time limit = ev::Clock::now() + 20s;
+    while (!condition()) {
+        REQUIRE(ev::Clock::now() < limit);
+        loop.step(1ms);
+    }
+}
+
+// A server and what it logs.
+struct House {
+    explicit House(EchoServer::Options options = {}, ev::Loop::ReadClock clock = ev::Clock::now)
+        : loop(clock),
+          server(loop, std::move(options),
+                 [this](const EchoServer::Event& event) { log.push_back(event.text); }),
+          address(server.listen(any_loopback_port())) {}
+
+    void until(const std::function<bool()>& condition) { turn_until(loop, condition); }
+    void until_connections(std::size_t count) {
+        until([&] { return server.connections() == count; });
+    }
+
+    std::vector<std::string> log;
+    ev::Loop loop;
+    EchoServer server;
+    bufio::Address address;
+};
+
+EchoServer::Options framed(const char* framing) {
+    EchoServer::Options options;
+    options.framing = find_server_framing(framing);
+    return options;
+}
+
+// A client by the bare calls of the system.
+struct Peer {
+    explicit Peer(const House& house, int receive_buffer = 0)
+        : socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)) {
+        if (receive_buffer > 0)
+            ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &receive_buffer,
+                         sizeof receive_buffer);
+        ::connect(socket.get(), house.address.get(), house.address.size);
+    }
+
+    // The bytes that the system took.
+    std::size_t send(std::string_view bytes) const {
+        const ssize_t count = ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        return count > 0 ? static_cast<std::size_t>(count) : 0;
+    }
+    // Whether there was something, be it the end.
+    bool receive(std::size_t most = 65536) {
+        std::string room(most, '\0');
+        const ssize_t count = ::recv(socket.get(), room.data(), room.size(), 0);
+        if (count > 0) got.append(room, 0, static_cast<std::size_t>(count));
+        if (count == 0) ended = true;
+        if (count < 0 && errno == ECONNRESET) reset = true;
+        return count >= 0;
+    }
+    // Sends all, then closes its side, and reads to the end.
+    void exchange(House& house, const std::string& bytes, std::size_t step = 65536) {
+        std::size_t sent = 0;
+        house.until([&] {
+            sent += send(std::string_view(bytes).substr(sent, step));
+            if (sent == bytes.size()) ::shutdown(socket.get(), SHUT_WR);
+            receive(step);
+            return ended || reset;
+        });
+    }
+    void abort() {
+        const linger at_once{1, 0};
+        ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        socket.reset();
+    }
+
+    bufio::Fd socket;
+    std::string got;
+    bool ended = false;
+    bool reset = false;
+};
+
+std::string bytes_of(std::size_t count) {
+    std::string bytes;
+    bytes.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) bytes += static_cast<char>(i * 2654435761U >> 13);
+    return bytes;
+}
+
+struct Deaf final : bufio::Stream::User {
+    void stream_changed(bufio::Stream&) override {}
+};
+
+// A clock that stands until it is moved.
+ev::Time fake_now{};
+
+}  // namespace
+
+TEST_CASE("a client that closes its side gets every byte, however it reads") {
+    const auto [size, step, receive_buffer] =
+        GENERATE(table<std::size_t, std::size_t, int>({{1, 65536, 0},
+                                                       {65'536, 65536, 0},
+                                                       {65'537, 1000, 0},
+                                                       {3'000'000, 65536, 0},
+                                                       {500'000, 3000, 4096}}));
+    House house;
+    const std::string bytes = bytes_of(size);
+    Peer peer(house, receive_buffer);
+    peer.exchange(house, bytes, step);
+    CHECK((peer.got == bytes));
+    CHECK(house.log.empty());
+    house.until_connections(0);
+}
+
+TEST_CASE("what is all sent before anything is read comes back whole") {
+    House house;
+    const std::string bytes = bytes_of(2'000'000);
+    Peer peer(house);
+    std::size_t sent = 0;
+    house.until([&] {
+        sent += peer.send(std::string_view(bytes).substr(sent));
+        return sent == bytes.size();
+    });
+    peer.exchange(house, "");
+    CHECK((peer.got == bytes));
+}
+
+TEST_CASE("many clients at once each get their own") {
+    House house;
+    std::vector<Peer> peers;
+    for (int i = 0; i < 200; ++i) peers.emplace_back(house);
+    house.until_connections(200);
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        peers[i].send("client " + std::to_string(i));
+        ::shutdown(peers[i].socket.get(), SHUT_WR);
+    }
+    house.until_connections(0);
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        house.until([&] { return peers[i].receive() && peers[i].ended; });
+        CHECK(peers[i].got == "client " + std::to_string(i));
+    }
+    CHECK(house.server.counters().accepted == 200);
+}
+
+TEST_CASE("what waits for a client that never reads is bounded by the buffer") {
+    EchoServer::Options options;
+    options.max_buffer = 100'000;
+    options.framing = find_server_framing(GENERATE("raw", "line", "caret"));
+    House house(std::move(options));
+    Peer peer(house, 4096);
+    peer.send("^");
+    const std::string chunk(1'000'000, '\0');
+    int refused = 0;
+    // The system's own buffers take some megabytes; then nothing more is taken.
+    house.until([&] {
+        refused = peer.send(chunk) > 0 ? 0 : refused + 1;
+        return refused == 50;
+    });
+    const EchoServer::Counters counters = house.server.counters();
+    CHECK(counters.bytes_in - counters.bytes_out <= 100'000 + 2 * 65536);
+    CHECK(house.server.connections() == 1);
+}
+
+TEST_CASE("a client that resets, at whatever moment, costs a line at most") {
+    House house;
+    Peer standing(house);
+    for (int moment = 0; moment < 4; ++moment) {
+        Peer peer(house);
+        if (moment > 0) house.until_connections(2);
+        if (moment > 1) peer.send(bytes_of(50'000));
+        if (moment > 2) house.until([&] { return peer.receive(1); });
+        peer.abort();
+        house.until_connections(1);
+    }
+    CHECK(house.log.size() <= 4);
+    CHECK(house.server.counters().failed == house.log.size());
+    standing.exchange(house, "still here");
+    CHECK(standing.got == "still here");
+}
+
+TEST_CASE("idleness is counted from the last byte in either direction") {
+    EchoServer::Options options;
+    options.idle_timeout = 10s;
+    fake_now = ev::Time{} + 1h;
+    House house(std::move(options), [] { return fake_now; });
+    Peer peer(house, 4096);
+    house.until_connections(1);
+    const auto moved = [&] {
+        const EchoServer::Counters counters = house.server.counters();
+        return counters.bytes_in + counters.bytes_out;
+    };
+    const std::string bytes = bytes_of(300'000);
+    std::size_t sent = 0;
+    std::uint64_t seen = 0;
+    house.until([&] {  // first it sends, then it reads what has waited for it
+        sent += peer.send(std::string_view(bytes).substr(sent, 10'000));
+        if (sent == bytes.size()) peer.receive();
+        if (moved() > seen) fake_now += 6s;
+        seen = moved();
+        return peer.got.size() == bytes.size();
+    });
+    CHECK(house.server.connections() == 1);
+    fake_now += 10s;
+    house.until_connections(0);
+    CHECK(house.log == std::vector<std::string>{"idle for 10s"});
+}
+
+TEST_CASE("a handshake byte by byte does not stretch its deadline") {
+    EchoServer::Options options;
+    options.tls = bufio::TlsContext::self_signed_server();
+    options.handshake_timeout = 10s;
+    fake_now = ev::Time{} + 1h;
+    House house(std::move(options), [] { return fake_now; });
+    Peer peer(house);
+    house.until_connections(1);
+    const std::string hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+    for (std::size_t i = 0; i < 10; ++i) {
+        CHECK(house.server.connections() == 1);
+        peer.send(hello.substr(i, 1));
+        house.loop.step(0s);
+        fake_now += 1s;
+    }
+    house.until_connections(0);
+    CHECK(house.log == std::vector<std::string>{"no TLS handshake within 10s"});
+}
+
+TEST_CASE("above the limit a connection is closed at once, and room is room again") {
+    EchoServer::Options options;
+    options.max_connections = 2;
+    House house(std::move(options));
+    Peer first(house);
+    Peer second(house);
+    house.until_connections(2);
+    Peer third(house);
+    house.until([&] { return third.receive() || third.reset; });
+    CHECK(third.ended);
+    CHECK(house.server.counters().turned_away == 1);
+    second.abort();
+    house.until_connections(1);
+    Peer fourth(house);
+    fourth.exchange(house, "in");
+    CHECK(fourth.got == "in");
+}
+
+TEST_CASE("a length that is too great ends the connection, after what was in order") {
+    EchoServer::Options options = framed("len2");
+    options.max_frame = 3;
+    House house(std::move(options));
+    Peer peer(house);
+    const std::string good("\x00\x03one\x00\x00\x00\x03two", 12);
+    for (const char byte : good) {  // cut at every place
+        peer.send({&byte, 1});
+        house.loop.step(1ms);
+    }
+    peer.send(std::string("\x00\x04long", 6));
+    house.until([&] { return peer.receive() && peer.ended; });
+    CHECK(peer.got == good);
+    CHECK(house.log == std::vector<std::string>{
+                           "a message of 4 bytes is over the limit of 3 (--max-frame)"});
+    peer.socket.reset();
+    house.until_connections(0);
+    CHECK(house.log.size() == 1);
+}
+
+TEST_CASE("a length in little-endian order is read as such") {
+    EchoServer::Options options = framed("len4le");
+    options.max_frame = 256;
+    House house(std::move(options));
+    const std::string good = std::string("\x00\x01\x00\x00", 4) + std::string(256, 'x');
+    Peer peer(house);
+    peer.exchange(house, good + std::string("\x01\x01\x00\x00", 4));
+    CHECK((peer.got.substr(0, good.size()) == good));
+    Peer over(house);
+    over.send(std::string("\x01\x01\x00\x00", 4));
+    house.until([&] { return over.receive() && over.ended; });
+    CHECK(over.got.empty());
+}
+
+TEST_CASE("caret: greeted, and every byte between the marks comes back increased") {
+    House house(framed("caret"));
+    Peer peer(house);
+    house.until([&] { return peer.receive(); });
+    CHECK(peer.got == "*");
+    for (const char byte : std::string("junk^ab$x^^\xff$$^cd")) {
+        peer.send({&byte, 1});
+        house.loop.step(1ms);
+    }
+    peer.exchange(house, "e$");
+    CHECK(peer.got == std::string("*bc_\0def", 8));
+}
+
+TEST_CASE("draining sends what has come, and leaves the idle at once") {
+    House house;
+    Peer idle(house);
+    Peer busy(house);
+    house.until_connections(2);
+    busy.send("last words");
+    bool drained = false;
+    house.server.drain(1h, [&] { drained = true; });
+    house.until([&] { return busy.receive() && busy.ended; });
+    CHECK(busy.got == "last words");
+    house.until([&] { return idle.receive() && idle.ended; });
+    busy.socket.reset();
+    idle.socket.reset();
+    house.until([&] { return drained; });
+}
+
+TEST_CASE("draining ends with the grace") {
+    fake_now = ev::Time{} + 1h;
+    House house({}, [] { return fake_now; });
+    Peer silent(house);
+    house.until_connections(1);
+    bool drained = false;
+    house.server.drain(5s, [&] { drained = true; });
+    for (int i = 0; i < 10; ++i) house.loop.step(0s);
+    CHECK_FALSE(drained);
+    fake_now += 5s;
+    house.until([&] { return drained; });
+}
+
+TEST_CASE("another certificate is shown from the next connection on") {
+    EchoServer::Options options;
+    options.tls = bufio::TlsContext::self_signed_server();
+    House house(std::move(options));
+    auto other = bufio::TlsContext::self_signed_server();
+    bufio::TlsClientOptions client;
+    client.pins = {other.pin()};
+    house.server.set_tls(std::move(other));
+    Peer peer(house);
+    house.until_connections(1);
+    Deaf user;
+    bufio::Stream stream(
+        house.loop,
+        bufio::TlsContext::client(client).connect(std::move(peer.socket), "localhost"), user);
+    house.until([&] { return stream.open() || stream.end(); });
+    CHECK(stream.open());
+}
+
+TEST_CASE("the fate of a message hangs on seed, connection and number alone") {
+    Faults faults;
+    faults.drop = faults.dup = faults.corrupt = 0.5;
+    faults.delay = 100ms;
+    faults.jitter = 20ms;
+    const auto text = [&](std::uint64_t connection) {
+        Fates fates(faults, connection);
+        std::string all;
+        for (int i = 0; i < 100; ++i) {
+            const Fates::Fate fate = fates.next();
+            all += std::to_string(fate.drop) + std::to_string(fate.dup) +
+                   std::to_string(fate.corrupt) + std::to_string(fate.place);
+            CHECK(fate.delay >= 80ms);
+            CHECK(fate.delay <= 120ms);
+        }
+        return all;
+    };
+    const std::string first = text(1);
+    CHECK(text(1) == first);
+    CHECK(text(2) != first);
+    faults.seed = 2;
+    CHECK(text(1) != first);
+}
+
+TEST_CASE("a chance is met as often as it says") {
+    Faults faults;
+    faults.drop = 0.25;
+    Fates fates(faults, 1);
+    int dropped = 0;
+    for (int i = 0; i < 10'000; ++i) dropped += fates.next().drop;
+    CHECK(dropped > 2'300);
+    CHECK(dropped < 2'700);
+}
+
+TEST_CASE("a corrupted payload differs in one bit and never holds what ends a message") {
+    for (std::uint64_t place = 0; place < 64; ++place) {
+        std::string payload = "\x0b\x1a\x0e\x02";  // each one bit from a newline
+        const std::string before = payload;
+        corrupt(payload.data(), payload.size(), place << 32 | place, "\n");
+        CHECK(payload != before);
+        CHECK(payload.find('\n') == payload.npos);
+    }
+    corrupt(nullptr, 0, 1, "");
+}

@@ -59,9 +59,18 @@ public:
             throw std::runtime_error("cannot write to standard output");
         const PortFile file(options_.port_file, ports_);
         loop_.run();
+        block_signals();
     }
 
 private:
+    // One more that comes while all is being put away must not end the program otherwise.
+    static void block_signals() {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::sigprocmask(SIG_BLOCK, &all, nullptr);
+    }
+
+
     void listen(const bufio::Endpoint& endpoint) {
         const bufio::Found found = bufio::look_up(endpoint);
         if (found.addresses.empty())
@@ -164,7 +173,7 @@ private:
 
 void serve(ServerOptions options) {
     if (options.self_signed) {
-        options.server.tls = bufio::TlsContext::self_signed_server();
+        options.server.tls = bufio::TlsContext::self_signed_server(options.tls.client_ca);
     } else if (options.use_tls) {
         options.server.tls = bufio::TlsContext::server(options.tls);
     }

@@ -182,12 +182,13 @@ TlsContext TlsContext::server(const TlsServerOptions& options) {
     return TlsContext(std::move(state));
 }
 
-TlsContext TlsContext::self_signed_server() {
+TlsContext TlsContext::self_signed_server(const std::string& client_ca) {
     auto state = new_server();
     const Key key(EVP_EC_gen("P-256"));
     if (!key) refuse(Reason::own_certificate, "making a key: " + openssl_reason());
     SSL_CTX_use_certificate(state->ctx.get(), make_certificate(key.get()).get());
     SSL_CTX_use_PrivateKey(state->ctx.get(), key.get());
+    if (!client_ca.empty()) demand_certificates(state->ctx.get(), client_ca);
     return TlsContext(std::move(state));
 }
 

@@ -59,8 +59,8 @@ public:
     static TlsContext client(const TlsClientOptions& options);
     static TlsContext server(const TlsServerOptions& options);
     // A server with a key and certificate made on the spot, for `localhost` and the loopback
-    // addresses; its pin is what a client that trusts it asks for.
-    static TlsContext self_signed_server();
+    // addresses; its pin is what a client that trusts it asks for. With `client_ca`, as above.
+    static TlsContext self_signed_server(const std::string& client_ca = {});
 
     // The host is what the user named: it is sent as SNI, and verified, unless the options
     // name another.

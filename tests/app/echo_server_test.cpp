@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -262,6 +263,28 @@ TEST_CASE("above the limit a connection is closed at once, and room is room agai
     Peer fourth(house);
     fourth.exchange(house, "in");
     CHECK(fourth.got == "in");
+}
+
+TEST_CASE("out of descriptors it waits, and goes on when there are some again") {
+    fake_now = ev::Time{} + 1h;
+    House house({}, [] { return fake_now; });
+    std::vector<Peer> peers;
+    for (int i = 0; i < 10; ++i) peers.emplace_back(house);
+    rlimit before{};
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    rlimit few = before;
+    few.rlim_cur = static_cast<rlim_t>(peers.back().socket.get()) + 4;
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    house.until_connections(3);
+    for (int i = 0; i < 10; ++i) house.loop.step(0s);
+    CHECK(house.server.connections() == 3);
+    peers[0].abort();
+    house.until_connections(2);
+    fake_now += 10s;
+    house.until_connections(4);  // in two descriptors of its own, and one of the client's
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    fake_now += 10s;
+    house.until_connections(9);
 }
 
 TEST_CASE("a length that is too great ends the connection, after what was in order") {

@@ -4,7 +4,12 @@
 #include "tests/support/catch.hpp"
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
+using test::Certificates;
+using test::Folder;
 using test::Outcome;
 using test::Process;
 using test::run;
@@ -16,6 +21,12 @@ namespace {
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
+}
+
+std::string contents(const std::string& file) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
 }
 
 }  // namespace
@@ -32,6 +43,140 @@ TEST_CASE("several ports are listened on at once") {
     server.kill(SIGTERM);
     CHECK(server.wait_exit() == 0);
     CHECK(std::count(server.output().begin(), server.output().end(), '\n') == 3);
+}
+
+TEST_CASE("a unix-domain socket serves too, and goes with the server") {
+    const Folder folder;
+    const std::string path = folder.path("echo");
+    Server server({"-U", path});
+    REQUIRE(server.process().wait_for_output("listening 127.0.0.1:"));
+    CHECK(contains(server.process().output(), "listening " + path + "\n"));
+    const Outcome outcome = run({yodel, "-U", path}, "a\n");
+    CHECK(outcome.output == "a\n");
+    CHECK(outcome.status == 0);
+    server.process().kill(SIGTERM);
+    CHECK(server.process().wait_exit() == 0);
+    CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("option -6 means the loopback of IPv6") {
+    Server server({"-6"});
+    CHECK(contains(server.process().output(), "listening [::1]:"));
+    CHECK(run({yodel, "::1", server.port()}, "a\n").output == "a\n");
+}
+
+TEST_CASE("the port file is there while the server is") {
+    const Folder folder;
+    const std::string file = folder.path("port");
+    Server server({"--port-file", file});
+    // A client that is served comes after the file.
+    CHECK(run({yodel, "127.0.0.1", server.port()}, "a\n").output == "a\n");
+    CHECK(contents(file) == server.port() + "\n");
+    server.process().kill(SIGTERM);
+    server.process().wait_exit();
+    CHECK_FALSE(std::filesystem::exists(file));
+    CHECK(run({yodeld, "--port-file", "/no/such/folder/port", "0"}).status == 1);
+}
+
+TEST_CASE("option --json: objects, one a line, on both outputs") {
+    Process server({yodeld, "--json", "-v", "--self-signed", "0"});
+    REQUIRE(server.wait_for_output("pinnedpubkey"));
+    const std::string& first = server.output();
+    CHECK(first.starts_with("{\"listening\":\"127.0.0.1:"));
+    CHECK(contains(first, ",\"port\":"));
+    CHECK(contains(first, "}\n{\"pinnedpubkey\":\"sha256//"));
+    server.kill(SIGUSR1);
+    CHECK(server.wait_for_errors(
+        "{\"connections\":0,\"accepted\":0,\"turned away\":0,\"failed\":0,"
+        "\"bytes in\":0,\"bytes out\":0}\n"));
+}
+
+TEST_CASE("the pin that is printed is the one to use") {
+    Server server({"--self-signed"});
+    const std::string option = "--pinnedpubkey ";
+    REQUIRE(server.process().wait_for_output(option));
+    const std::string& output = server.process().output();
+    const std::string pin = output.substr(output.find(option) + option.size(), 52);
+    CHECK(run({yodel, "--tls", "--pinnedpubkey", pin, "localhost", server.port()}, "a\n")
+              .output == "a\n");
+    CHECK(run({yodel, "--tls", "localhost", server.port()}, "a\n").status == 60);
+}
+
+TEST_CASE("with --self-signed it can demand client certificates") {
+    Certificates certificates;
+    certificates.issue("client", "DNS:client");
+    Server server({"--self-signed", "--cacert", certificates.authority()});
+    const std::vector<std::string> bare{yodel, "--tls", "-k", "localhost", server.port()};
+    CHECK(run(bare, "a\n").status == 58);
+    auto shown = bare;
+    shown.insert(shown.begin() + 1, {"-E", certificates.file("client.pem"), "--key",
+                                     certificates.file("client.key")});
+    CHECK(run(shown, "a\n").status == 0);
+}
+
+TEST_CASE("HUP reads the certificates again, and keeps them if it can't") {
+    Certificates certificates;
+    certificates.self_sign("now", "DNS:localhost");
+    certificates.self_sign("next", "DNS:localhost");
+    const auto serves = [&](const std::string& name, const std::string& port) {
+        const std::string trusted = certificates.file(name + ".pem");
+        return run({yodel, "--tls", "--cacert", trusted, "localhost", port}, "a\n").status;
+    };
+    namespace fs = std::filesystem;
+    fs::copy_file(certificates.file("now.pem"), certificates.file("used.pem"));
+    fs::copy_file(certificates.file("now.key"), certificates.file("used.key"));
+    Server server(certificates.server_options("used"));
+    CHECK(serves("now", server.port()) == 0);
+    for (const char* const end : {".pem", ".key"})
+        fs::copy_file(certificates.file(std::string("next") + end),
+                      certificates.file(std::string("used") + end),
+                      fs::copy_options::overwrite_existing);
+    server.process().kill(SIGHUP);
+    REQUIRE(server.process().wait_for_errors("certificates read again"));
+    CHECK(serves("next", server.port()) == 0);
+    fs::remove(certificates.file("used.key"));
+    server.process().kill(SIGHUP);
+    REQUIRE(server.process().wait_for_errors("the certificates stay as they were"));
+    CHECK(serves("next", server.port()) == 0);
+}
+
+TEST_CASE("USR1 tells the counters, and HUP does no harm without TLS") {
+    Server server;
+    CHECK(run({yodel, "127.0.0.1", server.port()}, "four\n").status == 0);
+    server.process().kill(SIGHUP);
+    server.process().kill(SIGUSR1);
+    CHECK(server.process().wait_for_errors("yodeld: 0 connections, 1 accepted, 0 turned away, "
+                                           "0 failed, 5 bytes in, 5 bytes out\n"));
+}
+
+TEST_CASE("option -v tells of every connection") {
+    Server server({"-v", "--self-signed"});
+    CHECK(run({yodel, "--tls", "-k", "localhost", server.port()}, "four\n").status == 0);
+    CHECK(server.process().wait_for_errors(": connected, TLSv1.3 TLS_"));
+    CHECK(server.process().wait_for_errors(": closed, 5 bytes in, 5 out\n"));
+}
+
+TEST_CASE("what a peer calls itself can't command the terminal") {
+    const Folder folder;
+    const std::string path = folder.path("echo");
+    Server server({"-v", "-U", path});
+    const std::string evil = folder.path("\x1b]0;owned\a");
+    run({"socat", "-u", "/dev/null", "UNIX-CONNECT:" + path + ",bind=" + evil});
+    REQUIRE(server.process().wait_for_errors("closed, "));
+    CHECK(contains(server.process().errors(), "^[]0;owned^G: connected"));
+    CHECK_FALSE(contains(server.process().errors(), "\x1b"));
+}
+
+TEST_CASE("more connections than the system has descriptors for are told") {
+    Process server({"sh", "-c", "ulimit -n 24; exec \"$@\"", "sh", yodeld, "0"});
+    CHECK(server.wait_for_errors("--max-conns 1024 does not fit: the system allows 24 "));
+}
+
+TEST_CASE("caret over the wire") {
+    Server server({"-f", "caret"});
+    const Outcome outcome =
+        run({"socat", "-t", "10", "-", "TCP:127.0.0.1:" + server.port()}, "^abc$junk^xyz$");
+    CHECK(outcome.output == "*bcdyz{");
 }
 
 TEST_CASE("what a client sent before it closed its side comes back whole") {
@@ -114,6 +259,19 @@ TEST_CASE("what it can't do it says, with the right exit status") {
         Case{{}, 2, "a port to listen on is missing"}, Case{{"99999"}, 2, "is not a port"},
         Case{{"--nonsense", "0"}, 2, "there is no option --nonsense"},
         Case{{"--tls", "0"}, 2, "--tls needs --cert"},
+        Case{{"--self-signed", "--cert", "x", "0"}, 2, "but one is given"},
+        Case{{"--cert", "x", "0"}, 2, "but not --tls"},
+        Case{{"--stall-handshake", "0"}, 2, "but not --tls"},
+        Case{{"-f", "lines", "0"}, 2, "is no framing; there are line, "},
+        Case{{"--drop", "1.5", "0"}, 2, "is not a chance"},
+        Case{{"--drop", "x", "0"}, 2, "is not a chance"},
+        Case{{"--delay", "1s~x", "0"}, 2, "\"x\" is not a duration"},
+        Case{{"--chunk", "0", "0"}, 2, "is not a size"},
+        Case{{"--seed", "-1", "0"}, 2, "is not a whole number"},
+        Case{{"--banner", "\\xzz", "0"}, 2, "after a backslash"},
+        Case{{"--close-after", "1", "--reset-after", "1", "0"}, 2, "one of them"},
+        Case{{"-U", "/no/such/folder/socket"}, 1, "/no/such/folder/socket"},
+        Case{{"--tls", "--cert", "/etc/hostname", "--cacert", "/no", "0"}, 58, "/etc/hostname"},
         Case{{"--max-conns", "0", "0"}, 2, "is not a number of connections"},
         Case{{"--tls", "--cert", "/no/such/file", "0"}, 58, "/no/such/file"});
     std::vector<std::string> command{yodeld};

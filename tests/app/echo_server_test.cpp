@@ -281,7 +281,7 @@ TEST_CASE("out of descriptors it waits, and goes on when there are some again") 
     peers[0].abort();
     house.until_connections(2);
     fake_now += 10s;
-    house.until_connections(4);  // in two descriptors of its own, and one of the client's
+    house.until_connections(4);  // in the descriptors of both ends of the first
     ::setrlimit(RLIMIT_NOFILE, &before);
     fake_now += 10s;
     house.until_connections(9);

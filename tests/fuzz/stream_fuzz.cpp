@@ -1,0 +1,144 @@
+// A stream on a transport that does as the input says, and a user who does too: no byte is lost
+// or made up, the bounds hold, the end is told once, and nothing spins.
+#include "bufio/fd.hpp"
+#include "bufio/stream.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+using namespace bufio;
+
+namespace {
+
+// The input, byte by byte; zeros once it is used up.
+struct Source {
+    const std::uint8_t* data;
+    std::size_t left;
+    bool broken = false;  // a write failed: what the system holds is read, whatever the marks
+    unsigned next() {
+        if (left == 0) return 0;
+        --left;
+        return *data++;
+    }
+};
+
+class Whim final : public Transport {
+public:
+    Whim(Source& source, Fd fd) : source_(source), fd_(std::move(fd)) {}
+
+    int descriptor() const override { return fd_.get(); }
+    bool buffers_input() const override { return buffers_; }
+
+    Moved handshake() override {
+        const Io io = outcome();
+        return io == Io::end_of_input ? fail(failure_end()) : result(io, 0);
+    }
+    Moved read(char* to, std::size_t size) override {
+        const Io io = outcome();
+        buffers_ = io == Io::done && source_.next() % 2 == 0;
+        if (io != Io::done) return result(io, 0);
+        const std::size_t count = std::min<std::size_t>(size, 1 + source_.next() * 300);
+        for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<char>(given++);
+        return {io, count};
+    }
+    Moved write(const char* from, std::size_t size) override {
+        const Io io = outcome();
+        source_.broken |= io == Io::failed;
+        if (io != Io::done) return result(io == Io::end_of_input ? Io::wants_write : io, 0);
+        const std::size_t count = std::min<std::size_t>(size, 1 + source_.next() * 300);
+        for (std::size_t i = 0; i < count; ++i) assert(from[i] == static_cast<char>(taken++));
+        return {io, count};
+    }
+    Moved close_output() override {
+        const Io io = outcome();
+        source_.broken |= io == Io::failed;
+        return result(io == Io::end_of_input ? Io::wants_write : io, 0);
+    }
+
+    std::size_t given = 0;  // bytes read from it: a running count of one byte each
+    std::size_t taken = 0;
+
+private:
+    Io outcome() {
+        constexpr Io often[] = {Io::done,        Io::done,         Io::done,  Io::wants_read,
+                                Io::wants_write, Io::end_of_input, Io::failed};
+        return often[source_.next() % std::size(often)];
+    }
+    static End failure_end() { return {Reason::receive, "whim"}; }
+    Moved result(Io io, std::size_t count) {
+        return io == Io::failed ? fail(failure_end()) : Moved{io, count};
+    }
+
+    Source& source_;
+    Fd fd_;
+    bool buffers_ = false;
+};
+
+void poke(const Fd& fd) { [[maybe_unused]] const ssize_t count = ::write(fd.get(), "x", 1); }
+
+constexpr Stream::Limits limits{5000, 1000, 20000};
+constexpr std::size_t read_room = 64 * 1024;  // that one read may go over the mark
+
+class User final : public Stream::User {
+public:
+    explicit User(Source& source) : source_(source) {}
+
+    void stream_changed(Stream& stream) override {
+        assert(!told_);
+        told_ = static_cast<bool>(stream.end());
+        act(stream);
+    }
+
+    void act(Stream& stream) {
+        const unsigned choice = source_.next();
+        assert(source_.broken || stream.received().size() <= limits.input_high + read_room);
+        const std::string_view bytes = stream.received();
+        const std::size_t count = std::min<std::size_t>(bytes.size(), choice * 300);
+        for (std::size_t i = 0; i < count; ++i) assert(bytes[i] == static_cast<char>(seen_++));
+        stream.consume(count);
+        if (choice % 3 == 0) write(stream, source_.next() * 100);
+        if (choice == 250) stream.finish();
+        if (choice == 251) stream.abort();
+    }
+
+private:
+    void write(Stream& stream, std::size_t size) {
+        std::string bytes(size, '\0');
+        for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(sent_ + i);
+        if (stream.write(bytes)) sent_ += size;
+        assert(stream.pending() <= limits.output);
+    }
+
+    Source& source_;
+    bool told_ = false;
+    std::size_t seen_ = 0;
+    std::size_t sent_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    Source source{data, size, false};
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 0;
+    for (const int end : ends) ::fcntl(end, F_SETFL, O_NONBLOCK);
+    const Fd other(ends[1]);
+    ev::Loop loop;
+    User user(source);
+    Stream stream(loop, std::make_unique<Whim>(source, Fd(ends[0])), user, limits);
+    while (source.left > 0 && !stream.end()) {
+        const unsigned choice = source.next();
+        if (choice % 4 == 0) [[maybe_unused]]
+            const ssize_t poke = ::write(other.get(), "x", 1);
+        if (choice % 4 == 1) user.act(stream);
+        loop.step(ev::Duration::zero());
+    }
+    return 0;
+}

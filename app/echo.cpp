@@ -8,8 +8,6 @@ using bufio::Stream;
 
 namespace {
 
-constexpr Framing caret{"caret", Framing::Kind::raw, "", 0, false};
-
 // What was received and may be answered without passing the limit.
 std::string_view answerable(const Stream& stream, std::size_t limit) {
     return stream.received().substr(0, limit - std::min(limit, stream.pending()));
@@ -94,22 +92,10 @@ private:
 }  // namespace
 
 std::unique_ptr<Echo> make_faithful_echo(const Framing& framing, EchoLimits limits) {
-    if (is_caret(framing)) return std::make_unique<CaretEcho>(limits.buffer);
+    if (framing.kind == Framing::Kind::caret) return std::make_unique<CaretEcho>(limits.buffer);
     if (framing.kind == Framing::Kind::prefixed)
         return std::make_unique<CheckedEcho>(framing, limits);
     return std::make_unique<PlainEcho>(limits.buffer);
-}
-
-const Framing* find_server_framing(std::string_view name) {
-    return name == caret.name ? &caret : find_framing(name);
-}
-
-std::string server_framing_names() { return framing_names() + ", caret"; }
-
-std::string caret_reply(std::string_view message) {
-    std::string reply(message);
-    for (char& byte : reply) byte = static_cast<char>(byte + 1);
-    return reply;
 }
 
 std::size_t told_length(const Framing& framing, std::string_view prefix) {

@@ -37,15 +37,6 @@ struct EchoLimits {       // bytes
 // protocol in which each message comes back increased by one, byte by byte.
 std::unique_ptr<Echo> make_faithful_echo(const Framing& framing, EchoLimits limits);
 
-// The framings of a server; null where there is none of that name.
-const Framing* find_server_framing(std::string_view name);
-std::string server_framing_names();
-
-// The parts of `caret`: "^message$" asks, "nfttbhf" answers, after one "*" at the start.
-inline bool is_caret(const Framing& framing) { return framing.name == "caret"; }
-inline constexpr std::string_view caret_greeting = "*";
-std::string caret_reply(std::string_view message);
-
 // The length that a whole prefix tells.
 std::size_t told_length(const Framing& framing, std::string_view prefix);
 

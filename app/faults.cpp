@@ -34,7 +34,7 @@ public:
         stream.hold(faults_.no_read);
         stream.need_input(limits_.buffer);
         if (faults_.stall_handshake) return;
-        if (is_caret(framing_)) stream.write(caret_greeting);
+        if (framing_.kind == Framing::Kind::caret) stream.write(caret_greeting);
         stream.write(faults_.banner);
         if (faults_.half_close) stream.finish();
         leave_when_due(stream);
@@ -94,7 +94,7 @@ bool FaultyEcho::take(Stream& stream) {
 
 // `last`: nothing follows, and what is left counts as a message.
 std::optional<Reply> FaultyEcho::next_reply(std::string_view bytes, bool last) {
-    if (is_caret(framing_)) return next_caret(bytes);
+    if (framing_.kind == Framing::Kind::caret) return next_caret(bytes);
     const Decoder::Cut cut = decoder_.next(bytes);
     if (cut.kind == Decoder::Cut::Kind::error) end_ = {bufio::Reason::limit, cut.error};
     if (cut.kind == Decoder::Cut::Kind::message)

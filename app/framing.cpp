@@ -15,7 +15,7 @@ constexpr Framing table[] = {
     {"nul", Kind::delimited, "\0"sv, 0, false}, {"len1", Kind::prefixed, "", 1, false},
     {"len2", Kind::prefixed, "", 2, false},     {"len4", Kind::prefixed, "", 4, false},
     {"len2le", Kind::prefixed, "", 2, true},    {"len4le", Kind::prefixed, "", 4, true},
-    {"raw", Kind::raw, "", 0, false},
+    {"caret", Kind::caret, "$", 0, false},      {"raw", Kind::raw, "", 0, false},
 };
 
 // The place of byte `i` of a length in its prefix, counted from the least significant one.
@@ -28,6 +28,12 @@ std::size_t place(const Framing& framing, std::size_t i) {
 std::size_t Framing::longest() const {
     if (kind != Kind::prefixed) return std::numeric_limits<std::size_t>::max();
     return (std::size_t{1} << (8 * prefix)) - 1;
+}
+
+std::string caret_reply(std::string_view message) {
+    std::string reply(message);
+    for (char& byte : reply) byte = static_cast<char>(byte + 1);
+    return reply;
 }
 
 const Framing* find_framing(std::string_view name) {
@@ -46,13 +52,11 @@ std::string framing_names() {
 
 std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload) {
     std::vector<std::string_view> list;
-    if (framing.kind == Kind::delimited) {
-        for (;;) {
-            const std::size_t end = payload.find(framing.delimiter);
-            if (end == std::string_view::npos) break;
-            list.push_back(payload.substr(0, end));
-            payload.remove_prefix(end + framing.delimiter.size());
-        }
+    while (!framing.delimiter.empty()) {
+        const std::size_t end = payload.find(framing.delimiter);
+        if (end == std::string_view::npos) break;
+        list.push_back(payload.substr(0, end));
+        payload.remove_prefix(end + framing.delimiter.size());
     }
     list.push_back(payload);
     return list;
@@ -63,6 +67,7 @@ void encode(const Framing& framing, std::string_view payload, std::string& to) {
     to.resize(start + framing.prefix);
     for (std::size_t i = 0; i < framing.prefix; ++i)
         to[start + place(framing, i)] = static_cast<char>(payload.size() >> (8 * i));
+    if (framing.kind == Kind::caret) to += '^';
     to += payload;
     to += framing.delimiter;
 }
@@ -71,6 +76,7 @@ Decoder::Cut Decoder::next(std::string_view bytes) {
     switch (framing_->kind) {
     case Kind::delimited: return next_delimited(bytes);
     case Kind::prefixed: return next_prefixed(bytes);
+    case Kind::caret:
     case Kind::raw: break;
     }
     if (bytes.empty()) return {Cut::Kind::incomplete, {}, 0, {}};

@@ -9,16 +9,22 @@
 namespace yodel {
 
 struct Framing {
-    enum class Kind { delimited, prefixed, raw };
+    // The replies of `raw` and `caret` have no frames: they are told apart by their size.
+    enum class Kind { delimited, prefixed, raw, caret };
     std::string_view name;
     Kind kind;
-    std::string_view delimiter;  // of `delimited`: what ends a message and can't be inside one
+    std::string_view delimiter;  // what ends a message and can't be inside one; may be empty
     unsigned prefix;             // of `prefixed`: the bytes of the length
     bool little_endian;          // of `prefixed`
 
+    bool replies_framed() const { return kind == Kind::delimited || kind == Kind::prefixed; }
     // The longest payload that can be put into a frame.
     std::size_t longest() const;
 };
+
+// Of `caret`: the server's first word, and its answer to a message: every byte plus one.
+inline constexpr std::string_view caret_greeting = "*";
+std::string caret_reply(std::string_view message);
 
 // Null where there is none of that name.
 const Framing* find_framing(std::string_view name);
@@ -41,8 +47,8 @@ public:
         std::size_t used = 0;      // bytes of the frame, to be consumed
         std::string error;         // what is wrong with the frame
     };
-    // Looks for a message at the front of all bytes received and not yet consumed. With `raw`
-    // a message is whatever has arrived.
+    // Looks for a message at the front of all bytes received and not yet consumed. Where
+    // replies are not framed, a message is whatever has arrived.
     Cut next(std::string_view bytes);
 
 private:

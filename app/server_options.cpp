@@ -55,9 +55,9 @@ double chance(const std::string& text) {
 }
 
 const Framing* framing(const std::string& text) {
-    const Framing* const found = find_server_framing(text);
+    const Framing* const found = find_framing(text);
     if (!found)
-        throw UsageError("\"" + text + "\" is no framing; there are " + server_framing_names());
+        throw UsageError("\"" + text + "\" is no framing; there are " + framing_names());
     return found;
 }
 
@@ -225,8 +225,7 @@ std::string server_help() {
            "reads\n"
            "the certificates again. USR1: counters.\n\n" +
            help_text(table(unused)) + "\nwrong on purpose:\n" +
-           help_text(fault_table(unused.server.faults)) +
-           "\nframings: " + server_framing_names() +
+           help_text(fault_table(unused.server.faults)) + "\nframings: " + framing_names() +
            "\nD is a number of seconds, or one with ms, s, m or h; P is 0.1 or 10%.\n";
 }
 

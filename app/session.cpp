@@ -53,6 +53,7 @@ void Session::dial() {
     facts_.reset();
     decoder_ = Decoder(*options_.framing, options_.max_frame);
     queued_ = 0;
+    greeted_ = false;
     deadline_.start(options_.connect_timeout);
     dialer_.emplace(loop_, options_.endpoint,
                     [this](bufio::Dialed result) { dialed(std::move(result)); });
@@ -77,11 +78,11 @@ void Session::finish() {
 
 std::uint64_t Session::send(std::string_view payload) {
     if (state_ != State::open) return 0;
-    if (options_.framing->kind == Framing::Kind::raw && payload.empty()) return 0;
+    const std::size_t shortest = options_.framing->replies_framed() ? 0 : 1;
     const std::size_t longest = std::min(options_.framing->longest(), options_.max_frame);
     const auto list = pieces(*options_.framing, payload);
     for (const std::string_view piece : list)
-        if (piece.size() > longest) return 0;
+        if (piece.size() < shortest || piece.size() > longest) return 0;
     for (const std::string_view piece : list) queue(piece);
     return last_id_;
 }
@@ -93,6 +94,8 @@ void Session::queue(std::string_view piece) {
     ++last_id_;
     if (options_.expect == Expect::none) return;
     outstanding_.push_back({last_id_, std::string(piece), queued_, {}});
+    if (options_.framing->kind == Framing::Kind::caret)
+        outstanding_.back().changed = caret_reply(piece);
     ++unstamped_;
 }
 
@@ -188,6 +191,7 @@ void Session::receive() {
     const std::string_view received = stream_->received();
     if (!options_.tls && stream_->bytes_read() == received.size() && is_tls_alert(received))
         return ended({Reason::tls, "the server speaks TLS: --tls"});
+    if (!held_ && !take_greeting()) return;
     while (stream_ && !held_) {
         const Decoder::Cut cut = decoder_.next(stream_->received());
         if (cut.kind == Decoder::Cut::Kind::error) return ended({Reason::limit, cut.error});
@@ -203,8 +207,23 @@ void Session::receive() {
                                   std::to_string(rest.size()) + " bytes of it"});
 }
 
+// False while it has not come whole, or when it is another.
+bool Session::take_greeting() {
+    if (greeted_ || options_.framing->kind != Framing::Kind::caret) return true;
+    const std::string_view received = stream_->received();
+    if (received.empty()) return false;
+    if (!received.starts_with(caret_greeting)) {
+        ended({Reason::receive, "the server does not greet with " +
+                                    std::string(caret_greeting) +
+                                    ", as it does with -f caret"});
+        return false;
+    }
+    stream_->consume(caret_greeting.size());
+    return greeted_ = true;
+}
+
 void Session::receive_message(std::string_view payload) {
-    if (options_.framing->kind == Framing::Kind::raw) return receive_raw(payload);
+    if (!options_.framing->replies_framed()) return receive_unframed(payload);
     if (options_.expect == Expect::echo && !outstanding_.empty() &&
         outstanding_.front().payload != payload && !skip_to(payload)) {
         while (!outstanding_.empty() && outstanding_.front().late) take_oldest();
@@ -227,34 +246,35 @@ bool Session::skip_to(std::string_view payload) {
 }
 
 // Without frames, each message is answered by as many bytes as it has.
-void Session::receive_raw(std::string_view bytes) {
+void Session::receive_unframed(std::string_view bytes) {
     user_.session_received(bytes);
     while (stream_ && !bytes.empty() && !outstanding_.empty()) {
         const Message& oldest = outstanding_.front();
-        const std::size_t open = oldest.payload.size() - oldest.matched;
+        const std::size_t open = oldest.expected().size() - oldest.matched;
         const std::size_t size =
             options_.expect == Expect::any ? bytes.size() : std::min(bytes.size(), open);
-        match_raw(bytes.substr(0, size));
+        match_unframed(bytes.substr(0, size));
         bytes.remove_prefix(size);
     }
     if (stream_ && !bytes.empty()) user_.session_unasked(bytes);
 }
 
-void Session::match_raw(std::string_view part) {
+void Session::match_unframed(std::string_view part) {
     Message& oldest = outstanding_.front();
-    const std::string_view expected = std::string_view(oldest.payload).substr(oldest.matched);
+    const std::string_view expected =
+        std::string_view(oldest.expected()).substr(oldest.matched);
     if (oldest.reply.empty() && !expected.starts_with(part))
-        oldest.reply.assign(oldest.payload, 0, oldest.matched);
+        oldest.reply.assign(oldest.expected(), 0, oldest.matched);
     if (!oldest.reply.empty() || !expected.starts_with(part)) oldest.reply += part;
     oldest.matched += part.size();
-    if (options_.expect == Expect::echo && oldest.matched < oldest.payload.size()) return;
+    if (options_.expect == Expect::echo && oldest.matched < oldest.expected().size()) return;
     const Message message = take_oldest();
-    answer(message, message.reply.empty() ? message.payload : message.reply);
+    answer(message, message.reply.empty() ? message.expected() : message.reply);
 }
 
 void Session::answer(const Message& message, std::string_view payload) {
-    const bool right = options_.expect == Expect::any || message.payload == payload;
-    const std::size_t difference = right ? 0 : first_difference(message.payload, payload);
+    const bool right = options_.expect == Expect::any || message.expected() == payload;
+    const std::size_t difference = right ? 0 : first_difference(message.expected(), payload);
     std::optional<ev::Duration> round_trip = read_at_ - message.sent;
     if (message.voided) round_trip.reset();
     user_.session_answered(message, {payload, round_trip, right, difference});

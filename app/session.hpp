@@ -33,12 +33,16 @@ enum class Expect { echo, any, none };
 struct Message {
     std::uint64_t id;  // from 1, in the order of sending
     std::string payload;
-    std::uint64_t end;        // the stream's count of bytes written once all of it has gone
-    ev::Time sent;            // when its last byte was handed over; before: when it was queued
-    bool late = false;        // its user was told that no reply came in time
-    bool voided = false;      // its round-trip time would be wrong
-    std::size_t matched = 0;  // of raw: bytes that have come back
-    std::string reply{};      // of raw, where it differs: what has come back so far
+    std::uint64_t end;    // the stream's count of bytes written once all of it has gone
+    ev::Time sent;        // when its last byte was handed over; before: when it was queued
+    bool late = false;    // its user was told that no reply came in time
+    bool voided = false;  // its round-trip time would be wrong
+    // Where replies are not framed:
+    std::size_t matched = 0;  // bytes that have come back
+    std::string reply{};      // where it differs: what has come back so far
+    std::string changed{};    // of `caret`: the right reply
+
+    const std::string& expected() const { return changed.empty() ? payload : changed; }
 };
 
 struct Reply {
@@ -77,7 +81,7 @@ public:
         // No reply will come, or none has within the reply timeout (`late`).
         virtual void session_lost(const Message& message) = 0;
         virtual void session_unasked(std::string_view payload) = 0;
-        // With framing raw: the bytes as they come, before they are matched with messages.
+        // Where replies are not framed: the bytes as they come, before they are matched.
         virtual void session_received(std::string_view) {}
 
     protected:
@@ -96,8 +100,8 @@ public:
 
     // Queues a message, or several where the framing could not tell it from several, to go out
     // with the next flush(). Returns the id of the last one; 0 if it was refused: the session
-    // is not open, or the message is empty in `raw`, or longer than the framing or --max-frame
-    // allow.
+    // is not open, or the message is longer than the framing or --max-frame allow, or empty
+    // where replies are told apart by their size.
     std::uint64_t send(std::string_view payload);
     void flush();
     // Something other than the service delays the replies under way: their times don't count.
@@ -132,8 +136,9 @@ private:
     void stamp(ev::Time time);
     void receive();
     void receive_message(std::string_view payload);
-    void receive_raw(std::string_view bytes);
-    void match_raw(std::string_view part);
+    void receive_unframed(std::string_view bytes);
+    void match_unframed(std::string_view part);
+    bool take_greeting();
     void answer(const Message& message, std::string_view payload);
     bool skip_to(std::string_view payload);
     Message take_oldest();
@@ -166,6 +171,7 @@ private:
     std::size_t late_count_ = 0;
     std::size_t unstamped_ = 0;  // of these, at the end, not yet handed over whole
     ev::Time read_at_{};         // of the bytes that are being looked at
+    bool greeted_ = false;       // of `caret`: the server's first word has come
     bool held_ = false;
     Backoff backoff_;
     ev::Timer deadline_;  // of connecting, then of idleness, or of waiting for the next try

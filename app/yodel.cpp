@@ -47,6 +47,7 @@ private:
 // An echo server in this process, on a loopback port, as the target.
 std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
     EchoServer::Options server;
+    server.framing = options.session.framing;
     if (options.use_tls) {
         server.tls = bufio::TlsContext::self_signed_server();
         options.tls.pins = {server.tls->pin()};

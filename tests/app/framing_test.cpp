@@ -47,7 +47,8 @@ TEST_CASE("frames look as their protocols say") {
     const Case each =
         GENERATE(Case{"line", "hi\n"}, Case{"crlf", "hi\r\n"}, Case{"nul", "hi\0"s},
                  Case{"len1", "\2hi"}, Case{"len2", "\0\2hi"s}, Case{"len4", "\0\0\0\2hi"s},
-                 Case{"len2le", "\2\0hi"s}, Case{"len4le", "\2\0\0\0hi"s}, Case{"raw", "hi"});
+                 Case{"len2le", "\2\0hi"s}, Case{"len4le", "\2\0\0\0hi"s},
+                 Case{"caret", "^hi$"}, Case{"raw", "hi"});
     CHECK(encoded(*find_framing(each.framing), {"hi"}) == each.bytes);
 }
 
@@ -92,6 +93,7 @@ TEST_CASE("a payload that the framing would cut is several pieces") {
     CHECK(pieces(*find_framing("line"), "a\nb") == std::vector<std::string_view>{"a", "b"});
     CHECK(pieces(*find_framing("crlf"), "a\nb") == std::vector<std::string_view>{"a\nb"});
     CHECK(pieces(*find_framing("len4"), "a\nb") == std::vector<std::string_view>{"a\nb"});
+    CHECK(pieces(*find_framing("caret"), "a$b") == std::vector<std::string_view>{"a", "b"});
     CHECK(pieces(*find_framing("line"), "") == std::vector<std::string_view>{""});
 }
 
@@ -99,6 +101,11 @@ TEST_CASE("a length prefix holds no more than it can count") {
     CHECK(find_framing("len1")->longest() == 255);
     CHECK(find_framing("len2le")->longest() == 65535);
     CHECK(find_framing("len4")->longest() == 4294967295u);
+}
+
+TEST_CASE("the answer of caret is every byte plus one") {
+    CHECK(caret_reply("abc") == "bcd");
+    CHECK(caret_reply("\xff^") == std::string("\0_", 2));
 }
 
 TEST_CASE("there is no framing of another name") { CHECK_FALSE(find_framing("morse")); }

@@ -223,6 +223,38 @@ TEST_CASE("raw bytes are matched by their place, however they are cut") {
     CHECK(pair.client.session.send("") == 0);
 }
 
+TEST_CASE("caret: a greeting, then every byte plus one, however they are cut") {
+    const std::size_t cut = GENERATE(range(0, 8));
+    Session::Options options;
+    options.framing = find_framing("caret");
+    Pair pair(options);
+    pair.client.send("abc");
+    pair.client.send("xyz");
+    pair.until_server_got("^abc$^xyz$");
+    const std::string answer = "*bcdyz{";
+    pair.server.stream->write(answer.substr(0, cut));
+    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.server.stream->write(answer.substr(cut));
+    pair.until_logged("right abc=bcd;right xyz=yz{;");
+    CHECK(pair.client.session.send("") == 0);
+}
+
+TEST_CASE("caret: a wrong byte is found, and a server without its greeting refused") {
+    Session::Options options;
+    options.framing = find_framing("caret");
+    Pair pair(options);
+    SECTION("wrong") {
+        pair.client.send("abc");
+        pair.server.stream->write("*bXd");
+        pair.until_logged("wrong@1 abc=bXd;");
+    }
+    SECTION("no greeting") {
+        pair.server.stream->write("welcome");
+        pair.until_closed();
+        CHECK((pair.client.session.end().reason == Reason::receive));
+    }
+}
+
 TEST_CASE("a message with the delimiter inside is several") {
     Pair pair;
     pair.client.send("a\nb");

@@ -83,6 +83,7 @@ void PipeClient::session_unasked(std::string_view payload) {
 }
 
 void PipeClient::session_received(std::string_view bytes) {
+    if (!raw()) return;
     std::size_t end = 0;
     while (visible_ && (end = bytes.find('\n')) != std::string_view::npos) {
         print(bytes.substr(0, end));

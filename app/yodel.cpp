@@ -57,8 +57,7 @@ std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
     loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const bufio::Address any_port(reinterpret_cast<const sockaddr*>(&loopback),
                                   sizeof loopback);
-    auto made =
-        std::make_unique<EchoServer>(loop, std::move(server), [](auto&) {});
+    auto made = std::make_unique<EchoServer>(loop, std::move(server), [](auto&) {});
     const bufio::Address& address = made->listen(any_port);
     options.session.endpoint.host = "127.0.0.1";
     options.session.endpoint.service = std::to_string(address.port());

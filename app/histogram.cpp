@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace yodel {
 
@@ -24,6 +25,13 @@ ev::Duration Histogram::percentile(double percent) const {
             return std::clamp(ev::Duration(upper_end(i)), min_, max_);
     }
     return {};
+}
+
+std::uint64_t Histogram::count_below(ev::Duration duration) const {
+    const auto end =
+        bucket(static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0)));
+    return std::accumulate(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(end),
+                           std::uint64_t{0});
 }
 
 // Below 2 * steps one bucket a nanosecond; above, the value's highest bits choose the bucket.

@@ -18,6 +18,8 @@ public:
     ev::Duration max() const { return max_; }
     // The duration that `percent` of all recorded do not exceed; 0 if there are none.
     ev::Duration percentile(double percent) const;
+    // How many are below the duration, which is counted as the beginning of its bucket.
+    std::uint64_t count_below(ev::Duration duration) const;
 
 private:
     // Each power of two of nanoseconds is cut into this many buckets of equal width.

@@ -1,15 +1,17 @@
 #include "app/screen_client.hpp"
 
 #include "app/exit_status.hpp"
+#include "app/status_line.hpp"
 #include "app/units.hpp"
 #include "ui/text.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -17,6 +19,7 @@ namespace yodel {
 
 using namespace std::chrono_literals;
 using State = Session::State;
+using ui::KeyCode;
 using ui::Style;
 
 namespace {
@@ -25,70 +28,18 @@ namespace {
 constexpr ev::Duration frame_time = 16ms;
 // For how long a second ^C quits.
 constexpr ev::Duration quit_time = 2s;
-// Columns in front of what was sent and received: those of 12:04:31.208.
-constexpr std::size_t label_width = 12;
+// Round trips in the status line's little picture.
+constexpr std::size_t recent_count = 8;
 
-// Signs that are drawn where the locale has them, and what stands for them elsewhere.
-struct Sign {
-    const char* unicode;
-    const char* ascii;
-    operator std::string() const { return ui::utf8_locale() ? unicode : ascii; }
-};
-constexpr Sign sign_sent{"›", ">"};
-constexpr Sign sign_received{"‹", "<"};
-constexpr Sign sign_unasked{"«", "<<"};
-constexpr Sign sign_right{"✓", "ok"};
-constexpr Sign sign_wrong{"✗", "x"};
-constexpr Sign sign_up{"●", "*"};
-constexpr Sign sign_down{"○", "-"};
-constexpr Sign sign_bar{"│", "|"};
-constexpr Sign sign_out{"↑", "^"};
-constexpr Sign sign_in{"↓", "v"};
-constexpr Sign sign_open{"…", "~"};
-constexpr Sign sign_becomes{"→", ">"};
+MessageLog::WallTime wall_time() { return std::chrono::system_clock::now(); }
 
-template <class... Arguments>
-std::string format(const char* pattern, Arguments... arguments) {
-    char text[64];
-    std::snprintf(text, sizeof text, pattern, arguments...);
-    return text;
-}
-
-std::string clock_text() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-    const std::time_t seconds = static_cast<std::time_t>(count / 1000);
+std::string file_name() {
+    const std::time_t now = std::time(nullptr);
     std::tm parts{};
-    ::localtime_r(&seconds, &parts);
-    return format("%02d:%02d:%02d.%03d", parts.tm_hour, parts.tm_min, parts.tm_sec,
-                  static_cast<int>(count % 1000));
-}
-
-std::string right_aligned(const std::string& text) {
-    return std::string(label_width - std::min(label_width, text.size()), ' ') + text;
-}
-
-// 00:12, or 1:02:03 after an hour.
-std::string uptime_text(ev::Duration duration) {
-    const auto all =
-        static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(duration).count());
-    if (all < 3600) return format("%02d:%02d", all / 60, all % 60);
-    return format("%d:%02d:%02d", all / 3600, all / 60 % 60, all % 60);
-}
-
-// Rounded to a tenth, so that it tells no more than it is drawn often.
-std::string elapsed_text(ev::Duration duration) {
-    return format("%.1fs", std::chrono::duration<double>(duration).count());
-}
-
-std::string difference_text(std::string_view sent, const Reply& reply) {
-    const auto byte = [at = reply.difference](std::string_view bytes) {
-        return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at]))
-                                 : "end";
-    };
-    return " " + std::string(sign_wrong) + " differs at byte " +
-           std::to_string(reply.difference) + ": " + byte(sent) + std::string(sign_becomes) +
-           byte(reply.payload);
+    ::localtime_r(&now, &parts);
+    char name[64];
+    std::strftime(name, sizeof name, "yodel-%Y%m%d-%H%M%S.log", &parts);
+    return name;
 }
 
 }  // namespace
@@ -96,35 +47,47 @@ std::string difference_text(std::string_view sent, const Reply& reply) {
 struct ScreenClient::Binding {
     ui::Chord chord;
     void (ScreenClient::*action)();
-    const char* keys;  // as the help names them; null: named by the row above
+    const char* keys;  // as the page of keys names them; null: named by the row above
     const char* help;
 };
 
 const ScreenClient::Binding ScreenClient::bindings[] = {
-    {ui::plain(ui::KeyCode::enter), &ScreenClient::send_line, "Enter",
-     "send (M-Enter: a newline in the message)"},
-    {ui::plain(ui::KeyCode::up), &ScreenClient::older_line, "Up Down ^P ^N",
-     "lines sent before"},
+    {ui::plain(KeyCode::enter), &ScreenClient::enter, "Enter",
+     "send; with a message selected, open it"},
+    {ui::plain(KeyCode::up), &ScreenClient::older_line, "Up Down ^P ^N", "lines sent before"},
     {ui::ctrl('p'), &ScreenClient::older_line, nullptr, nullptr},
-    {ui::plain(ui::KeyCode::down), &ScreenClient::newer_line, nullptr, nullptr},
+    {ui::plain(KeyCode::down), &ScreenClient::newer_line, nullptr, nullptr},
     {ui::ctrl('n'), &ScreenClient::newer_line, nullptr, nullptr},
-    {ui::plain(ui::KeyCode::page_up), &ScreenClient::page_up, "PgUp PgDn", "scroll"},
-    {ui::plain(ui::KeyCode::page_down), &ScreenClient::page_down, nullptr, nullptr},
+    {ui::ctrl('r'), &ScreenClient::search_history, "^R", "search them"},
+    {ui::plain(KeyCode::page_up), &ScreenClient::page_up, "PgUp PgDn", "scroll"},
+    {ui::plain(KeyCode::page_down), &ScreenClient::page_down, nullptr, nullptr},
     {ui::alt('<'), &ScreenClient::to_start, "M-< M->", "to the start, to the end"},
     {ui::alt('>'), &ScreenClient::to_end, nullptr, nullptr},
-    {ui::alt('r'), &ScreenClient::reconnect, "M-r", "connect again"},
-    {ui::alt('d'), &ScreenClient::disconnect, nullptr, nullptr},
+    {ui::alt(KeyCode::up), &ScreenClient::select_older, "M-Up M-Down", "select a message"},
+    {ui::alt(KeyCode::down), &ScreenClient::select_newer, nullptr, nullptr},
+    {ui::alt('/'), &ScreenClient::find, "M-/ then n N", "search the messages, older, newer"},
+    {ui::alt('h'), &ScreenClient::toggle_hex, "M-h", "messages in hex, or as text"},
+    {ui::alt('t'), &ScreenClient::next_times, "M-t", "times: clock, since the last, off"},
+    {ui::alt('s'), &ScreenClient::show_statistics, "M-s", "statistics"},
+    {ui::alt('i'), &ScreenClient::show_connection, "M-i", "connection and certificate"},
+    {ui::alt('r'), &ScreenClient::reconnect, "M-r", "connect anew"},
+    {ui::alt('d'), &ScreenClient::disconnect, "M-d", "disconnect and stay (on an empty line)"},
+    {ui::alt('p'), &ScreenClient::toggle_hold, "M-p", "hold the view, or follow again"},
+    {ui::alt('o'), &ScreenClient::toggle_file, "M-o", "start or stop writing all to a file"},
     {ui::ctrl('d'), &ScreenClient::end_input, "^D",
      "on an empty line: no more to send; leaves when all is answered"},
     {ui::ctrl('c'), &ScreenClient::interrupt, "^C",
-     "clears the line; cancels connecting; pressed twice, quits"},
+     "clears the line; cancels a connect or a wait; twice, quits"},
     {ui::ctrl('z'), &ScreenClient::suspend, "^Z", "suspend"},
     {ui::ctrl('l'), &ScreenClient::redraw, "^L", "redraw"},
-    {ui::plain(ui::KeyCode::f1), &ScreenClient::show_keys, "F1", "these keys"},
+    {ui::plain(KeyCode::escape), &ScreenClient::escape, "Esc",
+     "back to the messages and their end"},
+    {ui::plain(KeyCode::f1), &ScreenClient::show_keys, "F1", "these keys"},
 };
 
-ScreenClient::ScreenClient(ev::Loop& loop, Session::Options options)
+ScreenClient::ScreenClient(ev::Loop& loop, Options options)
     : loop_(loop),
+      log_({.entries = options.scrollback}),
       quit_asked_(loop, [this] { changed_ = true; }),
       keyboard_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
       resized_(loop, SIGWINCH,
@@ -137,9 +100,10 @@ ScreenClient::ScreenClient(ev::Loop& loop, Session::Options options)
                      terminal_.enter();
                      changed_ = true;
                  }),
+      stopped_(loop, SIGTSTP, [this] { suspend(); }),
       frame_(loop, [] {}),
       clock_(loop, [this] { changed_ = true; }),
-      session_(loop, std::move(options), *this) {
+      session_(loop, std::move(options.session), *this) {
     note("Type a line and press Enter: it is sent, and its echo is timed. F1 shows the keys.");
     session_.connect();
 }
@@ -168,9 +132,11 @@ int ScreenClient::report() {
 
 void ScreenClient::session_changed() {
     changed_ = true;
+    const State before = told_state_;
     tell_state();
-    if (session_.state() == State::closed && told_state_ == State::finishing) loop_.stop();
     told_state_ = session_.state();
+    if (before != State::open && session_.state() == State::open) send_queued();
+    if (before == State::finishing && session_.state() == State::closed) loop_.stop();
 }
 
 void ScreenClient::tell_state() {
@@ -182,38 +148,43 @@ void ScreenClient::tell_state() {
     if (state == told_state_) return;
     if (state == State::dialing) told_half_closed_ = false;
     if (state == State::open) note("connected to " + session_.address().text(), Style::good);
+    if (state == State::waiting)
+        note(explain(session_.end(), session_.tls()) + "; tried again by itself, M-r now",
+             Style::bad);
     if (state != State::closed) return;
     const bool failed = exit_status(session_.end()) != 0;
-    note(explain(session_.end(), session_.tls()) + "; M-r connects again",
+    note(explain(session_.end(), session_.tls()) + "; M-r connects anew",
          failed ? Style::bad : Style::dim);
 }
 
+void ScreenClient::send_queued() {
+    for (const std::string& line : std::exchange(queued_, {})) send(line);
+}
+
 void ScreenClient::session_answered(const Message& message, const Reply& reply) {
+    changed_ = true;
     if (message.late) --tally_.lost;
     ++(reply.right ? tally_.echoed : tally_.bad);
-    if (reply.round_trip) tally_.round_trips.record(*reply.round_trip);
-    if (reply.round_trip) last_round_trip_ = reply.round_trip;
-    const std::string time =
-        reply.round_trip ? milliseconds_text(*reply.round_trip) + "ms" : "untimed";
-    const ui::Span verdict =
-        reply.right ? ui::Span{" " + std::string(sign_right), Style::good}
-                    : ui::Span{difference_text(message.payload, reply), Style::bad};
-    record({right_aligned(time) + " " + std::string(sign_received), Style::dim}, reply.payload,
-           {verdict});
+    log_.answered(wall_time(), message, reply);
+    if (!reply.round_trip) return;
+    tally_.round_trips.record(*reply.round_trip);
+    recent_.push_back(*reply.round_trip);
+    if (recent_.size() > recent_count) recent_.pop_front();
 }
 
 void ScreenClient::session_lost(const Message& message) {
+    changed_ = true;
     ++tally_.lost;
-    const std::string why =
-        session_.state() == State::closed || session_.input_ended()
-            ? "no reply any more"
-            : "no reply after " + duration_text(session_.options().reply_timeout);
-    record({right_aligned("?") + " " + why + ":", Style::bad}, message.payload);
+    const bool over = session_.state() == State::closed || session_.input_ended();
+    log_.lost(wall_time(), message,
+              over ? "no reply any more"
+                   : "no reply after " + duration_text(session_.options().reply_timeout));
 }
 
 void ScreenClient::session_unasked(std::string_view payload) {
+    changed_ = true;
     ++tally_.unasked;
-    record({right_aligned("") + " " + std::string(sign_unasked), Style::warn}, payload);
+    log_.unasked(wall_time(), payload);
 }
 
 // --- Keys.
@@ -228,28 +199,70 @@ void ScreenClient::read_keys() {
 
 void ScreenClient::press(const ui::Key& key) {
     if (key.chord != ui::ctrl('c')) quit_asked_.cancel();
-    if (editor_.press(key)) return;
+    if (key.cut) note("the paste was too long: its end is missing", Style::warn);
+    if (press_in_search(key) || press_in_find(key) || press_in_page(key)) return;
+    // In an empty line there is no word to cut, and M-d is free.
+    const bool nothing_to_cut = editor_.empty() && key.chord == ui::alt(U'd');
+    if (!nothing_to_cut && editor_.press(key)) return;
     const auto* const it =
         std::find_if(std::begin(bindings), std::end(bindings),
                      [&](const Binding& binding) { return binding.chord == key.chord; });
     if (it != std::end(bindings)) (this->*it->action)();
 }
 
-void ScreenClient::send_line() {
-    const std::string line = editor_.text();
-    if (session_.state() != State::open)
-        return note("not connected: nothing was sent (M-r connects again)", Style::warn);
-    if (session_.send(line) == 0)
-        return note("nothing was sent: " + std::string(line.empty()
-                                                           ? "the line is empty"
-                                                           : "it is too long for this framing"),
-                    Style::warn);
-    ++tally_.sent;
-    history_.add(line);
-    editor_.clear();
-    transcript_.scroll_to_end();
-    record({clock_text() + " " + std::string(sign_sent), Style::dim}, line);
-    session_.flush();
+bool ScreenClient::press_in_search(const ui::Key& key) {
+    if (!search_) return false;
+    if (search_->press(key)) return true;
+    const bool given_up = key.chord == ui::plain(KeyCode::escape) ||
+                          key.chord == ui::ctrl('g') || key.chord == ui::ctrl('c');
+    if (!given_up && !search_->match().empty()) editor_.set(std::string(search_->match()));
+    search_.reset();
+    return given_up;
+}
+
+// First what to find is typed; then n and N go on, until another key.
+bool ScreenClient::press_in_find(const ui::Key& key) {
+    ui::Transcript& transcript = log_.transcript();
+    if (find_ && key.chord == ui::plain(KeyCode::enter)) {
+        finding_ = transcript.search(find_->text());
+        if (!finding_ && !find_->empty()) note("not found: " + find_->text(), Style::warn);
+        find_.reset();
+        return true;
+    }
+    if (find_ && !find_->press(key)) find_.reset();
+    if (find_) return true;
+    if (finding_ && key.chord == ui::plain(U'n')) return transcript.search_older(), true;
+    if (finding_ && key.chord == ui::plain(U'N')) return transcript.search_newer(), true;
+    finding_ = false;
+    return false;
+}
+
+// The keys for scrolling scroll the page; all others but Enter and Escape close it first.
+bool ScreenClient::press_in_page(const ui::Key& key) {
+    if (!page_) return false;
+    const auto rows = static_cast<std::size_t>(std::max(terminal_.size().rows - 3, 1));
+    const std::size_t top = page_->top;
+    if (key.chord == ui::plain(KeyCode::down)) return ++page_->top, true;
+    if (key.chord == ui::plain(KeyCode::page_down)) return page_->top += rows, true;
+    if (key.chord == ui::plain(KeyCode::up))
+        return page_->top -= std::min<std::size_t>(top, 1), true;
+    if (key.chord == ui::plain(KeyCode::page_up))
+        return page_->top -= std::min(top, rows), true;
+    page_.reset();
+    return key.chord == ui::plain(KeyCode::enter) || key.chord == ui::plain(KeyCode::escape) ||
+           key.chord == ui::ctrl('c');
+}
+
+void ScreenClient::enter() {
+    if (!editor_.empty() || !log_.transcript().selected()) return send_line();
+    if (const Exchange* const exchange = log_.selected())
+        open_page([shown = *exchange](int width) { return message_page(shown, width); });
+}
+
+void ScreenClient::escape() {
+    log_.transcript().select_none();
+    log_.transcript().search("");
+    log_.transcript().scroll_to_end();
 }
 
 void ScreenClient::older_line() {
@@ -260,23 +273,43 @@ void ScreenClient::newer_line() {
     if (auto line = history_.newer()) editor_.set(std::move(*line));
 }
 
-void ScreenClient::interrupt() {
-    const State state = session_.state();
-    if (!editor_.empty()) return editor_.clear();
-    if (state == State::dialing || state == State::handshaking || state == State::finishing)
-        return session_.disconnect();
-    if (quit_asked_.pending()) return loop_.stop();
-    quit_asked_.start(quit_time);
+void ScreenClient::search_history() { search_.emplace(history_); }
+
+void ScreenClient::find() { find_.emplace(); }
+
+void ScreenClient::next_times() {
+    const Times now = log_.times();
+    log_.show_times(now == Times::clock   ? Times::delta
+                    : now == Times::delta ? Times::off
+                                          : Times::clock);
 }
 
-void ScreenClient::end_input() {
-    if (session_.state() == State::open) return session_.finish();
-    loop_.stop();
+void ScreenClient::show_statistics() {
+    open_page([this](int width) { return statistics_page(tally_, width); });
 }
 
-void ScreenClient::suspend() {
-    session_.void_round_trips();
-    terminal_.suspend();
+void ScreenClient::show_connection() {
+    open_page([this](int width) { return connection_page(session_, width); });
+}
+
+void ScreenClient::show_keys() { open_page(key_page); }
+
+void ScreenClient::toggle_hold() {
+    if (log_.transcript().following()) {
+        log_.transcript().hold();
+    } else {
+        log_.transcript().scroll_to_end();
+    }
+}
+
+void ScreenClient::toggle_file() {
+    if (log_.file_open()) {
+        log_.stop_file();
+        return note("no longer written to the file");
+    }
+    const std::string name = file_name();
+    if (log_.start_file(name)) return note("from here on written to " + name);
+    note("can't write to " + name + ": " + std::strerror(errno), Style::bad);
 }
 
 void ScreenClient::reconnect() {
@@ -284,43 +317,133 @@ void ScreenClient::reconnect() {
     session_.connect();
 }
 
-void ScreenClient::disconnect() { session_.disconnect(); }
+void ScreenClient::end_input() {
+    if (session_.state() == State::open) return session_.finish();
+    loop_.stop();
+}
 
-void ScreenClient::show_keys() {
+void ScreenClient::interrupt() {
+    const State state = session_.state();
+    if (!editor_.empty()) return editor_.clear();
+    if (state != State::open && state != State::closed && state != State::idle)
+        return session_.disconnect();
+    if (quit_asked_.pending()) return loop_.stop();
+    quit_asked_.start(quit_time);
+}
+
+void ScreenClient::suspend() {
+    session_.void_round_trips();
+    terminal_.suspend();
+    changed_ = true;
+}
+
+void ScreenClient::send_line() {
+    const std::string line = editor_.text();
+    history_.add(line);
+    editor_.clear();
+    log_.transcript().scroll_to_end();
+    if (session_.state() == State::open) return send(line);
+    queued_.push_back(line);
+    note("not connected; kept until then: " + line, Style::warn);
+}
+
+void ScreenClient::send(const std::string& line) {
+    const std::uint64_t id = session_.send(line);
+    if (id == 0) {
+        editor_.set(line);
+        const std::string framing(session_.options().framing->name);
+        return note(line.empty() ? "in " + framing + " there is no empty message"
+                                 : "too long for " + framing,
+                    Style::warn);
+    }
+    ++tally_.sent;
+    log_.sent(wall_time(), id, line);
+    session_.flush();
+}
+
+void ScreenClient::open_page(std::function<Rows(int width)> compose) {
+    page_ = Page{std::move(compose)};
+}
+
+void ScreenClient::note(std::string text, Style style) {
+    log_.note(wall_time(), std::move(text), style);
+    changed_ = true;
+}
+
+Rows ScreenClient::key_page(int width) {
+    Rows rows{{{"Keys", Style::bold}}};
     for (const Binding& binding : bindings)
-        if (binding.help)
-            note(binding.keys + std::string(14 - std::string(binding.keys).size(), ' ') +
-                 binding.help);
-    note("and in the line, the keys of readline");
+        if (binding.help) add_fact(rows, binding.keys, binding.help, width);
+    rows.push_back({{"In the line", Style::bold}});
+    add_fact(rows, "M-Enter", "a newline in the message", width);
+    add_fact(rows, "^A ^E Home End", "to the start, to the end", width);
+    add_fact(rows, "^B ^F M-b M-f", "by character, by word", width);
+    add_fact(rows, "^U ^K ^W M-d", "cut: to the start, the end, a word", width);
+    add_fact(rows, "^Y ^T ^V", "paste the cut, swap, take the next key as it is", width);
+    return rows;
 }
 
 // --- The screen.
-
-void ScreenClient::note(std::string text, Style style) {
-    transcript_.append({{{clock_text() + " - ", Style::dim}}, std::move(text), {}, style});
-    changed_ = true;
-}
-
-void ScreenClient::record(ui::Span label, std::string_view body, ui::Row suffix) {
-    label.text += " ";
-    transcript_.append(
-        {{std::move(label)}, std::string(body), std::move(suffix), Style::normal});
-    changed_ = true;
-}
 
 // Rows go to the input line first, then to the status, then to the messages.
 void ScreenClient::draw() {
     const ui::Size size = terminal_.size();
     ui::Frame frame;
-    if (size.rows > 2) frame.rows = transcript_.rows(size.columns, size.rows - 2);
+    if (size.rows > 2) frame.rows = main_rows(size.columns, size.rows - 2);
     while (static_cast<int>(frame.rows.size()) < size.rows - 2) frame.rows.emplace_back();
-    if (size.rows > 1) frame.rows.push_back(status(size.columns));
-    ui::LineEditor::View line = editor_.view(size.columns);
+    if (size.rows > 1) frame.rows.push_back(fit_status(status(), size.columns));
     frame.cursor_row = size.rows - 1;
-    frame.cursor_column = line.cursor;
     frame.cursor_shown = true;
-    frame.rows.push_back(std::move(line.row));
+    frame.rows.push_back(input_row(size.columns, frame));
     terminal_.draw(frame);
+}
+
+Rows ScreenClient::main_rows(int width, int height) {
+    if (!page_) return log_.transcript().rows(width, height);
+    Rows rows = page_->compose(width);
+    const auto seen = static_cast<std::size_t>(height);
+    const std::size_t last_top = rows.size() - std::min(rows.size(), seen);
+    page_->top = std::min(page_->top, last_top);
+    rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(page_->top));
+    for (ui::Row& row : rows) ui::cut(row, width);
+    return rows;
+}
+
+std::vector<ui::Span> ScreenClient::status() const {
+    std::vector<ui::Span> parts = status_parts(session_, tally_, recent_, loop_.now());
+    const ui::Transcript& transcript = log_.transcript();
+    const auto put = [&](std::string text, Style style) {
+        parts.insert(parts.begin() + 1, {std::move(text), style});
+    };
+    if (!queued_.empty()) put(std::to_string(queued_.size()) + " kept", Style::status_warn);
+    if (log_.file_open()) put("FILE", Style::status);
+    if (!transcript.following()) {
+        const std::size_t below = transcript.below();
+        put(below == 0 ? "HELD" : "HELD, " + std::to_string(below) + " below",
+            Style::status_warn);
+    }
+    if (quit_asked_.pending()) parts.front() = {"^C again to quit", Style::status_warn};
+    return parts;
+}
+
+// The line that the keys go to, with what they are for where that is not the message.
+ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
+    ui::Row row;
+    if (search_) {
+        ui::append(row, search_->failed() ? "not sent before: " : "search: ", Style::dim);
+        ui::append_bytes(row, search_->query());
+        frame.cursor_column = ui::columns(row);
+        ui::append(row, " - ", Style::dim);
+        ui::append_bytes(row, search_->match());
+        ui::cut(row, width);
+        return row;
+    }
+    if (find_) ui::append(row, "find: ", Style::dim);
+    ui::LineEditor::View view =
+        (find_ ? *find_ : editor_).view(std::max(width - ui::columns(row), 1));
+    frame.cursor_column = ui::columns(row) + view.cursor;
+    row.insert(row.end(), view.row.begin(), view.row.end());
+    return row;
 }
 
 // What tells the time is drawn anew as often as it changes.
@@ -330,75 +453,6 @@ void ScreenClient::schedule_clock() {
     const ev::Duration unit = state == State::open ? ev::Duration(1s) : ev::Duration(100ms);
     const ev::Duration elapsed = loop_.now() - session_.since();
     clock_.start_at(session_.since() + (elapsed / unit + 1) * unit);
-}
-
-std::string ScreenClient::state_words() const {
-    const ev::Duration elapsed = loop_.now() - session_.since();
-    const std::string limit = "/" + duration_text(session_.options().connect_timeout);
-    switch (session_.state()) {
-    case State::idle: return "idle";
-    case State::dialing: return session_.phase() + " " + elapsed_text(elapsed) + limit;
-    case State::handshaking: return "handshake " + elapsed_text(elapsed);
-    case State::open:
-        return session_.input_ended() ? "half-closed (server)" : "up " + uptime_text(elapsed);
-    case State::finishing: return "closing " + elapsed_text(elapsed);
-    case State::waiting:
-        return session_.end().text + "; retry " + std::to_string(session_.retry()) + " in " +
-               elapsed_text(session_.retry_time() - loop_.now()) + " (M-r now)";
-    case State::closed: break;
-    }
-    return "closed: " + session_.end().text;
-}
-
-// Its parts are dropped from the right as the width shrinks, never the state.
-ui::Row ScreenClient::status(int width) const {
-    ui::Row row;
-    for (const ui::Span& part : status_parts()) {
-        const int gap = row.empty() ? 0 : 1;
-        if (!row.empty() && ui::columns(row) + gap + ui::columns(part.text) > width) break;
-        ui::pad(row, ui::columns(row) + gap, Style::status);
-        ui::append(row, part.text, part.style);
-    }
-    ui::cut(row, width);
-    ui::pad(row, width, Style::status);
-    return row;
-}
-
-std::vector<ui::Span> ScreenClient::status_parts() const {
-    const bool up = session_.state() == State::open;
-    const bool failed = exit_status(session_.end()) != 0;
-    const std::string words = quit_asked_.pending() ? "^C again to quit" : state_words();
-    std::vector<ui::Span> parts{
-        {std::string(up ? sign_up : sign_down) + " " + ui::printable(words),
-         up       ? Style::status_good
-         : failed ? Style::status_bad
-                  : Style::status}};
-    const auto add = [&](std::string text, Style style = Style::status) {
-        parts.push_back({std::move(text), style});
-    };
-    add(ui::printable((session_.options().tls ? "tls://" : "tcp://") +
-                      session_.options().endpoint.text()));
-    if (const bufio::TlsFacts* const facts = session_.tls(); facts && !facts->version.empty()) {
-        add(facts->version);
-        if (!facts->unverified.empty()) add("UNVERIFIED (-k)", Style::status_bad);
-        if (facts->unverified.empty())
-            add(std::string(sign_right) + std::to_string(facts->days_left) + "d");
-    }
-    add(std::string(session_.options().framing->name));
-    add(sign_bar);
-    add(std::to_string(tally_.sent) + std::string(sign_out));
-    add(std::to_string(tally_.echoed) + std::string(sign_in));
-    add(std::to_string(session_.awaited()) + std::string(sign_open));
-    add(std::to_string(tally_.bad) + std::string(sign_wrong),
-        tally_.bad > 0 ? Style::status_bad : Style::status);
-    add(std::to_string(tally_.lost) + "?", tally_.lost > 0 ? Style::status_bad : Style::status);
-    if (!last_round_trip_) return parts;
-    add(sign_bar);
-    add(milliseconds_text(*last_round_trip_) + "ms");
-    for (const auto& [name, percent] :
-         {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
-        add(name + milliseconds_text(tally_.round_trips.percentile(percent)));
-    return parts;
 }
 
 }  // namespace yodel

@@ -1,24 +1,34 @@
-// The client on the whole screen: a status line, what was said, and the line being typed.
+// The client on the whole screen: what was said, a status line, and the line being typed.
+//
+// Nothing is drawn by what happens: it marks what changed, and one drawing at most follows at
+// the end of the loop's turn, about 60 a second at most.
 #pragma once
 
+#include "app/message_log.hpp"
+#include "app/pages.hpp"
 #include "app/session.hpp"
 #include "app/tally.hpp"
 #include "ev/loop.hpp"
 #include "ui/history.hpp"
 #include "ui/line_editor.hpp"
 #include "ui/terminal.hpp"
-#include "ui/transcript.hpp"
 
+#include <deque>
+#include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace yodel {
 
 class ScreenClient final : private Session::User {
 public:
+    struct Options {
+        Session::Options session;
+        std::size_t scrollback = 100'000;  // rows kept
+    };
+
     // Throws std::runtime_error: the terminal can't be used.
-    ScreenClient(ev::Loop& loop, Session::Options options);
+    ScreenClient(ev::Loop& loop, Options options);
 
     // Closes the connection; for a signal from outside.
     void leave();
@@ -28,54 +38,87 @@ public:
     int report();
 
 private:
+    struct Binding;
+    static const Binding bindings[];
+
+    // A page shown over the messages, composed anew for each drawing.
+    struct Page {
+        std::function<Rows(int width)> compose;
+        std::size_t top = 0;  // the first row seen
+    };
+
     void session_changed() override;
     void session_answered(const Message& message, const Reply& reply) override;
     void session_lost(const Message& message) override;
     void session_unasked(std::string_view payload) override;
-
-    struct Binding;
-    static const Binding bindings[];
+    void tell_state();
+    void send_queued();
 
     void read_keys();
     void press(const ui::Key& key);
-    void send_line();
+    bool press_in_search(const ui::Key& key);
+    bool press_in_find(const ui::Key& key);
+    bool press_in_page(const ui::Key& key);
+
+    // What the keys do.
+    void enter();
+    void escape();
     void older_line();
     void newer_line();
-    void interrupt();
+    void search_history();
+    void page_up() { log_.transcript().scroll_pages(-1); }
+    void page_down() { log_.transcript().scroll_pages(1); }
+    void to_start() { log_.transcript().scroll_to_start(); }
+    void to_end() { log_.transcript().scroll_to_end(); }
+    void select_older() { log_.transcript().select_older(); }
+    void select_newer() { log_.transcript().select_newer(); }
+    void find();
+    void toggle_hex() { log_.transcript().show_hex(!log_.transcript().hex()); }
+    void next_times();
+    void show_statistics();
+    void show_connection();
+    void show_keys();
+    void toggle_hold();
+    void toggle_file();
+    void reconnect();
+    void disconnect() { session_.disconnect(); }
     void end_input();
+    void interrupt();
     void suspend();
     void redraw() { terminal_.redraw(); }
-    void reconnect();
-    void disconnect();
-    void page_up() { transcript_.scroll_pages(-1); }
-    void page_down() { transcript_.scroll_pages(1); }
-    void to_start() { transcript_.scroll_to_start(); }
-    void to_end() { transcript_.scroll_to_end(); }
-    void show_keys();
 
-    void tell_state();
+    void send_line();
+    void send(const std::string& line);
+    void open_page(std::function<Rows(int width)> compose);
     void note(std::string text, ui::Style style = ui::Style::dim);
-    void record(ui::Span label, std::string_view body, ui::Row suffix = {});
+    static Rows key_page(int width);
+
     void draw();
+    Rows main_rows(int width, int height);
+    std::vector<ui::Span> status() const;
+    ui::Row input_row(int width, ui::Frame& frame);
     void schedule_clock();
-    ui::Row status(int width) const;
-    std::vector<ui::Span> status_parts() const;
-    std::string state_words() const;
 
     ev::Loop& loop_;
     ui::Terminal terminal_;
     ui::LineEditor editor_;
     ui::History history_;
-    ui::Transcript transcript_;
+    std::optional<ui::HistorySearch> search_;  // while ^R goes on
+    std::optional<ui::LineEditor> find_;       // while what to find is typed
+    bool finding_ = false;                     // n and N go on to the next place
+    std::optional<Page> page_;
+    MessageLog log_;
     Tally tally_;
-    std::optional<ev::Duration> last_round_trip_;
-    Session::State told_state_ = Session::State::idle;  // by the transcript
+    std::deque<ev::Duration> recent_;  // the last round trips, for the status line
+    std::deque<std::string> queued_;   // typed while there was no connection
+    Session::State told_state_ = Session::State::idle;  // by the log
     bool told_half_closed_ = false;
-    ev::Timer quit_asked_;  // runs while another ^C quits
     bool changed_ = true;   // since the last drawing
+    ev::Timer quit_asked_;  // runs while another ^C quits
     ev::Watch keyboard_;
     ev::Signal resized_;
     ev::Signal continued_;
+    ev::Signal stopped_;
     ev::Timer frame_;  // while it runs, the last drawing is too fresh
     ev::Timer clock_;  // draws what tells the time anew
     Session session_;

@@ -90,7 +90,7 @@ int run(ClientOptions options, int& signo) {
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
     if (full_screen(options)) {
         options.session.retries = options.retries.value_or(Session::forever);
-        ScreenClient client(loop, options.session);
+        ScreenClient client(loop, {options.session});
         return run(loop, client, signo);
     }
     options.session.retries = options.retries.value_or(0);

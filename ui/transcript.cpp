@@ -52,6 +52,16 @@ public:
         }
     }
 
+    // A dump of as many bytes a row as fit, on rows of its own.
+    void put_hex(std::string_view bytes, Style style) {
+        std::size_t count = 16;
+        while (count > 1 && hex_row({}, 0, count).size() + count > width_) count /= 2;
+        for (std::size_t at = 0; at < bytes.size(); at += count) {
+            break_row();
+            put(hex_row(bytes, at, count), style, {});
+        }
+    }
+
     // The row that a unit is in; the last one if there is no such unit any more.
     std::size_t row_of(std::size_t unit) const {
         const auto after = std::upper_bound(first_units_.begin(), first_units_.end(), unit);
@@ -117,6 +127,11 @@ const Transcript::Entry* Transcript::find(Id id) const {
     return id >= first() && id < next_ ? &at(id) : nullptr;
 }
 
+void Transcript::show_hex(bool hex) {
+    hex_ = hex;
+    if (top_) top_->unit = 0;  // the units of an entry are others now
+}
+
 void Transcript::trim() {
     while (size() > 1 && (size() > limits_.entries || bytes_ > limits_.bytes)) {
         bytes_ -= bytes_of(entries_.front());
@@ -135,7 +150,11 @@ Transcript::Layout Transcript::lay_out(Id id) const {
     const auto shown = head(entry);
     Layout layout(width_);
     layout.put(entry.prefix);
-    layout.put(shown, entry.style, needle_);
+    if (hex_ && entry.message) {
+        layout.put_hex(shown, entry.style);
+    } else {
+        layout.put(shown, entry.style, needle_);
+    }
     if (shown.size() < entry.body.size())
         layout.put((utf8_locale() ? "… " : "... ") + std::to_string(entry.body.size()) +
                        " bytes",

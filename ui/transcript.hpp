@@ -32,6 +32,7 @@ public:
         std::string body;             // any bytes; a long one is shown by its head and its size
         Row suffix;                   // as prefix
         Style style = Style::normal;  // of the body
+        bool message = false;         // the body is a message: a hex dump where that is on
     };
 
     struct Limits {
@@ -53,6 +54,11 @@ public:
     const Entry* find(Id id) const;
 
     std::size_t size() const { return entries_.size(); }
+    Id oldest() const { return first(); }  // of the entries still there, if there are any
+
+    // Shows the bodies of messages as hex dumps, or as text again.
+    void show_hex(bool hex);
+    bool hex() const { return hex_; }
 
     // What is seen, at most `height` rows of at most `width` columns each; fewer when there is
     // less to show.
@@ -125,6 +131,7 @@ private:
     std::optional<Id> selected_;
     Id seen_ = 0;  // the last entry of the last rows()
     std::string needle_;
+    bool hex_ = false;
 };
 
 }  // namespace ui

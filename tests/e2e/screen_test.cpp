@@ -164,7 +164,7 @@ TEST_CASE("what can't be connected to is said on the screen, and at the end") {
     const termios before = tty.settings();
     REQUIRE(tty.wait_for("cannot connect to 127.0.0.1:" + port + ": Connection refused"));
     type(tty, "hello");
-    REQUIRE(tty.wait_for("not connected: nothing was sent"));
+    REQUIRE(tty.wait_for("not connected; kept until then: hello"));
     tty.send("\x03\x03\x03");
     check_gone(tty, before, 7);
     CHECK(tty.shows("yodel: cannot connect to 127.0.0.1:" + port + ": Connection refused"));

@@ -1,0 +1,173 @@
+#include "app/message_log.hpp"
+
+#include "app/signs.hpp"
+#include "app/units.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <utility>
+
+namespace yodel {
+
+using ui::Style;
+
+namespace {
+
+template <class... Arguments>
+std::string format(const char* pattern, Arguments... arguments) {
+    char text[64];
+    std::snprintf(text, sizeof text, pattern, arguments...);
+    return text;
+}
+
+// 12:04:31.208, in local time.
+std::string clock_text(MessageLog::WallTime at) {
+    const auto count =
+        std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
+    const std::time_t seconds = static_cast<std::time_t>(count / 1000);
+    std::tm parts{};
+    ::localtime_r(&seconds, &parts);
+    return format("%02d:%02d:%02d.%03d", parts.tm_hour, parts.tm_min, parts.tm_sec,
+                  static_cast<int>(count % 1000));
+}
+
+// Below a thousand seconds +1.234s, above in whole ones.
+std::string delta_text(ev::Duration duration) {
+    const double seconds = std::chrono::duration<double>(duration).count();
+    return format(seconds < 1000 ? "+%.3fs" : "+%.0fs", seconds);
+}
+
+std::string difference_text(const Exchange& exchange) {
+    const auto byte = [at = exchange.difference](const std::string& bytes) {
+        return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at]))
+                                 : "end";
+    };
+    return " " + sign_wrong.text() + " differs at byte " + std::to_string(exchange.difference) +
+           ": " + byte(exchange.payload) + sign_becomes.text() + byte(exchange.reply);
+}
+
+std::string round_trip_text(const Exchange& exchange) {
+    return exchange.round_trip ? milliseconds_text(*exchange.round_trip) + "ms" : "untimed";
+}
+
+std::string right_aligned(const std::string& text, std::size_t width) {
+    return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+std::string text_of(const ui::Row& row) {
+    std::string text;
+    for (const ui::Span& span : row) text += span.text;
+    return text;
+}
+
+}  // namespace
+
+void MessageLog::note(WallTime at, std::string text, Style style) {
+    add({Kind::note, at, {}, nullptr}, text, {}, style);
+}
+
+void MessageLog::sent(WallTime at, std::uint64_t id, std::string_view payload) {
+    auto exchange = std::make_shared<Exchange>();
+    exchange->id = id;
+    exchange->payload = payload;
+    open_[id] = exchange;
+    add({Kind::sent, at, {}, std::move(exchange)}, payload);
+}
+
+void MessageLog::answered(WallTime at, const Message& message, const Reply& reply) {
+    auto& slot = open_[message.id];
+    auto exchange = slot ? std::move(slot) : std::make_shared<Exchange>();
+    open_.erase(message.id);
+    exchange->id = message.id;
+    exchange->payload = message.payload;
+    exchange->reply = reply.payload;
+    exchange->answered = true;
+    exchange->right = reply.right;
+    exchange->difference = reply.difference;
+    exchange->round_trip = reply.round_trip;
+    const ui::Span verdict = reply.right ? ui::Span{" " + sign_right.text(), Style::good}
+                                         : ui::Span{difference_text(*exchange), Style::bad};
+    add({Kind::received, at, {}, std::move(exchange)}, reply.payload, {verdict});
+}
+
+void MessageLog::lost(WallTime at, const Message& message, const std::string& why) {
+    const auto it = open_.find(message.id);
+    add({Kind::lost, at, {}, it == open_.end() ? nullptr : it->second}, message.payload,
+        {{" " + why, Style::bad}}, Style::dim);
+}
+
+void MessageLog::unasked(WallTime at, std::string_view payload) {
+    auto exchange = std::make_shared<Exchange>();
+    exchange->reply = payload;
+    exchange->answered = true;
+    add({Kind::unasked, at, {}, std::move(exchange)}, payload);
+}
+
+void MessageLog::show_times(Times times) {
+    times_ = times;
+    for (const auto& [id, record] : records_)
+        transcript_.change(id, [&, &of = record](auto& entry) { entry.prefix = {label(of)}; });
+}
+
+const Exchange* MessageLog::selected() const {
+    const auto id = transcript_.selected();
+    const auto it = id ? records_.find(*id) : records_.end();
+    return it == records_.end() ? nullptr : it->second.exchange.get();
+}
+
+bool MessageLog::start_file(const std::string& name) {
+    errno = 0;
+    file_.open(name, std::ios::app);
+    return file_.is_open();
+}
+
+void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style style) {
+    record.since_last = last_ == WallTime{} ? ev::Duration::zero() : record.at - last_;
+    last_ = record.at;
+    ui::Transcript::Entry entry{{label(record)},
+                                std::string(body),
+                                std::move(suffix),
+                                style,
+                                record.kind != Kind::note};
+    if (file_open()) write_to_file(entry);
+    records_.emplace(transcript_.append(std::move(entry)), std::move(record));
+    while (records_.begin()->first < transcript_.oldest()) records_.erase(records_.begin());
+}
+
+// The time, or for a reply its round trip, and a sign of what the entry is.
+ui::Span MessageLog::label(const Record& record) const {
+    const std::string time = time_text(record);
+    const auto line = [&](const std::string& sign, Style style) {
+        return ui::Span{time + (time.empty() ? "" : " ") + sign + " ", style};
+    };
+    switch (record.kind) {
+    case Kind::note: return line("-", Style::dim);
+    case Kind::sent: return line(sign_sent.text(), Style::dim);
+    case Kind::received: return line(sign_received.text(), Style::dim);
+    case Kind::lost: return line("?", Style::bad);
+    case Kind::unasked: return line(sign_unasked.text(), Style::warn);
+    }
+    return {};
+}
+
+std::string MessageLog::time_text(const Record& record) const {
+    const std::size_t width =
+        times_ == Times::delta ? 8 : 12;  // columns of +123.456s, of a clock
+    if (times_ == Times::off)
+        return record.kind == Kind::received ? round_trip_text(*record.exchange) : "";
+    if (record.kind == Kind::received)
+        return right_aligned(round_trip_text(*record.exchange), width);
+    if (times_ == Times::delta) return right_aligned(delta_text(record.since_last), width);
+    const bool timed = record.kind == Kind::note || record.kind == Kind::sent;
+    return timed ? clock_text(record.at) : std::string(width, ' ');
+}
+
+void MessageLog::write_to_file(const ui::Transcript::Entry& entry) {
+    file_ << text_of(entry.prefix) << ui::printable(entry.body) << text_of(entry.suffix)
+          << '\n';
+    file_.flush();
+}
+
+}  // namespace yodel

@@ -1,0 +1,80 @@
+// What was sent, received and said, as the screen shows it: the entries of the transcript, and
+// behind each what is known of its message.
+#pragma once
+
+#include "app/session.hpp"
+#include "ui/transcript.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+// A message and what became of it.
+struct Exchange {
+    std::uint64_t id = 0;  // 0: the peer sent it unasked
+    std::string payload;
+    std::string reply;
+    bool answered = false;
+    bool right = false;
+    std::size_t difference = 0;  // the first byte that differs, where the reply is not right
+    std::optional<ev::Duration> round_trip;
+};
+
+// What stands in front of an entry, besides the round-trip time of a reply.
+enum class Times { clock, delta, off };
+
+class MessageLog {
+public:
+    using WallTime = std::chrono::system_clock::time_point;
+
+    explicit MessageLog(ui::Transcript::Limits limits) : transcript_(limits) {}
+
+    ui::Transcript& transcript() { return transcript_; }
+    const ui::Transcript& transcript() const { return transcript_; }
+
+    void note(WallTime at, std::string text, ui::Style style = ui::Style::dim);
+    void sent(WallTime at, std::uint64_t id, std::string_view payload);
+    void answered(WallTime at, const Message& message, const Reply& reply);
+    void lost(WallTime at, const Message& message, const std::string& why);
+    void unasked(WallTime at, std::string_view payload);
+
+    Times times() const { return times_; }
+    void show_times(Times times);
+    // What is known of the selected entry; null if none is, or it is only a note.
+    const Exchange* selected() const;
+
+    // Writes every entry from now on to a file too, made printable. False: errno tells why.
+    bool start_file(const std::string& name);
+    void stop_file() { file_.close(); }
+    bool file_open() const { return file_.is_open(); }
+
+private:
+    enum class Kind { note, sent, received, lost, unasked };
+    struct Record {
+        Kind kind;
+        WallTime at;
+        ev::Duration since_last;  // since the record before
+        std::shared_ptr<const Exchange> exchange;
+    };
+
+    void add(Record record, std::string_view body, ui::Row suffix = {},
+             ui::Style style = ui::Style::normal);
+    ui::Span label(const Record& record) const;
+    std::string time_text(const Record& record) const;
+    void write_to_file(const ui::Transcript::Entry& entry);
+
+    ui::Transcript transcript_;
+    std::map<ui::Transcript::Id, Record> records_;  // of the entries still in the transcript
+    std::map<std::uint64_t, std::shared_ptr<Exchange>> open_;  // sent, by message, not answered
+    Times times_ = Times::clock;
+    WallTime last_{};
+    std::ofstream file_;
+};
+
+}  // namespace yodel

@@ -1,0 +1,28 @@
+// The pages that the screen shows over the messages: rows of text, composed for a width.
+#pragma once
+
+#include "app/message_log.hpp"
+#include "app/session.hpp"
+#include "app/tally.hpp"
+#include "ui/frame.hpp"
+
+#include <vector>
+
+namespace yodel {
+
+using Rows = std::vector<ui::Row>;
+
+// Counts, percentiles, and a histogram of the round-trip times.
+Rows statistics_page(const Tally& tally, int width);
+
+// Where to, since when, and with TLS what was agreed on and with whom.
+Rows connection_page(const Session& session, int width);
+
+// Both sides of a message, in text and in hex, and where they differ.
+Rows message_page(const Exchange& exchange, int width);
+
+// A name and what it stands for, wrapped below itself.
+void add_fact(Rows& rows, const std::string& name, std::string_view value, int width,
+              ui::Style style = ui::Style::normal);
+
+}  // namespace yodel

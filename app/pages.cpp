@@ -91,8 +91,9 @@ void add_side(Rows& rows, const std::string& name, std::string_view bytes, std::
 
 void add_tls(Rows& rows, const bufio::TlsFacts& tls, int width) {
     add_title(rows, "TLS");
-    add_fact(rows, "version",
-             tls.version + ", " + tls.cipher + (tls.resumed ? ", resumed" : ""), width);
+    if (!tls.version.empty())
+        add_fact(rows, "version",
+                 tls.version + ", " + tls.cipher + (tls.resumed ? ", resumed" : ""), width);
     if (!tls.alpn.empty()) add_fact(rows, "protocol", tls.alpn, width);
     if (tls.subject.empty()) return;
     add_title(rows, "Certificate");
@@ -160,8 +161,7 @@ Rows connection_page(const Session& session, int width) {
     if (session.end())
         add_fact(rows, "ended", explain(session.end(), session.tls()), width,
                  exit_status(session.end()) == 0 ? Style::normal : Style::bad);
-    if (const bufio::TlsFacts* const tls = session.tls(); tls && !tls->version.empty())
-        add_tls(rows, *tls, width);
+    if (const bufio::TlsFacts* const tls = session.tls()) add_tls(rows, *tls, width);
     return rows;
 }
 

@@ -45,6 +45,7 @@ Session::Session(ev::Loop& loop, Options options, User& user)
 
 void Session::connect() {
     backoff_.reset();
+    gave_up_ = false;
     dial();
 }
 
@@ -61,8 +62,11 @@ void Session::dial() {
 }
 
 void Session::disconnect() {
-    if (state_ != State::idle && state_ != State::closed)
-        ended({Reason::aborted, "disconnected"});
+    if (state_ == State::idle || state_ == State::closed) return;
+    // Giving up the wait for another try leaves the failure of the last one as the end.
+    End end = state_ == State::waiting ? std::move(end_) : End{Reason::aborted, "disconnected"};
+    gave_up_ = true;
+    ended(std::move(end));
 }
 
 void Session::finish() {
@@ -379,6 +383,7 @@ bool Session::in_order(const End& end) const {
 // Not where settings or trust stand in the way, nor where the end was wanted, by us or by the
 // peer; nor when nothing is left to be sent.
 bool Session::worth_retrying() const {
+    if (gave_up_) return false;
     if (options_.retries != forever && backoff_.count() >= options_.retries) return false;
     if (state_ == State::finishing && unstamped_ == 0) return false;
     switch (end_.reason) {

@@ -173,6 +173,7 @@ private:
     ev::Time read_at_{};         // of the bytes that are being looked at
     bool greeted_ = false;       // of `caret`: the server's first word has come
     bool held_ = false;
+    bool gave_up_ = false;  // no more tries: it was disconnected on purpose
     Backoff backoff_;
     ev::Timer deadline_;  // of connecting, then of idleness, or of waiting for the next try
     ev::Timer reply_;     // of the oldest message that is not late

@@ -5,7 +5,10 @@
 #include "tests/support/tty.hpp"
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
 
 using test::Server;
 using test::Tty;
@@ -158,14 +161,15 @@ TEST_CASE("^Z suspends with the terminal restored, and going on shows all again"
     CHECK(tty.wait_exit());
 }
 
-TEST_CASE("what can't be connected to is said on the screen, and at the end") {
+TEST_CASE("what can't be connected to is tried again, and said at the end") {
     const std::string port = std::to_string(test::free_port());
     Tty tty({.arguments = {yodel, "127.0.0.1", port}});
     const termios before = tty.settings();
     REQUIRE(tty.wait_for("cannot connect to 127.0.0.1:" + port + ": Connection refused"));
-    type(tty, "hello");
-    REQUIRE(tty.wait_for("not connected; kept until then: hello"));
-    tty.send("\x03\x03\x03");
+    REQUIRE(tty.wait_for("refused; retry 1 in 0."));
+    tty.send("\x03");
+    REQUIRE(tty.wait_for("closed: cannot connect"));
+    tty.send("\x03\x03");
     check_gone(tty, before, 7);
     CHECK(tty.shows("yodel: cannot connect to 127.0.0.1:" + port + ": Connection refused"));
 }
@@ -180,13 +184,185 @@ TEST_CASE("connecting can be given up, and tried again") {
     REQUIRE(tty.wait_for("handshake"));
 }
 
-TEST_CASE("a server that goes away is missed at once") {
-    Server server;
-    Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
+TEST_CASE("a server that goes away is missed at once, and what is typed meanwhile is kept") {
+    auto server = std::make_unique<Server>();
+    const std::string port = server->port();
+    Tty tty({.arguments = {yodel, "127.0.0.1", port}});
     REQUIRE(tty.wait_for("up 00:0"));
-    server.process().kill(SIGTERM);
+    server->process().kill(SIGTERM);
     REQUIRE(tty.wait_for("the server has closed its side"));
-    CHECK(tty.wait_for("half-closed (server)"));
+    REQUIRE(tty.wait_for("half-closed (server)"));
+    server.reset();
+    tty.send("\x1br");
+    REQUIRE(tty.wait_for("refused; retry "));
+    type(tty, "later");
+    REQUIRE(tty.wait_for("1 kept"));
+    test::Process again({test::yodeld, port});
+    REQUIRE(tty.wait_for("‹ later ✓"));
+}
+
+TEST_CASE("a certificate that is not accepted is not tried again") {
+    test::Certificates certificates;
+    certificates.issue("old", "DNS:localhost", -1);
+    Server server(certificates.server_options("old"));
+    Tty tty({.arguments = {yodel, "--tls", "--cacert", certificates.authority(), "localhost",
+                           server.port()}});
+    REQUIRE(tty.wait_for("CERT EXPIRED 20"));
+    tty.send("\x1bi");
+    REQUIRE(tty.wait_for("no: it expired on 20"));
+    CHECK(tty.shows("CN=old"));
+    CHECK(tty.shows("--pinnedpubkey sha256//"));
+    tty.send("\r\x03\x03");
+    REQUIRE(tty.wait_exit() == 60);
+    CHECK(tty.shows("yodel: the certificate of localhost expired on 20"));
+}
+
+TEST_CASE("each key of the table does what it says") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:0"));
+    type(tty, "first");
+    REQUIRE(tty.wait_for("‹ first ✓"));
+    type(tty, "second");
+    REQUIRE(tty.wait_for("‹ second ✓"));
+    const auto line_is = [&](const std::string& line) {
+        return tty.wait_for([&] { return last_row(tty, 24) == line; });
+    };
+
+    SECTION("history") {
+        tty.send("\x1b[A");
+        CHECK(line_is("second"));
+        tty.send("\x10");
+        CHECK(line_is("first"));
+        tty.send("\x1b[B");
+        CHECK(line_is("second"));
+        tty.send("\x0e");
+        CHECK(line_is(""));
+    }
+    SECTION("its search") {
+        tty.send("\x12"
+                 "fir");
+        CHECK(line_is("search: fir - first"));
+        tty.send("\x05");
+        CHECK(line_is("first"));
+        tty.send("\x15\x12nowhere");
+        CHECK(tty.wait_for("not sent before: nowhere"));
+        tty.send("\x07");
+        CHECK(line_is(""));
+    }
+    SECTION("editing") {
+        tty.send("one two\x17three\x01<\x05>");
+        CHECK(line_is("<one three>"));
+        tty.send("\x02\x02\x0b\x19\x06");
+        CHECK(line_is("<one three>"));
+        tty.send("\x15");
+        CHECK(line_is(""));
+        tty.send("a\x1b\rb\x16\x01");
+        CHECK(line_is("a^Jb^A"));
+    }
+    SECTION("a message with a newline inside is two of this framing") {
+        type(tty, "a\x1b\rb");
+        CHECK(tty.wait_for("‹ b ✓"));
+    }
+    SECTION("selecting and opening") {
+        tty.send("\x1b[1;3A\r");
+        CHECK(tty.wait_for("Message 2"));
+        CHECK(tty.wait_for("Received: the same"));
+        CHECK(tty.shows("73 65 63 6f 6e 64"));
+        tty.send("\x1b[B\x1b[A\x1b[6~\x1b[5~\r");
+        CHECK(tty.wait_for("‹ first ✓"));
+    }
+    SECTION("searching") {
+        tty.send("\x1b/");
+        CHECK(tty.wait_for("find:"));
+        tty.send("first\r");
+        CHECK(tty.wait_for("HELD"));
+        tty.send("nNx");
+        CHECK(line_is("x"));
+        tty.send("\x15\x1b/nowhere\r");
+        CHECK(tty.wait_for("not found: nowhere"));
+    }
+    SECTION("hex") {
+        tty.send("\x1bh");
+        CHECK(tty.wait_for("66 69 72 73 74"));
+        tty.send("\x1bh");
+        CHECK(tty.wait_for("‹ first ✓"));
+    }
+    SECTION("times") {
+        tty.send("\x1bt");
+        CHECK(tty.wait_for(" +0."));
+        tty.send("\x1bt");
+        CHECK(tty.wait_for([&] { return !tty.shows(" +0."); }));
+        CHECK(tty.shows("› first"));
+        tty.send("\x1bt");
+        CHECK(tty.wait_for(" › first"));
+    }
+    SECTION("statistics") {
+        tty.send("\x1bs");
+        CHECK(tty.wait_for("Round trips"));
+        CHECK(tty.shows("echoed      2"));
+        tty.send("\x1b");
+        CHECK(tty.wait_for("‹ first ✓"));
+    }
+    SECTION("connection") {
+        tty.send("\x1bi");
+        CHECK(tty.wait_for("address     127.0.0.1:"));
+    }
+    SECTION("reconnecting and disconnecting") {
+        tty.send("\x1b"
+                 "d");
+        CHECK(tty.wait_for("closed: disconnected"));
+        tty.send("\x1br");
+        CHECK(tty.wait_for("up 00:0"));
+    }
+    SECTION("holding and following") {
+        tty.send("\x1bp");
+        CHECK(tty.wait_for("HELD"));
+        tty.send("\x1bp");
+        CHECK(tty.wait_for([&] { return !tty.shows("HELD"); }));
+    }
+    SECTION("scrolling") {
+        for (int i = 0; i < 30; ++i) type(tty, "line " + std::to_string(i));
+        CHECK(tty.wait_for("‹ line 29 ✓"));
+        tty.send("\x1b[5~");
+        CHECK(tty.wait_for("below"));
+        tty.send("\x1b<");
+        CHECK(tty.wait_for("‹ first ✓"));
+        tty.send("\x1b[6~");
+        CHECK(tty.wait_for([&] { return !tty.shows("‹ first ✓"); }));
+        tty.send("\x1b>");
+        CHECK(tty.wait_for("‹ line 29 ✓"));
+        CHECK(tty.wait_for([&] { return !tty.shows("below"); }));
+    }
+    SECTION("the page of keys") {
+        tty.send("\x1bOP");
+        CHECK(tty.wait_for("M-Up M-Down select a message"));
+        tty.send("\x1b[6~\x1b[6~");
+        CHECK(tty.wait_for("M-Enter"));
+    }
+    SECTION("redrawing") {
+        tty.send("\x0c");
+        CHECK(tty.wait_for("‹ first ✓"));
+    }
+}
+
+TEST_CASE("the transcript goes to a file, made printable, from key to key") {
+    test::Folder folder;
+    Tty tty({.arguments = {"sh", "-c", "cd " + folder.path("") + " && exec " + yodel}});
+    REQUIRE(tty.wait_for("up 00:0"));
+    tty.send("\x1bo");
+    REQUIRE(tty.wait_for("from here on written to yodel-"));
+    type(tty, "kept\x16\x01");
+    REQUIRE(tty.wait_for("‹ kept^A ✓"));
+    tty.send("\x1bo");
+    REQUIRE(tty.wait_for("no longer written"));
+    type(tty, "gone");
+    REQUIRE(tty.wait_for("‹ gone ✓"));
+    const auto file = std::filesystem::directory_iterator(folder.path(""))->path();
+    std::ifstream in(file);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    CHECK(text.find("› kept^A\n") != std::string::npos);
+    CHECK(text.find("‹ kept^A ✓\n") != std::string::npos);
+    CHECK(text.find("gone") == std::string::npos);
 }
 
 TEST_CASE("bytes that could command a terminal are shown instead") {

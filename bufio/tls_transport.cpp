@@ -78,6 +78,15 @@ bool names_our_certificate(int alert) {
     }
 }
 
+std::string alert_name(int alert) {
+    switch (alert) {  // OpenSSL has forgotten these in its list
+    case SSL_AD_MISSING_EXTENSION: return "missing extension";
+    case SSL_AD_CERTIFICATE_REQUIRED: return "certificate required";
+    case SSL_AD_NO_APPLICATION_PROTOCOL: return "no application protocol";
+    default: return SSL_alert_desc_string_long(alert);
+    }
+}
+
 // What a certificate can name: no scope of an address, no final dot. A unix-domain socket,
 // which has no host, is on this one.
 std::string certified_name(const std::string& host) {
@@ -242,8 +251,7 @@ private:
     // With TLS 1.3 a demand for our certificate that was not met shows at the first read; with
     // TLS 1.2 as a handshake that failed.
     End alerted(int alert, Reason reason) const {
-        const std::string name =
-            std::string(" (TLS alert: ") + SSL_alert_desc_string_long(alert) + ")";
+        const std::string name = " (TLS alert: " + alert_name(alert) + ")";
         const bool shown = SSL_get_certificate(ssl_.get()) != nullptr;
         if (demanded_ && shown && names_our_certificate(alert))
             return {Reason::own_certificate, "the peer refuses our certificate" + name};

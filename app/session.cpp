@@ -228,25 +228,45 @@ bool Session::take_greeting() {
 
 void Session::receive_message(std::string_view payload) {
     if (!options_.framing->replies_framed()) return receive_unframed(payload);
-    if (options_.expect == Expect::echo && !outstanding_.empty() &&
-        outstanding_.front().payload != payload && !skip_to(payload)) {
-        while (!outstanding_.empty() && outstanding_.front().late) take_oldest();
-    }
     if (outstanding_.empty()) return user_.session_unasked(payload);
-    answer(take_oldest(), payload);
-}
-
-// Loses what stands before the message that the payload equals; false if there is none.
-bool Session::skip_to(std::string_view payload) {
+    if (options_.expect == Expect::any) return answer(take_oldest(), payload, read_at_);
     const auto it =
         std::find_if(outstanding_.begin(), outstanding_.end(),
                      [&](const Message& message) { return message.payload == payload; });
-    if (it == outstanding_.end()) return false;
-    for (auto left = it - outstanding_.begin(); left > 0; --left) {
-        const Message lost = take_oldest();
-        if (!lost.late) user_.session_lost(lost);
+    if (it == outstanding_.end()) return keep_unmatched(payload);
+    settle(static_cast<std::size_t>(it - outstanding_.begin()));
+    if (!outstanding_.empty()) answer(take_oldest(), payload, read_at_);
+}
+
+// A reply that equals no message is the wrong reply to one, or nobody asked for it. The next
+// that does equal one tells; or that there are as many replies as messages.
+void Session::keep_unmatched(std::string_view payload) {
+    unmatched_.push_back({std::string(payload), read_at_});
+    if (unmatched_.size() >= awaited()) settle(outstanding_.size());
+}
+
+// Has done with the `count` oldest messages: the unmatched replies are theirs, and wrong.
+// Replies in surplus were unasked, messages in surplus are lost.
+void Session::settle(std::size_t count) {
+    auto unmatched = std::exchange(unmatched_, {});
+    for (; count > 0 && outstanding_.front().late; --count) take_oldest();
+    for (; unmatched.size() > count; unmatched.pop_front())
+        user_.session_unasked(unmatched.front().payload);
+    for (; count > 0 && !outstanding_.empty(); --count) {
+        const Message message = take_oldest();
+        if (unmatched.empty()) {
+            if (!message.late) user_.session_lost(message);
+            continue;
+        }
+        answer(message, unmatched.front().payload, unmatched.front().read_at);
+        unmatched.pop_front();
     }
-    return true;
+}
+
+// Waits for no more replies that would tell whose the unmatched ones are.
+void Session::settle_unmatched() {
+    const std::size_t count = late_count_ + unmatched_.size();
+    if (!unmatched_.empty()) settle(std::min(count, outstanding_.size()));
 }
 
 // Without frames, each message is answered by as many bytes as it has.
@@ -273,13 +293,13 @@ void Session::match_unframed(std::string_view part) {
     oldest.matched += part.size();
     if (options_.expect == Expect::echo && oldest.matched < oldest.expected().size()) return;
     const Message message = take_oldest();
-    answer(message, message.reply.empty() ? message.expected() : message.reply);
+    answer(message, message.reply.empty() ? message.expected() : message.reply, read_at_);
 }
 
-void Session::answer(const Message& message, std::string_view payload) {
+void Session::answer(const Message& message, std::string_view payload, ev::Time read_at) {
     const bool right = options_.expect == Expect::any || message.expected() == payload;
     const std::size_t difference = right ? 0 : first_difference(message.expected(), payload);
-    std::optional<ev::Duration> round_trip = read_at_ - message.sent;
+    std::optional<ev::Duration> round_trip = read_at - message.sent;
     if (message.voided) round_trip.reset();
     user_.session_answered(message, {payload, round_trip, right, difference});
     if (quiet_.pending()) quiet_.start(quiet_time);
@@ -294,6 +314,7 @@ Message Session::take_oldest() {
 }
 
 void Session::lose_outstanding() {
+    settle_unmatched();
     while (!outstanding_.empty()) {
         const Message lost = take_oldest();
         if (!lost.late) user_.session_lost(lost);
@@ -303,6 +324,7 @@ void Session::lose_outstanding() {
 // All but what can go out again: messages that had not been handed over whole, and are not told
 // to be late.
 void Session::lose_sent() {
+    settle_unmatched();
     if (options_.framing->kind == Framing::Kind::raw) return lose_outstanding();
     while (outstanding_.size() > unstamped_ || late_count_ > 0) {
         const Message lost = take_oldest();
@@ -326,6 +348,7 @@ void Session::watch_replies() {
 }
 
 void Session::replies_late() {
+    settle_unmatched();
     const ev::Time sent_before = loop_.now() - options_.reply_timeout;
     while (awaited() > 0 && outstanding_[late_count_].sent <= sent_before) {
         Message& message = outstanding_[late_count_++];

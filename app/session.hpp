@@ -139,8 +139,10 @@ private:
     void receive_unframed(std::string_view bytes);
     void match_unframed(std::string_view part);
     bool take_greeting();
-    void answer(const Message& message, std::string_view payload);
-    bool skip_to(std::string_view payload);
+    void answer(const Message& message, std::string_view payload, ev::Time read_at);
+    void keep_unmatched(std::string_view payload);
+    void settle(std::size_t count);
+    void settle_unmatched();
     Message take_oldest();
     void lose_outstanding();
     void lose_sent();
@@ -165,8 +167,13 @@ private:
     std::unique_ptr<bufio::Stream> stream_;
     std::optional<bufio::TlsFacts> facts_;
     std::uint64_t last_id_ = 0;
-    std::uint64_t queued_ = 0;         // bytes given to the stream, the batch included
-    std::string batch_;                // frames to go out with the next flush
+    std::uint64_t queued_ = 0;  // bytes given to the stream, the batch included
+    std::string batch_;         // frames to go out with the next flush
+    struct Unmatched {
+        std::string payload;
+        ev::Time read_at;
+    };
+    std::deque<Unmatched> unmatched_;  // replies that equal no message; fewer than awaited()
     std::deque<Message> outstanding_;  // without a reply, in order; the late ones come first
     std::size_t late_count_ = 0;
     std::size_t unstamped_ = 0;  // of these, at the end, not yet handed over whole

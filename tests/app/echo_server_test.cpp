@@ -53,7 +53,7 @@ struct House {
 
 EchoServer::Options framed(const char* framing) {
     EchoServer::Options options;
-    options.framing = find_server_framing(framing);
+    options.framing = find_framing(framing);
     return options;
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("many clients at once each get their own") {
 TEST_CASE("what waits for a client that never reads is bounded by the buffer") {
     EchoServer::Options options;
     options.max_buffer = 100'000;
-    options.framing = find_server_framing(GENERATE("raw", "line", "caret"));
+    options.framing = find_framing(GENERATE("raw", "line", "caret"));
     House house(std::move(options));
     Peer peer(house, 4096);
     peer.send("^");

@@ -168,6 +168,32 @@ TEST_CASE("what answers nothing is unasked") {
     pair.until_logged("unasked welcome;right a=a;unasked a;");
 }
 
+TEST_CASE("a greeting that crosses messages on their way is unasked, not a wrong reply") {
+    Pair pair;
+    pair.client.send("a");
+    pair.client.send("b");
+    pair.server.stream->write("welcome\na\nb\n");
+    pair.until_logged("unasked welcome;right a=a;right b=b;");
+}
+
+TEST_CASE("a wrong reply among right ones is that of the message between them") {
+    Pair pair;
+    for (const char* text : {"a", "b", "c", "d"}) pair.client.send(text);
+    pair.server.stream->write("a\nX\nc\n");
+    pair.until_logged("right a=a;wrong@0 b=X;right c=c;");
+    pair.server.stream->write("Y\n");
+    pair.until_logged("right a=a;wrong@0 b=X;right c=c;wrong@0 d=Y;");
+}
+
+TEST_CASE("a wrong reply that nothing follows is told when the connection ends") {
+    Pair pair;
+    pair.client.send("a");
+    pair.client.send("b");
+    pair.server.stream->write("X\n");
+    pair.server.stream->finish();
+    pair.until_logged("wrong@0 a=X;lost b;");
+}
+
 TEST_CASE("a reply in time renews nothing; one that is late still counts") {
     Session::Options options;
     options.reply_timeout = 1ms;

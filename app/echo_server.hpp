@@ -53,6 +53,8 @@ public:
 
     // The address that it got. Throws std::system_error.
     const bufio::Address& listen(const bufio::Address& address);
+    // Takes over a connection; listen() does so with each that comes.
+    void accept(bufio::Fd socket, const bufio::Address& peer);
     // For the connections from now on.
     void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
     // Stops accepting, lets the connections get what is on its way to them for at most `grace`,
@@ -65,7 +67,6 @@ public:
 private:
     class Connection;
 
-    void accept(bufio::Fd socket, const bufio::Address& peer);
     std::unique_ptr<bufio::Transport> transport(bufio::Fd socket) const;
     std::unique_ptr<Echo> make_echo(Connection& connection);
     void remove(Connection& connection);

@@ -2,161 +2,19 @@
 // the whole round trip, with and without TLS.
 
 #include "tests/bench/bufio_server.hpp"
+#include "tests/bench/echo_load.hpp"
 #include "tests/bench/measure.hpp"
 #include "tests/bufio/certificates.hpp"
 
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <openssl/ssl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <string>
 
-using bench::Table;
+using namespace bench;
 
 namespace {
 
-constexpr std::size_t message = 64;           // bytes
-constexpr std::size_t in_flight = 64 * 1024;  // bytes of a bulk transfer
 constexpr std::size_t bulk = 64 * in_flight;  // bytes of a round
-
-void require(bool holds) {
-    if (!holds) std::abort();
-}
-
-// A server in a process of its own.
-class Server {
-public:
-    Server(const EchoEntrant& entrant, const Certificate& certificate)
-        : listening_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        ::fcntl(listening_, F_SETFL, O_NONBLOCK);
-        address_.sin_family = AF_INET;
-        address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address_;
-        auto* const generic = reinterpret_cast<sockaddr*>(&address_);
-        require(::bind(listening_, generic, size) == 0 && ::listen(listening_, 1024) == 0);
-        ::getsockname(listening_, generic, &size);
-        std::fflush(stdout);
-        pid_ = ::fork();
-        if (pid_ != 0) return;
-        entrant.serve(listening_, certificate);
-        ::_exit(0);
-    }
-    ~Server() {
-        ::kill(pid_, SIGKILL);
-        ::waitpid(pid_, nullptr, 0);
-        ::close(listening_);
-    }
-    Server(const Server&) = delete;
-    Server& operator=(const Server&) = delete;
-
-    const sockaddr_in& address() const { return address_; }
-
-    // Nanoseconds of processor time so far.
-    double cpu_ns() const {
-        clockid_t clock{};
-        timespec time{};
-        require(::clock_getcpuclockid(pid_, &clock) == 0);
-        ::clock_gettime(clock, &time);
-        return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-    }
-
-private:
-    int listening_;
-    sockaddr_in address_{};
-    pid_t pid_ = -1;
-};
-
-// A client that blocks.
-class Client {
-public:
-    Client(const Server& server, SSL_CTX* ctx) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        const auto* const generic = reinterpret_cast<const sockaddr*>(&server.address());
-        require(::connect(fd_, generic, sizeof server.address()) == 0);
-        const int on = 1;
-        ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        if (!ctx) return;
-        ssl_ = SSL_new(ctx);
-        SSL_set_fd(ssl_, fd_);
-        require(SSL_connect(ssl_) == 1);
-    }
-    ~Client() {
-        SSL_free(ssl_);
-        ::close(fd_);
-    }
-    Client(const Client&) = delete;
-    Client& operator=(const Client&) = delete;
-
-    void write(const std::string& bytes) {
-        const auto size = static_cast<ssize_t>(bytes.size());
-        require((ssl_ ? SSL_write(ssl_, bytes.data(), static_cast<int>(size))
-                      : ::send(fd_, bytes.data(), bytes.size(), 0)) == size);
-    }
-    void read(std::size_t size) {
-        static char room[in_flight];
-        while (size > 0) {
-            const ssize_t count = ssl_ ? SSL_read(ssl_, room, static_cast<int>(size))
-                                       : ::recv(fd_, room, size, 0);
-            require(count > 0);
-            size -= static_cast<std::size_t>(count);
-        }
-    }
-
-private:
-    int fd_;
-    SSL* ssl_ = nullptr;
-};
-
-struct Running {
-    Running(const EchoEntrant& entrant, const Certificate& certificate, std::size_t count,
-            SSL_CTX* ctx)
-        : server(entrant, certificate) {
-        while (clients.size() < count) clients.push_back(std::make_unique<Client>(server, ctx));
-        echo_all(std::string(message, 'x'));
-    }
-
-    // Each client sends, then each gets its echo.
-    void echo_all(const std::string& bytes) {
-        for (const auto& client : clients) client->write(bytes);
-        for (const auto& client : clients) client->read(bytes.size());
-    }
-
-    Server server;
-    std::vector<std::unique_ptr<Client>> clients;
-};
-
-using Runs = std::vector<std::unique_ptr<Running>>;
-
-// Nanoseconds of the server for each message.
-double server_time(Running& running, const std::string& bytes, std::size_t times) {
-    const double before = running.server.cpu_ns();
-    for (std::size_t i = 0; i < times; ++i) running.echo_all(bytes);
-    const auto messages = static_cast<double>(times * running.clients.size());
-    return (running.server.cpu_ns() - before) / messages;
-}
-
-// Nanoseconds by the clock on the wall for each round trip: the middle one.
-double round_trip(Running& running, std::size_t times) {
-    using Clock = std::chrono::steady_clock;
-    const std::string bytes(message, 'x');
-    std::vector<double> each;
-    for (std::size_t i = 0; i < times; ++i) {
-        const auto before = Clock::now();
-        running.echo_all(bytes);
-        each.push_back(std::chrono::duration<double, std::nano>(Clock::now() - before).count());
-    }
-    return bench::median(std::move(each));
-}
 
 void compare(const std::string& title, const std::vector<EchoEntrant>& entrants,
              const Certificate& certificate, SSL_CTX* ctx) {

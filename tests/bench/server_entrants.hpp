@@ -1,0 +1,9 @@
+// The servers that are compared with yodeld's.
+#pragma once
+
+#include "tests/bench/bufio_server.hpp"
+
+void add_yodeld(std::vector<EchoEntrant>& entrants);
+void add_yodeld_epoll(std::vector<EchoEntrant>& entrants);
+// A hand-written loop in epoll, without TLS.
+void add_raw_epoll_server(std::vector<EchoEntrant>& entrants);

@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 namespace yodel {
 
@@ -86,13 +87,12 @@ private:
         }
     }
 
-    // The loop's own limit is the system's: what --max-conns asks for may be out of reach.
+    // What --max-conns asks for may be out of reach.
     void raise_descriptor_limit() {
         rlimit limit{};
-        ::getrlimit(RLIMIT_NOFILE, &limit);
-        limit.rlim_cur = limit.rlim_max;
-        ::setrlimit(RLIMIT_NOFILE, &limit);
-        ::getrlimit(RLIMIT_NOFILE, &limit);
+        if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+        const rlim_t before = std::exchange(limit.rlim_cur, limit.rlim_max);
+        if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
         const rlim_t wanted =
             options_.server.max_connections + options_.endpoints.size() + own_descriptors;
         if (limit.rlim_cur < wanted)

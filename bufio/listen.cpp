@@ -1,6 +1,7 @@
 #include "bufio/listen.hpp"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +61,9 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted)
     remove_stale(address);
     if (address.family() != AF_UNIX)
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    // [::] and 0.0.0.0 are two sockets, whatever the system's default.
+    if (address.family() == AF_INET6)
+        ::setsockopt(socket_.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     if (::bind(socket_.get(), address.get(), address.size) != 0 ||
         ::listen(socket_.get(), backlog) != 0)
         refuse(address);

@@ -23,6 +23,10 @@ ev::Duration duration(const std::string& text) {
     return checked(parse_duration(text), text, "a duration such as 1.5s, 200ms or 2m");
 }
 
+std::size_t size(const std::string& text) {
+    return checked(parse_size(text), text, "a size such as 512, 64k or 32M");
+}
+
 unsigned retries(const std::string& text) {
     if (text == "forever") return Session::forever;
     return checked(parse_number(text, 0, 1'000'000), text,
@@ -93,6 +97,9 @@ std::vector<Option> table(ClientOptions& to) {
          [&](auto& text) { session.endpoint.path = text; }},
         {'w', "connect-timeout", "D", "for look-up, TCP and TLS together (10s)",
          [&](auto& text) { session.connect_timeout = duration(text); }},
+        {'m', "max-time", "D", "for all of it (off)",
+         [&](auto& text) { session.max_time = duration(text); }},
+        {'z', nullptr, nullptr, "connect, tell so, and leave", [&](auto&) { to.probe = true; }},
         {0, "retry", "N", "tries after a failed one, or forever (screen: forever, pipe: 0)",
          [&](auto& text) { to.retries = retries(text); }},
         {0, "retry-delay", "D", "before the first of them, doubling to 30s (0.5s)",
@@ -130,10 +137,7 @@ std::vector<Option> table(ClientOptions& to) {
         {'C', nullptr, nullptr, "the same as -f crlf",
          [&](auto&) { session.framing = find_framing("crlf"); }},
         {0, "max-frame", "SIZE", "the longest message (32M)",
-         [&](auto& text) {
-             session.max_frame =
-                 checked(parse_size(text), text, "a size such as 512, 64k or 32M");
-         }},
+         [&](auto& text) { session.max_frame = size(text); }},
         {0, "expect", "WHAT", "echo, any reply, or none (echo)",
          [&](auto& text) { session.expect = expectation(text); }},
         {'W', "reply-timeout", "D", "for each reply (5s)",
@@ -145,7 +149,25 @@ std::vector<Option> table(ClientOptions& to) {
          }},
         {'q', nullptr, "D", "wait for the server's end after ours (5s)",
          [&](auto& text) { session.close_timeout = duration(text); }},
-        {0, "quiet", nullptr, "pipe: no summary", [&](auto&) { to.quiet = true; }},
+        {'c', "count", "N", "send N messages made up here instead of input",
+         [&](auto& text) {
+             to.count = checked(parse_number(text, 1, 4'000'000'000), text,
+                                "a number from 1 to 4000000000");
+         }},
+        {'i', "interval", "D", "between them (1s); 0: as fast as replies come",
+         [&](auto& text) { to.interval = duration(text); }},
+        {0, "size", "SIZE", "of each of them (64)", [&](auto& text) { to.size = size(text); }},
+        {0, "escapes", nullptr, "pipe: input holds \\n \\r \\t \\0 \\\\ \\xNN",
+         [&](auto&) { to.escapes = true; }},
+        {0, "json", nullptr, "pipe: one object for each message",
+         [&](auto&) { to.report.form = Reporter::Form::json; }},
+        {'x', "hex", nullptr, "pipe: replies in hex", [&](auto&) { to.hex = true; }},
+        {'o', "log", "FILE", "note every message there, with its time",
+         [&](auto& text) { to.report.log = text; }},
+        {'v', nullptr, nullptr, "pipe: tell connections too",
+         [&](auto&) { to.report.verbose = true; }},
+        {0, "quiet", nullptr, "pipe: no summary; with -c: nothing else",
+         [&](auto&) { to.report.quiet = true; }},
         {0, "no-tui", nullptr, "pipe mode also on a terminal",
          [&](auto&) { to.no_tui = true; }},
         {'h', "help", nullptr, "this text", [&](auto&) { to.help = true; }},
@@ -168,6 +190,30 @@ void check(const ClientOptions& options) {
         throw UsageError("--tls-max is below --tls-min");
 }
 
+void check_pipe(const ClientOptions& options) {
+    const bool json = options.report.form == Reporter::Form::json;
+    if (json && options.hex) throw UsageError("--json and -x are two forms of one output");
+    if (options.probe && options.unattended())
+        throw UsageError("-z sends nothing, but -c, -i or --size is given");
+    if (options.unattended() && (options.escapes || options.hex))
+        throw UsageError("--escapes and -x are for input, but -c, -i or --size is given");
+    if (options.escapes && options.session.framing->kind == Framing::Kind::raw)
+        throw UsageError("--escapes reads lines, but -f raw has none");
+    const Framing& framing = *options.session.framing;
+    const std::size_t least = framing.replies_framed() ? 0 : 1;
+    const std::size_t most = std::min(framing.longest(), options.session.max_frame);
+    if (options.size && (*options.size < least || *options.size > most))
+        throw UsageError("--size " + std::to_string(*options.size) + " does not fit into -f " +
+                         std::string(framing.name));
+}
+
+// One thing asks for one form of output.
+void choose_form(ClientOptions& options) {
+    Reporter::Form& form = options.report.form;
+    if (options.hex) form = Reporter::Form::hex;
+    if (options.unattended() && form != Reporter::Form::json) form = Reporter::Form::sequence;
+}
+
 }  // namespace
 
 ClientOptions parse_client_options(int argc, char* argv[]) {
@@ -188,6 +234,8 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
         if (target.scheme == Target::Scheme::tls) options.use_tls = true;
     }
     check(options);
+    check_pipe(options);
+    choose_form(options);
     return options;
 }
 

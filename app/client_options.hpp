@@ -1,6 +1,7 @@
 // What yodel is asked to do: its command line, read and checked.
 #pragma once
 
+#include "app/reporter.hpp"
 #include "app/session.hpp"
 #include "bufio/tls.hpp"
 
@@ -16,8 +17,16 @@ struct ClientOptions {
     std::optional<unsigned> retries;  // none: as the mode has it
     bool own_server = false;  // no target was named: talk to an echo server in this process
     bool no_tui = false;
-    bool quiet = false;
-    unsigned window = 64;  // messages in flight at once, in pipe mode
+    Reporter::Options report;  // in pipe mode
+    unsigned window = 64;      // messages in flight at once, in pipe mode
+    bool escapes = false;
+    bool hex = false;
+    bool probe = false;  // connect, tell so, and leave
+    // Of the unattended run, which each of them asks for.
+    std::optional<unsigned> count;
+    std::optional<ev::Duration> interval;
+    std::optional<std::size_t> size;
+    bool unattended() const { return count || interval || size; }
     bool help = false;
     bool version = false;
 };

@@ -20,6 +20,7 @@ public:
     // Writes what the reader takes now; the rest goes by itself.
     void flush();
     std::size_t pending() const { return buffer_.size(); }
+    bool done() const { return pending() == 0 || error() != 0; }
     int error() const { return error_; }  // errno of the write that failed; 0 if none did
 
 private:

@@ -1,7 +1,6 @@
 #include "app/pipe_client.hpp"
 
-#include "app/exit_status.hpp"
-#include "ui/text.hpp"
+#include "app/escapes.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -31,76 +30,46 @@ std::string system_text(const char* what, int code) {
 PipeClient::PipeClient(ev::Loop& loop, Options options)
     : loop_(loop),
       options_(std::move(options)),
-      visible_(::isatty(STDOUT_FILENO) == 1),
       lines_(*find_framing("line"), options_.session.max_frame),
-      output_(loop, STDOUT_FILENO, [this] { output_changed(); }),
       watch_(loop, STDIN_FILENO, ev::none, [this](ev::Events) { read_input(); }),
-      session_(loop, options_.session, *this) {
+      session_(loop, options_.session, *this),
+      reporter_(loop, options_.report, session_, [this] { output_changed(); }) {
     session_.connect();
 }
 
-void PipeClient::leave() { session_.disconnect(); }
-
-int PipeClient::report() const {
-    const bufio::End& end = session_.end();
-    if (!input_error_.empty()) complain("yodel", input_error_);
-    if (output_.error() != 0)
-        complain("yodel", system_text("standard output", output_.error()));
-    const int status = exit_status(end);
-    if (status != 0) complain("yodel", explain(end, session_.tls()));
-    if (!options_.quiet && (status == 0 || tally_.sent > 0))
-        complain("yodel", tally_.summary());
-    if (status != 0) return status;
-    const bool failed =
-        tally_.bad > 0 || tally_.lost > 0 || !input_error_.empty() || output_.error() != 0;
-    return failed ? reply_wrong_or_lost : all_well;
+void PipeClient::leave() {
+    leaving_ = true;
+    session_.disconnect();
 }
 
 void PipeClient::session_changed() {
-    output_.flush();
-    if (output_.error() != 0) session_.disconnect();
-    if (output_.pending() > high_water) session_.hold(true);
+    if (told_ != session_.state()) entered(told_ = session_.state());
+    reporter_.output().flush();
+    if (reporter_.output().error() != 0) session_.disconnect();
+    if (reporter_.output().pending() > high_water) session_.hold(true);
     if (session_.state() == Session::State::closed) return stop_if_done();
-    if (session_.state() == Session::State::open) send_input();
+    send_input();
+}
+
+void PipeClient::entered(Session::State state) {
+    if (state == Session::State::open) reporter_.connected(options_.probe);
+    if (state == Session::State::open && options_.probe) input_ended_ = true;
+    if (state == Session::State::waiting) reporter_.retrying();
+    if (state == Session::State::closed) reporter_.ended(trouble_);
 }
 
 void PipeClient::session_answered(const Message& message, const Reply& reply) {
-    if (message.late) --tally_.lost;
-    ++(reply.right ? tally_.echoed : tally_.bad);
-    if (reply.round_trip) tally_.round_trips.record(*reply.round_trip);
-    if (!reply.right && tally_.bad == 1)
-        complain("yodel", "reply " + std::to_string(message.id) +
-                              " differs from its message at byte " +
-                              std::to_string(reply.difference));
-    if (!raw()) print(reply.payload);
+    reporter_.answered(message, reply);
 }
 
-void PipeClient::session_lost(const Message&) { ++tally_.lost; }
-
-void PipeClient::session_unasked(std::string_view payload) {
-    ++tally_.unasked;
-    if (!raw()) print(payload);
+// Who leaves early does not say that what is under way was lost.
+void PipeClient::session_lost(const Message& message) {
+    if (!leaving_) reporter_.lost(message);
 }
 
-void PipeClient::session_received(std::string_view bytes) {
-    if (!raw()) return;
-    std::size_t end = 0;
-    while (visible_ && (end = bytes.find('\n')) != std::string_view::npos) {
-        print(bytes.substr(0, end));
-        bytes.remove_prefix(end + 1);
-    }
-    append(bytes);
-}
+void PipeClient::session_unasked(std::string_view payload) { reporter_.unasked(payload); }
 
-void PipeClient::print(std::string_view payload) {
-    append(payload);
-    output_.append("\n");
-}
-
-void PipeClient::append(std::string_view bytes) {
-    if (visible_) return output_.append(ui::printable(bytes));
-    output_.append(bytes);
-}
+void PipeClient::session_received(std::string_view bytes) { reporter_.received(bytes); }
 
 void PipeClient::read_input() {
     const ssize_t count = ::read(STDIN_FILENO, input_.reserve(chunk), chunk);
@@ -115,7 +84,7 @@ void PipeClient::read_input() {
 // what was read.
 void PipeClient::send_input() {
     if (session_.state() != Session::State::open) return watch_.want(ev::none);
-    while (has_room())
+    while (!options_.probe && has_room())
         if (!send_next()) break;
     session_.flush();
     if (session_.state() != Session::State::open) return;
@@ -133,15 +102,29 @@ bool PipeClient::send_next() {
     const Decoder::Cut cut = next_message();
     if (cut.kind == Decoder::Cut::Kind::error) refuse_input("standard input: " + cut.error);
     if (cut.kind != Decoder::Cut::Kind::message) return false;
-    if (session_.send(cut.payload) == 0) {
-        refuse_input("standard input: a message of " + std::to_string(cut.payload.size()) +
-                     " bytes does not fit into -f " +
-                     std::string(session_.options().framing->name));
+    if (!options_.escapes) {
+        if (!send(cut.payload)) return false;
+    } else if (const auto plain = unescaped(cut.payload)) {
+        if (!send(*plain)) return false;
+    } else {
+        refuse_input("standard input: after a backslash come n, r, t, 0, another one, or x and "
+                     "two digits (--escapes)");
         return false;
     }
-    ++tally_.sent;
     input_.consume(cut.used);
     return true;
+}
+
+bool PipeClient::send(std::string_view payload) {
+    const std::uint64_t before = session_.last_id();
+    if (const std::uint64_t id = session_.send(payload); id != 0) {
+        reporter_.sent(payload, id - before);
+        return true;
+    }
+    refuse_input("standard input: a message of " + std::to_string(payload.size()) +
+                 " bytes does not fit into -f " +
+                 std::string(session_.options().framing->name));
+    return false;
 }
 
 Decoder::Cut PipeClient::next_message() {
@@ -158,7 +141,7 @@ Decoder::Cut PipeClient::next_message() {
 
 // The input can't be gone on with: what was sent before still gets its replies.
 void PipeClient::refuse_input(std::string why) {
-    input_error_ = std::move(why);
+    trouble_ = std::move(why);
     input_ended_ = true;
     input_.consume(input_.size());
 }
@@ -173,17 +156,16 @@ void PipeClient::give_up_input() {
 }
 
 void PipeClient::output_changed() {
-    if (output_.error() != 0) {
+    if (reporter_.output().error() != 0) {
         session_.disconnect();
         return stop_if_done();
     }
-    if (output_.pending() < low_water) session_.hold(false);
+    if (reporter_.output().pending() < low_water) session_.hold(false);
     stop_if_done();
 }
 
 void PipeClient::stop_if_done() {
-    const bool written = output_.pending() == 0 || output_.error() != 0;
-    if (session_.state() == Session::State::closed && written) loop_.stop();
+    if (session_.state() == Session::State::closed && reporter_.output().done()) loop_.stop();
 }
 
 }  // namespace yodel

@@ -2,9 +2,8 @@
 // standard output.  With framing raw, bytes pass as they are.
 #pragma once
 
-#include "app/output.hpp"
+#include "app/reporter.hpp"
 #include "app/session.hpp"
-#include "app/tally.hpp"
 #include "bufio/buffer.hpp"
 #include "ev/loop.hpp"
 
@@ -16,18 +15,20 @@ class PipeClient final : private Session::User {
 public:
     struct Options {
         Session::Options session;
+        Reporter::Options report = {};
         std::size_t window = 64;  // messages in flight at once
-        bool quiet = false;       // no summary
+        bool escapes = false;     // input holds \n, \xNN and the like
+        bool probe = false;       // connects, tells so, and leaves
     };
 
-    // Stops the loop when all is done.
+    // Stops the loop when all is done. Throws std::system_error: the log.
     PipeClient(ev::Loop& loop, Options options);
 
     // Closes the connection; for a signal from outside.
     void leave();
     void turn_ended() {}
     // Says on standard error how it went, and returns the exit status.
-    int report() const;
+    int report() { return reporter_.finish(trouble_); }
 
 private:
     void session_changed() override;
@@ -37,29 +38,29 @@ private:
     void session_received(std::string_view bytes) override;
 
     bool raw() const { return session_.options().framing->kind == Framing::Kind::raw; }
+    void entered(Session::State state);
     void read_input();
     void send_input();
     bool has_room() const;
     bool send_next();
+    bool send(std::string_view payload);
     Decoder::Cut next_message();
     void refuse_input(std::string why);
     void give_up_input();
-    void print(std::string_view payload);
-    void append(std::string_view bytes);
     void output_changed();
     void stop_if_done();
 
     ev::Loop& loop_;
     Options options_;
-    bool visible_;  // standard output is a terminal: unsafe bytes are made visible
-    Tally tally_;
-    std::string input_error_;
+    std::string trouble_;  // with our own input
     bool input_ended_ = false;
+    bool leaving_ = false;
     bufio::Buffer input_;  // read and not yet sent
     Decoder lines_;
-    Output output_;
     ev::Watch watch_;  // of standard input
     Session session_;
+    Session::State told_ = Session::State::idle;  // the state last seen
+    Reporter reporter_;
 };
 
 }  // namespace yodel

@@ -2,6 +2,7 @@
 
 #include "app/command_line.hpp"
 #include "app/echo.hpp"
+#include "app/escapes.hpp"
 #include "app/target.hpp"
 #include "app/units.hpp"
 
@@ -68,36 +69,11 @@ void set_delay(const std::string& text, Faults& faults) {
     faults.jitter = mark == text.npos ? ev::Duration{} : duration(text.substr(mark + 1));
 }
 
-int hex_digit(char character) {
-    const std::string_view digits = "0123456789abcdef";
-    const std::size_t place = digits.find(static_cast<char>(character | 0x20));
-    return place == digits.npos ? -1 : static_cast<int>(place);
-}
-
-// One escape behind its backslash, which is cut off the text.
-char take_escape(std::string_view& text) {
-    static constexpr std::string_view letters = "nrt0\\", meanings{"\n\r\t\0\\", 5};
-    const std::size_t known = text.empty() ? letters.npos : letters.find(text[0]);
-    if (known != letters.npos) {
-        text.remove_prefix(1);
-        return meanings[known];
-    }
-    const bool hex = text.size() >= 3 && text[0] == 'x';
-    if (!hex || hex_digit(text[1]) < 0 || hex_digit(text[2]) < 0)
+std::string banner(const std::string& text) {
+    const auto plain = unescaped(text);
+    if (!plain)
         throw UsageError("after a backslash come n, r, t, 0, another one, or x and two digits");
-    const int byte = 16 * hex_digit(text[1]) + hex_digit(text[2]);
-    text.remove_prefix(3);
-    return static_cast<char>(byte);
-}
-
-std::string unescaped(std::string_view text) {
-    std::string plain;
-    while (!text.empty()) {
-        const char next = text[0];
-        text.remove_prefix(1);
-        plain += next == '\\' ? take_escape(text) : next;
-    }
-    return plain;
+    return *plain;
 }
 
 bufio::Endpoint unix_endpoint(const std::string& path) {
@@ -138,7 +114,7 @@ std::vector<Option> fault_table(Faults& to) {
         {0, "stall-handshake", nullptr, "never answer the TLS handshake",
          [&](auto&) { to.stall_handshake = true; }},
         {0, "banner", "TEXT", "send TEXT first; \\n, \\r, \\t, \\0, \\\\ and \\xNN as in C",
-         [&](auto& text) { to.banner = unescaped(text); }},
+         [&](auto& text) { to.banner = banner(text); }},
         {0, "seed", "N", "of the chances and the jitter (1)",
          [&](auto& text) { to.seed = count(text); }},
     };

@@ -40,12 +40,18 @@ Session::Session(ev::Loop& loop, Options options, User& user)
       decoder_(*options_.framing, options_.max_frame),
       backoff_(options_.retry_delay, std::random_device()()),
       deadline_(loop, [this] { timed_out(); }),
+      max_time_(
+          loop,
+          [this] {
+              close({Reason::timeout,
+                     "not done within " + duration_text(*options_.max_time) + " (--max-time)"});
+          }),
       reply_(loop, [this] { replies_late(); }),
       quiet_(loop, [this] { stream_->finish(); }) {}
 
 void Session::connect() {
     backoff_.reset();
-    gave_up_ = false;
+    if (options_.max_time && !max_time_.pending()) max_time_.start(*options_.max_time);
     dial();
 }
 
@@ -64,9 +70,7 @@ void Session::dial() {
 void Session::disconnect() {
     if (state_ == State::idle || state_ == State::closed) return;
     // Giving up the wait for another try leaves the failure of the last one as the end.
-    End end = state_ == State::waiting ? std::move(end_) : End{Reason::aborted, "disconnected"};
-    gave_up_ = true;
-    ended(std::move(end));
+    close(state_ == State::waiting ? std::move(end_) : End{Reason::aborted, "disconnected"});
 }
 
 void Session::finish() {
@@ -107,7 +111,8 @@ void Session::flush() {
     if (batch_.empty() || !stream_) return;
     const ev::Time now = ev::Clock::now();
     for (std::size_t i = outstanding_.size() - unstamped_; i < outstanding_.size(); ++i)
-        if (outstanding_[i].sent == ev::Time{}) outstanding_[i].sent = now;
+        if (outstanding_[i].sent == ev::Time{})
+            outstanding_[i].sent = outstanding_[i].flushed = now;
     const bool taken = stream_->write(batch_);
     batch_.clear();
     if (!taken)
@@ -139,6 +144,7 @@ void Session::enter(State state) {
 void Session::dialed(bufio::Dialed result) {
     dialer_.reset();
     address_ = result.address;
+    phases_ = {result.lookup_time, result.connect_time, {}};
     if (!result.socket) return ended(std::move(result.end));
     auto transport =
         options_.tls ? options_.tls->connect(std::move(result.socket), options_.endpoint.host)
@@ -154,6 +160,7 @@ void Session::dialed(bufio::Dialed result) {
 
 void Session::opened() {
     learn();
+    if (state_ == State::handshaking) phases_.tls = loop_.now() - since_;
     deadline_.cancel();
     if (options_.idle_timeout) deadline_.start(*options_.idle_timeout);
     queue_kept();
@@ -377,22 +384,33 @@ void Session::timed_out() {
 }
 
 void Session::ended(End end) {
+    if (worth_retrying(end.reason)) return wait_for_retry(std::move(end));
+    close(std::move(end));
+}
+
+void Session::wait_for_retry(End end) {
+    drop_connection(std::move(end));
+    lose_sent();
+    deadline_.start(backoff_.next());
+    enter(State::waiting);
+}
+
+void Session::close(End end) {
+    drop_connection(std::move(end));
+    lose_outstanding();
+    max_time_.cancel();
+    enter(State::closed);
+}
+
+void Session::drop_connection(End end) {
     if (stream_) learn();
     end_ = in_order(end) ? End{Reason::clean, "closed"} : std::move(end);
-    const bool again = worth_retrying();
     dialer_.reset();
     stream_.reset();
     batch_.clear();
     deadline_.cancel();
     reply_.cancel();
     quiet_.cancel();
-    if (again) {
-        lose_sent();
-        deadline_.start(backoff_.next());
-        return enter(State::waiting);
-    }
-    lose_outstanding();
-    enter(State::closed);
 }
 
 // Once all is answered, and we have said that we are done, it does not matter how the peer
@@ -405,11 +423,10 @@ bool Session::in_order(const End& end) const {
 
 // Not where settings or trust stand in the way, nor where the end was wanted, by us or by the
 // peer; nor when nothing is left to be sent.
-bool Session::worth_retrying() const {
-    if (gave_up_) return false;
+bool Session::worth_retrying(Reason reason) const {
     if (options_.retries != forever && backoff_.count() >= options_.retries) return false;
     if (state_ == State::finishing && unstamped_ == 0) return false;
-    switch (end_.reason) {
+    switch (reason) {
     case Reason::lookup:
     case Reason::connect:
     case Reason::send:

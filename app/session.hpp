@@ -34,7 +34,8 @@ struct Message {
     std::uint64_t id;  // from 1, in the order of sending
     std::string payload;
     std::uint64_t end;    // the stream's count of bytes written once all of it has gone
-    ev::Time sent;        // when its last byte was handed over; before: when it was queued
+    ev::Time sent;        // when its last byte was handed over; before: when it was flushed
+    ev::Time flushed{};   // when it was to go out, whether or not the system took it
     bool late = false;    // its user was told that no reply came in time
     bool voided = false;  // its round-trip time would be wrong
     // Where replies are not framed:
@@ -67,6 +68,13 @@ public:
         std::optional<ev::Duration> idle_timeout;
         unsigned retries = 0;  // tries in a row after the first, or `forever`
         ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
+        std::optional<ev::Duration> max_time;  // from the first connect() to the end of all
+    };
+    // How long the parts of connecting took.
+    struct Phases {
+        ev::Duration lookup{};
+        ev::Duration tcp{};
+        ev::Duration tls{};
     };
     static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
 
@@ -103,6 +111,7 @@ public:
     // is not open, or the message is longer than the framing or --max-frame allow, or empty
     // where replies are told apart by their size.
     std::uint64_t send(std::string_view payload);
+    std::uint64_t last_id() const { return last_id_; }
     void flush();
     // Something other than the service delays the replies under way: their times don't count.
     void void_round_trips();
@@ -121,6 +130,7 @@ public:
     std::size_t awaited() const { return outstanding_.size() - late_count_; }
     std::size_t pending() const { return stream_ ? stream_->pending() : 0; }
     const bufio::Address& address() const { return address_; }
+    const Phases& phases() const { return phases_; }
     // Of the connection that stands or stood last; null without TLS.
     const bufio::TlsFacts* tls() const { return facts_ ? &*facts_ : nullptr; }
     const Options& options() const { return options_; }
@@ -152,8 +162,11 @@ private:
     void finish_if_answered();
     void timed_out();
     void ended(bufio::End end);
+    void wait_for_retry(bufio::End end);
+    void close(bufio::End end);
+    void drop_connection(bufio::End end);
     bool in_order(const bufio::End& end) const;
-    bool worth_retrying() const;
+    bool worth_retrying(bufio::Reason reason) const;
 
     ev::Loop& loop_;
     Options options_;
@@ -163,6 +176,7 @@ private:
     ev::Time since_{};
     bufio::End end_;
     bufio::Address address_;
+    Phases phases_;
     std::optional<bufio::Dialer> dialer_;
     std::unique_ptr<bufio::Stream> stream_;
     std::optional<bufio::TlsFacts> facts_;
@@ -180,11 +194,11 @@ private:
     ev::Time read_at_{};         // of the bytes that are being looked at
     bool greeted_ = false;       // of `caret`: the server's first word has come
     bool held_ = false;
-    bool gave_up_ = false;  // no more tries: it was disconnected on purpose
     Backoff backoff_;
     ev::Timer deadline_;  // of connecting, then of idleness, or of waiting for the next try
-    ev::Timer reply_;     // of the oldest message that is not late
-    ev::Timer quiet_;     // while finishing: no reply for a moment
+    ev::Timer max_time_;
+    ev::Timer reply_;  // of the oldest message that is not late
+    ev::Timer quiet_;  // while finishing: no reply for a moment
 };
 
 }  // namespace yodel

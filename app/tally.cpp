@@ -7,6 +7,7 @@ namespace yodel {
 std::string Tally::summary() const {
     std::string text = std::to_string(sent) + " sent, " + std::to_string(echoed) + " echoed, " +
                        std::to_string(bad) + " bad, " + std::to_string(lost) + " lost";
+    if (late > 0) text += ", " + std::to_string(late) + " late";
     if (unasked > 0) text += ", " + std::to_string(unasked) + " unasked";
     if (round_trips.count() == 0) return text;
     text += "; rtt min/p50/p95/p99/max " + milliseconds_text(round_trips.min());

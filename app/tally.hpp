@@ -13,6 +13,7 @@ struct Tally {
     std::uint64_t echoed = 0;
     std::uint64_t bad = 0;
     std::uint64_t lost = 0;
+    std::uint64_t late = 0;  // of those echoed or bad: after the reply timeout
     std::uint64_t unasked = 0;
     Histogram round_trips;
 

@@ -6,6 +6,7 @@
 #include "app/exit_status.hpp"
 #include "app/pipe_client.hpp"
 #include "app/screen_client.hpp"
+#include "app/unattended.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
@@ -67,8 +68,18 @@ std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
 bool full_screen(const ClientOptions& options) {
     const char* const term = std::getenv("TERM");
     const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
-    return able && !options.no_tui && ::isatty(STDIN_FILENO) == 1 &&
-           ::isatty(STDOUT_FILENO) == 1;
+    const bool piped = options.no_tui || options.unattended() || options.probe ||
+                       options.report.form == Reporter::Form::json;
+    return able && !piped && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+}
+
+Unattended::Options unattended_options(const ClientOptions& options) {
+    Unattended::Options to{options.session, options.report};
+    to.count = options.count.value_or(0);
+    to.interval = options.interval.value_or(to.interval);
+    to.size = options.size.value_or(to.size);
+    to.window = options.window;
+    return to;
 }
 
 template <class Client>
@@ -90,11 +101,21 @@ int run(ClientOptions options, int& signo) {
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
     if (full_screen(options)) {
         options.session.retries = options.retries.value_or(Session::forever);
+        if (options.hex || options.escapes || options.report.verbose ||
+            !options.report.log.empty())
+            throw UsageError("-x, -o, -v and --escapes are of the pipe mode (--no-tui); on the "
+                             "screen M-h, M-o and M-i do the same");
         ScreenClient client(loop, {options.session});
         return run(loop, client, signo);
     }
     options.session.retries = options.retries.value_or(0);
-    PipeClient client(loop, {options.session, options.window, options.quiet});
+    if (options.probe) options.session.close_timeout = ev::Duration::zero();
+    if (options.unattended()) {
+        Unattended client(loop, unattended_options(options));
+        return run(loop, client, signo);
+    }
+    PipeClient client(loop, {options.session, options.report, options.window, options.escapes,
+                             options.probe});
     return run(loop, client, signo);
 }
 

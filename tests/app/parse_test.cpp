@@ -129,7 +129,14 @@ TEST_CASE("options that contradict each other are refused") {
         std::vector<std::string>{"-U", "p", "h:7"},
         std::vector<std::string>{"--tls", "--pinnedpubkey", "sha256//short", "h:7"},
         std::vector<std::string>{"--window", "0", "h:7"},
-        std::vector<std::string>{"--retry", "often", "h:7"});
+        std::vector<std::string>{"--retry", "often", "h:7"},
+        std::vector<std::string>{"--json", "-x", "h:7"},
+        std::vector<std::string>{"-z", "-c", "1", "h:7"},
+        std::vector<std::string>{"-c", "1", "--escapes", "h:7"},
+        std::vector<std::string>{"-f", "raw", "--escapes", "h:7"},
+        std::vector<std::string>{"-c", "0", "h:7"},
+        std::vector<std::string>{"-f", "raw", "--size", "0", "h:7"},
+        std::vector<std::string>{"-f", "len1", "--size", "256", "h:7"});
     CHECK_THROWS_AS(parse(words), UsageError);
 }
 

@@ -99,7 +99,8 @@ std::vector<Option> table(ClientOptions& to) {
          [&](auto& text) { session.connect_timeout = duration(text); }},
         {'m', "max-time", "D", "for all of it (off)",
          [&](auto& text) { session.max_time = duration(text); }},
-        {'z', nullptr, nullptr, "connect, tell so, and leave", [&](auto&) { to.probe = true; }},
+        {'z', nullptr, nullptr, "connect, tell so, and leave",
+         [&](auto&) { to.report.probe = true; }},
         {0, "retry", "N", "tries after a failed one, or forever (screen: forever, pipe: 0)",
          [&](auto& text) { to.retries = retries(text); }},
         {0, "retry-delay", "D", "before the first of them, doubling to 30s (0.5s)",
@@ -193,7 +194,7 @@ void check(const ClientOptions& options) {
 void check_pipe(const ClientOptions& options) {
     const bool json = options.report.form == Reporter::Form::json;
     if (json && options.hex) throw UsageError("--json and -x are two forms of one output");
-    if (options.probe && options.unattended())
+    if (options.report.probe && options.unattended())
         throw UsageError("-z sends nothing, but -c, -i or --size is given");
     if (options.unattended() && (options.escapes || options.hex))
         throw UsageError("--escapes and -x are for input, but -c, -i or --size is given");

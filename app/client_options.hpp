@@ -21,7 +21,6 @@ struct ClientOptions {
     unsigned window = 64;      // messages in flight at once, in pipe mode
     bool escapes = false;
     bool hex = false;
-    bool probe = false;  // connect, tell so, and leave
     // Of the unattended run, which each of them asks for.
     std::optional<unsigned> count;
     std::optional<ev::Duration> interval;

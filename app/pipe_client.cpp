@@ -52,8 +52,8 @@ void PipeClient::session_changed() {
 }
 
 void PipeClient::entered(Session::State state) {
-    if (state == Session::State::open) reporter_.connected(options_.probe);
-    if (state == Session::State::open && options_.probe) input_ended_ = true;
+    if (state == Session::State::open) reporter_.connected();
+    if (state == Session::State::open && options_.report.probe) input_ended_ = true;
     if (state == Session::State::waiting) reporter_.retrying();
     if (state == Session::State::closed) reporter_.ended(trouble_);
 }
@@ -84,7 +84,7 @@ void PipeClient::read_input() {
 // what was read.
 void PipeClient::send_input() {
     if (session_.state() != Session::State::open) return watch_.want(ev::none);
-    while (!options_.probe && has_room())
+    while (!options_.report.probe && has_room())
         if (!send_next()) break;
     session_.flush();
     if (session_.state() != Session::State::open) return;

@@ -18,7 +18,6 @@ public:
         Reporter::Options report = {};
         std::size_t window = 64;  // messages in flight at once
         bool escapes = false;     // input holds \n, \xNN and the like
-        bool probe = false;       // connects, tells so, and leaves
     };
 
     // Stops the loop when all is done. Throws std::system_error: the log.

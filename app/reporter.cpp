@@ -92,11 +92,11 @@ Reporter::Reporter(ev::Loop& loop, Options options, const Session& session,
     if (!options_.log.empty()) log_.emplace(options_.log);
 }
 
-void Reporter::connected(bool aloud) {
+void Reporter::connected() {
     if (options_.form == Form::json) append_line(connection_object(session_));
     const std::string text = connection_text(session_);
     log('-', text);
-    if ((aloud && !options_.quiet) || options_.verbose) complain("yodel", text);
+    if ((options_.probe && !options_.quiet) || options_.verbose) complain("yodel", text);
 }
 
 void Reporter::retrying() {
@@ -183,8 +183,8 @@ int Reporter::finish(const std::string& trouble) {
     if (exit_status(session_.end()) != 0)
         complain("yodel", explain(session_.end(), session_.tls()));
     const bool summary = !options_.quiet || options_.form == Form::sequence;
-    if (summary && (exit_status(session_.end()) == 0 || tally_.sent > 0))
-        complain("yodel", tally_.summary());
+    const bool orderly = exit_status(session_.end()) == 0 && !options_.probe;
+    if (summary && (orderly || tally_.sent > 0)) complain("yodel", tally_.summary());
     return code == all_well && !log_whole ? reply_wrong_or_lost : code;
 }
 

@@ -28,6 +28,7 @@ public:
         Form form = Form::payload;
         bool quiet = false;    // no summary; with `sequence` nothing but the summary
         bool verbose = false;  // tells connections too
+        bool probe = false;    // a connection is all that there is to tell
         std::string log;       // a file; empty: none
     };
 
@@ -36,7 +37,7 @@ public:
     Reporter(ev::Loop& loop, Options options, const Session& session,
              std::function<void()> changed);
 
-    void connected(bool aloud);  // `aloud`: whether or not it is verbose
+    void connected();
     void retrying();
     void sent(std::string_view payload, std::uint64_t messages = 1);
     // Counts a message that was due and could not be sent.

@@ -63,7 +63,7 @@ void Unattended::entered(Session::State state) {
     if (state != Session::State::closed && progress_ && !progress_due_.pending())
         progress_due_.start(progress_time);
     if (state == Session::State::open) {
-        reporter_.connected(false);
+        reporter_.connected();
         if (options_.interval > ev::Duration::zero() && reporter_.tally().sent == 0)
             due_.start(ev::Duration::zero());
     }

@@ -68,7 +68,7 @@ std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
 bool full_screen(const ClientOptions& options) {
     const char* const term = std::getenv("TERM");
     const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
-    const bool piped = options.no_tui || options.unattended() || options.probe ||
+    const bool piped = options.no_tui || options.unattended() || options.report.probe ||
                        options.report.form == Reporter::Form::json;
     return able && !piped && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
 }
@@ -109,13 +109,12 @@ int run(ClientOptions options, int& signo) {
         return run(loop, client, signo);
     }
     options.session.retries = options.retries.value_or(0);
-    if (options.probe) options.session.close_timeout = ev::Duration::zero();
+    if (options.report.probe) options.session.close_timeout = ev::Duration::zero();
     if (options.unattended()) {
         Unattended client(loop, unattended_options(options));
         return run(loop, client, signo);
     }
-    PipeClient client(loop, {options.session, options.report, options.window, options.escapes,
-                             options.probe});
+    PipeClient client(loop, {options.session, options.report, options.window, options.escapes});
     return run(loop, client, signo);
 }
 

@@ -71,7 +71,6 @@ private:
         ::sigprocmask(SIG_BLOCK, &all, nullptr);
     }
 
-
     void listen(const bufio::Endpoint& endpoint) {
         const bufio::Found found = bufio::look_up(endpoint);
         if (found.addresses.empty())

@@ -248,7 +248,10 @@ TEST_CASE("bad input of each kind has one sentence and its exit status") {
     const std::string refused = std::to_string(test::free_port());
     const Case each = GENERATE_REF(
         Case{{"--nonsense"}, 2, "there is no option --nonsense"},
-        Case{{"-j"}, 2, "there is no option -j"}, Case{{"-w"}, 2, "-w needs an argument"},
+        Case{{"-j"}, 2, "there is no option -j"},
+        Case{{"-P", "work", "h", "1"}, 2, "there is no option -P"},
+        Case{{"--replay", "f", "h", "1"}, 2, "there is no option --replay"},
+        Case{{"-w"}, 2, "-w needs an argument"},
         Case{{"-w", "soon", "h", "1"}, 2, "is not a duration"},
         Case{{"127.0.0.1", "0"}, 2, "is not a port"},
         Case{{"127.0.0.1", "99999"}, 2, "is not a port"},
@@ -326,6 +329,150 @@ TEST_CASE("hostile bytes reach a pipe unchanged and a message never") {
     const std::string hostile = "\x1b[2J\x1b]52;c;AAAA\x07\x9b"
                                 "31m\n";
     CHECK(run({yodel, "127.0.0.1", server.port()}, hostile).output == hostile);
+}
+
+TEST_CASE("json is one object for the connection, each message and the end") {
+    Server server;
+    const Outcome outcome =
+        run({yodel, "--json", "127.0.0.1", server.port()}, "hello\n\x1b]0;x\x07\n");
+    const std::string check = "import json, sys\n"
+                              "all = [json.loads(line) for line in sys.stdin]\n"
+                              "print([one['type'] for one in all], all[1]['seq'],\n"
+                              "      all[1]['sent_bytes'], all[1]['verdict'],\n"
+                              "      all[1]['rtt_us'] > 0, all[3]['echoed'])\n";
+    CHECK(run({"python3", "-c", check}, outcome.output).output ==
+          "['connection', 'message', 'message', 'end'] 1 5 echoed True 2\n");
+    CHECK(outcome.status == 0);
+}
+
+TEST_CASE("json tells of TLS, and of an end that is none") {
+    const std::string connected = run({yodel, "--json", "--tls"}, "a\n").output;
+    CHECK(contains(connected, "\"tls\":{\"version\":\"TLSv1.3\""));
+    CHECK(contains(connected, "\"handshake_us\":"));
+    const Outcome refused =
+        run({yodel, "--json", "127.0.0.1", std::to_string(test::free_port())}, "a\n");
+    CHECK(contains(refused.output, "\"status\":7,\"sent\":0"));
+    CHECK(refused.status == 7);
+}
+
+TEST_CASE("replies in hex") {
+    Server server;
+    CHECK(run({yodel, "-x", "127.0.0.1", server.port()}, "hi\n").output ==
+          "00000000  68 69                                            |hi|\n");
+}
+
+TEST_CASE("escapes stand for bytes that are hard to type, and a wrong one is told") {
+    Server server;
+    const std::vector<std::string> command{yodel,  "--escapes", "-f",
+                                           "len2", "127.0.0.1", server.port()};
+    CHECK(run(command, "a\\x00\\tb\\\\\n").output == std::string("a\0\tb\\\n", 6));
+    const Outcome wrong = run(command, "a\nb\\q\nc\n");
+    CHECK(wrong.output == "a\n");
+    CHECK(wrong.status == 1);
+    CHECK(contains(wrong.errors, "after a backslash come"));
+}
+
+TEST_CASE("a log has every message with its time, made visible") {
+    Server server;
+    test::Folder folder;
+    const std::string file = folder.path("log");
+    run({yodel, "-o", file, "127.0.0.1", server.port()}, "a\x1b\n");
+    const std::string log = run({"cat", file}).output;
+    CHECK(contains(log, " > a^[\n"));
+    CHECK(contains(log, " < a^[\n"));
+    CHECK(contains(log, " - connected to 127.0.0.1:"));
+    const Outcome none = run({yodel, "-o", "/no/such/log", "127.0.0.1", server.port()}, "a\n");
+    CHECK(none.status == 1);
+    CHECK(contains(none.errors, "/no/such/log: No such file"));
+    CHECK(run({yodel, "-o", "/dev/full", "127.0.0.1", server.port()}, "a\n").status == 1);
+}
+
+TEST_CASE("a probe connects, says so, and sends nothing") {
+    Server server;
+    const Outcome up = run({yodel, "-z", "127.0.0.1", server.port()}, "unread\n");
+    CHECK(up.status == 0);
+    CHECK(up.output.empty());
+    CHECK(contains(up.errors, "connected to 127.0.0.1:" + server.port()));
+    CHECK(run({yodel, "-z", "127.0.0.1", std::to_string(test::free_port())}).status == 7);
+}
+
+TEST_CASE("the longest time allowed holds over all") {
+    Server server;
+    test::Process client({yodel, "-m", "50ms", "127.0.0.1", server.port()});
+    CHECK(client.wait_exit() == 28);
+    CHECK(contains(client.errors(), "not done within 50ms (--max-time)"));
+    const std::string refused = std::to_string(test::free_port());
+    test::Process persistent({yodel, "-m", "50ms", "--retry", "forever", "--retry-delay", "1ms",
+                              "127.0.0.1", refused});
+    CHECK(persistent.wait_exit() == 28);
+}
+
+TEST_CASE("a server that is not there yet is tried again, and then gets all") {
+    const std::string port = std::to_string(test::free_port());
+    test::Process client(
+        {yodel, "--retry", "forever", "--retry-delay", "10ms", "127.0.0.1", port});
+    client.write("a\nb\n");
+    client.close_input();
+    REQUIRE(client.wait_for_errors("next try in "));
+    test::Process server({test::yodeld, port});
+    CHECK(client.wait_exit() == 0);
+    CHECK(client.output() == "a\nb\n");
+}
+
+TEST_CASE("tries are as many as allowed") {
+    const Outcome outcome = run({yodel, "--retry", "2", "--retry-delay", "1ms", "127.0.0.1",
+                                 std::to_string(test::free_port())},
+                                "a\n");
+    CHECK(outcome.status == 7);
+    CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') == 3);
+}
+
+TEST_CASE("a reset is told from an end") {
+    Server server({"--reset-after", "1"});
+    const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, "abc\n");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 56);
+    CHECK(contains(outcome.errors, "Connection reset"));
+}
+
+TEST_CASE("a standard descriptor that is missing at the start is nobody's socket") {
+    Server server;
+    const auto shell = [&](const std::string& redirection) {
+        return run(
+            {"sh", "-c", "exec \"$0\" 127.0.0.1 \"$1\" " + redirection, yodel, server.port()},
+            "a\n");
+    };
+    CHECK(shell("<&-").status == 0);
+    CHECK(contains(shell("<&-").errors, "0 sent"));
+    CHECK(contains(shell(">&-").errors, "1 sent, 1 echoed"));
+    CHECK(shell("2>&-").output == "a\n");
+    CHECK(shell("2>&-").status == 0);
+    CHECK(shell("<&- >&- 2>&-").status == 0);
+}
+
+TEST_CASE("an input that can't be read and an output that is full have their word") {
+    Server server;
+    const auto shell = [&](const std::string& redirection) {
+        return run(
+            {"sh", "-c", "exec \"$0\" 127.0.0.1 \"$1\" " + redirection, yodel, server.port()},
+            "a\n");
+    };
+    CHECK(shell("</").status == 1);
+    CHECK(contains(shell("</").errors, "standard input: Is a directory"));
+    CHECK(shell(">/dev/full").status == 1);
+    CHECK(contains(shell(">/dev/full").errors, "standard output: No space left"));
+    CHECK(shell("2>/dev/full").output == "a\n");
+    CHECK(shell("2>/dev/full").status == 0);
+}
+
+TEST_CASE("a reader that is slower is waited for") {
+    Server server;
+    const std::string lines = many_lines(200'000);
+    const Outcome outcome =
+        run({"sh", "-c", "\"$0\" --quiet 127.0.0.1 \"$1\" | dd bs=64 status=none", yodel,
+             server.port()},
+            lines);
+    CHECK((outcome.output == lines));
 }
 
 TEST_CASE("help and version go to standard output") {

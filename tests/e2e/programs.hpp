@@ -12,6 +12,8 @@ namespace test {
 // Their paths come from the build.
 inline const std::string yodel = YODEL_PROGRAM;
 inline const std::string yodeld = YODELD_PROGRAM;
+// The folder of the peers written from the protocols' descriptions alone.
+inline const std::string peers = PEERS_FOLDER;
 
 // yodeld on a free port.
 class Server {

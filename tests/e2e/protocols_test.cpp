@@ -1,0 +1,82 @@
+// The protocols of the books, spoken with peers that share no code with the programs.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+
+using test::Outcome;
+using test::Peer;
+using test::run;
+using test::Server;
+using test::yodel;
+
+namespace {
+
+const std::string length_echo = test::peers + "/length_echo.py";
+const std::string caret_echo = test::peers + "/caret_echo.py";
+
+}  // namespace
+
+TEST_CASE("lengths: several at once, one of 32 MiB, and one after it, from a peer's server") {
+    Peer peer({"python3", length_echo, "serve", "PORT"});
+    const std::string input =
+        "hello1\nhello2\nhello3\n" + std::string(32 << 20, 'x') + "\nhello5\n";
+    const Outcome outcome = run({yodel, "-f", "len4le", "127.0.0.1", peer.port()}, input);
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK((outcome.output == input));
+    CHECK(outcome.errors.find("5 sent, 5 echoed") != std::string::npos);
+}
+
+TEST_CASE("lengths: the same, asked by a peer's client") {
+    Server server({"-f", GENERATE("len4le", "raw")});
+    const Outcome outcome = run({"python3", length_echo, "ask", server.port()});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.output == "all came back\n");
+}
+
+TEST_CASE("caret: every byte plus one, from a peer's server") {
+    Peer peer({"python3", caret_echo, "serve", "PORT"});
+    const Outcome outcome =
+        run({yodel, "-f", "caret", "127.0.0.1", peer.port()}, "abc\nhello\n^\n");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.output == "bcd\nifmmp\n_\n");
+    CHECK(outcome.errors.find("3 sent, 3 echoed") != std::string::npos);
+    CHECK(outcome.status == 0);
+}
+
+TEST_CASE("caret: a session of bytes comes back as the book has it") {
+    Peer peer({"python3", caret_echo, "serve", "PORT"});
+    const Outcome outcome =
+        run({yodel, "-f", "raw", "--expect", "none", "127.0.0.1", peer.port()},
+            "^abc$de^abte$fxyz^12325$^ab0000$abab");
+    CHECK(outcome.output == "*bcdbcuf23436bc1111");
+    CHECK(outcome.status == 0);
+}
+
+TEST_CASE("caret: several of a peer's clients at once, cut at every place") {
+    Server server({"-f", "caret"});
+    const Outcome outcome = run({"python3", caret_echo, "ask", server.port(), "5"});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.output == "all came back\n");
+}
+
+TEST_CASE("caret: what the framing can't carry is refused, and a stranger recognized") {
+    Server server({"-f", "caret"});
+    const Outcome empty = run({yodel, "-f", "caret", "127.0.0.1", server.port()}, "a\n\nb\n");
+    CHECK(empty.output == "b\n");
+    CHECK(empty.status == 1);
+    CHECK(empty.errors.find("a message of 0 bytes does not fit") != std::string::npos);
+    Server lines;
+    const Outcome stranger = run({yodel, "-f", "caret", "127.0.0.1", lines.port()}, "a\n");
+    CHECK(stranger.status == 56);
+    CHECK(stranger.errors.find("does not greet with *") != std::string::npos);
+}
+
+TEST_CASE("an idle connection is dropped, one with traffic is not") {
+    Server server({"--idle-timeout", "400ms"});
+    const Outcome busy = run({yodel, "-c", "7", "-i", "100ms", "127.0.0.1", server.port()});
+    CAPTURE(busy.errors);
+    CHECK(busy.status == 0);
+    test::Process idle({yodel, "127.0.0.1", server.port()});
+    CHECK(idle.wait_exit() != -1);
+}

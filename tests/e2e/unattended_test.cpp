@@ -1,0 +1,90 @@
+// yodel by itself, as ping: messages made up, sent when they are due, and counted.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/tty.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+using test::Outcome;
+using test::run;
+using test::Server;
+using test::yodel;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+}  // namespace
+
+TEST_CASE("so many messages of that size are sent and counted") {
+    Server server;
+    const Outcome outcome = run(
+        {yodel, "-c", "3", "-i", "5ms", "--size", "100", "127.0.0.1", server.port()}, "unread");
+    CHECK(outcome.status == 0);
+    CHECK(lines(outcome.output) == 3);
+    CHECK(outcome.output.starts_with("100 bytes, seq 1, "));
+    CHECK(contains(outcome.output, "100 bytes, seq 3, "));
+    CHECK(contains(outcome.errors, "3 sent, 3 echoed, 0 bad, 0 lost; rtt"));
+}
+
+TEST_CASE("each framing carries them") {
+    const std::string framing = GENERATE("line", "crlf", "nul", "len1", "len2", "len4",
+                                         "len2le", "len4le", "caret", "raw");
+    const Outcome outcome = run({yodel, "-c", "1000", "-i", "0", "--quiet", "-f", framing});
+    CAPTURE(framing, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output.empty());
+    CHECK(contains(outcome.errors, "1000 sent, 1000 echoed"));
+}
+
+TEST_CASE("a service that stalls delays no message, and its replies are late") {
+    Server server({"--delay", "300ms"});
+    const Outcome outcome = run(
+        {yodel, "-c", "5", "-i", "1ms", "-W", "100ms", "--json", "127.0.0.1", server.port()});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "5 sent, 5 echoed, 0 bad, 0 lost, 5 late; rtt"));
+    // All had gone before the first was answered.
+    CHECK(outcome.output.rfind("\"verdict\":\"lost\"") <
+          outcome.output.find("\"verdict\":\"late\""));
+}
+
+TEST_CASE("what never comes back is lost") {
+    Server server({"--drop", "1", "-f", "line"});
+    const Outcome outcome = run({yodel, "-c", "2", "-i", "1ms", "-W", "20ms", "-q", "20ms",
+                                 "127.0.0.1", server.port()});
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.output, "no reply, seq 2"));
+    CHECK(contains(outcome.errors, "2 sent, 0 echoed, 0 bad, 2 lost"));
+}
+
+TEST_CASE("without a count it goes on until it is interrupted, and then sums up") {
+    Server server;
+    test::Process client({yodel, "-i", "1ms", "127.0.0.1", server.port()});
+    REQUIRE(client.wait_for_output("seq 3, "));
+    client.kill(SIGINT);
+    CHECK(client.wait_exit() == 128 + SIGINT);
+    CHECK(contains(client.errors(), " 0 bad, 0 lost; rtt"));
+}
+
+TEST_CASE("what is due while nobody listens is lost, and the rest goes on") {
+    Server server({"--reset-after", "3"});
+    const Outcome outcome = run({yodel, "-c", "10", "-i", "5ms", "--retry", "forever",
+                                 "--retry-delay", "1ms", "127.0.0.1", server.port()});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(contains(outcome.errors, "10 sent, "));
+    CHECK(contains(outcome.errors, "next try in "));
+}
+
+TEST_CASE("a terminal sees how it goes, while the replies go elsewhere") {
+    test::Tty tty({.arguments = {"sh", "-c", yodel + " -c 3 -i 150ms >/dev/null"}});
+    REQUIRE(tty.wait_for("2 sent, 2 echoed, 0 bad, 0 lost, p50"));
+    REQUIRE(tty.wait_for("yodel: 3 sent, 3 echoed, 0 bad, 0 lost; rtt"));
+    CHECK(tty.wait_exit() == 0);
+}

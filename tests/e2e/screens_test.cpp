@@ -1,0 +1,114 @@
+// The main screens against those in tests/screens, which a reader can browse.
+//
+// Times, ports and the like are replaced by zeros.  SCREENS_UPDATE=1 in the environment writes
+// the files anew instead of comparing.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/tty.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+using test::Tty;
+using test::yodel;
+
+namespace {
+
+std::string without_chance(std::string screen) {
+    static const std::pair<std::regex, const char*> rules[] = {
+        {std::regex("[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}"), "00:00:00.000"},
+        {std::regex(" *[0-9.]+ms ‹"), "      0.00ms ‹"},
+        {std::regex("[0-9.]+ ms"), "0.00 ms"},
+        {std::regex("0\\? │ .*"), "0?"},
+        {std::regex("up 00:0[0-9]"), "up 00:00"},
+    };
+    for (const auto& [pattern, text] : rules)
+        screen = std::regex_replace(screen, pattern, text);
+    return std::regex_replace(screen, std::regex(" +\n"), "\n");
+}
+
+std::string contents(const std::string& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Waits until the screen is that of the file.
+void check_screen(Tty& tty, const std::string& name, const std::string& sign) {
+    REQUIRE(tty.wait_for(sign));
+    const std::string file = std::string(SCREENS) + "/" + name + ".txt";
+    if (std::getenv("SCREENS_UPDATE")) {
+        tty.wait_for([] { return false; }, std::chrono::milliseconds(300));  // all is drawn
+        std::ofstream(file) << without_chance(tty.screen());
+        return;
+    }
+    const std::string expected = contents(file);
+    const bool same = tty.wait_for([&] { return without_chance(tty.screen()) == expected; },
+                                   std::chrono::seconds(5));
+    CAPTURE(name, expected);
+    if (!same) CHECK(without_chance(tty.screen()) == expected);
+    CHECK(same);
+}
+
+struct Shape {
+    const char* name;
+    Tty::Size size;
+};
+
+// A socket whose name is the same in each run.
+std::vector<std::string> at_socket(const test::Folder& folder) {
+    return {"sh", "-c", "cd " + folder.path("") + " && exec " + yodel + " unix:echo"};
+}
+
+void wait_for_socket(const std::string& path) {
+    const auto deadline = std::chrono::steady_clock::now() + test::Process::patience;
+    while (!std::filesystem::exists(path)) REQUIRE(std::chrono::steady_clock::now() < deadline);
+}
+
+}  // namespace
+
+TEST_CASE("the main screens are as they stand in tests/screens") {
+    const Shape shape = GENERATE(Shape{"80x24", {24, 80}}, Shape{"40x10", {10, 40}});
+    const std::string of = std::string("-") + shape.name;
+    test::Folder folder;
+    test::Process server({"socat", "UNIX-LISTEN:" + folder.path("echo") + ",fork", "PIPE"});
+    wait_for_socket(folder.path("echo"));
+    Tty tty({.arguments = at_socket(folder), .size = shape.size});
+    REQUIRE(tty.wait_for("up 00:0"));
+    check_screen(tty, "start" + of, "connected to");
+    tty.send("hello\r");
+    REQUIRE(tty.wait_for("‹ hello ✓"));
+    tty.send("你好, café\r");
+    REQUIRE(tty.wait_for("‹ 你好, café ✓"));
+    tty.send("\x1b[200~\x01 and \x1b[31m\x1b[201~\r");
+    check_screen(tty, "talk" + of, "‹ ^A and ^[[31m ✓");
+    tty.send("half a line");
+    check_screen(tty, "typing" + of, "half a line");
+    tty.send("\x15\x1bh");
+    check_screen(tty, "hex" + of, "00000000 ");
+    tty.send("\x1bh\x1bOP");
+    check_screen(tty, "keys" + of, "lines sent before");
+    tty.send("\r\x1b[1;3A\x1b[1;3A\r");
+    check_screen(tty, "message" + of, "Received: the same");
+    tty.send("\r\x1bi");
+    check_screen(tty, "connection" + of, "Connection");
+    tty.send("\r\x1b>\x03");
+    check_screen(tty, "quit" + of, "^C again to quit");
+}
+
+TEST_CASE("the screen of a server that corrupts is as it stands in tests/screens") {
+    test::Folder folder;
+    test::Process server(
+        {"socat", "UNIX-LISTEN:" + folder.path("echo") + ",fork", "EXEC:stdbuf -o0 tr l 1"});
+    wait_for_socket(folder.path("echo"));
+    Tty tty({.arguments = at_socket(folder)});
+    REQUIRE(tty.wait_for("up 00:0"));
+    tty.send("hello\r");
+    check_screen(tty, "wrong-80x24", "differs at byte 2");
+    tty.send("\x1b[1;3A\r");
+    check_screen(tty, "difference-80x24", "Received, 5 bytes");
+}

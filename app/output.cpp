@@ -30,7 +30,8 @@ Output::Output(ev::Loop& loop, int fd, std::function<void()> changed)
     : fd_(fd), piece_(PIPE_BUF), changed_(std::move(changed)) {
     struct stat status {};
     ::fstat(fd, &status);
-    if (S_ISREG(status.st_mode)) piece_ = any_size;
+    const bool device = S_ISCHR(status.st_mode) && ::isatty(fd) == 0;  // /dev/null and its like
+    if (S_ISREG(status.st_mode) || device) piece_ = any_size;
     socket_ = S_ISSOCK(status.st_mode);
     if (S_ISFIFO(status.st_mode)) own_ = reopen_pipe(fd);
     if (own_) fd_ = own_.get();
@@ -42,8 +43,19 @@ Output::Output(ev::Loop& loop, int fd, std::function<void()> changed)
     });
 }
 
+void Output::write(std::string_view bytes) {
+    if (buffer_.empty() && writes_at_once() && error_ == 0) {
+        const ssize_t count = write_piece(bytes);
+        if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    append(bytes);
+    if (!bytes.empty()) flush();
+}
+
+bool Output::writes_at_once() const { return piece_ == any_size && !blocked_; }
+
 void Output::flush() {
-    if (piece_ == any_size && !blocked_) return write_some();
+    if (writes_at_once()) return write_some();
     if (!buffer_.empty() && error_ == 0) watch_.want(ev::writable);
 }
 

@@ -17,6 +17,8 @@ public:
     Output(ev::Loop& loop, int fd, std::function<void()> changed);
 
     void append(std::string_view bytes) { buffer_.append(bytes); }
+    // The same, and flushes; what the reader takes at once is not copied.
+    void write(std::string_view bytes);
     // Writes what the reader takes now; the rest goes by itself.
     void flush();
     std::size_t pending() const { return buffer_.size(); }
@@ -25,6 +27,7 @@ public:
 
 private:
     void write_some();
+    bool writes_at_once() const;
     ssize_t write_piece(std::string_view bytes) const;
 
     bufio::Fd own_;  // a description of our own of the same pipe; empty: it is shared

@@ -21,6 +21,10 @@ constexpr std::size_t chunk = 64 * 1024;
 constexpr std::size_t high_water = 1024 * 1024;
 constexpr std::size_t low_water = high_water / 4;
 
+// Of raw: chunks under way to a peer whose round trips take less than the time.
+constexpr std::size_t near_window = 4;
+constexpr ev::Duration near_time = std::chrono::milliseconds(5);
+
 std::string system_text(const char* what, int code) {
     return std::string(what) + ": " + std::generic_category().message(code);
 }
@@ -94,7 +98,14 @@ void PipeClient::send_input() {
 }
 
 bool PipeClient::has_room() const {
+    if (raw()) return session_.awaited() < raw_window() && session_.pending() < chunk;
     return session_.awaited() < options_.window && session_.pending() < high_water;
+}
+
+// Little under way stays in the processor's caches; where the way is long, more must be.
+std::size_t PipeClient::raw_window() const {
+    const bool near = reporter_.tally().round_trips.min() < near_time;
+    return std::min(options_.window, near ? near_window : options_.window);
 }
 
 // False if there is no whole message left.
@@ -121,6 +132,7 @@ bool PipeClient::send(std::string_view payload) {
         reporter_.sent(payload, id - before);
         return true;
     }
+    if (session_.state() != Session::State::open) return false;
     refuse_input("standard input: a message of " + std::to_string(payload.size()) +
                  " bytes does not fit into -f " +
                  std::string(session_.options().framing->name));

@@ -41,6 +41,7 @@ private:
     void read_input();
     void send_input();
     bool has_room() const;
+    std::size_t raw_window() const;
     bool send_next();
     bool send(std::string_view payload);
     Decoder::Cut next_message();

@@ -162,7 +162,8 @@ void Reporter::received(std::string_view bytes) {
         print(bytes.substr(0, end));
         bytes.remove_prefix(end + 1);
     }
-    append(bytes);
+    if (visible_) return append(bytes);
+    output_.write(bytes);
 }
 
 void Reporter::ended(const std::string& trouble) {

@@ -95,27 +95,34 @@ std::uint64_t Session::send(std::string_view payload) {
     return last_id_;
 }
 
+// Frames are gathered, so that a flush is one write; bytes without frames go as they are.
 void Session::queue(std::string_view piece) {
+    const bool raw = options_.framing->kind == Framing::Kind::raw;
     const std::size_t before = batch_.size();
-    encode(*options_.framing, piece, batch_);
-    queued_ += batch_.size() - before;
+    if (!raw) encode(*options_.framing, piece, batch_);
+    queued_ += raw ? piece.size() : batch_.size() - before;
     ++last_id_;
-    if (options_.expect == Expect::none) return;
-    outstanding_.push_back({last_id_, std::string(piece), queued_, {}});
-    if (options_.framing->kind == Framing::Kind::caret)
-        outstanding_.back().changed = caret_reply(piece);
-    ++unstamped_;
+    if (options_.expect != Expect::none) {
+        outstanding_.push_back({last_id_, std::string(piece), queued_, {}});
+        if (options_.framing->kind == Framing::Kind::caret)
+            outstanding_.back().changed = caret_reply(piece);
+        ++unstamped_;
+    }
+    if (raw) hand_over(piece);
 }
 
 void Session::flush() {
     if (batch_.empty() || !stream_) return;
+    hand_over(batch_);
+    batch_.clear();
+}
+
+void Session::hand_over(std::string_view bytes) {
     const ev::Time now = ev::Clock::now();
     for (std::size_t i = outstanding_.size() - unstamped_; i < outstanding_.size(); ++i)
         if (outstanding_[i].sent == ev::Time{})
             outstanding_[i].sent = outstanding_[i].flushed = now;
-    const bool taken = stream_->write(batch_);
-    batch_.clear();
-    if (!taken)
+    if (!stream_->write(bytes))
         return ended({Reason::limit, "the peer takes nothing, and too much is waiting for it"});
     stamp(now);
     watch_replies();
@@ -153,7 +160,8 @@ void Session::dialed(bufio::Dialed result) {
     limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
     bufio::Stream::User& user = *this;
     stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), user, limits);
-    stream_->need_input(options_.max_frame + frame_overhead);
+    if (options_.framing->replies_framed())
+        stream_->need_input(options_.max_frame + frame_overhead);
     if (stream_->open()) return opened();
     enter(State::handshaking);
 }

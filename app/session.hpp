@@ -143,6 +143,7 @@ private:
     void opened();
     void learn();
     void queue(std::string_view piece);
+    void hand_over(std::string_view bytes);
     void stamp(ev::Time time);
     void receive();
     void receive_message(std::string_view payload);

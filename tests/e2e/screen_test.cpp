@@ -21,12 +21,12 @@ std::string last_row(const Tty& tty, int rows) { return tty.row(rows - 1); }
 void type(Tty& tty, const std::string& line) { tty.send(line + "\r"); }
 
 // The program is gone, with this status, and has left the terminal as it was.
-void check_gone(Tty& tty, const termios& before, int status) {
+void check_gone(Tty& tty, int status) {
     const auto exited = tty.wait_exit();
     CAPTURE(tty.screen());
     REQUIRE(exited);
     CHECK(*exited == status);
-    CHECK(test::same_settings(before, tty.settings()));
+    CHECK(tty.settings_restored());
     CHECK_FALSE(tty.alternate_screen());
     CHECK(tty.cursor_shown());
     CHECK(tty.modes().count(2004) == 0);
@@ -36,7 +36,6 @@ void check_gone(Tty& tty, const termios& before, int status) {
 
 TEST_CASE("a line is sent, its echo is shown with its time, and ^D leaves") {
     Tty tty({.arguments = {yodel}});
-    const termios before = tty.settings();
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "hello");
     REQUIRE(tty.wait_for("ms ‹ hello ✓"));
@@ -44,7 +43,7 @@ TEST_CASE("a line is sent, its echo is shown with its time, and ^D leaves") {
     CHECK(tty.wait_for("1↑ 1↓ 0… 0✗ 0?"));
     CHECK(tty.wait_for([&] { return last_row(tty, 24).empty(); }));
     tty.send("\x04");
-    check_gone(tty, before, 0);
+    check_gone(tty, 0);
 }
 
 TEST_CASE("with TLS the program trusts the certificate that it made for itself") {
@@ -58,7 +57,6 @@ TEST_CASE("with TLS the program trusts the certificate that it made for itself")
 
 TEST_CASE("^C clears the line, then asks, then quits") {
     Tty tty({.arguments = {yodel}});
-    const termios before = tty.settings();
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("half a line");
     REQUIRE(tty.wait_for([&] { return last_row(tty, 24) == "half a line"; }));
@@ -67,25 +65,23 @@ TEST_CASE("^C clears the line, then asks, then quits") {
     tty.send("\x03");
     REQUIRE(tty.wait_for("^C again to quit"));
     tty.send("\x03");
-    check_gone(tty, before, 0);
+    check_gone(tty, 0);
 }
 
 TEST_CASE("signals end it with the terminal restored, and by themselves") {
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
     Tty tty({.arguments = {yodel}});
-    const termios before = tty.settings();
     REQUIRE(tty.wait_for("up 00:"));
     tty.kill(signal);
-    check_gone(tty, before, 128 + signal);
+    check_gone(tty, 128 + signal);
     CHECK(tty.wait_for("yodel: ended by "));
 }
 
 TEST_CASE("our own abort leaves the terminal as it was") {
     Tty tty({.arguments = {yodel}});
-    const termios before = tty.settings();
     REQUIRE(tty.wait_for("up 00:"));
     tty.kill(SIGABRT);
-    check_gone(tty, before, 128 + SIGABRT);
+    check_gone(tty, 128 + SIGABRT);
 }
 
 TEST_CASE("a terminal that hangs up ends it") {
@@ -113,7 +109,6 @@ TEST_CASE("it is readable at every size") {
 
 TEST_CASE("small sizes keep the line, then the state, then the messages") {
     Tty tty({.arguments = {yodel}, .size = {1, 10}});
-    const termios before = tty.settings();
     tty.send("abc");
     REQUIRE(tty.wait_for([&] { return tty.row(0) == "abc"; }));
     tty.resize({2, 10});
@@ -121,7 +116,7 @@ TEST_CASE("small sizes keep the line, then the state, then the messages") {
         [&] { return tty.row(1) == "abc" && tty.row(0).find("up") != std::string::npos; }));
     tty.resize({1, 1});
     tty.send("\x03\x03\x03");
-    check_gone(tty, before, 0);
+    check_gone(tty, 0);
 }
 
 TEST_CASE("a storm of resizing leaves the screen whole") {
@@ -165,13 +160,12 @@ TEST_CASE("^Z suspends with the terminal restored, and going on shows all again"
 TEST_CASE("what can't be connected to is tried again, and said at the end") {
     const std::string port = std::to_string(test::free_port());
     Tty tty({.arguments = {yodel, "127.0.0.1", port}});
-    const termios before = tty.settings();
     REQUIRE(tty.wait_for("cannot connect to 127.0.0.1:" + port + ": Connection refused"));
     REQUIRE(tty.wait_for("refused; retry 1 in 0."));
     tty.send("\x03");
     REQUIRE(tty.wait_for("closed: cannot connect"));
     tty.send("\x03\x03");
-    check_gone(tty, before, 7);
+    check_gone(tty, 7);
     CHECK(tty.wait_for("yodel: cannot connect to 127.0.0.1:" + port + ": Connection refused"));
 }
 

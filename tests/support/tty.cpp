@@ -165,6 +165,7 @@ void Tty::start(const Options& options) {
     const auto size = window(options.size);
     ioctl(master_, TIOCSWINSZ, &size);
     fcntl(master_, F_SETFL, O_NONBLOCK);
+    original_ = settings();
     pid_ = fork();
     if (pid_ < 0) fail("fork");
     if (pid_ == 0) become(options, terminal.c_str());
@@ -316,7 +317,8 @@ termios Tty::settings() const {
     return settings;
 }
 
-bool same_settings(const termios& a, const termios& b) {
+bool Tty::settings_restored() const {
+    const termios &a = original_, b = settings();
     return a.c_iflag == b.c_iflag && a.c_oflag == b.c_oflag && a.c_cflag == b.c_cflag &&
            a.c_lflag == b.c_lflag && std::memcmp(a.c_cc, b.c_cc, sizeof a.c_cc) == 0;
 }

@@ -83,8 +83,9 @@ public:
     const std::string& answers() const;  // what the emulator sent back to the program
     const std::string& output() const;   // every byte that the program wrote
 
-    // The settings of the line, as stty shows them.
+    // The settings of the line, as stty shows them: now; whether they are again those from before the program.
     termios settings() const;
+    bool settings_restored() const;
 
 private:
     struct Emulator;
@@ -97,12 +98,11 @@ private:
 
     std::unique_ptr<Emulator> emulator_;
     int master_ = -1;
+    termios original_{};  // settings of the line
     pid_t pid_ = -1;
     std::string input_;  // not yet taken by the program's side
     std::string output_;
     std::optional<int> status_;  // once the program ended
 };
-
-bool same_settings(const termios& a, const termios& b);
 
 }  // namespace test

@@ -148,6 +148,11 @@ std::vector<Option> table(ClientOptions& to) {
              to.window =
                  checked(parse_number(text, 1, 1'000'000), text, "a number from 1 to 1000000");
          }},
+        {0, "scrollback", "N", "screen: messages kept to scroll back to (100000)",
+         [&](auto& text) {
+             to.scrollback = checked(parse_number(text, 1, 10'000'000), text,
+                                     "a number from 1 to 10000000");
+         }},
         {'q', nullptr, "D", "wait for the server's end after ours (5s)",
          [&](auto& text) { session.close_timeout = duration(text); }},
         {'c', "count", "N", "send N messages made up here instead of input",

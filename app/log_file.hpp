@@ -16,6 +16,8 @@ public:
     // Appends to the file. Throws std::system_error.
     explicit LogFile(const std::string& path);
     void add(char sign, std::string_view bytes);
+    // Hands over what is still kept back. False: not all could be written.
+    bool flush() { return !file_.flush().fail(); }
     // Writes what is left. False: not all could be written.
     bool finish();
 

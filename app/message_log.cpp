@@ -4,7 +4,6 @@
 #include "app/units.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <utility>
@@ -56,12 +55,6 @@ std::string right_aligned(const std::string& text, std::size_t width) {
     return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-std::string text_of(const ui::Row& row) {
-    std::string text;
-    for (const ui::Span& span : row) text += span.text;
-    return text;
-}
-
 }  // namespace
 
 void MessageLog::note(WallTime at, std::string text, Style style) {
@@ -107,20 +100,20 @@ void MessageLog::unasked(WallTime at, std::string_view payload) {
 
 void MessageLog::show_times(Times times) {
     times_ = times;
-    for (const auto& [id, record] : records_)
-        transcript_.change(id, [&, &of = record](auto& entry) { entry.prefix = {label(of)}; });
+    ui::Transcript::Id id = transcript_.oldest();
+    for (const Record& record : records_)
+        transcript_.change(id++, [&](auto& entry) { entry.prefix = {label(record)}; });
 }
 
 const Exchange* MessageLog::selected() const {
     const auto id = transcript_.selected();
-    const auto it = id ? records_.find(*id) : records_.end();
-    return it == records_.end() ? nullptr : it->second.exchange.get();
+    return id ? records_[*id - transcript_.oldest()].exchange.get() : nullptr;
 }
 
-bool MessageLog::start_file(const std::string& name) {
-    errno = 0;
-    file_.open(name, std::ios::app);
-    return file_.is_open();
+bool MessageLog::stop_file() {
+    const bool whole = file_->finish();
+    file_.reset();
+    return whole;
 }
 
 void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style style) {
@@ -131,9 +124,17 @@ void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style
                                 std::move(suffix),
                                 style,
                                 record.kind != Kind::note};
-    if (file_open()) write_to_file(entry);
-    records_.emplace(transcript_.append(std::move(entry)), std::move(record));
-    while (records_.begin()->first < transcript_.oldest()) records_.erase(records_.begin());
+    if (file_open()) write_to_file(record, entry);
+    transcript_.append(std::move(entry));
+    records_.push_back(std::move(record));
+    trim();
+}
+
+// Follows the transcript, whose oldest entries have gone.
+void MessageLog::trim() {
+    for (; records_.size() > transcript_.size(); records_.pop_front())
+        if (const Record& gone = records_.front(); gone.kind == Kind::sent)
+            open_.erase(gone.exchange->id);
 }
 
 // The time, or for a reply its round trip, and a sign of what the entry is.
@@ -164,10 +165,18 @@ std::string MessageLog::time_text(const Record& record) const {
     return timed ? clock_text(record.at) : std::string(width, ' ');
 }
 
-void MessageLog::write_to_file(const ui::Transcript::Entry& entry) {
-    file_ << text_of(entry.prefix) << ui::printable(entry.body) << text_of(entry.suffix)
-          << '\n';
-    file_.flush();
+void MessageLog::write_to_file(const Record& record, const ui::Transcript::Entry& entry) {
+    const std::string remark = ui::plain_text(entry.suffix);
+    switch (record.kind) {
+    case Kind::note:
+    case Kind::lost: return file_->add('-', entry.body + remark);
+    case Kind::sent: return file_->add('>', entry.body);
+    case Kind::unasked: return file_->add('<', entry.body);
+    case Kind::received: break;
+    }
+    file_->add('<', entry.body);
+    if (!record.exchange->right)
+        file_->add('-', "message " + std::to_string(record.exchange->id) + remark);
 }
 
 }  // namespace yodel

@@ -2,11 +2,12 @@
 // behind each what is known of its message.
 #pragma once
 
+#include "app/log_file.hpp"
 #include "app/session.hpp"
 #include "ui/transcript.hpp"
 
 #include <chrono>
-#include <fstream>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,10 +50,12 @@ public:
     // What is known of the selected entry; null if none is, or it is only a note.
     const Exchange* selected() const;
 
-    // Writes every entry from now on to a file too, made printable. False: errno tells why.
-    bool start_file(const std::string& name);
-    void stop_file() { file_.close(); }
-    bool file_open() const { return file_.is_open(); }
+    // Notes every entry from now on in a file too. Throws std::system_error.
+    void start_file(const std::string& name) { file_.emplace(name); }
+    // False: not all could be written.
+    bool stop_file();
+    bool flush_file() { return !file_ || file_->flush(); }
+    bool file_open() const { return file_.has_value(); }
 
 private:
     enum class Kind { note, sent, received, lost, unasked };
@@ -67,14 +70,16 @@ private:
              ui::Style style = ui::Style::normal);
     ui::Span label(const Record& record) const;
     std::string time_text(const Record& record) const;
-    void write_to_file(const ui::Transcript::Entry& entry);
+    void write_to_file(const Record& record, const ui::Transcript::Entry& entry);
+    void trim();
 
     ui::Transcript transcript_;
-    std::map<ui::Transcript::Id, Record> records_;  // of the entries still in the transcript
-    std::map<std::uint64_t, std::shared_ptr<Exchange>> open_;  // sent, by message, not answered
+    std::deque<Record> records_;  // of the entries still in the transcript
+    // Sent and not answered, by message, as long as they are in the transcript.
+    std::map<std::uint64_t, std::shared_ptr<Exchange>> open_;
     Times times_ = Times::clock;
     WallTime last_{};
-    std::ofstream file_;
+    std::optional<LogFile> file_;
 };
 
 }  // namespace yodel

@@ -146,7 +146,7 @@ Rows statistics_page(const Tally& tally, int width) {
     return rows;
 }
 
-Rows connection_page(const Session& session, int width) {
+Rows connection_page(const Session& session, const std::string& key_log, int width) {
     Rows rows;
     add_title(rows, "Connection");
     const Session::Options& options = session.options();
@@ -161,6 +161,9 @@ Rows connection_page(const Session& session, int width) {
     if (session.end())
         add_fact(rows, "ended", explain(session.end(), session.tls()), width,
                  exit_status(session.end()) == 0 ? Style::normal : Style::bad);
+    if (!key_log.empty())
+        add_fact(rows, "secrets", "written to " + key_log + " (SSLKEYLOGFILE)", width,
+                 Style::warn);
     if (const bufio::TlsFacts* const tls = session.tls()) add_tls(rows, *tls, width);
     return rows;
 }

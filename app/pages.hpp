@@ -15,8 +15,9 @@ using Rows = std::vector<ui::Row>;
 // Counts, percentiles, and a histogram of the round-trip times.
 Rows statistics_page(const Tally& tally, int width);
 
-// Where to, since when, and with TLS what was agreed on and with whom.
-Rows connection_page(const Session& session, int width);
+// Where to, since when, and with TLS what was agreed on and with whom. `key_log`: where the
+// secrets are written, or empty.
+Rows connection_page(const Session& session, const std::string& key_log, int width);
 
 // Both sides of a message, in text and in hex, and where they differ.
 Rows message_page(const Exchange& exchange, int width);

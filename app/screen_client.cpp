@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <ctime>
+#include <system_error>
 #include <utility>
 
 namespace yodel {
@@ -32,6 +31,14 @@ constexpr ev::Duration quit_time = 2s;
 constexpr std::size_t recent_count = 8;
 
 MessageLog::WallTime wall_time() { return std::chrono::system_clock::now(); }
+
+// The longer the scrollback, the more memory it may take: some hundred bytes for each message.
+ui::Transcript::Limits limits(std::size_t scrollback) {
+    ui::Transcript::Limits limits;
+    limits.entries = scrollback;
+    limits.bytes = std::max(limits.bytes, scrollback * 640);
+    return limits;
+}
 
 std::string file_name() {
     const std::time_t now = std::time(nullptr);
@@ -85,9 +92,10 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::plain(KeyCode::f1), &ScreenClient::show_keys, "F1", "these keys"},
 };
 
-ScreenClient::ScreenClient(ev::Loop& loop, Options options)
+ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     : loop_(loop),
-      log_({.entries = options.scrollback}),
+      options_(options),
+      log_(limits(options.scrollback)),
       quit_asked_(loop, [this] { changed_ = true; }),
       keyboard_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
       resized_(loop, SIGWINCH,
@@ -103,7 +111,8 @@ ScreenClient::ScreenClient(ev::Loop& loop, Options options)
       stopped_(loop, SIGTSTP, [this] { suspend(); }),
       frame_(loop, [] {}),
       clock_(loop, [this] { changed_ = true; }),
-      session_(loop, std::move(options.session), *this) {
+      session_(loop, options.session, *this) {
+    if (!options_.log.empty()) log_.start_file(options_.log);
     note("Type a line and press Enter: it is sent, and its echo is timed. F1 shows the keys.");
     session_.connect();
 }
@@ -112,6 +121,7 @@ void ScreenClient::leave() { session_.disconnect(); }
 
 void ScreenClient::turn_ended() {
     if (!changed_ || frame_.pending()) return;
+    if (!log_.flush_file()) toggle_file();
     draw();
     changed_ = false;
     frame_.start(frame_time);
@@ -120,12 +130,14 @@ void ScreenClient::turn_ended() {
 
 int ScreenClient::report() {
     terminal_.leave();
+    const bool log_whole = !log_.file_open() || log_.stop_file();
+    if (!log_whole) complain("yodel", "could not write all of the transcript file");
     const int status = exit_status(session_.end());
     if (status != 0) complain("yodel", explain(session_.end(), session_.tls()));
     if (status != 0) return status;
-    if (tally_.bad == 0 && tally_.lost == 0) return all_well;
-    complain("yodel", tally_.summary());
-    return reply_wrong_or_lost;
+    const bool all_echoed = tally_.bad == 0 && tally_.lost == 0;
+    if (!all_echoed) complain("yodel", tally_.summary());
+    return all_echoed && log_whole ? all_well : reply_wrong_or_lost;
 }
 
 // --- What the session tells.
@@ -289,7 +301,7 @@ void ScreenClient::show_statistics() {
 }
 
 void ScreenClient::show_connection() {
-    open_page([this](int width) { return connection_page(session_, width); });
+    open_page([this](int width) { return connection_page(session_, options_.key_log, width); });
 }
 
 void ScreenClient::show_keys() { open_page(key_page); }
@@ -303,13 +315,20 @@ void ScreenClient::toggle_hold() {
 }
 
 void ScreenClient::toggle_file() {
-    if (log_.file_open()) {
-        log_.stop_file();
-        return note("no longer written to the file");
+    if (!log_.file_open()) return start_file();
+    const bool whole = log_.stop_file();
+    note(whole ? "no longer written to the file" : "the file could not take all",
+         whole ? Style::dim : Style::bad);
+}
+
+void ScreenClient::start_file() {
+    const std::string name = options_.log.empty() ? file_name() : options_.log;
+    try {
+        log_.start_file(name);
+        note("from here on written to " + name);
+    } catch (const std::system_error& error) {
+        note("can't write to " + std::string(error.what()), Style::bad);
     }
-    const std::string name = file_name();
-    if (log_.start_file(name)) return note("from here on written to " + name);
-    note("can't write to " + name + ": " + std::strerror(errno), Style::bad);
 }
 
 void ScreenClient::reconnect() {
@@ -417,6 +436,7 @@ std::vector<ui::Span> ScreenClient::status() const {
     };
     if (!queued_.empty()) put(std::to_string(queued_.size()) + " kept", Style::status_warn);
     if (log_.file_open()) put("FILE", Style::status);
+    if (!options_.key_log.empty()) put("KEYLOG", Style::status_warn);
     if (!transcript.following()) {
         const std::size_t below = transcript.below();
         put(below == 0 ? "HELD" : "HELD, " + std::to_string(below) + " below",

@@ -24,11 +24,13 @@ class ScreenClient final : private Session::User {
 public:
     struct Options {
         Session::Options session;
-        std::size_t scrollback = 100'000;  // rows kept
+        std::size_t scrollback = 100'000;  // messages kept
+        std::string log;                   // the transcript's file; empty: none until M-o
+        std::string key_log;  // where the secrets of TLS are written; empty: nowhere
     };
 
     // Throws std::runtime_error: the terminal can't be used.
-    ScreenClient(ev::Loop& loop, Options options);
+    ScreenClient(ev::Loop& loop, const Options& options);
 
     // Closes the connection; for a signal from outside.
     void leave();
@@ -80,6 +82,7 @@ private:
     void show_keys();
     void toggle_hold();
     void toggle_file();
+    void start_file();
     void reconnect();
     void disconnect() { session_.disconnect(); }
     void end_input();
@@ -100,6 +103,7 @@ private:
     void schedule_clock();
 
     ev::Loop& loop_;
+    const Options options_;
     ui::Terminal terminal_;
     ui::LineEditor editor_;
     ui::History history_;

@@ -82,6 +82,15 @@ Unattended::Options unattended_options(const ClientOptions& options) {
     return to;
 }
 
+ScreenClient::Options screen_options(const ClientOptions& options) {
+    ScreenClient::Options to;
+    to.session = options.session;
+    to.scrollback = options.scrollback.value_or(to.scrollback);
+    to.log = options.report.log;
+    if (options.use_tls) to.key_log = options.tls.key_log_file;
+    return to;
+}
+
 template <class Client>
 int run(ev::Loop& loop, Client& client, int& signo) {
     const Ending ending(loop, [&] {
@@ -101,13 +110,15 @@ int run(ClientOptions options, int& signo) {
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
     if (full_screen(options)) {
         options.session.retries = options.retries.value_or(Session::forever);
-        if (options.hex || options.escapes || options.report.verbose ||
-            !options.report.log.empty())
-            throw UsageError("-x, -o, -v and --escapes are of the pipe mode (--no-tui); on the "
-                             "screen M-h, M-o and M-i do the same");
-        ScreenClient client(loop, {options.session});
+        if (options.hex || options.escapes || options.report.verbose)
+            throw UsageError("-x, -v and --escapes are of the pipe mode (--no-tui); on the "
+                             "screen M-h and M-i do the same");
+        ScreenClient client(loop, screen_options(options));
         return run(loop, client, signo);
     }
+    if (options.scrollback)
+        throw UsageError("--scrollback is of the full screen, which needs a terminal and none "
+                         "of --no-tui, -c, -i, --size, -z, --json");
     options.session.retries = options.retries.value_or(0);
     if (options.report.probe) options.session.close_timeout = ev::Duration::zero();
     if (options.unattended()) {

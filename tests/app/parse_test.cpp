@@ -110,6 +110,7 @@ TEST_CASE("options reach what they are for") {
     CHECK(options.session.reply_timeout == 200ms);
     CHECK(options.session.framing->name == "len4le");
     CHECK(options.window == 7);
+    CHECK(parse({"--scrollback", "7"}).scrollback == 7);
     CHECK_FALSE(options.own_server);
     CHECK(parse({"--retry", "forever", "--retry-delay", "2", "h:7"}).retries ==
           Session::forever);
@@ -129,6 +130,8 @@ TEST_CASE("options that contradict each other are refused") {
         std::vector<std::string>{"-U", "p", "h:7"},
         std::vector<std::string>{"--tls", "--pinnedpubkey", "sha256//short", "h:7"},
         std::vector<std::string>{"--window", "0", "h:7"},
+        std::vector<std::string>{"--scrollback", "0", "h:7"},
+        std::vector<std::string>{"--scrollback", "many", "h:7"},
         std::vector<std::string>{"--retry", "often", "h:7"},
         std::vector<std::string>{"--json", "-x", "h:7"},
         std::vector<std::string>{"-z", "-c", "1", "h:7"},

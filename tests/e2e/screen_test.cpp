@@ -16,6 +16,11 @@ using test::yodel;
 
 namespace {
 
+std::string contents(const std::string& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
 std::string last_row(const Tty& tty, int rows) { return tty.row(rows - 1); }
 
 void type(Tty& tty, const std::string& line) { tty.send(line + "\r"); }
@@ -346,6 +351,7 @@ TEST_CASE("the transcript goes to a file, made printable, from key to key") {
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x1bo");
     REQUIRE(tty.wait_for("from here on written to yodel-"));
+    CHECK(tty.wait_for(" FILE "));
     type(tty, "kept\x16\x01");
     REQUIRE(tty.wait_for("‹ kept^A ✓"));
     tty.send("\x1bo");
@@ -353,11 +359,89 @@ TEST_CASE("the transcript goes to a file, made printable, from key to key") {
     type(tty, "gone");
     REQUIRE(tty.wait_for("‹ gone ✓"));
     const auto file = std::filesystem::directory_iterator(folder.path(""))->path();
-    std::ifstream in(file);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    CHECK(text.find("› kept^A\n") != std::string::npos);
-    CHECK(text.find("‹ kept^A ✓\n") != std::string::npos);
+    const std::string text = contents(file);
+    CHECK(text.find(" > kept^A\n") != std::string::npos);
+    CHECK(text.find(" < kept^A\n") != std::string::npos);
     CHECK(text.find("gone") == std::string::npos);
+}
+
+TEST_CASE("with -o the transcript goes to the file from the start, and M-o stops it") {
+    test::Folder folder;
+    test::Peer corrupting(
+        {"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:stdbuf -o0 tr l 1"});
+    const std::string file = folder.path("log");
+    Tty tty({.arguments = {yodel, "-o", file, "127.0.0.1", corrupting.port()}});
+    REQUIRE(tty.wait_for(" FILE "));
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("differs at byte 2"));
+    tty.send("\x1bo");
+    REQUIRE(tty.wait_for("no longer written"));
+    type(tty, "between");
+    REQUIRE(tty.wait_for("‹ between ✓"));
+    tty.send("\x1bo");
+    REQUIRE(tty.wait_for("from here on written to " + file));
+    type(tty, "after");
+    REQUIRE(tty.wait_for("‹ after ✓"));
+    tty.send("\x04");
+    check_gone(tty, 1);
+    const std::string text = contents(file);
+    const auto has = [&](const std::string& line) {
+        return text.find(line + "\n") != std::string::npos;
+    };
+    CHECK(has(" - connected to 127.0.0.1:" + corrupting.port()));
+    CHECK(has(" > hello"));
+    CHECK(has(" < he11o"));
+    CHECK(has(" - message 1 ✗ differs at byte 2: 6c→31"));
+    CHECK(has(" < after"));
+    CHECK_FALSE(has(" > between"));
+}
+
+TEST_CASE("a transcript file that can't be written is told") {
+    SECTION("from the start") {
+        Tty tty({.arguments = {yodel, "-o", "/nowhere/log"}});
+        check_gone(tty, 1);
+        CHECK(tty.wait_for("yodel: /nowhere/log: No such file"));
+    }
+    SECTION("when it is full") {
+        Tty tty({.arguments = {yodel, "-o", "/dev/full"}});
+        CHECK(tty.wait_for("the file could not take all"));
+        CHECK_FALSE(tty.shows(" FILE "));
+    }
+}
+
+TEST_CASE("where the secrets of TLS are written, the screen says so") {
+    test::Folder folder;
+    const std::string keys = folder.path("keys");
+    Tty tty({.arguments = {yodel, "--tls"},
+             .environment = {"SSLKEYLOGFILE=" + keys},
+             .size = {24, 100}});
+    REQUIRE(tty.wait_for("up 00:"));
+    CHECK(tty.wait_for(" KEYLOG "));
+    tty.send("\x1bi");
+    CHECK(tty.wait_for("secrets     written to " + keys + " (SSLKEYLOGFILE)"));
+    CHECK(tty.wait_for("pin         --pinnedpubkey sha256//"));
+    CHECK(tty.wait_for("chain       "));
+    CHECK(contents(keys).find("TRAFFIC_SECRET") != std::string::npos);
+}
+
+TEST_CASE("the scrollback is bounded by an option") {
+    Tty tty({.arguments = {yodel, "--scrollback", "8"}});
+    REQUIRE(tty.wait_for("up 00:"));
+    for (const auto* line : {"one", "two", "three", "four", "five"}) {
+        type(tty, line);
+        REQUIRE(tty.wait_for("‹ " + std::string(line) + " ✓"));
+    }
+    CHECK(tty.wait_for([&] { return tty.row(0).ends_with("› two"); }));
+    CHECK(tty.row(7).ends_with("‹ five ✓"));
+}
+
+TEST_CASE("options of the other mode are refused") {
+    const test::Outcome piped = test::run({yodel, "--scrollback", "8"});
+    CHECK(piped.status == 2);
+    CHECK(piped.errors.find("--scrollback is of the full screen") != std::string::npos);
+    Tty tty({.arguments = {yodel, "--escapes"}});
+    CHECK(tty.wait_exit() == 2);
+    CHECK(tty.wait_for("--escapes are of the pipe mode"));
 }
 
 TEST_CASE("bytes that could command a terminal are shown instead") {

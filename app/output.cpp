@@ -55,8 +55,9 @@ void Output::write(std::string_view bytes) {
 bool Output::writes_at_once() const { return piece_ == any_size && !blocked_; }
 
 void Output::flush() {
+    if (buffer_.empty() || error_ != 0) return;
     if (writes_at_once()) return write_some();
-    if (!buffer_.empty() && error_ == 0) watch_.want(ev::writable);
+    watch_.want(ev::writable);
 }
 
 void Output::write_some() {

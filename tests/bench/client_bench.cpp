@@ -1,0 +1,248 @@
+// Clients between two pipes, each talking to the same echo server: how long until the first
+// echo, a round trip, and a lot of bytes. What is not installed is left out.
+#include "tests/bench/measure.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using bench::Table;
+using Clock = std::chrono::steady_clock;
+using Command = std::vector<std::string>;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::vector<char*> pointers(const Command& command) {
+    std::vector<char*> list;
+    for (const std::string& word : command) list.push_back(const_cast<char*>(word.c_str()));
+    list.push_back(nullptr);
+    return list;
+}
+
+// A program, its standard input and output being ours.
+class Program {
+public:
+    explicit Program(const Command& command) {
+        int in[2], out[2];
+        if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
+            throw std::runtime_error("pipe");
+        const std::vector<char*> list = pointers(command);
+        pid_ = ::vfork();
+        if (pid_ == 0) {
+            ::dup2(in[0], 0);
+            ::dup2(out[1], 1);
+            ::dup2(::open("/dev/null", O_WRONLY), 2);
+            ::execvp(list[0], list.data());
+            ::_exit(127);
+        }
+        ::close(in[0]);
+        ::close(out[1]);
+        input_ = in[1];
+        output_ = out[0];
+    }
+    ~Program() {
+        ::close(input_);
+        ::close(output_);
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+    }
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    // Writes that many bytes, of a text over and over, and reads as many; false if it ended.
+    bool exchange(const std::string& text, std::size_t count) {
+        ::fcntl(input_, F_SETFL, O_NONBLOCK);
+        std::size_t sent = 0, got = 0;
+        while (got < count) {
+            pollfd polled[] = {{output_, POLLIN, 0}, {sent < count ? input_ : -1, POLLOUT, 0}};
+            if (::poll(polled, 2, 20'000 /* ms */) <= 0) return false;
+            if (polled[1].revents != 0) send_some(text, count, sent);
+            if (polled[0].revents != 0 && !read_some(got)) return false;
+        }
+        return true;
+    }
+    std::string first_line() {
+        std::string line;
+        for (char byte = 0; byte != '\n' && ::read(output_, &byte, 1) == 1;) line += byte;
+        return line;
+    }
+
+private:
+    void send_some(const std::string& text, std::size_t count, std::size_t& sent) {
+        const std::size_t at = sent % text.size();
+        const ssize_t part =
+            ::write(input_, text.data() + at, std::min(text.size() - at, count - sent));
+        if (part > 0) sent += static_cast<std::size_t>(part);
+    }
+    bool read_some(std::size_t& got) {
+        static char room[256 * 1024];
+        const ssize_t part = ::read(output_, room, sizeof room);
+        if (part > 0) got += static_cast<std::size_t>(part);
+        return part > 0;
+    }
+
+    int input_;
+    int output_;
+    pid_t pid_;
+};
+
+// A process that echoes one connection after the other.
+class EchoProcess {
+public:
+    EchoProcess() {
+        const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in name{};
+        name.sin_family = AF_INET;
+        name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof name;
+        auto* const address = reinterpret_cast<sockaddr*>(&name);
+        if (::bind(listener, address, size) != 0 || ::listen(listener, 16) != 0)
+            throw std::runtime_error("listen");
+        ::getsockname(listener, address, &size);
+        port = std::to_string(ntohs(name.sin_port));
+        pid_ = ::fork();
+        if (pid_ == 0) serve(listener);
+        ::close(listener);
+    }
+    ~EchoProcess() {
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+    }
+    EchoProcess(const EchoProcess&) = delete;
+    EchoProcess& operator=(const EchoProcess&) = delete;
+    std::string port;
+
+private:
+    [[noreturn]] static void serve(int listener) {
+        static char room[64 * 1024];
+        for (;;) {
+            const int socket = ::accept(listener, nullptr, nullptr);
+            for (ssize_t count = 0; (count = ::read(socket, room, sizeof room)) > 0;)
+                for (ssize_t at = 0, part = 0; at < count; at += part) {
+                    part = ::send(socket, room + at, static_cast<std::size_t>(count - at),
+                                  MSG_NOSIGNAL);
+                    if (part <= 0) break;
+                }
+            ::close(socket);
+        }
+    }
+    pid_t pid_;
+};
+
+struct Entrant {
+    std::string name;
+    Command lines;  // the client of lines
+    Command raw;    // and of bytes, where that is another
+};
+
+bool installed(const std::string& program) {
+    return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+std::vector<Entrant> only_installed(const std::vector<Entrant>& all) {
+    std::vector<Entrant> list;
+    for (const Entrant& entrant : all)
+        if (installed(entrant.lines[0])) list.push_back(entrant);
+    return list;
+}
+
+const std::string line(std::string(63, 'x') + "\n");
+
+double start_up(const Entrant& entrant) {
+    const auto start = Clock::now();
+    Program program(entrant.lines);
+    return program.exchange(line, line.size()) ? seconds_since(start) * 1e3 : -1;
+}
+
+double round_trip(const Entrant& entrant) {
+    Program program(entrant.raw);
+    std::vector<double> times;
+    for (int i = 0; i < 3000; ++i) {
+        const auto start = Clock::now();
+        if (!program.exchange(line, line.size())) return -1;
+        times.push_back(seconds_since(start) * 1e6);
+    }
+    return bench::median(times);
+}
+
+double pump(const Command& command, std::size_t mebibytes) {
+    std::string text;
+    while (text.size() < 64 * 1024) text += line;
+    Program program(command);
+    if (!program.exchange(line, line.size())) return -1;
+    const auto start = Clock::now();
+    return program.exchange(text, mebibytes << 20) ? seconds_since(start) * 1e3 : -1;
+}
+
+void compare(const char* title, const std::vector<Entrant>& entrants, std::size_t mebibytes) {
+    std::vector<std::string> names;
+    for (const Entrant& entrant : entrants) names.push_back(entrant.name);
+    Table table(title, names);
+    const auto at = [&](std::size_t i) { return entrants[i]; };
+    const int rounds = bench::rounds(9);
+    table.add("start ms", 3 * rounds, [&](std::size_t i) { return start_up(at(i)); });
+    table.add("64 B us", rounds, [&](std::size_t i) { return round_trip(at(i)); });
+    table.add("bytes ms", rounds, [&](std::size_t i) { return pump(at(i).raw, mebibytes); });
+    table.add("lines ms", rounds,
+              [&](std::size_t i) { return pump(at(i).lines, mebibytes / 4); });
+    table.print();
+}
+
+Entrant same(const std::string& name, const Command& command) {
+    return {name, command, command};
+}
+
+void compare_plain() {
+    const EchoProcess peer;
+    const Command yodel{YODEL_PROGRAM, "--quiet", "127.0.0.1", peer.port};
+    const Command raw{YODEL_PROGRAM, "--quiet", "-f", "raw", "127.0.0.1", peer.port};
+    compare("clients, plain",
+            only_installed({same("relay", {RELAY_PROGRAM, peer.port}),
+                            {"yodel", yodel, raw},
+                            same("nc", {"nc", "127.0.0.1", peer.port}),
+                            same("ncat", {"ncat", "127.0.0.1", peer.port}),
+                            same("socat -b65536",
+                                 {"socat", "-b65536", "-", "TCP:127.0.0.1:" + peer.port})}),
+            128);
+}
+
+void compare_tls() {
+    Program server({YODELD_PROGRAM, "--self-signed", "--json", "0"});
+    std::string all;
+    while (all.find("\"port\":") == all.npos) all += server.first_line();
+    const std::string port = std::to_string(std::atoi(all.c_str() + all.find("\"port\":") + 7));
+    const std::string at = "localhost:" + port;
+    compare("clients, TLS, unverified",
+            only_installed({same("s_client", {"openssl", "s_client", "-quiet", "-connect", at}),
+                            {"yodel",
+                             {YODEL_PROGRAM, "--quiet", "--tls", "-k", at},
+                             {YODEL_PROGRAM, "--quiet", "--tls", "-k", "-f", "raw", at}},
+                            same("ncat", {"ncat", "--ssl", "localhost", port}),
+                            same("socat -b65536",
+                                 {"socat", "-b65536", "-", "OPENSSL:" + at + ",verify=0"})}),
+            32);
+}
+
+}  // namespace
+
+int main() {
+    std::signal(SIGPIPE, SIG_IGN);
+    bench::begin("yodel between two pipes");
+    compare_plain();
+    compare_tls();
+}

@@ -81,6 +81,34 @@ TEST_CASE("each framing brings back what was piped in") {
           "hello\n\nworld\n");
 }
 
+TEST_CASE("raw passes as many bytes as there are, whatever their number") {
+    const bool tls = GENERATE(false, true);
+    Server server(tls ? std::vector<std::string>{"--self-signed"} : std::vector<std::string>{});
+    std::vector<std::string> command{yodel, "-f", "raw", "127.0.0.1", server.port()};
+    if (tls) command.insert(command.begin() + 1, {"--tls", "-k"});
+    const std::string bytes = noise(3'000'000);
+    for (const std::size_t size : {1, 2, 16383, 65535, 65536, 65537, 262'144, 2'718'281}) {
+        const Outcome outcome = run(command, bytes.substr(0, size));
+        CAPTURE(size, outcome.errors);
+        CHECK(outcome.status == 0);
+        CHECK((outcome.output == bytes.substr(0, size)));
+    }
+}
+
+TEST_CASE("an input that dawdles is passed on as it comes") {
+    Server server;
+    const std::string framing = GENERATE("line", "raw");
+    test::Process client({yodel, "-f", framing, "127.0.0.1", server.port()});
+    for (const std::string piece : {"a", "b\n", "c\nd", "\n"}) {
+        client.write(piece);
+        const bool passed = framing == "raw" || piece.ends_with('\n');
+        if (passed) REQUIRE(client.wait_for_output(piece));
+    }
+    client.close_input();
+    CHECK(client.wait_exit() == 0);
+    CHECK(client.output() == "ab\nc\nd\n");
+}
+
 TEST_CASE("a line longer than any terminal takes is one message") {
     Server server;
     const std::string line(1'000'000, 'x');
@@ -123,6 +151,37 @@ TEST_CASE("a reply that does not come is lost, in time") {
         run({yodel, "-W", "50ms", "-q", "50ms", "127.0.0.1", peer.port()}, "hello\n");
     CHECK(contains(outcome.errors, "1 sent, 0 echoed, 0 bad, 1 lost"));
     CHECK(outcome.status == 1);
+}
+
+TEST_CASE("a server that has echoed all and stays is left after a while, in order") {
+    Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "SYSTEM:head -n 1; sleep 60"});
+    const std::string wait = GENERATE("0", "50ms");
+    const Outcome outcome = run({yodel, "-q", wait, "127.0.0.1", peer.port()}, "hello\n");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.output == "hello\n");
+    CHECK(outcome.status == 0);
+}
+
+TEST_CASE("a peer that takes nothing more is told as such") {
+    const test::Folder folder;
+    const std::string path = folder.path("socket");
+    test::Process peer({"python3", "-c",
+                        "import socket, sys\n"
+                        "listener = socket.socket(socket.AF_UNIX)\n"
+                        "listener.bind(sys.argv[1])\n"
+                        "listener.listen()\n"
+                        "print('up', flush=True)\n"
+                        "client = listener.accept()[0]\n"
+                        "client.shutdown(socket.SHUT_RD)\n"
+                        "client.sendall(b'deaf\\n')\n"
+                        "sys.stdin.read()\n",
+                        path});
+    REQUIRE(peer.wait_for_output("up"));
+    test::Process client({yodel, "-U", path});
+    REQUIRE(client.wait_for_output("deaf\n"));
+    client.write("hello\n");
+    CHECK(client.wait_exit() == 55);
+    CHECK(contains(client.errors(), "sending: Broken pipe"));
 }
 
 TEST_CASE("with TLS and a certificate that is trusted, lines come back") {
@@ -332,27 +391,38 @@ TEST_CASE("hostile bytes reach a pipe unchanged and a message never") {
 }
 
 TEST_CASE("json is one object for the connection, each message and the end") {
-    Server server;
-    const Outcome outcome =
-        run({yodel, "--json", "127.0.0.1", server.port()}, "hello\n\x1b]0;x\x07\n");
-    const std::string check = "import json, sys\n"
-                              "all = [json.loads(line) for line in sys.stdin]\n"
-                              "print([one['type'] for one in all], all[1]['seq'],\n"
-                              "      all[1]['sent_bytes'], all[1]['verdict'],\n"
-                              "      all[1]['rtt_us'] > 0, all[3]['echoed'])\n";
-    CHECK(run({"python3", "-c", check}, outcome.output).output ==
-          "['connection', 'message', 'message', 'end'] 1 5 echoed True 2\n");
+    Server server({"-f", "line", "--corrupt", "0.5", "--seed", "3"});
+    const std::string tls = GENERATE("", "--tls");
+    const Outcome outcome = run({yodel, "--json", "-f", "line", tls.empty() ? "-4" : tls},
+                                "hello\n\x1b]0;x\x07\n\n" + many_lines(200));
+    const Outcome checked = run({"python3", test::peers + "/check_json.py"}, outcome.output);
+    CAPTURE(outcome.output.substr(0, 2000), checked.errors);
+    CHECK(checked.output == "203 messages: 203 echoed\n");
     CHECK(outcome.status == 0);
+    const Outcome wrong = run({yodel, "--json", "127.0.0.1", server.port()}, many_lines(50));
+    const Outcome told = run({"python3", test::peers + "/check_json.py"}, wrong.output);
+    CAPTURE(told.errors);
+    CHECK(contains(told.output, "50 messages: "));
+    CHECK(contains(told.output, " wrong"));
+    CHECK(wrong.status == 1);
 }
 
-TEST_CASE("json tells of TLS, and of an end that is none") {
-    const std::string connected = run({yodel, "--json", "--tls"}, "a\n").output;
-    CHECK(contains(connected, "\"tls\":{\"version\":\"TLSv1.3\""));
-    CHECK(contains(connected, "\"handshake_us\":"));
+TEST_CASE("json tells of an end that is none") {
     const Outcome refused =
         run({yodel, "--json", "127.0.0.1", std::to_string(test::free_port())}, "a\n");
     CHECK(contains(refused.output, "\"status\":7,\"sent\":0"));
     CHECK(refused.status == 7);
+}
+
+TEST_CASE("json tells what came late, and what never") {
+    Server server({"-f", "line", "--drop", "0.5", "--delay", "60ms"});
+    const Outcome outcome =
+        run({yodel, "--json", "-W", "20ms", "-q", "200ms", "127.0.0.1", server.port()},
+            many_lines(10));
+    const Outcome checked = run({"python3", test::peers + "/check_json.py"}, outcome.output);
+    CAPTURE(outcome.output, checked.errors);
+    CHECK(contains(checked.output, "10 messages: "));
+    CHECK(contains(checked.output, " lost"));
 }
 
 TEST_CASE("replies in hex") {
@@ -473,6 +543,27 @@ TEST_CASE("a reader that is slower is waited for") {
              server.port()},
             lines);
     CHECK((outcome.output == lines));
+}
+
+TEST_CASE("a reader that takes nothing holds up the input, and memory stays") {
+    Server server;
+    const std::string framing = GENERATE("raw", "line");
+    test::Process client({yodel, "--quiet", "-f", framing, "127.0.0.1", server.port()});
+    const std::size_t size = 32 << 20;  // bytes
+    std::string lines(size, 'x');
+    for (std::size_t i = 99; i < size; i += 100) lines[i] = '\n';
+    lines.back() = '\n';
+    client.write(std::move(lines));
+    client.close_input();
+    REQUIRE(client.write_until_stuck());
+    // Some megabytes are in the system's buffers.
+    CHECK(client.written() < size / 2);
+    REQUIRE(client.wait_for_output(size / 2));
+#ifndef __SANITIZE_ADDRESS__
+    CHECK(client.peak_memory() < (16 << 20));
+#endif
+    CHECK(client.wait_exit() == 0);
+    CHECK(client.output().size() == size);
 }
 
 TEST_CASE("help and version go to standard output") {

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <utility>
 
@@ -95,11 +96,23 @@ Process::~Process() {
     close_fd(errors_fd_);
 }
 
-void Process::write(std::string bytes) { input_ += bytes; }
+void Process::write(std::string bytes) {
+    input_.erase(0, std::exchange(input_sent_, 0));
+    input_ += bytes;
+}
 
 void Process::close_input() { input_ends_ = true; }
 
 void Process::close_output() { close_fd(output_fd_); }
+
+bool Process::write_until_stuck() {
+    pollfd polled{input_fd_, POLLOUT, 0};
+    while (input_sent_ < input_.size()) {
+        if (::poll(&polled, 1, 300 /* ms */) <= 0) return true;
+        write_some();
+    }
+    return false;
+}
 
 void Process::kill(int signal) const { ::kill(pid_, signal); }
 
@@ -112,6 +125,20 @@ bool Process::wait_for(const std::string& where, const std::string& text) {
     while (where.find(text) == std::string::npos)
         if (!exchange()) return where.find(text) != std::string::npos;
     return true;
+}
+
+bool Process::wait_for_output(std::size_t count) {
+    deadline_ = steady_clock::now() + patience;
+    while (output_.size() < count)
+        if (!exchange()) return output_.size() >= count;
+    return true;
+}
+
+std::size_t Process::peak_memory() const {
+    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+    for (std::string word; status >> word;)
+        if (word == "VmHWM:" && status >> word) return std::stoul(word) * 1024;
+    return 0;
 }
 
 int Process::wait_exit() {
@@ -129,10 +156,11 @@ int Process::wait_exit() {
 
 // Moves bytes in all three directions; false when there is nothing more to read, or time is up.
 bool Process::exchange() {
-    if (input_.empty() && input_ends_) close_fd(input_fd_);
+    const std::size_t unsent = input_.size() - input_sent_;
+    if (unsent == 0 && input_ends_) close_fd(input_fd_);
     pollfd polled[] = {{output_fd_, POLLIN, 0},
                        {errors_fd_, POLLIN, 0},
-                       {input_.empty() ? -1 : input_fd_, POLLOUT, 0}};
+                       {unsent == 0 ? -1 : input_fd_, POLLOUT, 0}};
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - steady_clock::now());
     if (left.count() <= 0 || (output_fd_ < 0 && errors_fd_ < 0)) return false;
@@ -140,10 +168,15 @@ bool Process::exchange() {
     if (polled[0].revents != 0) drain(output_fd_, output_);
     if (polled[1].revents != 0) drain(errors_fd_, errors_);
     if (polled[2].revents == 0) return true;
-    const ssize_t count = ::write(input_fd_, input_.data(), input_.size());
-    if (count > 0) input_.erase(0, static_cast<std::size_t>(count));
-    if (count < 0 && errno != EAGAIN && errno != EINTR) input_.clear();
+    write_some();
     return true;
+}
+
+void Process::write_some() {
+    const ssize_t count =
+        ::write(input_fd_, input_.data() + input_sent_, input_.size() - input_sent_);
+    if (count > 0) input_sent_ += static_cast<std::size_t>(count);
+    if (count < 0 && errno != EAGAIN && errno != EINTR) input_sent_ = input_.size();
 }
 
 Outcome run(const std::vector<std::string>& arguments, const std::string& input) {

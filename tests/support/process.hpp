@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,19 @@ public:
     void write(std::string bytes);  // in the background, as it reads
     void close_input();             // after what is written
     void close_output();            // our end of its standard output
+    // Writes, and reads nothing, until for a while it takes nothing more. False: it took all.
+    bool write_until_stuck();
+    std::size_t written() const { return input_sent_; }
     void kill(int signal) const;
 
     // Reads on until its output, or errors, hold the text. False: it ended without it, or time
     // is up.
     bool wait_for_output(const std::string& text);
     bool wait_for_errors(const std::string& text);
+    // The same, until there are so many bytes of output.
+    bool wait_for_output(std::size_t count);
+    // The most memory that it has had so far, in bytes; 0 where the system does not tell.
+    std::size_t peak_memory() const;
     // Its exit status, or 128 plus the signal that ended it; -1: it did not end in time.
     int wait_exit();
 
@@ -39,6 +47,7 @@ public:
 
 private:
     bool exchange();
+    void write_some();
     bool wait_for(const std::string& where, const std::string& text);
 
     pid_t pid_ = -1;
@@ -46,6 +55,7 @@ private:
     int output_fd_ = -1;
     int errors_fd_ = -1;
     std::string input_;
+    std::size_t input_sent_ = 0;
     bool input_ends_ = false;
     std::string output_;
     std::string errors_;

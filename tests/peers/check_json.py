@@ -1,0 +1,49 @@
+"""Checks what `yodel --json` has written, given on standard input, against what it promises:
+an object for the connection, one for each message (a late one has two), one for the end, whose
+counts and percentiles are those of the messages. Says what became of the messages.
+"""
+import collections
+import json
+import math
+import sys
+
+connection, *told, end = [json.loads(line) for line in sys.stdin]
+assert connection["type"] == "connection", connection
+assert connection["address"] and connection["framing"], connection
+for phase in ["lookup_us", "connect_us"] + ["handshake_us"] * ("tls" in connection):
+    assert connection[phase] >= 0, phase
+if "tls" in connection:
+    tls = connection["tls"]
+    assert tls["version"] in ("TLSv1.2", "TLSv1.3") and tls["cipher"], tls
+    assert tls["pin"].startswith("sha256//") and len(tls["pin"]) == 52, tls
+    assert tls["subject"] and tls["not_after"] and isinstance(tls["verified"], bool), tls
+
+messages = [one for one in told if one["verdict"] != "unasked"]
+verdicts = collections.Counter(one["verdict"] for one in messages)
+late = {one["seq"] for one in messages if one["verdict"] == "late"}
+assert late <= {one["seq"] for one in messages if one["verdict"] == "lost"}, late
+sequence = sorted(one["seq"] for one in messages if one["verdict"] != "late")
+assert sequence == list(range(1, len(sequence) + 1)), sequence
+for one in messages:
+    assert one["type"] == "message" and one["sent_bytes"] >= 0 and one["sent_us"] >= 0, one
+    if one["verdict"] == "lost":
+        assert "rtt_us" not in one and "received_bytes" not in one, one
+        continue
+    assert one["right"] == (one["verdict"] == "echoed" or "difference" not in one), one
+    assert not one["right"] or one["received_bytes"] == one["sent_bytes"], one
+
+assert end["type"] == "end" and end["reason"], end
+assert end["sent"] == len(sequence), end
+right = sum(one.get("right", False) for one in messages)
+assert end["echoed"] == right and end["late"] == len(late), end
+assert end["bad"] == sum(one.get("right") is False for one in messages), end
+assert end["lost"] == verdicts["lost"] - len(late), end
+assert end["unasked"] == len(told) - len(messages), end
+times = sorted(one["rtt_us"] for one in messages if "rtt_us" in one)
+assert bool(times) == ("rtt_us" in end), end
+for name, percent in [("p50", 50), ("p95", 95), ("p99", 99)] if times else []:
+    exact = times[max(math.ceil(len(times) * percent / 100), 1) - 1]
+    assert exact <= end["rtt_us"][name] <= exact * 1.04, (name, exact, end)
+if times:
+    assert (end["rtt_us"]["min"], end["rtt_us"]["max"]) == (times[0], times[-1]), end
+print(f"{len(sequence)} messages:", ", ".join(f"{n} {v}" for v, n in verdicts.items()))

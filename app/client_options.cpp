@@ -40,6 +40,13 @@ Expect expectation(const std::string& text) {
     throw UsageError("\"" + text + "\" is not one of echo, any, none");
 }
 
+ui::Color color(const std::string& text) {
+    if (text == "auto") return ui::Color::automatic;
+    if (text == "always") return ui::Color::always;
+    if (text == "never") return ui::Color::never;
+    throw UsageError("\"" + text + "\" is not one of auto, always, never");
+}
+
 const Framing* framing(const std::string& text) {
     const Framing* const found = find_framing(text);
     if (!found)
@@ -163,13 +170,15 @@ std::vector<Option> table(ClientOptions& to) {
         {'i', "interval", "D", "between them (1s); 0: as fast as replies come",
          [&](auto& text) { to.interval = duration(text); }},
         {0, "size", "SIZE", "of each of them (64)", [&](auto& text) { to.size = size(text); }},
-        {0, "escapes", nullptr, "pipe: input holds \\n \\r \\t \\0 \\\\ \\xNN",
+        {0, "escapes", nullptr, "input holds \\n \\r \\t \\0 \\\\ \\xNN",
          [&](auto&) { to.escapes = true; }},
         {0, "json", nullptr, "pipe: one object for each message",
          [&](auto&) { to.report.form = Reporter::Form::json; }},
-        {'x', "hex", nullptr, "pipe: replies in hex", [&](auto&) { to.hex = true; }},
+        {'x', "hex", nullptr, "replies in hex", [&](auto&) { to.hex = true; }},
         {'o', "log", "FILE", "note every message there, with its time",
          [&](auto& text) { to.report.log = text; }},
+        {0, "color", "WHEN", "auto, always or never (auto: unless NO_COLOR is set)",
+         [&](auto& text) { to.color = color(text); }},
         {'v', nullptr, nullptr, "pipe: tell connections too",
          [&](auto&) { to.report.verbose = true; }},
         {0, "quiet", nullptr, "pipe: no summary; with -c: nothing else",

@@ -4,6 +4,7 @@
 #include "app/reporter.hpp"
 #include "app/session.hpp"
 #include "bufio/tls.hpp"
+#include "ui/terminal.hpp"
 
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct ClientOptions {
     std::optional<std::size_t> scrollback;  // messages kept, on the screen
     bool escapes = false;
     bool hex = false;
+    ui::Color color = ui::Color::automatic;  // on the screen
     // Of the unattended run, which each of them asks for.
     std::optional<unsigned> count;
     std::optional<ev::Duration> interval;

@@ -11,4 +11,8 @@ namespace yodel {
 // backslash.
 std::optional<std::string> unescaped(std::string_view text);
 
+// What is said to whoever wrote another.
+inline constexpr const char* escapes_expected =
+    "after a backslash come n, r, t, 0, another one, or x and two digits";
+
 }  // namespace yodel

@@ -118,8 +118,7 @@ bool PipeClient::send_next() {
     } else if (const auto plain = unescaped(cut.payload)) {
         if (!send(*plain)) return false;
     } else {
-        refuse_input("standard input: after a backslash come n, r, t, 0, another one, or x and "
-                     "two digits (--escapes)");
+        refuse_input(std::string("standard input: ") + escapes_expected + " (--escapes)");
         return false;
     }
     input_.consume(cut.used);

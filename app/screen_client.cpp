@@ -1,5 +1,6 @@
 #include "app/screen_client.hpp"
 
+#include "app/escapes.hpp"
 #include "app/exit_status.hpp"
 #include "app/status_line.hpp"
 #include "app/units.hpp"
@@ -95,6 +96,7 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     : loop_(loop),
       options_(options),
+      terminal_(options.color),
       log_(limits(options.scrollback)),
       quit_asked_(loop, [this] { changed_ = true; }),
       keyboard_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
@@ -113,6 +115,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
       clock_(loop, [this] { changed_ = true; }),
       session_(loop, options.session, *this) {
     if (!options_.log.empty()) log_.start_file(options_.log);
+    log_.transcript().show_hex(options.hex);
     note("Type a line and press Enter: it is sent, and its echo is timed. F1 shows the keys.");
     session_.connect();
 }
@@ -367,17 +370,21 @@ void ScreenClient::send_line() {
 }
 
 void ScreenClient::send(const std::string& line) {
-    const std::uint64_t id = session_.send(line);
-    if (id == 0) {
-        editor_.set(line);
-        const std::string framing(session_.options().framing->name);
-        return note(line.empty() ? "in " + framing + " there is no empty message"
-                                 : "too long for " + framing,
-                    Style::warn);
-    }
+    const auto payload = options_.escapes ? unescaped(line) : line;
+    if (!payload) return refuse(line, escapes_expected);
+    const std::uint64_t id = session_.send(*payload);
+    const std::string framing(session_.options().framing->name);
+    if (id == 0)
+        return refuse(line, payload->empty() ? "in " + framing + " there is no empty message"
+                                             : "too long for " + framing);
     ++tally_.sent;
-    log_.sent(wall_time(), id, line);
+    log_.sent(wall_time(), id, *payload);
     session_.flush();
+}
+
+void ScreenClient::refuse(const std::string& line, const std::string& why) {
+    editor_.set(line);
+    note(why, Style::warn);
 }
 
 void ScreenClient::open_page(std::function<Rows(int width)> compose) {

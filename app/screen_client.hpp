@@ -24,6 +24,9 @@ class ScreenClient final : private Session::User {
 public:
     struct Options {
         Session::Options session;
+        ui::Color color = ui::Color::automatic;
+        bool hex = false;                  // begin with messages in hex
+        bool escapes = false;              // lines hold \n, \xNN and the like
         std::size_t scrollback = 100'000;  // messages kept
         std::string log;                   // the transcript's file; empty: none until M-o
         std::string key_log;  // where the secrets of TLS are written; empty: nowhere
@@ -92,6 +95,7 @@ private:
 
     void send_line();
     void send(const std::string& line);
+    void refuse(const std::string& line, const std::string& why);
     void open_page(std::function<Rows(int width)> compose);
     void note(std::string text, ui::Style style = ui::Style::dim);
     static Rows key_page(int width);

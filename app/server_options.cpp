@@ -71,8 +71,7 @@ void set_delay(const std::string& text, Faults& faults) {
 
 std::string banner(const std::string& text) {
     const auto plain = unescaped(text);
-    if (!plain)
-        throw UsageError("after a backslash come n, r, t, 0, another one, or x and two digits");
+    if (!plain) throw UsageError(escapes_expected);
     return *plain;
 }
 

@@ -85,6 +85,9 @@ Unattended::Options unattended_options(const ClientOptions& options) {
 ScreenClient::Options screen_options(const ClientOptions& options) {
     ScreenClient::Options to;
     to.session = options.session;
+    to.color = options.color;
+    to.hex = options.hex;
+    to.escapes = options.escapes;
     to.scrollback = options.scrollback.value_or(to.scrollback);
     to.log = options.report.log;
     if (options.use_tls) to.key_log = options.tls.key_log_file;
@@ -110,9 +113,6 @@ int run(ClientOptions options, int& signo) {
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
     if (full_screen(options)) {
         options.session.retries = options.retries.value_or(Session::forever);
-        if (options.hex || options.escapes || options.report.verbose)
-            throw UsageError("-x, -v and --escapes are of the pipe mode (--no-tui); on the "
-                             "screen M-h and M-i do the same");
         ScreenClient client(loop, screen_options(options));
         return run(loop, client, signo);
     }

@@ -439,9 +439,6 @@ TEST_CASE("options of the other mode are refused") {
     const test::Outcome piped = test::run({yodel, "--scrollback", "8"});
     CHECK(piped.status == 2);
     CHECK(piped.errors.find("--scrollback is of the full screen") != std::string::npos);
-    Tty tty({.arguments = {yodel, "--escapes"}});
-    CHECK(tty.wait_exit() == 2);
-    CHECK(tty.wait_for("--escapes are of the pipe mode"));
 }
 
 TEST_CASE("bytes that could command a terminal are shown instead") {

@@ -100,6 +100,12 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
       log_(limits(options.scrollback)),
       quit_asked_(loop, [this] { changed_ = true; }),
       keyboard_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
+      escape_(loop,
+              [this] {
+                  terminal_.expire_key();
+                  read_keys();
+              }),
+      display_(loop, terminal_.output(), ev::none, [this](ev::Events) { await_display(); }),
       resized_(loop, SIGWINCH,
                [this] {
                    terminal_.resize();
@@ -123,11 +129,12 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
 void ScreenClient::leave() { session_.disconnect(); }
 
 void ScreenClient::turn_ended() {
-    if (!changed_ || frame_.pending()) return;
+    if (!changed_ || frame_.pending() || !terminal_.flush()) return;
     if (!log_.flush_file()) toggle_file();
     draw();
     changed_ = false;
     frame_.start(frame_time);
+    await_display();
     schedule_clock();
 }
 
@@ -206,6 +213,7 @@ void ScreenClient::session_unasked(std::string_view payload) {
 
 void ScreenClient::read_keys() {
     while (const auto key = terminal_.read_key()) press(*key);
+    if (terminal_.key_incomplete()) escape_.start(terminal_.escape_delay());
     changed_ = true;
     if (!terminal_.gone()) return;
     keyboard_.want(ev::none);
@@ -422,6 +430,10 @@ void ScreenClient::draw() {
     frame.cursor_shown = true;
     frame.rows.push_back(input_row(size.columns, frame));
     terminal_.draw(frame);
+}
+
+void ScreenClient::await_display() {
+    display_.want(terminal_.flush() ? ev::none : ev::writable);
 }
 
 Rows ScreenClient::main_rows(int width, int height) {

@@ -101,6 +101,7 @@ private:
     static Rows key_page(int width);
 
     void draw();
+    void await_display();
     Rows main_rows(int width, int height);
     std::vector<ui::Span> status() const;
     ui::Row input_row(int width, ui::Frame& frame);
@@ -124,6 +125,8 @@ private:
     bool changed_ = true;   // since the last drawing
     ev::Timer quit_asked_;  // runs while another ^C quits
     ev::Watch keyboard_;
+    ev::Timer escape_;   // runs while an ESC may be a key or the beginning of one
+    ev::Watch display_;  // while the terminal has yet to take what was drawn
     ev::Signal resized_;
     ev::Signal continued_;
     ev::Signal stopped_;

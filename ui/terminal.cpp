@@ -3,7 +3,9 @@
 #include "ui/text.hpp"
 
 #include <curses.h>
+#include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
@@ -11,10 +13,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #undef columns  // term.h's; it is a name of ours
@@ -22,8 +27,10 @@
 namespace ui {
 namespace {
 
-constexpr int default_escape_delay = 25;  // ms
-constexpr int largest = 1000;             // rows and columns that are used, of any more
+constexpr std::chrono::milliseconds default_escape_delay{25};
+constexpr std::chrono::milliseconds leave_patience{500};  // with a terminal that takes nothing
+constexpr std::chrono::milliseconds glance{5};            // how often it is tried meanwhile
+constexpr int largest = 1000;  // rows and columns that are used, of any more
 constexpr std::string_view paste_on = "\x1b[?2004h";
 constexpr std::string_view paste_off = "\x1b[?2004l";
 
@@ -32,14 +39,35 @@ constexpr short good_pair = 1;
 constexpr short bad_pair = 2;
 constexpr short warn_pair = 3;
 
-void write_all(std::string_view bytes) {
+// Writes what the terminal takes now, which goes from `bytes`. False: nothing at the moment.
+bool write_some(int fd, std::string& bytes) {
     while (!bytes.empty()) {
-        const auto count = write(STDOUT_FILENO, bytes.data(), bytes.size());
-        if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
-        if (count >= 0 || errno == EINTR) continue;
-        // Somebody made the terminal non-blocking: wait until it has taken what it has.
-        if (errno != EAGAIN || tcdrain(STDOUT_FILENO) != 0) return;
+        const auto count = write(fd, bytes.data(), bytes.size());
+        if (count < 0 && errno == EAGAIN) return false;
+        if (count < 0 && errno != EINTR) bytes.clear();  // it has gone
+        if (count > 0) bytes.erase(0, static_cast<std::size_t>(count));
     }
+    return true;
+}
+
+// The terminal opened once more, so that it is non-blocking here and for nobody else; or
+// standard output, if it can't be.
+int open_output() {
+    const char* const name = ttyname(STDOUT_FILENO);
+    const int fd = name ? open(name, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
+    return fd < 0 ? STDOUT_FILENO : fd;
+}
+
+// A file without a name, in memory where the system has such.
+int open_canvas() {
+#ifdef MFD_CLOEXEC
+    if (const int fd = memfd_create("screen", MFD_CLOEXEC); fd >= 0) return fd;
+#endif
+    std::FILE* const file = std::tmpfile();
+    const int fd = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 0) : -1;
+    if (file) std::fclose(file);
+    if (fd < 0) throw std::system_error(errno, std::generic_category(), "a file to draw into");
+    return fd;
 }
 
 // Handlers that other code installs while this lives are undone.
@@ -67,7 +95,8 @@ struct Rescue {
     static constexpr int numbers[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
     struct sigaction found[std::size(numbers)];
-    termios settings;
+    termios settings;  // as they were found
+    int output;
     char sequences[256];  // that give the screen back
     std::size_t size = 0;
     volatile std::sig_atomic_t needed = 0;  // the terminal is taken over
@@ -80,16 +109,23 @@ void restore_fatal_signals() {
 
 void on_fatal_signal(int number) {
     if (rescue.needed) {
-        [[maybe_unused]] const auto count = write(STDOUT_FILENO, rescue.sequences, rescue.size);
+        [[maybe_unused]] const auto count = write(rescue.output, rescue.sequences, rescue.size);
         tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
     }
     restore_fatal_signals();
     raise(number);
 }
 
+// On a stack of its own, unless there is one already: that of the program may be full.
 void catch_fatal_signals() {
+    static char stack[64 * 1024];
+    stack_t found{};
+    sigaltstack(nullptr, &found);
+    const stack_t own{stack, 0, sizeof stack};
+    if (found.ss_flags & SS_DISABLE) sigaltstack(&own, nullptr);
     struct sigaction action {};
     action.sa_handler = on_fatal_signal;
+    action.sa_flags = SA_ONSTACK;
     for (std::size_t i = 0; i < std::size(Rescue::numbers); ++i)
         sigaction(Rescue::numbers[i], &action, &rescue.found[i]);
 }
@@ -172,36 +208,40 @@ void draw_row(int y, const Row& row, int width, bool colors) {
     }
 }
 
-int escape_delay() {
-    const char* given = std::getenv("ESCDELAY");
-    return given ? std::clamp(std::atoi(given), 0, 1000) : default_escape_delay;
-}
-
 }  // namespace
 
+// Curses writes to its descriptor until all is written, and would wait for a terminal that
+// takes nothing. So it finds the terminal there when it begins, and from then on a file.
 struct Terminal::Screen {
-    Screen() {
+    Screen() : canvas(open_canvas()), output(open_output()) {
         const KeptSignals kept;
-        screen = newterm(nullptr, stdout, stdin);
+        file = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), "w");
+        screen = file ? newterm(nullptr, file, stdin) : nullptr;
         if (screen == nullptr) throw std::runtime_error("curses can't use this terminal");
-        // Reading from a pad, unlike from a window, never draws.
-        input = newpad(1, 1);
         raw();
         noecho();
         nonl();
-        wtimeout(input, escape_delay());
+        typeahead(-1);
+        tcgetattr(STDIN_FILENO, &settings);
+        dup2(canvas, fileno(file));
+        fcntl(fileno(file), F_SETFD, FD_CLOEXEC);
         // Terminals that know no pastes ignore the switch, if they know its form.
         pastes = sequence("cup").compare(0, 2, "\x1b[") == 0;
     }
     ~Screen() {
-        delwin(input);
         delscreen(screen);
+        std::fclose(file);
+        close(canvas);
+        if (output != STDOUT_FILENO) close(output);
     }
     Screen(const Screen&) = delete;
     Screen& operator=(const Screen&) = delete;
 
+    const int canvas;
+    const int output;
+    std::FILE* file;  // to which curses writes: the canvas
     SCREEN* screen;
-    WINDOW* input;
+    termios settings;  // while the terminal is ours
     bool pastes;
     bool colors = false;
 };
@@ -211,6 +251,7 @@ Terminal::Terminal(Color color) {
     tcgetattr(STDIN_FILENO, &rescue.settings);
     screen_ = std::make_unique<Screen>();
     screen_->colors = start_colors(color);
+    rescue.output = screen_->output;
     prepare_rescue(screen_->pastes);
     catch_fatal_signals();
     enter();
@@ -225,8 +266,7 @@ std::optional<Key> Terminal::read_key() {
     if (left_) return std::nullopt;
     for (;;) {
         if (auto key = parser_.next()) return key;
-        if (gone_) return std::nullopt;
-        if (!read_bytes() && !await_byte()) return std::nullopt;
+        if (gone_ || !read_bytes()) return std::nullopt;
     }
 }
 
@@ -245,21 +285,32 @@ bool Terminal::read_bytes() {
     return true;
 }
 
-// After an ESC: waits for what belongs to it, and else lets the parser take it for a key.
-bool Terminal::await_byte() {
-    if (!parser_.waiting()) return false;
-    const auto code = wgetch(screen_->input);
-    if (code < 0 || code > 0xff) {
-        parser_.expire();
-    } else {
-        const auto byte = static_cast<char>(code);
-        parser_.feed({&byte, 1});
-    }
-    return true;
+std::chrono::milliseconds Terminal::escape_delay() const {
+    const char* const given = std::getenv("ESCDELAY");
+    return given ? std::chrono::milliseconds(std::clamp(std::atoi(given), 0, 1000))
+                 : default_escape_delay;
+}
+
+int Terminal::output() const { return screen_->output; }
+
+bool Terminal::flush() { return write_some(screen_->output, pending_); }
+
+// Takes over what curses has drawn into its file.
+void Terminal::put_drawing() {
+    std::string drawing(static_cast<std::size_t>(lseek(screen_->canvas, 0, SEEK_CUR)), '\0');
+    lseek(screen_->canvas, 0, SEEK_SET);
+    if (pread(screen_->canvas, drawing.data(), drawing.size(), 0) > 0) put(drawing);
+}
+
+// Writes all, as far as the terminal takes it in time.
+void Terminal::write_out() {
+    auto patience = leave_patience;
+    for (; !flush() && patience > patience.zero(); patience -= glance)
+        std::this_thread::sleep_for(glance);
 }
 
 void Terminal::draw(const Frame& frame) {
-    if (left_ || gone_) return;
+    if (left_ || gone_ || !flush()) return;
     erase();
     const auto count = std::min(size_.rows, static_cast<int>(frame.rows.size()));
     for (int y = 0; y < count; ++y)
@@ -269,6 +320,8 @@ void Terminal::draw(const Frame& frame) {
     move(std::clamp(frame.cursor_row, 0, size_.rows - 1),
          std::clamp(frame.cursor_column, 0, size_.columns - 1));
     refresh();
+    put_drawing();
+    flush();
 }
 
 void Terminal::redraw() { clearok(curscr, TRUE); }
@@ -285,8 +338,13 @@ Size Terminal::resize() {
 
 void Terminal::leave() {
     if (std::exchange(left_, true)) return;
-    if (screen_->pastes) write_all(paste_off);
+    write_out();
+    // What a stalled terminal was to show goes, so that there is room for the end of it.
+    if (!std::exchange(pending_, {}).empty()) tcflush(screen_->output, TCOFLUSH);
+    if (screen_->pastes) put(paste_off);
     endwin();
+    put_drawing();
+    write_out();
     tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
     rescue.needed = 0;
 }
@@ -294,8 +352,8 @@ void Terminal::leave() {
 void Terminal::enter() {
     left_ = false;
     rescue.needed = 1;
-    reset_prog_mode();
-    if (screen_->pastes) write_all(paste_on);
+    tcsetattr(STDIN_FILENO, TCSANOW, &screen_->settings);
+    if (screen_->pastes) put(paste_on);
     resize();
 }
 

@@ -2,25 +2,37 @@
 //
 //     std::setlocale(LC_ALL, "");
 //     ui::Terminal terminal;
-//     ev::Watch keyboard(loop, STDIN_FILENO, ev::readable, [&](ev::Events) {
+//     ev::Timer escape(loop, [&] { terminal.expire_key(); read_keys(); });
+//     ev::Watch keyboard(loop, STDIN_FILENO, ev::readable, [&](ev::Events) { read_keys(); });
+//     void read_keys() {
 //         while (auto key = terminal.read_key()) ...
+//         if (terminal.key_incomplete()) escape.start(terminal.escape_delay());
 //         if (terminal.gone()) loop.stop();
-//     });
+//     }
+//     ev::Watch display(loop, terminal.output(), ev::none, [&](ev::Events) { draw(); });
+//     void draw() {
+//         if (terminal.flush()) terminal.draw(...);
+//         display.want(terminal.flush() ? ev::none : ev::writable);
+//     }
 //     ev::Signal winch(loop, SIGWINCH, [&] { terminal.resize(); ... draw ... });
 //     ev::Signal cont(loop, SIGCONT, [&] { terminal.enter(); ... draw ... });
 //
 // The terminal is as it was found after the destructor, after leave(), and after a fatal signal
 // (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL), which then takes its way. All other signals are
 // the caller's: no handler is left behind for any of them. The flags of the descriptors are
-// never changed. There is one Terminal at a time, used by one thread.
+// never changed. A terminal that takes nothing (stopped, or at the end of a dead line) blocks
+// nobody: what is drawn waits. There is one Terminal at a time, used by one thread.
 #pragma once
 
 #include "ui/frame.hpp"
 #include "ui/key.hpp"
 #include "ui/key_parser.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace ui {
 
@@ -47,16 +59,28 @@ public:
     Terminal(const Terminal&) = delete;
     Terminal& operator=(const Terminal&) = delete;
 
-    // The next key, if one was pressed. Never waits, but for ESCDELAY (25 ms unless that
-    // variable says otherwise) after an ESC that may be a key or the beginning of one. When the
-    // terminal is readable, call it until it returns none: a part of the input is kept here.
+    // The next key, if one was pressed. Never waits. When the terminal is readable, call it
+    // until it returns none: a part of the input is kept here.
     std::optional<Key> read_key();
+
+    // Whether an ESC was read that may be a key or the beginning of one. If nothing follows for
+    // the delay (ESCDELAY, else 25 ms), call expire_key() and read_key() returns it.
+    bool key_incomplete() const { return parser_.waiting(); }
+    std::chrono::milliseconds escape_delay() const;
+    void expire_key() { parser_.expire(); }
 
     // Whether the terminal hung up: from then on it is readable for ever and has no keys.
     bool gone() const { return gone_; }
 
-    // Shows a frame; only what differs from the last one is written. Nothing while left.
+    // Shows a frame; only what differs from the last one is written. Nothing while left, or
+    // while the terminal has yet to take the last frame.
     void draw(const Frame& frame);
+
+    // Writes on, where the terminal did not take all at once. True: it has all.
+    bool flush();
+
+    // The descriptor that is writable when the terminal takes more.
+    int output() const;
 
     // Lets the next draw() write everything: another program may have written over the screen.
     void redraw();
@@ -68,7 +92,8 @@ public:
 
     // Gives the terminal back, and takes it over again: with its size read anew and everything
     // written by the next draw(). Either may be called at any time; enter() also after SIGCONT,
-    // when others may have changed the terminal meanwhile.
+    // when others may have changed the terminal meanwhile. A terminal that takes nothing is
+    // waited for, for half a second; what it has not taken by then it does not get.
     void leave();
     void enter();
 
@@ -80,10 +105,13 @@ private:
     struct Screen;
 
     bool read_bytes();
-    bool await_byte();
+    void put(std::string_view bytes) { pending_ += bytes; }
+    void put_drawing();
+    void write_out();
 
     std::unique_ptr<Screen> screen_;
     KeyParser parser_;
+    std::string pending_;  // not yet taken by the terminal
     Size size_;
     bool gone_ = false;
     bool left_ = false;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <thread>
 
 using test::Server;
 using test::Tty;
@@ -96,6 +97,37 @@ TEST_CASE("a terminal that hangs up ends it") {
     const auto exited = tty.wait_exit();
     REQUIRE(exited);
     CHECK(*exited == 128 + SIGHUP);
+}
+
+TEST_CASE("a terminal that takes nothing holds nobody up") {
+    test::Peer flood(
+        {"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:yes " + std::string(200, 'x')});
+    Tty tty({.arguments = {yodel, "--expect", "none", "127.0.0.1", flood.port()},
+             .size = {200, 300}});
+    REQUIRE(tty.wait_for("xxx"));
+    tty.stall(true);
+    for (int i = 0; i < 8; ++i) {  // more frames than any buffer between holds
+        tty.send("\x0c");
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    }
+    SECTION("and shows the last state when it goes on") {
+        tty.send("still here");
+        tty.stall(false);
+        CHECK(tty.wait_for([&] { return last_row(tty, 200) == "still here"; }));
+    }
+    SECTION("nor when it is left") {
+        tty.send("\x03\x03");
+        CHECK(tty.wait_exit() == 0);
+        CHECK(tty.settings_restored());
+    }
+    SECTION("nor when it hangs up") {
+        tty.hang_up();
+        CHECK(tty.wait_exit() == 128 + SIGHUP);
+    }
+    SECTION("nor when it is told to go") {
+        tty.kill(SIGTERM);
+        CHECK(tty.wait_exit() == 128 + SIGTERM);
+    }
 }
 
 TEST_CASE("it is readable at every size") {

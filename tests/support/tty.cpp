@@ -213,7 +213,8 @@ std::optional<int> Tty::wait_exit(std::chrono::milliseconds timeout) {
 
 // One exchange of bytes with the program. False: nothing came from it.
 bool Tty::exchange(std::chrono::milliseconds timeout) {
-    pollfd side{master_, static_cast<short>(input_.empty() ? POLLIN : POLLIN | POLLOUT), 0};
+    const int wanted = (stalls_ ? 0 : POLLIN) | (input_.empty() ? 0 : POLLOUT);
+    pollfd side{master_, static_cast<short>(wanted), 0};
     poll(&side, 1, static_cast<int>(timeout.count()));
     const auto before = output_.size();
     if (side.revents & POLLIN) read_output();

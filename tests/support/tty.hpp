@@ -48,8 +48,9 @@ public:
 
     // What the user does.
     void send(std::string_view bytes);
-    void resize(Size size);  // 0x0 too: the emulator keeps its size then
-    void hang_up();          // closes the user's side
+    void resize(Size size);                        // 0x0 too: the emulator keeps its size then
+    void hang_up();                                // closes the user's side
+    void stall(bool stalls) { stalls_ = stalls; }  // takes nothing of what the program writes
     void kill(int signal);
     pid_t pid() const { return pid_; }
 
@@ -83,7 +84,8 @@ public:
     const std::string& answers() const;  // what the emulator sent back to the program
     const std::string& output() const;   // every byte that the program wrote
 
-    // The settings of the line, as stty shows them: now; whether they are again those from before the program.
+    // The settings of the line, as stty shows them: now; whether they are again those from
+    // before the program.
     termios settings() const;
     bool settings_restored() const;
 
@@ -100,6 +102,7 @@ private:
     int master_ = -1;
     termios original_{};  // settings of the line
     pid_t pid_ = -1;
+    bool stalls_ = false;
     std::string input_;  // not yet taken by the program's side
     std::string output_;
     std::optional<int> status_;  // once the program ended

@@ -1,15 +1,15 @@
 // Shows the keys that ui::Terminal reads, and does on Enter what its argument says.
 //
-//     screen_probe quit|abort|segv|throw|exit|attacks|nonblocking
+//     screen_probe quit|abort|segv|overflow|throw|attacks|fill
 #include "tests/ui/attacks.hpp"
 #include "ui/terminal.hpp"
 #include "ui/text.hpp"
 
-#include <fcntl.h>
 #include <sys/select.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
@@ -37,6 +37,13 @@ std::string name(const ui::Key& key) {
     return text + key.text;
 }
 
+// Uses up the stack.
+int overflow(int depth) {
+    volatile char room[4096];
+    room[0] = static_cast<char>(depth);
+    return depth < 0 ? room[0] : overflow(depth + 1) + room[0];
+}
+
 class Probe {
 public:
     explicit Probe(std::string deed) : deed_(std::move(deed)) {}
@@ -62,7 +69,14 @@ private:
         fd_set input;
         FD_ZERO(&input);
         FD_SET(STDIN_FILENO, &input);
-        pselect(1, &input, nullptr, nullptr, nullptr, &none);
+        fd_set output;
+        FD_ZERO(&output);
+        if (!terminal_.flush()) FD_SET(terminal_.output(), &output);
+        const timespec delay{0, terminal_.escape_delay() / std::chrono::nanoseconds(1)};
+        const bool expires = terminal_.key_incomplete();
+        const int count = pselect(terminal_.output() + 1, &input, &output, nullptr,
+                                  expires ? &delay : nullptr, &none);
+        if (expires && count == 0) terminal_.expire_key();
     }
 
     void press(const ui::Key& key) {
@@ -70,7 +84,7 @@ private:
         if (key.chord == ui::ctrl('l')) terminal_.redraw();
         if (key.chord == ui::plain(ui::KeyCode::enter)) act();
         keys_.push_back(name(key) + '.');
-        if (fill_) draw();  // at once, so that much is written while nobody reads
+        if (fill_) draw();  // at once, so that much is drawn while nobody reads
     }
 
     void act() {
@@ -79,10 +93,8 @@ private:
         if (deed_ == "segv") raise(SIGSEGV);
         if (deed_ == "throw") throw std::runtime_error("thrown");
         if (deed_ == "attacks") attacked_ = !attacked_;
-        if (deed_ == "nonblocking") {
-            fill_ = 'x';
-            fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
-        }
+        if (deed_ == "overflow") overflow(1);
+        if (deed_ == "fill") fill_ = 'x';
     }
 
     void draw() {

@@ -82,6 +82,7 @@ TEST_CASE("the terminal is restored on every way out") {
         {"throw", 1, "screen_probe: thrown"},
         {"abort", 128 + SIGABRT, ""},
         {"segv", 128 + SIGSEGV, ""},
+        {"overflow", 128 + SIGSEGV, ""},
     };
     for (const auto& way : ways) {
         INFO(way.deed);
@@ -222,16 +223,27 @@ TEST_CASE("what attacks a terminal does not reach it") {
     }
 }
 
-TEST_CASE("a terminal made non-blocking gets all that is drawn") {
-    Tty tty(probe("nonblocking", {}, {50, 200}));
+TEST_CASE("a terminal that takes nothing blocks nobody") {
+    Tty tty(probe("fill", {}, {50, 200}));
     REQUIRE(tty.wait_for("size 50x200"));
     tty.send("\r");
     REQUIRE(tty.wait_for("enter.x"));
-    tty.send(std::string(30, '\x0c') + '\x03');  // 30 screens of 10,000 characters
-    REQUIRE(tty.wait_for("ctrl-c.x"));
-    REQUIRE(tty.output().size() > 300'000);
-    REQUIRE(tty.row(20) == "ctrl-l." + std::string(193, 'x'));
-    REQUIRE(tty.row(49) == std::string(200, 'x'));
+    tty.stall(true);
+    tty.send(std::string(300, '\x0c'));  // 300 screens of 10,000 characters
+    SECTION("and shows the last frame when it goes on") {
+        tty.send("\x03");
+        tty.stall(false);
+        REQUIRE(tty.wait_for([&] { return tty.row(49) == "ctrl-c." + std::string(193, 'x'); }));
+        REQUIRE(tty.row(20) == "ctrl-l." + std::string(193, 'x'));
+    }
+    SECTION("nor when it hangs up") {
+        tty.hang_up();
+        REQUIRE(tty.wait_exit() == 128 + SIGHUP);
+    }
+    SECTION("nor when it is left") {
+        tty.kill(SIGABRT);
+        REQUIRE(tty.wait_exit() == 128 + SIGABRT);
+    }
 }
 
 TEST_CASE("no size is too small or too large to begin with") {

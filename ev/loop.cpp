@@ -1,112 +1,151 @@
 #include "ev/loop.hpp"
 
-#include "ev/signal_port.hpp"
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <limits>
+#include <mutex>
+#include <system_error>
 #include <utility>
 
 namespace ev {
 
-namespace detail {
+[[noreturn]] static void fail(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+// One use of a signal. The handler walks them without a lock: they are added and used again,
+// never removed. The flags, not the pipes, carry the signals: a flood of one can't displace
+// another.
+struct SignalUse {
+    std::atomic<int> signo;  // 0: this stands for nothing
+    std::atomic<int> pipe;   // the writing end of the loop's
+    std::atomic<bool> raised;
+    struct sigaction before;  // the disposition to give back
+    SignalUse* next;
+};
+
+static std::atomic<SignalUse*> uses;
+static std::mutex changes;  // of these
+
+static void handle(int signo) {
+    const int saved = errno;
+    for (SignalUse* use = uses; use; use = use->next) {
+        if (use->signo != signo) continue;
+        use->raised = true;
+        [[maybe_unused]] const auto written = ::write(use->pipe, "", 1);  // full, it wakes too
+    }
+    errno = saved;
+}
+
+static SignalUse* find(int signo) {
+    SignalUse* use = uses;
+    while (use && use->signo != signo) use = use->next;
+    return use;
+}
+
+static SignalUse* catch_signal(int signo, int pipe) {
+    struct sigaction before, action{};
+    action.sa_handler = handle;
+    action.sa_flags = SA_RESTART;
+    sigfillset(&action.sa_mask);
+    const std::lock_guard lock(changes);
+    if (::sigaction(signo, &action, &before) != 0) fail("sigaction");
+    if (const SignalUse* other = find(signo)) before = other->before;
+    SignalUse* use = find(0);
+    if (!use) uses = use = new SignalUse{0, 0, false, {}, uses};
+    use->pipe = pipe;
+    use->raised = false;
+    use->before = before;
+    use->signo = signo;
+    return use;
+}
+
+static void release_signal(SignalUse* use) {
+    const std::lock_guard lock(changes);
+    const int signo = use->signo.exchange(0);
+    if (!find(signo)) ::sigaction(signo, &use->before, nullptr);
+}
 
 // Stands for an object of any kind: what its kind has no use for is empty. It lasts to the end
 // of the turn in which its object ends, because the turn may still hold it.
-struct Entry : Watched {
-    Entry(Core& owner, int descriptor, std::function<void(Events)> callback)
-        : Watched{descriptor}, core(owner), call(std::move(callback)) {}
-    Core& core;
+struct Loop::Entry : Watched {
+    Entry(Loop& owner, std::function<void(Events)> callback)
+        : Watched{-1}, loop(owner), call(std::move(callback)) {}
+    Loop& loop;
     std::function<void(Events)> call;
     TimerQueue::Id timer = TimerQueue::none;
-    std::unique_ptr<CaughtSignal> caught;
+    SignalUse* signal = nullptr;
 };
 
-struct Core {
-    Core(Loop::ReadClock read_clock, std::string_view backend)
-        : clock(read_clock), waiter(make_waiter(backend)) {}
-
-    bool idle() const { return watches == 0 && timers.empty() && signals.empty(); }
-    Time now();
-    Time after(Duration delay);
-    void make_timer(Entry& entry);
-    void catch_signal(Entry& entry, int signo);
-    void leave(Entry* entry);
-
-    void turn(Duration longest);
-    void wait(Duration longest);
-    void deliver_signals();
-    void deliver(const Ready& told);
-    void fire_timers();
-    void sweep();
-
-    const Loop::ReadClock clock;
-    const std::unique_ptr<Waiter> waiter;
-    TimerQueue timers;
-    std::vector<Entry*> timed;                  // by the ids of their timers
-    std::vector<Entry*> signals;                // in order of creation
-    std::optional<WakePipe> pipe;               // made for the first signal
-    Watched wake{-1};                           // its reading end
-    std::vector<Ready> ready;                   // what the turn's wait has found
-    std::vector<std::unique_ptr<Entry>> ended;  // by their objects, in this turn
-    std::size_t objects = 0;                    // of all three kinds
-    std::size_t watches = 0;                    // of these, asleep or not
-    std::optional<Time> time;                   // this turn's, once it was read
-    bool in_turn = false;
-    bool stopping = false;
-    bool signalled = false;  // the signals are yet to be asked
-    bool busy = false;       // the last turn had something ready
-    unsigned stride = 1;     // of so many busy turns one looks
-    unsigned unlooked = 0;   // busy turns since the last that did
+// Ends the wait. What it held when it was drained is told by the flags.
+struct Loop::Pipe {
+    explicit Pipe(Loop& loop) {
+        if (::pipe(ends) != 0) fail("pipe");
+        for (const int end : ends) {
+            ::fcntl(end, F_SETFD, FD_CLOEXEC);
+            ::fcntl(end, F_SETFL, O_NONBLOCK);
+        }
+        watch = Watch(loop, ends[0], readable, [this](Events) {
+            char bytes[512];
+            while (::read(ends[0], bytes, sizeof bytes) > 0) {
+            }
+        });
+    }
+    ~Pipe() {
+        watch = {};
+        for (const int end : ends) ::close(end);
+    }
+    int ends[2];
+    Watch watch;
 };
 
-void Release::operator()(Entry* entry) const { entry->core.leave(entry); }
-
-Time Core::now() {
-    if (!in_turn) return clock();
-    if (!time) time = clock();
-    return *time;
+static std::string_view default_backend() {
+    const char* const named = std::getenv("EV_BACKEND");
+    return named && *named ? named : "poll";
 }
 
-Time Core::after(Duration delay) {
+Loop::Loop(ReadClock clock, std::string_view backend)
+    : clock_(clock), waiter_(make_waiter(backend.empty() ? default_backend() : backend)) {}
+
+Loop::~Loop() { assert(objects_ == 0 && "a loop outlives its objects"); }
+
+Time Loop::now() const {
+    if (!in_turn_) return clock_();
+    if (!time_) time_ = clock_();
+    return *time_;
+}
+
+Time Loop::after(Duration delay) const {
     const Time start = now();
     if (delay <= Duration::zero()) return start;
     return delay < Time::max() - start ? start + delay : Time::max();
 }
 
-void Core::make_timer(Entry& entry) {
-    entry.timer = timers.create();
-    timed.resize(std::max(timed.size(), entry.timer + 1));
-    timed[entry.timer] = &entry;
+void Loop::run() {
+    while (step()) {
+    }
 }
 
-void Core::catch_signal(Entry& entry, int signo) {
-    if (!pipe) pipe.emplace();
-    wake.fd = pipe->descriptor();
-    waiter->set(wake, readable);
-    entry.caught = std::make_unique<CaughtSignal>(signo);
-    signals.push_back(&entry);
-}
-
-void Core::leave(Entry* entry) {
-    waiter->set(*entry, none);
-    if (entry->timer != TimerQueue::none) timers.destroy(entry->timer);
-    entry->caught.reset();
-    --objects;
-    if (entry->fd >= 0) --watches;
-    ended.emplace_back(entry);
-    if (!in_turn) sweep();
-}
-
-void Core::turn(Duration longest) {
+bool Loop::step(Duration longest) {
+    assert(!in_turn_ && "a turn inside a turn");
+    deadline_ = timers_.next();
+    const bool idle = !deadline_ && objects_ == timers_.size();
+    if (idle || stopping_) return stopping_ = false;
     wait(longest);
-    const auto end = [](Core* core) { core->sweep(); };
-    const std::unique_ptr<Core, decltype(end)> sweeping(this, end);
-    in_turn = true;
+    const auto end = [](Loop* loop) { loop->sweep(); };
+    const std::unique_ptr<Loop, decltype(end)> sweeping(this, end);
+    in_turn_ = true;
     deliver_signals();
-    for (const Ready& each : ready) deliver(each);
+    for (const Ready& told : ready_) deliver(told);
     fire_timers();
+    return !std::exchange(stopping_, false);
 }
 
 // What poll(2) takes: rounded up, so that a timer is not met early; -1 waits without limit.
@@ -121,112 +160,102 @@ static int milliseconds(Duration duration) {
 // After a busy turn the next event is often there already, or will be soon: a look without
 // sleeping spares the kernel the entry and removal of a wait-queue hook for every descriptor.
 // Where looks find nothing they become rare, so that ping-pong does not pay for them.
-void Core::wait(Duration longest) {
-    const std::optional<Time> deadline = timers.next();
-    time.reset();
-    ready.clear();
-    if (signalled) longest = Duration::zero();
-    if (longest > Duration::zero() && busy && ++unlooked >= stride) {
-        unlooked = 0;
-        waiter->wait(0, ready);
-        stride = ready.empty() ? std::min(2 * stride, 16U) : 1;
-        if (!ready.empty()) return;
+void Loop::wait(Duration longest) {
+    time_.reset();
+    ready_.clear();
+    if (signalled()) longest = Duration::zero();
+    if (longest > Duration::zero() && busy_ && ++unlooked_ >= stride_) {
+        unlooked_ = 0;
+        waiter_->wait(0, ready_);
+        stride_ = ready_.empty() ? std::min(2 * stride_, 16U) : 1;
+        if (!ready_.empty()) return;
     }
-    if (longest > Duration::zero() && deadline)
-        longest = std::min(longest, *deadline - clock());
-    waiter->wait(milliseconds(longest), ready);
-    busy = !ready.empty();
+    if (longest > Duration::zero() && deadline_)
+        longest = std::min(longest, *deadline_ - clock_());
+    waiter_->wait(milliseconds(longest), ready_);
+    busy_ = !ready_.empty();
 }
 
-// Where a callback throws, the signals after it are asked in the next turn.
-void Core::deliver_signals() {
-    const auto woken = [this](const Ready& each) { return each.watched == &wake; };
-    if (pipe && std::any_of(ready.begin(), ready.end(), woken)) {
-        pipe->drain();
-        signalled = true;
-    }
-    if (!signalled) return;
-    const std::size_t count = signals.size();  // later ones wait for the next turn
+bool Loop::signalled() const {
+    const auto raised = [](const Entry* entry) { return entry->signal->raised.load(); };
+    return std::any_of(signals_.begin(), signals_.end(), raised);
+}
+
+void Loop::deliver_signals() {
+    if (!signalled()) return;
+    const std::size_t count = signals_.size();  // later ones wait for the next turn
     for (std::size_t i = 0; i < count; ++i)
-        if (signals[i]->caught && signals[i]->caught->raised()) signals[i]->call(none);
-    signalled = false;
+        if (signals_[i]->signal && signals_[i]->signal->raised.exchange(false))
+            signals_[i]->call(none);
 }
 
 // An earlier callback of this turn may have ended the watch or changed what it wants.
-void Core::deliver(const Ready& told) {
+void Loop::deliver(const Ready& told) {
     const Events wanted = told.watched->interest;
     const Events failure = told.events & (hangup | error);
     const Events events = (failure ? wanted : told.events & wanted) | failure;
-    if (told.watched == &wake || wanted == none || events == none) return;
-    if ((told.events & wanted) == none) waiter->set(*told.watched, none);
+    if (wanted == none || events == none) return;
+    if ((told.events & wanted) == none) waiter_->set(*told.watched, none);
     static_cast<Entry*>(told.watched)->call(events);
 }
 
-void Core::fire_timers() {
-    if (timers.empty()) return;
+void Loop::fire_timers() {
+    if (!deadline_) return;
     const Time due = now();
-    while (const auto id = timers.pop(due)) timed[*id]->call(none);
+    while (const auto id = timers_.pop(due)) timed_[*id]->call(none);
 }
 
-void Core::sweep() {
-    in_turn = false;
-    if (ended.empty()) return;
-    std::erase_if(signals, [](const Entry* signal) { return !signal->caught; });
-    std::exchange(ended, {}).clear();  // what these own ends at once
+void Loop::leave(Entry* entry) {
+    waiter_->set(*entry, none);
+    if (entry->timer != TimerQueue::none) timers_.destroy(entry->timer);
+    if (entry->signal) release_signal(std::exchange(entry->signal, nullptr));
+    --objects_;
+    ended_.emplace_back(entry);
+    if (!in_turn_) sweep();
 }
 
-}  // namespace detail
-
-static std::string_view default_backend() {
-    const char* const named = std::getenv("EV_BACKEND");
-    return named && *named ? named : "poll";
+void Loop::sweep() {
+    in_turn_ = false;
+    if (ended_.empty()) return;
+    std::erase_if(signals_, [](const Entry* entry) { return !entry->signal; });
+    if (signals_.empty()) pipe_.reset();
+    std::exchange(ended_, {}).clear();  // what these own ends at once
 }
 
-Loop::Loop(ReadClock clock, std::string_view backend)
-    : core_(new detail::Core(clock, backend.empty() ? default_backend() : backend)) {}
+void Handle::Leave::operator()(Entry* entry) const { entry->loop.leave(entry); }
 
-Loop::~Loop() { assert(core_->objects == 0 && "a loop outlives its objects"); }
-
-void Loop::run() {
-    while (step()) {
-    }
-}
-
-bool Loop::step(Duration longest) {
-    assert(!core_->in_turn && "a turn inside a turn");
-    if (core_->idle()) core_->stopping = true;
-    if (!core_->stopping) core_->turn(longest);
-    return !std::exchange(core_->stopping, false);
-}
-
-void Loop::stop() { core_->stopping = true; }
-Time Loop::now() const { return core_->now(); }
-Time Loop::after(Duration delay) const { return core_->after(delay); }
-
-Handle::Handle(Loop& loop, int fd, std::function<void(Events)> callback)
-    : entry_(new detail::Entry(*loop.core_, fd, std::move(callback))) {
-    ++entry_->core.objects;
-    if (fd >= 0) ++entry_->core.watches;
+Handle::Handle(Loop& loop, std::function<void(Events)> callback)
+    : entry_(new Entry(loop, std::move(callback))) {
+    ++loop.objects_;
 }
 
 // poll(2) would overlook a negative number; no descriptor is as high as the one in its place.
 Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)
-    : Handle(loop, fd < 0 ? std::numeric_limits<int>::max() : fd, std::move(callback)) {
+    : Handle(loop, std::move(callback)) {
+    entry_->fd = fd < 0 ? std::numeric_limits<int>::max() : fd;
     want(interest);
 }
 
-void Watch::want(Events interest) { entry_->core.waiter->set(*entry_, interest); }
+void Watch::want(Events interest) { entry_->loop.waiter_->set(*entry_, interest); }
 Events Watch::wanted() const { return entry_->interest; }
 
-void Timer::enter() { entry_->core.make_timer(*entry_); }
-void Timer::start(Duration delay) { start_at(entry_->core.after(delay)); }
-void Timer::start_at(Time deadline) {
-    entry_->core.timers.start(entry_->timer, std::max(deadline, Time{}));
+void Timer::enter(Loop& loop) {
+    loop_ = &loop;
+    entry_->timer = id_ = loop.timers_.create();
+    loop.timed_.resize(std::max(loop.timed_.size(), id_ + 1));
+    loop.timed_[id_] = entry_.get();
 }
-void Timer::cancel() { entry_->core.timers.cancel(entry_->timer); }
-bool Timer::pending() const { return entry_->core.timers.pending(entry_->timer); }
-Time Timer::deadline() const { return entry_->core.timers.deadline(entry_->timer); }
 
-void Signal::enter(int signo) { entry_->core.catch_signal(*entry_, signo); }
+void Timer::start(Duration delay) { start_at(loop_->after(delay)); }
+void Timer::start_at(Time deadline) { loop_->timers_.start(id_, std::max(deadline, Time{})); }
+void Timer::cancel() { loop_->timers_.cancel(id_); }
+bool Timer::pending() const { return loop_->timers_.pending(id_); }
+Time Timer::deadline() const { return loop_->timers_.deadline(id_); }
+
+void Signal::enter(Loop& loop, int signo) {
+    if (!loop.pipe_) loop.pipe_ = std::make_unique<Loop::Pipe>(loop);
+    entry_->signal = catch_signal(signo, loop.pipe_->ends[1]);
+    loop.signals_.push_back(entry_.get());
+}
 
 }  // namespace ev

@@ -9,10 +9,7 @@
 //         using namespace std::chrono_literals;
 //         ev::Loop loop;
 //         ev::Signal interrupt(loop, SIGINT, [&] { loop.stop(); });
-//         ev::Timer idle(loop, [&] {
-//             std::puts("nothing typed for 5 seconds");
-//             loop.stop();
-//         });
+//         ev::Timer idle(loop, [&] { loop.stop(); });
 //         ev::Watch keyboard(loop, STDIN_FILENO, ev::readable, [&](ev::Events) {
 //             char bytes[512];
 //             const auto count = read(STDIN_FILENO, bytes, sizeof bytes);
@@ -43,17 +40,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace ev {
-
-namespace detail {
-struct Core;   // what a loop is made of
-struct Entry;  // what stands in it for an object
-struct Release {
-    void operator()(Entry* entry) const;
-};
-}  // namespace detail
 
 class Loop {
 public:
@@ -70,7 +61,7 @@ public:
     // One turn, which waits for at most `longest`. False once stop() was called, in this turn
     // or before it, or when there was nothing to wait for; the call for a stop is then used up.
     bool step(Duration longest = Duration::max());
-    void stop();
+    void stop() { stopping_ = true; }
 
     // The monotonic time. Within a turn it is read once, at the first need after the wait.
     Time now() const;
@@ -78,7 +69,36 @@ public:
 
 private:
     friend class Handle;
-    std::unique_ptr<detail::Core> core_;
+    friend class Watch;
+    friend class Timer;
+    friend class Signal;
+    struct Entry;
+    struct Pipe;
+
+    void wait(Duration longest);
+    bool signalled() const;
+    void deliver_signals();
+    void deliver(const Ready& told);
+    void fire_timers();
+    void leave(Entry* entry);
+    void sweep();
+
+    const ReadClock clock_;
+    const std::unique_ptr<Waiter> waiter_;
+    TimerQueue timers_;
+    std::vector<Entry*> timed_;                  // by the ids of their timers
+    std::vector<Entry*> signals_;                // in order of creation
+    std::unique_ptr<Pipe> pipe_;                 // while there are any
+    std::vector<Ready> ready_;                   // what the turn's wait has found
+    std::vector<std::unique_ptr<Entry>> ended_;  // by their objects, in this turn
+    std::size_t objects_ = 0;                    // of all three kinds
+    std::optional<Time> deadline_;               // the nearest when the turn began
+    mutable std::optional<Time> time_;           // this turn's, once it was read
+    bool in_turn_ = false;
+    bool stopping_ = false;
+    bool busy_ = false;      // the last turn had something ready
+    unsigned stride_ = 1;    // of so many busy turns one looks
+    unsigned unlooked_ = 0;  // busy turns since the last that did
 };
 
 // What the three kinds of objects have in common: an empty one waits for nothing.
@@ -87,13 +107,20 @@ public:
     explicit operator bool() const { return entry_ != nullptr; }
 
 protected:
-    Handle() = default;
-    Handle(Loop& loop, int fd, std::function<void(Events)> callback);
-    template <class Call>
-    Handle(Loop& loop, Call call)
-        : Handle(loop, -1, [call = std::move(call)](Events) mutable { call(); }) {}
+    using Entry = Loop::Entry;
+    struct Leave {
+        void operator()(Entry* entry) const;
+    };
 
-    std::unique_ptr<detail::Entry, detail::Release> entry_;
+    Handle() = default;
+    Handle(Loop& loop, std::function<void(Events)> callback);
+    // A callback that is told nothing.
+    template <class Call>
+    static auto plain(Call call) {
+        return [call = std::move(call)](Events) mutable { call(); };
+    }
+
+    std::unique_ptr<Entry, Leave> entry_;
 };
 
 // Tells when a descriptor can be read or written without blocking. It does not own the
@@ -122,8 +149,8 @@ public:
 
     Timer() = default;
     template <class Call>
-    Timer(Loop& loop, Call callback) : Handle(loop, std::move(callback)) {
-        enter();
+    Timer(Loop& loop, Call callback) : Handle(loop, plain(std::move(callback))) {
+        enter(loop);
     }
 
     void start(Duration delay);  // from Loop::now() on; restarts a pending one
@@ -133,7 +160,10 @@ public:
     Time deadline() const;  // as last started
 
 private:
-    void enter();
+    void enter(Loop& loop);
+
+    Loop* loop_ = nullptr;  // these two spare a restart the way by the entry
+    TimerQueue::Id id_ = TimerQueue::none;
 };
 
 // Calls back, in the loop, after the process got the signal; several may be told as one.
@@ -145,12 +175,12 @@ public:
 
     Signal() = default;
     template <class Call>
-    Signal(Loop& loop, int signo, Call callback) : Handle(loop, std::move(callback)) {
-        enter(signo);
+    Signal(Loop& loop, int signo, Call callback) : Handle(loop, plain(std::move(callback))) {
+        enter(loop, signo);
     }
 
 private:
-    void enter(int signo);  // throws std::system_error
+    void enter(Loop& loop, int signo);  // throws std::system_error
 };
 
 }  // namespace ev

@@ -7,7 +7,8 @@
 //
 // What is noted in a timer's slot is the truth, its entry in the heap may lag behind:
 // cancelling, and restarting to a later time, touch the slot alone; the entry is corrected or
-// dropped when it comes to the top.  So an idle timer renewed by each byte costs two stores.
+// dropped when its own time has come.  So an idle timer renewed by each byte costs two stores,
+// and at most one turn of the loop for nothing in each of its periods.
 #pragma once
 
 #include <chrono>
@@ -31,48 +32,47 @@ public:
 
     // (Re)starts the timer. Equal deadlines come due in the order of these calls.
     void start(Id id, Time deadline);
-    void cancel(Id id);
+    void cancel(Id id) { slots_[id].wanted.order = 0; }
 
-    bool pending(Id id) const { return slots_[id].order != 0; }
-    Time deadline(Id id) const { return slots_[id].deadline; }  // as last started
-    bool empty() const { return pending_ == 0; }
+    bool pending(Id id) const { return slots_[id].wanted.order != 0; }
+    Time deadline(Id id) const { return slots_[id].wanted.deadline; }  // as last started
+    std::size_t size() const { return slots_.size() - free_.size(); }  // pending or not
 
-    // Begins a turn: merges the nursery and tells the earliest deadline.
+    // Begins a turn: merges the nursery and tells until when no timer comes due; none is
+    // pending where it tells nothing.
     std::optional<Time> next();
     // Takes the next timer that is due. One (re)started since the turn began is left for the
     // next turn, whatever its deadline.
     std::optional<Id> pop(Time now);
 
 private:
-    struct Entry {
-        Time deadline;
-        std::uint64_t order;
-        Id id;
-        bool before(const Entry& other) const {
+    struct Start {
+        Time deadline{};
+        std::uint64_t order = 0;  // among all of the queue; 0: not started
+        bool before(const Start& other) const {
             return deadline != other.deadline ? deadline < other.deadline : order < other.order;
         }
     };
+    struct Entry {
+        Start start;
+        Id id;
+    };
     struct Slot {
-        Time deadline{};
-        std::uint64_t order = 0;  // of being started, among all of the queue; 0: not pending
-        Time key{};               // the entry's deadline, never later than `deadline`
-        std::uint64_t entry = 0;  // the order of its entry, others are dead; 0: it has none
+        Start wanted;
+        Start held;  // that of its entry, never later than wanted; other entries are dead
     };
 
     bool correct(Entry& entry);
-    bool settle();
+    void correct_top();
     void merge();
-    void drop_dead(std::size_t from);
     void drop_top();
     void sift_up(std::size_t place);
     void sift_down(std::size_t place);
-    void heapify();
 
     std::vector<Slot> slots_;
     std::vector<Id> free_;        // slots of destroyed timers; these may still have an entry
     std::vector<Entry> entries_;  // first the heap, then the nursery
     std::size_t heap_ = 0;        // the size of the heap
-    std::size_t pending_ = 0;     // timers
     std::uint64_t started_ = 0;   // the order given last
     std::uint64_t turn_ = 0;      // the order given last when this turn began
 };

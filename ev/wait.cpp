@@ -12,6 +12,9 @@ namespace ev {
 
 namespace {
 
+static_assert(readable == POLLIN && writable == POLLOUT && error == POLLERR &&
+              hangup == POLLHUP);
+
 class PollWaiter final : public Waiter {
 public:
     PollWaiter(PollCall call, int highest) : poll_(call), highest_(highest) {}
@@ -22,7 +25,8 @@ public:
             throw std::system_error(errno, std::generic_category(), "poll");
         for (std::size_t i = 0; left > 0; ++i) {
             if (polled_[i].revents == 0) continue;
-            ready.push_back({watched_[i], from_poll_bits(polled_[i].revents)});
+            const auto events = static_cast<Events>(polled_[i].revents);
+            ready.push_back({watched_[i], events & POLLNVAL ? error : events});
             --left;
         }
     }
@@ -32,7 +36,7 @@ private:
         if (watched.fd > highest_)
             throw std::system_error(EMFILE, std::generic_category(), "watching a descriptor");
         if (watched.interest == none) polled_.push_back({watched.fd, 0, 0});
-        polled_[watched.place].events = poll_bits(interest);
+        polled_[watched.place].events = static_cast<short>(interest);
         if (interest != none) return;
         polled_[watched.place] = polled_.back();
         polled_.pop_back();
@@ -42,10 +46,6 @@ private:
     const int highest_;
     std::vector<pollfd> polled_;  // parallel to watched_
 };
-
-int call_poll(pollfd* polled, std::size_t count, int milliseconds) {
-    return ::poll(polled, static_cast<nfds_t>(count), milliseconds);
-}
 
 }  // namespace
 
@@ -66,22 +66,15 @@ std::unique_ptr<Waiter> make_poll_waiter(PollCall call, int highest) {
 }
 
 std::unique_ptr<Waiter> make_waiter(std::string_view name) {
-    if (name == "poll") return make_poll_waiter(call_poll, std::numeric_limits<int>::max());
+    const auto poll = [](pollfd* polled, std::size_t count, int milliseconds) {
+        return ::poll(polled, static_cast<nfds_t>(count), milliseconds);
+    };
+    if (name == "poll") return make_poll_waiter(poll, std::numeric_limits<int>::max());
     if (name == "select") return make_select_waiter();
 #ifdef __linux__
     if (name == "epoll") return make_epoll_waiter();
 #endif
     throw std::invalid_argument("no such backend of the event loop: " + std::string(name));
-}
-
-short poll_bits(Events events) {
-    return static_cast<short>((events & readable ? POLLIN : 0) |
-                              (events & writable ? POLLOUT : 0));
-}
-
-Events from_poll_bits(int bits) {
-    return (bits & POLLIN ? readable : none) | (bits & POLLOUT ? writable : none) |
-           (bits & POLLHUP ? hangup : none) | (bits & (POLLERR | POLLNVAL) ? error : none);
 }
 
 }  // namespace ev

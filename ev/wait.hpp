@@ -10,13 +10,13 @@ struct pollfd;
 
 namespace ev {
 
-// What a descriptor is watched for, or what is told about it: a set of these bits.
+// What a descriptor is watched for, or what is told about it: a set of poll(2)'s bits.
 using Events = unsigned;
 inline constexpr Events none = 0;
 inline constexpr Events readable = 1;
-inline constexpr Events writable = 2;
-inline constexpr Events hangup = 4;  // told, never asked for: the other end is gone
-inline constexpr Events error = 8;   // told, never asked for: also an invalid descriptor
+inline constexpr Events writable = 4;
+inline constexpr Events error = 8;    // told, never asked for: also an invalid descriptor
+inline constexpr Events hangup = 16;  // told, never asked for: the other end is gone
 
 struct Watched {
     int fd;
@@ -52,9 +52,5 @@ std::unique_ptr<Waiter> make_epoll_waiter();
 // By poll(2), or a call that speaks as it does and takes descriptors up to `highest`.
 using PollCall = int (*)(pollfd* polled, std::size_t count, int milliseconds);
 std::unique_ptr<Waiter> make_poll_waiter(PollCall call, int highest);
-
-// Events as poll(2) writes them, and back.
-short poll_bits(Events events);
-Events from_poll_bits(int bits);
 
 }  // namespace ev

@@ -1,7 +1,6 @@
 #ifdef __linux__
 #    include "ev/wait.hpp"
 
-#    include <poll.h>
 #    include <sys/epoll.h>
 #    include <unistd.h>
 
@@ -15,8 +14,8 @@ namespace ev {
 
 namespace {
 
-static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &&
-              EPOLLHUP == POLLHUP);
+static_assert(readable == EPOLLIN && writable == EPOLLOUT && error == EPOLLERR &&
+              hangup == EPOLLHUP);
 
 // What differs from poll(2): a descriptor closed while it is watched is not told any more.
 class EpollWaiter final : public Waiter {
@@ -30,8 +29,7 @@ public:
         if (count < 0 && errno != EINTR) fail();
         for (int i = 0; i < count; ++i) {
             const epoll_event& found = found_[static_cast<std::size_t>(i)];
-            ready.push_back({static_cast<Watched*>(found.data.ptr),
-                             from_poll_bits(static_cast<int>(found.events))});
+            ready.push_back({static_cast<Watched*>(found.data.ptr), found.events});
         }
     }
 
@@ -39,19 +37,12 @@ private:
     void apply(Watched& watched, Events interest) override {
         const auto same = [&](const Ready& ready) { return ready.watched == &watched; };
         const bool refused = std::erase_if(refused_, same) > 0;
-        const bool held = watched.interest != none && !refused;
-        if (interest == none) return held ? remove(watched) : void();
-        epoll_event event{};
-        event.events = static_cast<std::uint32_t>(poll_bits(interest));
-        event.data.ptr = &watched;
-        if (::epoll_ctl(epoll_, held ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, watched.fd, &event) == 0)
-            return;
-        if (errno == EPERM)
-            refused_.push_back({&watched, interest});
-        else if (errno == EBADF || errno == ENOENT)
-            refused_.push_back({&watched, error});
-        else
-            fail();
+        if (interest == none) return refused ? void() : remove(watched);
+        epoll_event event{interest, {&watched}};
+        const int change = watched.interest == none ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+        if (::epoll_ctl(epoll_, change, watched.fd, &event) == 0) return;
+        if (errno != EPERM && errno != EBADF && errno != ENOENT) fail();
+        refused_.push_back({&watched, errno == EPERM ? interest : error});
     }
 
     // Where the descriptor was closed too early, its file may live on under another number and

@@ -1,4 +1,5 @@
 // The event loop against others: events through socket pairs, round trips, and timers.
+// usage: bench_ev [dispatch] [trips] [turns] [timers], all by default
 
 #include "tests/bench/ev_contender.hpp"
 #include "tests/bench/measure.hpp"
@@ -305,7 +306,11 @@ void measure_empty_turns(const std::vector<Entrant>& entrants) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    const std::vector<std::string> parts(argv + 1, argv + argc);
+    const auto asked = [&](const char* part) {
+        return parts.empty() || std::find(parts.begin(), parts.end(), part) != parts.end();
+    };
     bench::begin("event loops: the first row in nanoseconds, the others as ratios to it");
     std::vector<Entrant> entrants, libev_first;
     add_libev(libev_first);
@@ -316,14 +321,14 @@ int main() {
     add_libuv(entrants);
 
     const auto waiting = without(entrants, {"libev poll, again"});
-    measure_dispatch(waiting);
-    measure_round_trips(waiting);
+    if (asked("dispatch")) measure_dispatch(waiting);
+    if (asked("trips")) measure_round_trips(waiting);
     const std::vector<std::string> no_timers{"raw epoll", "ev poll, with a timer", "ev epoll",
                                              "libev epoll", "libevent epoll"};
     auto timing = without(entrants, no_timers);
-    measure_empty_turns(timing);
+    if (asked("turns")) measure_empty_turns(timing);
     timing.erase(timing.begin());  // raw poll has none
     std::stable_partition(timing.begin(), timing.end(),
                           [](const Entrant& entrant) { return entrant.name == "libev poll"; });
-    measure_timers(timing);
+    if (asked("timers")) measure_timers(timing);
 }

@@ -33,22 +33,29 @@ class Transcript::Layout {
 public:
     explicit Layout(std::size_t width) : width_(width) {}
 
-    void put(const Row& spans) {
+    // Where a row ends: wherever it is full, or between words.
+    enum class Wrap { anywhere, words };
+
+    void put(const Row& spans, Wrap wrap) {
         for (const auto& span : spans) {
             if (span.text == "\n")
                 break_row();
             else
-                put(span.text, span.style, {});
+                put(span.text, span.style, {}, wrap);
         }
     }
 
-    void put(std::string_view bytes, Style style, std::string_view needle) {
+    void put(std::string_view bytes, Style style, std::string_view needle, Wrap wrap) {
         Cells cells(bytes);
         std::size_t match_end = 0;
         while (const auto cell = cells.next()) {
             if (!needle.empty() && bytes.compare(cell->begin, needle.size(), needle) == 0)
                 match_end = cell->begin + needle.size();
-            put(*cell, cell->begin < match_end ? Style::match : style);
+            if (wrap == Wrap::words && wraps_at(bytes, cell->begin)) break_row();
+            if (wrap == Wrap::words && used_ == width_ && cell->text == " ")
+                ++units_;  // between two rows it is not seen
+            else
+                put(*cell, cell->begin < match_end ? Style::match : style);
         }
     }
 
@@ -58,7 +65,7 @@ public:
         while (count > 1 && hex_row({}, 0, count).size() + count > width_) count /= 2;
         for (std::size_t at = 0; at < bytes.size(); at += count) {
             break_row();
-            put(hex_row(bytes, at, count), style, {});
+            put(hex_row(bytes, at, count), style, {}, Wrap::anywhere);
         }
     }
 
@@ -72,6 +79,14 @@ public:
     std::size_t first_unit(std::size_t row) const { return first_units_[row]; }
 
 private:
+    // Whether a word begins there that fits into a row, but no more into this one.
+    bool wraps_at(std::string_view text, std::size_t at) const {
+        if (at > 0 && text[at - 1] != ' ') return false;
+        const auto word = text.substr(at, text.find(' ', at) - at);
+        const auto width = static_cast<std::size_t>(columns(word));
+        return used_ + width > width_ && width <= width_;
+    }
+
     void put(const Cell& cell, Style style) {
         if (cell.marked) {
             for (const char c : cell.text) put_unit({&c, 1}, 1, Style::marked);
@@ -148,18 +163,19 @@ std::string_view Transcript::head(const Entry& entry) const {
 Transcript::Layout Transcript::lay_out(Id id) const {
     const auto& entry = at(id);
     const auto shown = head(entry);
+    using Wrap = Layout::Wrap;
     Layout layout(width_);
-    layout.put(entry.prefix);
+    layout.put(entry.prefix, Wrap::anywhere);
     if (hex_ && entry.message) {
         layout.put_hex(shown, entry.style);
     } else {
-        layout.put(shown, entry.style, needle_);
+        layout.put(shown, entry.style, needle_, entry.message ? Wrap::anywhere : Wrap::words);
     }
     if (shown.size() < entry.body.size())
         layout.put((utf8_locale() ? "… " : "... ") + std::to_string(entry.body.size()) +
                        " bytes",
-                   Style::dim, {});
-    layout.put(entry.suffix);
+                   Style::dim, {}, Wrap::words);
+    layout.put(entry.suffix, Wrap::words);
     return layout;
 }
 

@@ -32,7 +32,8 @@ public:
         std::string body;             // any bytes; a long one is shown by its head and its size
         Row suffix;                   // as prefix
         Style style = Style::normal;  // of the body
-        bool message = false;         // the body is a message: a hex dump where that is on
+        bool message = false;  // the body is a message: as it is, or a hex dump where that is
+                               // on; else it is text, wrapped between words as the suffix is
     };
 
     struct Limits {

@@ -13,7 +13,9 @@ using ui::Row;
 using ui::Style;
 using ui::Transcript;
 
-Transcript::Entry entry(std::string body) { return {{}, std::move(body), {}, Style::normal}; }
+Transcript::Entry entry(std::string body) {
+    return {{}, std::move(body), {}, Style::normal, true};
+}
 
 Transcript with(int count, Transcript::Limits limits = {}) {
     Transcript transcript(limits);
@@ -42,20 +44,40 @@ TEST_CASE("entries wrap by column") {
     } cases[] = {
         {"", 5, ">  !"},
         {"abc", 10, "> abc !"},
-        {"abc", 5, "> abc| !"},
+        {"abc", 5, "> abc|!"},
         {"ab你", 5, "> ab|你 !"},  // a wide character is not cut at the last column
-        {"ab你", 6, "> ab你| !"},
-        {"你", 1, ">| |?| |!"},
+        {"ab你", 6, "> ab你|!"},
+        {"你", 1, ">| |?|!"},
         {"e\u0301e\u0301", 3, "> e\u0301|e\u0301 !"},
         {"a\nb", 20, "> a^Jb !"},
-        {"\x1b\x1b", 3, "> ^|[^[| !"},  // a stand-in may be
-        {"\xff", 1, ">| |\\|x|f|f| |!"},
+        {"\x1b\x1b", 3, "> ^|[^[|!"},  // a stand-in may be
+        {"\xff", 1, ">| |\\|x|f|f|!"},
     };
     for (const auto& each : cases) {
         INFO(each.body << " in " << each.width);
         Transcript transcript;
         transcript.append(
-            {{{"> ", Style::dim}}, each.body, {{" !", Style::good}}, Style::normal});
+            {{{"> ", Style::dim}}, each.body, {{" !", Style::good}}, Style::normal, true});
+        REQUIRE(seen(transcript, each.width, 24) == each.seen);
+    }
+}
+
+TEST_CASE("text that is no message wraps between words, as the suffix does") {
+    const struct {
+        const char* body;
+        int width;
+        const char* seen;
+    } cases[] = {
+        {"one two three", 20, "- one two three end"},
+        {"one two three", 9, "- one two|three end"},
+        {"one two three", 10, "- one two |three end"},
+        {"one two three", 5, "- one|two |three|end"},
+        {"one two three", 4, "- |one |two |thre|e |end"},
+    };
+    for (const auto& each : cases) {
+        INFO(each.body << " in " << each.width);
+        Transcript transcript;
+        transcript.append({{{"- "}}, each.body, {{" end"}}});
         REQUIRE(seen(transcript, each.width, 24) == each.seen);
     }
 }

@@ -28,6 +28,8 @@ namespace {
 constexpr ev::Duration frame_time = 16ms;
 // For how long a second ^C quits.
 constexpr ev::Duration quit_time = 2s;
+// What stands in the empty line until the first one was sent.
+constexpr const char* first_hint = "F1 keys; type a line, Enter sends it and its echo is timed";
 // Round trips in the status line's little picture.
 constexpr std::size_t recent_count = 8;
 
@@ -122,7 +124,6 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
       session_(loop, options.session, *this) {
     if (!options_.log.empty()) log_.start_file(options_.log);
     log_.transcript().show_hex(options.hex);
-    note("Type a line and press Enter: it is sent, and its echo is timed. F1 shows the keys.");
     session_.connect();
 }
 
@@ -474,6 +475,11 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
         frame.cursor_column = ui::columns(row);
         ui::append(row, " - ", Style::dim);
         ui::append_bytes(row, search_->match());
+        ui::cut(row, width);
+        return row;
+    }
+    if (!find_ && editor_.empty() && history_.lines().empty()) {
+        ui::append(row, first_hint, Style::dim);
         ui::cut(row, width);
         return row;
     }

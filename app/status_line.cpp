@@ -41,7 +41,6 @@ std::string reason_words(const bufio::End& end) {
     case bufio::Reason::connect:
         return end.text.find("refused") == std::string::npos ? "unreachable" : "refused";
     case bufio::Reason::timeout: return "timed out";
-    case bufio::Reason::tls: return "TLS failed";
     default: return "connection lost";
     }
 }
@@ -78,8 +77,8 @@ void add_counts(std::vector<ui::Span>& parts, const Tally& tally, std::size_t aw
                          Style style = Style::status) {
         parts.push_back({std::to_string(count) + sign, style});
     };
-    parts.push_back({sign_bar.text(), Style::status});
-    add(tally.sent, sign_out.text());
+    parts.push_back(
+        {sign_bar.text() + " " + std::to_string(tally.sent) + sign_out.text(), Style::status});
     add(tally.echoed, sign_in.text());
     add(awaited, sign_open.text());
     add(tally.bad, sign_wrong.text(), tally.bad > 0 ? Style::status_bad : Style::status);
@@ -91,8 +90,7 @@ void add_times(std::vector<ui::Span>& parts, const Histogram& times,
     const auto add = [&](std::string text) {
         parts.push_back({std::move(text), Style::status});
     };
-    add(sign_bar.text());
-    add(milliseconds_text(recent.back()) + "ms");
+    add(sign_bar.text() + " " + milliseconds_text(recent.back()) + "ms");
     if (ui::utf8_locale()) add(sparkline(recent));
     for (const auto& [name, percent] :
          {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})

@@ -1,6 +1,7 @@
 // The echo server and clients that behave as badly as they can, on one loop.
 
 #include "app/echo_server.hpp"
+#include "tests/app/fixture.hpp"
 #include "tests/support/catch.hpp"
 
 #include <arpa/inet.h>
@@ -14,23 +15,10 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 
+using test::any_loopback_port;
+using test::turn_until;
+
 namespace {
-
-bufio::Address any_loopback_port() {
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return {reinterpret_cast<const sockaddr*>(&name), sizeof name};
-}
-
-// Turns until the condition holds; a time limit makes a hang a failure.
-void turn_until(ev::Loop& loop, const std::function<bool()>& condition) {
-    const ev::Time limit = ev::Clock::now() + 20s;
-    while (!condition()) {
-        REQUIRE(ev::Clock::now() < limit);
-        loop.step(1ms);
-    }
-}
 
 // A server and what it logs.
 struct House {

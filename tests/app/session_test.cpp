@@ -3,6 +3,7 @@
 #include "app/echo_server.hpp"
 #include "app/session.hpp"
 #include "bufio/listen.hpp"
+#include "tests/app/fixture.hpp"
 #include "tests/support/catch.hpp"
 
 #include <arpa/inet.h>
@@ -16,14 +17,10 @@ using namespace yodel;
 using bufio::Reason;
 using State = Session::State;
 
-namespace {
+using test::any_loopback_port;
+using test::turn_until;
 
-bufio::Address any_loopback_port() {
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return {reinterpret_cast<const sockaddr*>(&name), sizeof name};
-}
+namespace {
 
 // A server that does what the test says, and notes what it got.
 class Server final : private bufio::Stream::User {
@@ -85,15 +82,6 @@ struct Client : Session::User {
     std::string log;
     Session session;
 };
-
-// Turns until the condition holds; a time limit makes a hang a failure.
-void turn_until(ev::Loop& loop, const std::function<bool()>& condition) {
-    const ev::Time limit = ev::Clock::now() + 10s;
-    while (!condition()) {
-        REQUIRE(ev::Clock::now() < limit);
-        loop.step(100ms);
-    }
-}
 
 struct Pair {
     ev::Loop loop;

@@ -1,0 +1,237 @@
+// The screen under load, at rest, and with much to hold.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/tty.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <thread>
+
+using namespace std::chrono_literals;
+using test::Server;
+using test::Tty;
+using test::yodel;
+
+namespace {
+
+// Sanitizers make all slower, and larger.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool instrumented = true;
+#else
+constexpr bool instrumented = false;
+#endif
+
+std::string proc(const Tty& tty, const std::string& name) {
+    std::ifstream file("/proc/" + std::to_string(tty.pid()) + "/" + name);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The most memory that it had so far, in kilobytes.
+long peak_memory(const Tty& tty) {
+    const std::string status = proc(tty, "status");
+    return std::atol(status.c_str() + status.find("VmHWM:") + 6);
+}
+
+// The processor's time that it took so far.
+std::chrono::milliseconds used_time(const Tty& tty) {
+    const std::string stat = proc(tty, "stat");
+    std::istringstream fields(stat.substr(stat.rfind(')') + 2));
+    const std::vector<std::string> list{std::istream_iterator<std::string>(fields), {}};
+    const long ticks = std::stol(list[11]) + std::stol(list[12]);  // utime and stime
+    return 1000ms * ticks / ::sysconf(_SC_CLK_TCK);
+}
+
+// Lines of 64 bytes, then a last word, then echoes.
+test::Peer flood(std::size_t lines) {
+    return test::Peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1",
+                       "SYSTEM:yes " + std::string(63, 'x') + " | head -n " +
+                           std::to_string(lines) + "; echo the last of them; cat"});
+}
+
+std::string input_line(const Tty& tty) { return tty.row(23); }
+
+}  // namespace
+
+TEST_CASE("a flood of 64 MiB holds no key up and draws no more than the eye can take") {
+    const test::Peer peer = flood(instrumented ? 40'000 : 1 << 20);
+    const auto start = std::chrono::steady_clock::now();
+    Tty tty({.arguments = {yodel, "--expect", "none", "127.0.0.1", peer.port()}});
+    REQUIRE(tty.wait_for("xxx"));
+    tty.send("typed meanwhile");
+    REQUIRE(tty.wait_for([&] { return input_line(tty) == "typed meanwhile"; }));
+    if (!instrumented) CHECK_FALSE(tty.shows("the last of them"));
+    REQUIRE(tty.wait_for("the last of them"));
+    const auto frames = (std::chrono::steady_clock::now() - start) / 16ms + 2;
+    const long most = 24 * 80 * 2;  // bytes of a frame, its colors included
+    CHECK(static_cast<long>(tty.output().size()) < frames * most);
+}
+
+TEST_CASE("^C quits at once from the midst of a flood") {
+    const test::Peer peer = flood(100 << 20);
+    Tty tty({.arguments = {yodel, "--expect", "none", "127.0.0.1", peer.port()}});
+    REQUIRE(tty.wait_for("xxx"));
+    tty.send("\x03");
+    REQUIRE(tty.wait_for("^C again to quit"));
+    tty.send("\x03");
+    CHECK(tty.wait_exit() == 0);
+    CHECK(tty.settings_restored());
+}
+
+TEST_CASE("at rest it draws nothing and takes no time") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x1b"
+             "d");
+    REQUIRE(tty.wait_for("closed: disconnected"));
+    tty.wait_for([] { return false; }, 50ms);
+    const auto before = used_time(tty);
+    const auto written = tty.output().size();
+    tty.wait_for([] { return false; }, 500ms);
+    CHECK(tty.output().size() == written);
+    CHECK(used_time(tty) - before <= 10ms);
+}
+
+TEST_CASE("connected, it draws only the seconds") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:01"));
+    const auto before = used_time(tty);
+    const auto written = tty.output().size();
+    REQUIRE(tty.wait_for("up 00:02"));
+    CHECK(tty.output().size() - written < 100);
+    CHECK(used_time(tty) - before <= 10ms);
+}
+
+TEST_CASE("a message of 1 MiB is sent, echoed and opened") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x1b[200~" + std::string(1 << 20, 'm') + "\x1b[201~\r");
+    REQUIRE(tty.wait_for("… 1048576 bytes ✓"));
+    tty.send("\x1b[1;3A\r");
+    CHECK(tty.wait_for("Message 1"));
+    CHECK(tty.wait_for("Sent, 1048576 bytes"));
+}
+
+TEST_CASE("a million messages fit the scrollback, and their memory is bounded") {
+    const int count = instrumented ? 50'000 : 1'000'000;
+    const test::Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1",
+                           "SYSTEM:seq " + std::to_string(count) + "; sleep 60"});
+    const bool all = GENERATE(true, false);
+    Tty tty({.arguments = {yodel, "--scrollback", all ? "1100000" : "1000", "--expect", "none",
+                           "127.0.0.1", peer.port()}});
+    REQUIRE(tty.wait_for("« " + std::to_string(count)));
+    tty.send("\x1b<");
+    REQUIRE(tty.wait_for("HELD"));
+    if (all) CHECK(tty.wait_for("connected to"));
+    const long most = all ? 700'000 : 30'000;  // kilobytes
+    if (!instrumented) CHECK(peak_memory(tty) < most);
+}
+
+TEST_CASE("resizing keeps the place that is read") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:"));
+    for (int i = 10; i < 40; ++i)
+        tty.send("line " + std::to_string(i) + " " + std::string(60, '.') + "\r");
+    REQUIRE(tty.wait_for("‹ line 39"));
+    tty.send("\x1b[5~");
+    REQUIRE(tty.wait_for("HELD"));
+    const std::string top = tty.row(0).substr(0, 20);
+    const auto at_top = [&] { return tty.row(0).starts_with(top); };
+    tty.resize({10, 40});
+    CHECK(tty.wait_for([&] { return tty.row(8).find("up 0") != std::string::npos; }));
+    CHECK(tty.wait_for(at_top));
+    tty.resize({24, 80});
+    CHECK(tty.wait_for([&] { return tty.row(22).find("up 0") != std::string::npos; }));
+    CHECK(tty.wait_for(at_top));
+}
+
+TEST_CASE("the time shown is that of a server that delays") {
+    Server server({"--delay", "60ms", "-f", "line"});
+    Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("hello\r");
+    REQUIRE(tty.wait_for("ms ‹ hello ✓"));
+    const std::string screen = tty.screen();
+    const auto end = screen.find("ms ‹ hello");
+    const double time = std::stod(screen.substr(screen.rfind(' ', end) + 1));
+    CHECK(time >= 60);
+    CHECK(time < 5000);
+    tty.send("\x1bs");
+    REQUIRE(tty.wait_for("p50         "));
+    const std::string page = tty.screen();
+    CHECK(std::stod(page.substr(page.find("p50 ", page.find("Round trips")) + 4)) >= 60);
+}
+
+TEST_CASE("a paste of ten thousand lines is one edit") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:"));
+    std::string lines;
+    for (int i = 0; i < 10'000; ++i) lines += "line " + std::to_string(i) + "\r";
+    tty.send("\x1b[200~" + lines + "\x1b[201~");
+    REQUIRE(tty.wait_for([&] { return input_line(tty).ends_with("line 9999^J"); }));
+    CHECK(tty.wait_for("0↑ 0↓"));
+    tty.send("\x03");
+    CHECK(tty.wait_for([&] { return input_line(tty).starts_with("F1 keys"); }));
+}
+
+TEST_CASE("ESCDELAY says for how long an ESC waits, and nothing else waits with it") {
+    SECTION("for long") {
+        Tty tty({.arguments = {yodel}, .environment = {"ESCDELAY=1000"}});
+        REQUIRE(tty.wait_for("up 00:"));
+        tty.send("\x1b");
+        tty.send("s");
+        CHECK(tty.wait_for("unasked     0"));
+    }
+    SECTION("not at all") {
+        Tty tty({.arguments = {yodel}, .environment = {"ESCDELAY=0"}});
+        REQUIRE(tty.wait_for("up 00:"));
+        tty.send("\x1bOP");
+        REQUIRE(tty.wait_for("Enter       send"));
+        tty.send("\x1b");
+        CHECK(tty.wait_for("type a line"));
+        tty.send("h");
+        CHECK(tty.wait_for([&] { return input_line(tty) == "h"; }));
+    }
+}
+
+TEST_CASE("with NO_COLOR nothing is colored, and all is said") {
+    Tty tty({.arguments = {yodel}, .environment = {"NO_COLOR=1"}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("hello\r");
+    REQUIRE(tty.wait_for("‹ hello ✓"));
+    for (int row = 0; row < 24; ++row)
+        for (int column = 0; column < 80; ++column)
+            REQUIRE_FALSE(tty.cell(row, column).colored);
+    CHECK(tty.cell(22, 0).reverse);
+}
+
+TEST_CASE("an empty screen says what to do, however small") {
+    const auto size = GENERATE(Tty::Size{24, 80}, Tty::Size{10, 40}, Tty::Size{5, 20});
+    Tty tty({.arguments = {yodel}, .size = size});
+    REQUIRE(tty.wait_for("up 00:"));
+    CHECK(tty.wait_for("F1 keys; type a line"));
+}
+
+TEST_CASE("a wide character that would be cut goes to the next row") {
+    Tty tty({.arguments = {yodel}, .size = {10, 20}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x1bt\x1bt");  // no times
+    tty.send("a你你你你你你你你你你\r");
+    REQUIRE(tty.wait_for("✓"));
+    CHECK(tty.shows("› a你你你你你你你你\n你你\n"));
+}
+
+TEST_CASE("in the C locale what is not ASCII is sent as it is and shown as bytes") {
+    Tty tty({.arguments = {yodel}, .environment = {"LC_ALL=C"}});
+    REQUIRE(tty.wait_for("* up 00:0"));
+    tty.send("caf\xc3\xa9");
+    CHECK(tty.wait_for([&] { return input_line(tty) == "caf\\xc3\\xa9"; }));
+    tty.send("\x7f\r");
+    CHECK(tty.wait_for("ms < caf\\xc3 ok"));
+}

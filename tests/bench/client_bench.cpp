@@ -1,10 +1,13 @@
 // Clients between two pipes, each talking to the same echo server: how long until the first
-// echo, a round trip, and a lot of bytes. What is not installed is left out.
+// echo, a round trip, and a lot of bytes, with the processor's time and the memory that they
+// took. What is not installed is left out.
 #include "tests/bench/measure.hpp"
+#include "tests/bufio/certificates.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +15,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -75,6 +80,21 @@ public:
             if (polled[0].revents != 0 && !read_some(got)) return false;
         }
         return true;
+    }
+    // Milliseconds of processor time so far.
+    double cpu_ms() const {
+        clockid_t clock{};
+        timespec time{};
+        if (::clock_getcpuclockid(pid_, &clock) != 0) return -1;
+        ::clock_gettime(clock, &time);
+        return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+    }
+    // The most memory so far, in MiB.
+    double peak_mib() const {
+        std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+        for (std::string word; status >> word;)
+            if (word == "VmHWM:" && status >> word) return std::stod(word) / 1024;
+        return -1;
     }
     std::string first_line() {
         std::string line;
@@ -180,13 +200,18 @@ double round_trip(const Entrant& entrant) {
     return bench::median(times);
 }
 
-double pump(const Command& command, std::size_t mebibytes) {
+// MiB/s turned upside down, processor time for a MiB, and peak memory.
+std::vector<double> pump(const Command& command, std::size_t mebibytes) {
     std::string text;
     while (text.size() < 64 * 1024) text += line;
     Program program(command);
-    if (!program.exchange(line, line.size())) return -1;
+    if (!program.exchange(line, line.size())) return {-1, -1, -1};
+    const double cpu = program.cpu_ms();
     const auto start = Clock::now();
-    return program.exchange(text, mebibytes << 20) ? seconds_since(start) * 1e3 : -1;
+    if (!program.exchange(text, mebibytes << 20)) return {-1, -1, -1};
+    const auto count = static_cast<double>(mebibytes);
+    return {seconds_since(start) * 1e6 / count, (program.cpu_ms() - cpu) * 1e3 / count,
+            program.peak_mib()};
 }
 
 void compare(const char* title, const std::vector<Entrant>& entrants, std::size_t mebibytes) {
@@ -196,9 +221,10 @@ void compare(const char* title, const std::vector<Entrant>& entrants, std::size_
     const auto at = [&](std::size_t i) { return entrants[i]; };
     const int rounds = bench::rounds(9);
     table.add("start ms", 3 * rounds, [&](std::size_t i) { return start_up(at(i)); });
-    table.add("64 B us", rounds, [&](std::size_t i) { return round_trip(at(i)); });
-    table.add("bytes ms", rounds, [&](std::size_t i) { return pump(at(i).raw, mebibytes); });
-    table.add("lines ms", rounds,
+    table.add("ping us", rounds, [&](std::size_t i) { return round_trip(at(i)); });
+    table.add({"pump us/M", "CPU us/M", "peak MiB"}, rounds,
+              [&](std::size_t i) { return pump(at(i).raw, mebibytes); });
+    table.add({"lines us/M", "CPU us/M", "peak MiB"}, rounds,
               [&](std::size_t i) { return pump(at(i).lines, mebibytes / 4); });
     table.print();
 }
@@ -218,24 +244,31 @@ void compare_plain() {
                             same("ncat", {"ncat", "127.0.0.1", peer.port}),
                             same("socat -b65536",
                                  {"socat", "-b65536", "-", "TCP:127.0.0.1:" + peer.port})}),
-            128);
+            256);
 }
 
 void compare_tls() {
-    Program server({YODELD_PROGRAM, "--self-signed", "--json", "0"});
-    std::string all;
-    while (all.find("\"port\":") == all.npos) all += server.first_line();
-    const std::string port = std::to_string(std::atoi(all.c_str() + all.find("\"port\":") + 7));
+    test::Certificates certificates;
+    const test::Identity identity = certificates.make("localhost", {});
+    const std::string& trusted = identity.certificate;
+    Program server({YODELD_PROGRAM, "--tls", "--cert", trusted, "--key", identity.key, "0"});
+    const std::string listening = server.first_line();
+    const std::string port =
+        std::to_string(std::stoi(listening.substr(listening.rfind(':') + 1)));
     const std::string at = "localhost:" + port;
-    compare("clients, TLS, unverified",
-            only_installed({same("s_client", {"openssl", "s_client", "-quiet", "-connect", at}),
-                            {"yodel",
-                             {YODEL_PROGRAM, "--quiet", "--tls", "-k", at},
-                             {YODEL_PROGRAM, "--quiet", "--tls", "-k", "-f", "raw", at}},
-                            same("ncat", {"ncat", "--ssl", "localhost", port}),
-                            same("socat -b65536",
-                                 {"socat", "-b65536", "-", "OPENSSL:" + at + ",verify=0"})}),
-            32);
+    const Command yodel{YODEL_PROGRAM, "--quiet", "--tls", "--cacert", trusted, at};
+    Command raw = yodel;
+    raw.insert(raw.begin() + 1, {"-f", "raw"});
+    compare("clients, TLS, verified",
+            only_installed({same("relay", {RELAY_PROGRAM, port, trusted}),
+                            {"yodel", yodel, raw},
+                            same("s_client", {"openssl", "s_client", "-quiet", "-CAfile",
+                                              trusted, "-verify_return_error", "-connect", at}),
+                            same("ncat", {"ncat", "--ssl-verify", "--ssl-trustfile", trusted,
+                                          "localhost", port}),
+                            same("socat -b65536", {"socat", "-b65536", "-",
+                                                   "OPENSSL:" + at + ",cafile=" + trusted})}),
+            64);
 }
 
 }  // namespace

@@ -69,34 +69,50 @@ double median(std::vector<double> values) {
 
 void Table::add(const std::string& load, int rounds,
                 const std::function<double(std::size_t)>& once) {
-    std::vector<std::vector<double>> times(contenders_.size()), ratios(contenders_.size());
-    for (int round = -1; round < rounds; ++round) {  // the first one warms up
-        double first = 0;
+    add(std::vector{load}, rounds, [&](std::size_t i) { return std::vector{once(i)}; });
+}
+
+void Table::add(const std::vector<std::string>& loads, int rounds,
+                const std::function<std::vector<double>(std::size_t)>& once) {
+    const std::size_t first = columns_.size();
+    for (const std::string& load : loads)
+        columns_.push_back({load, std::vector<std::vector<double>>(contenders_.size())});
+    for (int round = -1; round < rounds; ++round)  // the first one warms up
         for (std::size_t i = 0; i < contenders_.size(); ++i) {
-            const double time = once(i);
-            if (i == 0) first = time;
-            if (round < 0 || time < 0) continue;
-            times[i].push_back(time);
-            ratios[i].push_back(time / first);
+            const std::vector<double> figures = once(i);
+            for (std::size_t load = 0; load < loads.size() && round >= 0; ++load)
+                columns_[first + load].figures[i].push_back(figures[load]);
         }
-    }
-    Column column{load, {}, {}};
-    for (auto& each : times) column.medians.push_back(median(each));
-    for (auto& each : ratios) column.ratios.push_back(median(each));
-    columns_.push_back(column);
     std::fputc('.', stderr);
+}
+
+std::vector<double> Table::Column::ratios(std::size_t contender) const {
+    std::vector<double> all;
+    for (std::size_t round = 0; round < figures[0].size(); ++round)
+        if (figures[0][round] > 0 && figures[contender][round] >= 0)
+            all.push_back(figures[contender][round] / figures[0][round]);
+    return all;
+}
+
+void Table::print_row(const std::string& name,
+                      const std::function<double(const Column&)>& figure) const {
+    std::printf("\n%-26s", name.c_str());
+    for (const Column& column : columns_) {
+        const double value = figure(column);
+        value < 0 ? std::printf("%11s", "-")
+                  : std::printf("%11.*f", value < 100 ? 2 : 0, value);
+    }
 }
 
 void Table::print() const {
     std::printf("\n%s\n%-26s", title_.c_str(), "");
     for (const Column& column : columns_) std::printf("%11s", column.load.c_str());
-    std::printf("\n%-26s", (contenders_[0] + ", ns").c_str());
-    for (const Column& column : columns_) std::printf("%11.0f", column.medians[0]);
-    for (std::size_t i = 1; i < contenders_.size(); ++i) {
-        std::printf("\n%-26s", contenders_[i].c_str());
-        for (const Column& column : columns_)
-            column.ratios[i] < 0 ? std::printf("%11s", "-")
-                                 : std::printf("%11.2f", column.ratios[i]);
+    for (std::size_t i = 0; i < contenders_.size(); ++i) {
+        print_row(contenders_[i],
+                  [&](const Column& column) { return median(column.figures[i]); });
+        if (i > 0)
+            print_row("  ratio",
+                      [&](const Column& column) { return median(column.ratios(i)); });
     }
     std::printf("\n");
     std::fflush(stdout);

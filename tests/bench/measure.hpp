@@ -21,21 +21,28 @@ double median(std::vector<double> values);
 // A table of one row for each contender and one column for each load.
 class Table {
 public:
-    // The first contender is the one to which the ratios are taken.
+    // The first contender is the one to which the ratios are taken; figures are nanoseconds,
+    // unless the load says otherwise.
     Table(std::string title, std::vector<std::string> contenders)
         : title_(std::move(title)), contenders_(std::move(contenders)) {}
 
     // Measures each contender by its number, in every round once; a negative figure is none.
     void add(const std::string& load, int rounds,
              const std::function<double(std::size_t)>& once);
+    // The same, where one run yields the figures of several columns.
+    void add(const std::vector<std::string>& loads, int rounds,
+             const std::function<std::vector<double>(std::size_t)>& once);
     void print() const;
 
 private:
     struct Column {
         std::string load;
-        std::vector<double> medians;
-        std::vector<double> ratios;
+        std::vector<std::vector<double>> figures;  // of each contender, in each round
+        std::vector<double> ratios(std::size_t contender) const;
     };
+    void print_row(const std::string& name,
+                   const std::function<double(const Column&)>& figure) const;
+
     std::string title_;
     std::vector<std::string> contenders_;
     std::vector<Column> columns_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 namespace yodel {
@@ -147,8 +148,12 @@ EchoServer::~EchoServer() = default;
 
 const bufio::Address& EchoServer::listen(const bufio::Address& address) {
     listeners_.push_back(std::make_unique<bufio::Listener>(
-        loop_, address, [this](bufio::Fd socket, const bufio::Address& peer) {
+        loop_, address,
+        [this](bufio::Fd socket, const bufio::Address& peer) {
             accept(std::move(socket), peer);
+        },
+        [this](int code) {
+            log_({"accepting", "pauses, " + std::generic_category().message(code)});
         }));
     return listeners_.back()->address();
 }

@@ -35,7 +35,7 @@ public:
     // What happened to a connection: one line of text, without its end. It may hold bytes that
     // the peer chose.
     struct Event {
-        std::string peer;  // its address
+        std::string peer;  // its address, or what is going on without one
         std::string text;
     };
     using Log = std::function<void(const Event&)>;

@@ -51,10 +51,11 @@ void remove_stale(const Address& address) {
 
 }  // namespace
 
-Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted)
+Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted, Starved starved)
     : socket_(open_socket(address.family())),
       address_(address),
       accepted_(std::move(accepted)),
+      starved_(std::move(starved)),
       pause_(loop, [this] { watch_.want(ev::readable); }) {
     const int on = 1;
     if (!socket_) refuse(address);
@@ -80,9 +81,10 @@ Listener::~Listener() {
     if (socket_ && address_.family() == AF_UNIX) ::unlink(address_.text().c_str());
 }
 
-void Listener::pause() {
+void Listener::pause(int code) {
     watch_.want(ev::none);
     pause_.start(pause_length);
+    if (!std::exchange(starving_, true)) starved_(code);
 }
 
 void Listener::accept_some() {
@@ -93,7 +95,8 @@ void Listener::accept_some() {
             ::accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size));
         if (!socket && is_passing(errno)) continue;
         if (!socket && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-        if (!socket) return pause();
+        if (!socket) return pause(errno);
+        starving_ = false;
         ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
         ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
         if (peer.family() != AF_UNIX) set_nodelay(socket.get());

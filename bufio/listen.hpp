@@ -15,10 +15,14 @@ namespace bufio {
 class Listener {
 public:
     using Callback = std::function<void(Fd socket, const Address& peer)>;
+    using Starved = std::function<void(int code)>;
 
     // Throws std::system_error: the address can't be listened on. A port of 0 is any free one.
-    // The listener must not be destroyed by the callback.
-    Listener(ev::Loop& loop, const Address& address, Callback accepted);
+    // `starved` is told the errno of the first pause, and then none until one was accepted
+    // again. The listener must not be destroyed by its callbacks.
+    Listener(
+        ev::Loop& loop, const Address& address, Callback accepted,
+        Starved starved = [](int) {});
     ~Listener();
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
@@ -27,11 +31,13 @@ public:
 
 private:
     void accept_some();
-    void pause();
+    void pause(int code);
 
     Fd socket_;
     Address address_;
     Callback accepted_;
+    Starved starved_;
+    bool starving_ = false;  // and that is told
     ev::Timer pause_;
     ev::Watch watch_;
 };

@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <functional>
+#include <random>
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -189,6 +190,39 @@ TEST_CASE("a client that resets, at whatever moment, costs a line at most") {
     CHECK(standing.got == "still here");
 }
 
+TEST_CASE("a storm of clients, each gone by a reset at a moment of its own") {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    const std::size_t burst = std::min<std::size_t>(1000, (limit.rlim_cur - 100) / 2);
+    EchoServer::Options options;
+    options.max_connections = burst;
+    House house(std::move(options));
+    Peer standing(house);
+    house.until_connections(1);
+    std::minstd_rand chance(7);
+    std::vector<Peer> peers;
+    for (std::size_t i = 1; i < burst; ++i) peers.emplace_back(house);
+    const std::string bytes = bytes_of(100'000);
+    while (!peers.empty()) {
+        Peer& peer = peers[chance() % peers.size()];
+        if (chance() % 2 == 0) peer.send(std::string_view(bytes).substr(chance() % 100'000));
+        if (chance() % 2 == 0) house.loop.step(0s);
+        if (chance() % 2 == 0) peer.receive();
+        if (chance() % 2 == 0) continue;
+        peer.abort();
+        std::swap(peer, peers.back());
+        peers.pop_back();
+    }
+    house.until([&] { return house.server.counters().accepted == burst; });
+    house.until_connections(1);
+    CHECK(house.log.size() < burst);
+    CHECK(house.server.counters().failed == house.log.size());
+    standing.exchange(house, "still here");
+    CHECK(standing.got == "still here");
+}
+
 TEST_CASE("idleness is counted from the last byte in either direction") {
     EchoServer::Options options;
     options.idle_timeout = 10s;
@@ -266,6 +300,11 @@ TEST_CASE("out of descriptors it waits, and goes on when there are some again") 
     house.until_connections(3);
     for (int i = 0; i < 10; ++i) house.loop.step(0s);
     CHECK(house.server.connections() == 3);
+    for (int i = 0; i < 3; ++i) {  // it looks again, in vain, and says no more
+        fake_now += 10s;
+        for (int turn = 0; turn < 3; ++turn) house.loop.step(0s);
+    }
+    CHECK(house.log == std::vector<std::string>{"pauses, Too many open files"});
     peers[0].abort();
     house.until_connections(2);
     fake_now += 10s;

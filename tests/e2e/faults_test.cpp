@@ -74,6 +74,18 @@ TEST_CASE("fault --dup: there is a reply that nobody asked for") {
     CHECK(contains(outcome.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 unasked"));
 }
 
+TEST_CASE("without a framing the faults act on what one read brings") {
+    Server server({"--corrupt", "1"});
+    const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, lines(1));
+    CHECK(contains(outcome.errors, "1 sent, 0 echoed, "));
+    CHECK(outcome.status == 1);
+    Server deaf({"--drop", "1"});
+    const Outcome lost =
+        run({yodel, "-f", "raw", "-W", "50ms", "-q", "50ms", "127.0.0.1", deaf.port()}, "abc");
+    CHECK(contains(lost.errors, "1 sent, 0 echoed, 0 bad, 1 lost"));
+    CHECK(lost.output.empty());
+}
+
 TEST_CASE("the same seed meets the same faults, another one others") {
     const std::vector<std::string> faults{"--corrupt", "0.3", "--dup", "0.3", "--seed"};
     const auto output = [&](const char* seed) {

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 using test::Certificates;
@@ -187,6 +188,42 @@ TEST_CASE("what a client sent before it closed its side comes back whole") {
     const Outcome outcome =
         run({"socat", "-t", "10", "-", "TCP:127.0.0.1:" + server.port()}, bytes);
     CHECK((outcome.output == bytes));
+}
+
+TEST_CASE("many at once, slow and fast, plain and by TLS, each get all of their own") {
+    const bool tls = GENERATE(false, true);
+    Server server(tls ? std::vector<std::string>{"--self-signed"} : std::vector<std::string>{});
+    const std::string options = tls ? "--tls -k" : "-4";
+    const Folder folder;
+    std::vector<std::unique_ptr<Process>> clients;
+    for (int i = 0; i < 8; ++i) {
+        const std::string reader = i % 2 == 0 ? "cat" : "dd bs=1k status=none";
+        clients.push_back(std::make_unique<Process>(std::vector<std::string>{
+            "sh", "-c",
+            "head -c 2000000 /dev/urandom >\"$2\"; \"$0\" --quiet -f raw " + options +
+                " 127.0.0.1 \"$1\" <\"$2\" | " + reader + " | cmp - \"$2\" && echo same",
+            yodel, server.port(), folder.path(std::to_string(i))}));
+        clients.back()->close_input();
+    }
+    for (const auto& client : clients) {
+        CHECK(client->wait_exit() == 0);
+        CAPTURE(client->errors());
+        CHECK(client->output() == "same\n");
+    }
+}
+
+TEST_CASE("64 MiB come back, plain and by TLS") {
+    const bool tls = GENERATE(false, true);
+    Server server(tls ? std::vector<std::string>{"--self-signed"} : std::vector<std::string>{});
+    const std::string options = tls ? "--tls -k" : "-4";
+    const Folder folder;
+    const Outcome outcome =
+        run({"sh", "-c",
+             "head -c 64M /dev/urandom >\"$2\"; \"$0\" --quiet -f raw " + options +
+                 " 127.0.0.1 \"$1\" <\"$2\" | cmp - \"$2\" && echo same",
+             yodel, server.port(), folder.path("bytes")});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.output == "same\n");
 }
 
 TEST_CASE("on TERM and INT it delivers what is on its way and leaves with 0") {

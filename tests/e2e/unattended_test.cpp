@@ -88,3 +88,15 @@ TEST_CASE("a terminal sees how it goes, while the replies go elsewhere") {
     REQUIRE(tty.wait_for("yodel: 3 sent, 3 echoed, 0 bad, 0 lost; rtt"));
     CHECK(tty.wait_exit() == 0);
 }
+
+TEST_CASE("^C on the terminal ends it with the sum of all") {
+    Server server({"--drop", "0.5", "-f", "line"});
+    test::Tty tty(
+        {.arguments = {yodel, "-i", "10ms", "-W", "10ms", "127.0.0.1", server.port()}});
+    REQUIRE(tty.wait_for("no reply, seq "));
+    REQUIRE(tty.wait_for("64 bytes, seq "));
+    tty.send("\x03");
+    REQUIRE(tty.wait_for("bad, "));
+    CHECK(tty.wait_for([&] { return contains(tty.output(), "; rtt min/p50/p95/p99/max "); }));
+    CHECK(tty.wait_exit() == 128 + SIGINT);
+}

@@ -88,7 +88,7 @@ void MessageLog::answered(WallTime at, const Message& message, const Reply& repl
 void MessageLog::lost(WallTime at, const Message& message, const std::string& why) {
     const auto it = open_.find(message.id);
     add({Kind::lost, at, {}, it == open_.end() ? nullptr : it->second}, message.payload,
-        {{" " + why, Style::bad}}, Style::dim);
+        {{" - " + why, Style::bad}}, Style::dim);
 }
 
 void MessageLog::unasked(WallTime at, std::string_view payload) {

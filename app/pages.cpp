@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace yodel {
 
@@ -26,13 +27,15 @@ void add_title(Rows& rows, const std::string& title) {
 
 std::string ms(ev::Duration duration) { return milliseconds_text(duration) + " ms"; }
 
-// The bytes at the front that take at most so many columns, one cell at the least.
+// The bytes at the front that take at most so many columns, one cell at the least; up to the
+// end of a word, if there is one.
 std::size_t fitting(std::string_view bytes, int room) {
     std::size_t end = ui::next_cell(bytes, 0);
     while (end < bytes.size() &&
            ui::columns(bytes.substr(0, ui::next_cell(bytes, end))) <= room)
         end = ui::next_cell(bytes, end);
-    return end;
+    const std::size_t blank = end < bytes.size() ? bytes.rfind(' ', end - 1) : bytes.npos;
+    return blank == bytes.npos ? end : blank + 1;
 }
 
 // A bar of up to `width` columns.
@@ -89,11 +92,17 @@ void add_side(Rows& rows, const std::string& name, std::string_view bytes, std::
     add_hex(rows, bytes, marked, width);
 }
 
+std::string phases_text(const Session::Phases& phases) {
+    const std::string text = "look-up " + ms(phases.lookup) + ", TCP " + ms(phases.tcp);
+    return phases.tls == ev::Duration::zero() ? text : text + ", TLS " + ms(phases.tls);
+}
+
 void add_tls(Rows& rows, const bufio::TlsFacts& tls, int width) {
-    add_title(rows, "TLS");
-    if (!tls.version.empty())
+    if (!tls.version.empty()) {
+        add_title(rows, "TLS");
         add_fact(rows, "version",
                  tls.version + ", " + tls.cipher + (tls.resumed ? ", resumed" : ""), width);
+    }
     if (!tls.alpn.empty()) add_fact(rows, "protocol", tls.alpn, width);
     if (tls.subject.empty()) return;
     add_title(rows, "Certificate");
@@ -102,8 +111,10 @@ void add_tls(Rows& rows, const bufio::TlsFacts& tls, int width) {
              verified ? Style::good : Style::bad);
     add_fact(rows, "subject", tls.subject, width);
     add_fact(rows, "issuer", tls.issuer, width);
-    add_fact(rows, "ends", tls.not_after + ", in " + std::to_string(tls.days_left) + " days",
-             width, tls.days_left < 14 ? Style::warn : Style::normal);
+    const std::string days = std::to_string(std::abs(tls.days_left)) + " days";
+    add_fact(rows, "ends",
+             tls.not_after + (tls.days_left < 0 ? ", " + days + " ago" : ", in " + days), width,
+             tls.days_left < 14 ? Style::warn : Style::normal);
     add_fact(rows, "pin", "--pinnedpubkey " + tls.pin, width);
     for (const std::string& link : tls.chain) add_fact(rows, "chain", link, width);
 }
@@ -151,8 +162,10 @@ Rows connection_page(const Session& session, const std::string& key_log, int wid
     add_title(rows, "Connection");
     const Session::Options& options = session.options();
     add_fact(rows, "target", options.endpoint.text(), width);
-    if (session.address().family() != AF_UNSPEC)
+    if (session.address().family() != AF_UNSPEC) {
         add_fact(rows, "address", session.address().text(), width);
+        add_fact(rows, "took", phases_text(session.phases()), width);
+    }
     add_fact(rows, "framing", options.framing->name, width);
     add_fact(rows, "timeouts",
              "connect " + duration_text(options.connect_timeout) + ", reply " +

@@ -28,8 +28,6 @@ namespace {
 constexpr ev::Duration frame_time = 16ms;
 // For how long a second ^C quits.
 constexpr ev::Duration quit_time = 2s;
-// What stands in the empty line until the first one was sent.
-constexpr const char* first_hint = "F1 keys; type a line, Enter sends it and its echo is timed";
 // Round trips in the status line's little picture.
 constexpr std::size_t recent_count = 8;
 
@@ -171,13 +169,13 @@ void ScreenClient::tell_state() {
     if (state == told_state_) return;
     if (state == State::dialing) told_half_closed_ = false;
     if (state == State::open) note("connected to " + session_.address().text(), Style::good);
-    if (state == State::waiting)
-        note(explain(session_.end(), session_.tls()) + "; tried again by itself, M-r now",
-             Style::bad);
+    if (state == State::open) told_trouble_.clear();
+    const std::string end = explain(session_.end(), session_.tls());
+    if (state == State::waiting && std::exchange(told_trouble_, end) != end)
+        note(end + "; tried again by itself, M-r now", Style::bad);
     if (state != State::closed) return;
     const bool failed = exit_status(session_.end()) != 0;
-    note(explain(session_.end(), session_.tls()) + "; M-r connects anew",
-         failed ? Style::bad : Style::dim);
+    note(end + "; M-r connects anew", failed ? Style::bad : Style::dim);
 }
 
 void ScreenClient::send_queued() {
@@ -381,13 +379,16 @@ void ScreenClient::send_line() {
 void ScreenClient::send(const std::string& line) {
     const auto payload = options_.escapes ? unescaped(line) : line;
     if (!payload) return refuse(line, escapes_expected);
-    const std::uint64_t id = session_.send(*payload);
-    const std::string framing(session_.options().framing->name);
-    if (id == 0)
-        return refuse(line, payload->empty() ? "in " + framing + " there is no empty message"
-                                             : "too long for " + framing);
-    ++tally_.sent;
-    log_.sent(wall_time(), id, *payload);
+    std::uint64_t id = session_.last_id();
+    const Framing& framing = *session_.options().framing;
+    const std::string name(framing.name);
+    if (session_.send(*payload) == 0)
+        return refuse(line, payload->empty() ? "in " + name + " there is no empty message"
+                                             : "too long for " + name);
+    for (const std::string_view piece : pieces(framing, *payload)) {
+        ++tally_.sent;
+        log_.sent(wall_time(), ++id, piece);
+    }
     session_.flush();
 }
 
@@ -466,6 +467,16 @@ std::vector<ui::Span> ScreenClient::status() const {
     return parts;
 }
 
+// What to do, where that is not plain; null where it is.
+const char* ScreenClient::hint() const {
+    if (page_) return "Esc goes back; Up Down PgUp PgDn scroll";
+    if (finding_) return "n older, N newer; Esc goes back to the end";
+    if (log_.transcript().selected())
+        return "Enter opens it; M-Up M-Down select; Esc goes back";
+    if (!history_.lines().empty()) return nullptr;
+    return "F1 keys; type a line, Enter sends it and its echo is timed";
+}
+
 // The line that the keys go to, with what they are for where that is not the message.
 ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     ui::Row row;
@@ -478,8 +489,8 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
         ui::cut(row, width);
         return row;
     }
-    if (!find_ && editor_.empty() && history_.lines().empty()) {
-        ui::append(row, first_hint, Style::dim);
+    if (const char* const text = find_ || !editor_.empty() ? nullptr : hint()) {
+        ui::append(row, text, Style::dim);
         ui::cut(row, width);
         return row;
     }

@@ -104,6 +104,7 @@ private:
     void await_display();
     Rows main_rows(int width, int height);
     std::vector<ui::Span> status() const;
+    const char* hint() const;
     ui::Row input_row(int width, ui::Frame& frame);
     void schedule_clock();
 
@@ -122,8 +123,9 @@ private:
     std::deque<std::string> queued_;   // typed while there was no connection
     Session::State told_state_ = Session::State::idle;  // by the log
     bool told_half_closed_ = false;
-    bool changed_ = true;   // since the last drawing
-    ev::Timer quit_asked_;  // runs while another ^C quits
+    std::string told_trouble_;  // of the last try to connect: said once, however many follow
+    bool changed_ = true;       // since the last drawing
+    ev::Timer quit_asked_;      // runs while another ^C quits
     ev::Watch keyboard_;
     ev::Timer escape_;   // runs while an ESC may be a key or the beginning of one
     ev::Watch display_;  // while the terminal has yet to take what was drawn

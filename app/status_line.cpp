@@ -47,10 +47,15 @@ std::string reason_words(const bufio::End& end) {
 
 std::string closed_words(const Session& session) {
     const bufio::TlsFacts* const tls = session.tls();
-    if (session.end().reason != bufio::Reason::certificate)
-        return "closed: " + session.end().text;
-    if (tls && tls->days_left < 0) return "CERT EXPIRED " + tls->not_after + " (M-i shows it)";
-    return "CERT REFUSED (M-i shows it)";
+    const std::string where = " (M-i shows it)";
+    switch (session.end().reason) {
+    case bufio::Reason::certificate:
+        if (tls && tls->days_left < 0) return "CERT EXPIRED " + tls->not_after + where;
+        return "CERT REFUSED" + where;
+    case bufio::Reason::own_certificate: return "CLIENT CERT REFUSED" + where;
+    case bufio::Reason::pin: return "PIN DIFFERS" + where;
+    default: return "closed: " + session.end().text;
+    }
 }
 
 std::string waiting_words(const Session& session, ev::Time now) {
@@ -65,7 +70,9 @@ Style state_style(const Session& session) {
 }
 
 void add_tls(std::vector<ui::Span>& parts, const bufio::TlsFacts& tls) {
-    parts.push_back({tls.version, Style::status});
+    std::string version = tls.version;
+    std::erase(version, 'v');  // TLS1.3
+    parts.push_back({version, Style::status});
     if (!tls.unverified.empty()) return parts.push_back({"UNVERIFIED (-k)", Style::status_bad});
     const long soon = 14;  // days
     parts.push_back({sign_right.text() + std::to_string(tls.days_left) + "d",

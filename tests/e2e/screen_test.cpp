@@ -55,7 +55,7 @@ TEST_CASE("a line is sent, its echo is shown with its time, and ^D leaves") {
 TEST_CASE("with TLS the program trusts the certificate that it made for itself") {
     Tty tty({.arguments = {yodel, "--tls"}});
     REQUIRE(tty.wait_for("up 00:"));
-    CHECK(tty.wait_for("TLSv1.3"));
+    CHECK(tty.wait_for(" TLS1.3 "));
     CHECK_FALSE(tty.shows("UNVERIFIED"));
     type(tty, "hello");
     REQUIRE(tty.wait_for("ms ‹ hello ✓"));
@@ -199,6 +199,9 @@ TEST_CASE("what can't be connected to is tried again, and said at the end") {
     Tty tty({.arguments = {yodel, "127.0.0.1", port}});
     REQUIRE(tty.wait_for("cannot connect to 127.0.0.1:" + port + ": Connection refused"));
     REQUIRE(tty.wait_for("refused; retry 1 in 0."));
+    REQUIRE(tty.wait_for("retry 2 in"));
+    const std::string screen = tty.screen();  // where the trouble is told once
+    CHECK(screen.find("cannot connect") == screen.rfind("cannot connect"));
     tty.send("\x03");
     REQUIRE(tty.wait_for("closed: cannot connect"));
     tty.send("\x03\x03");
@@ -249,6 +252,57 @@ TEST_CASE("a certificate that is not accepted is not tried again") {
     CHECK(tty.wait_for("yodel: the certificate of localhost expired on 20"));
 }
 
+TEST_CASE("what is wrong with TLS has a word, a sentence and an option") {
+    test::Certificates certificates;
+    certificates.self_sign("own", "DNS:localhost");
+    certificates.issue("other", "DNS:example.org");
+    certificates.issue("good", "DNS:localhost");
+    auto demanding = certificates.server_options("good");
+    demanding.insert(demanding.end(), {"--cacert", certificates.authority()});
+    const std::string no_pin = "sha256//" + std::string(43, 'A') + "=";
+    const struct {
+        std::vector<std::string> server, client;
+        const char *word, *sentence;
+        int status;
+    } cases[] = {
+        {certificates.server_options("own"),
+         {},
+         "CERT REFUSED (M-i shows it)",
+         "the certificate of localhost is self-signed; to accept it:",
+         60},
+        {certificates.server_options("other"),
+         {},
+         "CERT REFUSED (M-i shows it)",
+         "the certificate of localhost is for example.org, not for",
+         60},
+        {demanding,
+         {},
+         "CLIENT CERT REFUSED (M-i shows it)",
+         "--cert FILE and --key FILE name it",
+         58},
+        {certificates.server_options("own"),
+         {"--pinnedpubkey", no_pin},
+         "PIN DIFFERS (M-i shows it)",
+         "the public key of localhost is not the pinned one",
+         90},
+        {{}, {}, "closed: the peer does not speak TLS", "the peer does not speak TLS", 35},
+    };
+    for (const auto& each : cases) {
+        CAPTURE(each.sentence);
+        Server server(each.server);
+        std::vector<std::string> arguments{yodel, "--tls", "--cacert",
+                                           certificates.authority()};
+        arguments.insert(arguments.end(), each.client.begin(), each.client.end());
+        arguments.insert(arguments.end(), {"localhost", server.port()});
+        Tty tty({.arguments = arguments});
+        CHECK(tty.wait_for(each.word));
+        CHECK(tty.wait_for(each.sentence));
+        tty.send("\x03\x03");
+        check_gone(tty, each.status);
+        CHECK(tty.wait_for("yodel: the "));
+    }
+}
+
 TEST_CASE("each key of the table does what it says") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -294,9 +348,14 @@ TEST_CASE("each key of the table does what it says") {
     SECTION("a message with a newline inside is two of this framing") {
         type(tty, "a\x1b\rb");
         CHECK(tty.wait_for("‹ b ✓"));
+        CHECK(tty.wait_for("› a\n"));
+        CHECK(tty.wait_for("4↑ 4↓ 0…"));
     }
     SECTION("selecting and opening") {
-        tty.send("\x1b[1;3A\r");
+        tty.send("\x1b[1;3A");
+        CHECK(tty.wait_for("Enter opens it"));
+        tty.send("\r");
+        CHECK(tty.wait_for("Esc goes back; Up Down"));
         CHECK(tty.wait_for("Message 2"));
         CHECK(tty.wait_for("Received: the same"));
         CHECK(tty.wait_for("73 65 63 6f 6e 64"));

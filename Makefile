@@ -2,7 +2,7 @@
 # make test    the same, then the whole test suite
 # make         builds the programs
 # make bench   builds and runs the benchmarks
-# make fuzz    builds the fuzz targets and runs each for FUZZ_SECONDS
+# make fuzz    builds the fuzz targets and runs them, for FUZZ_SECONDS in all
 # make install PREFIX=/usr/local DESTDIR=
 # make clean
 #
@@ -45,7 +45,7 @@ bench:
 fuzz:
 	@.ci/packages build fuzz
 	@CXX=clang++ $(call configure,build/fuzz,-DYODEL_FUZZ=ON) >/dev/null
-	@$(call compile,build/fuzz)
+	@$(call compile,build/fuzz) --target fuzz
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
 
 install: all

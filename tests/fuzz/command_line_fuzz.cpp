@@ -1,0 +1,66 @@
+// Any command line: what is accepted makes sense and has an address's form, what is not is
+// refused in words.
+#include "app/client_options.hpp"
+#include "app/command_line.hpp"
+#include "app/escapes.hpp"
+#include "app/target.hpp"
+
+#include <getopt.h>
+
+#include <cassert>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace yodel;
+
+namespace {
+
+std::vector<std::string> words_of(std::string_view bytes) {
+    std::vector<std::string> words{"yodel"};
+    while (!bytes.empty()) {
+        const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+        words.emplace_back(bytes.substr(0, end));
+        bytes.remove_prefix(std::min(end + 1, bytes.size()));
+    }
+    return words;
+}
+
+void check(const ClientOptions& options) {
+    if (options.help || options.version || options.own_server) return;
+    bufio::Endpoint endpoint = options.session.endpoint;
+    assert(!endpoint.path.empty() || !endpoint.service.empty());
+    assert(!endpoint.text().empty());
+    endpoint.numeric = true;  // nobody is asked
+    const bufio::Found found = bufio::look_up_numeric(endpoint);
+    assert(found.addresses.empty() != found.error.empty());
+    for (const bufio::Address& address : found.addresses) assert(!address.text().empty());
+    for (const std::string& name : options.tls.alpn) assert(name.size() - 1 < 255);
+}
+
+template <class Parse>
+void refused_in_words(Parse parse) {
+    try {
+        parse();
+    } catch (const UsageError& error) {
+        assert(*error.what() != '\0');
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+    std::vector<std::string> words = words_of(bytes);
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    ::optind = 0;  // begins anew
+    refused_in_words(
+        [&] { check(parse_client_options(static_cast<int>(words.size()), argv.data())); });
+    refused_in_words([&] { parse_listening_target(words.back()); });
+    const auto plain = unescaped(bytes);
+    assert(!plain || plain->size() <= bytes.size());
+    return 0;
+}

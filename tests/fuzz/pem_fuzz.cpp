@@ -1,0 +1,50 @@
+// Any bytes in the files that are named for TLS: they are used, or refused with a reason.
+#include "bufio/tls.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cstdint>
+#include <string>
+
+using namespace bufio;
+
+namespace {
+
+class File {
+public:
+    File(const std::uint8_t* data, std::size_t size) : fd_(::memfd_create("pem", MFD_CLOEXEC)) {
+        [[maybe_unused]] const ssize_t written = ::write(fd_.get(), data, size);
+    }
+    std::string path() const { return "/proc/self/fd/" + std::to_string(fd_.get()); }
+
+private:
+    Fd fd_;
+};
+
+void use(unsigned role, const std::string& file) {
+    TlsClientOptions client;
+    client.ca_directory = "/nowhere";  // the system's would take time
+    if (role == 0) TlsContext::self_signed_server(file);
+    if (role == 1) TlsContext::server({file, {}, {}});
+    if (role == 2) client.ca_file = file;
+    if (role == 3) client.crl_file = file;
+    if (role > 1) TlsContext::client(client);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size < 1) return 0;
+    const File file(data + 1, size - 1);
+    try {
+        use(data[0] % 4u, file.path());
+    } catch (const TlsError& error) {
+        assert(error.end().reason == Reason::trust ||
+               error.end().reason == Reason::own_certificate);
+        assert(error.end().text.find(file.path()) != std::string::npos);
+    }
+    return 0;
+}

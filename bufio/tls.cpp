@@ -6,8 +6,6 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
 
 namespace bufio {
 
@@ -29,8 +27,10 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
                "key " + key_file + " is not that of certificate " + file);
 }
 
+const std::string trusted = "trusted certificates ";
+
 [[noreturn]] void refuse_trust(const std::string& path) {
-    refuse(Reason::trust, "trusted certificates " + path + ": " + openssl_reason());
+    refuse(Reason::trust, trusted + path + ": " + openssl_reason());
 }
 
 void trust(SSL_CTX* context, const std::string& file, const std::string& directory) {
@@ -41,36 +41,40 @@ void trust(SSL_CTX* context, const std::string& file, const std::string& directo
         refuse_trust(directory);
 }
 
-// Whether a file is named by the hash of its certificate's subject, like 5ed36f99.0.
-bool is_hashed(const std::string& name) {
-    if (name.size() != 10 || name.compare(8, 2, ".0") != 0) return false;
-    return name.find_first_not_of("0123456789abcdef") == 8;
+// Called by OpenSSL for an authority that it has found nowhere else. What is found belongs to
+// the store, and OpenSSL counts it once more itself.
+int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* name,
+                 X509_OBJECT* found) {
+    auto* const file = static_cast<X509_LOOKUP*>(X509_LOOKUP_get_method_data(lookup));
+    if (type != X509_LU_X509 || !file) return 0;
+    X509_LOOKUP_set_method_data(lookup, nullptr);
+    X509_LOOKUP_load_file(file, nullptr, X509_FILETYPE_DEFAULT);
+    ERR_clear_error();
+    const X509_OBJECT* const known = X509_OBJECT_retrieve_by_subject(
+        X509_STORE_get0_objects(X509_LOOKUP_get_store(lookup)), type, name);
+    if (!known) return 0;
+    X509* const certificate = X509_OBJECT_get0_X509(known);
+    X509_OBJECT_set1_X509(found, certificate);
+    X509_free(certificate);
+    return 1;
 }
 
-bool holds_hashed(const std::string& directory) {
-    std::error_code error;
-    std::filesystem::directory_iterator it(directory, error);
-    while (!error && it != std::filesystem::directory_iterator()) {
-        if (is_hashed(it->path().filename().string())) return true;
-        it.increment(error);
-    }
-    return false;
-}
-
-std::string environment(const char* name) {
-    const char* const value = std::getenv(name);
-    return value ? value : "";
-}
-
-// The system's bundle takes longer to parse than all the rest of a start; where the same
-// certificates lie in a hashed directory, those that are needed are looked up there.
+// The system's bundle takes longer to parse than all the rest of a start: it is left alone
+// until an authority is wanted that is not in the directory, where those needed are looked up
+// by hash.
 void trust_system(SSL_CTX* context) {
-    const std::string file = environment(X509_get_default_cert_file_env());
-    const std::string directory = environment(X509_get_default_cert_dir_env());
-    const std::string usual = X509_get_default_cert_dir();
-    trust(context, file, directory);
-    if (directory.empty() && holds_hashed(usual)) return trust(context, {}, usual);
-    if (file.empty()) SSL_CTX_set_default_verify_file(context);
+    const char* const named = std::getenv(X509_get_default_cert_file_env());
+    if (named && *named && ::access(named, R_OK) != 0)
+        refuse(Reason::trust, system_end(Reason::trust, trusted + named, errno).text);
+    SSL_CTX_set_default_verify_dir(context);
+    static X509_LOOKUP_METHOD* const method = [] {
+        X509_LOOKUP_METHOD* const made = X509_LOOKUP_meth_new("file, once it is needed");
+        X509_LOOKUP_meth_set_get_by_subject(made, find_in_file);
+        return made;
+    }();
+    X509_STORE* const store = SSL_CTX_get_cert_store(context);
+    X509_LOOKUP* const file = X509_STORE_add_lookup(store, X509_LOOKUP_file());
+    X509_LOOKUP_set_method_data(X509_STORE_add_lookup(store, method), file);
 }
 
 void check_revocation(SSL_CTX* context, const std::string& file) {
@@ -166,7 +170,8 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
     const bool by_chain = options.verify && options.pins.empty();
     SSL_CTX_set_verify(ctx, by_chain ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, note_verification);
     trust(ctx, options.ca_file, options.ca_directory);
-    if (options.ca_file.empty() && options.ca_directory.empty()) trust_system(ctx);
+    const bool named = !options.ca_file.empty() || !options.ca_directory.empty();
+    if (!named && options.pins.empty()) trust_system(ctx);
     if (!options.crl_file.empty()) check_revocation(ctx, options.crl_file);
     if (!options.certificate.empty()) use_certificate(ctx, options.certificate, options.key);
     if (options.min_version != 0) SSL_CTX_set_min_proto_version(ctx, options.min_version);

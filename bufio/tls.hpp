@@ -26,7 +26,7 @@ private:
 
 struct TlsClientOptions {
     // With both of these empty the system's are trusted: what SSL_CERT_FILE and SSL_CERT_DIR
-    // name, or OpenSSL's own.
+    // name, or OpenSSL's own; the file is read once the directory lacks an authority.
     std::string ca_file;            // PEM
     std::string ca_directory;       // certificates by hashed name
     std::string certificate;        // PEM file, our own; with its chain

@@ -5,6 +5,8 @@
 #include "tests/bufio/fixture.hpp"
 
 #include <cstdlib>
+#include <fstream>
+#include <string>
 
 using namespace test;
 using bufio::TlsClientOptions;
@@ -74,18 +76,33 @@ World& world() {
     return made;
 }
 
-// Sets a variable of the environment for a while.
+// That this process has asked of files so far; 0 where the system does not count.
+long bytes_read() {
+    std::ifstream counts("/proc/self/io");
+    std::string name;
+    long count = 0;
+    counts >> name >> count;
+    return count;
+}
+
+// Sets a variable of the environment for a while; to nothing: unsets it.
 class Variable {
 public:
     Variable(const char* name, const std::string& value) : name_(name) {
-        ::setenv(name, value.c_str(), 1);
+        if (const char* const before = std::getenv(name)) before_ = before;
+        set(value);
     }
-    ~Variable() { ::unsetenv(name_); }
+    ~Variable() { set(before_); }
     Variable(const Variable&) = delete;
     Variable& operator=(const Variable&) = delete;
 
 private:
+    void set(const std::string& value) {
+        value.empty() ? ::unsetenv(name_) : ::setenv(name_, value.c_str(), 1);
+    }
+
     const char* name_;
+    std::string before_;
 };
 
 }  // namespace
@@ -286,22 +303,44 @@ TEST_CASE("verify: a hashed directory is trusted") {
 }
 
 TEST_CASE("verify: the environment names what is trusted") {
+    struct Case {
+        std::string file, directory;
+        bool accepted;
+    };
     World& w = world();
-    SECTION("in a file") {
-        const Variable file("SSL_CERT_FILE", w.ca.certificate);
-        CHECK_FALSE(talk(TlsContext::client({}), w.server(w.good)).end);
+    const std::string authority = w.ca.certificate;
+    const std::string hashed = w.files.hashed({w.ca});
+    const std::string others = w.files.hashed({w.stranger});
+    const Case c =
+        GENERATE_REF(Case{"", "", false}, Case{authority, "", true}, Case{"", hashed, true},
+                     Case{"", "/nowhere:" + hashed, true}, Case{authority, others, true},
+                     Case{w.stranger.certificate, hashed, true},
+                     Case{w.stranger.certificate, others, false});
+    const Variable file("SSL_CERT_FILE", c.file);
+    const Variable directory("SSL_CERT_DIR", c.directory);
+    const TlsContext client = TlsContext::client({});
+    for (int i = 0; i < 2; ++i) {
+        const Outcome outcome = talk(client, w.server(w.good));
+        INFO(c.file << " " << c.directory << ": " << outcome.end.text);
+        CHECK(outcome.end.reason == (c.accepted ? Reason::none : Reason::certificate));
     }
-    SECTION("in a directory") {
-        const Variable directory("SSL_CERT_DIR", w.files.hashed({w.ca}));
-        CHECK_FALSE(talk(TlsContext::client({}), w.server(w.good)).end);
-    }
-    SECTION("in neither") {
-        CHECK(talk(TlsContext::client({}), w.server(w.good)).end.reason == Reason::certificate);
-    }
-    SECTION("in a file that is not there") {
-        const Variable file("SSL_CERT_FILE", "/nowhere.pem");
-        CHECK_THROWS_AS(TlsContext::client({}), bufio::TlsError);
-    }
+}
+
+TEST_CASE("verify: a file named by the environment that is not there is told") {
+    const Variable file("SSL_CERT_FILE", "/nowhere.pem");
+    CHECK_THROWS_AS(TlsContext::client({}), bufio::TlsError);
+}
+
+TEST_CASE("verify: a hashed directory saves the reading of a bundle") {
+    World& w = world();
+    const std::string bundle = w.files.path("bundle.pem");
+    std::ofstream(bundle) << std::string(1000000, '\n') << contents(w.stranger.certificate);
+    const Variable file("SSL_CERT_FILE", GENERATE_REF(std::string(), bundle));
+    const Variable directory("SSL_CERT_DIR", w.files.hashed({w.ca}));
+    const TlsContext server = w.server(w.good);
+    const long before = bytes_read();
+    CHECK_FALSE(talk(TlsContext::client({}), server).end);
+    CHECK(bytes_read() - before < 100000);
 }
 
 TEST_CASE("verify: settings that can't be used are refused with the file's name") {

@@ -4,8 +4,11 @@
 #include "tests/bufio/system.hpp"
 
 #include <arpa/inet.h>
+#include <sys/wait.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <future>
 #include <optional>
 
@@ -223,6 +226,28 @@ TEST_CASE("a look-up that is given up calls nobody, and ends by itself") {
     answer.set_value();
     settle(dial.loop);
     CHECK(dial.calls == 0);
+}
+
+TEST_CASE("a program may end while a look-up goes on") {
+    std::fflush(nullptr);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        std::promise<void> started;
+        Faults faults;
+        faults.resolve = [&](const std::string&) {
+            started.set_value();
+            for (;;) ::pause();
+            return std::vector<Address>{};
+        };
+        Dial dial;
+        dial.start(to("slow.example", 7));
+        settle(dial.loop);
+        started.get_future().wait();
+        std::exit(0);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    CHECK(status == 0);
 }
 
 TEST_CASE("a name without an address is told") {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <string>
@@ -82,6 +83,18 @@ inline int open_descriptors() {
     for (int fd = 0; fd < 1024; ++fd) count += ::fcntl(fd, F_GETFD) >= 0;
     return count;
 }
+
+// Lets a SIGPIPE kill, as it does where the program has not said otherwise.
+class DeadlySigpipe {
+public:
+    DeadlySigpipe() { before_ = std::signal(SIGPIPE, SIG_DFL); }
+    ~DeadlySigpipe() { std::signal(SIGPIPE, before_); }
+    DeadlySigpipe(const DeadlySigpipe&) = delete;
+    DeadlySigpipe& operator=(const DeadlySigpipe&) = delete;
+
+private:
+    void (*before_)(int);
+};
 
 inline std::string pattern(std::size_t size) {
     std::string bytes(size, '\0');

@@ -5,7 +5,6 @@
 #include "tests/bufio/system.hpp"
 
 #include <cerrno>
-#include <csignal>
 
 using namespace test;
 
@@ -91,6 +90,24 @@ TEST_CASE("an echo takes one call to read and one to write") {
     CHECK(faults.send_calls == 200);
 }
 
+TEST_CASE("an echo in the steady state allocates nothing") {
+    Plain plain;
+    plain.open_far();
+    plain.far_user.on_change = [](Stream& stream) {
+        stream.write(stream.received());
+        stream.consume(stream.received().size());
+    };
+    plain.near.got.reserve(1000);
+    std::size_t before = 0;
+    for (std::size_t i = 1; i <= 100; ++i) {
+        if (i == 10) before = allocations();
+        plain.near.stream->write("ping");
+        while (plain.near.got.size() < 4 * i && plain.loop.step(patience)) {
+        }
+    }
+    CHECK(allocations() == before);
+}
+
 TEST_CASE("calls that were interrupted are made again") {
     Plain plain;
     plain.open_far();
@@ -169,16 +186,12 @@ TEST_CASE("a reset is told in every state") {
 }
 
 TEST_CASE("writing to a peer that is gone kills nobody") {
-    struct sigaction before {};
-    struct sigaction standard {};
-    standard.sa_handler = SIG_DFL;
-    ::sigaction(SIGPIPE, &standard, &before);
+    const DeadlySigpipe deadly;
     Plain plain({}, false);
     plain.far.reset();
     plain.near.stream->write("x");
     REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
     CHECK(plain.near.reason() == Reason::send);
-    ::sigaction(SIGPIPE, &before, nullptr);
 }
 
 TEST_CASE("aborting resets the connection") {

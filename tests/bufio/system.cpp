@@ -3,14 +3,17 @@
 #include <netdb.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace test {
 
 namespace {
 Faults* current = nullptr;
+std::atomic<std::size_t> allocation_count = 0;
 
 addrinfo* make_entry(const bufio::Address& address) {
     auto* const made = static_cast<addrinfo*>(std::calloc(1, sizeof(addrinfo)));
@@ -42,9 +45,19 @@ bool refused(long allowed) {
 Faults::Faults() { current = this; }
 Faults::~Faults() { current = nullptr; }
 
+std::size_t allocations() { return allocation_count; }
+
 }  // namespace test
 
 using test::current;
+
+void* operator new(std::size_t size) {
+    ++test::allocation_count;
+    if (void* const made = std::malloc(size)) return made;
+    throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 extern "C" {
 

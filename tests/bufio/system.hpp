@@ -32,4 +32,7 @@ struct Faults {
     std::size_t send_calls = 0;
 };
 
+// Calls of operator new so far.
+std::size_t allocations();
+
 }  // namespace test

@@ -349,6 +349,52 @@ TEST_CASE("TLS: keys are updated while both directions carry data") {
     CHECK(round > 1);
 }
 
+TEST_CASE("TLS: what belongs to a handshake may come at any moment, in any pieces") {
+    TlsClientOptions options = trusting(tls13);
+    options.certificate = world().client.certificate;
+    options.key = world().client.key;
+    HalfRaw half(TlsContext::client(options));
+    half.open();
+    SSL* const ssl = half.peer->ssl;
+    SSL_CTX_load_verify_file(half.peer->ctx, world().ca.certificate.c_str());
+    SSL_set_verify(ssl, SSL_VERIFY_PEER, nullptr);
+    Faults faults;
+    faults.recv = [](std::size_t) { return 7; };
+    std::string expected;
+    for (int i = 0; i < 12; ++i) {
+        if (i % 3 == 0) SSL_new_session_ticket(ssl);
+        if (i % 3 == 1) SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED);
+        if (i == 5) CHECK(SSL_verify_client_post_handshake(ssl) == 1);
+        CHECK(half.peer->handshake());
+        half.peer->write("word");
+        expected += "word";
+        half.near.stream->write("word");
+        REQUIRE(half.run_until([&] {
+            half.peer->read();
+            return half.near.got == expected && half.peer->got == expected;
+        }));
+    }
+    CHECK(SSL_get0_peer_certificate(ssl) != nullptr);
+}
+
+TEST_CASE("TLS: a client's wish for another handshake is refused") {
+    auto [one, other] = socket_pair();
+    ev::Loop loop;
+    Taker far;
+    far.open(loop, usual_server().accept(std::move(one)));
+    RawPeer peer(TLS_client_method(), std::move(other));
+    SSL_CTX_set_max_proto_version(peer.ctx, TLS1_2_VERSION);
+    peer.begin();
+    SSL_set_connect_state(peer.ssl);
+    REQUIRE(run_until(loop, [&] { return peer.handshake() && far.stream->open(); }));
+    SSL_renegotiate(peer.ssl);
+    CHECK_FALSE(peer.handshake());
+    settle(loop);
+    CHECK_FALSE(peer.handshake());
+    CHECK(ERR_GET_REASON(ERR_peek_error()) == SSL_R_NO_RENEGOTIATION);
+    ERR_clear_error();
+}
+
 TEST_CASE("TLS: renegotiation is refused, and harms nothing") {
     HalfRaw half(tls12);
     half.open();
@@ -439,6 +485,7 @@ TEST_CASE("TLS: the secrets are appended to the key log, which nobody else may r
 }
 
 TEST_CASE("TLS: a peer that goes is told in every state") {
+    const DeadlySigpipe deadly;
     HalfRaw half(GENERATE(tls12, tls13));
     half.open();
     SECTION("with more to send than the system takes") {
@@ -493,6 +540,41 @@ TEST_CASE("TLS: reading stops above the high-water mark and goes on") {
     secure.near.take(*secure.near.stream);
     REQUIRE(secure.run_until([&] { return secure.near.got.size() == bytes.size(); }));
     CHECK((secure.near.got == bytes));
+}
+
+TEST_CASE("TLS: two streams with both directions full go on when one reads") {
+    Secure secure;
+    secure.connect(TlsContext::client(trusting()), usual_server());
+    REQUIRE(secure.opened());
+    const std::string bytes = pattern(4 * 1024 * 1024);
+    secure.near.on_change = secure.far.on_change = [](Stream&) {};
+    CHECK(secure.near.stream->write(bytes));
+    CHECK(secure.far.stream->write(bytes));
+    settle(secure.loop, 200);
+    CHECK(secure.near.stream->pending() > 0);
+    CHECK(secure.far.stream->pending() > 0);
+    for (Taker* const side : {&secure.near, &secure.far}) {
+        side->on_change = {};
+        side->take(*side->stream);
+        REQUIRE(secure.run_until([&] { return side->got.size() == bytes.size(); }));
+        CHECK((side->got == bytes));
+    }
+}
+
+TEST_CASE("TLS: an echo in the steady state allocates nothing") {
+    Secure secure;
+    secure.connect(TlsContext::client(trusting()), usual_server());
+    secure.echo();
+    REQUIRE(secure.opened());
+    secure.near.got.reserve(1000);
+    std::size_t before = 0;
+    for (std::size_t i = 1; i <= 100; ++i) {
+        if (i == 10) before = allocations();
+        secure.near.stream->write("ping");
+        while (secure.near.got.size() < 4 * i && secure.loop.step(patience)) {
+        }
+    }
+    CHECK(allocations() == before);
 }
 
 TEST_CASE("TLS: an echo takes one call to read and one to write") {

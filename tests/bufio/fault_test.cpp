@@ -1,0 +1,107 @@
+// Whole conversations, plain and TLS, whose system calls move a byte at a time, or fail from
+// one position after the other on.
+#include "bufio/tls.hpp"
+
+#include "tests/bufio/fixture.hpp"
+#include "tests/bufio/system.hpp"
+
+#include <cerrno>
+
+using namespace test;
+
+namespace {
+
+const std::string question = pattern(1000);
+const std::string answer = pattern(40000);  // several records
+
+// Says its piece, then listens until the end, and is gone.
+struct Side final : Stream::User {
+    void open(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport,
+              const std::string& sent) {
+        stream = std::make_unique<Stream>(loop, std::move(transport), *this);
+        stream->write(sent);
+        stream->finish();
+    }
+    void stream_changed(Stream& s) override {
+        got += s.received();
+        s.consume(s.received().size());
+        end = s.end();
+        if (end) stream.reset();
+    }
+
+    std::unique_ptr<Stream> stream;
+    std::string got;
+    bufio::End end;
+};
+
+struct Conversation {
+    explicit Conversation(bool tls) {
+        static const bufio::TlsContext server = bufio::TlsContext::self_signed_server();
+        bufio::TlsClientOptions options;
+        options.pins = {server.pin()};
+        auto [one, other] = socket_pair();
+        using bufio::make_plain_transport;
+        near.open(loop,
+                  tls ? bufio::TlsContext::client(options).connect(std::move(one), "localhost")
+                      : make_plain_transport(std::move(one)),
+                  question);
+        far.open(loop,
+                 tls ? server.accept(std::move(other)) : make_plain_transport(std::move(other)),
+                 answer);
+        ended = run_until(loop, [&] { return near.end && far.end; });
+    }
+    bool clean() const {
+        return near.end.reason == Reason::clean && far.end.reason == Reason::clean;
+    }
+
+    ev::Loop loop;
+    Side near;
+    Side far;
+    bool ended = false;
+};
+
+// Fails from the call of this number on.
+auto failing(int position, int code, bool& failed) {
+    return [position, code, &failed, call = 0](std::size_t size) mutable {
+        if (++call < position) return static_cast<long>(size);
+        failed = true;
+        return -static_cast<long>(code);
+    };
+}
+
+}  // namespace
+
+TEST_CASE("bytes that move one by one, with interruptions, are all delivered") {
+    Faults faults;
+    const auto stingy = [call = 0](std::size_t) mutable {
+        constexpr long outcomes[] = {-EINTR, -EAGAIN, 1, 1};
+        return outcomes[call++ % 4];
+    };
+    faults.recv = faults.send = stingy;
+    const Conversation talk(GENERATE(false, true));
+    REQUIRE(talk.ended);
+    CHECK(talk.clean());
+    CHECK((talk.far.got == question));
+    CHECK((talk.near.got == answer));
+}
+
+TEST_CASE("a socket that fails, at whichever call, is told, and nothing false is received") {
+    const bool tls = GENERATE(false, true);
+    const bool sending = GENERATE(false, true);
+    bool failed = true;
+    for (int position = 1; failed; ++position) {
+        failed = false;
+        Faults faults;
+        (sending ? faults.send : faults.recv) =
+            failing(position, sending ? EPIPE : ECONNRESET, failed);
+        const Conversation talk(tls);
+        INFO((tls ? "TLS, " : "plain, ") << (sending ? "send " : "recv ") << position << ": "
+                                         << talk.near.end.text << "; " << talk.far.end.text);
+        REQUIRE(talk.ended);
+        CHECK(talk.clean() == !failed);
+        CHECK(question.starts_with(talk.far.got));
+        CHECK(answer.starts_with(talk.near.got));
+        CHECK(talk.near.end.text.find("Success") == std::string::npos);
+        CHECK(talk.far.end.text.find("Success") == std::string::npos);
+    }
+}

@@ -1,4 +1,4 @@
-// What the parts of TLS share.  Nothing outside bufio/tls*.cpp includes this, or OpenSSL.
+// What the parts of TLS share.  Only bufio/tls*.cpp and a fuzz target include this, or OpenSSL.
 #pragma once
 
 #include "bufio/tls.hpp"

@@ -8,6 +8,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@
 #include <ctime>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace bench {
@@ -66,6 +69,8 @@ public:
         ::clock_gettime(clock, &time);
         return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
     }
+
+    pid_t pid() const { return pid_; }
 
 private:
     int listening_;
@@ -144,9 +149,8 @@ inline double server_time(Running& running, const std::string& bytes, std::size_
 }
 
 // Nanoseconds by the clock on the wall for each round trip: the middle one.
-inline double round_trip(Running& running, std::size_t times) {
+inline double round_trip(Running& running, const std::string& bytes, std::size_t times) {
     using Clock = std::chrono::steady_clock;
-    const std::string bytes(message, 'x');
     std::vector<double> each;
     for (std::size_t i = 0; i < times; ++i) {
         const auto before = Clock::now();
@@ -154,6 +158,78 @@ inline double round_trip(Running& running, std::size_t times) {
         each.push_back(std::chrono::duration<double, std::nano>(Clock::now() - before).count());
     }
     return median(std::move(each));
+}
+
+// System calls of the server for each message; negative where they can't be watched.
+inline double calls(Running& running, const std::string& bytes, std::size_t times) {
+    const pid_t server = running.server.pid();
+    if (::ptrace(PTRACE_SEIZE, server, nullptr, PTRACE_O_TRACESYSGOOD) != 0) return -1;
+    ::ptrace(PTRACE_INTERRUPT, server, nullptr, nullptr);
+    std::thread load;
+    long stops = 0;  // at the entry and at the exit of every call
+    for (int status = 0; ::waitpid(server, &status, 0) == server;) {
+        if (WSTOPSIG(status) == SIGURG) break;  // which nobody minds: the load is over
+        if (WSTOPSIG(status) == (SIGTRAP | 0x80)) ++stops;
+        if (!load.joinable())
+            load = std::thread([&] {
+                for (std::size_t i = 0; i < times; ++i) running.echo_all(bytes);
+                ::kill(server, SIGURG);
+            });
+        ::ptrace(PTRACE_SYSCALL, server, nullptr, nullptr);
+    }
+    load.join();
+    ::ptrace(PTRACE_DETACH, server, nullptr, nullptr);
+    return static_cast<double>(stops / 2) / static_cast<double>(times * running.clients.size());
+}
+
+// Each of the entrants with one client, with 50 and with 1000, in one table.
+inline void compare(const std::string& title, const std::vector<EchoEntrant>& entrants,
+                    const Certificate& certificate, SSL_CTX* ctx) {
+    std::vector<std::string> names;
+    for (const EchoEntrant& entrant : entrants) names.push_back(entrant.name);
+    const auto start = [&](std::size_t clients) {
+        Runs runs;
+        for (const EchoEntrant& entrant : entrants)
+            runs.push_back(std::make_unique<Running>(entrant, certificate, clients, ctx));
+        return runs;
+    };
+    Table table(title, names);
+    const int count = rounds(15);
+    const std::string small(message, 'x');
+    const std::string large(in_flight, 'x');
+    {
+        const Runs one = start(1);
+        table.add("ping p50", count,
+                  [&](std::size_t i) { return round_trip(*one[i], small, 500); });
+        table.add("64KiB p50", count,
+                  [&](std::size_t i) { return round_trip(*one[i], large, 64); });
+        table.add("CPU 64KiB", count,
+                  [&](std::size_t i) { return server_time(*one[i], large, 64); });
+    }
+    std::vector<double> called;
+    {
+        const Runs fifty = start(50);
+        table.add("CPU 50", count,
+                  [&](std::size_t i) { return server_time(*fifty[i], small, 20); });
+        for (const auto& each : fifty) called.push_back(calls(*each, small, 20));
+    }
+    const Runs thousand = start(1000);
+    table.add("CPU 1000", count,
+              [&](std::size_t i) { return server_time(*thousand[i], small, 3); });
+    table.print();
+    std::printf("system calls for each message, 50 clients:");
+    for (std::size_t i = 0; i < names.size(); ++i)
+        std::printf("%s %s %.2f", i == 0 ? "" : ",", names[i].c_str(), called[i]);
+    std::printf("\n");
+}
+
+// Room for a thousand clients of every entrant; returns what there is.
+inline std::size_t raise_descriptor_limit() {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur;
 }
 
 }  // namespace bench

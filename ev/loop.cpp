@@ -177,8 +177,9 @@ void Loop::wait(Duration longest) {
 }
 
 bool Loop::signalled() const {
-    const auto raised = [](const Entry* entry) { return entry->signal->raised.load(); };
-    return std::any_of(signals_.begin(), signals_.end(), raised);
+    for (const Entry* entry : signals_)
+        if (entry->signal->raised) return true;
+    return false;
 }
 
 void Loop::deliver_signals() {

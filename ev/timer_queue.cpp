@@ -38,7 +38,7 @@ void TimerQueue::start(Id id, Time deadline) {
 
 std::optional<Time> TimerQueue::next() {
     turn_ = started_;
-    merge();
+    if (heap_ < entries_.size()) merge();
     while (heap_ > 0 && !pending(entries_[0].id)) correct_top();
     if (heap_ == 0) return std::nullopt;
     return entries_[0].start.deadline;

@@ -238,7 +238,7 @@ TEST_CASE("raw bytes are matched by their place, however they are cut") {
 }
 
 TEST_CASE("caret: a greeting, then every byte plus one, however they are cut") {
-    const std::size_t cut = GENERATE(range(0, 8));
+    const std::size_t cut = GENERATE(range<std::size_t>(0, 8));
     Session::Options options;
     options.framing = find_framing("caret");
     Pair pair(options);

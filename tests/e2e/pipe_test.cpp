@@ -87,7 +87,8 @@ TEST_CASE("raw passes as many bytes as there are, whatever their number") {
     std::vector<std::string> command{yodel, "-f", "raw", "127.0.0.1", server.port()};
     if (tls) command.insert(command.begin() + 1, {"--tls", "-k"});
     const std::string bytes = noise(3'000'000);
-    for (const std::size_t size : {1, 2, 16383, 65535, 65536, 65537, 262'144, 2'718'281}) {
+    for (const std::size_t size : std::initializer_list<std::size_t>{
+             1, 2, 16383, 65535, 65536, 65537, 262'144, 2'718'281}) {
         const Outcome outcome = run(command, bytes.substr(0, size));
         CAPTURE(size, outcome.errors);
         CHECK(outcome.status == 0);

@@ -4,8 +4,6 @@
 #include "app/units.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <ctime>
 #include <utility>
 
 namespace yodel {
@@ -13,24 +11,6 @@ namespace yodel {
 using ui::Style;
 
 namespace {
-
-template <class... Arguments>
-std::string format(const char* pattern, Arguments... arguments) {
-    char text[64];
-    std::snprintf(text, sizeof text, pattern, arguments...);
-    return text;
-}
-
-// 12:04:31.208, in local time.
-std::string clock_text(MessageLog::WallTime at) {
-    const auto count =
-        std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
-    const std::time_t seconds = static_cast<std::time_t>(count / 1000);
-    std::tm parts{};
-    ::localtime_r(&seconds, &parts);
-    return format("%02d:%02d:%02d.%03d", parts.tm_hour, parts.tm_min, parts.tm_sec,
-                  static_cast<int>(count % 1000));
-}
 
 // Below a thousand seconds +1.234s, above in whole ones.
 std::string delta_text(ev::Duration duration) {
@@ -65,6 +45,7 @@ void MessageLog::sent(WallTime at, std::uint64_t id, std::string_view payload) {
     auto exchange = std::make_shared<Exchange>();
     exchange->id = id;
     exchange->payload = payload;
+    exchange->sent_at = at;
     open_[id] = exchange;
     add({Kind::sent, at, {}, std::move(exchange)}, payload);
 }
@@ -76,6 +57,7 @@ void MessageLog::answered(WallTime at, const Message& message, const Reply& repl
     exchange->id = message.id;
     exchange->payload = message.payload;
     exchange->reply = reply.payload;
+    exchange->answered_at = at;
     exchange->answered = true;
     exchange->right = reply.right;
     exchange->difference = reply.difference;
@@ -94,6 +76,7 @@ void MessageLog::lost(WallTime at, const Message& message, const std::string& wh
 void MessageLog::unasked(WallTime at, std::string_view payload) {
     auto exchange = std::make_shared<Exchange>();
     exchange->reply = payload;
+    exchange->answered_at = at;
     exchange->answered = true;
     add({Kind::unasked, at, {}, std::move(exchange)}, payload);
 }

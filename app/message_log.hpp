@@ -21,6 +21,8 @@ struct Exchange {
     std::uint64_t id = 0;  // 0: the peer sent it unasked
     std::string payload;
     std::string reply;
+    std::chrono::system_clock::time_point sent_at{};
+    std::chrono::system_clock::time_point answered_at{};
     bool answered = false;
     bool right = false;
     std::size_t difference = 0;  // the first byte that differs, where the reply is not right

@@ -187,6 +187,9 @@ Rows message_page(const Exchange& exchange, int width) {
     const bool wrong = exchange.answered && exchange.id != 0 && !exchange.right;
     const std::size_t marked = wrong ? exchange.difference : nowhere;
     add_title(rows, exchange.id == 0 ? "Unasked" : "Message " + std::to_string(exchange.id));
+    const bool known = exchange.sent_at.time_since_epoch().count() != 0;
+    if (known) add_fact(rows, "sent", clock_text(exchange.sent_at), width);
+    if (exchange.answered) add_fact(rows, "received", clock_text(exchange.answered_at), width);
     if (exchange.round_trip) add_fact(rows, "round trip", ms(*exchange.round_trip), width);
     if (!exchange.answered) add_fact(rows, "reply", "none so far", width, Style::bad);
     if (wrong)

@@ -62,7 +62,7 @@ struct ScreenClient::Binding {
 const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::plain(KeyCode::enter), &ScreenClient::enter, "Enter",
      "send; with a message selected, open it"},
-    {ui::plain(KeyCode::up), &ScreenClient::older_line, "Up Down ^P ^N", "lines sent before"},
+    {ui::plain(KeyCode::up), &ScreenClient::older_line, "Up Dn ^P ^N", "lines sent before"},
     {ui::ctrl('p'), &ScreenClient::older_line, nullptr, nullptr},
     {ui::plain(KeyCode::down), &ScreenClient::newer_line, nullptr, nullptr},
     {ui::ctrl('n'), &ScreenClient::newer_line, nullptr, nullptr},
@@ -73,7 +73,8 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::alt('>'), &ScreenClient::to_end, nullptr, nullptr},
     {ui::alt(KeyCode::up), &ScreenClient::select_older, "M-Up M-Down", "select a message"},
     {ui::alt(KeyCode::down), &ScreenClient::select_newer, nullptr, nullptr},
-    {ui::alt('/'), &ScreenClient::find, "M-/ then n N", "search the messages, older, newer"},
+    {ui::alt('/'), &ScreenClient::find, "M-/ n N",
+     "search the messages; go to older, newer places"},
     {ui::alt('h'), &ScreenClient::toggle_hex, "M-h", "messages in hex, or as text"},
     {ui::alt('t'), &ScreenClient::next_times, "M-t", "times: clock, since the last, off"},
     {ui::alt('s'), &ScreenClient::show_statistics, "M-s", "statistics"},
@@ -196,10 +197,9 @@ void ScreenClient::session_answered(const Message& message, const Reply& reply) 
 void ScreenClient::session_lost(const Message& message) {
     changed_ = true;
     ++tally_.lost;
-    const bool over = session_.state() == State::closed || session_.input_ended();
     log_.lost(wall_time(), message,
-              over ? "no reply any more"
-                   : "no reply after " + duration_text(session_.options().reply_timeout));
+              message.late ? "no reply after " + duration_text(session_.options().reply_timeout)
+                           : "no reply any more");
 }
 
 void ScreenClient::session_unasked(std::string_view payload) {
@@ -412,10 +412,13 @@ Rows ScreenClient::key_page(int width) {
         if (binding.help) add_fact(rows, binding.keys, binding.help, width);
     rows.push_back({{"In the line", Style::bold}});
     add_fact(rows, "M-Enter", "a newline in the message", width);
-    add_fact(rows, "^A ^E Home End", "to the start, to the end", width);
-    add_fact(rows, "^B ^F M-b M-f", "by character, by word", width);
-    add_fact(rows, "^U ^K ^W M-d", "cut: to the start, the end, a word", width);
-    add_fact(rows, "^Y ^T ^V", "paste the cut, swap, take the next key as it is", width);
+    add_fact(rows, "^A ^E", "to the start, to the end; so do Home End", width);
+    add_fact(rows, "^B ^F", "by a character; so do Left Right", width);
+    add_fact(rows, "M-b M-f", "by a word", width);
+    add_fact(rows, "^U ^K ^W", "cut: to the start, to the end, the word before", width);
+    add_fact(rows, "M-d", "cut the word after", width);
+    add_fact(rows, "^Y ^T", "paste what was cut; swap two characters", width);
+    add_fact(rows, "^V", "take the next key as it is", width);
     return rows;
 }
 

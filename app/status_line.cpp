@@ -6,7 +6,6 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace yodel {
 
@@ -14,13 +13,6 @@ using State = Session::State;
 using ui::Style;
 
 namespace {
-
-template <class... Arguments>
-std::string format(const char* pattern, Arguments... arguments) {
-    char text[64];
-    std::snprintf(text, sizeof text, pattern, arguments...);
-    return text;
-}
 
 // 00:12, or 1:02:03 after an hour.
 std::string uptime_text(ev::Duration duration) {

@@ -1,7 +1,7 @@
 #include "app/units.hpp"
 
 #include <charconv>
-#include <cstdio>
+#include <ctime>
 #include <limits>
 
 namespace yodel {
@@ -15,12 +15,6 @@ std::optional<Number> parse_all(std::string_view text) {
     const auto [stop, code] = std::from_chars(text.data(), end, number);
     if (code != std::errc() || stop != end) return std::nullopt;
     return number;
-}
-
-std::string format(const char* pattern, double number) {
-    char text[32];
-    std::snprintf(text, sizeof text, pattern, number);
-    return text;
 }
 
 double seconds(ev::Duration duration) {
@@ -69,6 +63,16 @@ std::optional<unsigned> parse_number(std::string_view text, unsigned least, unsi
     const auto number = parse_all<unsigned>(text);
     if (!number || *number < least || *number > most) return std::nullopt;
     return number;
+}
+
+std::string clock_text(std::chrono::system_clock::time_point at) {
+    const auto count =
+        std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
+    const auto whole = static_cast<std::time_t>(count / 1000);
+    std::tm parts{};
+    ::localtime_r(&whole, &parts);
+    return format("%02d:%02d:%02d.%03d", parts.tm_hour, parts.tm_min, parts.tm_sec,
+                  static_cast<int>(count % 1000));
 }
 
 std::string duration_text(ev::Duration duration) {

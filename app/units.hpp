@@ -3,12 +3,22 @@
 
 #include "ev/loop.hpp"
 
+#include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace yodel {
+
+// As printf has it, up to 63 characters.
+template <class... Arguments>
+std::string format(const char* pattern, Arguments... arguments) {
+    char text[64];
+    std::snprintf(text, sizeof text, pattern, arguments...);
+    return text;
+}
 
 // A number, fractions allowed, with ms, s, m or h; alone it means seconds.
 std::optional<ev::Duration> parse_duration(std::string_view text);
@@ -16,7 +26,8 @@ std::optional<ev::Duration> parse_duration(std::string_view text);
 std::optional<std::size_t> parse_size(std::string_view text);
 std::optional<unsigned> parse_number(std::string_view text, unsigned least, unsigned most);
 
-std::string duration_text(ev::Duration duration);      // 250ms, 1.5s, 10s
+std::string clock_text(std::chrono::system_clock::time_point at);  // 12:04:31.208, local time
+std::string duration_text(ev::Duration duration);                  // 250ms, 1.5s, 10s
 std::string milliseconds_text(ev::Duration duration);  // 0.21, 1.2, 13: two digits and no unit
 
 }  // namespace yodel

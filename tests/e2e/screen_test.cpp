@@ -236,6 +236,20 @@ TEST_CASE("a server that goes away is missed at once, and what is typed meanwhil
     REQUIRE(tty.wait_for("‹ later ✓"));
 }
 
+TEST_CASE("what is under way when the connection is cut is told to be lost") {
+    Server server({"--delay", "60s", "-f", "line"});
+    Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("1↑ 0↓ 1…"));
+    tty.send("\x1b"
+             "d");
+    CHECK(tty.wait_for("? hello - no reply any more"));
+    CHECK(tty.wait_for("1↑ 0↓ 0… 0✗ 1?"));
+    tty.send("\x04");
+    check_gone(tty, 1);
+}
+
 TEST_CASE("a certificate that is not accepted is not tried again") {
     test::Certificates certificates;
     certificates.issue("old", "DNS:localhost", -1);
@@ -357,6 +371,7 @@ TEST_CASE("each key of the table does what it says") {
         tty.send("\r");
         CHECK(tty.wait_for("Esc goes back; Up Down"));
         CHECK(tty.wait_for("Message 2"));
+        CHECK(tty.wait_for("received    "));
         CHECK(tty.wait_for("Received: the same"));
         CHECK(tty.wait_for("73 65 63 6f 6e 64"));
         tty.send("\x1b[B\x1b[A\x1b[6~\x1b[5~\r");
@@ -426,6 +441,7 @@ TEST_CASE("each key of the table does what it says") {
     }
     SECTION("the page of keys") {
         tty.send("\x1bOP");
+        CHECK(tty.wait_for("Up Dn ^P ^N lines sent before"));
         CHECK(tty.wait_for("M-Up M-Down select a message"));
         tty.send("\x1b[6~\x1b[6~");
         CHECK(tty.wait_for("M-Enter"));

@@ -92,7 +92,7 @@ TEST_CASE("the main screens are as they stand in tests/screens") {
     tty.send("\x1bh\x1bOP");
     check_screen(tty, "keys" + of, "lines sent before");
     tty.send("\r\x1b[1;3A\x1b[1;3A\r");
-    check_screen(tty, "message" + of, "Received: the same");
+    check_screen(tty, "message" + of, "Sent, ");
     tty.send("\r\x1bi");
     check_screen(tty, "connection" + of, "Connection");
     tty.send("\r\x1b>\x03");

@@ -150,7 +150,7 @@ std::vector<Option> table(ClientOptions& to) {
          [&](auto& text) { session.expect = expectation(text); }},
         {'W', "reply-timeout", "D", "for each reply (5s)",
          [&](auto& text) { session.reply_timeout = duration(text); }},
-        {0, "window", "N", "pipe: messages in flight at once (64)",
+        {0, "window", "N", "pipe: messages in flight at once (64, or 64k of them)",
          [&](auto& text) {
              to.window =
                  checked(parse_number(text, 1, 1'000'000), text, "a number from 1 to 1000000");

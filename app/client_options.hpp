@@ -19,7 +19,7 @@ struct ClientOptions {
     bool own_server = false;  // no target was named: talk to an echo server in this process
     bool no_tui = false;
     Reporter::Options report;               // in pipe mode
-    unsigned window = 64;                   // messages in flight at once, in pipe mode
+    std::optional<unsigned> window;         // messages in flight at once, in pipe mode
     std::optional<std::size_t> scrollback;  // messages kept, on the screen
     bool escapes = false;
     bool hex = false;

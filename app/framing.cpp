@@ -30,6 +30,20 @@ std::size_t Framing::longest() const {
     return (std::size_t{1} << (8 * prefix)) - 1;
 }
 
+std::string Framing::head(std::size_t size) const {
+    if (kind == Kind::caret) return "^";
+    std::string length(prefix, '\0');
+    for (std::size_t i = 0; i < prefix; ++i)
+        length[place(*this, i)] = static_cast<char>(size >> (8 * i));
+    return length;
+}
+
+std::string_view Framing::payload(std::string_view frame) const {
+    frame.remove_prefix(kind == Kind::caret ? 1 : prefix);
+    frame.remove_suffix(delimiter.size());
+    return frame;
+}
+
 std::string caret_reply(std::string_view message) {
     std::string reply(message);
     for (char& byte : reply) byte = static_cast<char>(byte + 1);
@@ -52,22 +66,12 @@ std::string framing_names() {
 
 std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload) {
     std::vector<std::string_view> list;
-    while (!framing.delimiter.empty()) {
-        const std::size_t end = payload.find(framing.delimiter);
-        if (end == std::string_view::npos) break;
-        list.push_back(payload.substr(0, end));
-        payload.remove_prefix(end + framing.delimiter.size());
-    }
-    list.push_back(payload);
+    for_each_piece(framing, payload, [&](std::string_view piece) { list.push_back(piece); });
     return list;
 }
 
 void encode(const Framing& framing, std::string_view payload, std::string& to) {
-    const std::size_t start = to.size();
-    to.resize(start + framing.prefix);
-    for (std::size_t i = 0; i < framing.prefix; ++i)
-        to[start + place(framing, i)] = static_cast<char>(payload.size() >> (8 * i));
-    if (framing.kind == Kind::caret) to += '^';
+    to += framing.head(payload.size());
     to += payload;
     to += framing.delimiter;
 }

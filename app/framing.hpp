@@ -18,6 +18,10 @@ struct Framing {
     bool little_endian;          // of `prefixed`
 
     bool replies_framed() const { return kind == Kind::delimited || kind == Kind::prefixed; }
+    // What stands before a payload of that size, and what is left of a frame without that and
+    // its delimiter.
+    std::string head(std::size_t size) const;
+    std::string_view payload(std::string_view frame) const;
     // The longest payload that can be put into a frame.
     std::size_t longest() const;
 };
@@ -31,6 +35,16 @@ const Framing* find_framing(std::string_view name);
 std::string framing_names();  // "line, crlf, …"
 
 // Cuts a payload where the framing could not tell it from several; most are one piece.
+template <class Take>
+void for_each_piece(const Framing& framing, std::string_view payload, Take take) {
+    while (!framing.delimiter.empty()) {
+        const std::size_t end = payload.find(framing.delimiter);
+        if (end == std::string_view::npos) break;
+        take(payload.substr(0, end));
+        payload.remove_prefix(end + framing.delimiter.size());
+    }
+    take(payload);
+}
 std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload);
 // Appends a frame with the payload, which is one piece and not too long.
 void encode(const Framing& framing, std::string_view payload, std::string& to);
@@ -47,6 +61,8 @@ public:
         std::size_t used = 0;      // bytes of the frame, to be consumed
         std::string error;         // what is wrong with the frame
     };
+    // What was at the front is there no more.
+    void restart() { searched_ = 0; }
     // Looks for a message at the front of all bytes received and not yet consumed. Where
     // replies are not framed, a message is whatever has arrived.
     Cut next(std::string_view bytes);

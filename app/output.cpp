@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <limits>
@@ -41,6 +42,12 @@ Output::Output(ev::Loop& loop, int fd, std::function<void()> changed)
         write_some();
         changed_();
     });
+}
+
+void Output::append_line(std::string_view text) {
+    char* const room = buffer_.reserve(text.size() + 1);
+    *std::copy(text.begin(), text.end(), room) = '\n';
+    buffer_.commit(text.size() + 1);
 }
 
 void Output::write(std::string_view bytes) {

@@ -17,6 +17,7 @@ public:
     Output(ev::Loop& loop, int fd, std::function<void()> changed);
 
     void append(std::string_view bytes) { buffer_.append(bytes); }
+    void append_line(std::string_view text);  // and a newline
     // The same, and flushes; what the reader takes at once is not copied.
     void write(std::string_view bytes);
     // Writes what the reader takes now; the rest goes by itself.

@@ -21,9 +21,19 @@ constexpr std::size_t chunk = 64 * 1024;
 constexpr std::size_t high_water = 1024 * 1024;
 constexpr std::size_t low_water = high_water / 4;
 
+// Where no window was asked for: messages in flight, or bytes of them, whichever is more.
+constexpr std::size_t usual_window = 64;
+constexpr std::size_t usual_window_bytes = 64 * 1024;
+
 // Of raw: chunks under way to a peer whose round trips take less than the time.
 constexpr std::size_t near_window = 4;
 constexpr ev::Duration near_time = std::chrono::milliseconds(5);
+
+bool lines_pass(const PipeClient::Options& options) {
+    return options.session.framing == find_framing("line") && !options.window &&
+           !options.escapes && options.report.log.empty() &&
+           options.session.max_frame >= usual_window_bytes;
+}
 
 std::string system_text(const char* what, int code) {
     return std::string(what) + ": " + std::generic_category().message(code);
@@ -34,6 +44,7 @@ std::string system_text(const char* what, int code) {
 PipeClient::PipeClient(ev::Loop& loop, Options options)
     : loop_(loop),
       options_(std::move(options)),
+      lines_pass_(lines_pass(options_)),
       lines_(*find_framing("line"), options_.session.max_frame),
       watch_(loop, STDIN_FILENO, ev::none, [this](ev::Events) { read_input(); }),
       session_(loop, options_.session, *this),
@@ -99,17 +110,26 @@ void PipeClient::send_input() {
 
 bool PipeClient::has_room() const {
     if (raw()) return session_.awaited() < raw_window() && session_.pending() < chunk;
-    return session_.awaited() < options_.window && session_.pending() < high_water;
+    const bool few = session_.awaited() < options_.window.value_or(usual_window);
+    const bool small = !options_.window && session_.awaited_bytes() < usual_window_bytes;
+    return (few || small) && session_.pending() < high_water;
 }
 
 // Little under way stays in the processor's caches; where the way is long, more must be.
 std::size_t PipeClient::raw_window() const {
+    const std::size_t window = options_.window.value_or(usual_window);
     const bool near = reporter_.tally().round_trips.min() < near_time;
-    return std::min(options_.window, near ? near_window : options_.window);
+    return near ? std::min(window, near_window) : window;
 }
 
 // False if there is no whole message left.
 bool PipeClient::send_next() {
+    if (const std::string_view lines = whole_lines(); !lines.empty()) {
+        if (!send(lines.substr(0, lines.size() - 1))) return false;
+        lines_.restart();
+        input_.consume(lines.size());
+        return true;
+    }
     const Decoder::Cut cut = next_message();
     if (cut.kind == Decoder::Cut::Kind::error) refuse_input("standard input: " + cut.error);
     if (cut.kind != Decoder::Cut::Kind::message) return false;
@@ -123,6 +143,14 @@ bool PipeClient::send_next() {
     }
     input_.consume(cut.used);
     return true;
+}
+
+// As many as may be in flight.
+std::string_view PipeClient::whole_lines() const {
+    const std::size_t awaited = session_.awaited_bytes();
+    if (!lines_pass_ || awaited >= usual_window_bytes) return {};
+    const std::string_view bytes = input_.view().substr(0, usual_window_bytes - awaited);
+    return bytes.substr(0, bytes.rfind('\n') + 1);
 }
 
 bool PipeClient::send(std::string_view payload) {

@@ -7,7 +7,9 @@
 #include "bufio/buffer.hpp"
 #include "ev/loop.hpp"
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace yodel {
 
@@ -16,8 +18,8 @@ public:
     struct Options {
         Session::Options session;
         Reporter::Options report = {};
-        std::size_t window = 64;  // messages in flight at once
-        bool escapes = false;     // input holds \n, \xNN and the like
+        std::optional<unsigned> window = {};  // messages in flight at once; none: see below
+        bool escapes = false;                 // input holds \n, \xNN and the like
     };
 
     // Stops the loop when all is done. Throws std::system_error: the log.
@@ -43,6 +45,7 @@ private:
     bool has_room() const;
     std::size_t raw_window() const;
     bool send_next();
+    std::string_view whole_lines() const;
     bool send(std::string_view payload);
     Decoder::Cut next_message();
     void refuse_input(std::string why);
@@ -55,6 +58,7 @@ private:
     std::string trouble_;  // with our own input
     bool input_ended_ = false;
     bool leaving_ = false;
+    bool lines_pass_;      // many lines go out as they came in, without a look at each
     bufio::Buffer input_;  // read and not yet sent
     Decoder lines_;
     ev::Watch watch_;  // of standard input

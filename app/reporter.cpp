@@ -202,8 +202,7 @@ bool Reporter::bytes_pass() const {
 
 void Reporter::print(std::string_view payload) {
     if (options_.form == Form::hex) return append_line(hex_dump(payload));
-    append(payload);
-    output_.append("\n");
+    output_.append_line(visible_ ? ui::printable(payload) : payload);
 }
 
 void Reporter::append(std::string_view bytes) {
@@ -211,7 +210,7 @@ void Reporter::append(std::string_view bytes) {
     output_.append(bytes);
 }
 
-void Reporter::append_line(const std::string& text) { output_.append(text + "\n"); }
+void Reporter::append_line(const std::string& text) { output_.append_line(text); }
 
 void Reporter::tell_message(std::uint64_t id, const char* verdict, const Message* message,
                             const Reply* reply) {

@@ -26,8 +26,16 @@ bool is_tls_alert(std::string_view bytes) {
     return bytes.size() >= 3 && bytes[0] == '\x15' && bytes[1] == '\x03' && bytes[2] <= '\x04';
 }
 
+std::optional<ev::Duration> round_trip(const Message& message, ev::Time read_at) {
+    if (message.voided) return std::nullopt;
+    return read_at - message.sent;
+}
+
 std::size_t first_difference(std::string_view a, std::string_view b) {
-    const auto end = a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
+    const std::size_t size = std::min(a.size(), b.size());
+    if (a.substr(0, size) == b.substr(0, size))
+        return size;  // much the fastest way to see that
+    const auto end = a.begin() + static_cast<std::ptrdiff_t>(size);
     return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
 }
 
@@ -59,7 +67,6 @@ void Session::dial() {
     end_ = {};
     facts_.reset();
     decoder_ = Decoder(*options_.framing, options_.max_frame);
-    queued_ = 0;
     greeted_ = false;
     deadline_.start(options_.connect_timeout);
     dialer_.emplace(loop_, options_.endpoint,
@@ -88,48 +95,76 @@ std::uint64_t Session::send(std::string_view payload) {
     if (state_ != State::open) return 0;
     const std::size_t shortest = options_.framing->replies_framed() ? 0 : 1;
     const std::size_t longest = std::min(options_.framing->longest(), options_.max_frame);
-    const auto list = pieces(*options_.framing, payload);
-    for (const std::string_view piece : list)
-        if (piece.size() < shortest || piece.size() > longest) return 0;
-    for (const std::string_view piece : list) queue(piece);
+    if (shortest > 0 || payload.size() > longest)
+        for (const std::string_view piece : pieces(*options_.framing, payload))
+            if (piece.size() < shortest || piece.size() > longest) return 0;
+    queue(payload);
     return last_id_;
 }
 
-// Frames are gathered, so that a flush is one write; bytes without frames go as they are.
-void Session::queue(std::string_view piece) {
-    const bool raw = options_.framing->kind == Framing::Kind::raw;
-    const std::size_t before = batch_.size();
-    if (!raw) encode(*options_.framing, piece, batch_);
-    queued_ += raw ? piece.size() : batch_.size() - before;
-    ++last_id_;
-    if (options_.expect != Expect::none) {
-        outstanding_.push_back({last_id_, std::string(piece), queued_, {}});
-        if (options_.framing->kind == Framing::Kind::caret)
-            outstanding_.back().changed = caret_reply(piece);
-        ++unstamped_;
+// Frames are gathered, so that a flush is one write. The bytes between delimiters are the
+// frames already.
+void Session::queue(std::string_view payload) {
+    const Framing& framing = *options_.framing;
+    if (framing.kind == Framing::Kind::delimited) {
+        std::uint64_t end = queued();
+        frames_.append(payload);
+        frames_.append(framing.delimiter);
+        for_each_piece(framing, payload, [&](std::string_view piece) {
+            note_queued(end += piece.size() + framing.delimiter.size());
+        });
+        return;
     }
-    if (raw) hand_over(piece);
+    for_each_piece(framing, payload, [&](std::string_view piece) {
+        frames_.append(framing.head(piece.size()));
+        frames_.append(piece);
+        frames_.append(framing.delimiter);
+        note_queued(queued());
+    });
+}
+
+// `end`: of the message, in the stream's count of bytes.
+void Session::note_queued(std::uint64_t end) {
+    ++last_id_;
+    if (options_.expect == Expect::none) return;
+    outstanding_.emplace_back().end = end;
+    ++unstamped_;
 }
 
 void Session::flush() {
-    if (batch_.empty() || !stream_) return;
-    hand_over(batch_);
-    batch_.clear();
-}
-
-void Session::hand_over(std::string_view bytes) {
+    if (!stream_ || flushed_ == queued()) return;
     const ev::Time now = ev::Clock::now();
     for (std::size_t i = outstanding_.size() - unstamped_; i < outstanding_.size(); ++i)
         if (outstanding_[i].sent == ev::Time{})
             outstanding_[i].sent = outstanding_[i].flushed = now;
-    if (!stream_->write(bytes))
+    flushed_ = std::max(flushed_, base_);
+    const std::string_view fresh = frames_.view().substr(flushed_ - base_);
+    flushed_ = queued();
+    if (!stream_->write(fresh))
         return ended({Reason::limit, "the peer takes nothing, and too much is waiting for it"});
+    if (outstanding_.empty()) forget_answered();
     stamp(now);
     watch_replies();
 }
 
+// Where the message begins, in the stream's count of bytes; or where the next one will.
+std::uint64_t Session::begin(std::size_t i) const {
+    return i == 0 ? base_ + answered_ : outstanding_[i - 1].end;
+}
+
+std::string_view Session::payload(std::size_t i) const {
+    return options_.framing->payload(
+        frames_.view().substr(begin(i) - base_, outstanding_[i].end - begin(i)));
+}
+
+Message Session::message(std::size_t i) const {
+    const Awaited& one = outstanding_[i];
+    const std::uint64_t id = last_id_ - outstanding_.size() + 1 + i;
+    return {id, payload(i), one.sent, one.flushed, one.late, one.voided};
+}
+
 void Session::void_round_trips() {
-    for (Message& message : outstanding_) message.voided = true;
+    for (Awaited& message : outstanding_) message.voided = true;
 }
 
 void Session::hold(bool held) {
@@ -171,7 +206,6 @@ void Session::opened() {
     if (state_ == State::handshaking) phases_.tls = loop_.now() - since_;
     deadline_.cancel();
     if (options_.idle_timeout) deadline_.start(*options_.idle_timeout);
-    queue_kept();
     enter(State::open);
     flush();
 }
@@ -199,7 +233,7 @@ void Session::stream_changed(bufio::Stream&) {
 // Notes the time of the messages that the system has now taken whole.
 void Session::stamp(ev::Time time) {
     while (unstamped_ > 0) {
-        Message& message = outstanding_[outstanding_.size() - unstamped_];
+        Awaited& message = outstanding_[outstanding_.size() - unstamped_];
         if (message.end > stream_->bytes_written()) return;
         message.sent = time;
         --unstamped_;
@@ -212,11 +246,15 @@ void Session::receive() {
         return ended({Reason::tls, "the server speaks TLS: --tls"});
     if (!held_ && !take_greeting()) return;
     while (stream_ && !held_) {
+        receive_echoes();
+        if (!stream_ || held_ || stream_->received().size() == same_) break;
         const Decoder::Cut cut = decoder_.next(stream_->received());
         if (cut.kind == Decoder::Cut::Kind::error) return ended({Reason::limit, cut.error});
         if (cut.kind == Decoder::Cut::Kind::incomplete) break;
         receive_message(cut.payload);
-        if (stream_) stream_->consume(cut.used);
+        if (!stream_) return;
+        stream_->consume(cut.used);
+        same_ = 0;
     }
     if (!stream_ || held_ || !stream_->input_ended() || stream_->received().empty()) return;
     const std::string rest(stream_->received());
@@ -224,6 +262,25 @@ void Session::receive() {
     user_.session_unasked(rest);
     ended({Reason::truncated, "the peer closed inside a message, after " +
                                   std::to_string(rest.size()) + " bytes of it"});
+}
+
+// Takes the replies that equal, byte for byte, what was sent, without looking at each.
+void Session::receive_echoes() {
+    if (!options_.framing->replies_framed() || options_.expect != Expect::echo) return;
+    const std::string_view received = stream_->received();
+    const std::string_view frames = frames_.view().substr(answered_);
+    std::size_t same = same_ + first_difference(received.substr(same_), frames.substr(same_));
+    std::size_t used = 0;
+    while (stream_ && !held_ && !outstanding_.empty() && begin(1) - begin(0) <= same - used) {
+        if (!unmatched_.empty()) settle(0);
+        const Message message = take_oldest();
+        used += answered_;
+        tell(message, {message.payload, round_trip(message, read_at_), true, 0});
+    }
+    if (!stream_) return;
+    same_ = same - used;
+    if (used > 0) decoder_.restart();
+    stream_->consume(used);
 }
 
 // False while it has not come whole, or when it is another.
@@ -244,18 +301,26 @@ bool Session::take_greeting() {
 void Session::receive_message(std::string_view payload) {
     if (!options_.framing->replies_framed()) return receive_unframed(payload);
     if (outstanding_.empty()) return user_.session_unasked(payload);
-    if (options_.expect == Expect::any) return answer(take_oldest(), payload, read_at_);
-    const auto it =
-        std::find_if(outstanding_.begin(), outstanding_.end(),
-                     [&](const Message& message) { return message.payload == payload; });
-    if (it == outstanding_.end()) return keep_unmatched(payload);
-    settle(static_cast<std::size_t>(it - outstanding_.begin()));
-    if (!outstanding_.empty()) answer(take_oldest(), payload, read_at_);
+    if (options_.expect == Expect::any) {
+        const Message message = take_oldest();
+        return answer(message, message.payload, payload, read_at_);
+    }
+    std::size_t place = 0;
+    while (place < outstanding_.size() && this->payload(place) != payload) ++place;
+    if (place == outstanding_.size()) return keep_unmatched(payload);
+    settle(place);
+    if (outstanding_.empty()) return;
+    const Message message = take_oldest();
+    answer(message, message.payload, payload, read_at_);
 }
 
 // A reply that equals no message is the wrong reply to one, or nobody asked for it. The next
-// that does equal one tells; or that there are as many replies as messages.
+// that does equal one tells; or that there are as many replies as messages. One that equals the
+// message before is that one's again.
 void Session::keep_unmatched(std::string_view payload) {
+    const std::string_view last = frames_.view().substr(0, answered_);
+    if (!last.empty() && options_.framing->payload(last) == payload)
+        return user_.session_unasked(payload);
     unmatched_.push_back({std::string(payload), read_at_});
     if (unmatched_.size() >= awaited()) settle(outstanding_.size());
 }
@@ -273,7 +338,7 @@ void Session::settle(std::size_t count) {
             if (!message.late) user_.session_lost(message);
             continue;
         }
-        answer(message, unmatched.front().payload, unmatched.front().read_at);
+        answer(message, message.payload, unmatched.front().payload, unmatched.front().read_at);
         unmatched.pop_front();
     }
 }
@@ -288,44 +353,66 @@ void Session::settle_unmatched() {
 void Session::receive_unframed(std::string_view bytes) {
     user_.session_received(bytes);
     while (stream_ && !bytes.empty() && !outstanding_.empty()) {
-        const Message& oldest = outstanding_.front();
-        const std::size_t open = oldest.expected().size() - oldest.matched;
+        const std::string_view expected = expected_unframed();
+        const std::size_t open = expected.size() - matched_;
         const std::size_t size =
             options_.expect == Expect::any ? bytes.size() : std::min(bytes.size(), open);
-        match_unframed(bytes.substr(0, size));
+        match_unframed(bytes.substr(0, size), expected);
         bytes.remove_prefix(size);
     }
     if (stream_ && !bytes.empty()) user_.session_unasked(bytes);
 }
 
-void Session::match_unframed(std::string_view part) {
-    Message& oldest = outstanding_.front();
-    const std::string_view expected =
-        std::string_view(oldest.expected()).substr(oldest.matched);
-    if (oldest.reply.empty() && !expected.starts_with(part))
-        oldest.reply.assign(oldest.expected(), 0, oldest.matched);
-    if (!oldest.reply.empty() || !expected.starts_with(part)) oldest.reply += part;
-    oldest.matched += part.size();
-    if (options_.expect == Expect::echo && oldest.matched < oldest.expected().size()) return;
+std::string_view Session::expected_unframed() {
+    if (options_.framing->kind != Framing::Kind::caret) return payload(0);
+    if (changed_.empty()) changed_ = caret_reply(payload(0));
+    return changed_;
+}
+
+void Session::match_unframed(std::string_view part, std::string_view expected) {
+    const bool same = wrong_.empty() && expected.substr(matched_).starts_with(part);
+    if (!same && wrong_.empty()) wrong_ = expected.substr(0, matched_);
+    if (!same) wrong_ += part;
+    matched_ += part.size();
+    if (options_.expect == Expect::echo && matched_ < expected.size()) return;
+    const std::string changed = std::exchange(changed_, {});
+    const std::string wrong = std::exchange(wrong_, {});
+    matched_ = 0;
     const Message message = take_oldest();
-    answer(message, message.reply.empty() ? message.expected() : message.reply, read_at_);
+    const std::string_view right = changed.empty() ? message.payload : changed;
+    answer(message, right, wrong.empty() ? right : wrong, read_at_);
+    forget_answered();
 }
 
-void Session::answer(const Message& message, std::string_view payload, ev::Time read_at) {
-    const bool right = options_.expect == Expect::any || message.expected() == payload;
-    const std::size_t difference = right ? 0 : first_difference(message.expected(), payload);
-    std::optional<ev::Duration> round_trip = read_at - message.sent;
-    if (message.voided) round_trip.reset();
-    user_.session_answered(message, {payload, round_trip, right, difference});
-    if (quiet_.pending()) quiet_.start(quiet_time);
+void Session::answer(const Message& message, std::string_view expected,
+                     std::string_view payload, ev::Time read_at) {
+    const bool right = options_.expect == Expect::any || expected == payload;
+    const std::size_t difference = right ? 0 : first_difference(expected, payload);
+    tell(message, {payload, round_trip(message, read_at), right, difference});
 }
 
+void Session::tell(const Message& message, const Reply& reply) {
+    user_.session_answered(message, reply);
+    if (state_ == State::finishing && quiet_.pending()) quiet_.start(quiet_time);
+}
+
+// Its frame stays, as the one answered last.
 Message Session::take_oldest() {
-    if (unstamped_ == outstanding_.size()) --unstamped_;
-    Message message = std::move(outstanding_.front());
+    forget_answered();
+    const Message oldest = message(0);
+    answered_ = outstanding_.front().end - base_;
     outstanding_.pop_front();
-    if (message.late) --late_count_;
-    return message;
+    unstamped_ = std::min(unstamped_, outstanding_.size());
+    if (oldest.late) --late_count_;
+    same_ = 0;
+    return oldest;
+}
+
+void Session::forget_answered() {
+    const std::size_t count = outstanding_.empty() ? frames_.size() : answered_;
+    frames_.consume(count);
+    base_ += count;
+    answered_ = 0;
 }
 
 void Session::lose_outstanding() {
@@ -347,14 +434,17 @@ void Session::lose_sent() {
     }
 }
 
-void Session::queue_kept() {
-    for (Message& message : outstanding_) {
-        const std::size_t before = batch_.size();
-        encode(*options_.framing, message.payload, batch_);
-        queued_ += batch_.size() - before;
-        message.end = queued_;
+// What is left goes out over another connection.
+void Session::count_anew() {
+    forget_answered();
+    for (Awaited& message : outstanding_) {
+        message.end -= base_;
         message.sent = {};
     }
+    base_ = flushed_ = 0;
+    same_ = matched_ = 0;
+    wrong_.clear();
+    changed_.clear();
 }
 
 void Session::watch_replies() {
@@ -366,9 +456,8 @@ void Session::replies_late() {
     settle_unmatched();
     const ev::Time sent_before = loop_.now() - options_.reply_timeout;
     while (awaited() > 0 && outstanding_[late_count_].sent <= sent_before) {
-        Message& message = outstanding_[late_count_++];
-        message.late = true;
-        user_.session_lost(message);
+        outstanding_[late_count_].late = true;
+        user_.session_lost(message(late_count_++));
     }
     watch_replies();
     finish_if_answered();
@@ -399,6 +488,7 @@ void Session::ended(End end) {
 void Session::wait_for_retry(End end) {
     drop_connection(std::move(end));
     lose_sent();
+    count_anew();
     deadline_.start(backoff_.next());
     enter(State::waiting);
 }
@@ -406,6 +496,7 @@ void Session::wait_for_retry(End end) {
 void Session::close(End end) {
     drop_connection(std::move(end));
     lose_outstanding();
+    count_anew();
     max_time_.cancel();
     enter(State::closed);
 }
@@ -415,7 +506,6 @@ void Session::drop_connection(End end) {
     end_ = in_order(end) ? End{Reason::clean, "closed"} : std::move(end);
     dialer_.reset();
     stream_.reset();
-    batch_.clear();
     deadline_.cancel();
     reply_.cancel();
     quiet_.cancel();

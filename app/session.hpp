@@ -14,6 +14,7 @@
 
 #include "app/backoff.hpp"
 #include "app/framing.hpp"
+#include "bufio/buffer.hpp"
 #include "bufio/dial.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
@@ -25,25 +26,19 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace yodel {
 
 enum class Expect { echo, any, none };
 
 struct Message {
-    std::uint64_t id;  // from 1, in the order of sending
-    std::string payload;
-    std::uint64_t end;    // the stream's count of bytes written once all of it has gone
-    ev::Time sent;        // when its last byte was handed over; before: when it was flushed
-    ev::Time flushed{};   // when it was to go out, whether or not the system took it
-    bool late = false;    // its user was told that no reply came in time
-    bool voided = false;  // its round-trip time would be wrong
-    // Where replies are not framed:
-    std::size_t matched = 0;  // bytes that have come back
-    std::string reply{};      // where it differs: what has come back so far
-    std::string changed{};    // of `caret`: the right reply
-
-    const std::string& expected() const { return changed.empty() ? payload : changed; }
+    std::uint64_t id;          // from 1, in the order of sending
+    std::string_view payload;  // to be read before anything more is sent
+    ev::Time sent;     // when its last byte was handed over; before: when it was flushed
+    ev::Time flushed;  // when it was to go out, whether or not the system took it
+    bool late;         // its user was told that no reply came in time
+    bool voided;       // its round-trip time would be wrong
 };
 
 struct Reply {
@@ -128,6 +123,7 @@ public:
     bool input_ended() const { return stream_ && stream_->input_ended(); }
     // Messages without a reply that are not late.
     std::size_t awaited() const { return outstanding_.size() - late_count_; }
+    std::size_t awaited_bytes() const { return queued() - begin(late_count_); }  // of these
     std::size_t pending() const { return stream_ ? stream_->pending() : 0; }
     const bufio::Address& address() const { return address_; }
     const Phases& phases() const { return phases_; }
@@ -136,28 +132,46 @@ public:
     const Options& options() const { return options_; }
 
 private:
+    // A message without a reply.
+    struct Awaited {
+        std::uint64_t end = 0;  // the stream's count of bytes written once all of it has gone
+        ev::Time sent{};        // as in Message
+        ev::Time flushed{};
+        bool late = false;
+        bool voided = false;
+    };
+
     void enter(State state);
     void dial();
     void dialed(bufio::Dialed dialed);
     void stream_changed(bufio::Stream& stream) override;
     void opened();
     void learn();
-    void queue(std::string_view piece);
-    void hand_over(std::string_view bytes);
+    void queue(std::string_view payload);
+    void note_queued(std::uint64_t end);
+    std::uint64_t queued() const { return base_ + frames_.size(); }
+    std::uint64_t begin(std::size_t i) const;
+    std::string_view payload(std::size_t i) const;
+    Message message(std::size_t i) const;
     void stamp(ev::Time time);
     void receive();
+    void receive_echoes();
     void receive_message(std::string_view payload);
     void receive_unframed(std::string_view bytes);
-    void match_unframed(std::string_view part);
+    void match_unframed(std::string_view part, std::string_view expected);
+    std::string_view expected_unframed();
     bool take_greeting();
-    void answer(const Message& message, std::string_view payload, ev::Time read_at);
+    void answer(const Message& message, std::string_view expected, std::string_view payload,
+                ev::Time read_at);
+    void tell(const Message& message, const Reply& reply);
     void keep_unmatched(std::string_view payload);
     void settle(std::size_t count);
     void settle_unmatched();
     Message take_oldest();
+    void forget_answered();
     void lose_outstanding();
     void lose_sent();
-    void queue_kept();
+    void count_anew();
     void watch_replies();
     void replies_late();
     void finish_if_answered();
@@ -182,18 +196,27 @@ private:
     std::unique_ptr<bufio::Stream> stream_;
     std::optional<bufio::TlsFacts> facts_;
     std::uint64_t last_id_ = 0;
-    std::uint64_t queued_ = 0;  // bytes given to the stream, the batch included
-    std::string batch_;         // frames to go out with the next flush
+    // Frames, in the order of sending: the one answered last, of `answered_` bytes; those
+    // outstanding; at their end those that go out with the next flush.
+    bufio::Buffer frames_;
+    std::size_t answered_ = 0;
+    std::uint64_t base_ = 0;     // bytes of this connection before these
+    std::uint64_t flushed_ = 0;  // bytes of this connection given to the stream
+    std::size_t same_ = 0;       // bytes received and waiting that equal the outstanding frames
     struct Unmatched {
         std::string payload;
         ev::Time read_at;
     };
     std::deque<Unmatched> unmatched_;  // replies that equal no message; fewer than awaited()
-    std::deque<Message> outstanding_;  // without a reply, in order; the late ones come first
+    std::deque<Awaited> outstanding_;  // in order; the late ones come first
     std::size_t late_count_ = 0;
     std::size_t unstamped_ = 0;  // of these, at the end, not yet handed over whole
     ev::Time read_at_{};         // of the bytes that are being looked at
-    bool greeted_ = false;       // of `caret`: the server's first word has come
+    // Where replies are not framed, of the oldest message:
+    std::size_t matched_ = 0;  // bytes that have come back
+    std::string wrong_;        // where they differ: all of them
+    std::string changed_;      // of `caret`: the right reply, once it was asked for
+    bool greeted_ = false;     // of `caret`: the server's first word has come
     bool held_ = false;
     Backoff backoff_;
     ev::Timer deadline_;  // of connecting, then of idleness, or of waiting for the next try

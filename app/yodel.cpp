@@ -78,7 +78,7 @@ Unattended::Options unattended_options(const ClientOptions& options) {
     to.count = options.count.value_or(0);
     to.interval = options.interval.value_or(to.interval);
     to.size = options.size.value_or(to.size);
-    to.window = options.window;
+    to.window = options.window.value_or(to.window);
     return to;
 }
 

@@ -65,10 +65,10 @@ struct Client : Session::User {
     void session_changed() override {}
     void session_answered(const Message& message, const Reply& reply) override {
         log += reply.right ? "right " : "wrong@" + std::to_string(reply.difference) + " ";
-        log += message.payload + "=" + std::string(reply.payload) + ";";
+        log += std::string(message.payload) + "=" + std::string(reply.payload) + ";";
     }
     void session_lost(const Message& message) override {
-        log += "lost " + message.payload + ";";
+        log += "lost " + std::string(message.payload) + ";";
     }
     void session_unasked(std::string_view payload) override {
         log += "unasked " + std::string(payload) + ";";

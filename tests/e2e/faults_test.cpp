@@ -72,6 +72,9 @@ TEST_CASE("fault --dup: there is a reply that nobody asked for") {
     const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, lines(1));
     CHECK(outcome.output == "line 1\nline 1\n");
     CHECK(contains(outcome.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 unasked"));
+    const Outcome several = ten_lines({"--dup", "1"});
+    CHECK(contains(several.errors, "10 sent, 10 echoed, 0 bad, 0 lost, "));
+    CHECK(several.status == 0);
 }
 
 TEST_CASE("without a framing the faults act on what one read brings") {

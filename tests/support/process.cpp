@@ -114,7 +114,9 @@ bool Process::write_until_stuck() {
     return false;
 }
 
-void Process::kill(int signal) const { ::kill(pid_, signal); }
+void Process::kill(int signal) const {
+    if (pid_ > 0) ::kill(pid_, signal);
+}
 
 bool Process::wait_for_output(const std::string& text) { return wait_for(output_, text); }
 

@@ -189,7 +189,9 @@ void Tty::hang_up() {
     input_.clear();
 }
 
-void Tty::kill(int signal) { ::kill(pid_, signal); }
+void Tty::kill(int signal) {
+    if (!status_) ::kill(pid_, signal);
+}
 
 bool Tty::wait_for(const std::function<bool()>& condition, std::chrono::milliseconds timeout) {
     const auto deadline = Clock::now() + timeout;

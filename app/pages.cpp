@@ -1,7 +1,7 @@
 #include "app/pages.hpp"
 
 #include "app/exit_status.hpp"
-#include "app/signs.hpp"
+#include "app/status_line.hpp"
 #include "app/units.hpp"
 #include "ui/text.hpp"
 
@@ -73,6 +73,15 @@ void add_histogram(Rows& rows, const Histogram& times, int width) {
     }
 }
 
+void add_course(Rows& rows, const Course& course, int width) {
+    add_title(rows, "Every " + duration_text(Course::period));
+    const auto [p50, p95] = course.percentiles();
+    for (const auto& [name, times] : {std::pair("p50", p50), {"p95", p95}}) {
+        const auto highest = std::max_element(times.begin(), times.end());
+        add_fact(rows, name, sparkline(times) + " up to " + ms(*highest), width);
+    }
+}
+
 void add_hex(Rows& rows, std::string_view bytes, std::size_t marked, int width) {
     std::size_t count = 16;
     while (count > 1 && static_cast<int>(12 + 4 * count) > width) count /= 2;
@@ -135,7 +144,7 @@ void add_fact(Rows& rows, const std::string& name, std::string_view value, int w
     } while (!value.empty());
 }
 
-Rows statistics_page(const Tally& tally, int width) {
+Rows statistics_page(const Tally& tally, const Course& course, int width) {
     Rows rows;
     add_title(rows, "Messages");
     add_fact(rows, "sent", std::to_string(tally.sent), width);
@@ -152,7 +161,8 @@ Rows statistics_page(const Tally& tally, int width) {
     for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
         add_fact(rows, name, ms(times.percentile(percent)), width);
     add_fact(rows, "max", ms(times.max()), width);
-    rows.emplace_back();
+    if (ui::utf8_locale()) add_course(rows, course, width);
+    add_title(rows, "How many");
     add_histogram(rows, times, width);
     return rows;
 }

@@ -1,6 +1,7 @@
 // The pages that the screen shows over the messages: rows of text, composed for a width.
 #pragma once
 
+#include "app/course.hpp"
 #include "app/message_log.hpp"
 #include "app/session.hpp"
 #include "app/tally.hpp"
@@ -12,8 +13,8 @@ namespace yodel {
 
 using Rows = std::vector<ui::Row>;
 
-// Counts, percentiles, and a histogram of the round-trip times.
-Rows statistics_page(const Tally& tally, int width);
+// Counts, percentiles, how these went over time, and a histogram of the round-trip times.
+Rows statistics_page(const Tally& tally, const Course& course, int width);
 
 // Where to, since when, and with TLS what was agreed on and with whom. `key_log`: where the
 // secrets are written, or empty.

@@ -190,6 +190,7 @@ void ScreenClient::session_answered(const Message& message, const Reply& reply) 
     log_.answered(wall_time(), message, reply);
     if (!reply.round_trip) return;
     tally_.round_trips.record(*reply.round_trip);
+    course_.record(loop_.now(), *reply.round_trip);
     recent_.push_back(*reply.round_trip);
     if (recent_.size() > recent_count) recent_.pop_front();
 }
@@ -307,7 +308,7 @@ void ScreenClient::next_times() {
 }
 
 void ScreenClient::show_statistics() {
-    open_page([this](int width) { return statistics_page(tally_, width); });
+    open_page([this](int width) { return statistics_page(tally_, course_, width); });
 }
 
 void ScreenClient::show_connection() {

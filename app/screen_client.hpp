@@ -119,6 +119,7 @@ private:
     std::optional<Page> page_;
     MessageLog log_;
     Tally tally_;
+    Course course_;
     std::deque<ev::Duration> recent_;  // the last round trips, for the status line
     std::deque<std::string> queued_;   // typed while there was no connection
     Session::State told_state_ = Session::State::idle;  // by the log

@@ -82,6 +82,7 @@ void add_counts(std::vector<ui::Span>& parts, const Tally& tally, std::size_t aw
     add(awaited, sign_open.text());
     add(tally.bad, sign_wrong.text(), tally.bad > 0 ? Style::status_bad : Style::status);
     add(tally.lost, "?", tally.lost > 0 ? Style::status_bad : Style::status);
+    if (tally.unasked > 0) add(tally.unasked, sign_unasked.text(), Style::status_warn);
 }
 
 void add_times(std::vector<ui::Span>& parts, const Histogram& times,

@@ -197,6 +197,18 @@ TEST_CASE("with a certificate that nobody vouches for") {
     }
 }
 
+TEST_CASE("what nobody asked for is counted where there is any") {
+    Line line;
+    line.open();
+    Tally tally;
+    const auto text = [&] {
+        return text_of(status_parts(line.session, tally, {}, line.session.since()));
+    };
+    CHECK(text().ends_with("0?"));
+    tally.unasked = 2;
+    CHECK(text().ends_with("0?2<<"));
+}
+
 TEST_CASE("parts go from the right as the width shrinks, the state never") {
     Line line;
     line.open();

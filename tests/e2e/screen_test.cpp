@@ -406,6 +406,8 @@ TEST_CASE("each key of the table does what it says") {
         tty.send("\x1bs");
         CHECK(tty.wait_for("Round trips"));
         CHECK(tty.wait_for("echoed      2"));
+        CHECK(tty.wait_for("Every 10s"));
+        CHECK(tty.wait_for(" up to "));
         tty.send("\x1b");
         CHECK(tty.wait_for("‹ first ✓"));
     }

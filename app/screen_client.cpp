@@ -449,6 +449,7 @@ Rows ScreenClient::main_rows(int width, int height) {
     const std::size_t last_top = rows.size() - std::min(rows.size(), seen);
     page_->top = std::min(page_->top, last_top);
     rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(page_->top));
+    rows.resize(std::min(rows.size(), seen));
     for (ui::Row& row : rows) ui::cut(row, width);
     return rows;
 }

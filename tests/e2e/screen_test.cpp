@@ -441,8 +441,10 @@ TEST_CASE("each key of the table does what it says") {
         CHECK(tty.wait_for("‹ line 29 ✓"));
         CHECK(tty.wait_for([&] { return !tty.shows("below"); }));
     }
-    SECTION("the page of keys") {
+    SECTION("the page of keys, with the status below it") {
         tty.send("\x1bOP");
+        CHECK(tty.wait_for([&] { return tty.row(22).starts_with("● up 00:"); }));
+        CHECK(tty.wait_for([&] { return last_row(tty, 24).starts_with("Esc goes back"); }));
         CHECK(tty.wait_for("Up Dn ^P ^N lines sent before"));
         CHECK(tty.wait_for("M-Up M-Down select a message"));
         tty.send("\x1b[6~\x1b[6~");

@@ -41,6 +41,12 @@ ui::Transcript::Limits limits(std::size_t scrollback) {
     return limits;
 }
 
+// Ends what is under way, and does nothing else.
+bool gives_up(const ui::Key& key) {
+    return key.chord == ui::plain(KeyCode::escape) || key.chord == ui::ctrl('g') ||
+           key.chord == ui::ctrl('c');
+}
+
 std::string file_name() {
     const std::time_t now = std::time(nullptr);
     std::tm parts{};
@@ -236,8 +242,7 @@ void ScreenClient::press(const ui::Key& key) {
 bool ScreenClient::press_in_search(const ui::Key& key) {
     if (!search_) return false;
     if (search_->press(key)) return true;
-    const bool given_up = key.chord == ui::plain(KeyCode::escape) ||
-                          key.chord == ui::ctrl('g') || key.chord == ui::ctrl('c');
+    const bool given_up = gives_up(key);
     if (!given_up && !search_->match().empty()) editor_.set(std::string(search_->match()));
     search_.reset();
     return given_up;
@@ -252,6 +257,7 @@ bool ScreenClient::press_in_find(const ui::Key& key) {
         find_.reset();
         return true;
     }
+    if (find_ && gives_up(key)) return find_.reset(), true;
     if (find_ && !find_->press(key)) find_.reset();
     if (find_) return true;
     if (finding_ && key.chord == ui::plain(U'n')) return transcript.search_older(), true;
@@ -272,8 +278,7 @@ bool ScreenClient::press_in_page(const ui::Key& key) {
     if (key.chord == ui::plain(KeyCode::page_up))
         return page_->top -= std::min(top, rows), true;
     page_.reset();
-    return key.chord == ui::plain(KeyCode::enter) || key.chord == ui::plain(KeyCode::escape) ||
-           key.chord == ui::ctrl('c');
+    return key.chord == ui::plain(KeyCode::enter) || gives_up(key);
 }
 
 void ScreenClient::enter() {
@@ -476,8 +481,8 @@ std::vector<ui::Span> ScreenClient::status() const {
 const char* ScreenClient::hint() const {
     if (page_) return "Esc goes back; Up Down PgUp PgDn scroll";
     if (finding_) return "n older, N newer; Esc goes back to the end";
-    if (log_.transcript().selected())
-        return "Enter opens it; M-Up M-Down select; Esc goes back";
+    if (log_.selected()) return "Enter opens it; M-Up M-Down select; Esc goes back";
+    if (log_.transcript().selected()) return "M-Up M-Down select; Esc goes back";
     if (!history_.lines().empty()) return nullptr;
     return "F1 keys; type a line, Enter sends it and its echo is timed";
 }

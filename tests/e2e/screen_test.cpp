@@ -386,6 +386,11 @@ TEST_CASE("each key of the table does what it says") {
         CHECK(line_is("x"));
         tty.send("\x15\x1b/nowhere\r");
         CHECK(tty.wait_for("not found: nowhere"));
+        tty.send("\x1b/given up");
+        CHECK(line_is("find: given up"));
+        tty.send("\x03kept");
+        CHECK(line_is("kept"));
+        CHECK_FALSE(tty.shows("again to quit"));
     }
     SECTION("hex") {
         tty.send("\x1bh");

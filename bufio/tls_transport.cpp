@@ -13,9 +13,18 @@ namespace {
 // The socket, as OpenSSL sees it.  Its own socket BIO writes without MSG_NOSIGNAL.
 struct Socket {
     Fd fd;
-    int error = 0;  // errno of the last call that failed for good
+    int error = 0;      // errno of the last call that failed for good
+    bool more = false;  // what is written is followed at once by another record
     bool ended = false;
 };
+
+// Records that follow each other are sent as one piece where the system can wait for the last:
+// each one alone would wake the peer.
+#ifdef MSG_MORE
+constexpr int send_more = MSG_NOSIGNAL | MSG_MORE;
+#else
+constexpr int send_more = MSG_NOSIGNAL;
+#endif
 
 int would_block(BIO* bio, int retry_flag) {
     BIO_clear_retry_flags(bio);
@@ -38,8 +47,8 @@ int bio_read(BIO* bio, char* to, int size) {
 
 int bio_write(BIO* bio, const char* from, int size) {
     auto& socket = *static_cast<Socket*>(BIO_get_data(bio));
-    const ssize_t count =
-        ::send(socket.fd.get(), from, static_cast<std::size_t>(size), MSG_NOSIGNAL);
+    const ssize_t count = ::send(socket.fd.get(), from, static_cast<std::size_t>(size),
+                                 socket.more ? send_more : MSG_NOSIGNAL);
     if (count < 0) return would_block(bio, BIO_FLAGS_WRITE);
     BIO_clear_retry_flags(bio);
     return static_cast<int>(count);
@@ -149,8 +158,10 @@ public:
 
     Moved write(const char* from, std::size_t size) override {
         std::size_t count = 0;
+        socket_.more = size > SSL3_RT_MAX_PLAIN_LENGTH;
         ERR_clear_error();
         const int result = SSL_write_ex(ssl_.get(), from, size, &count);
+        socket_.more = false;
         return result == 1 ? Moved{Io::done, count} : outcome(result, Reason::send);
     }
 

@@ -27,6 +27,13 @@ Address Address::unix_path(const std::string& path) {
     return {reinterpret_cast<const sockaddr*>(&name), static_cast<socklen_t>(length)};
 }
 
+Address Address::of_socket(int fd) {
+    Address own;
+    own.size = sizeof own.storage;
+    ::getsockname(fd, reinterpret_cast<sockaddr*>(&own.storage), &own.size);
+    return own;
+}
+
 int Address::port() const {
     if (family() == AF_INET)
         return ntohs(reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
@@ -52,18 +59,17 @@ std::string Address::text() const {
     return "unnamed";
 }
 
-Fd open_socket(int family) {
-    Fd fd(::socket(family, SOCK_STREAM, 0));
-    if (!fd) return fd;
-    ::fcntl(fd.get(), F_SETFD, FD_CLOEXEC);
-    ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
-    if (family != AF_UNIX) set_nodelay(fd.get());
-    return fd;
+void prepare_socket(int fd, int family) {
+    ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+    ::fcntl(fd, F_SETFL, O_NONBLOCK);
+    const int on = 1;
+    if (family != AF_UNIX) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-void set_nodelay(int fd) {
-    const int on = 1;
-    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+Fd open_socket(int family) {
+    Fd fd(::socket(family, SOCK_STREAM, 0));
+    if (fd) prepare_socket(fd.get(), family);
+    return fd;
 }
 
 }  // namespace bufio

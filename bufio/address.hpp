@@ -16,6 +16,7 @@ struct Address {
     Address() { storage.ss_family = AF_UNSPEC; }
     Address(const sockaddr* from, socklen_t length);
     static Address unix_path(const std::string& path);  // throws std::system_error: too long
+    static Address of_socket(int fd);                   // our own end
 
     const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
     int family() const { return storage.ss_family; }
@@ -23,10 +24,11 @@ struct Address {
     std::string text() const;  // 127.0.0.1:7, [::1]:7, or the path
 };
 
-// A socket for the address's family: non-blocking, closed on exec; a TCP one without Nagle's
-// delay, so that what is written is on its way. Empty, and errno set, on failure.
-Fd open_socket(int family);
+// Makes a socket of this family non-blocking and closed on exec, and a TCP one send without
+// Nagle's delay, so that what is written is on its way.
+void prepare_socket(int fd, int family);
 
-void set_nodelay(int fd);
+// A new one, prepared; empty, and errno set, on failure.
+Fd open_socket(int family);
 
 }  // namespace bufio

@@ -15,10 +15,7 @@ constexpr ev::Duration attempt_delay = std::chrono::milliseconds(250);
 // A socket that connects to a free port of this machine may be given that very port to connect
 // from, and so meet itself.
 bool is_connected_to_itself(int fd, const Address& peer) {
-    Address local;
-    local.size = sizeof local.storage;
-    ::getsockname(fd, reinterpret_cast<sockaddr*>(&local.storage), &local.size);
-    return peer.family() != AF_UNIX && local.text() == peer.text();
+    return peer.family() != AF_UNIX && Address::of_socket(fd).text() == peer.text();
 }
 
 int error_of(int fd) {

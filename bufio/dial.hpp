@@ -32,7 +32,6 @@ public:
 
     // What it is doing now, for display: "resolving" or the address tried last.
     std::string phase() const;
-    bool resolving() const { return !found_; }
 
 private:
     struct Attempt {

@@ -1,6 +1,5 @@
 #include "bufio/listen.hpp"
 
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,11 +67,7 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted, St
     if (::bind(socket_.get(), address.get(), address.size) != 0 ||
         ::listen(socket_.get(), backlog) != 0)
         refuse(address);
-    if (address.family() != AF_UNIX) {
-        address_.size = sizeof address_.storage;
-        ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address_.storage),
-                      &address_.size);
-    }
+    if (address.family() != AF_UNIX) address_ = Address::of_socket(socket_.get());
     watch_ =
         ev::Watch(loop, socket_.get(), ev::readable, [this](ev::Events) { accept_some(); });
 }
@@ -97,9 +92,7 @@ void Listener::accept_some() {
         if (!socket && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
         if (!socket) return pause(errno);
         starving_ = false;
-        ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
-        ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
-        if (peer.family() != AF_UNIX) set_nodelay(socket.get());
+        prepare_socket(socket.get(), address_.family());
         accepted_(std::move(socket), peer);
     }
 }

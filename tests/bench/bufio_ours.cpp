@@ -3,7 +3,6 @@
 #include "bufio/tls.hpp"
 #include "tests/bench/bufio_server.hpp"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <memory>
@@ -34,8 +33,7 @@ void serve(int listening, const Certificate& certificate) {
         tls = bufio::TlsContext::server({certificate.file, certificate.key, {}});
     const ev::Watch watch(loop, listening, ev::readable, [&](ev::Events) {
         bufio::Fd socket(::accept(listening, nullptr, nullptr));
-        ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
-        bufio::set_nodelay(socket.get());
+        bufio::prepare_socket(socket.get(), AF_INET);
         new Echo(loop, tls ? tls->accept(std::move(socket))
                            : bufio::make_plain_transport(std::move(socket)));
     });

@@ -1,7 +1,6 @@
 #include "app/echo_server.hpp"
 #include "tests/bench/server_entrants.hpp"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 
 namespace {
@@ -15,8 +14,7 @@ void serve(const char* backend, int listening, const Certificate& certificate) {
     yodel::EchoServer server(loop, std::move(options), [](auto&) {});
     const ev::Watch watch(loop, listening, ev::readable, [&](ev::Events) {
         bufio::Fd socket(::accept(listening, nullptr, nullptr));
-        ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
-        bufio::set_nodelay(socket.get());
+        bufio::prepare_socket(socket.get(), AF_INET);
         server.accept(std::move(socket), {});
     });
     loop.run();

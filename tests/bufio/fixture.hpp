@@ -63,7 +63,7 @@ inline Fd listen_somewhere(bufio::Address& where, int backlog = 16) {
     where = loopback();
     REQUIRE(::bind(listening.get(), where.get(), where.size) == 0);
     REQUIRE(::listen(listening.get(), backlog) == 0);
-    ::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&where.storage), &where.size);
+    where = bufio::Address::of_socket(listening.get());
     return listening;
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t chunk = 64 * 1024;
 // Bytes waiting for the socket, or for the reader of our output, above which the side that
 // brings them is not asked for more.
-constexpr std::size_t high_water = 1024 * 1024;
+constexpr std::size_t high_water = 256 * 1024;
 constexpr std::size_t low_water = high_water / 4;
 
 // Where no window was asked for: messages in flight, or bytes of them, whichever is more.
@@ -26,8 +26,8 @@ constexpr std::size_t usual_window = 64;
 constexpr std::size_t usual_window_bytes = 64 * 1024;
 
 // Of raw: chunks under way to a peer whose round trips take less than the time.
-constexpr std::size_t near_window = 4;
-constexpr ev::Duration near_time = std::chrono::milliseconds(5);
+constexpr std::size_t near_window = 2;
+constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 
 bool lines_pass(const PipeClient::Options& options) {
     return options.session.framing == find_framing("line") && !options.window &&

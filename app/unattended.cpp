@@ -14,7 +14,7 @@ namespace {
 
 // Bytes waiting for the peer, above which it is taken to take nothing; and for the reader of
 // our output, above which no more replies are looked at.
-constexpr std::size_t high_water = 1024 * 1024;
+constexpr std::size_t high_water = 256 * 1024;
 constexpr std::size_t low_water = high_water / 4;
 
 constexpr ev::Duration progress_time = std::chrono::milliseconds(200);

@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -71,6 +72,14 @@ public:
     }
 
     pid_t pid() const { return pid_; }
+
+    // Bytes of memory that it has for itself.
+    double own_memory() const {
+        std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+        for (std::string word; status >> word;)
+            if (word == "RssAnon:" && status >> word) return std::stod(word) * 1024;
+        return -1;
+    }
 
 private:
     int listening_;

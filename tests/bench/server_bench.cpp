@@ -21,9 +21,12 @@ void compare_idle(std::size_t idle) {
     std::vector<std::string> names;
     for (const EchoEntrant& entrant : entrants) names.push_back(entrant.name);
     Table table("50 clients beside " + std::to_string(idle) + " idle ones", names);
-    table.add("CPU 50", rounds(5), [&](std::size_t i) {
+    table.add({"CPU 50", "idle bytes"}, rounds(5), [&](std::size_t i) {
+        const double before = Running(entrants[i], {}, 50, nullptr).server.own_memory();
         Running running(entrants[i], {}, 50, nullptr, idle);
-        return server_time(running, std::string(message, 'x'), 200);
+        const double more = running.server.own_memory() - before;
+        return std::vector{server_time(running, std::string(message, 'x'), 200),
+                           more / static_cast<double>(idle)};
     });
     table.print();
 }

@@ -3,20 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <utility>
 
 namespace bufio {
-
-Buffer::Buffer(Buffer&& other) noexcept : limit_(other.limit_) { *this = std::move(other); }
-
-Buffer& Buffer::operator=(Buffer&& other) noexcept {
-    memory_ = std::move(other.memory_);
-    capacity_ = std::exchange(other.capacity_, 0);
-    begin_ = std::exchange(other.begin_, 0);
-    end_ = std::exchange(other.end_, 0);
-    limit_ = other.limit_;
-    return *this;
-}
 
 bool Buffer::append(std::string_view bytes) {
     char* const room = reserve(bytes.size());

@@ -12,8 +12,8 @@ class Buffer {
 public:
     // The most bytes it may hold; what would exceed that is refused whole.
     explicit Buffer(std::size_t limit = static_cast<std::size_t>(-1)) : limit_(limit) {}
-    Buffer(Buffer&& other) noexcept;
-    Buffer& operator=(Buffer&& other) noexcept;
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
 
     std::string_view view() const { return {memory_.get() + begin_, size()}; }
     std::size_t size() const { return end_ - begin_; }

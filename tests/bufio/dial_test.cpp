@@ -80,6 +80,16 @@ struct Dial {
     int calls = 0;
 };
 
+// Every name has two addresses: one that can't be reached, and then this one.
+void one_unreachable(Faults& faults, const Address& where) {
+    faults.resolve = [&where](const std::string&) {
+        return std::vector<Address>{v6(1, where.port()), where};
+    };
+    faults.connect = [](const Address& address) {
+        return address.family() == AF_INET6 ? ENETUNREACH : 0;
+    };
+}
+
 ev::Time fake_now{};
 ev::Time fake_clock() { return fake_now; }
 
@@ -123,12 +133,7 @@ TEST_CASE("dialing goes on to the next address when one fails at once") {
     Address where;
     const Fd listening = listen_somewhere(where);
     Faults faults;
-    faults.resolve = [&](const std::string&) {
-        return std::vector<Address>{v6(1, where.port()), where};
-    };
-    faults.connect = [](const Address& address) {
-        return address.family() == AF_INET6 ? ENETUNREACH : 0;
-    };
+    one_unreachable(faults, where);
     Dial dial;
     dial.start(to("service.example", where.port()));
     REQUIRE(dial.done());
@@ -140,12 +145,7 @@ TEST_CASE("dialing tells of all addresses that failed") {
     Address where;
     listen_somewhere(where).reset();
     Faults faults;
-    faults.resolve = [&](const std::string&) {
-        return std::vector<Address>{v6(1, where.port()), where};
-    };
-    faults.connect = [](const Address& address) {
-        return address.family() == AF_INET6 ? ENETUNREACH : 0;
-    };
+    one_unreachable(faults, where);
     Dial dial;
     dial.start(to("service.example", where.port()));
     REQUIRE(dial.done());

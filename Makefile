@@ -18,6 +18,7 @@ JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 
 configure = cmake -S . -B $(1) -DYODEL_SANITIZE=$(SANITIZE) -DYODEL_WERROR=$(WERROR) \
 	-DCMAKE_INSTALL_PREFIX=$(PREFIX) $(2)
+MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
 .PHONY: all run test bench fuzz install clean

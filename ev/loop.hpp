@@ -52,7 +52,8 @@ public:
 
     // The backend is the system's call that waits: "poll", "epoll" (Linux) or "select" (which
     // refuses descriptors from FD_SETSIZE on); by default what the environment's EV_BACKEND
-    // names, or poll. Throws std::invalid_argument for any other name.
+    // names, or else poll for few descriptors, and epoll from the first time that they are
+    // many. Throws std::invalid_argument for any other name.
     explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {});
     ~Loop();
 
@@ -75,6 +76,7 @@ private:
     struct Entry;
     struct Pipe;
 
+    void grow();
     void wait(Duration longest);
     bool signalled() const;
     void deliver_signals();
@@ -84,7 +86,8 @@ private:
     void sweep();
 
     const ReadClock clock_;
-    const std::unique_ptr<Waiter> waiter_;
+    std::unique_ptr<Waiter> waiter_;
+    bool may_grow_;  // from poll to epoll
     TimerQueue timers_;
     std::vector<Entry*> timed_;                  // by the ids of their timers
     std::vector<Entry*> signals_;                // in order of creation

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace ev {
 
@@ -61,6 +62,11 @@ void Waiter::set(Watched& watched, Events interest) {
     watched_.pop_back();
 }
 
+void Waiter::hand_over(Waiter& successor) {
+    for (Watched* watched : std::exchange(watched_, {}))
+        successor.set(*watched, std::exchange(watched->interest, none));
+}
+
 std::unique_ptr<Waiter> make_poll_waiter(PollCall call, int highest) {
     return std::make_unique<PollWaiter>(call, highest);
 }
@@ -69,7 +75,8 @@ std::unique_ptr<Waiter> make_waiter(std::string_view name) {
     const auto poll = [](pollfd* polled, std::size_t count, int milliseconds) {
         return ::poll(polled, static_cast<nfds_t>(count), milliseconds);
     };
-    if (name == "poll") return make_poll_waiter(poll, std::numeric_limits<int>::max());
+    if (name.empty() || name == "poll")
+        return make_poll_waiter(poll, std::numeric_limits<int>::max());
     if (name == "select") return make_select_waiter();
 #ifdef __linux__
     if (name == "epoll") return make_epoll_waiter();

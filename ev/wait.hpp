@@ -34,6 +34,8 @@ public:
     virtual ~Waiter() = default;
     // Changes the interest. Without any, the descriptor is out of the set and costs nothing.
     void set(Watched& watched, Events interest);
+    std::size_t size() const { return watched_.size(); }
+    void hand_over(Waiter& successor);
     // Waits for at most `milliseconds` (-1: without limit) and appends what is ready.
     // An interruption by a signal is an ordinary return with nothing ready.
     virtual void wait(int milliseconds, std::vector<Ready>& ready) = 0;
@@ -45,7 +47,7 @@ protected:
     std::vector<Watched*> watched_;  // without holes: the last fills the place of a removed one
 };
 
-// By name: "poll", "select" or, on Linux, "epoll". Throws std::invalid_argument.
+// By name: "poll" (or none), "select" or, on Linux, "epoll". Throws std::invalid_argument.
 std::unique_ptr<Waiter> make_waiter(std::string_view name);
 std::unique_ptr<Waiter> make_select_waiter();
 std::unique_ptr<Waiter> make_epoll_waiter();

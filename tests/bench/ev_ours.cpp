@@ -32,6 +32,10 @@ private:
     std::vector<ev::Timer> timers_;
 };
 
+struct OursChosen : Ours {
+    explicit OursChosen(Work& work) : Ours(work, "") {}
+};
+
 struct OursPoll : Ours {
     explicit OursPoll(Work& work) : Ours(work, "poll") {}
 };
@@ -55,6 +59,7 @@ std::unique_ptr<Contender> enter(Work& work) {
 }  // namespace
 
 void add_ours(std::vector<Entrant>& entrants) {
+    entrants.push_back({"ev, as it chooses", enter<OursChosen>});
     entrants.push_back({"ev poll", enter<OursPoll>});
     entrants.push_back({"ev poll, with a timer", enter<OursPollTimer>});
 #ifdef __linux__

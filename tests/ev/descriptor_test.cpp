@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <system_error>
 
@@ -333,3 +336,76 @@ TEST_CASE("select refuses a descriptor that it cannot hold", "[descriptor]") {
     loop.step(0s);
     CHECK(record.told.size() == 1);
 }
+
+#ifdef __linux__
+
+namespace {
+
+// The loop chooses its backend as where the environment names none.
+class Crowd {
+public:
+    Crowd() : loop_(make()) {}
+    void join() {
+        channels_.push_back(make_pipe());
+        watches_.emplace_back(*loop_, channels_.back().out, ev::readable,
+                              [this, i = channels_.size() - 1](ev::Events) {
+                                  channels_[i].take();
+                                  told_.push_back(i);
+                              });
+    }
+    // Each is told once what it is sent.
+    bool all_hear() {
+        told_.clear();
+        for (auto& channel : channels_) channel.put();
+        while (told_.size() < channels_.size()) loop_->step(ev::Duration::zero());
+        loop_->step(ev::Duration::zero());
+        std::sort(told_.begin(), told_.end());
+        std::vector<std::size_t> all(channels_.size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        return told_ == all;
+    }
+    static bool uses_epoll() {
+        for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+            if (std::error_code gone;
+                std::filesystem::read_symlink(entry, gone) == "anon_inode:[eventpoll]")
+                return true;
+        return false;
+    }
+
+private:
+    static std::unique_ptr<ev::Loop> make() {
+        ::unsetenv("EV_BACKEND");
+        return std::make_unique<ev::Loop>();
+    }
+    std::unique_ptr<ev::Loop> loop_;
+    std::vector<Channel> channels_;
+    std::vector<ev::Watch> watches_;
+    std::vector<std::size_t> told_;
+};
+
+}  // namespace
+
+TEST_CASE("from poll the loop goes over to epoll with many descriptors", "[descriptor]") {
+    Crowd crowd;
+    while (!Crowd::uses_epoll()) {
+        crowd.join();
+        REQUIRE(crowd.all_hear());
+    }
+    for (int more = 0; more < 10; ++more) crowd.join();
+    CHECK(crowd.all_hear());
+}
+
+TEST_CASE("where epoll can't be had, poll goes on", "[descriptor]") {
+    Crowd crowd;
+    for (int i = 0; i < 100; ++i) crowd.join();
+    {
+        const DescriptorLimit limit(256);
+        std::vector<Fd> rest;
+        while (rest.empty() || rest.back() >= 0) rest.emplace_back(::dup(0));
+        CHECK(crowd.all_hear());
+    }
+    CHECK(crowd.all_hear());
+    CHECK_FALSE(Crowd::uses_epoll());
+}
+
+#endif

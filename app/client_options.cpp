@@ -1,5 +1,6 @@
 #include "app/client_options.hpp"
 
+#include "app/arguments.hpp"
 #include "app/command_line.hpp"
 #include "app/target.hpp"
 #include "app/units.hpp"
@@ -12,16 +13,6 @@
 namespace yodel {
 
 namespace {
-
-template <class Value>
-Value checked(const std::optional<Value>& value, const std::string& text, const char* what) {
-    if (!value) throw UsageError("\"" + text + "\" is not " + what);
-    return *value;
-}
-
-ev::Duration duration(const std::string& text) {
-    return checked(parse_duration(text), text, "a duration such as 1.5s, 200ms or 2m");
-}
 
 std::size_t size(const std::string& text) {
     return checked(parse_size(text), text, "a size such as 512, 64k or 32M");
@@ -45,13 +36,6 @@ ui::Color color(const std::string& text) {
     if (text == "always") return ui::Color::always;
     if (text == "never") return ui::Color::never;
     throw UsageError("\"" + text + "\" is not one of auto, always, never");
-}
-
-const Framing* framing(const std::string& text) {
-    const Framing* const found = find_framing(text);
-    if (!found)
-        throw UsageError("\"" + text + "\" is no framing; there are " + framing_names());
-    return found;
 }
 
 std::string port(const std::string& text) {
@@ -103,17 +87,17 @@ std::vector<Option> table(ClientOptions& to) {
         {'U', "unixsock", "PATH", "connect to a unix-domain socket",
          [&](auto& text) { session.endpoint.path = text; }},
         {'w', "connect-timeout", "D", "for look-up, TCP and TLS together (10s)",
-         [&](auto& text) { session.connect_timeout = duration(text); }},
+         [&](auto& text) { session.connect_timeout = duration_argument(text); }},
         {'m', "max-time", "D", "for all of it (off)",
-         [&](auto& text) { session.max_time = duration(text); }},
+         [&](auto& text) { session.max_time = duration_argument(text); }},
         {'z', nullptr, nullptr, "connect, tell so, and leave",
          [&](auto&) { to.report.probe = true; }},
         {0, "retry", "N", "tries after a failed one, or forever (screen: forever, pipe: 0)",
          [&](auto& text) { to.retries = retries(text); }},
         {0, "retry-delay", "D", "before the first of them, doubling to 30s (0.5s)",
-         [&](auto& text) { session.retry_delay = duration(text); }},
+         [&](auto& text) { session.retry_delay = duration_argument(text); }},
         {0, "idle-timeout", "D", "end when nothing comes or goes for so long (off)",
-         [&](auto& text) { session.idle_timeout = duration(text); }},
+         [&](auto& text) { session.idle_timeout = duration_argument(text); }},
         {0, "tls", nullptr, "speak TLS, certificate and name verified",
          [&](auto&) { to.use_tls = true; }},
         {0, "cacert", "FILE", "trust these certificates instead of the system's",
@@ -141,7 +125,7 @@ std::vector<Option> table(ClientOptions& to) {
         {'k', "insecure", nullptr, "accept any certificate",
          [&](auto&) { tls.verify = false; }},
         {'f', "framing", "F", "how messages are told apart (line); see below",
-         [&](auto& text) { session.framing = framing(text); }},
+         [&](auto& text) { session.framing = framing_argument(text); }},
         {'C', nullptr, nullptr, "the same as -f crlf",
          [&](auto&) { session.framing = find_framing("crlf"); }},
         {0, "max-frame", "SIZE", "the longest message (32M)",
@@ -149,7 +133,7 @@ std::vector<Option> table(ClientOptions& to) {
         {0, "expect", "WHAT", "echo, any reply, or none (echo)",
          [&](auto& text) { session.expect = expectation(text); }},
         {'W', "reply-timeout", "D", "for each reply (5s)",
-         [&](auto& text) { session.reply_timeout = duration(text); }},
+         [&](auto& text) { session.reply_timeout = duration_argument(text); }},
         {0, "window", "N", "pipe: messages in flight at once (64, or 64k of them)",
          [&](auto& text) {
              to.window =
@@ -161,14 +145,14 @@ std::vector<Option> table(ClientOptions& to) {
                                      "a number from 1 to 10000000");
          }},
         {'q', nullptr, "D", "wait for the server's end after ours (5s)",
-         [&](auto& text) { session.close_timeout = duration(text); }},
+         [&](auto& text) { session.close_timeout = duration_argument(text); }},
         {'c', "count", "N", "send N messages made up here instead of input",
          [&](auto& text) {
              to.count = checked(parse_number(text, 1, 4'000'000'000), text,
                                 "a number from 1 to 4000000000");
          }},
         {'i', "interval", "D", "between them (1s); 0: as fast as replies come",
-         [&](auto& text) { to.interval = duration(text); }},
+         [&](auto& text) { to.interval = duration_argument(text); }},
         {0, "size", "SIZE", "of each of them (64)", [&](auto& text) { to.size = size(text); }},
         {0, "escapes", nullptr, "input holds \\n \\r \\t \\0 \\\\ \\xNN",
          [&](auto&) { to.escapes = true; }},

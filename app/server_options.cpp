@@ -1,5 +1,6 @@
 #include "app/server_options.hpp"
 
+#include "app/arguments.hpp"
 #include "app/command_line.hpp"
 #include "app/echo.hpp"
 #include "app/escapes.hpp"
@@ -15,16 +16,6 @@
 namespace yodel {
 
 namespace {
-
-template <class Value>
-Value checked(const std::optional<Value>& value, const std::string& text, const char* what) {
-    if (!value) throw UsageError("\"" + text + "\" is not " + what);
-    return *value;
-}
-
-ev::Duration duration(const std::string& text) {
-    return checked(parse_duration(text), text, "a duration such as 1.5s, 200ms or 2m");
-}
 
 std::size_t connections(const std::string& text) {
     return checked(parse_number(text, 1, 1'000'000), text,
@@ -55,18 +46,12 @@ double chance(const std::string& text) {
     return value;
 }
 
-const Framing* framing(const std::string& text) {
-    const Framing* const found = find_framing(text);
-    if (!found)
-        throw UsageError("\"" + text + "\" is no framing; there are " + framing_names());
-    return found;
-}
-
 // DELAY or DELAY~JITTER
 void set_delay(const std::string& text, Faults& faults) {
     const std::size_t mark = text.find('~');
-    faults.delay = duration(text.substr(0, mark));
-    faults.jitter = mark == text.npos ? ev::Duration{} : duration(text.substr(mark + 1));
+    faults.delay = duration_argument(text.substr(0, mark));
+    faults.jitter =
+        mark == text.npos ? ev::Duration{} : duration_argument(text.substr(mark + 1));
 }
 
 std::string banner(const std::string& text) {
@@ -138,17 +123,17 @@ std::vector<Option> table(ServerOptions& to) {
         {'m', "max-conns", "N", "connections at once (1024)",
          [&](auto& text) { server.max_connections = connections(text); }},
         {0, "idle-timeout", "D", "drop a connection that is idle for so long (off)",
-         [&](auto& text) { server.idle_timeout = duration(text); }},
+         [&](auto& text) { server.idle_timeout = duration_argument(text); }},
         {0, "handshake-timeout", "D", "for TLS to be agreed on (10s)",
-         [&](auto& text) { server.handshake_timeout = duration(text); }},
+         [&](auto& text) { server.handshake_timeout = duration_argument(text); }},
         {0, "max-buffer", "SIZE", "bytes waiting for a connection; above, it is not read (1M)",
          [&](auto& text) { server.max_buffer = size(text); }},
         {0, "max-frame", "SIZE", "the longest message, where its length is told (32M)",
          [&](auto& text) { server.max_frame = size(text); }},
         {0, "grace", "D", "for connections to get what is theirs, at the end (5s)",
-         [&](auto& text) { to.grace = duration(text); }},
+         [&](auto& text) { to.grace = duration_argument(text); }},
         {'f', "framing", "F", "how messages are told apart (raw); see below",
-         [&](auto& text) { server.framing = framing(text); }},
+         [&](auto& text) { server.framing = framing_argument(text); }},
         {0, "port-file", "FILE", "write the ports to this file, one a line",
          [&](auto& text) { to.port_file = text; }},
         {0, "json", nullptr, "one JSON object for each line", [&](auto&) { to.json = true; }},

@@ -242,7 +242,10 @@ private:
                           : early_end();
         if (code == SSL_R_CERTIFICATE_VERIFY_FAILED)
             return {Reason::certificate, whose() + facts_.unverified};
-        if (!ready_ && is_not_tls(code)) return {Reason::tls, "the peer does not speak TLS"};
+        if (!ready_ && is_not_tls(code)) {
+            if (!state_->client) refuse_plain();
+            return {Reason::tls, "the peer does not speak TLS"};
+        }
         if (code >= SSL_AD_REASON_OFFSET) return alerted(code - SSL_AD_REASON_OFFSET, reason);
         return {reason, "TLS: " + openssl_reason()};
     }
@@ -250,6 +253,14 @@ private:
     std::string whose() const {
         return state_->client ? "the certificate of " + host_ + " "
                               : "the client's certificate ";
+    }
+
+    // OpenSSL has no word for those who did not say one of TLS: this alert, protocol version,
+    // tells their users where they are.
+    void refuse_plain() {
+        static constexpr unsigned char alert[] = {
+            SSL3_RT_ALERT, 3, 1, 0, 2, SSL3_AL_FATAL, TLS1_AD_PROTOCOL_VERSION};
+        BIO_write(SSL_get_wbio(ssl_.get()), alert, sizeof alert);
     }
 
     // A service that echoes sends the greeting of TLS back, before any certificate.

@@ -278,9 +278,12 @@ TEST_CASE("what is not TLS, and what is, is named") {
     const Outcome to_plain = run({yodel, "--tls", "-k", "localhost", plain.port()}, "a\n");
     CHECK(to_plain.status == 35);
     CHECK(contains(to_plain.errors, "does not speak TLS"));
-    const Outcome to_tls = run({yodel, "localhost", tls.port()}, "a\n");
-    CHECK(to_tls.status == 35);
-    CHECK(contains(to_tls.errors, "the server speaks TLS: --tls"));
+    for (const std::string line : {"a\n", "hello\n", "GET / HTTP/1.0\n"}) {
+        const Outcome to_tls = run({yodel, "localhost", tls.port()}, line);
+        CAPTURE(line, to_tls.errors);
+        CHECK(to_tls.status == 35);
+        CHECK(contains(to_tls.errors, "the server speaks TLS: --tls"));
+    }
 }
 
 TEST_CASE("a server that demands a client certificate gets it, or the user a word") {

@@ -22,11 +22,14 @@ std::string join(const std::string& list, const std::string& item) {
     return list.empty() ? item : list + ", " + item;
 }
 
+// Certificates come from anybody: an address in one may have any length.
 std::string address_text(const ASN1_OCTET_STRING* address) {
-    char text[INET6_ADDRSTRLEN] = "";
-    const int family = ASN1_STRING_length(address) == 4 ? AF_INET : AF_INET6;
-    ::inet_ntop(family, ASN1_STRING_get0_data(address), text, sizeof text);
-    return text;
+    const auto size = static_cast<std::size_t>(ASN1_STRING_length(address));
+    const bool v4 = size == sizeof(in_addr);
+    if (!v4 && size != sizeof(in6_addr)) return "an address of no known kind";
+    char text[INET6_ADDRSTRLEN];
+    return ::inet_ntop(v4 ? AF_INET : AF_INET6, ASN1_STRING_get0_data(address), text,
+                       sizeof text);
 }
 
 // The names that a certificate is for.

@@ -145,6 +145,12 @@ TEST_CASE("verify: what is wrong with a certificate is told, and of which") {
             files.make("x", {.names = "IP:10.1.2.3,IP:fe80::1", .issuer = &w.ca}), "127.0.0.1");
         said = "is for 10.1.2.3, fe80::1, not for 127.0.0.1";
     }
+    SECTION("for an address of five bytes") {
+        const Identity odd =
+            files.make("x", {.names = "DER:3007870501020304AA", .issuer = &w.ca});
+        outcome = w.talk_to(odd);
+        said = "is for an address of no known kind, not for localhost";
+    }
     SECTION("an address is no name") {
         outcome = w.talk_to(
             files.make("127.0.0.1", {.names = "DNS:127.0.0.1", .issuer = &w.ca}), "127.0.0.1");

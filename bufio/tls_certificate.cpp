@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 
@@ -91,9 +92,10 @@ std::string name_text(const X509_NAME* name) {
 
 std::string date_text(const ASN1_TIME* time) {
     std::tm parts{};
-    char text[] = "0000-00-00";
-    if (ASN1_TIME_to_tm(time, &parts) == 1)
-        std::strftime(text, sizeof text, "%Y-%m-%d", &parts);
+    if (ASN1_TIME_to_tm(time, &parts) != 1) return "0000-00-00";
+    char text[40];
+    std::snprintf(text, sizeof text, "%04d-%02d-%02d", parts.tm_year + 1900, parts.tm_mon + 1,
+                  parts.tm_mday);
     return text;
 }
 

@@ -115,6 +115,7 @@ void Stream::on_events(ev::Events events) {
     } else {
         if (wants_output() && (events & write_waits_)) flush();
         if (wants_input() && (events & read_waits_)) read();
+        if (input_ended_ && (events & (ev::hangup | ev::error))) end_with(gone());
     }
     notify();
 }
@@ -216,6 +217,14 @@ void Stream::end_with(End end) {
     again_.start(ev::Duration::zero());  // unless the user is told earlier
 }
 
+// The peer, who had said before that it sends no more, takes nothing more either.
+End Stream::gone() const {
+    int code = 0;
+    socklen_t size = sizeof code;
+    ::getsockopt(transport_->descriptor(), SOL_SOCKET, SO_ERROR, &code, &size);
+    return code == 0 ? End{Reason::clean, "closed"} : system_end(Reason::send, "sending", code);
+}
+
 // The last words of a peer that takes nothing more are no more than the system holds already,
 // and the user may wait for room to send before it consumes: the marks don't count then.
 bool Stream::wants_input() const {
@@ -234,7 +243,8 @@ void Stream::update() {
     if (!ready_ && !end_) events |= handshake_waits_;
     if (wants_input()) events |= read_waits_;
     if (wants_output()) events |= write_waits_;
-    watch_.want(events);
+    const bool half_open = ready_ && !end_ && input_ended_;  // the peer may go altogether
+    watch_.want(events == ev::none && half_open ? ev::hangup : events);
     if ((unseen_ || broken_) && wants_input() && !again_.pending())
         again_.start(ev::Duration::zero());
 }

@@ -96,6 +96,7 @@ private:
     void close_output();
     void output_failed();
     void end_if_both_closed();
+    End gone() const;
     void end_with(End end);
     bool wants_input() const;
     bool wants_output() const;

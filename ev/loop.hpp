@@ -140,7 +140,9 @@ public:
     Watch() = default;
     Watch(Loop& loop, int fd, Events interest, Callback callback);
 
-    void want(Events interest);  // `none`: asleep, nothing is told
+    // `none`: asleep, nothing is told; `hangup`: nothing but errors and hang-ups, which select
+    // can't tell.
+    void want(Events interest);
     Events wanted() const;
 };
 

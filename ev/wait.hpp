@@ -16,11 +16,11 @@ inline constexpr Events none = 0;
 inline constexpr Events readable = 1;
 inline constexpr Events writable = 4;
 inline constexpr Events error = 8;    // told, never asked for: also an invalid descriptor
-inline constexpr Events hangup = 16;  // told, never asked for: the other end is gone
+inline constexpr Events hangup = 16;  // told, asked for or not: the other end is gone
 
 struct Watched {
     int fd;
-    Events interest = none;  // of `readable` and `writable`; changed by Waiter::set alone
+    Events interest = none;  // changed by Waiter::set alone
     std::size_t place = 0;   // in the waiter's list, while `interest` is not none
 };
 

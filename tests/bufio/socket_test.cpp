@@ -176,6 +176,13 @@ TEST_CASE("a reset is told in every state") {
         plain.near.stream->write("x");
         expected = Reason::send;
     }
+    SECTION("half-closed by the peer, and nothing to write") {
+        ::shutdown(plain.far.get(), SHUT_WR);
+        REQUIRE(plain.run_until([&] { return plain.near.stream->input_ended(); }));
+        settle(plain.loop, 1);
+        reset(plain.far);
+        expected = Reason::send;
+    }
     REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
     const bool told = plain.near.reason() == expected || plain.near.reason() == Reason::send;
     CHECK(told);

@@ -58,6 +58,21 @@ TEST_CASE("readable and writable are told as asked for", "[descriptor]") {
     CHECK(record.told == std::vector{ev::writable, ev::readable | ev::writable, ev::readable});
 }
 
+TEST_CASE("who wants a hang-up is told of that alone", "[descriptor]") {
+    if (backend_is("select")) return;
+    FakeLoop loop;
+    auto pair = make_socketpair();
+    Record record;
+    Watch watch(loop, pair.out, ev::hangup, std::ref(record));
+    pair.put();
+    loop.turn();
+    CHECK(record.told.empty());
+    pair.in.close();
+    loop.turn();
+    REQUIRE(record.told.size() == 1);
+    CHECK((record.told[0] & ev::hangup));
+}
+
 TEST_CASE("a watch without interest is told nothing and keeps the loop", "[descriptor]") {
     FakeLoop loop;
     auto pipe = make_pipe();

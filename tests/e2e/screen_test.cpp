@@ -224,6 +224,8 @@ TEST_CASE("a server that goes away is missed at once, and what is typed meanwhil
     const std::string port = server->port();
     Tty tty({.arguments = {yodel, "127.0.0.1", port}});
     REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("‹ hello ✓"));  // it has taken the connection
     server->process().kill(SIGTERM);
     REQUIRE(tty.wait_for("the server has closed its side"));
     REQUIRE(tty.wait_for("half-closed (server)"));

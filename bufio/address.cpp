@@ -72,4 +72,11 @@ Fd open_socket(int family) {
     return fd;
 }
 
+int error_of(int fd) {
+    int code = 0;
+    socklen_t size = sizeof code;
+    ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size);
+    return code;
+}
+
 }  // namespace bufio

@@ -31,4 +31,7 @@ void prepare_socket(int fd, int family);
 // A new one, prepared; empty, and errno set, on failure.
 Fd open_socket(int family);
 
+// The errno of what went wrong with it in the meantime, told once; 0: nothing.
+int error_of(int fd);
+
 }  // namespace bufio

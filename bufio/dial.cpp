@@ -18,13 +18,6 @@ bool is_connected_to_itself(int fd, const Address& peer) {
     return peer.family() != AF_UNIX && Address::of_socket(fd).text() == peer.text();
 }
 
-int error_of(int fd) {
-    int code = 0;
-    socklen_t size = sizeof code;
-    ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size);
-    return code;
-}
-
 // None: any will do.
 Found look_up_source(const Endpoint& to) {
     if (to.source_host.empty() && to.source_port.empty()) return {};

@@ -1,5 +1,7 @@
 #include "bufio/stream.hpp"
 
+#include "bufio/address.hpp"
+
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -219,9 +221,7 @@ void Stream::end_with(End end) {
 
 // The peer, who had said before that it sends no more, takes nothing more either.
 End Stream::gone() const {
-    int code = 0;
-    socklen_t size = sizeof code;
-    ::getsockopt(transport_->descriptor(), SOL_SOCKET, SO_ERROR, &code, &size);
+    const int code = error_of(transport_->descriptor());
     return code == 0 ? End{Reason::clean, "closed"} : system_end(Reason::send, "sending", code);
 }
 

@@ -7,12 +7,12 @@
 
 namespace yodel {
 
-void Histogram::record(ev::Duration duration) {
+void Histogram::record(ev::Duration duration, std::uint64_t times) {
     duration = std::max(duration, ev::Duration::zero());
     min_ = count_ == 0 ? duration : std::min(min_, duration);
     max_ = std::max(max_, duration);
-    ++counts_[bucket(static_cast<std::uint64_t>(duration.count()))];
-    ++count_;
+    counts_[bucket(static_cast<std::uint64_t>(duration.count()))] += times;
+    count_ += times;
 }
 
 ev::Duration Histogram::percentile(double percent) const {

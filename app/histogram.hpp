@@ -12,7 +12,7 @@ namespace yodel {
 
 class Histogram {
 public:
-    void record(ev::Duration duration);
+    void record(ev::Duration duration, std::uint64_t times = 1);
     std::uint64_t count() const { return count_; }
     ev::Duration min() const { return min_; }
     ev::Duration max() const { return max_; }

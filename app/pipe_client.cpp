@@ -29,10 +29,18 @@ constexpr std::size_t usual_window_bytes = 64 * 1024;
 constexpr std::size_t near_window = 2;
 constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 
+// Whether lines go out, and their echoes to a file or pipe, as they came, without a look at
+// each.
 bool lines_pass(const PipeClient::Options& options) {
     return options.session.framing == find_framing("line") && !options.window &&
-           !options.escapes && options.report.log.empty() &&
-           options.session.max_frame >= usual_window_bytes;
+           !options.escapes && options.session.max_frame >= usual_window_bytes &&
+           options.report.form == Reporter::Form::payload && options.report.log.empty() &&
+           ::isatty(STDOUT_FILENO) == 0;
+}
+
+PipeClient::Options completed(PipeClient::Options options) {
+    options.session.together = lines_pass(options);
+    return options;
 }
 
 std::string system_text(const char* what, int code) {
@@ -43,8 +51,7 @@ std::string system_text(const char* what, int code) {
 
 PipeClient::PipeClient(ev::Loop& loop, Options options)
     : loop_(loop),
-      options_(std::move(options)),
-      lines_pass_(lines_pass(options_)),
+      options_(completed(std::move(options))),
       lines_(*find_framing("line"), options_.session.max_frame),
       watch_(loop, STDIN_FILENO, ev::none, [this](ev::Events) { read_input(); }),
       session_(loop, options_.session, *this),
@@ -148,7 +155,7 @@ bool PipeClient::send_next() {
 // As many as may be in flight.
 std::string_view PipeClient::whole_lines() const {
     const std::size_t awaited = session_.awaited_bytes();
-    if (!lines_pass_ || awaited >= usual_window_bytes) return {};
+    if (!options_.session.together || awaited >= usual_window_bytes) return {};
     const std::string_view bytes = input_.view().substr(0, usual_window_bytes - awaited);
     return bytes.substr(0, bytes.rfind('\n') + 1);
 }

@@ -58,7 +58,6 @@ private:
     std::string trouble_;  // with our own input
     bool input_ended_ = false;
     bool leaving_ = false;
-    bool lines_pass_;      // many lines go out as they came in, without a look at each
     bufio::Buffer input_;  // read and not yet sent
     Decoder lines_;
     ev::Watch watch_;  // of standard input

@@ -119,8 +119,8 @@ void Reporter::missed() {
 void Reporter::answered(const Message& message, const Reply& reply) {
     if (message.late) --tally_.lost;
     if (message.late) ++tally_.late;
-    ++(reply.right ? tally_.echoed : tally_.bad);
-    if (reply.round_trip) tally_.round_trips.record(*reply.round_trip);
+    (reply.right ? tally_.echoed : tally_.bad) += message.count;
+    if (reply.round_trip) tally_.round_trips.record(*reply.round_trip, message.count);
     if (!reply.right && tally_.bad == 1)
         complain("yodel", "reply " + std::to_string(message.id) +
                               " differs from its message at byte " +

@@ -110,6 +110,7 @@ void Session::queue(std::string_view payload) {
         std::uint64_t end = queued();
         frames_.append(payload);
         frames_.append(framing.delimiter);
+        if (options_.together) return note_queued(queued(), count_pieces(framing, payload));
         for_each_piece(framing, payload, [&](std::string_view piece) {
             note_queued(end += piece.size() + framing.delimiter.size());
         });
@@ -123,11 +124,12 @@ void Session::queue(std::string_view payload) {
     });
 }
 
-// `end`: of the message, in the stream's count of bytes.
-void Session::note_queued(std::uint64_t end) {
-    ++last_id_;
+// `end`: of the messages, in the stream's count of bytes.
+void Session::note_queued(std::uint64_t end, std::uint64_t count) {
+    last_id_ += count;
     if (options_.expect == Expect::none) return;
-    outstanding_.emplace_back().end = end;
+    outstanding_.push_back({end, count});
+    outstanding_count_ += count;
     ++unstamped_;
 }
 
@@ -157,10 +159,37 @@ std::string_view Session::payload(std::size_t i) const {
         frames_.view().substr(begin(i) - base_, outstanding_[i].end - begin(i)));
 }
 
+// Those before it stand alone.
 Message Session::message(std::size_t i) const {
     const Awaited& one = outstanding_[i];
-    const std::uint64_t id = last_id_ - outstanding_.size() + 1 + i;
-    return {id, payload(i), one.sent, one.flushed, one.late, one.voided};
+    const std::uint64_t id = last_id_ - outstanding_count_ + 1 + i;
+    return {id, one.count, payload(i), one.sent, one.flushed, one.late, one.voided};
+}
+
+// Whether it has ended by there. Of several messages, those that have are parted from the rest.
+bool Session::ends_by(std::size_t i, std::uint64_t end) {
+    Awaited& all = outstanding_[i];
+    if (all.end <= end) return true;
+    if (all.count == 1 || end <= begin(i)) return false;
+    const std::string_view bytes = frames_.view().substr(begin(i) - base_, end - begin(i));
+    const std::size_t whole = count_pieces(*options_.framing, bytes) - 1;
+    if (whole == 0) return false;
+    const std::string_view delimiter = options_.framing->delimiter;
+    Awaited first = all;
+    first.end = begin(i) + bytes.rfind(delimiter) + delimiter.size();
+    first.count = whole;
+    all.count -= whole;
+    if (i + unstamped_ >= outstanding_.size()) ++unstamped_;
+    outstanding_.insert(outstanding_.begin() + static_cast<std::ptrdiff_t>(i), first);
+    return true;
+}
+
+// What is told of one message alone is told of the first.
+void Session::part(std::size_t i) {
+    if (outstanding_[i].count == 1) return;
+    const std::string_view delimiter = options_.framing->delimiter;
+    const std::size_t at = begin(i) - base_;
+    ends_by(i, base_ + frames_.view().find(delimiter, at) + delimiter.size());
 }
 
 void Session::void_round_trips() {
@@ -233,9 +262,9 @@ void Session::stream_changed(bufio::Stream&) {
 // Notes the time of the messages that the system has now taken whole.
 void Session::stamp(ev::Time time) {
     while (unstamped_ > 0) {
-        Awaited& message = outstanding_[outstanding_.size() - unstamped_];
-        if (message.end > stream_->bytes_written()) return;
-        message.sent = time;
+        const std::size_t oldest = outstanding_.size() - unstamped_;
+        if (!ends_by(oldest, stream_->bytes_written())) return;
+        outstanding_[oldest].sent = time;
         --unstamped_;
     }
 }
@@ -271,9 +300,9 @@ void Session::receive_echoes() {
     const std::string_view frames = frames_.view().substr(answered_);
     std::size_t same = same_ + first_difference(received.substr(same_), frames.substr(same_));
     std::size_t used = 0;
-    while (stream_ && !held_ && !outstanding_.empty() && begin(1) - begin(0) <= same - used) {
+    while (stream_ && !held_ && !outstanding_.empty() && ends_by(0, begin(0) + same - used)) {
         if (!unmatched_.empty()) settle(0);
-        const Message message = take_oldest();
+        const Message message = take_front();
         used += answered_;
         tell(message, {message.payload, round_trip(message, read_at_), true, 0});
     }
@@ -306,7 +335,10 @@ void Session::receive_message(std::string_view payload) {
         return answer(message, message.payload, payload, read_at_);
     }
     std::size_t place = 0;
-    while (place < outstanding_.size() && this->payload(place) != payload) ++place;
+    for (; place < outstanding_.size(); ++place) {
+        part(place);
+        if (this->payload(place) == payload) break;
+    }
     if (place == outstanding_.size()) return keep_unmatched(payload);
     settle(place);
     if (outstanding_.empty()) return;
@@ -318,11 +350,12 @@ void Session::receive_message(std::string_view payload) {
 // that does equal one tells; or that there are as many replies as messages. One that equals the
 // message before is that one's again.
 void Session::keep_unmatched(std::string_view payload) {
+    const Framing& framing = *options_.framing;
     const std::string_view last = frames_.view().substr(0, answered_);
-    if (!last.empty() && options_.framing->payload(last) == payload)
+    if (!last.empty() && last_piece(framing, framing.payload(last)) == payload)
         return user_.session_unasked(payload);
     unmatched_.push_back({std::string(payload), read_at_});
-    if (unmatched_.size() >= awaited()) settle(outstanding_.size());
+    if (unmatched_.size() >= awaited()) settle(outstanding_count_);
 }
 
 // Has done with the `count` oldest messages: the unmatched replies are theirs, and wrong.
@@ -346,7 +379,7 @@ void Session::settle(std::size_t count) {
 // Waits for no more replies that would tell whose the unmatched ones are.
 void Session::settle_unmatched() {
     const std::size_t count = late_count_ + unmatched_.size();
-    if (!unmatched_.empty()) settle(std::min(count, outstanding_.size()));
+    if (!unmatched_.empty()) settle(std::min(count, outstanding_count_));
 }
 
 // Without frames, each message is answered by as many bytes as it has.
@@ -396,11 +429,17 @@ void Session::tell(const Message& message, const Reply& reply) {
     if (state_ == State::finishing && quiet_.pending()) quiet_.start(quiet_time);
 }
 
-// Its frame stays, as the one answered last.
 Message Session::take_oldest() {
+    part(0);
+    return take_front();
+}
+
+// Its frame stays, as the one answered last.
+Message Session::take_front() {
     forget_answered();
     const Message oldest = message(0);
     answered_ = outstanding_.front().end - base_;
+    outstanding_count_ -= oldest.count;
     outstanding_.pop_front();
     unstamped_ = std::min(unstamped_, outstanding_.size());
     if (oldest.late) --late_count_;
@@ -456,6 +495,7 @@ void Session::replies_late() {
     settle_unmatched();
     const ev::Time sent_before = loop_.now() - options_.reply_timeout;
     while (awaited() > 0 && outstanding_[late_count_].sent <= sent_before) {
+        part(late_count_);
         outstanding_[late_count_].late = true;
         user_.session_lost(message(late_count_++));
     }

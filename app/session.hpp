@@ -32,9 +32,12 @@ namespace yodel {
 
 enum class Expect { echo, any, none };
 
+// Or several that went out together, and came back so: see Session::Options::together.
 struct Message {
-    std::uint64_t id;          // from 1, in the order of sending
-    std::string_view payload;  // to be read before anything more is sent
+    std::uint64_t id;          // from 1, in the order of sending; of several, the first one's
+    std::uint64_t count;       // how many
+    std::string_view payload;  // to be read before anything more is sent; of several, all of
+                               // them, the framing's delimiter between them
     ev::Time sent;     // when its last byte was handed over; before: when it was flushed
     ev::Time flushed;  // when it was to go out, whether or not the system took it
     bool late;         // its user was told that no reply came in time
@@ -56,6 +59,9 @@ public:
         const Framing* framing = find_framing("line");
         std::size_t max_frame = 32 * 1024 * 1024;  // bytes
         Expect expect = Expect::echo;
+        // Between delimiters: messages of one send() that come back as they went may be told as
+        // one, which costs much less than to tell each.
+        bool together = false;
         ev::Duration connect_timeout =
             std::chrono::seconds(10);  // look-up, TCP and TLS together
         ev::Duration reply_timeout = std::chrono::seconds(5);
@@ -122,7 +128,7 @@ public:
     ev::Time retry_time() const { return deadline_.deadline(); }
     bool input_ended() const { return stream_ && stream_->input_ended(); }
     // Messages without a reply that are not late.
-    std::size_t awaited() const { return outstanding_.size() - late_count_; }
+    std::size_t awaited() const { return outstanding_count_ - late_count_; }
     std::size_t awaited_bytes() const { return queued() - begin(late_count_); }  // of these
     std::size_t pending() const { return stream_ ? stream_->pending() : 0; }
     const bufio::Address& address() const { return address_; }
@@ -132,10 +138,11 @@ public:
     const Options& options() const { return options_; }
 
 private:
-    // A message without a reply.
+    // A message without a reply, or several that are told together.
     struct Awaited {
         std::uint64_t end = 0;  // the stream's count of bytes written once all of it has gone
-        ev::Time sent{};        // as in Message
+        std::uint64_t count = 1;
+        ev::Time sent{};  // as in Message
         ev::Time flushed{};
         bool late = false;
         bool voided = false;
@@ -148,11 +155,13 @@ private:
     void opened();
     void learn();
     void queue(std::string_view payload);
-    void note_queued(std::uint64_t end);
+    void note_queued(std::uint64_t end, std::uint64_t count = 1);
     std::uint64_t queued() const { return base_ + frames_.size(); }
     std::uint64_t begin(std::size_t i) const;
     std::string_view payload(std::size_t i) const;
     Message message(std::size_t i) const;
+    bool ends_by(std::size_t i, std::uint64_t end);
+    void part(std::size_t i);
     void stamp(ev::Time time);
     void receive();
     void receive_echoes();
@@ -168,6 +177,7 @@ private:
     void settle(std::size_t count);
     void settle_unmatched();
     Message take_oldest();
+    Message take_front();
     void forget_answered();
     void lose_outstanding();
     void lose_sent();
@@ -207,10 +217,11 @@ private:
         std::string payload;
         ev::Time read_at;
     };
-    std::deque<Unmatched> unmatched_;  // replies that equal no message; fewer than awaited()
-    std::deque<Awaited> outstanding_;  // in order; the late ones come first
+    std::deque<Unmatched> unmatched_;    // replies that equal no message; fewer than awaited()
+    std::deque<Awaited> outstanding_;    // in order; the late ones come first, each alone
+    std::size_t outstanding_count_ = 0;  // of messages
     std::size_t late_count_ = 0;
-    std::size_t unstamped_ = 0;  // of these, at the end, not yet handed over whole
+    std::size_t unstamped_ = 0;  // of outstanding_, at the end, not yet handed over whole
     ev::Time read_at_{};         // of the bytes that are being looked at
     // Where replies are not framed, of the oldest message:
     std::size_t matched_ = 0;  // bytes that have come back

@@ -10,7 +10,11 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <functional>
+#include <random>
+#include <utility>
+#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -64,8 +68,21 @@ struct Client : Session::User {
     virtual ~Client() = default;
     void session_changed() override {}
     void session_answered(const Message& message, const Reply& reply) override {
+        ids_in_order &= message.id > last_id;
+        last_id = message.id + message.count - 1;
+        ++tellings;
+        if (message.count > 1) return log_each(message, reply);
         log += reply.right ? "right " : "wrong@" + std::to_string(reply.difference) + " ";
         log += std::string(message.payload) + "=" + std::string(reply.payload) + ";";
+    }
+    // Several messages are noted as each of them would be.
+    void log_each(const Message& message, const Reply& reply) {
+        CHECK(reply.right);
+        CHECK(reply.payload == message.payload);
+        const auto lines = pieces(*find_framing("line"), message.payload);
+        CHECK(lines.size() == message.count);
+        for (const std::string_view line : lines)
+            log += "right " + std::string(line) + "=" + std::string(line) + ";";
     }
     void session_lost(const Message& message) override {
         log += "lost " + std::string(message.payload) + ";";
@@ -80,6 +97,9 @@ struct Client : Session::User {
     }
 
     std::string log;
+    std::size_t tellings = 0;  // of answers
+    std::uint64_t last_id = 0;
+    bool ids_in_order = true;
     Session session;
 };
 
@@ -275,6 +295,147 @@ TEST_CASE("a message with the delimiter inside is several") {
     CHECK(pair.client.session.awaited() == 2);
     pair.server.stream->write("a\nb\n");
     pair.until_logged("right a=a;right b=b;");
+}
+
+namespace {
+
+Session::Options together() {
+    Session::Options options;
+    options.together = true;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("messages of one sending are told together, as far as they have come back") {
+    const std::string lines = "a\n\nbc\nd\n";
+    const std::size_t cut = GENERATE_COPY(range<std::size_t>(1, lines.size()));
+    Pair pair(together());
+    CHECK(pair.client.session.send(lines.substr(0, lines.size() - 1)) == 4);
+    pair.client.session.flush();
+    CHECK(pair.client.session.awaited() == 4);
+    pair.until_server_got(lines);
+    pair.server.stream->write(lines.substr(0, cut));
+    const std::string whole = lines.substr(0, lines.rfind('\n', cut - 1) + 1);
+    const auto left =
+        std::count(lines.begin(), lines.end(), '\n') -
+        std::count(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(cut), '\n');
+    turn_until(pair.loop,
+               [&] { return pair.client.session.awaited() == static_cast<std::size_t>(left); });
+    CHECK(pair.client.tellings <= 1);
+    pair.server.stream->write(lines.substr(cut));
+    pair.until_logged("right a=a;right =;right bc=bc;right d=d;");
+    CHECK(pair.client.tellings <= 2);
+    CHECK(pair.client.ids_in_order);
+}
+
+TEST_CASE("of messages sent together each can be late, and answered then") {
+    Session::Options options = together();
+    options.reply_timeout = 20ms;
+    Pair pair(options);
+    pair.client.send("a\nb\nc");
+    pair.server.stream->write("a\n");
+    pair.until_logged("right a=a;lost b;lost c;");
+    pair.server.stream->write("b\nc\n");
+    pair.until_logged("right a=a;lost b;lost c;right b=b;right c=c;");
+    CHECK(pair.client.ids_in_order);
+}
+
+TEST_CASE("the last of messages answered together, answered again, is unasked") {
+    Pair pair(together());
+    pair.client.send("a\nb");
+    pair.server.stream->write("a\nb\n");
+    pair.until_logged("right a=a;right b=b;");
+    pair.client.send("c");
+    pair.server.stream->write("b\nc\n");
+    pair.until_logged("right a=a;right b=b;unasked b;right c=c;");
+}
+
+TEST_CASE("messages sent together are timed as the system takes them") {
+    struct Timer : Client {
+        using Client::Client;
+        void session_answered(const Message& message, const Reply&) override {
+            CHECK(message.sent >= message.flushed);
+            answered += message.count;
+            if (sent.empty() || sent.back() != message.sent) sent.push_back(message.sent);
+        }
+        std::uint64_t answered = 0;
+        std::vector<ev::Time> sent;  // each but once
+    };
+    ev::Loop loop;
+    Server server(loop);
+    Timer client(loop, server.port(), together());
+    turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
+    server.stream->hold(true);
+    constexpr std::size_t count = 16 * 1024;
+    std::string lines;
+    for (std::size_t i = 0; i < count; ++i) lines += std::string(1023, 'x') + "\n";
+    client.send(lines.substr(0, lines.size() - 1));
+    CHECK(client.session.pending() > 0);
+    server.stream->hold(false);
+    turn_until(loop, [&] {
+        server.stream->write(std::exchange(server.got, {}));
+        return client.answered == count;
+    });
+    CHECK(client.sent.size() > 2);
+    CHECK(std::is_sorted(client.sent.begin(), client.sent.end()));
+}
+
+namespace {
+
+// What a client is told by a server that garbles, drops and doubles what it echoes.
+class Garbler {
+public:
+    explicit Garbler(unsigned seed) : random_(seed) {
+        for (int i = 0; i < 40; ++i) sent_.push_back(word());
+        for (const std::string& line : sent_) switch (below(8)) {
+            case 0: answer_ += word() + "\n"; break;
+            case 1: break;
+            case 2: answer_ += line + "\n"; [[fallthrough]];
+            default: answer_ += line + "\n";
+            }
+    }
+
+    std::string told(Session::Options options) const {
+        std::mt19937 random = random_;  // the same for all
+        Pair pair(std::move(options));
+        for (std::size_t at = 0; at < sent_.size();) {
+            std::string group = sent_[at++];
+            while (at < sent_.size() && random() % 4 != 0) group += "\n" + sent_[at++];
+            pair.client.send(group);
+        }
+        for (std::string_view rest = answer_; !rest.empty(); pair.loop.step(0ms)) {
+            const std::size_t count = std::min<std::size_t>(rest.size(), 1 + random() % 9);
+            pair.server.stream->write(rest.substr(0, count));
+            rest.remove_prefix(count);
+        }
+        pair.server.stream->finish();
+        turn_until(pair.loop, [&] { return pair.client.session.input_ended(); });
+        CHECK(pair.client.session.awaited() == 0);
+        return pair.client.log;
+    }
+
+private:
+    unsigned below(unsigned count) { return static_cast<unsigned>(random_() % count); }
+    // Of few letters, so that many messages are equal.
+    std::string word() {
+        std::string text;
+        for (unsigned left = below(3); left > 0; --left)
+            text += static_cast<char>('a' + static_cast<char>(below(2)));
+        return text;
+    }
+
+    std::mt19937 random_;
+    std::vector<std::string> sent_;
+    std::string answer_;
+};
+
+}  // namespace
+
+TEST_CASE("told together or each alone, the messages fare the same") {
+    const unsigned seed = GENERATE(range(0U, 300U));
+    const Garbler garbler(seed);
+    CHECK(garbler.told(together()) == garbler.told({}));
 }
 
 TEST_CASE("a message that does not fit the framing is refused") {

@@ -73,14 +73,13 @@ static void release_signal(SignalUse* use) {
     if (!find(signo)) ::sigaction(signo, &use->before, nullptr);
 }
 
-// Stands for an object of any kind: what its kind has no use for is empty. It lasts to the end
-// of the turn in which its object ends, because the turn may still hold it.
+// Stands for a watch, or for a signal and watches nothing. It lasts to the end of the turn in
+// which its object ends, because the turn may still hold it.
 struct Loop::Entry : Watched {
     Entry(Loop& owner, std::function<void(Events)> callback)
         : Watched{-1}, loop(owner), call(std::move(callback)) {}
     Loop& loop;
     std::function<void(Events)> call;
-    TimerQueue::Id timer = TimerQueue::none;
     SignalUse* signal = nullptr;
 };
 
@@ -116,7 +115,7 @@ Loop::Loop(ReadClock clock, std::string_view backend)
       waiter_(make_waiter(chosen(backend))),
       may_grow_(chosen(backend).empty()) {}
 
-Loop::~Loop() { assert(objects_ == 0 && "a loop outlives its objects"); }
+Loop::~Loop() { assert(objects_ == 0 && timers_.size() == 0 && "a loop outlives its objects"); }
 
 Time Loop::now() const {
     if (!in_turn_) return clock_();
@@ -138,7 +137,7 @@ void Loop::run() {
 bool Loop::step(Duration longest) {
     assert(!in_turn_ && "a turn inside a turn");
     deadline_ = timers_.next();
-    const bool idle = !deadline_ && objects_ == timers_.size();
+    const bool idle = !deadline_ && objects_ == 0;
     if (idle || stopping_) return stopping_ = false;
     wait(longest);
     const auto end = [](Loop* loop) { loop->sweep(); };
@@ -222,24 +221,31 @@ void Loop::deliver(const Ready& told) {
 void Loop::fire_timers() {
     if (!deadline_) return;
     const Time due = now();
-    while (const auto id = timers_.pop(due)) timed_[*id]->call(none);
+    while (auto* const timer = timers_.pop(due)) timer->callback();
 }
 
 void Loop::leave(Entry* entry) {
     waiter_->set(*entry, none);
-    if (entry->timer != TimerQueue::none) timers_.destroy(entry->timer);
     if (entry->signal) release_signal(std::exchange(entry->signal, nullptr));
     --objects_;
     ended_.emplace_back(entry);
     if (!in_turn_) sweep();
 }
 
+void Loop::leave(TimerQueue::Slot* timer) {
+    timer->cancel();
+    ended_timers_.push_back(timer);
+    if (!in_turn_) sweep();
+}
+
+// What the callbacks own may end other objects, which sweeps inside.
 void Loop::sweep() {
     in_turn_ = false;
+    for (TimerQueue::Slot* timer : std::exchange(ended_timers_, {})) timers_.destroy(timer);
     if (ended_.empty()) return;
     std::erase_if(signals_, [](const Entry* entry) { return !entry->signal; });
     if (signals_.empty()) pipe_.reset();
-    std::exchange(ended_, {}).clear();  // what these own ends at once
+    std::exchange(ended_, {}).clear();
 }
 
 void Handle::Leave::operator()(Entry* entry) const { entry->loop.leave(entry); }
@@ -259,20 +265,8 @@ Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)
 void Watch::want(Events interest) { entry_->loop.waiter_->set(*entry_, interest); }
 Events Watch::wanted() const { return entry_->interest; }
 
-void Timer::enter(Loop& loop) {
-    loop_ = &loop;
-    entry_->timer = id_ = loop.timers_.create();
-    loop.timed_.resize(std::max(loop.timed_.size(), id_ + 1));
-    loop.timed_[id_] = entry_.get();
-}
-
-void Timer::start(Duration delay) { start_at(loop_->after(delay)); }
-void Timer::start_at(Time deadline) { loop_->timers_.start(id_, std::max(deadline, Time{})); }
-void Timer::cancel() { loop_->timers_.cancel(id_); }
-bool Timer::pending() const { return loop_->timers_.pending(id_); }
-Time Timer::deadline() const { return loop_->timers_.deadline(id_); }
-
-void Signal::enter(Loop& loop, int signo) {
+Signal::Signal(Loop& loop, int signo, Callback callback)
+    : Handle(loop, [call = std::move(callback)](Events) { call(); }) {
     if (!loop.pipe_) loop.pipe_ = std::make_unique<Loop::Pipe>(loop);
     entry_->signal = catch_signal(signo, loop.pipe_->ends[1]);
     loop.signals_.push_back(entry_.get());

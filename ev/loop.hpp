@@ -38,10 +38,12 @@
 #include "ev/timer_queue.hpp"
 #include "ev/wait.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ev {
@@ -83,20 +85,21 @@ private:
     void deliver(const Ready& told);
     void fire_timers();
     void leave(Entry* entry);
+    void leave(TimerQueue::Slot* timer);
     void sweep();
 
     const ReadClock clock_;
     std::unique_ptr<Waiter> waiter_;
     bool may_grow_;  // from poll to epoll
     TimerQueue timers_;
-    std::vector<Entry*> timed_;                  // by the ids of their timers
     std::vector<Entry*> signals_;                // in order of creation
     std::unique_ptr<Pipe> pipe_;                 // while there are any
     std::vector<Ready> ready_;                   // what the turn's wait has found
     std::vector<std::unique_ptr<Entry>> ended_;  // by their objects, in this turn
-    std::size_t objects_ = 0;                    // of all three kinds
-    std::optional<Time> deadline_;               // the nearest when the turn began
-    mutable std::optional<Time> time_;           // this turn's, once it was read
+    std::vector<TimerQueue::Slot*> ended_timers_;
+    std::size_t objects_ = 0;           // but timers
+    std::optional<Time> deadline_;      // the nearest when the turn began
+    mutable std::optional<Time> time_;  // this turn's, once it was read
     bool in_turn_ = false;
     bool stopping_ = false;
     bool busy_ = false;      // the last turn had something ready
@@ -104,7 +107,7 @@ private:
     unsigned unlooked_ = 0;  // busy turns since the last that did
 };
 
-// What the three kinds of objects have in common: an empty one waits for nothing.
+// What watches and signals have in common: an empty one waits for nothing.
 class Handle {
 public:
     explicit operator bool() const { return entry_ != nullptr; }
@@ -117,11 +120,6 @@ protected:
 
     Handle() = default;
     Handle(Loop& loop, std::function<void(Events)> callback);
-    // A callback that is told nothing.
-    template <class Call>
-    static auto plain(Call call) {
-        return [call = std::move(call)](Events) mutable { call(); };
-    }
 
     std::unique_ptr<Entry, Leave> entry_;
 };
@@ -148,27 +146,29 @@ public:
 
 // Calls back once when its time has come: never early, and in the order of starting where
 // deadlines are equal.  Periods without drift: timer.start_at(timer.deadline() + period).
-class Timer : public Handle {
+class Timer {
 public:
-    using Callback = std::function<void()>;  // or what it could hold
+    using Callback = std::function<void()>;
 
-    Timer() = default;
-    template <class Call>
-    Timer(Loop& loop, Call callback) : Handle(loop, plain(std::move(callback))) {
-        enter(loop);
-    }
+    Timer() = default;  // an empty one
+    Timer(Loop& loop, Callback callback)
+        : timer_(loop.timers_.create(std::move(callback)), {&loop}) {}
+    explicit operator bool() const { return timer_ != nullptr; }
 
-    void start(Duration delay);  // from Loop::now() on; restarts a pending one
-    void start_at(Time deadline);
-    void cancel();
-    bool pending() const;
-    Time deadline() const;  // as last started
+    void start(Duration delay) { start_at(loop().after(delay)); }  // restarts a pending one
+    void start_at(Time deadline) { loop().timers_.start(*timer_, std::max(deadline, Time{})); }
+    void cancel() { timer_->cancel(); }
+    bool pending() const { return timer_->pending(); }
+    Time deadline() const { return timer_->deadline(); }  // as last started
 
 private:
-    void enter(Loop& loop);
+    struct Leave {
+        Loop* loop;
+        void operator()(TimerQueue::Slot* timer) const { loop->leave(timer); }
+    };
+    Loop& loop() const { return *timer_.get_deleter().loop; }
 
-    Loop* loop_ = nullptr;  // these two spare a restart the way by the entry
-    TimerQueue::Id id_ = TimerQueue::none;
+    std::unique_ptr<TimerQueue::Slot, Leave> timer_;
 };
 
 // Calls back, in the loop, after the process got the signal; several may be told as one.
@@ -176,16 +176,10 @@ private:
 // that stood before the first of them comes back with the end of the last.
 class Signal : public Handle {
 public:
-    using Callback = std::function<void()>;  // or what it could hold
+    using Callback = std::function<void()>;
 
     Signal() = default;
-    template <class Call>
-    Signal(Loop& loop, int signo, Call callback) : Handle(loop, plain(std::move(callback))) {
-        enter(loop, signo);
-    }
-
-private:
-    void enter(Loop& loop, int signo);  // throws std::system_error
+    Signal(Loop& loop, int signo, Callback callback);  // throws std::system_error
 };
 
 }  // namespace ev

@@ -1,6 +1,7 @@
 #include "ev/timer_queue.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ev {
 
@@ -9,28 +10,25 @@ static constexpr std::size_t arity = 4;  // half the levels of a binary heap
 // rebuilding the heap is cheaper.
 static constexpr std::size_t few = 8;
 
-TimerQueue::Id TimerQueue::create() {
-    if (free_.empty()) {
-        free_.push_back(slots_.size());
-        slots_.emplace_back();
-    }
-    const Id id = free_.back();
+TimerQueue::Slot* TimerQueue::create(std::function<void()> callback) {
+    if (free_.empty()) free_.push_back(&slots_.emplace_back());
+    Slot* const timer = free_.back();
     free_.pop_back();
-    slots_[id].wanted = {};
-    return id;
+    timer->callback = std::move(callback);
+    return timer;
 }
 
-void TimerQueue::destroy(Id id) {
-    cancel(id);
-    free_.push_back(id);
+void TimerQueue::destroy(Slot* timer) {
+    timer->cancel();
+    const auto callback = std::exchange(timer->callback, nullptr);
+    free_.push_back(timer);
 }
 
-void TimerQueue::start(Id id, Time deadline) {
-    auto& [wanted, held] = slots_[id];
-    wanted = {deadline, ++started_};
-    if (held.order != 0 && held.deadline <= deadline) return;
-    held = wanted;
-    entries_.push_back({held, id});
+void TimerQueue::start(Slot& timer, Time deadline) {
+    timer.wanted_ = {deadline, ++started_};
+    if (timer.held_.order != 0 && timer.held_.deadline <= deadline) return;
+    timer.held_ = timer.wanted_;
+    entries_.push_back({timer.held_, &timer});
     if (entries_.size() <= 2 * slots_.size() + few) return;
     heap_ = 0;  // most are dead, by restarts to an earlier time, again and again
     merge();
@@ -39,42 +37,41 @@ void TimerQueue::start(Id id, Time deadline) {
 std::optional<Time> TimerQueue::next() {
     turn_ = started_;
     if (heap_ < entries_.size()) merge();
-    while (heap_ > 0 && !pending(entries_[0].id)) correct_top();
+    while (heap_ > 0 && !entries_[0].timer->pending()) correct_top();
     if (heap_ == 0) return std::nullopt;
     return entries_[0].start.deadline;
 }
 
-std::optional<TimerQueue::Id> TimerQueue::pop(Time now) {
+TimerQueue::Slot* TimerQueue::pop(Time now) {
     while (heap_ > 0 && entries_[0].start.deadline <= now) {
-        const Entry top = entries_[0];
-        auto& [wanted, held] = slots_[top.id];
-        if (top.start.order != wanted.order) {
+        const auto [start, timer] = entries_[0];
+        if (start.order != timer->wanted_.order) {
             correct_top();
             continue;
         }
         drop_top();
-        if (top.start.order <= turn_) {
-            wanted.order = held.order = 0;
-            return top.id;
+        if (start.order <= turn_) {
+            timer->wanted_.order = timer->held_.order = 0;
+            return timer;
         }
-        entries_.push_back(top);
+        entries_.push_back({start, timer});
     }
-    return std::nullopt;
+    return nullptr;
 }
 
-// Makes an entry tell what its slot does; false if it stands for nothing any more.
+// Makes an entry tell what its timer does; false if it stands for nothing any more.
 bool TimerQueue::correct(Entry& entry) {
-    auto& [wanted, held] = slots_[entry.id];
-    if (held.order != entry.start.order) return false;
-    entry.start = held = wanted;
-    return held.order != 0;
+    Slot& timer = *entry.timer;
+    if (timer.held_.order != entry.start.order) return false;
+    entry.start = timer.held_ = timer.wanted_;
+    return timer.pending();
 }
 
 void TimerQueue::correct_top() { correct(entries_[0]) ? sift_down(0) : drop_top(); }
 
 void TimerQueue::merge() {
     const auto nursery = entries_.begin() + static_cast<std::ptrdiff_t>(heap_);
-    const auto dead = [this](Entry& entry) { return !correct(entry); };
+    const auto dead = [](Entry& entry) { return !correct(entry); };
     entries_.erase(std::remove_if(nursery, entries_.end(), dead), entries_.end());
     if (entries_.size() > heap_ + std::max(few, heap_ / 4)) {
         heap_ = entries_.size();

@@ -14,6 +14,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -25,25 +27,23 @@ using Duration = Clock::duration;
 
 class TimerQueue {
 public:
-    using Id = std::size_t;  // of a timer from create() to destroy()
-    static constexpr Id none = SIZE_MAX;
-    Id create();
-    void destroy(Id id);
+    class Slot;
+
+    // A timer, at rest; the callback is what its owner will call. Stays where it is until
+    // destroy(), which is not for inside that callback.
+    Slot* create(std::function<void()> callback = {});
+    void destroy(Slot* timer);
+    std::size_t size() const { return slots_.size() - free_.size(); }  // pending or not
 
     // (Re)starts the timer. Equal deadlines come due in the order of these calls.
-    void start(Id id, Time deadline);
-    void cancel(Id id) { slots_[id].wanted.order = 0; }
-
-    bool pending(Id id) const { return slots_[id].wanted.order != 0; }
-    Time deadline(Id id) const { return slots_[id].wanted.deadline; }  // as last started
-    std::size_t size() const { return slots_.size() - free_.size(); }  // pending or not
+    void start(Slot& timer, Time deadline);
 
     // Begins a turn: merges the nursery and tells until when no timer comes due; none is
     // pending where it tells nothing.
     std::optional<Time> next();
-    // Takes the next timer that is due. One (re)started since the turn began is left for the
-    // next turn, whatever its deadline.
-    std::optional<Id> pop(Time now);
+    // Takes the next timer that is due, if there is one. One (re)started since the turn began
+    // is left for the next turn, whatever its deadline.
+    Slot* pop(Time now);
 
 private:
     struct Start {
@@ -55,26 +55,37 @@ private:
     };
     struct Entry {
         Start start;
-        Id id;
-    };
-    struct Slot {
-        Start wanted;
-        Start held;  // that of its entry, never later than wanted; other entries are dead
+        Slot* timer;
     };
 
-    bool correct(Entry& entry);
+    static bool correct(Entry& entry);
     void correct_top();
     void merge();
     void drop_top();
     void sift_up(std::size_t place);
     void sift_down(std::size_t place);
 
-    std::vector<Slot> slots_;
-    std::vector<Id> free_;        // slots of destroyed timers; these may still have an entry
+    std::deque<Slot> slots_;
+    std::vector<Slot*> free_;     // of destroyed timers; these may still have an entry
     std::vector<Entry> entries_;  // first the heap, then the nursery
     std::size_t heap_ = 0;        // the size of the heap
     std::uint64_t started_ = 0;   // the order given last
     std::uint64_t turn_ = 0;      // the order given last when this turn began
+};
+
+// One line of the processor's cache: all that firing the timer needs.
+class alignas(64) TimerQueue::Slot {
+public:
+    std::function<void()> callback;
+
+    void cancel() { wanted_.order = 0; }
+    bool pending() const { return wanted_.order != 0; }
+    Time deadline() const { return wanted_.deadline; }  // as last started
+
+private:
+    friend class TimerQueue;
+    Start wanted_;
+    Start held_;  // that of its entry, never later than wanted; other entries are dead
 };
 
 }  // namespace ev

@@ -18,12 +18,12 @@ ev::Duration ns(std::size_t count) {
     return ev::Duration(static_cast<ev::Duration::rep>(count));
 }
 
-using Ids = std::vector<TimerQueue::Id>;
+using Timers = std::vector<TimerQueue::Slot*>;
 
-Ids turn(TimerQueue& queue, Time now) {
-    Ids due;
+Timers turn(TimerQueue& queue, Time now) {
+    Timers due;
     queue.next();
-    while (const auto id = queue.pop(now)) due.push_back(*id);
+    while (auto* const timer = queue.pop(now)) due.push_back(timer);
     return due;
 }
 
@@ -47,7 +47,7 @@ public:
         case 0: return cancel(timer);
         case 1: return replace(timer);
         case 2:
-        case 3: return start(timer, queue_.deadline(timer.id) + ns(below(20)));
+        case 3: return start(timer, timer.slot->deadline() + ns(below(20)));
         default: return start(timer, now_ + ns(below(50)) - 10ns);
         }
     }
@@ -58,12 +58,12 @@ public:
         const auto next = queue_.next();
         REQUIRE(next.has_value() == !model_.empty());
         if (next) REQUIRE(*next <= model_.begin()->first);
-        while (const auto fired = queue_.pop(now_)) {
+        while (auto* const fired = queue_.pop(now_)) {
             const auto expected = due();
             REQUIRE(expected != model_.end());
-            REQUIRE(*fired == expected->second->id);
-            REQUIRE(queue_.deadline(*fired) <= now_);
-            REQUIRE_FALSE(queue_.pending(*fired));
+            REQUIRE(fired == expected->second->slot);
+            REQUIRE(fired->deadline() <= now_);
+            REQUIRE_FALSE(fired->pending());
             expected->second->started = 0;
             model_.erase(expected);
             for (auto left = below(3); left > 0; --left) operate();
@@ -85,7 +85,7 @@ private:
     struct Twin;
     using Model = std::multimap<Time, Twin*>;
     struct Twin {
-        TimerQueue::Id id;
+        TimerQueue::Slot* slot;
         int started;  // by which operation; 0: not pending
         Model::iterator place;
     };
@@ -94,25 +94,25 @@ private:
         forget(timer);
         timer.started = ++operations_;
         timer.place = model_.emplace(deadline, &timer);
-        queue_.start(timer.id, deadline);
-        REQUIRE(queue_.deadline(timer.id) == deadline);
+        queue_.start(*timer.slot, deadline);
+        REQUIRE(timer.slot->deadline() == deadline);
     }
 
     void cancel(Twin& timer) {
         forget(timer);
-        queue_.cancel(timer.id);
-        REQUIRE_FALSE(queue_.pending(timer.id));
+        timer.slot->cancel();
+        REQUIRE_FALSE(timer.slot->pending());
     }
 
     void replace(Twin& timer) {
         forget(timer);
-        queue_.destroy(timer.id);
-        timer.id = queue_.create();
-        REQUIRE_FALSE(queue_.pending(timer.id));
+        queue_.destroy(timer.slot);
+        timer.slot = queue_.create();
+        REQUIRE_FALSE(timer.slot->pending());
     }
 
     void forget(Twin& timer) {
-        REQUIRE(queue_.pending(timer.id) == (timer.started != 0));
+        REQUIRE(timer.slot->pending() == (timer.started != 0));
         if (std::exchange(timer.started, 0) != 0) model_.erase(timer.place);
     }
 
@@ -150,31 +150,34 @@ TEST_CASE("the queue does what an ordered multimap does", "[queue]") {
 
 TEST_CASE("equal deadlines come due in the order of starting", "[queue]") {
     TimerQueue queue;
-    Ids started;
+    Timers started;
     while (started.size() < 100) started.push_back(queue.create());
     std::swap(started[3], started[90]);
-    for (const auto id : started) queue.start(id, at(5ms));
+    for (auto* const timer : started) queue.start(*timer, at(5ms));
     CHECK(turn(queue, at(5ms)) == started);
 }
 
 TEST_CASE("a restart to the same deadline goes behind its equals", "[queue]") {
     TimerQueue queue;
-    const auto first = queue.create(), second = queue.create();
-    queue.start(first, at(5ms));
-    queue.start(second, at(5ms));
+    auto *const first = queue.create(), *const second = queue.create();
+    queue.start(*first, at(5ms));
+    queue.start(*second, at(5ms));
     queue.next();
-    queue.start(first, at(5ms));
-    CHECK(turn(queue, at(5ms)) == Ids{second, first});
+    queue.start(*first, at(5ms));
+    CHECK(turn(queue, at(5ms)) == Timers{second, first});
 }
 
 TEST_CASE("cancelling in the middle of the heap keeps its order", "[queue]") {
     TimerQueue queue;
-    for (const auto deadline : {7700ms, 1100ms, 11000ms, 8800ms, 9900ms, 2200ms, 3300ms})
-        queue.start(queue.create(), at(deadline));
+    Timers timers;
+    for (const auto deadline : {7700ms, 1100ms, 11000ms, 8800ms, 9900ms, 2200ms, 3300ms}) {
+        timers.push_back(queue.create());
+        queue.start(*timers.back(), at(deadline));
+    }
     queue.next();
-    queue.cancel(3);
-    CHECK(turn(queue, at(3300ms)) == Ids{1, 5, 6});
-    CHECK(turn(queue, at(11000ms)) == Ids{0, 4, 2});
+    timers[3]->cancel();
+    CHECK(turn(queue, at(3300ms)) == Timers{timers[1], timers[5], timers[6]});
+    CHECK(turn(queue, at(11000ms)) == Timers{timers[0], timers[4], timers[2]});
     CHECK_FALSE(queue.next());
 }
 
@@ -182,14 +185,14 @@ TEST_CASE("cancelling in the middle of the heap keeps its order", "[queue]") {
 TEST_CASE("a hundred thousand timers are cancelled at random", "[queue]") {
     TimerQueue queue;
     std::mt19937 random(2026);
-    Ids ids(static_cast<std::size_t>(steps(100'000)));
-    for (auto& id : ids) {
-        id = queue.create();
-        queue.start(id, at(ns(random() % 1'000'000)));
-        if (id % 1000 == 0) queue.next();
+    Timers timers;
+    for (int left = steps(100'000); left > 0; --left) {
+        timers.push_back(queue.create());
+        queue.start(*timers.back(), at(ns(random() % 1'000'000)));
+        if (left % 1000 == 0) queue.next();
     }
-    std::shuffle(ids.begin(), ids.end(), random);
-    for (const auto id : ids) queue.cancel(id);
+    std::shuffle(timers.begin(), timers.end(), random);
+    for (auto* const timer : timers) timer->cancel();
     CHECK_FALSE(queue.next());
     CHECK(turn(queue, Time::max()).empty());
 }
@@ -197,40 +200,41 @@ TEST_CASE("a hundred thousand timers are cancelled at random", "[queue]") {
 // Were each entry kept, this would take gigabytes.
 TEST_CASE("timers ended or started earlier again and again do not pile up", "[queue]") {
     TimerQueue queue;
-    const auto earlier = queue.create();
+    auto* const earlier = queue.create();
     for (int left = steps(1'000'000); left > 0; --left) {
-        const auto id = queue.create();
-        queue.start(id, at(1h));
-        queue.start(earlier, at(left * 1us));
+        auto* const other = queue.create();
+        queue.start(*other, at(1h));
+        queue.start(*earlier, at(left * 1us));
         if (left % 10 == 0) queue.next();
-        queue.destroy(id);
+        queue.destroy(other);
     }
-    CHECK(turn(queue, at(2h)) == Ids{earlier});
+    CHECK(turn(queue, at(2h)) == Timers{earlier});
 }
 
 TEST_CASE("a timer that is put off is told with its last deadline", "[queue]") {
     TimerQueue queue;
-    const auto idle = queue.create(), other = queue.create();
-    queue.start(idle, at(10ms));
-    queue.start(other, at(15ms));
+    auto *const idle = queue.create(), *const other = queue.create();
+    queue.start(*idle, at(10ms));
+    queue.start(*other, at(15ms));
     CHECK(queue.next() == at(10ms));
     for (auto deadline = 11ms; deadline < 20ms; deadline += 1ms)
-        queue.start(idle, at(deadline));
+        queue.start(*idle, at(deadline));
     CHECK(turn(queue, at(14ms)).empty());
     CHECK(queue.next() == at(15ms));
-    CHECK(turn(queue, at(18ms)) == Ids{other});
-    CHECK(turn(queue, at(19ms)) == Ids{idle});
+    CHECK(turn(queue, at(18ms)) == Timers{other});
+    CHECK(turn(queue, at(19ms)) == Timers{idle});
 }
 
 TEST_CASE("what is started during a turn waits for the next", "[queue]") {
     TimerQueue queue;
-    const auto fresh = queue.create(), earlier = queue.create(), later = queue.create();
-    queue.start(earlier, at(50ms));
-    queue.start(later, at(1ms));
+    auto *const fresh = queue.create(), *const earlier = queue.create(),
+                *const later = queue.create();
+    queue.start(*earlier, at(50ms));
+    queue.start(*later, at(1ms));
     queue.next();
-    queue.start(fresh, at(0ms));
-    queue.start(earlier, at(2ms));
-    queue.start(later, at(3ms));
-    CHECK_FALSE(queue.pop(at(10ms)));
-    CHECK(turn(queue, at(10ms)) == Ids{fresh, earlier, later});
+    queue.start(*fresh, at(0ms));
+    queue.start(*earlier, at(2ms));
+    queue.start(*later, at(3ms));
+    CHECK(queue.pop(at(10ms)) == nullptr);
+    CHECK(turn(queue, at(10ms)) == Timers{fresh, earlier, later});
 }

@@ -26,6 +26,20 @@ TEST_CASE("a timer never fires early, whatever wakes the loop", "[timer]") {
     CHECK(later_fired == 0);
 }
 
+TEST_CASE("turns that never wait meet a timer in the first that begins when it is due",
+          "[timer]") {
+    ev::Loop loop;
+    bool fired = false;
+    Timer timer(loop, [&] { fired = true; });
+    timer.start(130ms);
+    while (!fired) {
+        const bool due = ev::Clock::now() >= timer.deadline();
+        loop.step(0ms);
+        REQUIRE(fired >= due);
+        if (fired) REQUIRE(ev::Clock::now() >= timer.deadline());
+    }
+}
+
 TEST_CASE("a wait by the real clock does not end early", "[timer]") {
     ev::Loop loop;
     ev::Time fired{};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <numeric>
 
 namespace yodel {
@@ -16,12 +15,11 @@ void Histogram::record(ev::Duration duration, std::uint64_t times) {
 }
 
 ev::Duration Histogram::percentile(double percent) const {
-    const auto rank =
-        static_cast<std::uint64_t>(std::ceil(percent / 100 * static_cast<double>(count_)));
+    const double rank = std::max(percent / 100 * static_cast<double>(count_), 1.0);
     std::uint64_t seen = 0;
     for (std::size_t i = 0; i < buckets; ++i) {
         seen += counts_[i];
-        if (seen >= std::max<std::uint64_t>(rank, 1))
+        if (static_cast<double>(seen) >= rank)
             return std::clamp(ev::Duration(upper_end(i)), min_, max_);
     }
     return {};

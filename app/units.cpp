@@ -1,6 +1,7 @@
 #include "app/units.hpp"
 
 #include <charconv>
+#include <cstdlib>
 #include <ctime>
 #include <limits>
 
@@ -14,6 +15,15 @@ std::optional<Number> parse_all(std::string_view text) {
     const char* const end = text.data() + text.size();
     const auto [stop, code] = std::from_chars(text.data(), end, number);
     if (code != std::errc() || stop != end) return std::nullopt;
+    return number;
+}
+
+// By strtod: std::from_chars would bring in libm, which takes a fifteenth of a start to load.
+std::optional<double> parse_fraction(const std::string& text) {
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    const bool strange = text.find_first_not_of("0123456789.e-") != text.npos;
+    if (text.empty() || *end != '\0' || strange) return std::nullopt;
     return number;
 }
 
@@ -42,7 +52,7 @@ double take_unit(std::string_view& text, const Unit (&units)[count]) {
 std::optional<ev::Duration> parse_duration(std::string_view text) {
     static constexpr Unit units[] = {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}};
     const double factor = take_unit(text, units);
-    const auto number = parse_all<double>(text);
+    const auto number = parse_fraction(std::string(text));
     // A century, in seconds, is for ever, and still far from what a Duration can't hold.
     const double longest = 100 * 365.25 * 86400;
     if (!number || !(*number >= 0) || *number * factor > longest) return std::nullopt;

@@ -18,8 +18,10 @@ TEST_CASE("durations") {
     CHECK(parse_duration("2m") == 120s);
     CHECK(parse_duration("0.5h") == 1800s);
     CHECK(parse_duration("0") == 0s);
-    for (const char* wrong :
-         {"", "s", "-1", "1x", "1 s", "nan", "inf", "1e300", "ms", "1.5.2", "0x10"}) {
+    CHECK(parse_duration(".5") == 500ms);
+    CHECK(parse_duration("1e-3") == 1ms);
+    for (const char* wrong : {"", "s", "-1", "1x", "1 s", " 1", "nan", "inf", "1e300", "ms",
+                              "1.5.2", "0x10", "."}) {
         CAPTURE(wrong);
         CHECK_FALSE(parse_duration(wrong));
     }

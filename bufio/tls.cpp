@@ -118,8 +118,9 @@ void keep_key_log(TlsState& state, const std::string& file) {
     SSL_CTX_set_keylog_callback(state.ctx.get(), log_key);
 }
 
-SslCtx new_context(const SSL_METHOD* method) {
-    SslCtx context(SSL_CTX_new(method));
+SslCtx new_context(bool client) {
+    load_openssl();
+    SslCtx context(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
     if (!context) refuse(Reason::tls, "OpenSSL can't start: " + openssl_reason());
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
@@ -134,8 +135,7 @@ SslCtx new_context(const SSL_METHOD* method) {
 }
 
 std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
-    auto state =
-        std::make_shared<TlsState>(TlsState{new_context(TLS_client_method()), true, options});
+    auto state = std::make_shared<TlsState>(TlsState{new_context(true), true, options});
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_app_data(ctx, state.get());
     SSL_CTX_set_cert_cb(ctx, note_demand, nullptr);
@@ -148,7 +148,7 @@ std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
 // Sessions go into tickets, which the clients keep. Without an id of the context, one that
 // shows a certificate could not resume.
 std::shared_ptr<TlsState> new_server() {
-    auto state = std::make_shared<TlsState>(TlsState{new_context(TLS_server_method())});
+    auto state = std::make_shared<TlsState>(TlsState{new_context(false)});
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_app_data(ctx, state.get());
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);

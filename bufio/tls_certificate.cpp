@@ -1,7 +1,6 @@
 #include "bufio/tls_internal.hpp"
 
 #include <arpa/inet.h>
-#include <openssl/bio.h>
 #include <sys/socket.h>
 
 #include <algorithm>

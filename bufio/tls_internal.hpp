@@ -1,12 +1,8 @@
 // What the parts of TLS share.  Only bufio/tls*.cpp and a fuzz target include this, or OpenSSL.
 #pragma once
 
+#include "bufio/openssl.hpp"
 #include "bufio/tls.hpp"
-
-#include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 
 #include <map>
 #include <memory>
@@ -14,7 +10,7 @@
 
 namespace bufio {
 
-template <auto free_it>
+template <auto& free_it>
 struct Free {
     template <class T>
     void operator()(T* it) const {

@@ -1,6 +1,5 @@
 #include "bufio/tls_internal.hpp"
 
-#include <openssl/bio.h>
 #include <sys/socket.h>
 
 #include <algorithm>

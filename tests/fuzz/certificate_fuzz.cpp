@@ -9,19 +9,20 @@ using namespace bufio;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    load_openssl();
     if (size < 1) return 0;
     const unsigned char* der = data + 1;
     const Certificate certificate(d2i_X509(nullptr, &der, static_cast<long>(size - 1)));
-    ERR_clear_error();
+    ::ERR_clear_error();
     if (!certificate) return 0;
     const X509* const it = certificate.get();
-    name_text(X509_get_subject_name(it));
-    assert(date_text(X509_get0_notAfter(it)).size() == 10);
-    if (EVP_PKEY* const key = X509_get0_pubkey(it)) assert(pin_of(key).size() == 8 + 44);
+    name_text(::X509_get_subject_name(it));
+    assert(date_text(::X509_get0_notAfter(it)).size() == 10);
+    if (EVP_PKEY* const key = ::X509_get0_pubkey(it)) assert(pin_of(key).size() == 8 + 44);
     const int depth = data[0] / 128;
     for (const int error : {data[0] % 128, X509_V_ERR_HOSTNAME_MISMATCH,
                             X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID})
         assert(objection(error, depth, it, "localhost").empty() == (error == X509_V_OK));
-    ERR_clear_error();
+    ::ERR_clear_error();
     return 0;
 }

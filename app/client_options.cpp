@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <sstream>
 
 namespace yodel {
 
@@ -52,11 +51,11 @@ int tls_version(const std::string& text) {
 
 std::vector<std::string> split(const std::string& text) {
     std::vector<std::string> list;
-    std::istringstream in(text);
-    for (std::string item; std::getline(in, item, ',');) {
-        if (item.empty() || item.size() > 255)
+    for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
+        end = text.find(',', begin);
+        list.push_back(text.substr(begin, end - begin));
+        if (list.back().empty() || list.back().size() > 255)
             throw UsageError("a protocol's name has 1 to 255 bytes");
-        list.push_back(item);
     }
     return list;
 }
@@ -134,7 +133,7 @@ std::vector<Option> table(ClientOptions& to) {
          [&](auto& text) { session.expect = expectation(text); }},
         {'W', "reply-timeout", "D", "for each reply (5s)",
          [&](auto& text) { session.reply_timeout = duration_argument(text); }},
-        {0, "window", "N", "pipe: messages in flight at once (64, or 64k of them)",
+        {0, "window", "N", "pipe: messages in flight at once (64, or 128k of them)",
          [&](auto& text) {
              to.window =
                  checked(parse_number(text, 1, 1'000'000), text, "a number from 1 to 1000000");

@@ -27,17 +27,18 @@ std::string timestamp() {
 
 }  // namespace
 
-LogFile::LogFile(const std::string& path) : file_(path, std::ios::app | std::ios::binary) {
+LogFile::LogFile(const std::string& path) : file_(std::fopen(path.c_str(), "a")) {
     if (!file_) throw std::system_error(errno, std::generic_category(), path);
 }
 
 void LogFile::add(char sign, std::string_view bytes) {
-    file_ << timestamp() << ' ' << sign << ' ' << ui::printable(bytes) << '\n';
+    const std::string line = timestamp() + ' ' + sign + ' ' + ui::printable(bytes) + '\n';
+    std::fwrite(line.data(), 1, line.size(), file_.get());
 }
 
 bool LogFile::finish() {
-    file_.close();
-    return !file_.fail();
+    const bool written = flush();
+    return std::fclose(file_.release()) == 0 && written;
 }
 
 }  // namespace yodel

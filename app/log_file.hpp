@@ -5,7 +5,8 @@
 // `>` was sent, `<` received, and `-` is a remark. What is not plain text is made visible.
 #pragma once
 
-#include <fstream>
+#include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -17,12 +18,15 @@ public:
     explicit LogFile(const std::string& path);
     void add(char sign, std::string_view bytes);
     // Hands over what is still kept back. False: not all could be written.
-    bool flush() { return !file_.flush().fail(); }
+    bool flush() { return std::fflush(file_.get()) == 0 && !std::ferror(file_.get()); }
     // Writes what is left. False: not all could be written.
     bool finish();
 
 private:
-    std::ofstream file_;
+    struct Close {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    std::unique_ptr<std::FILE, Close> file_;
 };
 
 }  // namespace yodel

@@ -15,7 +15,6 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <stdexcept>
 #include <utility>
 
@@ -32,8 +31,7 @@ public:
     PortFile(std::string path, const std::string& ports) : path_(std::move(path)) {
         if (path_.empty()) return;
         const std::string fresh = path_ + ".new";
-        std::ofstream(fresh) << ports << std::flush;
-        if (std::rename(fresh.c_str(), path_.c_str()) != 0)
+        if (!write(fresh, ports) || std::rename(fresh.c_str(), path_.c_str()) != 0)
             throw std::runtime_error("cannot write " + path_);
     }
     ~PortFile() {
@@ -43,6 +41,13 @@ public:
     PortFile& operator=(const PortFile&) = delete;
 
 private:
+    static bool write(const std::string& path, const std::string& text) {
+        std::FILE* const file = std::fopen(path.c_str(), "w");
+        if (!file) return false;
+        const bool written = std::fputs(text.c_str(), file) >= 0;
+        return std::fclose(file) == 0 && written;
+    }
+
     std::string path_;  // empty: there is none
 };
 

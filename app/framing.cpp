@@ -70,12 +70,6 @@ std::size_t count_pieces(const Framing& framing, std::string_view payload) {
     return count;
 }
 
-std::string_view last_piece(const Framing& framing, std::string_view payload) {
-    const std::size_t end = payload.rfind(framing.delimiter);
-    if (framing.delimiter.empty() || end == std::string_view::npos) return payload;
-    return payload.substr(end + framing.delimiter.size());
-}
-
 std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload) {
     std::vector<std::string_view> list;
     for_each_piece(framing, payload, [&](std::string_view piece) { list.push_back(piece); });

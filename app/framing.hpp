@@ -46,7 +46,6 @@ void for_each_piece(const Framing& framing, std::string_view payload, Take take)
     take(payload);
 }
 std::size_t count_pieces(const Framing& framing, std::string_view payload);
-std::string_view last_piece(const Framing& framing, std::string_view payload);
 std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload);
 // Appends a frame with the payload, which is one piece and not too long.
 void encode(const Framing& framing, std::string_view payload, std::string& to);

@@ -39,8 +39,10 @@ private:
     void session_received(std::string_view bytes) override;
 
     bool raw() const { return session_.options().framing->kind == Framing::Kind::raw; }
+    bool bytes_pass() const { return raw() && !options_.escapes; }  // as they are read
     void entered(Session::State state);
     void read_input();
+    void take_input(std::string_view bytes);
     void send_input();
     bool has_room() const;
     std::size_t raw_window() const;

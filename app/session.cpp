@@ -102,6 +102,13 @@ std::uint64_t Session::send(std::string_view payload) {
     return last_id_;
 }
 
+std::uint64_t Session::send_reserved(std::size_t size) {
+    if (state_ != State::open || size == 0 || size > options_.max_frame) return 0;
+    frames_.commit(size);
+    note_queued(queued());
+    return last_id_;
+}
+
 // Frames are gathered, so that a flush is one write. The bytes between delimiters are the
 // frames already.
 void Session::queue(std::string_view payload) {
@@ -308,7 +315,9 @@ void Session::receive_echoes() {
     }
     if (!stream_) return;
     same_ = same - used;
-    if (used > 0) decoder_.restart();
+    if (used == 0) return;
+    keep_last_answered();
+    decoder_.restart();
     stream_->consume(used);
 }
 
@@ -350,9 +359,8 @@ void Session::receive_message(std::string_view payload) {
 // that does equal one tells; or that there are as many replies as messages. One that equals the
 // message before is that one's again.
 void Session::keep_unmatched(std::string_view payload) {
-    const Framing& framing = *options_.framing;
     const std::string_view last = frames_.view().substr(0, answered_);
-    if (!last.empty() && last_piece(framing, framing.payload(last)) == payload)
+    if (!last.empty() && options_.framing->payload(last) == payload)
         return user_.session_unasked(payload);
     unmatched_.push_back({std::string(payload), read_at_});
     if (unmatched_.size() >= awaited()) settle(outstanding_count_);
@@ -452,6 +460,18 @@ void Session::forget_answered() {
     frames_.consume(count);
     base_ += count;
     answered_ = 0;
+}
+
+// Of several answered together.
+void Session::keep_last_answered() {
+    const std::string_view delimiter = options_.framing->delimiter;
+    const std::string_view but_end = frames_.view().substr(0, answered_ - delimiter.size());
+    const std::size_t end = but_end.rfind(delimiter);
+    if (!options_.together || end == std::string_view::npos) return;
+    const std::size_t count = end + delimiter.size();
+    frames_.consume(count);
+    base_ += count;
+    answered_ -= count;
 }
 
 void Session::lose_outstanding() {

@@ -112,6 +112,9 @@ public:
     // is not open, or the message is longer than the framing or --max-frame allow, or empty
     // where replies are told apart by their size.
     std::uint64_t send(std::string_view payload);
+    // Of `raw`, without a copy: room in the queue, and a message of what was put there.
+    char* reserve(std::size_t size) { return frames_.reserve(size); }
+    std::uint64_t send_reserved(std::size_t size);
     std::uint64_t last_id() const { return last_id_; }
     void flush();
     // Something other than the service delays the replies under way: their times don't count.
@@ -179,6 +182,7 @@ private:
     Message take_oldest();
     Message take_front();
     void forget_answered();
+    void keep_last_answered();
     void lose_outstanding();
     void lose_sent();
     void count_anew();

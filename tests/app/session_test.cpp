@@ -257,6 +257,24 @@ TEST_CASE("raw bytes are matched by their place, however they are cut") {
     CHECK(pair.client.session.send("") == 0);
 }
 
+TEST_CASE("raw bytes are sent from where they were put, as a message of their own") {
+    Session::Options options;
+    options.framing = find_framing("raw");
+    Pair pair(options);
+    Session& session = pair.client.session;
+    for (const std::string_view text : {"hello", "world"}) {
+        std::copy(text.begin(), text.end(), session.reserve(100));
+        CHECK(session.send_reserved(text.size()) == session.last_id());
+    }
+    session.flush();
+    CHECK(session.awaited() == 2);
+    pair.server.stream->write("helloworXd");
+    pair.until_logged("right hello=hello;wrong@3 world=worXd;");
+    session.disconnect();
+    session.reserve(1);
+    CHECK(session.send_reserved(1) == 0);
+}
+
 TEST_CASE("caret: a greeting, then every byte plus one, however they are cut") {
     const std::size_t cut = GENERATE(range<std::size_t>(0, 8));
     Session::Options options;

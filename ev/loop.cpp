@@ -138,7 +138,7 @@ void Loop::run() {
 bool Loop::step(Duration longest) {
     assert(!in_turn_ && "a turn inside a turn");
     deadline_ = timers_.next();
-    const bool idle = !deadline_ && objects_ == 0;
+    const bool idle = timers_.none_pending() && objects_ == 0;
     if (idle || stopping_) return stopping_ = false;
     wait(longest);
     const auto end = [](Loop* loop) { loop->sweep(); };
@@ -189,8 +189,8 @@ void Loop::wait(Duration longest) {
         stride_ = ready_.empty() ? std::min(2 * stride_, 16U) : 1;
         if (!ready_.empty()) return;
     }
-    if (longest > Duration::zero() && deadline_)
-        longest = std::min(longest, *deadline_ - clock_());
+    if (longest > Duration::zero() && deadline_ != Time::max())
+        longest = std::min(longest, deadline_ - clock_());
     waiter_->wait(milliseconds(longest), ready_);
     busy_ = !ready_.empty();
 }
@@ -233,9 +233,9 @@ static bool far_off([[maybe_unused]] Time time) {
 }
 
 void Loop::fire_timers() {
-    if (!deadline_) return;
+    if (deadline_ == Time::max()) return;
     const bool to_read = clock_ == Clock::now && !time_;
-    if (to_read && far_off(*deadline_)) return;
+    if (to_read && far_off(deadline_)) return;
     const Time due = now();
     while (auto* const timer = timers_.pop(due)) timer->callback();
 }
@@ -257,8 +257,8 @@ void Loop::leave(TimerQueue::Slot* timer) {
 // What the callbacks own may end other objects, which sweeps inside.
 void Loop::sweep() {
     in_turn_ = false;
+    if (ended_.empty() && ended_timers_.empty()) return;
     for (TimerQueue::Slot* timer : std::exchange(ended_timers_, {})) timers_.destroy(timer);
-    if (ended_.empty()) return;
     std::erase_if(signals_, [](const Entry* entry) { return !entry->signal; });
     if (signals_.empty()) pipe_.reset();
     std::exchange(ended_, {}).clear();

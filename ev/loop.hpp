@@ -98,7 +98,7 @@ private:
     std::vector<std::unique_ptr<Entry>> ended_;  // by their objects, in this turn
     std::vector<TimerQueue::Slot*> ended_timers_;
     std::size_t objects_ = 0;           // but timers
-    std::optional<Time> deadline_;      // the nearest when the turn began
+    Time deadline_{};                   // no timer comes due before, as the turn began
     mutable std::optional<Time> time_;  // this turn's, once it was read
     bool in_turn_ = false;
     bool stopping_ = false;

@@ -34,12 +34,11 @@ void TimerQueue::start(Slot& timer, Time deadline) {
     merge();
 }
 
-std::optional<Time> TimerQueue::next() {
+Time TimerQueue::next() {
     turn_ = started_;
     if (heap_ < entries_.size()) merge();
     while (heap_ > 0 && !entries_[0].timer->pending()) correct_top();
-    if (heap_ == 0) return std::nullopt;
-    return entries_[0].start.deadline;
+    return heap_ == 0 ? Time::max() : entries_[0].start.deadline;
 }
 
 TimerQueue::Slot* TimerQueue::pop(Time now) {

@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <optional>
 #include <vector>
 
 namespace ev {
@@ -38,9 +37,9 @@ public:
     // (Re)starts the timer. Equal deadlines come due in the order of these calls.
     void start(Slot& timer, Time deadline);
 
-    // Begins a turn: merges the nursery and tells until when no timer comes due; none is
-    // pending where it tells nothing.
-    std::optional<Time> next();
+    // Begins a turn: merges the nursery and tells until when no timer comes due.
+    Time next();
+    bool none_pending() const { return heap_ == 0; }  // when the turn began
     // Takes the next timer that is due, if there is one. One (re)started since the turn began
     // is left for the next turn, whatever its deadline.
     Slot* pop(Time now);

@@ -77,9 +77,8 @@ static void release_signal(SignalUse* use) {
 // Stands for a watch, or for a signal and watches nothing. It lasts to the end of the turn in
 // which its object ends, because the turn may still hold it.
 struct Loop::Entry : Watched {
-    Entry(Loop& owner, std::function<void(Events)> callback)
-        : Watched{-1}, loop(owner), call(std::move(callback)) {}
-    Loop& loop;
+    explicit Entry(std::function<void(Events)> callback)
+        : Watched{-1}, call(std::move(callback)) {}
     std::function<void(Events)> call;
     SignalUse* signal = nullptr;
 };
@@ -240,6 +239,12 @@ void Loop::fire_timers() {
     while (auto* const timer = timers_.pop(due)) timer->callback();
 }
 
+Loop::Entry* Loop::enter(std::function<void(Events)> callback) {
+    auto* const entry = new Entry(std::move(callback));
+    ++objects_;
+    return entry;
+}
+
 void Loop::leave(Entry* entry) {
     waiter_->set(*entry, none);
     if (entry->signal) release_signal(std::exchange(entry->signal, nullptr));
@@ -264,28 +269,21 @@ void Loop::sweep() {
     std::exchange(ended_, {}).clear();
 }
 
-void Handle::Leave::operator()(Entry* entry) const { entry->loop.leave(entry); }
-
-Handle::Handle(Loop& loop, std::function<void(Events)> callback)
-    : entry_(new Entry(loop, std::move(callback))) {
-    ++loop.objects_;
-}
-
 // poll(2) would overlook a negative number; no descriptor is as high as the one in its place.
 Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)
-    : Handle(loop, std::move(callback)) {
-    entry_->fd = fd < 0 ? std::numeric_limits<int>::max() : fd;
+    : Handle(loop, loop.enter(std::move(callback))) {
+    waiting_->fd = fd < 0 ? std::numeric_limits<int>::max() : fd;
     want(interest);
 }
 
-void Watch::want(Events interest) { entry_->loop.waiter_->set(*entry_, interest); }
-Events Watch::wanted() const { return entry_->interest; }
+void Watch::want(Events interest) { loop().waiter_->set(*waiting_, interest); }
+Events Watch::wanted() const { return waiting_->interest; }
 
 Signal::Signal(Loop& loop, int signo, Callback callback)
-    : Handle(loop, [call = std::move(callback)](Events) { call(); }) {
+    : Handle(loop, loop.enter([call = std::move(callback)](Events) { call(); })) {
     if (!loop.pipe_) loop.pipe_ = std::make_unique<Loop::Pipe>(loop);
-    entry_->signal = catch_signal(signo, loop.pipe_->ends[1]);
-    loop.signals_.push_back(entry_.get());
+    waiting_->signal = catch_signal(signo, loop.pipe_->ends[1]);
+    loop.signals_.push_back(waiting_.get());
 }
 
 }  // namespace ev

@@ -71,6 +71,7 @@ public:
     Time after(Duration delay) const;  // now() + delay, a negative delay being none
 
 private:
+    template <class>
     friend class Handle;
     friend class Watch;
     friend class Timer;
@@ -84,6 +85,7 @@ private:
     void deliver_signals();
     void deliver(const Ready& told);
     void fire_timers();
+    Entry* enter(std::function<void(Events)> callback);
     void leave(Entry* entry);
     void leave(TimerQueue::Slot* timer);
     void sweep();
@@ -107,21 +109,22 @@ private:
     unsigned unlooked_ = 0;  // busy turns since the last that did
 };
 
-// What watches and signals have in common: an empty one waits for nothing.
+// What the three kinds of objects have in common: an empty one waits for nothing.
+template <class Waiting>
 class Handle {
 public:
-    explicit operator bool() const { return entry_ != nullptr; }
+    explicit operator bool() const { return waiting_ != nullptr; }
 
 protected:
-    using Entry = Loop::Entry;
-    struct Leave {
-        void operator()(Entry* entry) const;
-    };
-
     Handle() = default;
-    Handle(Loop& loop, std::function<void(Events)> callback);
+    Handle(Loop& loop, Waiting* waiting) : waiting_(waiting, {&loop}) {}
+    Loop& loop() const { return *waiting_.get_deleter().loop; }
 
-    std::unique_ptr<Entry, Leave> entry_;
+    struct Leave {
+        Loop* loop;
+        void operator()(Waiting* waiting) const { loop->leave(waiting); }
+    };
+    std::unique_ptr<Waiting, Leave> waiting_;
 };
 
 // Tells when a descriptor can be read or written without blocking. It does not own the
@@ -131,7 +134,7 @@ protected:
 // An error or hang-up is told whatever was asked for, together with what was asked for, so that
 // the callback's own read or write meets it.  Where the system says nothing else, it is told
 // once: the watch then wants nothing until want() is called.
-class Watch : public Handle {
+class Watch : public Handle<Loop::Entry> {
 public:
     using Callback = std::function<void(Events)>;
 
@@ -146,35 +149,27 @@ public:
 
 // Calls back once when its time has come: never early, and in the order of starting where
 // deadlines are equal.  Periods without drift: timer.start_at(timer.deadline() + period).
-class Timer {
+class Timer : public Handle<TimerQueue::Slot> {
 public:
     using Callback = std::function<void()>;
 
-    Timer() = default;  // an empty one
+    Timer() = default;
     Timer(Loop& loop, Callback callback)
-        : timer_(loop.timers_.create(std::move(callback)), {&loop}) {}
-    explicit operator bool() const { return timer_ != nullptr; }
+        : Handle(loop, loop.timers_.create(std::move(callback))) {}
 
     void start(Duration delay) { start_at(loop().after(delay)); }  // restarts a pending one
-    void start_at(Time deadline) { loop().timers_.start(*timer_, std::max(deadline, Time{})); }
-    void cancel() { timer_->cancel(); }
-    bool pending() const { return timer_->pending(); }
-    Time deadline() const { return timer_->deadline(); }  // as last started
-
-private:
-    struct Leave {
-        Loop* loop;
-        void operator()(TimerQueue::Slot* timer) const { loop->leave(timer); }
-    };
-    Loop& loop() const { return *timer_.get_deleter().loop; }
-
-    std::unique_ptr<TimerQueue::Slot, Leave> timer_;
+    void start_at(Time deadline) {
+        loop().timers_.start(*waiting_, std::max(deadline, Time{}));
+    }
+    void cancel() { waiting_->cancel(); }
+    bool pending() const { return waiting_->pending(); }
+    Time deadline() const { return waiting_->deadline(); }  // as last started
 };
 
 // Calls back, in the loop, after the process got the signal; several may be told as one.
 // Several Signals, in one loop or in several, may stand for the same number. The disposition
 // that stood before the first of them comes back with the end of the last.
-class Signal : public Handle {
+class Signal : public Handle<Loop::Entry> {
 public:
     using Callback = std::function<void()>;
 

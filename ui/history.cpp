@@ -10,8 +10,12 @@ History::History(std::size_t limit) : limit_(limit) {}
 
 void History::add(std::string line) {
     const bool same = !lines_.empty() && lines_.back() == line;
-    if (!line.empty() && !same) lines_.push_back(std::move(line));
-    if (lines_.size() > limit_) lines_.pop_front();
+    if (!line.empty() && !same) {
+        bytes_ += line.size();
+        lines_.push_back(std::move(line));
+    }
+    for (; lines_.size() > limit_ || (bytes_ > room && lines_.size() > 1); lines_.pop_front())
+        bytes_ -= lines_.front().size();
     shown_ = lines_.size();
 }
 

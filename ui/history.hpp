@@ -15,7 +15,8 @@ class History {
 public:
     explicit History(std::size_t limit = 1000 /* lines */);
 
-    // Adds a line, unless it is empty or the same as the last; stepping starts anew.
+    // Adds a line, unless it is empty or the same as the last; stepping starts anew. The oldest
+    // go: those beyond the limit, and those that have no room beside newer ones in `room`.
     void add(std::string line);
 
     // The line before and after the one shown. `current` is what the user has in the editor;
@@ -28,7 +29,10 @@ public:
     const std::deque<std::string>& lines() const { return lines_; }
 
 private:
+    static constexpr std::size_t room = 1024 * 1024;  // bytes
+
     std::deque<std::string> lines_;
+    std::size_t bytes_ = 0;  // of these
     std::size_t limit_;
     std::size_t shown_ = 0;  // index of the line shown; lines_.size(): the user's own
     std::string own_;        // the user's line while another is shown

@@ -45,6 +45,20 @@ TEST_CASE("adding starts anew, without repetitions, and forgets the oldest") {
     REQUIRE_FALSE(History().older("x"));
 }
 
+TEST_CASE("long lines push out the oldest, and one of any length is kept") {
+    constexpr std::size_t room = 1024 * 1024;
+    History history;
+    for (const char letter : {'a', 'b', 'c'}) history.add(std::string(room / 3, letter));
+    REQUIRE(history.lines().size() == 3);
+    history.add("12");
+    REQUIRE(history.lines().size() == 3);
+    REQUIRE(history.lines().front().front() == 'b');
+    history.add(std::string(2 * room, 'd'));
+    REQUIRE(history.lines().size() == 1);
+    history.add("e");
+    REQUIRE(history.lines() == std::deque<std::string>{"e"});
+}
+
 TEST_CASE("a search goes on as it is typed") {
     const auto history = with({"get /a", "post /b", "get /b"});
     HistorySearch search(history);

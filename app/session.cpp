@@ -17,6 +17,9 @@ namespace {
 // Some services answer only then; others drop what they still had to send.
 constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 
+// A queue that has become empty keeps no more memory than this many bytes.
+constexpr std::size_t keep = 1024 * 1024;
+
 // Room for a frame around the longest payload.
 constexpr std::size_t frame_overhead = 64;
 
@@ -458,6 +461,7 @@ Message Session::take_front() {
 void Session::forget_answered() {
     const std::size_t count = outstanding_.empty() ? frames_.size() : answered_;
     frames_.consume(count);
+    if (frames_.empty() && frames_.capacity() > keep) frames_.release();
     base_ += count;
     answered_ = 0;
 }

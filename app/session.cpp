@@ -17,9 +17,6 @@ namespace {
 // Some services answer only then; others drop what they still had to send.
 constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 
-// A queue that has become empty keeps no more memory than this many bytes.
-constexpr std::size_t keep = 1024 * 1024;
-
 // Room for a frame around the longest payload.
 constexpr std::size_t frame_overhead = 64;
 
@@ -49,6 +46,7 @@ Session::Session(ev::Loop& loop, Options options, User& user)
       options_(std::move(options)),
       user_(user),
       decoder_(*options_.framing, options_.max_frame),
+      outstanding_(*options_.framing, options_.expect != Expect::none, options_.together),
       backoff_(options_.retry_delay, std::random_device()()),
       deadline_(loop, [this] { timed_out(); }),
       max_time_(
@@ -101,109 +99,24 @@ std::uint64_t Session::send(std::string_view payload) {
     if (shortest > 0 || payload.size() > longest)
         for (const std::string_view piece : pieces(*options_.framing, payload))
             if (piece.size() < shortest || piece.size() > longest) return 0;
-    queue(payload);
-    return last_id_;
+    outstanding_.queue(payload);
+    return last_id();
 }
 
 std::uint64_t Session::send_reserved(std::size_t size) {
     if (state_ != State::open || size == 0 || size > options_.max_frame) return 0;
-    frames_.commit(size);
-    note_queued(queued());
-    return last_id_;
-}
-
-// Frames are gathered, so that a flush is one write. The bytes between delimiters are the
-// frames already.
-void Session::queue(std::string_view payload) {
-    const Framing& framing = *options_.framing;
-    if (framing.kind == Framing::Kind::delimited) {
-        std::uint64_t end = queued();
-        frames_.append(payload);
-        frames_.append(framing.delimiter);
-        if (options_.together) return note_queued(queued(), count_pieces(framing, payload));
-        for_each_piece(framing, payload, [&](std::string_view piece) {
-            note_queued(end += piece.size() + framing.delimiter.size());
-        });
-        return;
-    }
-    for_each_piece(framing, payload, [&](std::string_view piece) {
-        frames_.append(framing.head(piece.size()));
-        frames_.append(piece);
-        frames_.append(framing.delimiter);
-        note_queued(queued());
-    });
-}
-
-// `end`: of the messages, in the stream's count of bytes.
-void Session::note_queued(std::uint64_t end, std::uint64_t count) {
-    last_id_ += count;
-    if (options_.expect == Expect::none) return;
-    outstanding_.push_back({end, count});
-    outstanding_count_ += count;
-    ++unstamped_;
+    outstanding_.queue_reserved(size);
+    return last_id();
 }
 
 void Session::flush() {
-    if (!stream_ || flushed_ == queued()) return;
+    if (!stream_ || outstanding_.flushed()) return;
     const ev::Time now = ev::Clock::now();
-    for (std::size_t i = outstanding_.size() - unstamped_; i < outstanding_.size(); ++i)
-        if (outstanding_[i].sent == ev::Time{})
-            outstanding_[i].sent = outstanding_[i].flushed = now;
-    flushed_ = std::max(flushed_, base_);
-    const std::string_view fresh = frames_.view().substr(flushed_ - base_);
-    flushed_ = queued();
-    if (!stream_->write(fresh))
+    if (!stream_->write(outstanding_.flush(now)))
         return ended({Reason::limit, "the peer takes nothing, and too much is waiting for it"});
-    if (outstanding_.empty()) forget_answered();
-    stamp(now);
+    if (outstanding_.count() == 0) outstanding_.forget_taken();
+    outstanding_.stamp(stream_->bytes_written(), now);
     watch_replies();
-}
-
-// Where the message begins, in the stream's count of bytes; or where the next one will.
-std::uint64_t Session::begin(std::size_t i) const {
-    return i == 0 ? base_ + answered_ : outstanding_[i - 1].end;
-}
-
-std::string_view Session::payload(std::size_t i) const {
-    return options_.framing->payload(
-        frames_.view().substr(begin(i) - base_, outstanding_[i].end - begin(i)));
-}
-
-// Those before it stand alone.
-Message Session::message(std::size_t i) const {
-    const Awaited& one = outstanding_[i];
-    const std::uint64_t id = last_id_ - outstanding_count_ + 1 + i;
-    return {id, one.count, payload(i), one.sent, one.flushed, one.late, one.voided};
-}
-
-// Whether it has ended by there. Of several messages, those that have are parted from the rest.
-bool Session::ends_by(std::size_t i, std::uint64_t end) {
-    Awaited& all = outstanding_[i];
-    if (all.end <= end) return true;
-    if (all.count == 1 || end <= begin(i)) return false;
-    const std::string_view bytes = frames_.view().substr(begin(i) - base_, end - begin(i));
-    const std::size_t whole = count_pieces(*options_.framing, bytes) - 1;
-    if (whole == 0) return false;
-    const std::string_view delimiter = options_.framing->delimiter;
-    Awaited first = all;
-    first.end = begin(i) + bytes.rfind(delimiter) + delimiter.size();
-    first.count = whole;
-    all.count -= whole;
-    if (i + unstamped_ >= outstanding_.size()) ++unstamped_;
-    outstanding_.insert(outstanding_.begin() + static_cast<std::ptrdiff_t>(i), first);
-    return true;
-}
-
-// What is told of one message alone is told of the first.
-void Session::part(std::size_t i) {
-    if (outstanding_[i].count == 1) return;
-    const std::string_view delimiter = options_.framing->delimiter;
-    const std::size_t at = begin(i) - base_;
-    ends_by(i, base_ + frames_.view().find(delimiter, at) + delimiter.size());
-}
-
-void Session::void_round_trips() {
-    for (Awaited& message : outstanding_) message.voided = true;
 }
 
 void Session::hold(bool held) {
@@ -259,7 +172,7 @@ void Session::stream_changed(bufio::Stream&) {
     if (state_ == State::handshaking && stream_->open()) opened();
     if (!stream_) return;
     if (options_.idle_timeout && stream_->open()) deadline_.start(*options_.idle_timeout);
-    stamp(read_at_);
+    outstanding_.stamp(stream_->bytes_written(), read_at_);
     receive();
     if (!stream_) return;
     if (stream_->end() && !held_) return ended(stream_->end());
@@ -267,16 +180,6 @@ void Session::stream_changed(bufio::Stream&) {
     watch_replies();
     finish_if_answered();
     user_.session_changed();
-}
-
-// Notes the time of the messages that the system has now taken whole.
-void Session::stamp(ev::Time time) {
-    while (unstamped_ > 0) {
-        const std::size_t oldest = outstanding_.size() - unstamped_;
-        if (!ends_by(oldest, stream_->bytes_written())) return;
-        outstanding_[oldest].sent = time;
-        --unstamped_;
-    }
 }
 
 void Session::receive() {
@@ -307,19 +210,19 @@ void Session::receive() {
 void Session::receive_echoes() {
     if (!options_.framing->replies_framed() || options_.expect != Expect::echo) return;
     const std::string_view received = stream_->received();
-    const std::string_view frames = frames_.view().substr(answered_);
+    const std::string_view frames = outstanding_.frames();
     std::size_t same = same_ + first_difference(received.substr(same_), frames.substr(same_));
     std::size_t used = 0;
-    while (stream_ && !held_ && !outstanding_.empty() && ends_by(0, begin(0) + same - used)) {
+    while (stream_ && !held_ && outstanding_.any_within(same - used)) {
         if (!unmatched_.empty()) settle(0);
-        const Message message = take_front();
-        used += answered_;
+        const Message message = outstanding_.take_within(same - used);
+        used += outstanding_.taken_bytes();
         tell(message, {message.payload, round_trip(message, read_at_), true, 0});
     }
     if (!stream_) return;
     same_ = same - used;
     if (used == 0) return;
-    keep_last_answered();
+    outstanding_.forget_taken_but_last();
     decoder_.restart();
     stream_->consume(used);
 }
@@ -341,19 +244,15 @@ bool Session::take_greeting() {
 
 void Session::receive_message(std::string_view payload) {
     if (!options_.framing->replies_framed()) return receive_unframed(payload);
-    if (outstanding_.empty()) return user_.session_unasked(payload);
+    if (outstanding_.count() == 0) return user_.session_unasked(payload);
     if (options_.expect == Expect::any) {
         const Message message = take_oldest();
         return answer(message, message.payload, payload, read_at_);
     }
-    std::size_t place = 0;
-    for (; place < outstanding_.size(); ++place) {
-        part(place);
-        if (this->payload(place) == payload) break;
-    }
-    if (place == outstanding_.size()) return keep_unmatched(payload);
-    settle(place);
-    if (outstanding_.empty()) return;
+    const std::optional<std::size_t> place = outstanding_.find(payload);
+    if (!place) return keep_unmatched(payload);
+    settle(*place);
+    if (outstanding_.count() == 0) return;
     const Message message = take_oldest();
     answer(message, message.payload, payload, read_at_);
 }
@@ -362,21 +261,19 @@ void Session::receive_message(std::string_view payload) {
 // that does equal one tells; or that there are as many replies as messages. One that equals the
 // message before is that one's again.
 void Session::keep_unmatched(std::string_view payload) {
-    const std::string_view last = frames_.view().substr(0, answered_);
-    if (!last.empty() && options_.framing->payload(last) == payload)
-        return user_.session_unasked(payload);
+    if (outstanding_.taken_last(payload)) return user_.session_unasked(payload);
     unmatched_.push_back({std::string(payload), read_at_});
-    if (unmatched_.size() >= awaited()) settle(outstanding_count_);
+    if (unmatched_.size() >= awaited()) settle(outstanding_.count());
 }
 
 // Has done with the `count` oldest messages: the unmatched replies are theirs, and wrong.
 // Replies in surplus were unasked, messages in surplus are lost.
 void Session::settle(std::size_t count) {
     auto unmatched = std::exchange(unmatched_, {});
-    for (; count > 0 && outstanding_.front().late; --count) take_oldest();
+    for (; count > 0 && outstanding_.late() > 0; --count) take_oldest();
     for (; unmatched.size() > count; unmatched.pop_front())
         user_.session_unasked(unmatched.front().payload);
-    for (; count > 0 && !outstanding_.empty(); --count) {
+    for (; count > 0 && outstanding_.count() > 0; --count) {
         const Message message = take_oldest();
         if (unmatched.empty()) {
             if (!message.late) user_.session_lost(message);
@@ -389,14 +286,14 @@ void Session::settle(std::size_t count) {
 
 // Waits for no more replies that would tell whose the unmatched ones are.
 void Session::settle_unmatched() {
-    const std::size_t count = late_count_ + unmatched_.size();
-    if (!unmatched_.empty()) settle(std::min(count, outstanding_count_));
+    const std::size_t count = outstanding_.late() + unmatched_.size();
+    if (!unmatched_.empty()) settle(std::min(count, outstanding_.count()));
 }
 
 // Without frames, each message is answered by as many bytes as it has.
 void Session::receive_unframed(std::string_view bytes) {
     user_.session_received(bytes);
-    while (stream_ && !bytes.empty() && !outstanding_.empty()) {
+    while (stream_ && !bytes.empty() && outstanding_.count() > 0) {
         const std::string_view expected = expected_unframed();
         const std::size_t open = expected.size() - matched_;
         const std::size_t size =
@@ -408,8 +305,8 @@ void Session::receive_unframed(std::string_view bytes) {
 }
 
 std::string_view Session::expected_unframed() {
-    if (options_.framing->kind != Framing::Kind::caret) return payload(0);
-    if (changed_.empty()) changed_ = caret_reply(payload(0));
+    if (options_.framing->kind != Framing::Kind::caret) return outstanding_.oldest_payload();
+    if (changed_.empty()) changed_ = caret_reply(outstanding_.oldest_payload());
     return changed_;
 }
 
@@ -425,7 +322,7 @@ void Session::match_unframed(std::string_view part, std::string_view expected) {
     const Message message = take_oldest();
     const std::string_view right = changed.empty() ? message.payload : changed;
     answer(message, right, wrong.empty() ? right : wrong, read_at_);
-    forget_answered();
+    outstanding_.forget_taken();
 }
 
 void Session::answer(const Message& message, std::string_view expected,
@@ -441,57 +338,23 @@ void Session::tell(const Message& message, const Reply& reply) {
 }
 
 Message Session::take_oldest() {
-    part(0);
-    return take_front();
-}
-
-// Its frame stays, as the one answered last.
-Message Session::take_front() {
-    forget_answered();
-    const Message oldest = message(0);
-    answered_ = outstanding_.front().end - base_;
-    outstanding_count_ -= oldest.count;
-    outstanding_.pop_front();
-    unstamped_ = std::min(unstamped_, outstanding_.size());
-    if (oldest.late) --late_count_;
     same_ = 0;
-    return oldest;
-}
-
-void Session::forget_answered() {
-    const std::size_t count = outstanding_.empty() ? frames_.size() : answered_;
-    frames_.consume(count);
-    if (frames_.empty() && frames_.capacity() > keep) frames_.release();
-    base_ += count;
-    answered_ = 0;
-}
-
-// Of several answered together.
-void Session::keep_last_answered() {
-    const std::string_view delimiter = options_.framing->delimiter;
-    const std::string_view but_end = frames_.view().substr(0, answered_ - delimiter.size());
-    const std::size_t end = but_end.rfind(delimiter);
-    if (!options_.together || end == std::string_view::npos) return;
-    const std::size_t count = end + delimiter.size();
-    frames_.consume(count);
-    base_ += count;
-    answered_ -= count;
+    return outstanding_.take();
 }
 
 void Session::lose_outstanding() {
     settle_unmatched();
-    while (!outstanding_.empty()) {
+    while (outstanding_.count() > 0) {
         const Message lost = take_oldest();
         if (!lost.late) user_.session_lost(lost);
     }
 }
 
-// All but what can go out again: messages that had not been handed over whole, and are not told
-// to be late.
+// All but what can go out again.
 void Session::lose_sent() {
     settle_unmatched();
     if (options_.framing->kind == Framing::Kind::raw) return lose_outstanding();
-    while (outstanding_.size() > unstamped_ || late_count_ > 0) {
+    while (!outstanding_.none_sent()) {
         const Message lost = take_oldest();
         if (!lost.late) user_.session_lost(lost);
     }
@@ -499,12 +362,7 @@ void Session::lose_sent() {
 
 // What is left goes out over another connection.
 void Session::count_anew() {
-    forget_answered();
-    for (Awaited& message : outstanding_) {
-        message.end -= base_;
-        message.sent = {};
-    }
-    base_ = flushed_ = 0;
+    outstanding_.count_anew();
     same_ = matched_ = 0;
     wrong_.clear();
     changed_.clear();
@@ -512,17 +370,14 @@ void Session::count_anew() {
 
 void Session::watch_replies() {
     if (awaited() == 0) return reply_.cancel();
-    reply_.start_at(outstanding_[late_count_].sent + options_.reply_timeout);
+    reply_.start_at(outstanding_.awaited_since() + options_.reply_timeout);
 }
 
 void Session::replies_late() {
     settle_unmatched();
     const ev::Time sent_before = loop_.now() - options_.reply_timeout;
-    while (awaited() > 0 && outstanding_[late_count_].sent <= sent_before) {
-        part(late_count_);
-        outstanding_[late_count_].late = true;
-        user_.session_lost(message(late_count_++));
-    }
+    while (awaited() > 0 && outstanding_.awaited_since() <= sent_before)
+        user_.session_lost(outstanding_.mark_late());
     watch_replies();
     finish_if_answered();
     user_.session_changed();
@@ -587,7 +442,7 @@ bool Session::in_order(const End& end) const {
 // peer; nor when nothing is left to be sent.
 bool Session::worth_retrying(Reason reason) const {
     if (options_.retries != forever && backoff_.count() >= options_.retries) return false;
-    if (state_ == State::finishing && unstamped_ == 0) return false;
+    if (state_ == State::finishing && outstanding_.all_sent()) return false;
     switch (reason) {
     case Reason::lookup:
     case Reason::connect:

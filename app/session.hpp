@@ -14,7 +14,7 @@
 
 #include "app/backoff.hpp"
 #include "app/framing.hpp"
-#include "bufio/buffer.hpp"
+#include "app/outstanding.hpp"
 #include "bufio/dial.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
@@ -31,18 +31,6 @@
 namespace yodel {
 
 enum class Expect { echo, any, none };
-
-// Or several that went out together, and came back so: see Session::Options::together.
-struct Message {
-    std::uint64_t id;          // from 1, in the order of sending; of several, the first one's
-    std::uint64_t count;       // how many
-    std::string_view payload;  // to be read before anything more is sent; of several, all of
-                               // them, the framing's delimiter between them
-    ev::Time sent;     // when its last byte was handed over; before: when it was flushed
-    ev::Time flushed;  // when it was to go out, whether or not the system took it
-    bool late;         // its user was told that no reply came in time
-    bool voided;       // its round-trip time would be wrong
-};
 
 struct Reply {
     std::string_view payload;
@@ -113,12 +101,12 @@ public:
     // where replies are told apart by their size.
     std::uint64_t send(std::string_view payload);
     // Of `raw`, without a copy: room in the queue, and a message of what was put there.
-    char* reserve(std::size_t size) { return frames_.reserve(size); }
+    char* reserve(std::size_t size) { return outstanding_.reserve(size); }
     std::uint64_t send_reserved(std::size_t size);
-    std::uint64_t last_id() const { return last_id_; }
+    std::uint64_t last_id() const { return outstanding_.last_id(); }
     void flush();
     // Something other than the service delays the replies under way: their times don't count.
-    void void_round_trips();
+    void void_round_trips() { outstanding_.void_round_trips(); }
     // While held, nothing received is looked at, so that the peer meets our back-pressure.
     void hold(bool held);
 
@@ -131,8 +119,8 @@ public:
     ev::Time retry_time() const { return deadline_.deadline(); }
     bool input_ended() const { return stream_ && stream_->input_ended(); }
     // Messages without a reply that are not late.
-    std::size_t awaited() const { return outstanding_count_ - late_count_; }
-    std::size_t awaited_bytes() const { return queued() - begin(late_count_); }  // of these
+    std::size_t awaited() const { return outstanding_.awaited(); }
+    std::size_t awaited_bytes() const { return outstanding_.awaited_bytes(); }  // of these
     std::size_t pending() const { return stream_ ? stream_->pending() : 0; }
     const bufio::Address& address() const { return address_; }
     const Phases& phases() const { return phases_; }
@@ -141,31 +129,12 @@ public:
     const Options& options() const { return options_; }
 
 private:
-    // A message without a reply, or several that are told together.
-    struct Awaited {
-        std::uint64_t end = 0;  // the stream's count of bytes written once all of it has gone
-        std::uint64_t count = 1;
-        ev::Time sent{};  // as in Message
-        ev::Time flushed{};
-        bool late = false;
-        bool voided = false;
-    };
-
     void enter(State state);
     void dial();
     void dialed(bufio::Dialed dialed);
     void stream_changed(bufio::Stream& stream) override;
     void opened();
     void learn();
-    void queue(std::string_view payload);
-    void note_queued(std::uint64_t end, std::uint64_t count = 1);
-    std::uint64_t queued() const { return base_ + frames_.size(); }
-    std::uint64_t begin(std::size_t i) const;
-    std::string_view payload(std::size_t i) const;
-    Message message(std::size_t i) const;
-    bool ends_by(std::size_t i, std::uint64_t end);
-    void part(std::size_t i);
-    void stamp(ev::Time time);
     void receive();
     void receive_echoes();
     void receive_message(std::string_view payload);
@@ -180,9 +149,6 @@ private:
     void settle(std::size_t count);
     void settle_unmatched();
     Message take_oldest();
-    Message take_front();
-    void forget_answered();
-    void keep_last_answered();
     void lose_outstanding();
     void lose_sent();
     void count_anew();
@@ -209,24 +175,14 @@ private:
     std::optional<bufio::Dialer> dialer_;
     std::unique_ptr<bufio::Stream> stream_;
     std::optional<bufio::TlsFacts> facts_;
-    std::uint64_t last_id_ = 0;
-    // Frames, in the order of sending: the one answered last, of `answered_` bytes; those
-    // outstanding; at their end those that go out with the next flush.
-    bufio::Buffer frames_;
-    std::size_t answered_ = 0;
-    std::uint64_t base_ = 0;     // bytes of this connection before these
-    std::uint64_t flushed_ = 0;  // bytes of this connection given to the stream
-    std::size_t same_ = 0;       // bytes received and waiting that equal the outstanding frames
+    Outstanding outstanding_;
+    std::size_t same_ = 0;  // bytes received and waiting that equal the outstanding frames
     struct Unmatched {
         std::string payload;
         ev::Time read_at;
     };
-    std::deque<Unmatched> unmatched_;    // replies that equal no message; fewer than awaited()
-    std::deque<Awaited> outstanding_;    // in order; the late ones come first, each alone
-    std::size_t outstanding_count_ = 0;  // of messages
-    std::size_t late_count_ = 0;
-    std::size_t unstamped_ = 0;  // of outstanding_, at the end, not yet handed over whole
-    ev::Time read_at_{};         // of the bytes that are being looked at
+    std::deque<Unmatched> unmatched_;  // replies that equal no message; fewer than awaited()
+    ev::Time read_at_{};               // of the bytes that are being looked at
     // Where replies are not framed, of the oldest message:
     std::size_t matched_ = 0;  // bytes that have come back
     std::string wrong_;        // where they differ: all of them

@@ -68,11 +68,10 @@ std::string pin(const std::string& text) {
     return text;
 }
 
-std::vector<Option> table(ClientOptions& to) {
+// The options, in the manual's groups and in the order of the help.
+
+std::vector<Option> connection_options(ClientOptions& to) {
     Session::Options& session = to.session;
-    bufio::TlsClientOptions& tls = to.tls;
-    // Naming a file, a name or a protocol for TLS does not switch it on: a forgotten --tls is a
-    // mistake that should show.
     return {
         {'4', nullptr, nullptr, "IPv4 only", [&](auto&) { session.endpoint.family = AF_INET; }},
         {'6', nullptr, nullptr, "IPv6 only",
@@ -97,6 +96,14 @@ std::vector<Option> table(ClientOptions& to) {
          [&](auto& text) { session.retry_delay = duration_argument(text); }},
         {0, "idle-timeout", "D", "end when nothing comes or goes for so long (off)",
          [&](auto& text) { session.idle_timeout = duration_argument(text); }},
+    };
+}
+
+// Naming a file, a name or a protocol for TLS does not switch it on: a forgotten --tls is a
+// mistake that should show.
+std::vector<Option> tls_options(ClientOptions& to) {
+    bufio::TlsClientOptions& tls = to.tls;
+    return {
         {0, "tls", nullptr, "speak TLS, certificate and name verified",
          [&](auto&) { to.use_tls = true; }},
         {0, "cacert", "FILE", "trust these certificates instead of the system's",
@@ -123,6 +130,12 @@ std::vector<Option> table(ClientOptions& to) {
          [&](auto& text) { tls.pins.push_back(pin(text)); }},
         {'k', "insecure", nullptr, "accept any certificate",
          [&](auto&) { tls.verify = false; }},
+    };
+}
+
+std::vector<Option> message_options(ClientOptions& to) {
+    Session::Options& session = to.session;
+    return {
         {'f', "framing", "F", "how messages are told apart (line); see below",
          [&](auto& text) { session.framing = framing_argument(text); }},
         {'C', nullptr, nullptr, "the same as -f crlf",
@@ -155,6 +168,11 @@ std::vector<Option> table(ClientOptions& to) {
         {0, "size", "SIZE", "of each of them (64)", [&](auto& text) { to.size = size(text); }},
         {0, "escapes", nullptr, "input holds \\n \\r \\t \\0 \\\\ \\xNN",
          [&](auto&) { to.escapes = true; }},
+    };
+}
+
+std::vector<Option> output_options(ClientOptions& to) {
+    return {
         {0, "json", nullptr, "pipe: one object for each message",
          [&](auto&) { to.report.form = Reporter::Form::json; }},
         {'x', "hex", nullptr, "replies in hex", [&](auto&) { to.hex = true; }},
@@ -171,6 +189,16 @@ std::vector<Option> table(ClientOptions& to) {
         {'h', "help", nullptr, "this text", [&](auto&) { to.help = true; }},
         {'V', "version", nullptr, "the version", [&](auto&) { to.version = true; }},
     };
+}
+
+std::vector<Option> table(ClientOptions& to) {
+    std::vector<Option> all;
+    for (const auto group :
+         {connection_options, tls_options, message_options, output_options}) {
+        const std::vector<Option> rows = group(to);
+        all.insert(all.end(), rows.begin(), rows.end());
+    }
+    return all;
 }
 
 // What is asked for together must make sense together.

@@ -1,9 +1,6 @@
 #include "app/screen_client.hpp"
 
-#include "app/escapes.hpp"
-#include "app/exit_status.hpp"
 #include "app/status_line.hpp"
-#include "app/units.hpp"
 #include "ui/text.hpp"
 
 #include <unistd.h>
@@ -11,8 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <ctime>
-#include <system_error>
 #include <utility>
 
 namespace yodel {
@@ -28,32 +23,11 @@ namespace {
 constexpr ev::Duration frame_time = 16ms;
 // For how long a second ^C quits.
 constexpr ev::Duration quit_time = 2s;
-// Round trips in the status line's little picture.
-constexpr std::size_t recent_count = 8;
-
-MessageLog::WallTime wall_time() { return std::chrono::system_clock::now(); }
-
-// The longer the scrollback, the more memory it may take: some hundred bytes for each message.
-ui::Transcript::Limits limits(std::size_t scrollback) {
-    ui::Transcript::Limits limits;
-    limits.entries = scrollback;
-    limits.bytes = std::max(limits.bytes, scrollback * 640);
-    return limits;
-}
 
 // Ends what is under way, and does nothing else.
 bool gives_up(const ui::Key& key) {
     return key.chord == ui::plain(KeyCode::escape) || key.chord == ui::ctrl('g') ||
            key.chord == ui::ctrl('c');
-}
-
-std::string file_name() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    ::localtime_r(&now, &parts);
-    char name[64];
-    std::strftime(name, sizeof name, "yodel-%Y%m%d-%H%M%S.log", &parts);
-    return name;
 }
 
 }  // namespace
@@ -102,9 +76,8 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
 
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     : loop_(loop),
-      options_(options),
+      key_log_(options.key_log),
       terminal_(options.color),
-      log_(limits(options.scrollback)),
       quit_asked_(loop, [this] { changed_ = true; }),
       keyboard_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
       escape_(loop,
@@ -126,17 +99,16 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
       stopped_(loop, SIGTSTP, [this] { suspend(); }),
       frame_(loop, [] {}),
       clock_(loop, [this] { changed_ = true; }),
-      session_(loop, options.session, *this) {
-    if (!options_.log.empty()) log_.start_file(options_.log);
-    log_.transcript().show_hex(options.hex);
-    session_.connect();
+      conversation_(loop, options.conversation, *this) {
+    transcript().show_hex(options.hex);
+    session().connect();
 }
 
-void ScreenClient::leave() { session_.disconnect(); }
+void ScreenClient::leave() { session().disconnect(); }
 
 void ScreenClient::turn_ended() {
     if (!changed_ || frame_.pending() || !terminal_.flush()) return;
-    if (!log_.flush_file()) toggle_file();
+    conversation_.flush_file();
     draw();
     changed_ = false;
     frame_.start(frame_time);
@@ -146,73 +118,7 @@ void ScreenClient::turn_ended() {
 
 int ScreenClient::report() {
     terminal_.leave();
-    const bool log_whole = !log_.file_open() || log_.stop_file();
-    if (!log_whole) complain("yodel", "could not write all of the transcript file");
-    const int status = exit_status(session_.end());
-    if (status != 0) complain("yodel", explain(session_.end(), session_.tls()));
-    if (status != 0) return status;
-    const bool all_echoed = tally_.bad == 0 && tally_.lost == 0;
-    if (!all_echoed) complain("yodel", tally_.summary());
-    return all_echoed && log_whole ? all_well : reply_wrong_or_lost;
-}
-
-// --- What the session tells.
-
-void ScreenClient::session_changed() {
-    changed_ = true;
-    const State before = told_state_;
-    tell_state();
-    told_state_ = session_.state();
-    if (before != State::open && session_.state() == State::open) send_queued();
-    if (before == State::finishing && session_.state() == State::closed) loop_.stop();
-}
-
-void ScreenClient::tell_state() {
-    const State state = session_.state();
-    if (state == State::open && session_.input_ended() && !told_half_closed_) {
-        told_half_closed_ = true;
-        note("the server has closed its side; what is sent now gets no reply", Style::warn);
-    }
-    if (state == told_state_) return;
-    if (state == State::dialing) told_half_closed_ = false;
-    if (state == State::open) note("connected to " + session_.address().text(), Style::good);
-    if (state == State::open) told_trouble_.clear();
-    const std::string end = explain(session_.end(), session_.tls());
-    if (state == State::waiting && std::exchange(told_trouble_, end) != end)
-        note(end + "; tried again by itself, M-r now", Style::bad);
-    if (state != State::closed) return;
-    const bool failed = exit_status(session_.end()) != 0;
-    note(end + "; M-r connects anew", failed ? Style::bad : Style::dim);
-}
-
-void ScreenClient::send_queued() {
-    for (const std::string& line : std::exchange(queued_, {})) send(line);
-}
-
-void ScreenClient::session_answered(const Message& message, const Reply& reply) {
-    changed_ = true;
-    if (message.late) --tally_.lost;
-    ++(reply.right ? tally_.echoed : tally_.bad);
-    log_.answered(wall_time(), message, reply);
-    if (!reply.round_trip) return;
-    tally_.round_trips.record(*reply.round_trip);
-    course_.record(loop_.now(), *reply.round_trip);
-    recent_.push_back(*reply.round_trip);
-    if (recent_.size() > recent_count) recent_.pop_front();
-}
-
-void ScreenClient::session_lost(const Message& message) {
-    changed_ = true;
-    ++tally_.lost;
-    log_.lost(wall_time(), message,
-              message.late ? "no reply after " + duration_text(session_.options().reply_timeout)
-                           : "no reply any more");
-}
-
-void ScreenClient::session_unasked(std::string_view payload) {
-    changed_ = true;
-    ++tally_.unasked;
-    log_.unasked(wall_time(), payload);
+    return conversation_.report();
 }
 
 // --- Keys.
@@ -228,7 +134,7 @@ void ScreenClient::read_keys() {
 
 void ScreenClient::press(const ui::Key& key) {
     if (key.chord != ui::ctrl('c')) quit_asked_.cancel();
-    if (key.cut) note("the paste was too long: its end is missing", Style::warn);
+    if (key.cut) conversation_.note("the paste was too long: its end is missing", Style::warn);
     if (press_in_search(key) || press_in_find(key) || press_in_page(key)) return;
     // In an empty line there is no word to cut, and M-d is free.
     const bool nothing_to_cut = editor_.empty() && key.chord == ui::alt(U'd');
@@ -250,18 +156,18 @@ bool ScreenClient::press_in_search(const ui::Key& key) {
 
 // First what to find is typed; then n and N go on, until another key.
 bool ScreenClient::press_in_find(const ui::Key& key) {
-    ui::Transcript& transcript = log_.transcript();
     if (find_ && key.chord == ui::plain(KeyCode::enter)) {
-        finding_ = transcript.search(find_->text());
-        if (!finding_ && !find_->empty()) note("not found: " + find_->text(), Style::warn);
+        finding_ = transcript().search(find_->text());
+        if (!finding_ && !find_->empty())
+            conversation_.note("not found: " + find_->text(), Style::warn);
         find_.reset();
         return true;
     }
     if (find_ && gives_up(key)) return find_.reset(), true;
     if (find_ && !find_->press(key)) find_.reset();
     if (find_) return true;
-    if (finding_ && key.chord == ui::plain(U'n')) return transcript.search_older(), true;
-    if (finding_ && key.chord == ui::plain(U'N')) return transcript.search_newer(), true;
+    if (finding_ && key.chord == ui::plain(U'n')) return transcript().search_older(), true;
+    if (finding_ && key.chord == ui::plain(U'N')) return transcript().search_newer(), true;
     finding_ = false;
     return false;
 }
@@ -282,15 +188,15 @@ bool ScreenClient::press_in_page(const ui::Key& key) {
 }
 
 void ScreenClient::enter() {
-    if (!editor_.empty() || !log_.transcript().selected()) return send_line();
-    if (const Exchange* const exchange = log_.selected())
+    if (!editor_.empty() || !transcript().selected()) return send_line();
+    if (const Exchange* const exchange = conversation_.log().selected())
         open_page([shown = *exchange](int width) { return message_page(shown, width); });
 }
 
 void ScreenClient::escape() {
-    log_.transcript().select_none();
-    log_.transcript().search("");
-    log_.transcript().scroll_to_end();
+    transcript().select_none();
+    transcript().search("");
+    transcript().scroll_to_end();
 }
 
 void ScreenClient::older_line() {
@@ -306,68 +212,54 @@ void ScreenClient::search_history() { search_.emplace(history_); }
 void ScreenClient::find() { find_.emplace(); }
 
 void ScreenClient::next_times() {
-    const Times now = log_.times();
-    log_.show_times(now == Times::clock   ? Times::delta
-                    : now == Times::delta ? Times::off
-                                          : Times::clock);
+    MessageLog& log = conversation_.log();
+    const Times now = log.times();
+    log.show_times(now == Times::clock   ? Times::delta
+                   : now == Times::delta ? Times::off
+                                         : Times::clock);
 }
 
 void ScreenClient::show_statistics() {
-    open_page([this](int width) { return statistics_page(tally_, course_, width); });
+    open_page([this](int width) {
+        return statistics_page(conversation_.tally(), conversation_.course(), width);
+    });
 }
 
 void ScreenClient::show_connection() {
-    open_page([this](int width) { return connection_page(session_, options_.key_log, width); });
+    open_page([this](int width) { return connection_page(session(), key_log_, width); });
 }
 
 void ScreenClient::show_keys() { open_page(key_page); }
 
 void ScreenClient::toggle_hold() {
-    if (log_.transcript().following()) {
-        log_.transcript().hold();
+    if (transcript().following()) {
+        transcript().hold();
     } else {
-        log_.transcript().scroll_to_end();
-    }
-}
-
-void ScreenClient::toggle_file() {
-    if (!log_.file_open()) return start_file();
-    const bool whole = log_.stop_file();
-    note(whole ? "no longer written to the file" : "the file could not take all",
-         whole ? Style::dim : Style::bad);
-}
-
-void ScreenClient::start_file() {
-    const std::string name = options_.log.empty() ? file_name() : options_.log;
-    try {
-        log_.start_file(name);
-        note("from here on written to " + name);
-    } catch (const std::system_error& error) {
-        note("can't write to " + std::string(error.what()), Style::bad);
+        transcript().scroll_to_end();
     }
 }
 
 void ScreenClient::reconnect() {
-    session_.disconnect();
-    session_.connect();
+    session().disconnect();
+    session().connect();
 }
 
 void ScreenClient::end_input() {
-    if (session_.state() == State::open) return session_.finish();
+    if (session().state() == State::open) return session().finish();
     loop_.stop();
 }
 
 void ScreenClient::interrupt() {
-    const State state = session_.state();
+    const State state = session().state();
     if (!editor_.empty()) return editor_.clear();
     if (state != State::open && state != State::closed && state != State::idle)
-        return session_.disconnect();
+        return session().disconnect();
     if (quit_asked_.pending()) return loop_.stop();
     quit_asked_.start(quit_time);
 }
 
 void ScreenClient::suspend() {
-    session_.void_round_trips();
+    session().void_round_trips();
     terminal_.suspend();
     changed_ = true;
 }
@@ -376,40 +268,12 @@ void ScreenClient::send_line() {
     const std::string line = editor_.text();
     history_.add(line);
     editor_.clear();
-    log_.transcript().scroll_to_end();
-    if (session_.state() == State::open) return send(line);
-    queued_.push_back(line);
-    note("not connected; kept until then: " + line, Style::warn);
-}
-
-void ScreenClient::send(const std::string& line) {
-    const auto payload = options_.escapes ? unescaped(line) : line;
-    if (!payload) return refuse(line, escapes_expected);
-    std::uint64_t id = session_.last_id();
-    const Framing& framing = *session_.options().framing;
-    const std::string name(framing.name);
-    if (session_.send(*payload) == 0)
-        return refuse(line, payload->empty() ? "in " + name + " there is no empty message"
-                                             : "too long for " + name);
-    for (const std::string_view piece : pieces(framing, *payload)) {
-        ++tally_.sent;
-        log_.sent(wall_time(), ++id, piece);
-    }
-    session_.flush();
-}
-
-void ScreenClient::refuse(const std::string& line, const std::string& why) {
-    editor_.set(line);
-    note(why, Style::warn);
+    transcript().scroll_to_end();
+    conversation_.say(line);
 }
 
 void ScreenClient::open_page(std::function<Rows(int width)> compose) {
     page_ = Page{std::move(compose)};
-}
-
-void ScreenClient::note(std::string text, Style style) {
-    log_.note(wall_time(), std::move(text), style);
-    changed_ = true;
 }
 
 Rows ScreenClient::key_page(int width) {
@@ -448,7 +312,7 @@ void ScreenClient::await_display() {
 }
 
 Rows ScreenClient::main_rows(int width, int height) {
-    if (!page_) return log_.transcript().rows(width, height);
+    if (!page_) return transcript().rows(width, height);
     Rows rows = page_->compose(width);
     const auto seen = static_cast<std::size_t>(height);
     const std::size_t last_top = rows.size() - std::min(rows.size(), seen);
@@ -460,14 +324,16 @@ Rows ScreenClient::main_rows(int width, int height) {
 }
 
 std::vector<ui::Span> ScreenClient::status() const {
-    std::vector<ui::Span> parts = status_parts(session_, tally_, recent_, loop_.now());
-    const ui::Transcript& transcript = log_.transcript();
+    std::vector<ui::Span> parts = status_parts(conversation_.session(), conversation_.tally(),
+                                               conversation_.recent(), loop_.now());
+    const ui::Transcript& transcript = conversation_.log().transcript();
     const auto put = [&](std::string text, Style style) {
         parts.insert(parts.begin() + 1, {std::move(text), style});
     };
-    if (!queued_.empty()) put(std::to_string(queued_.size()) + " kept", Style::status_warn);
-    if (log_.file_open()) put("FILE", Style::status);
-    if (!options_.key_log.empty()) put("KEYLOG", Style::status_warn);
+    if (conversation_.kept() > 0)
+        put(std::to_string(conversation_.kept()) + " kept", Style::status_warn);
+    if (conversation_.log().file_open()) put("FILE", Style::status);
+    if (!key_log_.empty()) put("KEYLOG", Style::status_warn);
     if (!transcript.following()) {
         const std::size_t below = transcript.below();
         put(below == 0 ? "HELD" : "HELD, " + std::to_string(below) + " below",
@@ -479,10 +345,11 @@ std::vector<ui::Span> ScreenClient::status() const {
 
 // What to do, where that is not plain; null where it is.
 const char* ScreenClient::hint() const {
+    const MessageLog& log = conversation_.log();
     if (page_) return "Esc goes back; Up Down PgUp PgDn scroll";
     if (finding_) return "n older, N newer; Esc goes back to the end";
-    if (log_.selected()) return "Enter opens it; M-Up M-Down select; Esc goes back";
-    if (log_.transcript().selected()) return "M-Up M-Down select; Esc goes back";
+    if (log.selected()) return "Enter opens it; M-Up M-Down select; Esc goes back";
+    if (log.transcript().selected()) return "M-Up M-Down select; Esc goes back";
     if (!history_.lines().empty()) return nullptr;
     return "F1 keys; type a line, Enter sends it and its echo is timed";
 }
@@ -514,11 +381,11 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
 
 // What tells the time is drawn anew as often as it changes.
 void ScreenClient::schedule_clock() {
-    const State state = session_.state();
+    const State state = session().state();
     if (state == State::closed || state == State::idle) return clock_.cancel();
     const ev::Duration unit = state == State::open ? ev::Duration(1s) : ev::Duration(100ms);
-    const ev::Duration elapsed = loop_.now() - session_.since();
-    clock_.start_at(session_.since() + (elapsed / unit + 1) * unit);
+    const ev::Duration elapsed = loop_.now() - session().since();
+    clock_.start_at(session().since() + (elapsed / unit + 1) * unit);
 }
 
 }  // namespace yodel

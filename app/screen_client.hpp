@@ -1,34 +1,29 @@
-// The client on the whole screen: what was said, a status line, and the line being typed.
+// The client on the whole screen: what was said, a status line, and the line being typed. Here
+// is what the keys do and how it is drawn; what is said is the conversation's.
 //
 // Nothing is drawn by what happens: it marks what changed, and one drawing at most follows at
 // the end of the loop's turn, about 60 a second at most.
 #pragma once
 
-#include "app/message_log.hpp"
+#include "app/conversation.hpp"
 #include "app/pages.hpp"
-#include "app/session.hpp"
-#include "app/tally.hpp"
 #include "ev/loop.hpp"
 #include "ui/history.hpp"
 #include "ui/line_editor.hpp"
 #include "ui/terminal.hpp"
 
-#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
 
 namespace yodel {
 
-class ScreenClient final : private Session::User {
+class ScreenClient final : private Conversation::User {
 public:
     struct Options {
-        Session::Options session;
+        Conversation::Options conversation;
         ui::Color color = ui::Color::automatic;
-        bool hex = false;                  // begin with messages in hex
-        bool escapes = false;              // lines hold \n, \xNN and the like
-        std::size_t scrollback = 100'000;  // messages kept
-        std::string log;                   // the transcript's file; empty: none until M-o
+        bool hex = false;     // begin with messages in hex
         std::string key_log;  // where the secrets of TLS are written; empty: nowhere
     };
 
@@ -52,12 +47,11 @@ private:
         std::size_t top = 0;  // the first row seen
     };
 
-    void session_changed() override;
-    void session_answered(const Message& message, const Reply& reply) override;
-    void session_lost(const Message& message) override;
-    void session_unasked(std::string_view payload) override;
-    void tell_state();
-    void send_queued();
+    void conversation_changed() override { changed_ = true; }
+    void line_refused(const std::string& line) override { editor_.set(line); }
+
+    Session& session() { return conversation_.session(); }
+    ui::Transcript& transcript() { return conversation_.log().transcript(); }
 
     void read_keys();
     void press(const ui::Key& key);
@@ -71,33 +65,29 @@ private:
     void older_line();
     void newer_line();
     void search_history();
-    void page_up() { log_.transcript().scroll_pages(-1); }
-    void page_down() { log_.transcript().scroll_pages(1); }
-    void to_start() { log_.transcript().scroll_to_start(); }
-    void to_end() { log_.transcript().scroll_to_end(); }
-    void select_older() { log_.transcript().select_older(); }
-    void select_newer() { log_.transcript().select_newer(); }
+    void page_up() { transcript().scroll_pages(-1); }
+    void page_down() { transcript().scroll_pages(1); }
+    void to_start() { transcript().scroll_to_start(); }
+    void to_end() { transcript().scroll_to_end(); }
+    void select_older() { transcript().select_older(); }
+    void select_newer() { transcript().select_newer(); }
     void find();
-    void toggle_hex() { log_.transcript().show_hex(!log_.transcript().hex()); }
+    void toggle_hex() { transcript().show_hex(!transcript().hex()); }
     void next_times();
     void show_statistics();
     void show_connection();
     void show_keys();
     void toggle_hold();
-    void toggle_file();
-    void start_file();
+    void toggle_file() { conversation_.toggle_file(); }
     void reconnect();
-    void disconnect() { session_.disconnect(); }
+    void disconnect() { session().disconnect(); }
     void end_input();
     void interrupt();
     void suspend();
     void redraw() { terminal_.redraw(); }
 
     void send_line();
-    void send(const std::string& line);
-    void refuse(const std::string& line, const std::string& why);
     void open_page(std::function<Rows(int width)> compose);
-    void note(std::string text, ui::Style style = ui::Style::dim);
     static Rows key_page(int width);
 
     void draw();
@@ -109,7 +99,7 @@ private:
     void schedule_clock();
 
     ev::Loop& loop_;
-    const Options options_;
+    const std::string key_log_;
     ui::Terminal terminal_;
     ui::LineEditor editor_;
     ui::History history_;
@@ -117,16 +107,8 @@ private:
     std::optional<ui::LineEditor> find_;       // while what to find is typed
     bool finding_ = false;                     // n and N go on to the next place
     std::optional<Page> page_;
-    MessageLog log_;
-    Tally tally_;
-    Course course_;
-    std::deque<ev::Duration> recent_;  // the last round trips, for the status line
-    std::deque<std::string> queued_;   // typed while there was no connection
-    Session::State told_state_ = Session::State::idle;  // by the log
-    bool told_half_closed_ = false;
-    std::string told_trouble_;  // of the last try to connect: said once, however many follow
-    bool changed_ = true;       // since the last drawing
-    ev::Timer quit_asked_;      // runs while another ^C quits
+    bool changed_ = true;   // since the last drawing
+    ev::Timer quit_asked_;  // runs while another ^C quits
     ev::Watch keyboard_;
     ev::Timer escape_;   // runs while an ESC may be a key or the beginning of one
     ev::Watch display_;  // while the terminal has yet to take what was drawn
@@ -135,7 +117,7 @@ private:
     ev::Signal stopped_;
     ev::Timer frame_;  // while it runs, the last drawing is too fresh
     ev::Timer clock_;  // draws what tells the time anew
-    Session session_;
+    Conversation conversation_;
 };
 
 }  // namespace yodel

@@ -84,12 +84,13 @@ Unattended::Options unattended_options(const ClientOptions& options) {
 
 ScreenClient::Options screen_options(const ClientOptions& options) {
     ScreenClient::Options to;
-    to.session = options.session;
+    Conversation::Options& conversation = to.conversation;
+    conversation.session = options.session;
+    conversation.escapes = options.escapes;
+    conversation.scrollback = options.scrollback.value_or(conversation.scrollback);
+    conversation.log = options.report.log;
     to.color = options.color;
     to.hex = options.hex;
-    to.escapes = options.escapes;
-    to.scrollback = options.scrollback.value_or(to.scrollback);
-    to.log = options.report.log;
     if (options.use_tls) to.key_log = options.tls.key_log_file;
     return to;
 }

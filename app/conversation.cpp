@@ -1,0 +1,182 @@
+#include "app/conversation.hpp"
+
+#include "app/escapes.hpp"
+#include "app/exit_status.hpp"
+#include "app/units.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <system_error>
+#include <utility>
+
+namespace yodel {
+
+using State = Session::State;
+using ui::Style;
+
+namespace {
+
+// Round trips in the status line's little picture.
+constexpr std::size_t recent_count = 8;
+
+MessageLog::WallTime wall_time() { return std::chrono::system_clock::now(); }
+
+// The longer the scrollback, the more memory it may take: some hundred bytes for each message.
+ui::Transcript::Limits limits(std::size_t scrollback) {
+    ui::Transcript::Limits limits;
+    limits.entries = scrollback;
+    limits.bytes = std::max(limits.bytes, scrollback * 640);
+    return limits;
+}
+
+std::string file_name() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    ::localtime_r(&now, &parts);
+    char name[64];
+    std::strftime(name, sizeof name, "yodel-%Y%m%d-%H%M%S.log", &parts);
+    return name;
+}
+
+}  // namespace
+
+Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
+    : loop_(loop),
+      escapes_(options.escapes),
+      file_name_(options.log),
+      user_(user),
+      log_(limits(options.scrollback)),
+      session_(loop, options.session, *this) {
+    if (!file_name_.empty()) log_.start_file(file_name_);
+}
+
+int Conversation::report() {
+    const bool log_whole = !log_.file_open() || log_.stop_file();
+    if (!log_whole) complain("yodel", "could not write all of the transcript file");
+    const int status = exit_status(session_.end());
+    if (status != 0) complain("yodel", explain(session_.end(), session_.tls()));
+    if (status != 0) return status;
+    const bool all_echoed = tally_.bad == 0 && tally_.lost == 0;
+    if (!all_echoed) complain("yodel", tally_.summary());
+    return all_echoed && log_whole ? all_well : reply_wrong_or_lost;
+}
+
+void Conversation::note(std::string text, Style style) {
+    log_.note(wall_time(), std::move(text), style);
+    user_.conversation_changed();
+}
+
+// --- What the session tells.
+
+void Conversation::session_changed() {
+    user_.conversation_changed();
+    const State before = told_state_;
+    tell_state();
+    told_state_ = session_.state();
+    if (before != State::open && session_.state() == State::open) send_kept();
+    if (before == State::finishing && session_.state() == State::closed) loop_.stop();
+}
+
+void Conversation::tell_state() {
+    const State state = session_.state();
+    if (state == State::open && session_.input_ended() && !told_half_closed_) {
+        told_half_closed_ = true;
+        note("the server has closed its side; what is sent now gets no reply", Style::warn);
+    }
+    if (state == told_state_) return;
+    if (state == State::dialing) told_half_closed_ = false;
+    if (state == State::open) note("connected to " + session_.address().text(), Style::good);
+    if (state == State::open) told_trouble_.clear();
+    const std::string end = explain(session_.end(), session_.tls());
+    if (state == State::waiting && std::exchange(told_trouble_, end) != end)
+        note(end + "; tried again by itself, M-r now", Style::bad);
+    if (state != State::closed) return;
+    const bool failed = exit_status(session_.end()) != 0;
+    note(end + "; M-r connects anew", failed ? Style::bad : Style::dim);
+}
+
+void Conversation::session_answered(const Message& message, const Reply& reply) {
+    user_.conversation_changed();
+    if (message.late) --tally_.lost;
+    ++(reply.right ? tally_.echoed : tally_.bad);
+    log_.answered(wall_time(), message, reply);
+    if (!reply.round_trip) return;
+    tally_.round_trips.record(*reply.round_trip);
+    course_.record(loop_.now(), *reply.round_trip);
+    recent_.push_back(*reply.round_trip);
+    if (recent_.size() > recent_count) recent_.pop_front();
+}
+
+void Conversation::session_lost(const Message& message) {
+    user_.conversation_changed();
+    ++tally_.lost;
+    log_.lost(wall_time(), message,
+              message.late ? "no reply after " + duration_text(session_.options().reply_timeout)
+                           : "no reply any more");
+}
+
+void Conversation::session_unasked(std::string_view payload) {
+    user_.conversation_changed();
+    ++tally_.unasked;
+    log_.unasked(wall_time(), payload);
+}
+
+// --- What is said.
+
+void Conversation::say(const std::string& line) {
+    if (session_.state() == State::open) return send(line);
+    kept_.push_back(line);
+    note("not connected; kept until then: " + line, Style::warn);
+}
+
+void Conversation::send_kept() {
+    for (const std::string& line : std::exchange(kept_, {})) send(line);
+}
+
+void Conversation::send(const std::string& line) {
+    const auto payload = escapes_ ? unescaped(line) : line;
+    if (!payload) return refuse(line, escapes_expected);
+    std::uint64_t id = session_.last_id();
+    const Framing& framing = *session_.options().framing;
+    const std::string name(framing.name);
+    if (session_.send(*payload) == 0)
+        return refuse(line, payload->empty() ? "in " + name + " there is no empty message"
+                                             : "too long for " + name);
+    for (const std::string_view piece : pieces(framing, *payload)) {
+        ++tally_.sent;
+        log_.sent(wall_time(), ++id, piece);
+    }
+    session_.flush();
+}
+
+void Conversation::refuse(const std::string& line, const std::string& why) {
+    user_.line_refused(line);
+    note(why, Style::warn);
+}
+
+// --- The file.
+
+void Conversation::toggle_file() {
+    if (!log_.file_open()) return start_file();
+    const bool whole = log_.stop_file();
+    note(whole ? "no longer written to the file" : "the file could not take all",
+         whole ? Style::dim : Style::bad);
+}
+
+void Conversation::flush_file() {
+    if (!log_.flush_file()) toggle_file();
+}
+
+void Conversation::start_file() {
+    const std::string name = file_name_.empty() ? file_name() : file_name_;
+    try {
+        log_.start_file(name);
+        note("from here on written to " + name);
+    } catch (const std::system_error& error) {
+        note("can't write to " + std::string(error.what()), Style::bad);
+    }
+}
+
+}  // namespace yodel

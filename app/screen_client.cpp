@@ -175,14 +175,7 @@ bool ScreenClient::press_in_find(const ui::Key& key) {
 // The keys for scrolling scroll the page; all others but Enter and Escape close it first.
 bool ScreenClient::press_in_page(const ui::Key& key) {
     if (!page_) return false;
-    const auto rows = static_cast<std::size_t>(std::max(terminal_.size().rows - 3, 1));
-    const std::size_t top = page_->top;
-    if (key.chord == ui::plain(KeyCode::down)) return ++page_->top, true;
-    if (key.chord == ui::plain(KeyCode::page_down)) return page_->top += rows, true;
-    if (key.chord == ui::plain(KeyCode::up))
-        return page_->top -= std::min<std::size_t>(top, 1), true;
-    if (key.chord == ui::plain(KeyCode::page_up))
-        return page_->top -= std::min(top, rows), true;
+    if (page_->press(key, main_height())) return true;
     page_.reset();
     return key.chord == ui::plain(KeyCode::enter) || gives_up(key);
 }
@@ -190,7 +183,7 @@ bool ScreenClient::press_in_page(const ui::Key& key) {
 void ScreenClient::enter() {
     if (!editor_.empty() || !transcript().selected()) return send_line();
     if (const Exchange* const exchange = conversation_.log().selected())
-        open_page([shown = *exchange](int width) { return message_page(shown, width); });
+        page_.emplace([shown = *exchange](int width) { return message_page(shown, width); });
 }
 
 void ScreenClient::escape() {
@@ -220,16 +213,16 @@ void ScreenClient::next_times() {
 }
 
 void ScreenClient::show_statistics() {
-    open_page([this](int width) {
+    page_.emplace([this](int width) {
         return statistics_page(conversation_.tally(), conversation_.course(), width);
     });
 }
 
 void ScreenClient::show_connection() {
-    open_page([this](int width) { return connection_page(session(), key_log_, width); });
+    page_.emplace([this](int width) { return connection_page(session(), key_log_, width); });
 }
 
-void ScreenClient::show_keys() { open_page(key_page); }
+void ScreenClient::show_keys() { page_.emplace(key_page); }
 
 void ScreenClient::toggle_hold() {
     if (transcript().following()) {
@@ -272,10 +265,6 @@ void ScreenClient::send_line() {
     conversation_.say(line);
 }
 
-void ScreenClient::open_page(std::function<Rows(int width)> compose) {
-    page_ = Page{std::move(compose)};
-}
-
 Rows ScreenClient::key_page(int width) {
     Rows rows{{{"Keys", Style::bold}}};
     for (const Binding& binding : bindings)
@@ -298,8 +287,10 @@ Rows ScreenClient::key_page(int width) {
 void ScreenClient::draw() {
     const ui::Size size = terminal_.size();
     ui::Frame frame;
-    if (size.rows > 2) frame.rows = main_rows(size.columns, size.rows - 2);
-    while (static_cast<int>(frame.rows.size()) < size.rows - 2) frame.rows.emplace_back();
+    const int height = main_height();
+    if (height > 0 && page_) frame.rows = page_->rows(size.columns, height);
+    if (height > 0 && !page_) frame.rows = transcript().rows(size.columns, height);
+    while (static_cast<int>(frame.rows.size()) < height) frame.rows.emplace_back();
     if (size.rows > 1) frame.rows.push_back(fit_status(status(), size.columns));
     frame.cursor_row = size.rows - 1;
     frame.cursor_shown = true;
@@ -309,18 +300,6 @@ void ScreenClient::draw() {
 
 void ScreenClient::await_display() {
     display_.want(terminal_.flush() ? ev::none : ev::writable);
-}
-
-Rows ScreenClient::main_rows(int width, int height) {
-    if (!page_) return transcript().rows(width, height);
-    Rows rows = page_->compose(width);
-    const auto seen = static_cast<std::size_t>(height);
-    const std::size_t last_top = rows.size() - std::min(rows.size(), seen);
-    page_->top = std::min(page_->top, last_top);
-    rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(page_->top));
-    rows.resize(std::min(rows.size(), seen));
-    for (ui::Row& row : rows) ui::cut(row, width);
-    return rows;
 }
 
 std::vector<ui::Span> ScreenClient::status() const {

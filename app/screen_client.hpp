@@ -10,9 +10,9 @@
 #include "ev/loop.hpp"
 #include "ui/history.hpp"
 #include "ui/line_editor.hpp"
+#include "ui/page.hpp"
 #include "ui/terminal.hpp"
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -40,12 +40,6 @@ public:
 private:
     struct Binding;
     static const Binding bindings[];
-
-    // A page shown over the messages, composed anew for each drawing.
-    struct Page {
-        std::function<Rows(int width)> compose;
-        std::size_t top = 0;  // the first row seen
-    };
 
     void conversation_changed() override { changed_ = true; }
     void line_refused(const std::string& line) override { editor_.set(line); }
@@ -87,12 +81,12 @@ private:
     void redraw() { terminal_.redraw(); }
 
     void send_line();
-    void open_page(std::function<Rows(int width)> compose);
     static Rows key_page(int width);
 
     void draw();
     void await_display();
-    Rows main_rows(int width, int height);
+    // Of the messages, or the page over them: below are the status line and the input line.
+    int main_height() const { return terminal_.size().rows - 2; }
     std::vector<ui::Span> status() const;
     const char* hint() const;
     ui::Row input_row(int width, ui::Frame& frame);
@@ -106,9 +100,9 @@ private:
     std::optional<ui::HistorySearch> search_;  // while ^R goes on
     std::optional<ui::LineEditor> find_;       // while what to find is typed
     bool finding_ = false;                     // n and N go on to the next place
-    std::optional<Page> page_;
-    bool changed_ = true;   // since the last drawing
-    ev::Timer quit_asked_;  // runs while another ^C quits
+    std::optional<ui::Page> page_;             // over the messages
+    bool changed_ = true;                      // since the last drawing
+    ev::Timer quit_asked_;                     // runs while another ^C quits
     ev::Watch keyboard_;
     ev::Timer escape_;   // runs while an ESC may be a key or the beginning of one
     ev::Watch display_;  // while the terminal has yet to take what was drawn

@@ -265,6 +265,11 @@ void ScreenClient::send_line() {
     conversation_.say(line);
 }
 
+// What is being typed meanwhile stays; the line is among those sent before.
+void ScreenClient::line_refused(const std::string& line) {
+    if (editor_.empty()) editor_.set(line);
+}
+
 Rows ScreenClient::key_page(int width) {
     Rows rows{{{"Keys", Style::bold}}};
     for (const Binding& binding : bindings)

@@ -42,7 +42,7 @@ private:
     static const Binding bindings[];
 
     void conversation_changed() override { changed_ = true; }
-    void line_refused(const std::string& line) override { editor_.set(line); }
+    void line_refused(const std::string& line) override;
 
     Session& session() { return conversation_.session(); }
     ui::Transcript& transcript() { return conversation_.log().transcript(); }

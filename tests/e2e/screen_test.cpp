@@ -239,6 +239,22 @@ TEST_CASE("a server that goes away is missed at once, and what is typed meanwhil
     REQUIRE(tty.wait_for("‹ later ✓"));
 }
 
+TEST_CASE("a kept line that can't be sent leaves alone what is being typed") {
+    auto server = std::make_unique<Server>();
+    const std::string port = server->port();
+    server.reset();
+    Tty tty({.arguments = {yodel, "--max-frame", "8", "127.0.0.1", port}});
+    REQUIRE(tty.wait_for("refused; retry "));
+    type(tty, "much too long");
+    REQUIRE(tty.wait_for("1 kept"));
+    tty.send("half a line");
+    REQUIRE(tty.wait_for("half a line"));
+    test::Process again({test::yodeld, port});
+    REQUIRE(tty.wait_for("too long for line"));
+    tty.send("!");
+    REQUIRE(tty.wait_for("half a line!"));
+}
+
 TEST_CASE("what is under way when the connection is cut is told to be lost") {
     Server server({"--delay", "60s", "-f", "line"});
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});

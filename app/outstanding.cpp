@@ -139,15 +139,16 @@ std::uint64_t Outstanding::begin(std::size_t i) const {
     return i == 0 ? base_ + taken_ : groups_[i - 1].end;
 }
 
-std::string_view Outstanding::payload(std::size_t i) const {
-    return framing_.payload(frames_.view().substr(begin(i) - base_, groups_[i].end - begin(i)));
+std::string_view Outstanding::frame(std::size_t i) const {
+    return frames_.view().substr(begin(i) - base_, groups_[i].end - begin(i));
 }
 
 // The groups before it are of one message each.
 Message Outstanding::message(std::size_t i) const {
     const Group& group = groups_[i];
     const std::uint64_t id = last_id_ - count_ + 1 + i;
-    return {id, group.count, payload(i), group.sent, group.flushed, group.late, group.voided};
+    return {id,         group.count,   payload(i), frame(i),
+            group.sent, group.flushed, group.late, group.voided};
 }
 
 // Whether the group has ended by there. Messages of it that have are parted from the rest.

@@ -24,6 +24,7 @@ struct Message {
     std::uint64_t count;       // how many
     std::string_view payload;  // to be read before anything more is sent; of several, all of
                                // them, the framing's delimiter between them
+    std::string_view frame;    // what was sent; to be read as the payload is
     ev::Time sent;     // when its last byte was handed over; before: when it was flushed
     ev::Time flushed;  // when it was to go out, whether or not the system took it
     bool late;         // its user was told that no reply came in time
@@ -96,7 +97,8 @@ private:
     void note_queued(std::uint64_t end, std::uint64_t count = 1);
     std::uint64_t queued() const { return base_ + frames_.size(); }
     std::uint64_t begin(std::size_t i) const;
-    std::string_view payload(std::size_t i) const;
+    std::string_view frame(std::size_t i) const;
+    std::string_view payload(std::size_t i) const { return framing_.payload(frame(i)); }
     Message message(std::size_t i) const;
     bool ends_by(std::size_t i, std::uint64_t end);
     void part(std::size_t i);

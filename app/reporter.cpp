@@ -131,6 +131,8 @@ void Reporter::answered(const Message& message, const Reply& reply) {
         tell_message(message.id, message.late ? "late" : timely, &message, &reply);
     } else if (options_.form == Form::sequence) {
         if (!options_.quiet) append_line(sequence_line(message, reply));
+    } else if (message.count > 1) {
+        output_.write(message.frame);  // lines, which came back as they went
     } else if (!raw()) {
         print(reply.payload);
     }

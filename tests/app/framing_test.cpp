@@ -97,6 +97,17 @@ TEST_CASE("a payload that the framing would cut is several pieces") {
     CHECK(pieces(*find_framing("line"), "") == std::vector<std::string_view>{""});
 }
 
+TEST_CASE("pieces are counted as they are cut, however many") {
+    const Framing& framing =
+        *find_framing(GENERATE("line", "crlf", "nul", "len4", "caret", "raw"));
+    std::string payload;
+    for (std::size_t size = 0; size < 1000; ++size) {
+        CHECK(count_pieces(framing, payload) == pieces(framing, payload).size());
+        payload.insert(size / 2, 1, "\n\0$\r\n"[size % 5]);
+        if (size == 600) payload.assign(size + 1, '\n');
+    }
+}
+
 TEST_CASE("a length prefix holds no more than it can count") {
     CHECK(find_framing("len1")->longest() == 255);
     CHECK(find_framing("len2le")->longest() == 65535);

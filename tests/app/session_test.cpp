@@ -202,7 +202,7 @@ TEST_CASE("a wrong reply that nothing follows is told when the connection ends")
     pair.until_logged("wrong@0 a=X;lost b;");
 }
 
-TEST_CASE("a reply in time renews nothing; one that is late still counts") {
+TEST_CASE("a reply in time renews nothing, and one that is late counts") {
     Session::Options options;
     options.reply_timeout = 1ms;
     Pair pair(options);

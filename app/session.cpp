@@ -84,6 +84,7 @@ void Session::disconnect() {
 void Session::finish() {
     if (state_ != State::open) return;
     flush();
+    if (state_ != State::open) return;
     if (awaited() > 0) {
         quiet_.start(quiet_time);
     } else {
@@ -112,7 +113,8 @@ std::uint64_t Session::send_reserved(std::size_t size) {
 void Session::flush() {
     if (!stream_ || outstanding_.flushed()) return;
     const ev::Time now = ev::Clock::now();
-    if (!stream_->write(outstanding_.flush(now)))
+    const bool taken = stream_->write(outstanding_.flush(now));
+    if (!taken && !stream_->end())  // else it will tell so
         return ended({Reason::limit, "the peer takes nothing, and too much is waiting for it"});
     if (outstanding_.count() == 0) outstanding_.forget_taken();
     outstanding_.stamp(stream_->bytes_written(), now);

@@ -73,9 +73,8 @@ void Stream::consume(std::size_t count) {
 }
 
 bool Stream::write(std::string_view bytes) {
-    if (end_ || broken_ || finishing_ || bytes.size() > output_.limit() - output_.size())
-        return false;
-    if (ready_ && output_.empty()) push(bytes);
+    if (end_ || finishing_ || bytes.size() > output_.limit() - output_.size()) return false;
+    if (ready_ && !broken_ && output_.empty()) push(bytes);
     output_.append(bytes);
     update();
     return true;

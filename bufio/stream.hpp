@@ -56,7 +56,8 @@ public:
     std::string_view received() const;
     void consume(std::size_t count);
 
-    // False if it was refused: the limit, or a stream that is finishing or has ended.
+    // False if it was refused: the limit, or a stream that is finishing or has ended, told
+    // or not yet.
     bool write(std::string_view bytes);
     std::size_t pending() const { return output_.size(); }
     std::uint64_t bytes_read() const { return bytes_read_; }

@@ -642,6 +642,25 @@ TEST_CASE("after a reset what was sent is lost once, and the rest goes out again
     CHECK((pair.client.log.ends_with("right kept=kept;")));
 }
 
+TEST_CASE(
+    "a connection that turns out to be gone ends as such, whatever else is sent over it") {
+    Pair pair(persistent(Session::forever));
+    Session& session = pair.client.session;
+    SECTION("by the peer's reset") { pair.server.reset(); }
+    SECTION("by a reset after the peer's end") {
+        pair.server.stream->finish();
+        turn_until(pair.loop, [&] { return session.input_ended(); });
+        pair.server.reset();
+    }
+    pair.client.send("this finds it out");
+    pair.client.send("before anybody is told");
+    REQUIRE(session.send("and this") != 0);
+    session.finish();
+    turn_until(pair.loop, [&] { return session.state() == State::waiting; });
+    CHECK((session.end().reason == Reason::send));
+    CHECK(session.awaited() == 3);
+}
+
 TEST_CASE("a wait for the next try is cut short or ended by hand") {
     Session::Options options = persistent(Session::forever);
     options.retry_delay = 1h;

@@ -186,7 +186,8 @@ void Session::stream_changed(bufio::Stream&) {
 
 void Session::receive() {
     const std::string_view received = stream_->received();
-    if (!options_.tls && stream_->bytes_read() == received.size() && is_tls_alert(received))
+    if (!options_.tls && stream_->bytes_read() == received.size() && is_tls_alert(received) &&
+        !outstanding_.frames().starts_with(received))  // which would be an echo
         return ended({Reason::tls, "the server speaks TLS: --tls"});
     if (!held_ && !take_greeting()) return;
     while (stream_ && !held_) {

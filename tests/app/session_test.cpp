@@ -275,6 +275,24 @@ TEST_CASE("raw bytes are sent from where they were put, as a message of their ow
     CHECK(session.send_reserved(1) == 0);
 }
 
+TEST_CASE("a server that answers with a TLS alert speaks TLS, one that echoes it does not") {
+    Session::Options options;
+    options.framing = find_framing("raw");
+    Pair pair(options);
+    const std::string alert = "\x15\x03\x03 and the rest of it";
+    SECTION("an echo") {
+        pair.client.send(alert);
+        pair.server.stream->write(alert);
+        pair.until_logged("right " + alert + "=" + alert + ";");
+    }
+    SECTION("an answer") {
+        pair.client.send("hello");
+        pair.server.stream->write(alert);
+        pair.until_closed();
+        CHECK(pair.client.session.end().text == "the server speaks TLS: --tls");
+    }
+}
+
 TEST_CASE("caret: a greeting, then every byte plus one, however they are cut") {
     const std::size_t cut = GENERATE(range<std::size_t>(0, 8));
     Session::Options options;

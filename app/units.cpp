@@ -87,8 +87,8 @@ std::string clock_text(std::chrono::system_clock::time_point at) {
 
 std::string duration_text(ev::Duration duration) {
     const double count = seconds(duration);
-    if (count < 1) return format("%.3g", count * 1000) + "ms";
-    return format("%.4g", count) + "s";
+    if (count < 0.9995) return format("%.3g", count * 1000) + "ms";
+    return format(count < 1000 ? "%.4g" : "%.0f", count) + "s";
 }
 
 std::string milliseconds_text(ev::Duration duration) {

@@ -44,6 +44,8 @@ TEST_CASE("durations are told as they are read") {
     CHECK(duration_text(250ms) == "250ms");
     CHECK(duration_text(1500ms) == "1.5s");
     CHECK(duration_text(10s) == "10s");
+    CHECK(duration_text(999900us) == "0.9999s");
+    CHECK(duration_text(3h) == "10800s");
     CHECK(milliseconds_text(210us) == "0.21");
     CHECK(milliseconds_text(1234us) == "1.2");
     CHECK(milliseconds_text(13s) == "13000");

@@ -1,16 +1,11 @@
 #include "app/escapes.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace yodel {
 
 namespace {
-
-int hex_digit(char character) {
-    const std::string_view digits = "0123456789abcdef";
-    const std::size_t place = digits.find(static_cast<char>(character | 0x20));
-    return place == digits.npos ? -1 : static_cast<int>(place);
-}
 
 // One escape behind its backslash, which is cut off the text.
 std::optional<char> take_escape(std::string_view& text) {
@@ -20,9 +15,10 @@ std::optional<char> take_escape(std::string_view& text) {
         text.remove_prefix(1);
         return meanings[known];
     }
-    const bool hex = text.size() >= 3 && text[0] == 'x';
-    if (!hex || hex_digit(text[1]) < 0 || hex_digit(text[2]) < 0) return std::nullopt;
-    const int byte = 16 * hex_digit(text[1]) + hex_digit(text[2]);
+    if (text.size() < 3 || text[0] != 'x') return std::nullopt;
+    unsigned byte = 0;
+    const char* const end = text.data() + 3;
+    if (std::from_chars(end - 2, end, byte, 16).ptr != end) return std::nullopt;
     text.remove_prefix(3);
     return static_cast<char>(byte);
 }

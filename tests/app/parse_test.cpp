@@ -2,6 +2,7 @@
 
 #include "app/client_options.hpp"
 #include "app/command_line.hpp"
+#include "app/escapes.hpp"
 #include "app/target.hpp"
 #include "app/units.hpp"
 #include "tests/support/catch.hpp"
@@ -49,6 +50,15 @@ TEST_CASE("durations are told as they are read") {
     CHECK(milliseconds_text(210us) == "0.21");
     CHECK(milliseconds_text(1234us) == "1.2");
     CHECK(milliseconds_text(13s) == "13000");
+}
+
+TEST_CASE("escapes") {
+    CHECK(unescaped("a\\n\\r\\t\\0\\\\\\x7Fz") == std::string("a\n\r\t\0\\\x7fz", 8));
+    for (const char* wrong :
+         {"\\", "\\a", "\\x", "\\x4", "\\xg0", "\\x-1", "\\x 1", "\\x\x14\x11"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(unescaped(wrong));
+    }
 }
 
 TEST_CASE("targets") {

@@ -1,6 +1,8 @@
 #include "app/echo.hpp"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 namespace yodel {
 
@@ -48,7 +50,7 @@ private:
             at += step;
             left_ -= step;
             if (bytes.size() - at < framing_.prefix) return at;
-            const std::size_t length = told_length(framing_, bytes.substr(at));
+            const std::size_t length = framing_.told_size(bytes.substr(at));
             if (length > limits_.message) return refuse(length), at;
             left_ = framing_.prefix + length;
         }
@@ -96,15 +98,6 @@ std::unique_ptr<Echo> make_faithful_echo(const Framing& framing, EchoLimits limi
     if (framing.kind == Framing::Kind::prefixed)
         return std::make_unique<CheckedEcho>(framing, limits);
     return std::make_unique<PlainEcho>(limits.buffer);
-}
-
-std::size_t told_length(const Framing& framing, std::string_view prefix) {
-    std::size_t length = 0;
-    for (std::size_t i = 0; i < framing.prefix; ++i) {
-        const std::size_t place = framing.little_endian ? framing.prefix - 1 - i : i;
-        length = length << 8 | static_cast<unsigned char>(prefix[place]);
-    }
-    return length;
 }
 
 }  // namespace yodel

@@ -6,8 +6,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
-#include <string_view>
 
 namespace yodel {
 
@@ -36,8 +34,5 @@ struct EchoLimits {       // bytes
 // Sends every byte back as it comes. A framing by lengths has them checked; `caret` is the
 // protocol in which each message comes back increased by one, byte by byte.
 std::unique_ptr<Echo> make_faithful_echo(const Framing& framing, EchoLimits limits);
-
-// The length that a whole prefix tells.
-std::size_t told_length(const Framing& framing, std::string_view prefix);
 
 }  // namespace yodel

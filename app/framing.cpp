@@ -59,6 +59,13 @@ std::string_view Framing::payload(std::string_view frame) const {
     return frame;
 }
 
+std::size_t Framing::told_size(std::string_view bytes) const {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < prefix; ++i)
+        size |= std::size_t{static_cast<unsigned char>(bytes[place(*this, i)])} << (8 * i);
+    return size;
+}
+
 std::string caret_reply(std::string_view message) {
     std::string reply(message);
     for (char& byte : reply) byte = static_cast<char>(byte + 1);
@@ -124,9 +131,7 @@ Decoder::Cut Decoder::next_delimited(std::string_view bytes) {
 
 Decoder::Cut Decoder::next_prefixed(std::string_view bytes) const {
     if (bytes.size() < framing_->prefix) return {Cut::Kind::incomplete, {}, 0, {}};
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < framing_->prefix; ++i)
-        size |= std::size_t{static_cast<unsigned char>(bytes[place(*framing_, i)])} << (8 * i);
+    const std::size_t size = framing_->told_size(bytes);
     if (size > max_frame_) return too_long(size);
     const std::size_t used = framing_->prefix + size;
     if (bytes.size() < used) return {Cut::Kind::incomplete, {}, 0, {}};

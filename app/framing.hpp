@@ -22,6 +22,8 @@ struct Framing {
     // its delimiter.
     std::string head(std::size_t size) const;
     std::string_view payload(std::string_view frame) const;
+    // Of `prefixed`: the size that a whole prefix, at the front of the bytes, tells.
+    std::size_t told_size(std::string_view bytes) const;
     // The longest payload that can be put into a frame.
     std::size_t longest() const;
 };

@@ -7,10 +7,11 @@
 #include "app/pipe_client.hpp"
 #include "app/screen_client.hpp"
 #include "app/unattended.hpp"
+#include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
-#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <clocale>
@@ -53,15 +54,12 @@ std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
         server.tls = bufio::TlsContext::self_signed_server();
         options.tls.pins = {server.tls->pin()};
     }
-    sockaddr_in loopback{};
-    loopback.sin_family = AF_INET;
-    loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const bufio::Address any_port(reinterpret_cast<const sockaddr*>(&loopback),
-                                  sizeof loopback);
+    bufio::Endpoint& endpoint = options.session.endpoint;
+    endpoint.host = endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
+    endpoint.service = "0";
     auto made = std::make_unique<EchoServer>(loop, std::move(server), [](auto&) {});
-    const bufio::Address& address = made->listen(any_port);
-    options.session.endpoint.host = "127.0.0.1";
-    options.session.endpoint.service = std::to_string(address.port());
+    const bufio::Found loopback = bufio::look_up_numeric(endpoint);
+    endpoint.service = std::to_string(made->listen(loopback.addresses.front()).port());
     return made;
 }
 

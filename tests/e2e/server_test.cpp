@@ -66,6 +66,7 @@ TEST_CASE("option -6 means the loopback of IPv6") {
     Server server({"-6"});
     CHECK(contains(server.process().output(), "listening [::1]:"));
     CHECK(run({yodel, "::1", server.port()}, "a\n").output == "a\n");
+    CHECK(run({yodel, "-6", "-c", "1"}).status == 0);
 }
 
 TEST_CASE("the port file is there while the server is") {

@@ -83,12 +83,10 @@ private:
                                      found.error);
         const bufio::Address& address = server_.listen(found.addresses.front());
         if (address.port() != 0) ports_ += std::to_string(address.port()) + "\n";
-        if (options_.json) {
-            std::printf("{\"listening\":%s,\"port\":%d}\n", json_string(address.text()).c_str(),
-                        address.port());
-        } else {
-            std::printf("listening %s\n", address.text().c_str());
-        }
+        announce("listening " + address.text(),
+                 JsonObject()
+                     .text("listening", address.text())
+                     .number("port", static_cast<std::uint64_t>(address.port())));
     }
 
     // What --max-conns asks for may be out of reach.
@@ -107,11 +105,7 @@ private:
 
     void say_pin() const {
         const std::string pin = options_.server.tls->pin();
-        if (options_.json) {
-            std::printf("{\"pinnedpubkey\":%s}\n", json_string(pin).c_str());
-        } else {
-            std::printf("--pinnedpubkey %s\n", pin.c_str());
-        }
+        announce("--pinnedpubkey " + pin, JsonObject().text("pinnedpubkey", pin));
     }
 
     void leave() {
@@ -139,29 +133,28 @@ private:
                     {"turned away", counters.turned_away},  {"failed", counters.failed},
                     {"bytes in", counters.bytes_in},        {"bytes out", counters.bytes_out}};
         std::string text;
+        JsonObject object;
         for (const auto& row : rows) {
-            text += text.empty() ? "" : options_.json ? "," : ", ";
-            const std::string number = std::to_string(row.count);
-            text +=
-                options_.json ? json_string(row.name) + ":" + number : number + " " + row.name;
+            text += (text.empty() ? "" : ", ") + std::to_string(row.count) + " " + row.name;
+            object.number(row.name, row.count);
         }
-        if (options_.json) return write_line("{" + text + "}");
-        complain("yodeld", text);
+        tell(text, object);
     }
 
     void log(const EchoServer::Event& event) const {
-        if (!options_.json) return complain("yodeld", event.peer + ": " + event.text);
-        write_line("{\"peer\":" + json_string(event.peer) +
-                   ",\"text\":" + json_string(event.text) + "}");
+        tell(event.peer + ": " + event.text,
+             JsonObject().text("peer", event.peer).text("text", event.text));
     }
 
-    void say(const std::string& text) const {
+    void say(const std::string& text) const { tell(text, JsonObject().text("text", text)); }
+
+    // On standard output, and on standard error.
+    void announce(const std::string& text, const JsonObject& object) const {
+        std::puts((options_.json ? object.str() : text).c_str());
+    }
+    void tell(const std::string& text, const JsonObject& object) const {
         if (!options_.json) return complain("yodeld", text);
-        write_line("{\"text\":" + json_string(text) + "}");
-    }
-
-    static void write_line(const std::string& text) {
-        std::fputs((text + "\n").c_str(), stderr);
+        std::fputs((object.str() + "\n").c_str(), stderr);
     }
 
     const ServerOptions options_;

@@ -2,7 +2,9 @@
 
 #include "ui/text.hpp"
 
+#include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 namespace yodel {
 
@@ -39,6 +41,11 @@ std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
                                             : end.text;
     default: return end.text;
     }
+}
+
+void print(const std::string& text) {
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+        throw std::system_error(errno, std::generic_category(), "standard output");
 }
 
 void complain(const char* program, const std::string& text) {

@@ -21,6 +21,9 @@ int exit_status(const bufio::End& end);
 // The end in one clause, with what the user can do about it.
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);
 
+// Writes the text to standard output. Throws std::system_error.
+void print(const std::string& text);
+
 // Writes "program: text" to standard error, made printable, as one line.
 void complain(const char* program, const std::string& text);
 

@@ -16,7 +16,6 @@
 
 #include <clocale>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -136,8 +135,8 @@ int main(int argc, char* argv[]) {
     int status = 0;
     try {
         const ClientOptions options = parse_client_options(argc, argv);
-        if (options.help) return std::fputs(client_help().c_str(), stdout) < 0;
-        if (options.version) return std::puts("yodel " YODEL_VERSION) < 0;
+        if (options.help) return print(client_help()), all_well;
+        if (options.version) return print("yodel " YODEL_VERSION "\n"), all_well;
         status = run(options, signo);
     } catch (const UsageError& error) {
         complain("yodel", std::string(error.what()) + " (yodel -h shows the options)");

@@ -61,8 +61,6 @@ public:
         for (const bufio::Endpoint& endpoint : options_.endpoints) listen(endpoint);
         raise_descriptor_limit();
         if (options_.self_signed) say_pin();
-        if (std::fflush(stdout) != 0)
-            throw std::runtime_error("cannot write to standard output");
         const PortFile file(options_.port_file, ports_);
         loop_.run();
         block_signals();
@@ -150,7 +148,7 @@ private:
 
     // On standard output, and on standard error.
     void announce(const std::string& text, const JsonObject& object) const {
-        std::puts((options_.json ? object.str() : text).c_str());
+        print((options_.json ? object.str() : text) + "\n");
     }
     void tell(const std::string& text, const JsonObject& object) const {
         if (!options_.json) return complain("yodeld", text);
@@ -183,8 +181,8 @@ int main(int argc, char* argv[]) {
     std::signal(SIGPIPE, SIG_IGN);
     try {
         ServerOptions options = parse_server_options(argc, argv);
-        if (options.help) return std::fputs(server_help().c_str(), stdout) < 0;
-        if (options.version) return std::puts("yodeld " YODEL_VERSION) < 0;
+        if (options.help) return print(server_help()), all_well;
+        if (options.version) return print("yodeld " YODEL_VERSION "\n"), all_well;
         serve(std::move(options));
     } catch (const UsageError& error) {
         complain("yodeld", std::string(error.what()) + " (yodeld -h shows the options)");

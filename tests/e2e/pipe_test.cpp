@@ -33,6 +33,13 @@ bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
+// The client of the server, run by a shell that redirects its descriptors.
+Outcome shell(const Server& server, const std::string& redirection) {
+    return run(
+        {"sh", "-c", "exec \"$0\" 127.0.0.1 \"$1\" " + redirection, yodel, server.port()},
+        "a\n");
+}
+
 }  // namespace
 
 TEST_CASE("lines come back from yodeld as they were piped in") {
@@ -511,32 +518,22 @@ TEST_CASE("a reset is told from an end") {
 
 TEST_CASE("a standard descriptor that is missing at the start is nobody's socket") {
     Server server;
-    const auto shell = [&](const std::string& redirection) {
-        return run(
-            {"sh", "-c", "exec \"$0\" 127.0.0.1 \"$1\" " + redirection, yodel, server.port()},
-            "a\n");
-    };
-    CHECK(shell("<&-").status == 0);
-    CHECK(contains(shell("<&-").errors, "0 sent"));
-    CHECK(contains(shell(">&-").errors, "1 sent, 1 echoed"));
-    CHECK(shell("2>&-").output == "a\n");
-    CHECK(shell("2>&-").status == 0);
-    CHECK(shell("<&- >&- 2>&-").status == 0);
+    CHECK(shell(server, "<&-").status == 0);
+    CHECK(contains(shell(server, "<&-").errors, "0 sent"));
+    CHECK(contains(shell(server, ">&-").errors, "1 sent, 1 echoed"));
+    CHECK(shell(server, "2>&-").output == "a\n");
+    CHECK(shell(server, "2>&-").status == 0);
+    CHECK(shell(server, "<&- >&- 2>&-").status == 0);
 }
 
 TEST_CASE("an input that can't be read and an output that is full have their word") {
     Server server;
-    const auto shell = [&](const std::string& redirection) {
-        return run(
-            {"sh", "-c", "exec \"$0\" 127.0.0.1 \"$1\" " + redirection, yodel, server.port()},
-            "a\n");
-    };
-    CHECK(shell("</").status == 1);
-    CHECK(contains(shell("</").errors, "standard input: Is a directory"));
-    CHECK(shell(">/dev/full").status == 1);
-    CHECK(contains(shell(">/dev/full").errors, "standard output: No space left"));
-    CHECK(shell("2>/dev/full").output == "a\n");
-    CHECK(shell("2>/dev/full").status == 0);
+    CHECK(shell(server, "</").status == 1);
+    CHECK(contains(shell(server, "</").errors, "standard input: Is a directory"));
+    CHECK(shell(server, ">/dev/full").status == 1);
+    CHECK(contains(shell(server, ">/dev/full").errors, "standard output: No space left"));
+    CHECK(shell(server, "2>/dev/full").output == "a\n");
+    CHECK(shell(server, "2>/dev/full").status == 0);
 }
 
 TEST_CASE("a reader that is slower is waited for") {
@@ -576,4 +573,7 @@ TEST_CASE("help and version go to standard output") {
     CHECK(contains(help.output, "usage: yodel"));
     CHECK(contains(help.output, "--cacert FILE"));
     CHECK(run({yodel, "-V"}).output.starts_with("yodel "));
+    const Outcome full = run({"sh", "-c", "exec \"$0\" -V >/dev/full", yodel});
+    CHECK(full.status == 1);
+    CHECK(contains(full.errors, "standard output: No space left"));
 }

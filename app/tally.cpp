@@ -4,9 +4,13 @@
 
 namespace yodel {
 
+std::string Tally::counts() const {
+    return std::to_string(sent) + " sent, " + std::to_string(echoed) + " echoed, " +
+           std::to_string(bad) + " bad, " + std::to_string(lost) + " lost";
+}
+
 std::string Tally::summary() const {
-    std::string text = std::to_string(sent) + " sent, " + std::to_string(echoed) + " echoed, " +
-                       std::to_string(bad) + " bad, " + std::to_string(lost) + " lost";
+    std::string text = counts();
     if (late > 0) text += ", " + std::to_string(late) + " late";
     if (unasked > 0) text += ", " + std::to_string(unasked) + " unasked";
     if (round_trips.count() == 0) return text;

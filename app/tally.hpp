@@ -17,6 +17,7 @@ struct Tally {
     std::uint64_t unasked = 0;
     Histogram round_trips;
 
+    std::string counts() const;  // "120 sent, 120 echoed, 0 bad, 0 lost"
     // "120 sent, 120 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 0.08/…/3.1 ms"
     std::string summary() const;
 };

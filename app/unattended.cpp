@@ -126,9 +126,7 @@ void Unattended::stop_if_done() {
 
 void Unattended::show_progress() {
     const Tally& tally = reporter_.tally();
-    std::string text = std::to_string(tally.sent) + " sent, " + std::to_string(tally.echoed) +
-                       " echoed, " + std::to_string(tally.bad) + " bad, " +
-                       std::to_string(tally.lost) + " lost";
+    std::string text = tally.counts();
     if (tally.round_trips.count() > 0)
         text += ", p50 " + milliseconds_text(tally.round_trips.percentile(50)) + " ms";
     clear_progress();

@@ -105,7 +105,7 @@ TlsState& state_of(const SSL* ssl) {
 }
 
 // One write for each line: several programs may append to the file.
-void log_key(const SSL* ssl, const char* line) {
+void log_key(const SSL* ssl, const char* line) noexcept {
     const std::string whole = std::string(line) + "\n";
     [[maybe_unused]] const ssize_t written =
         ::write(state_of(ssl).key_log.get(), whole.data(), whole.size());

@@ -37,10 +37,11 @@ struct TlsState {
 std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
                                               const std::string& host);
 // Wants an SSL of such a transport to belong to: what OpenSSL finds wrong with the certificate
-// of its peer, a session to resume, a demand for our own certificate.
-int note_verification(int accepted, X509_STORE_CTX* store);
-int note_session(SSL* ssl, SSL_SESSION* session);
-int note_demand(SSL* ssl, void*);
+// of its peer, a session to resume, a demand for our own certificate. OpenSSL, which calls
+// them, can't be left by an exception.
+int note_verification(int accepted, X509_STORE_CTX* store) noexcept;
+int note_session(SSL* ssl, SSL_SESSION* session) noexcept;
+int note_demand(SSL* ssl, void*) noexcept;
 
 // OpenSSL's word for the error it noted first, and no more of its list.
 std::string openssl_reason();

@@ -343,7 +343,7 @@ std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, F
     return std::make_unique<TlsTransport>(std::move(state), std::move(socket), host);
 }
 
-int note_verification(int accepted, X509_STORE_CTX* store) {
+int note_verification(int accepted, X509_STORE_CTX* store) noexcept {
     if (accepted == 1) return accepted;
     const auto* const ssl = static_cast<const SSL*>(
         X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
@@ -351,12 +351,12 @@ int note_verification(int accepted, X509_STORE_CTX* store) {
     return accepted;
 }
 
-int note_session(SSL* ssl, SSL_SESSION* session) {
+int note_session(SSL* ssl, SSL_SESSION* session) noexcept {
     TlsTransport::of(ssl).note_session(session);
     return 1;  // it is ours now
 }
 
-int note_demand(SSL* ssl, void*) {
+int note_demand(SSL* ssl, void*) noexcept {
     TlsTransport::of(ssl).note_demand();
     return 1;
 }

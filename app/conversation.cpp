@@ -63,8 +63,8 @@ int Conversation::report() {
     return all_echoed && log_whole ? all_well : reply_wrong_or_lost;
 }
 
-void Conversation::note(std::string text, Style style) {
-    log_.note(wall_time(), std::move(text), style);
+void Conversation::note(std::string_view text, Style style) {
+    log_.note(wall_time(), text, style);
     user_.conversation_changed();
 }
 

@@ -42,7 +42,7 @@ public:
     std::size_t kept() const { return kept_.size(); }  // lines, until then
 
     // Notes something of our own.
-    void note(std::string text, ui::Style style = ui::Style::dim);
+    void note(std::string_view text, ui::Style style = ui::Style::dim);
     // Starts or stops writing the log to a file too.
     void toggle_file();
     // Writes what it has not yet, and stops where it can't.

@@ -37,7 +37,7 @@ std::string right_aligned(const std::string& text, std::size_t width) {
 
 }  // namespace
 
-void MessageLog::note(WallTime at, std::string text, Style style) {
+void MessageLog::note(WallTime at, std::string_view text, Style style) {
     add({Kind::note, at, {}, nullptr}, text, {}, style);
 }
 

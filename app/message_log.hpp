@@ -41,7 +41,7 @@ public:
     ui::Transcript& transcript() { return transcript_; }
     const ui::Transcript& transcript() const { return transcript_; }
 
-    void note(WallTime at, std::string text, ui::Style style = ui::Style::dim);
+    void note(WallTime at, std::string_view text, ui::Style style = ui::Style::dim);
     void sent(WallTime at, std::uint64_t id, std::string_view payload);
     void answered(WallTime at, const Message& message, const Reply& reply);
     void lost(WallTime at, const Message& message, const std::string& why);

@@ -29,7 +29,7 @@ private:
 };
 
 // Follows the frames through the bytes without keeping any; a prefix is answered once it is
-// whole, so that one that tells too much is not.
+// whole, so that one that tells too much is not, or can't become so.
 class CheckedEcho final : public Echo {
 public:
     CheckedEcho(const Framing& framing, EchoLimits limits)
@@ -37,7 +37,9 @@ public:
 
     void answer(Stream& stream) override {
         const std::string_view bytes = answerable(stream, limits_.buffer);
-        const std::size_t good = stream.input_ended() ? bytes.size() : check(bytes);
+        std::size_t good = check(bytes);
+        const bool last = stream.input_ended() && bytes.size() == stream.received().size();
+        if (last && !end_) good = bytes.size();
         if (good > 0 && stream.write(bytes.substr(0, good))) stream.consume(good);
     }
 

@@ -334,6 +334,25 @@ TEST_CASE("a length that is too great ends the connection, after what was in ord
     CHECK(house.log.size() == 1);
 }
 
+TEST_CASE("a length that is too great is refused though the end came with it") {
+    EchoServer::Options options = framed("len1");
+    options.max_frame = 3;
+    options.tls = bufio::TlsContext::self_signed_server();
+    bufio::TlsClientOptions client;
+    client.pins = {options.tls->pin()};
+    House house(std::move(options));
+    Peer peer(house);
+    Deaf user;
+    bufio::Stream stream(
+        house.loop,
+        bufio::TlsContext::client(client).connect(std::move(peer.socket), "localhost"), user);
+    stream.write("\x03one\x04long");
+    stream.finish();
+    house.until([&] { return static_cast<bool>(stream.end()); });
+    CHECK(stream.received() == "\x03one");
+    CHECK(house.log.size() == 1);
+}
+
 TEST_CASE("a length in little-endian order is read as such") {
     EchoServer::Options options = framed("len4le");
     options.max_frame = 256;

@@ -43,6 +43,7 @@ public:
         if (!stream_.open()) start_timer(server_.options_.handshake_timeout);
         echo_->greet(stream_);
         settle();
+        advance();
     }
 
     // Answers what has come, and closes when it can't be more.

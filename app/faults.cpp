@@ -37,7 +37,6 @@ public:
         if (framing_.kind == Framing::Kind::caret) stream.write(caret_greeting);
         stream.write(faults_.banner);
         if (faults_.half_close) stream.finish();
-        leave_when_due(stream);
     }
 
     void answer(Stream& stream) override {

@@ -380,6 +380,15 @@ TEST_CASE("caret: greeted, and every byte between the marks comes back increased
     CHECK(peer.got == std::string("*bc_\0def", 8));
 }
 
+TEST_CASE("who is to close after no message does not wait for one") {
+    EchoServer::Options options;
+    options.faults.close_after = 0;
+    House house(std::move(options));
+    Peer peer(house);
+    house.until([&] { return peer.receive() && peer.ended; });
+    CHECK(peer.got.empty());
+}
+
 TEST_CASE("draining sends what has come, and leaves the idle at once") {
     House house;
     Peer idle(house);

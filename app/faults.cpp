@@ -51,6 +51,8 @@ public:
 
 private:
     struct Held {
+        std::size_t memory() const { return sizeof *this + bytes.size(); }
+
         std::string bytes;
         std::size_t sent;
         ev::Time due;
@@ -77,7 +79,7 @@ private:
     Fates fates_;
     std::uint64_t taken_ = 0;     // messages
     std::deque<Held> held_;       // in the order of sending; the deadlines never decrease
-    std::size_t held_bytes_ = 0;  // of these
+    std::size_t held_bytes_ = 0;  // of memory for these
     ev::Timer timer_;             // until the first of them is due
 };
 
@@ -126,8 +128,8 @@ void FaultyEcho::hold(Reply reply) {
     const ev::Time earliest = held_.empty() ? ev::Time{} : held_.back().due;
     const ev::Time due = std::max(earliest, loop_.after(fate.delay));
     for (int copies = fate.dup ? 2 : 1; copies > 0; --copies) {
-        held_bytes_ += reply.bytes.size();
         held_.push_back({reply.bytes, 0, due});
+        held_bytes_ += held_.back().memory();
     }
 }
 
@@ -140,8 +142,10 @@ void FaultyEcho::send(Stream& stream) {
         const std::string_view piece = std::string_view(first.bytes).substr(first.sent, most);
         if (!stream.write(piece)) return;
         first.sent += piece.size();
-        held_bytes_ -= piece.size();
-        if (first.sent == first.bytes.size()) held_.pop_front();
+        if (first.sent == first.bytes.size()) {
+            held_bytes_ -= first.memory();
+            held_.pop_front();
+        }
         if (faults_.chunk > 0) break;
     }
     if (!held_.empty()) timer_.start_at(std::max(held_.front().due, loop_.now()));

@@ -389,6 +389,26 @@ TEST_CASE("who is to close after no message does not wait for one") {
     CHECK(peer.got.empty());
 }
 
+TEST_CASE("many small messages that are held back are bounded as few large ones are") {
+    EchoServer::Options options = framed("caret");
+    options.faults.delay = 1h;
+    options.max_buffer = 100'000;
+    House house(std::move(options));
+    Peer peer(house);
+    std::string empty;
+    while (empty.size() < 1'000'000) empty += "^$";
+    std::size_t sent = 0;
+    int refused = 0;
+    // The system's own buffers take some megabytes; then nothing more is taken.
+    house.until([&] {
+        const std::size_t taken = peer.send(empty);
+        sent += taken;
+        refused = taken > 0 ? 0 : refused + 1;
+        return refused == 50 || sent > 100'000'000;
+    });
+    CHECK(house.server.counters().bytes_in <= 100'000 + 2 * 65536);
+}
+
 TEST_CASE("draining sends what has come, and leaves the idle at once") {
     House house;
     Peer idle(house);

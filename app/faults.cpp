@@ -135,11 +135,12 @@ void FaultyEcho::hold(Reply reply) {
 
 // A chunk waits until the system has taken the one before, or both would go as one.
 void FaultyEcho::send(Stream& stream) {
-    const std::size_t most = faults_.chunk > 0 ? faults_.chunk : limits_.buffer;
+    const std::size_t room = limits_.buffer;
+    const std::size_t step = faults_.chunk > 0 ? std::min(faults_.chunk, room) : room;
     while (!held_.empty() && held_.front().due <= loop_.now()) {
         Held& first = held_.front();
         if (stream.pending() > 0) return;
-        const std::string_view piece = std::string_view(first.bytes).substr(first.sent, most);
+        const std::string_view piece = std::string_view(first.bytes).substr(first.sent, step);
         if (!stream.write(piece)) return;
         first.sent += piece.size();
         if (first.sent == first.bytes.size()) {

@@ -389,6 +389,17 @@ TEST_CASE("who is to close after no message does not wait for one") {
     CHECK(peer.got.empty());
 }
 
+TEST_CASE("chunks that are larger than the buffer are cut to it") {
+    EchoServer::Options options;
+    options.faults.chunk = 4096;
+    options.max_buffer = 1024;
+    House house(std::move(options));
+    const std::string bytes = bytes_of(3000);
+    Peer peer(house);
+    peer.exchange(house, bytes);
+    CHECK((peer.got == bytes));
+}
+
 TEST_CASE("many small messages that are held back are bounded as few large ones are") {
     EchoServer::Options options = framed("caret");
     options.faults.delay = 1h;

@@ -26,7 +26,7 @@ public:
           faults_(faults),
           framing_(framing),
           limits_(limits),
-          decoder_(framing, std::min(limits.message, limits.buffer)),
+          decoder_(framing, most()),
           fates_(faults, connection),
           timer_(loop, std::move(again)) {}
 
@@ -58,6 +58,8 @@ private:
         ev::Time due;
     };
 
+    // Of a message, which is held whole.
+    std::size_t most() const { return std::min(limits_.message, limits_.buffer); }
     bool may_take() const { return !end_ && !all_taken() && held_bytes_ < limits_.buffer; }
     bool all_taken() const {
         return taken_ >= std::min(faults_.close_after.value_or(UINT64_MAX),
@@ -66,7 +68,8 @@ private:
 
     bool take(Stream& stream);
     std::optional<Reply> next_reply(std::string_view bytes, bool last);
-    std::optional<Reply> next_caret(std::string_view bytes);
+    std::optional<Reply> next_caret(std::string_view bytes, bool last);
+    void refuse();
     void hold(Reply reply);
     void send(Stream& stream);
     void leave_when_due(Stream& stream);
@@ -85,6 +88,9 @@ private:
 
 // False if there is no whole message left.
 bool FaultyEcho::take(Stream& stream) {
+    const std::string_view bytes = stream.received();
+    if (framing_.kind == Framing::Kind::caret)
+        stream.consume(std::min(bytes.find('^'), bytes.size()));
     std::optional<Reply> reply = next_reply(stream.received(), stream.input_ended());
     if (!reply) return false;
     stream.consume(reply->used);
@@ -95,9 +101,9 @@ bool FaultyEcho::take(Stream& stream) {
 
 // `last`: nothing follows, and what is left counts as a message.
 std::optional<Reply> FaultyEcho::next_reply(std::string_view bytes, bool last) {
-    if (framing_.kind == Framing::Kind::caret) return next_caret(bytes);
+    if (framing_.kind == Framing::Kind::caret) return next_caret(bytes, last);
     const Decoder::Cut cut = decoder_.next(bytes);
-    if (cut.kind == Decoder::Cut::Kind::error) end_ = {bufio::Reason::limit, cut.error};
+    if (cut.kind == Decoder::Cut::Kind::error) refuse();
     if (cut.kind == Decoder::Cut::Kind::message)
         return Reply{std::string(bytes.substr(0, cut.used)),
                      static_cast<std::size_t>(cut.payload.data() - bytes.data()),
@@ -106,17 +112,21 @@ std::optional<Reply> FaultyEcho::next_reply(std::string_view bytes, bool last) {
     return Reply{std::string(bytes), 0, bytes.size(), bytes.size()};
 }
 
-std::optional<Reply> FaultyEcho::next_caret(std::string_view bytes) {
-    const std::size_t begin = std::min(bytes.find('^'), bytes.size());
-    const std::size_t end = bytes.find('$', begin);
-    if (end == bytes.npos) {
-        if (bytes.size() > limits_.buffer)
-            end_ = {bufio::Reason::limit, "a message is larger than --max-buffer"};
-        return std::nullopt;
-    }
-    std::string reply = caret_reply(bytes.substr(begin + 1, end - begin - 1));
+// The bytes are none, or begin with a caret.
+std::optional<Reply> FaultyEcho::next_caret(std::string_view bytes, bool last) {
+    const std::size_t end = std::min(bytes.find('$'), bytes.size());
+    const std::size_t used = std::min(end + 1, bytes.size());
+    if (end > most() + 1) refuse();
+    if (end_ || bytes.empty() || (end == used && !last)) return std::nullopt;
+    std::string reply = caret_reply(bytes.substr(1, end - 1));
     const std::size_t size = reply.size();
-    return Reply{std::move(reply), 0, size, end + 1};
+    return Reply{std::move(reply), 0, size, used};
+}
+
+void FaultyEcho::refuse() {
+    const char* const name = limits_.buffer < limits_.message ? "buffer" : "frame";
+    end_ = {bufio::Reason::limit, "a message is over the limit of " + std::to_string(most()) +
+                                      " (--max-" + name + ")"};
 }
 
 void FaultyEcho::hold(Reply reply) {

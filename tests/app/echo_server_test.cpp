@@ -380,6 +380,18 @@ TEST_CASE("caret: greeted, and every byte between the marks comes back increased
     CHECK(peer.got == std::string("*bc_\0def", 8));
 }
 
+TEST_CASE("caret, with a fault: what stands outside of messages is nothing, the end ends one") {
+    EchoServer::Options options = framed("caret");
+    options.faults.chunk = 1;
+    options.max_buffer = 100;
+    House house(std::move(options));
+    Peer peer(house);
+    peer.exchange(house, std::string(100'000, 'x') + "^abc$de^ab");
+    CHECK(peer.got == "*bcdbc");
+    house.until_connections(0);
+    CHECK(house.log.empty());
+}
+
 TEST_CASE("who is to close after no message does not wait for one") {
     EchoServer::Options options;
     options.faults.close_after = 0;

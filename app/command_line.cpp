@@ -44,6 +44,13 @@ std::string written(char* argv[]) {
     return std::string("-") + static_cast<char>(optopt);
 }
 
+void check_argument(const Option& option) {
+    if (!optarg || *optarg != '\0') return;
+    throw UsageError(
+        (option.name ? "--" + std::string(option.name) : std::string("-") + option.letter) +
+        " needs an argument that is not empty");
+}
+
 std::string label(const Option& option) {
     std::string text = option.letter != 0 ? std::string("-") + option.letter : "  ";
     if (option.name) text += (option.letter != 0 ? ", --" : "  --") + std::string(option.name);
@@ -63,8 +70,11 @@ std::vector<std::string> parse_command_line(int argc, char* argv[],
                                   nullptr)) != -1) {
         if (found == ':') throw UsageError(written(argv) + " needs an argument");
         if (found == '?') throw UsageError("there is no option " + written(argv));
-        for (std::size_t i = 0; i < options.size(); ++i)
-            if (code(options, i) == found) options[i].apply(optarg ? optarg : "");
+        for (std::size_t i = 0; i < options.size(); ++i) {
+            if (code(options, i) != found) continue;
+            check_argument(options[i]);
+            options[i].apply(optarg ? optarg : "");
+        }
     }
     return {argv + optind, argv + argc};
 }

@@ -317,6 +317,8 @@ TEST_CASE("what it can't do it says, with the right exit status") {
         Case{{"-U", "/no/such/folder/socket"}, 1, "/no/such/folder/socket"},
         Case{{"--tls", "--cert", "/etc/hostname", "--cacert", "/no", "0"}, 58, "/etc/hostname"},
         Case{{"--max-conns", "0", "0"}, 2, "is not a number of connections"},
+        Case{{"-U", ""}, 2, "--unixsock needs an argument"},
+        Case{{"--self-signed", "--cacert", "", "0"}, 2, "--cacert needs an argument"},
         Case{{"--tls", "--cert", "/no/such/file", "0"}, 58, "/no/such/file"});
     std::vector<std::string> command{yodeld};
     command.insert(command.end(), each.arguments.begin(), each.arguments.end());

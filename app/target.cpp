@@ -89,6 +89,7 @@ Target parse_listening_target(const std::string& word) {
         target.service = word;
     } else {
         split_host_and_port(word, target);
+        if (target.host.empty()) throw UsageError("an address is missing");
     }
     check_service(target.service, 0);
     return target;

@@ -101,6 +101,8 @@ TEST_CASE("a port alone is listened to on the loopback") {
     CHECK(parse_listening_target("0.0.0.0:7").host == "0.0.0.0");
     CHECK(parse_listening_target("[::]:7").host == "::");
     CHECK_THROWS_AS(parse_listening_target("70000"), UsageError);
+    CHECK_THROWS_AS(parse_listening_target(":7"), UsageError);
+    CHECK_THROWS_AS(parse_listening_target("[]:7"), UsageError);
 }
 
 namespace {

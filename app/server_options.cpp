@@ -9,6 +9,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -144,6 +145,14 @@ std::vector<Option> table(ServerOptions& to) {
     };
 }
 
+// What has to wait at once, whoever the client is.
+std::size_t least_buffer(const EchoServer::Options& server) {
+    const bool caret = server.framing->kind == Framing::Kind::caret;
+    const std::size_t greeting = caret ? caret_greeting.size() : 0;
+    return std::max<std::size_t>(server.framing->prefix,
+                                 greeting + server.faults.banner.size());
+}
+
 // What is asked for together must make sense together.
 void check(const ServerOptions& options) {
     const bufio::TlsServerOptions& tls = options.tls;
@@ -159,6 +168,8 @@ void check(const ServerOptions& options) {
         throw UsageError("--tls needs --cert, or --self-signed");
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after and --reset-after: one of them");
+    if (options.server.max_buffer < least_buffer(options.server))
+        throw UsageError("--max-buffer is too small for the framing or the banner");
 }
 
 }  // namespace

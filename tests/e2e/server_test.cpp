@@ -320,6 +320,8 @@ TEST_CASE("what it can't do it says, with the right exit status") {
         Case{{"-U", ""}, 2, "--unixsock needs an argument"},
         Case{{"--self-signed", "--cacert", "", "0"}, 2, "--cacert needs an argument"},
         Case{{":0"}, 2, "an address is missing"},
+        Case{{"-f", "len4", "--max-buffer", "3", "0"}, 2, "--max-buffer is too small"},
+        Case{{"--banner", "four", "--max-buffer", "3", "0"}, 2, "--max-buffer is too small"},
         Case{{"--tls", "--cert", "/no/such/file", "0"}, 58, "/no/such/file"});
     std::vector<std::string> command{yodeld};
     command.insert(command.end(), each.arguments.begin(), each.arguments.end());

@@ -35,9 +35,8 @@ std::uint64_t Histogram::count_below(ev::Duration duration) const {
 // Below 2 * steps one bucket a nanosecond; above, the value's highest bits choose the bucket.
 std::size_t Histogram::bucket(std::uint64_t nanoseconds) {
     const auto width = static_cast<unsigned>(std::bit_width(nanoseconds));
-    if (width <= steps_log + 1) return nanoseconds;
-    const unsigned shift = width - steps_log - 1;
-    return (std::size_t{shift} << steps_log) + (nanoseconds >> shift);
+    const unsigned shift = std::max(width, steps_log + 1) - steps_log - 1;
+    return (std::size_t{shift} << steps_log) + static_cast<std::size_t>(nanoseconds >> shift);
 }
 
 std::uint64_t Histogram::upper_end(std::size_t bucket) {

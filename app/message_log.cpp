@@ -90,7 +90,8 @@ void MessageLog::show_times(Times times) {
 
 const Exchange* MessageLog::selected() const {
     const auto id = transcript_.selected();
-    return id ? records_[*id - transcript_.oldest()].exchange.get() : nullptr;
+    if (!id) return nullptr;
+    return records_[static_cast<std::size_t>(*id - transcript_.oldest())].exchange.get();
 }
 
 bool MessageLog::stop_file() {

@@ -37,7 +37,7 @@ void Outstanding::queue_reserved(std::size_t size) {
     note_queued(queued());
 }
 
-void Outstanding::note_queued(std::uint64_t end, std::uint64_t count) {
+void Outstanding::note_queued(std::uint64_t end, std::size_t count) {
     last_id_ += count;
     if (!expected_) return;
     groups_.push_back({end, count});
@@ -50,7 +50,7 @@ std::string_view Outstanding::flush(ev::Time now) {
         if (groups_[i].sent == ev::Time{}) groups_[i].sent = groups_[i].flushed = now;
     const std::uint64_t from = std::max(flushed_, base_);
     flushed_ = queued();
-    return frames_.view().substr(from - base_);
+    return between(from, flushed_);
 }
 
 void Outstanding::stamp(std::uint64_t written, ev::Time time) {
@@ -87,7 +87,7 @@ Message Outstanding::take_within(std::size_t bytes) {
 Message Outstanding::take_front() {
     forget_taken();
     const Message oldest = message(0);
-    taken_ = groups_.front().end - base_;
+    taken_ = oldest.frame.size();
     count_ -= oldest.count;
     groups_.pop_front();
     unstamped_ = std::min(unstamped_, groups_.size());
@@ -139,8 +139,10 @@ std::uint64_t Outstanding::begin(std::size_t i) const {
     return i == 0 ? base_ + taken_ : groups_[i - 1].end;
 }
 
-std::string_view Outstanding::frame(std::size_t i) const {
-    return frames_.view().substr(begin(i) - base_, groups_[i].end - begin(i));
+// The bytes between these counts of the connection's.
+std::string_view Outstanding::between(std::uint64_t begin, std::uint64_t end) const {
+    return frames_.view().substr(static_cast<std::size_t>(begin - base_),
+                                 static_cast<std::size_t>(end - begin));
 }
 
 // The groups before it are of one message each.
@@ -156,7 +158,7 @@ bool Outstanding::ends_by(std::size_t i, std::uint64_t end) {
     Group& group = groups_[i];
     if (group.end <= end) return true;
     if (group.count == 1 || end <= begin(i)) return false;
-    const std::string_view bytes = frames_.view().substr(begin(i) - base_, end - begin(i));
+    const std::string_view bytes = between(begin(i), end);
     const std::size_t whole = count_pieces(framing_, bytes) - 1;
     if (whole == 0) return false;
     Group first = group;
@@ -172,7 +174,7 @@ bool Outstanding::ends_by(std::size_t i, std::uint64_t end) {
 void Outstanding::part(std::size_t i) {
     if (groups_[i].count == 1) return;
     const std::string_view delimiter = framing_.delimiter;
-    ends_by(i, base_ + frames_.view().find(delimiter, begin(i) - base_) + delimiter.size());
+    ends_by(i, begin(i) + frame(i).find(delimiter) + delimiter.size());
 }
 
 }  // namespace yodel

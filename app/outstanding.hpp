@@ -21,7 +21,7 @@ namespace yodel {
 // Or several that went out together, and came back so.
 struct Message {
     std::uint64_t id;          // from 1, in the order of sending; of several, the first one's
-    std::uint64_t count;       // how many
+    std::size_t count;         // how many
     std::string_view payload;  // to be read before anything more is sent; of several, all of
                                // them, the framing's delimiter between them
     std::string_view frame;    // what was sent; to be read as the payload is
@@ -55,7 +55,7 @@ public:
     std::size_t count() const { return count_; }
     std::size_t late() const { return late_; }
     std::size_t awaited() const { return count_ - late_; }
-    std::size_t awaited_bytes() const { return queued() - begin(late_); }
+    std::size_t awaited_bytes() const { return between(begin(late_), queued()).size(); }
     ev::Time awaited_since() const { return groups_[late_].sent; }  // the oldest of these
     bool all_sent() const { return unstamped_ == 0; }               // whole
     // All can go out again: none was handed over whole, or told to be late.
@@ -86,18 +86,19 @@ public:
 private:
     // A message, or several that went out together.
     struct Group {
-        std::uint64_t end = 0;    // the connection's count of bytes once all of it has gone
-        std::uint64_t count = 1;  // messages
-        ev::Time sent{};          // as in Message
+        std::uint64_t end = 0;  // the connection's count of bytes once all of it has gone
+        std::size_t count = 1;  // messages
+        ev::Time sent{};        // as in Message
         ev::Time flushed{};
         bool late = false;
         bool voided = false;
     };
 
-    void note_queued(std::uint64_t end, std::uint64_t count = 1);
+    void note_queued(std::uint64_t end, std::size_t count = 1);
     std::uint64_t queued() const { return base_ + frames_.size(); }
     std::uint64_t begin(std::size_t i) const;
-    std::string_view frame(std::size_t i) const;
+    std::string_view between(std::uint64_t begin, std::uint64_t end) const;
+    std::string_view frame(std::size_t i) const { return between(begin(i), groups_[i].end); }
     std::string_view payload(std::size_t i) const { return framing_.payload(frame(i)); }
     Message message(std::size_t i) const;
     bool ends_by(std::size_t i, std::uint64_t end);

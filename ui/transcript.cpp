@@ -199,7 +199,8 @@ std::vector<Row> Transcript::rows(int width, int height) {
 }
 
 std::size_t Transcript::below() const {
-    return entries_.empty() ? 0 : next_ - 1 - std::clamp(seen_, first(), next_ - 1);
+    if (entries_.empty()) return 0;
+    return entries_.size() - 1 - index(std::clamp(seen_, first(), next_ - 1));
 }
 
 Transcript::Place Transcript::up(Place from, std::size_t rows) const {

@@ -103,8 +103,9 @@ private:
     class Layout;
 
     Id first() const { return next_ - entries_.size(); }
-    Entry& at(Id id) { return entries_[id - first()]; }
-    const Entry& at(Id id) const { return entries_[id - first()]; }
+    std::size_t index(Id id) const { return static_cast<std::size_t>(id - first()); }
+    Entry& at(Id id) { return entries_[index(id)]; }
+    const Entry& at(Id id) const { return entries_[index(id)]; }
     void trim();
 
     std::string_view head(const Entry& entry) const;

@@ -80,7 +80,7 @@ private:
     void stamp() {
         const std::uint64_t all = gone_ + size(0, flushed_);
         written_ = std::max(written_, gone_);
-        written_ += below(all - std::min(all, written_) + 1);
+        written_ += below(static_cast<std::size_t>(std::max(all, written_) - written_) + 1);
         for (; stamped_ < flushed_ && gone_ + size(0, stamped_ + 1) <= written_; ++stamped_)
             model_[stamped_].sent = now_;
         queue_.stamp(written_, now_);

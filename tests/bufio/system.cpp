@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace test {
 
@@ -50,15 +51,15 @@ std::size_t allocations() { return allocation_count; }
 
 using test::current;
 
-extern "C" {
-
-// operator new, where the objects linked here ask for it.
-void* __real__Znwm(std::size_t size);
-void* __wrap__Znwm(std::size_t size);
-void* __wrap__Znwm(std::size_t size) {
+void* operator new(std::size_t size) {
     ++test::allocation_count;
-    return __real__Znwm(size);
+    if (void* const memory = std::malloc(size)) return memory;
+    throw std::bad_alloc();
 }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+extern "C" {
 
 ssize_t __real_recv(int fd, void* to, std::size_t size, int flags);
 ssize_t __wrap_recv(int fd, void* to, std::size_t size, int flags);

@@ -72,7 +72,8 @@ private:
         fd_set output;
         FD_ZERO(&output);
         if (!terminal_.flush()) FD_SET(terminal_.output(), &output);
-        const timespec delay{0, terminal_.escape_delay() / std::chrono::nanoseconds(1)};
+        const timespec delay{
+            0, static_cast<long>(terminal_.escape_delay() / std::chrono::nanoseconds(1))};
         const bool expires = terminal_.key_incomplete();
         const int count = pselect(terminal_.output() + 1, &input, &output, nullptr,
                                   expires ? &delay : nullptr, &none);

@@ -41,8 +41,8 @@ std::size_t place(const Framing& framing, std::size_t i) {
 }  // namespace
 
 std::size_t Framing::longest() const {
-    if (kind != Kind::prefixed) return std::numeric_limits<std::size_t>::max();
-    return (std::size_t{1} << (8 * prefix)) - 1;
+    constexpr auto all = std::numeric_limits<std::size_t>::max();
+    return kind == Kind::prefixed ? all >> (8 * (sizeof all - prefix)) : all;
 }
 
 std::string Framing::head(std::size_t size) const {

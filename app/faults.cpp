@@ -43,7 +43,9 @@ public:
         if (faults_.stall_handshake) return stream.consume(stream.received().size());
         while (may_take() && take(stream)) {
         }
+        const bool crowded = !may_take();
         send(stream);
+        if (crowded && may_take()) timer_.start_at(loop_.now());
         leave_when_due(stream);
     }
 

@@ -412,6 +412,18 @@ TEST_CASE("chunks that are larger than the buffer are cut to it") {
     CHECK((peer.got == bytes));
 }
 
+TEST_CASE("what finds no room beside what is held back is answered after it") {
+    EchoServer::Options options = framed("line");
+    options.faults.dup = 1;
+    options.max_buffer = 1024;
+    House house(std::move(options));
+    const std::string lines = std::string(700, 'a') + "\n" + std::string(700, 'b') + "\n";
+    Peer peer(house);
+    peer.send(lines);
+    house.until([&] { return peer.receive() && peer.got.size() == 2 * lines.size(); });
+    CHECK(peer.got.substr(2 * 701, 701) == lines.substr(701));
+}
+
 TEST_CASE("many small messages that are held back are bounded as few large ones are") {
     EchoServer::Options options = framed("caret");
     options.faults.delay = 1h;

@@ -68,7 +68,7 @@ void Session::dial() {
     end_ = {};
     facts_.reset();
     decoder_ = Decoder(*options_.framing, options_.max_frame);
-    greeted_ = false;
+    greeted_ = awaits_end_ = false;
     deadline_.start(options_.connect_timeout);
     dialer_.emplace(loop_, options_.endpoint,
                     [this](bufio::Dialed result) { dialed(std::move(result)); });
@@ -88,9 +88,15 @@ void Session::finish() {
     if (awaited() > 0) {
         quiet_.start(quiet_time);
     } else {
-        stream_->finish(options_.close_timeout);
+        await_end();
     }
     enter(State::finishing);
+}
+
+// Once all is echoed, what else the peer says does not put off the end.
+void Session::await_end() {
+    if (options_.expect == Expect::echo && std::exchange(awaits_end_, true)) return;
+    stream_->finish(options_.close_timeout);
 }
 
 std::uint64_t Session::send(std::string_view payload) {
@@ -389,7 +395,7 @@ void Session::replies_late() {
 void Session::finish_if_answered() {
     if (state_ != State::finishing || awaited() > 0) return;
     quiet_.cancel();
-    stream_->finish(options_.close_timeout);
+    await_end();
 }
 
 void Session::timed_out() {

@@ -155,6 +155,7 @@ private:
     void watch_replies();
     void replies_late();
     void finish_if_answered();
+    void await_end();
     void timed_out();
     void ended(bufio::End end);
     void wait_for_retry(bufio::End end);
@@ -188,6 +189,7 @@ private:
     std::string wrong_;        // where they differ: all of them
     std::string changed_;      // of `caret`: the right reply, once it was asked for
     bool greeted_ = false;     // of `caret`: the server's first word has come
+    bool awaits_end_ = false;  // all is answered, and the peer has only to end
     bool held_ = false;
     Backoff backoff_;
     ev::Timer deadline_;  // of connecting, then of idleness, or of waiting for the next try

@@ -505,6 +505,40 @@ TEST_CASE("a peer that has answered all but stays open is no fault") {
     CHECK((pair.client.session.end().reason == Reason::clean));
 }
 
+TEST_CASE("a peer that has answered all but goes on talking is not waited for") {
+    Session::Options options;
+    options.close_timeout = 100ms;
+    Pair pair(options);
+    pair.client.send("a");
+    pair.client.session.finish();
+    pair.until_server_got("a\n");
+    pair.server.stream->write("a\n");
+    turn_until(pair.loop, [&] {
+        pair.server.stream->write("tick\n");
+        return pair.client.session.state() == State::closed;
+    });
+    CHECK((pair.client.session.end().reason == Reason::clean));
+    CHECK(pair.client.log.starts_with("right a=a;unasked tick;"));
+}
+
+TEST_CASE("where replies may say anything, the end waits for the last of them") {
+    Session::Options options;
+    options.expect = Expect::none;
+    options.close_timeout = 100ms;
+    Pair pair(options);
+    pair.client.send("a");
+    pair.client.session.finish();
+    const ev::Time much_later = ev::Clock::now() + 5 * options.close_timeout;
+    turn_until(pair.loop, [&] {
+        pair.server.stream->write("tick\n");
+        return ev::Clock::now() > much_later;
+    });
+    pair.server.stream->write("tock\n");
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::clean));
+    CHECK(pair.client.log.ends_with("unasked tock;"));
+}
+
 TEST_CASE("a peer that ends inside a message has truncated it") {
     Pair pair;
     pair.client.send("hello");

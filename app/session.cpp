@@ -148,6 +148,7 @@ void Session::dialed(bufio::Dialed result) {
     address_ = result.address;
     phases_ = {result.lookup_time, result.connect_time, {}};
     if (!result.socket) return ended(std::move(result.end));
+    since_ = loop_.now();  // of the handshake, which may be done at once
     auto transport =
         options_.tls ? options_.tls->connect(std::move(result.socket), options_.endpoint.host)
                      : bufio::make_plain_transport(std::move(result.socket));
@@ -163,7 +164,7 @@ void Session::dialed(bufio::Dialed result) {
 
 void Session::opened() {
     learn();
-    if (state_ == State::handshaking) phases_.tls = loop_.now() - since_;
+    if (options_.tls) phases_.tls = ev::Clock::now() - since_;
     deadline_.cancel();
     if (options_.idle_timeout) deadline_.start(*options_.idle_timeout);
     enter(State::open);

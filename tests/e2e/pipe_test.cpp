@@ -418,6 +418,19 @@ TEST_CASE("json is one object for the connection, each message and the end") {
     CHECK(wrong.status == 1);
 }
 
+TEST_CASE("json tells how long TLS took, also where it was done at once") {
+    test::Certificates certificates;
+    certificates.issue("good", "DNS:localhost");
+    Server server(certificates.server_options("good"));
+    for (int i = 0; i < 20; ++i) {
+        const Outcome outcome = run({yodel, "--json", "-z", "--tls", "--cacert",
+                                     certificates.authority(), "localhost", server.port()});
+        REQUIRE(outcome.status == 0);
+        REQUIRE(contains(outcome.output, "\"handshake_us\":"));
+        REQUIRE_FALSE(contains(outcome.output, "\"handshake_us\":0.000"));
+    }
+}
+
 TEST_CASE("json tells of an end that is none") {
     const Outcome refused =
         run({yodel, "--json", "127.0.0.1", std::to_string(test::free_port())}, "a\n");

@@ -34,8 +34,9 @@ int exit_status(const bufio::End& end) {
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
     switch (end.reason) {
     case Reason::certificate:
-        return end.text + "; to accept it: --cacert FILE, --pinnedpubkey " +
-               (tls ? tls->pin : "") + ", or -k";
+        return end.text +
+               "; to accept it: " + (tls && tls->untrusted ? "--cacert FILE, " : "") +
+               "--pinnedpubkey " + (tls ? tls->pin : "") + ", or -k";
     case Reason::own_certificate:
         return tls && !tls->subject.empty() ? end.text + "; --cert FILE and --key FILE name it"
                                             : end.text;

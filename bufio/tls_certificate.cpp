@@ -118,6 +118,10 @@ bool is_address(const std::string& host) {
            ::inet_pton(AF_INET6, host.c_str(), &room) == 1;
 }
 
+bool lacks_trust(int error) {
+    return lacks_authority(error) || error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
+}
+
 std::string objection(int error, int depth, const X509* certificate, const std::string& host) {
     if (error == X509_V_OK) return {};
     if (lacks_authority(error))

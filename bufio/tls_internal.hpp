@@ -51,6 +51,8 @@ std::string pin_of(EVP_PKEY* key);
 std::string name_text(const X509_NAME* name);
 std::string date_text(const ASN1_TIME* time);
 bool is_address(const std::string& host);
+// Whether OpenSSL's code is that nobody trusted here stands for the certificate.
+bool lacks_trust(int error);
 // What is wrong with the certificate by OpenSSL's code, as the end of a sentence that begins
 // with whose it is; empty if nothing is.
 std::string objection(int error, int depth, const X509* certificate, const std::string& host);

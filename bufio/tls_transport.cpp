@@ -174,9 +174,10 @@ public:
 
     void note_fault(X509_STORE_CTX* store) {
         learn(X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store));
-        facts_.unverified =
-            objection(X509_STORE_CTX_get_error(store), X509_STORE_CTX_get_error_depth(store),
-                      X509_STORE_CTX_get_current_cert(store), host_);
+        const int error = X509_STORE_CTX_get_error(store);
+        facts_.untrusted = lacks_trust(error);
+        facts_.unverified = objection(error, X509_STORE_CTX_get_error_depth(store),
+                                      X509_STORE_CTX_get_current_cert(store), host_);
     }
 
     void note_session(SSL_SESSION* session) { state_->sessions[host_].reset(session); }

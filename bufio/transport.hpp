@@ -32,6 +32,7 @@ struct TlsFacts {
     std::vector<std::string> chain;  // subject and end of all certificates shown, its own first
     std::string pin;                 // sha256//BASE64 of its public key
     std::string unverified;  // empty: the certificate was verified; else why it would not be
+    bool untrusted = false;  // unverified, for want of an authority that is trusted here
     bool resumed = false;
 };
 

@@ -267,6 +267,11 @@ TEST_CASE("a certificate that is not accepted has its reason and its remedy") {
     CHECK(refused.output.empty());
     CHECK(contains(refused.errors, "the certificate of localhost " + std::string(each.reason)));
 
+    const Outcome trusting =
+        run({yodel, "--tls", "--cacert", certificates.file(name + ".pem"), "localhost", port},
+            "a\n");
+    CHECK(contains(refused.errors, "--cacert FILE") == (trusting.status == 0));
+
     const auto at = refused.errors.find("--pinnedpubkey sha256//");
     REQUIRE(at != std::string::npos);
     const std::string pin = refused.errors.substr(at + 15, 52);

@@ -17,8 +17,10 @@ namespace {
 
 // Columns of the names on a page.
 constexpr int name_width = 12;
-// Bytes of a message that a page shows.
+// Bytes of a message that a page shows; and those before a difference that is further in.
 constexpr std::size_t most_bytes = 16 * 1024;
+constexpr std::size_t bytes_before = 128;
+constexpr std::size_t nowhere = std::string::npos;
 
 void add_title(Rows& rows, const std::string& title) {
     if (!rows.empty()) rows.emplace_back();
@@ -85,14 +87,18 @@ void add_course(Rows& rows, const Course& course, int width) {
 void add_hex(Rows& rows, std::string_view bytes, std::size_t marked, int width) {
     std::size_t count = 16;
     while (count > 1 && static_cast<int>(12 + 4 * count) > width) count /= 2;
-    const std::string_view shown = bytes.substr(0, most_bytes);
-    for (std::size_t at = 0; at < shown.size(); at += count) {
+    const bool far_in = marked != nowhere && marked >= most_bytes;
+    const std::size_t begin = far_in ? (marked - bytes_before) / 16 * 16 : 0;
+    const std::size_t end = std::min(bytes.size(), begin + most_bytes);
+    const auto add_rest = [&rows](std::size_t size, const char* where) {
+        if (size > 0) rows.push_back({{std::to_string(size) + " bytes " + where, Style::dim}});
+    };
+    add_rest(begin, "before");
+    for (std::size_t at = begin; at < end; at += count) {
         const bool here = marked >= at && marked < at + count;
-        rows.push_back({{ui::hex_row(shown, at, count), here ? Style::bad : Style::normal}});
+        rows.push_back({{ui::hex_row(bytes, at, count), here ? Style::bad : Style::normal}});
     }
-    if (shown.size() < bytes.size())
-        rows.push_back({{"and " + std::to_string(bytes.size() - shown.size()) + " bytes more",
-                         Style::dim}});
+    add_rest(bytes.size() - end, "more");
 }
 
 void add_side(Rows& rows, const std::string& name, std::string_view bytes, std::size_t marked,
@@ -193,7 +199,6 @@ Rows connection_page(const Session& session, const std::string& key_log, int wid
 
 Rows message_page(const Exchange& exchange, int width) {
     Rows rows;
-    const std::size_t nowhere = std::string::npos;
     const bool wrong = exchange.answered && exchange.id != 0 && !exchange.right;
     const std::size_t marked = wrong ? exchange.difference : nowhere;
     add_title(rows, exchange.id == 0 ? "Unasked" : "Message " + std::to_string(exchange.id));

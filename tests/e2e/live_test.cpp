@@ -128,6 +128,21 @@ TEST_CASE("a message of 1 MiB is sent, echoed and opened") {
     CHECK(tty.wait_for("Sent, 1048576 bytes"));
 }
 
+TEST_CASE("where a reply differs is shown, however far that is") {
+    const test::Peer corrupting(
+        {"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:stdbuf -o0 tr l 1"});
+    Tty tty({.arguments = {yodel, "127.0.0.1", corrupting.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x1b[200~" + std::string(100'000, 'm') + "le\x1b[201~\r");
+    REQUIRE(tty.wait_for("differs at byte 100000: 6c→31"));
+    tty.send("\x1b[1;3A\r");
+    CHECK(tty.wait_for("Sent, 100002 bytes"));
+    CHECK(tty.wait_for("000186a0  6c 65 "));
+    tty.send("\x1b[6~");
+    CHECK(tty.wait_for("Received, 100002 bytes"));
+    CHECK(tty.wait_for("000186a0  31 65 "));
+}
+
 TEST_CASE("a million messages fit the scrollback, and their memory is bounded") {
     const int count = instrumented ? 50'000 : 1'000'000;
     const test::Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1",

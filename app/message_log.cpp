@@ -88,10 +88,10 @@ void MessageLog::show_times(Times times) {
         transcript_.change(id++, [&](auto& entry) { entry.prefix = {label(record)}; });
 }
 
-const Exchange* MessageLog::selected() const {
+std::shared_ptr<const Exchange> MessageLog::selected() const {
     const auto id = transcript_.selected();
     if (!id) return nullptr;
-    return records_[static_cast<std::size_t>(*id - transcript_.oldest())].exchange.get();
+    return records_[static_cast<std::size_t>(*id - transcript_.oldest())].exchange;
 }
 
 bool MessageLog::stop_file() {

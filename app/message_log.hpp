@@ -50,7 +50,7 @@ public:
     Times times() const { return times_; }
     void show_times(Times times);
     // What is known of the selected entry; null if none is, or it is only a note.
-    const Exchange* selected() const;
+    std::shared_ptr<const Exchange> selected() const;
 
     // Notes every entry from now on in a file too. Throws std::system_error.
     void start_file(const std::string& name) { file_.emplace(name); }

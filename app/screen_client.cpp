@@ -182,8 +182,8 @@ bool ScreenClient::press_in_page(const ui::Key& key) {
 
 void ScreenClient::enter() {
     if (!editor_.empty() || !transcript().selected()) return send_line();
-    if (const Exchange* const exchange = conversation_.log().selected())
-        page_.emplace([shown = *exchange](int width) { return message_page(shown, width); });
+    if (const auto exchange = conversation_.log().selected())
+        page_.emplace([exchange](int width) { return message_page(*exchange, width); });
 }
 
 void ScreenClient::escape() {

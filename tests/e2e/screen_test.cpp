@@ -480,6 +480,23 @@ TEST_CASE("each key of the table does what it says") {
     }
 }
 
+TEST_CASE("a message that is open shows its reply once that comes") {
+    test::Folder folder;
+    std::ofstream(folder.path("server"))
+        << "read line; until test -e " << folder.path("go") << "; do sleep 0.02; done\n"
+        << "echo $line; cat\n";
+    test::Peer peer(
+        {"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:sh " + folder.path("server")});
+    Tty tty({.arguments = {yodel, "-W", "60", "127.0.0.1", peer.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("1↑ 0↓ 1…"));
+    tty.send("\x1b[1;3A\r");
+    REQUIRE(tty.wait_for("reply       none so far"));
+    std::ofstream(folder.path("go")).flush();
+    CHECK(tty.wait_for("Received: the same"));
+}
+
 TEST_CASE("the transcript goes to a file, made printable, from key to key") {
     test::Folder folder;
     Tty tty({.arguments = {"sh", "-c", "cd " + folder.path("") + " && exec " + yodel}});

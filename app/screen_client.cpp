@@ -93,6 +93,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
                }),
       continued_(loop, SIGCONT,
                  [this] {
+                     session().void_round_trips();
                      terminal_.enter();
                      changed_ = true;
                  }),

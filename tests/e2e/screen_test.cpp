@@ -194,6 +194,19 @@ TEST_CASE("^Z suspends with the terminal restored, and going on shows all again"
     CHECK(tty.wait_exit());
 }
 
+TEST_CASE("however it was suspended, the round trips across that are not counted") {
+    Server server;
+    Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    server.process().kill(SIGSTOP);
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("1↑ 0↓ 1…"));
+    tty.kill(SIGSTOP);
+    tty.kill(SIGCONT);
+    server.process().kill(SIGCONT);
+    CHECK(tty.wait_for("untimed ‹ hello ✓"));
+}
+
 TEST_CASE("what can't be connected to is tried again, and said at the end") {
     const std::string port = std::to_string(test::free_port());
     Tty tty({.arguments = {yodel, "127.0.0.1", port}});

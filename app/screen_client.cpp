@@ -245,7 +245,7 @@ void ScreenClient::end_input() {
 
 void ScreenClient::interrupt() {
     const State state = session().state();
-    if (!editor_.empty()) return editor_.clear();
+    if (!editor_.empty()) return history_.give_up(), editor_.clear();
     if (state != State::open && state != State::closed && state != State::idle)
         return session().disconnect();
     if (quit_asked_.pending()) return loop_.stop();

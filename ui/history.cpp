@@ -16,7 +16,7 @@ void History::add(std::string line) {
     }
     for (; lines_.size() > limit_ || (bytes_ > room && lines_.size() > 1); lines_.pop_front())
         bytes_ -= lines_.front().size();
-    shown_ = lines_.size();
+    give_up();
 }
 
 std::optional<std::string> History::older(const std::string& current) {
@@ -29,6 +29,8 @@ std::optional<std::string> History::newer() {
     if (shown_ == lines_.size()) return std::nullopt;
     return ++shown_ == lines_.size() ? std::exchange(own_, {}) : lines_[shown_];
 }
+
+void History::give_up() { shown_ = lines_.size(); }
 
 HistorySearch::HistorySearch(const History& history)
     : history_(history), at_(history.lines().size()) {}

@@ -24,6 +24,7 @@ public:
     // line.
     std::optional<std::string> older(const std::string& current);
     std::optional<std::string> newer();
+    void give_up();  // the line shown: stepping starts anew
 
     // Oldest first.
     const std::deque<std::string>& lines() const { return lines_; }

@@ -369,6 +369,10 @@ TEST_CASE("each key of the table does what it says") {
         CHECK(line_is("second"));
         tty.send("\x0e");
         CHECK(line_is(""));
+        tty.send("\x10\x10");
+        CHECK(line_is("first"));
+        tty.send("\x03\x10");
+        CHECK(line_is("second"));
     }
     SECTION("its search") {
         tty.send("\x12"

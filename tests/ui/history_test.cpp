@@ -45,6 +45,16 @@ TEST_CASE("adding starts anew, without repetitions, and forgets the oldest") {
     REQUIRE_FALSE(History().older("x"));
 }
 
+TEST_CASE("stepping that is given up begins anew") {
+    auto history = with({"one", "two"});
+    REQUIRE(history.older("mine") == "two");
+    REQUIRE(history.older("two") == "one");
+    history.give_up();
+    REQUIRE_FALSE(history.newer());
+    REQUIRE(history.older("") == "two");
+    REQUIRE(history.newer() == "");
+}
+
 TEST_CASE("long lines push out the oldest, and one of any length is kept") {
     constexpr std::size_t room = 1024 * 1024;
     History history;

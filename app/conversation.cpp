@@ -58,8 +58,10 @@ int Conversation::report() {
     const int status = exit_status(session_.end());
     if (status != 0) complain("yodel", explain(session_.end(), session_.tls()));
     if (status != 0) return status;
-    const bool all_echoed = tally_.bad == 0 && tally_.lost == 0;
-    if (!all_echoed) complain("yodel", tally_.summary());
+    const bool all_echoed = tally_.bad == 0 && tally_.lost == 0 && kept_.empty();
+    const std::string never =
+        kept_.empty() ? "" : "; " + std::to_string(kept_.size()) + " kept and never sent";
+    if (!all_echoed) complain("yodel", tally_.summary() + never);
     return all_echoed && log_whole ? all_well : reply_wrong_or_lost;
 }
 

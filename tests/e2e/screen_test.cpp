@@ -268,6 +268,19 @@ TEST_CASE("a kept line that can't be sent leaves alone what is being typed") {
     REQUIRE(tty.wait_for("half a line!"));
 }
 
+TEST_CASE("lines that were kept and never sent are told at the end") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x1b"
+             "d");
+    REQUIRE(tty.wait_for("closed: disconnected"));
+    type(tty, "later");
+    REQUIRE(tty.wait_for("1 kept"));
+    tty.send("\x04");
+    check_gone(tty, 1);
+    CHECK(tty.wait_for("yodel: 0 sent, 0 echoed, 0 bad, 0 lost; 1 kept and never sent"));
+}
+
 TEST_CASE("what is under way when the connection is cut is told to be lost") {
     Server server({"--delay", "60s", "-f", "line"});
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});

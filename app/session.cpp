@@ -243,7 +243,7 @@ bool Session::take_greeting() {
     const std::string_view received = stream_->received();
     if (received.empty()) return false;
     if (!received.starts_with(caret_greeting)) {
-        ended({Reason::receive, "the server does not greet with " +
+        close({Reason::receive, "the server does not greet with " +
                                     std::string(caret_greeting) +
                                     ", as it does with -f caret"});
         return false;

@@ -163,7 +163,8 @@ void Conversation::refuse(const std::string& line, const std::string& why) {
 void Conversation::toggle_file() {
     if (!log_.file_open()) return start_file();
     const bool whole = log_.stop_file();
-    note(whole ? "no longer written to the file" : "the file could not take all",
+    note(whole ? "no longer written to the file"
+               : "the file could not take all, and is no longer written",
          whole ? Style::dim : Style::bad);
 }
 

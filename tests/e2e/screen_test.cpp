@@ -586,7 +586,7 @@ TEST_CASE("a transcript file that can't be written is told") {
     }
     SECTION("when it is full") {
         Tty tty({.arguments = {yodel, "-o", "/dev/full"}});
-        CHECK(tty.wait_for("the file could not take all"));
+        CHECK(tty.wait_for("the file could not take all, and is no longer written"));
         CHECK_FALSE(tty.shows(" FILE "));
     }
 }

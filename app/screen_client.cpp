@@ -94,8 +94,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
       continued_(loop, SIGCONT,
                  [this] {
                      session().void_round_trips();
-                     terminal_.enter();
-                     changed_ = true;
+                     entering_ = true;
                  }),
       stopped_(loop, SIGTSTP, [this] { suspend(); }),
       frame_(loop, [] {}),
@@ -108,13 +107,20 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
 void ScreenClient::leave() { session().disconnect(); }
 
 void ScreenClient::turn_ended() {
-    if (!changed_ || frame_.pending() || !terminal_.flush()) return;
+    if (entering_) enter_terminal();
+    if (entering_ || !changed_ || frame_.pending() || !terminal_.flush()) return;
     conversation_.flush_file();
     draw();
     changed_ = false;
     frame_.start(frame_time);
     await_display();
     schedule_clock();
+}
+
+// At the end of a turn, so that a signal that came with SIGCONT can end the program first.
+void ScreenClient::enter_terminal() {
+    entering_ = !terminal_.enter();
+    if (!entering_) read_keys();  // those that were read before it was left
 }
 
 int ScreenClient::report() {
@@ -255,7 +261,6 @@ void ScreenClient::interrupt() {
 void ScreenClient::suspend() {
     session().void_round_trips();
     terminal_.suspend();
-    changed_ = true;
 }
 
 void ScreenClient::send_line() {

@@ -47,6 +47,7 @@ private:
     Session& session() { return conversation_.session(); }
     ui::Transcript& transcript() { return conversation_.log().transcript(); }
 
+    void enter_terminal();
     void read_keys();
     void press(const ui::Key& key);
     bool press_in_search(const ui::Key& key);
@@ -102,6 +103,7 @@ private:
     bool finding_ = false;                     // n and N go on to the next place
     std::optional<ui::Page> page_;             // over the messages
     bool changed_ = true;                      // since the last drawing
+    bool entering_ = false;                    // the terminal, after a stop
     ev::Timer quit_asked_;                     // runs while another ^C quits
     ev::Watch keyboard_;
     ev::Timer escape_;   // runs while an ESC may be a key or the beginning of one

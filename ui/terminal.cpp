@@ -58,6 +58,11 @@ int open_output() {
     return fd < 0 ? STDOUT_FILENO : fd;
 }
 
+bool in_background() {
+    const pid_t owner = tcgetpgrp(STDIN_FILENO);
+    return owner > 0 && owner != getpgrp();
+}
+
 // A file without a name, in memory where the system has such.
 int open_canvas() {
 #ifdef MFD_CLOEXEC
@@ -345,16 +350,18 @@ void Terminal::leave() {
     endwin();
     put_drawing();
     write_out();
-    tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
+    if (!in_background()) tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
     rescue.needed = 0;
 }
 
-void Terminal::enter() {
+bool Terminal::enter() {
+    if (in_background()) return kill(0, SIGTTOU), false;
     left_ = false;
     rescue.needed = 1;
     tcsetattr(STDIN_FILENO, TCSANOW, &screen_->settings);
     if (screen_->pastes) put(paste_on);
     resize();
+    return true;
 }
 
 void Terminal::suspend() {
@@ -365,7 +372,7 @@ void Terminal::suspend() {
     sigaction(SIGTSTP, &standard, &found);
     if (found.sa_handler != SIG_IGN) kill(0, SIGTSTP);
     sigaction(SIGTSTP, &found, nullptr);
-    enter();
+    raise(SIGCONT);  // not sent where it was not stopped
 }
 
 }  // namespace ui

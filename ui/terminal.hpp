@@ -95,10 +95,12 @@ public:
     // when others may have changed the terminal meanwhile. A terminal that takes nothing is
     // waited for, for half a second; what it has not taken by then it does not get.
     void leave();
-    void enter();
+    // False where another job has the terminal: it stops the process group, as all do that
+    // touch the terminal then, and is to be called again once that is continued.
+    bool enter();
 
-    // Leaves, stops the process group as ^Z does, and enters when it is continued. Returns at
-    // once where nobody could continue it.
+    // Leaves, and stops the process group as ^Z does, or does not where nobody could continue
+    // it. SIGCONT is raised in any case, after which to enter().
     void suspend();
 
 private:

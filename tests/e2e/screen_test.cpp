@@ -194,6 +194,24 @@ TEST_CASE("^Z suspends with the terminal restored, and going on shows all again"
     CHECK(tty.wait_exit());
 }
 
+TEST_CASE("while it is stopped it can be ended") {
+    Tty tty({.arguments = {"bash", "--norc", "-i"}, .environment = {"PS1=$ "}});
+    REQUIRE(tty.wait_for("$"));
+    type(tty, yodel);
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x1a");
+    REQUIRE(tty.wait_for("Stopped"));
+    SECTION("at once") {}
+    SECTION("also after it wanted the terminal in the background") {
+        type(tty,
+             "clear; bg; until [ \"$(jobs -s)\" ]; do sleep 0.05; done; echo stopped''again");
+        REQUIRE(tty.wait_for("stoppedagain"));
+    }
+    type(tty, "clear; kill %1");
+    CHECK(tty.wait_for("yodel: ended by Terminated"));
+    CHECK_FALSE(tty.alternate_screen());
+}
+
 TEST_CASE("however it was suspended, the round trips across that are not counted") {
     Server server;
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});

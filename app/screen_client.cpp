@@ -348,11 +348,13 @@ const char* ScreenClient::hint() const {
 ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     ui::Row row;
     if (search_) {
+        const std::size_t cell_bytes = 20;  // at most, of a column: a base and its marks
         ui::append(row, search_->failed() ? "not sent before: " : "search: ", Style::dim);
         ui::append_bytes(row, search_->query());
         frame.cursor_column = ui::columns(row);
         ui::append(row, " - ", Style::dim);
-        ui::append_bytes(row, search_->match());
+        ui::append_bytes(
+            row, search_->match().substr(0, cell_bytes * static_cast<std::size_t>(width)));
         ui::cut(row, width);
         return row;
     }

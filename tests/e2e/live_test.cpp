@@ -143,6 +143,22 @@ TEST_CASE("where a reply differs is shown, however far that is") {
     CHECK(tty.wait_for("000186a0  31 65 "));
 }
 
+TEST_CASE("a long line that is found again is drawn no further than it is seen") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x1b[200~" + std::string(4 << 20, 'm') + "\x1b[201~\r");
+    REQUIRE(tty.wait_for("… 4194304 bytes ✓"));
+    const auto before = used_time(tty);
+    tty.send("\x12");
+    std::string query;
+    for (int i = 0; i < 20; ++i) {
+        tty.send("m");
+        query += "m";
+        REQUIRE(tty.wait_for("search: " + query + " - mmm"));
+    }
+    CHECK(used_time(tty) - before < 1s);
+}
+
 TEST_CASE("a million messages fit the scrollback, and their memory is bounded") {
     const int count = instrumented ? 50'000 : 1'000'000;
     const test::Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1",

@@ -10,40 +10,55 @@ using bufio::Stream;
 
 namespace {
 
-// What was received and may be answered without passing the limit.
-std::string_view answerable(const Stream& stream, std::size_t limit) {
-    return stream.received().substr(0, limit - std::min(limit, stream.pending()));
-}
-
-class PlainEcho final : public Echo {
+class FaithfulEcho : public Echo {
 public:
-    explicit PlainEcho(std::size_t limit) : limit_(limit) {}
+    explicit FaithfulEcho(std::size_t limit) : limit_(limit) {}
 
-    void answer(Stream& stream) override {
-        const std::string_view bytes = answerable(stream, limit_);
-        if (!bytes.empty() && stream.write(bytes)) stream.consume(bytes.size());
+    // What the system takes at once has made room again, and no event will tell.
+    void answer(Stream& stream) final {
+        for (bool more = true; more && !end_;) {
+            const std::size_t room = limit_ - std::min(limit_, stream.pending());
+            const std::string_view bytes = stream.received().substr(0, room);
+            more = !bytes.empty() && answer(stream, bytes);
+        }
     }
 
 private:
+    // The bytes have room. Whether some of them were consumed.
+    virtual bool answer(Stream& stream, std::string_view bytes) = 0;
+
     std::size_t limit_;
+};
+
+class PlainEcho final : public FaithfulEcho {
+public:
+    using FaithfulEcho::FaithfulEcho;
+
+private:
+    bool answer(Stream& stream, std::string_view bytes) override {
+        if (!stream.write(bytes)) return false;
+        stream.consume(bytes.size());
+        return true;
+    }
 };
 
 // Follows the frames through the bytes without keeping any; a prefix is answered once it is
 // whole, so that one that tells too much is not, or can't become so.
-class CheckedEcho final : public Echo {
+class CheckedEcho final : public FaithfulEcho {
 public:
     CheckedEcho(const Framing& framing, EchoLimits limits)
-        : framing_(framing), limits_(limits) {}
+        : FaithfulEcho(limits.buffer), framing_(framing), longest_(limits.message) {}
 
-    void answer(Stream& stream) override {
-        const std::string_view bytes = answerable(stream, limits_.buffer);
+private:
+    bool answer(Stream& stream, std::string_view bytes) override {
         std::size_t good = check(bytes);
         const bool last = stream.input_ended() && bytes.size() == stream.received().size();
         if (last && !end_) good = bytes.size();
-        if (good > 0 && stream.write(bytes.substr(0, good))) stream.consume(good);
+        if (good == 0 || !stream.write(bytes.substr(0, good))) return false;
+        stream.consume(good);
+        return true;
     }
 
-private:
     // How many of the bytes are in order.
     std::size_t check(std::string_view bytes) {
         std::size_t at = 0;
@@ -53,7 +68,7 @@ private:
             left_ -= step;
             if (bytes.size() - at < framing_.prefix) return at;
             const std::size_t length = framing_.told_size(bytes.substr(at));
-            if (length > limits_.message) return refuse(length), at;
+            if (length > longest_) return refuse(length), at;
             left_ = framing_.prefix + length;
         }
     }
@@ -61,22 +76,22 @@ private:
     void refuse(std::size_t length) {
         end_ = {bufio::Reason::limit, "a message of " + std::to_string(length) +
                                           " bytes is over the limit of " +
-                                          std::to_string(limits_.message) + " (--max-frame)"};
+                                          std::to_string(longest_) + " (--max-frame)"};
     }
 
     const Framing& framing_;
-    EchoLimits limits_;
+    std::size_t longest_;
     std::size_t left_ = 0;  // bytes of the current frame still to come
 };
 
-class CaretEcho final : public Echo {
+class CaretEcho final : public FaithfulEcho {
 public:
-    explicit CaretEcho(std::size_t limit) : limit_(limit) {}
+    using FaithfulEcho::FaithfulEcho;
 
     void greet(Stream& stream) override { stream.write(caret_greeting); }
 
-    void answer(Stream& stream) override {
-        const std::string_view bytes = answerable(stream, limit_);
+private:
+    bool answer(Stream& stream, std::string_view bytes) override {
         std::string reply;
         for (std::string_view rest = bytes; !rest.empty();) {
             const std::size_t mark = std::min(rest.find(inside_ ? '$' : '^'), rest.size());
@@ -85,11 +100,11 @@ public:
             inside_ = !inside_;
             rest.remove_prefix(mark + 1);
         }
-        if (stream.write(reply)) stream.consume(bytes.size());
+        if (!stream.write(reply)) return false;
+        stream.consume(bytes.size());
+        return true;
     }
 
-private:
-    std::size_t limit_;
     bool inside_ = false;  // a message
 };
 

@@ -19,10 +19,11 @@ namespace {
 // For a peer that goes on after the last word to take what was said before.
 constexpr ev::Duration lingering = std::chrono::seconds(2);
 
-// What is read beyond the buffer is kept small, for it comes on top.
+// What is read beyond the buffer is kept small, for it comes on top; but a part of a length,
+// which waits for the rest, is below the low-water mark.
 Stream::Limits limits(std::size_t buffer) {
     Stream::Limits limits;
-    limits.input_high = std::min<std::size_t>(64 * 1024, buffer);
+    limits.input_high = std::clamp<std::size_t>(buffer, 16, 64 * 1024);
     limits.input_low = limits.input_high / 4;
     limits.output = buffer;
     return limits;

@@ -137,6 +137,23 @@ TEST_CASE("what is all sent before anything is read comes back whole") {
     CHECK((peer.got == bytes));
 }
 
+TEST_CASE("a small buffer takes longer, but all of it comes back") {
+    EchoServer::Options options = framed(GENERATE("raw", "len4", "caret"));
+    options.max_buffer = GENERATE(4, 5, 1000);
+    std::string bytes;
+    for (int i = 0; i < 1000; ++i) encode(*options.framing, "abc", bytes);
+    std::string expected = bytes;
+    if (options.framing->kind == Framing::Kind::caret) {
+        expected = "*";
+        for (int i = 0; i < 1000; ++i) expected += "bcd";
+    }
+    House house(std::move(options));
+    Peer peer(house);
+    peer.send(bytes);
+    house.until([&] { return peer.receive() && peer.got.size() >= expected.size(); });
+    CHECK((peer.got == expected));
+}
+
 TEST_CASE("many clients at once each get their own") {
     House house;
     std::vector<Peer> peers;

@@ -32,7 +32,7 @@ public:
 
     void greet(Stream& stream) override {
         stream.hold(faults_.no_read);
-        stream.need_input(limits_.buffer);
+        stream.need_input(framing_.head(0).size() + limits_.buffer + framing_.delimiter.size());
         if (faults_.stall_handshake) return;
         if (framing_.kind == Framing::Kind::caret) stream.write(caret_greeting);
         stream.write(faults_.banner);

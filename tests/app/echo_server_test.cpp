@@ -154,6 +154,25 @@ TEST_CASE("a small buffer takes longer, but all of it comes back") {
     CHECK((peer.got == expected));
 }
 
+TEST_CASE("messages as long as a faulty server's buffer come back") {
+    EchoServer::Options options = framed("len4");
+    options.faults.delay = 1ns;
+    options.max_buffer = 4;
+    // At its high-water mark the input is to end inside a message.
+    std::string bytes;
+    for (const char* message : {"a", "b"}) encode(*options.framing, message, bytes);
+    while (bytes.size() < 200'000) encode(*options.framing, "four", bytes);
+    House house(std::move(options));
+    Peer peer(house);
+    std::size_t sent = 0;
+    house.until([&] {
+        sent += peer.send(std::string_view(bytes).substr(sent));
+        peer.receive();
+        return peer.got.size() == bytes.size();
+    });
+    CHECK((peer.got == bytes));
+}
+
 TEST_CASE("many clients at once each get their own") {
     House house;
     std::vector<Peer> peers;

@@ -64,7 +64,7 @@ std::optional<std::size_t> parse_size(std::string_view text) {
     static constexpr Unit units[] = {{"k", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}};
     const auto factor = static_cast<std::size_t>(take_unit(text, units));
     const auto number = parse_all<std::size_t>(text);
-    if (!number || *number > std::numeric_limits<std::size_t>::max() / factor)
+    if (!number || *number > std::numeric_limits<std::size_t>::max() / 3 / factor)
         return std::nullopt;
     return *number * factor;
 }

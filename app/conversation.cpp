@@ -78,7 +78,8 @@ void Conversation::session_changed() {
     tell_state();
     told_state_ = session_.state();
     if (before != State::open && session_.state() == State::open) send_kept();
-    if (before == State::finishing && session_.state() == State::closed) loop_.stop();
+    if (leaving_ && before == State::finishing && session_.state() == State::closed)
+        loop_.stop();
 }
 
 void Conversation::tell_state() {
@@ -126,6 +127,16 @@ void Conversation::session_unasked(std::string_view payload) {
 }
 
 // --- What is said.
+
+void Conversation::finish() {
+    leaving_ = true;
+    session_.finish();
+}
+
+void Conversation::disconnect() {
+    leaving_ = false;
+    session_.disconnect();
+}
 
 void Conversation::say(const std::string& line) {
     if (session_.state() == State::open) return send(line);

@@ -34,12 +34,16 @@ public:
         ~User() = default;
     };
 
-    // Stops the loop when the session has finished. Throws std::system_error: the log's file.
+    // Throws std::system_error: the log's file.
     Conversation(ev::Loop& loop, const Options& options, User& user);
 
     // Sends the line, now or when there is a connection.
     void say(const std::string& line);
     std::size_t kept() const { return kept_.size(); }  // lines, until then
+
+    // Stops the loop once the session has finished, unless it was disconnected to stay.
+    void finish();
+    void disconnect();
 
     // Notes something of our own.
     void note(std::string_view text, ui::Style style = ui::Style::dim);
@@ -81,6 +85,7 @@ private:
     std::deque<std::string> kept_;                      // lines for the next connection
     Session::State told_state_ = Session::State::idle;  // by the log
     bool told_half_closed_ = false;
+    bool leaving_ = false;      // once all is answered
     std::string told_trouble_;  // of the last try to connect: said once, however many follow
     Session session_;
 };

@@ -240,12 +240,12 @@ void ScreenClient::toggle_hold() {
 }
 
 void ScreenClient::reconnect() {
-    session().disconnect();
+    conversation_.disconnect();
     session().connect();
 }
 
 void ScreenClient::end_input() {
-    if (session().state() == State::open) return session().finish();
+    if (session().state() == State::open) return conversation_.finish();
     loop_.stop();
 }
 

@@ -75,7 +75,7 @@ private:
     void toggle_hold();
     void toggle_file() { conversation_.toggle_file(); }
     void reconnect();
-    void disconnect() { session().disconnect(); }
+    void disconnect() { conversation_.disconnect(); }
     void end_input();
     void interrupt();
     void suspend();

@@ -110,6 +110,7 @@ int run(ClientOptions options, int& signo) {
     if (key_log) options.tls.key_log_file = key_log;
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
     if (full_screen(options)) {
+        if (options.window) throw UsageError("--window is of pipe mode: --no-tui");
         options.session.retries = options.retries.value_or(Session::forever);
         ScreenClient client(loop, screen_options(options));
         return run(loop, client, signo);

@@ -299,6 +299,23 @@ TEST_CASE("lines that were kept and never sent are told at the end") {
     CHECK(tty.wait_for("yodel: 0 sent, 0 echoed, 0 bad, 0 lost; 1 kept and never sent"));
 }
 
+TEST_CASE("who waits for the last replies to leave may stay after all") {
+    Server server({"--delay", "60s", "-f", "line"});
+    Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("› hello"));
+    tty.send("\x04");
+    REQUIRE(tty.wait_for("closing"));
+    SECTION("disconnected") {
+        tty.send("\x1b"
+                 "d");
+        REQUIRE(tty.wait_for("disconnected; M-r connects anew"));
+    }
+    tty.send("\x1br");
+    REQUIRE(tty.wait_for("up 00:"));
+}
+
 TEST_CASE("what is under way when the connection is cut is told to be lost") {
     Server server({"--delay", "60s", "-f", "line"});
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
@@ -639,6 +656,9 @@ TEST_CASE("options of the other mode are refused") {
     const test::Outcome piped = test::run({yodel, "--scrollback", "8"});
     CHECK(piped.status == 2);
     CHECK(piped.errors.find("--scrollback is of the full screen") != std::string::npos);
+    Tty tty({.arguments = {yodel, "--window", "8"}});
+    CHECK(tty.wait_exit() == 2);
+    CHECK(tty.wait_for("--window is of pipe mode"));
 }
 
 TEST_CASE("bytes that could command a terminal are shown instead") {

@@ -53,8 +53,8 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
 }
 
 int Conversation::report() {
-    const bool log_whole = !log_.file_open() || log_.stop_file();
-    if (!log_whole) complain("yodel", "could not write all of the transcript file");
+    if (log_.file_open()) file_whole_ &= log_.stop_file();
+    if (!file_whole_) complain("yodel", "could not write all of the transcript file");
     const int status = exit_status(session_.end());
     if (status != 0) complain("yodel", explain(session_.end(), session_.tls()));
     if (status != 0) return status;
@@ -62,7 +62,7 @@ int Conversation::report() {
     const std::string never =
         kept_.empty() ? "" : "; " + std::to_string(kept_.size()) + " kept and never sent";
     if (!all_echoed) complain("yodel", tally_.summary() + never);
-    return all_echoed && log_whole ? all_well : reply_wrong_or_lost;
+    return all_echoed && file_whole_ ? all_well : reply_wrong_or_lost;
 }
 
 void Conversation::note(std::string_view text, Style style) {
@@ -174,6 +174,7 @@ void Conversation::refuse(const std::string& line, const std::string& why) {
 void Conversation::toggle_file() {
     if (!log_.file_open()) return start_file();
     const bool whole = log_.stop_file();
+    file_whole_ &= whole;
     note(whole ? "no longer written to the file"
                : "the file could not take all, and is no longer written",
          whole ? Style::dim : Style::bad);

@@ -85,6 +85,7 @@ private:
     std::deque<std::string> kept_;                      // lines for the next connection
     Session::State told_state_ = Session::State::idle;  // by the log
     bool told_half_closed_ = false;
+    bool file_whole_ = true;    // whatever was to be written to it
     bool leaving_ = false;      // once all is answered
     std::string told_trouble_;  // of the last try to connect: said once, however many follow
     Session session_;

@@ -623,6 +623,9 @@ TEST_CASE("a transcript file that can't be written is told") {
         Tty tty({.arguments = {yodel, "-o", "/dev/full"}});
         CHECK(tty.wait_for("the file could not take all, and is no longer written"));
         CHECK_FALSE(tty.shows(" FILE "));
+        tty.send("\x04");
+        check_gone(tty, 1);
+        CHECK(tty.wait_for("could not write all of the transcript file"));
     }
 }
 

@@ -76,15 +76,10 @@ std::optional<std::size_t> Outstanding::find(std::string_view payload) {
 
 Message Outstanding::take() {
     part(0);
-    return take_front();
+    return take_group();
 }
 
-Message Outstanding::take_within(std::size_t bytes) {
-    ends_by(0, begin(0) + bytes);
-    return take_front();
-}
-
-Message Outstanding::take_front() {
+Message Outstanding::take_group() {
     forget_taken();
     const Message oldest = message(0);
     taken_ = oldest.frame.size();

@@ -69,10 +69,10 @@ public:
 
     // Takes the oldest message. Its payload stays until the next is taken or it is forgotten.
     Message take();
-    // Whether the oldest lies within so many bytes of frames(); then takes it, and with it
-    // those that went out together with it and do so too.
+    // Whether the oldest lies within so many bytes of frames(); take_group() then takes it, and
+    // with it those that went out together with it and do so too.
     bool any_within(std::size_t bytes) { return count_ > 0 && ends_by(0, begin(0) + bytes); }
-    Message take_within(std::size_t bytes);
+    Message take_group();
     std::size_t taken_bytes() const { return taken_; }  // of the frames taken last
     bool taken_last(std::string_view payload) const;    // the message taken last has that one
     void forget_taken();
@@ -103,7 +103,6 @@ private:
     Message message(std::size_t i) const;
     bool ends_by(std::size_t i, std::uint64_t end);
     void part(std::size_t i);
-    Message take_front();
     void forget(std::size_t bytes);
 
     const Framing& framing_;

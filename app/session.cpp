@@ -197,7 +197,7 @@ void Session::receive() {
         !outstanding_.frames().starts_with(received))  // which would be an echo
         return ended({Reason::tls, "the server speaks TLS: --tls"});
     if (!held_ && !take_greeting()) return;
-    while (stream_ && !held_) {
+    while (!held_) {
         receive_echoes();
         if (!stream_ || held_ || stream_->received().size() == same_) break;
         const Decoder::Cut cut = decoder_.next(stream_->received());
@@ -225,7 +225,7 @@ void Session::receive_echoes() {
     std::size_t used = 0;
     while (stream_ && !held_ && outstanding_.any_within(same - used)) {
         if (!unmatched_.empty()) settle(0);
-        const Message message = outstanding_.take_within(same - used);
+        const Message message = outstanding_.take_group();
         used += outstanding_.taken_bytes();
         tell(message, {message.payload, round_trip(message, read_at_), true, 0});
     }
@@ -286,7 +286,7 @@ void Session::settle(std::size_t count) {
     for (; count > 0 && outstanding_.count() > 0; --count) {
         const Message message = take_oldest();
         if (unmatched.empty()) {
-            if (!message.late) user_.session_lost(message);
+            user_.session_lost(message);
             continue;
         }
         answer(message, message.payload, unmatched.front().payload, unmatched.front().read_at);

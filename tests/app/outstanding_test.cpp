@@ -79,7 +79,6 @@ private:
     // The system takes some bytes more, of those flushed.
     void stamp() {
         const std::uint64_t all = gone_ + size(0, flushed_);
-        written_ = std::max(written_, gone_);
         written_ += below(static_cast<std::size_t>(std::max(all, written_) - written_) + 1);
         for (; stamped_ < flushed_ && gone_ + size(0, stamped_ + 1) <= written_; ++stamped_)
             model_[stamped_].sent = now_;
@@ -99,7 +98,7 @@ private:
         std::size_t left = below(size(0, flushed_) + 1);
         while (queue_.any_within(left)) {
             REQUIRE(size(0, 1) <= left);
-            const Message message = queue_.take_within(left);
+            const Message message = queue_.take_group();
             REQUIRE((together_ || message.count == 1));
             const std::string last = model_[message.count - 1].text;
             left -= queue_.taken_bytes();
@@ -192,6 +191,15 @@ TEST_CASE("what expects no reply is sent and forgotten") {
     CHECK(queue.flush(ev::Time{}) == "a\nb\n");
     queue.forget_taken();
     CHECK(queue.frames().empty());
+}
+
+TEST_CASE("what is answered before it goes out does not go out") {
+    Outstanding queue(*find_framing("line"), true, false);
+    queue.queue("a");
+    CHECK(queue.take().payload == "a");
+    queue.forget_taken();
+    queue.queue("b");
+    CHECK(queue.flush(ev::Time{}) == "b\n");
 }
 
 TEST_CASE("each framing puts its own frames around the same messages") {

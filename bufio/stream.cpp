@@ -194,7 +194,6 @@ void Stream::push(std::string_view& bytes) {
 }
 
 void Stream::close_output() {
-    if (output_closed_) return;
     const Moved moved = transport_->close_output();
     write_waits_ = moved.io == Io::wants_read ? ev::readable : ev::writable;
     if (moved.io == Io::failed) output_failed();
@@ -249,9 +248,7 @@ void Stream::update() {
 }
 
 void Stream::notify() {
-    if (told_end_) return;
-    told_end_ = static_cast<bool>(end_);
-    if (told_end_) again_.cancel();
+    if (end_) again_.cancel();  // it is told now
     const Alive alive(destroyed_);
     user_.stream_changed(*this);
     if (!alive) return;

@@ -123,7 +123,6 @@ private:
     ev::Events read_waits_ = ev::readable;   // the direction that the next read waits for
     ev::Events write_waits_ = ev::writable;  // the direction that the next write waits for
     bool ready_ = false;                     // the handshake is done
-    bool told_end_ = false;  // the user knows that it has ended, and is not called again
     bool full_ = false;  // input has passed its high-water mark and not yet come below the low
     bool unseen_ = false;  // the last read stopped before the transport had nothing more
     bool held_ = false;    // nothing is to be read

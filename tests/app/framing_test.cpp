@@ -89,6 +89,18 @@ TEST_CASE("a line that never ends is refused once it is over the limit") {
     CHECK(bytes.size() == limit + 2);
 }
 
+// Were all of it searched each time, this would take minutes and end by the watchdog.
+TEST_CASE("a long line that comes byte by byte is searched once") {
+    const std::string line(3'000'000, 'x');
+    Decoder decoder(*find_framing("line"), line.size());
+    std::size_t size = 0;
+    while (size < line.size() &&
+           decoder.next(std::string_view(line).substr(0, size)).kind == Kind::incomplete)
+        ++size;
+    CHECK(size == line.size());
+    CHECK(decoder.next(line + '\n').payload == line);
+}
+
 TEST_CASE("a payload that the framing would cut is several pieces") {
     CHECK(pieces(*find_framing("line"), "a\nb") == std::vector<std::string_view>{"a", "b"});
     CHECK(pieces(*find_framing("crlf"), "a\nb") == std::vector<std::string_view>{"a\nb"});

@@ -55,12 +55,18 @@ private:
     bufio::Listener listener_;
 };
 
+// Where a server was, and is no more.
+int port_of_nobody(ev::Loop& loop) { return Server(loop).port(); }
+
 struct Client : Session::User {
     explicit Client(ev::Loop& loop, int port, Session::Options options = {})
         : session(loop, at(std::move(options), port), *this) {
         session.connect();
     }
+    // What the usual time for a reply would tell in the end is no test's to wait for.
     static Session::Options at(Session::Options options, int port) {
+        if (options.reply_timeout == Session::Options().reply_timeout)
+            options.reply_timeout = 1h;
         options.endpoint.host = "127.0.0.1";
         options.endpoint.service = std::to_string(port);
         return options;
@@ -174,6 +180,9 @@ TEST_CASE("what answers nothing is unasked") {
     pair.client.send("a");
     pair.server.stream->write("a\na\n");
     pair.until_logged("unasked welcome;right a=a;unasked a;");
+    pair.client.log.clear();
+    pair.server.stream->write("\x15\x03\x03\n");  // no alert of TLS, in the middle
+    pair.until_logged("unasked \x15\x03\x03;");
 }
 
 TEST_CASE("a greeting that crosses messages on their way is unasked, not a wrong reply") {
@@ -220,18 +229,66 @@ TEST_CASE("a reply after a late message belongs to the next") {
     pair.client.send("a");
     pair.until_logged("lost a;");
     pair.client.send("b");
+    pair.client.send("c");
     pair.server.stream->write("x\n");
-    turn_until(pair.loop, [&] { return pair.client.log.find("x") != std::string::npos; });
-    // Either b was late too by then, or x was its wrong reply; never that of a.
-    CHECK(pair.client.log.find("a=x") == std::string::npos);
+    pair.server.stream->finish();
+    pair.until_logged("lost a;wrong@0 b=x;lost c;");
+}
+
+TEST_CASE("what is late when the connection ends was told before") {
+    Session::Options options;
+    options.reply_timeout = 1ms;
+    options.retries = GENERATE(0U, 1U);
+    options.retry_delay = 1h;
+    Pair pair(options);
+    pair.client.send("a");
+    pair.until_logged("lost a;");
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() != State::open; });
+    CHECK(pair.client.log == "lost a;");
+}
+
+TEST_CASE("each message has its own time for the reply") {
+    Session::Options options;
+    options.reply_timeout = 20ms;
+    Pair pair(options);
+    pair.client.send("a");
+    const ev::Time later = ev::Clock::now() + options.reply_timeout / 2;
+    while (ev::Clock::now() < later) pair.loop.step(1ms);
+    pair.client.send("b");
+    pair.until_logged("lost a;lost b;");
+}
+
+TEST_CASE("a reply that comes in part, and whole when it is late, is compared from its start") {
+    Session::Options options;
+    options.reply_timeout = 1ms;
+    Pair pair(options);
+    pair.client.send("ab");
+    pair.client.send("cb");
+    pair.server.stream->write("X\na");
+    pair.until_logged("wrong@0 ab=X;lost cb;");
+    pair.server.stream->write("b\n");
+    pair.until_logged("wrong@0 ab=X;lost cb;unasked ab;");
+}
+
+TEST_CASE("what came too early to be a reply may still end as one") {
+    Pair pair;
+    pair.server.stream->write("a");
+    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.client.send("a");
+    pair.client.send("b");
+    pair.server.stream->write("\n\n");
+    pair.until_logged("right a=a;wrong@0 b=;");
 }
 
 TEST_CASE("with expect any the next message is the reply") {
     Session::Options options;
     options.expect = Expect::any;
+    const bool framed = GENERATE(true, false);
+    if (!framed) options.framing = find_framing("raw");
     Pair pair(options);
     pair.client.send("a");
-    pair.server.stream->write("whatever\n");
+    pair.server.stream->write(framed ? "whatever\n" : "whatever");
     pair.until_logged("right a=whatever;");
 }
 
@@ -241,18 +298,22 @@ TEST_CASE("with expect none nothing is awaited") {
     Pair pair(options);
     pair.client.send("a");
     CHECK(pair.client.session.awaited() == 0);
+    CHECK(pair.client.session.awaited_bytes() == 0);
     pair.server.stream->write("a\n");
     pair.until_logged("unasked a;");
 }
 
 TEST_CASE("raw bytes are matched by their place, however they are cut") {
+    const std::size_t cut = GENERATE(range<std::size_t>(0, 11));
     Session::Options options;
     options.framing = find_framing("raw");
     Pair pair(options);
     pair.client.send("hello");
     pair.client.send("world");
-    pair.server.stream->write("he");
-    pair.server.stream->write("lloworXd!");
+    const std::string answer = "helloworXd!";
+    pair.server.stream->write(answer.substr(0, cut));
+    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.server.stream->write(answer.substr(cut));
     pair.until_logged("right hello=hello;wrong@3 world=worXd;unasked !;");
     CHECK(pair.client.session.send("") == 0);
 }
@@ -260,8 +321,12 @@ TEST_CASE("raw bytes are matched by their place, however they are cut") {
 TEST_CASE("raw bytes are sent from where they were put, as a message of their own") {
     Session::Options options;
     options.framing = find_framing("raw");
+    options.max_frame = 100;
     Pair pair(options);
     Session& session = pair.client.session;
+    session.reserve(101);
+    CHECK(session.send_reserved(101) == 0);
+    CHECK(session.send_reserved(0) == 0);
     for (const std::string_view text : {"hello", "world"}) {
         std::copy(text.begin(), text.end(), session.reserve(100));
         CHECK(session.send_reserved(text.size()) != 0);
@@ -301,6 +366,7 @@ TEST_CASE("caret: a greeting, then every byte plus one, however they are cut") {
     pair.client.send("abc");
     pair.client.send("xyz");
     pair.until_server_got("^abc$^xyz$");
+    pair.client.session.hold(false);  // looks at what has come: nothing
     const std::string answer = "*bcdyz{";
     pair.server.stream->write(answer.substr(0, cut));
     for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
@@ -475,17 +541,28 @@ TEST_CASE("told together or each alone, the messages fare the same") {
     CHECK(garbler.told(together()) == garbler.told({}));
 }
 
-TEST_CASE("a message that does not fit the framing is refused") {
+TEST_CASE("a message that does not fit the framing or the limit is refused") {
+    const auto [framing, max_frame, longest] = GENERATE(
+        table<const char*, std::size_t, std::size_t>({{"len1", 1000, 255}, {"line", 9, 9}}));
     Session::Options options;
-    options.framing = find_framing("len1");
+    options.framing = find_framing(framing);
+    options.max_frame = max_frame;
     Pair pair(options);
-    CHECK(pair.client.session.send(std::string(256, 'x')) == 0);
-    CHECK(pair.client.session.send(std::string(255, 'x')) != 0);
+    CHECK(pair.client.session.send(std::string(longest + 1, 'x')) == 0);
+    CHECK(pair.client.session.send(std::string(longest, 'x')) != 0);
+}
+
+TEST_CASE("a message as long as the limit is sent, however much that is") {
+    Session::Options options;
+    options.max_frame = 65 * 1024 * 1024;
+    Pair pair(options);
+    pair.client.send(std::string(options.max_frame, 'x'));
+    CHECK((pair.client.session.state() == State::open));
 }
 
 TEST_CASE("finishing waits for the replies before it says so") {
     Pair pair;
-    pair.client.send("a");
+    REQUIRE(pair.client.session.send("a") != 0);
     pair.client.session.finish();
     pair.until_server_got("a\n");
     CHECK_FALSE(pair.server.stream->input_ended());
@@ -540,6 +617,17 @@ TEST_CASE("where replies may say anything, the end waits for the last of them") 
     CHECK(pair.client.log.ends_with("unasked tock;"));
 }
 
+TEST_CASE("a peer that neither answers in time nor goes is left") {
+    Session::Options options;
+    options.reply_timeout = options.close_timeout = 1ms;
+    Pair pair(options);
+    pair.client.send("a");
+    pair.client.session.finish();
+    pair.until_closed();
+    CHECK(pair.client.log == "lost a;");
+    CHECK((pair.client.session.end().reason == Reason::clean));
+}
+
 TEST_CASE("a peer that ends inside a message has truncated it") {
     Pair pair;
     pair.client.send("hello");
@@ -576,12 +664,16 @@ TEST_CASE("what is held waits, and is then looked at") {
     pair.client.send("a");
     pair.client.session.hold(true);
     pair.server.stream->write("a\n");
-    pair.server.stream->finish();
+    for (int i = 0; i < 20; ++i) pair.loop.step(1ms);
+    const bool resets = GENERATE(false, true);
+    resets ? pair.server.reset() : pair.server.stream->finish();
     for (int i = 0; i < 20; ++i) pair.loop.step(1ms);
     CHECK(pair.client.log.empty());
+    CHECK((pair.client.session.state() == State::open));
     pair.client.session.hold(false);
     CHECK(pair.client.log == "right a=a;");
-    CHECK(pair.client.session.input_ended());
+    CHECK((pair.client.session.input_ended() || resets));
+    CHECK(((pair.client.session.state() == State::closed) == resets));
 }
 
 TEST_CASE("a round trip is timed from the write to the read, or voided") {
@@ -624,11 +716,7 @@ TEST_CASE("a session can be ended and begun again") {
 
 TEST_CASE("a connection that can't be made is told, and the deadline holds over all phases") {
     ev::Loop loop;
-    int port = 0;
-    {
-        Server gone(loop);
-        port = gone.port();
-    }
+    const int port = port_of_nobody(loop);
     Client refused(loop, port);
     turn_until(loop, [&] { return refused.session.state() == State::closed; });
     CHECK((refused.session.end().reason == Reason::connect));
@@ -657,11 +745,7 @@ Session::Options persistent(unsigned retries) {
 
 TEST_CASE("a connection that is refused is tried again, as often as allowed") {
     ev::Loop loop;
-    int port = 0;
-    {
-        Server gone(loop);
-        port = gone.port();
-    }
+    const int port = port_of_nobody(loop);
     Client client(loop, port, persistent(2));
     for (const unsigned number : {1u, 2u}) {
         turn_until(loop, [&] { return client.session.state() == State::waiting; });
@@ -672,6 +756,90 @@ TEST_CASE("a connection that is refused is tried again, as often as allowed") {
     }
     turn_until(loop, [&] { return client.session.state() == State::closed; });
     CHECK((client.session.end().reason == Reason::connect));
+    client.session.connect();  // as the first try
+    turn_until(loop, [&] { return client.session.state() == State::waiting; });
+    CHECK(client.session.retry() == 1);
+}
+
+TEST_CASE("tries are counted anew once the service has said something") {
+    const bool talks = GENERATE(false, true);
+    Pair pair(persistent(1));
+    for (const State expected : {State::waiting, talks ? State::waiting : State::closed}) {
+        turn_until(pair.loop, [&] {
+            return pair.client.session.state() == State::open && pair.server.stream;
+        });
+        pair.client.log.clear();
+        if (talks) pair.server.stream->write("hello\n");
+        if (talks) pair.until_logged("unasked hello;");
+        pair.server.reset();
+        turn_until(pair.loop, [&] { return pair.client.session.state() != State::open; });
+        CHECK((pair.client.session.state() == expected));
+    }
+}
+
+TEST_CASE("the time allowed for all goes on over connecting anew by hand") {
+    ev::Loop loop;
+    const int port = port_of_nobody(loop);
+    Session::Options options = persistent(Session::forever);
+    options.max_time = 100ms;
+    Client client(loop, port, options);
+    turn_until(loop, [&] {
+        if (client.session.state() == State::waiting) client.session.connect();
+        return client.session.state() == State::closed;
+    });
+    CHECK((client.session.end().reason == Reason::timeout));
+}
+
+TEST_CASE("an end stays as it is, also when the time allowed for all has passed") {
+    ev::Loop loop;
+    Session::Options options;
+    options.max_time = 20ms;
+    Client client(loop, port_of_nobody(loop), options);
+    turn_until(loop, [&] { return client.session.state() == State::closed; });
+    const std::string end = client.session.end().text;
+    const ev::Time late = ev::Clock::now() + 2 * *options.max_time;
+    while (ev::Clock::now() < late && loop.step(1ms)) {
+    }
+    CHECK(client.session.end().text == end);
+}
+
+TEST_CASE("what one connection left unsaid does not befall the next") {
+    Session::Options options = persistent(Session::forever);
+    options.framing = find_framing(GENERATE("line", "caret"));
+    const bool caret = options.framing == find_framing("caret");
+    Pair pair(options);
+    pair.client.send("abc");
+    pair.server.stream->write(caret ? "*bX" : "long and not whole");
+    turn_until(pair.loop, [&] { return pair.server.stream->pending() == 0; });
+    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
+    turn_until(pair.loop, [&] {
+        return pair.client.session.state() == State::open && pair.server.stream;
+    });
+    pair.client.log.clear();
+    pair.client.send("abc");
+    pair.server.stream->write(caret ? "*bcd" : "abX\n");
+    pair.until_logged(caret ? "right abc=bcd;" : "wrong@2 abc=abX;");
+}
+
+TEST_CASE("the time allowed for connecting ends with it, that of idleness with what comes") {
+    Session::Options options = persistent(Session::forever);
+    options.connect_timeout = 20ms;
+    SECTION("connecting") {
+        Pair pair(options);
+        const ev::Time late = pair.client.session.since() + 2 * options.connect_timeout;
+        while (ev::Clock::now() < late) pair.loop.step(1ms);
+        CHECK((pair.client.session.state() == State::open));
+    }
+    SECTION("idleness") {
+        options.idle_timeout = 1h;
+        Pair pair(options);
+        const ev::Time before = pair.client.session.retry_time();
+        pair.server.stream->write("hello\n");
+        pair.until_logged("unasked hello;");
+        CHECK(pair.client.session.retry_time() > before);
+    }
 }
 
 TEST_CASE("after a reset what was sent is lost once, and the rest goes out again") {
@@ -714,6 +882,31 @@ TEST_CASE(
     CHECK(session.awaited() == 3);
 }
 
+TEST_CASE("after a reset nothing of raw goes out again") {
+    Session::Options options = persistent(Session::forever);
+    options.framing = find_framing("raw");
+    options.retry_delay = 1h;
+    Pair pair(options);
+    pair.client.send(std::string(20'000'000, 'x'));
+    pair.client.send("behind");
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
+    CHECK(pair.client.session.awaited() == 0);
+}
+
+TEST_CASE("what waits for the next connection is not late") {
+    Session::Options options = persistent(Session::forever);
+    options.retry_delay = 1h;
+    options.reply_timeout = 20ms;
+    Pair pair(options);
+    pair.client.send(std::string(20'000'000, 'x'));
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
+    const ev::Time late = ev::Clock::now() + 2 * options.reply_timeout;
+    while (ev::Clock::now() < late) pair.loop.step(1ms);
+    CHECK(pair.client.session.awaited() == 1);
+}
+
 TEST_CASE("a wait for the next try is cut short or ended by hand") {
     Session::Options options = persistent(Session::forever);
     options.retry_delay = 1h;
@@ -727,6 +920,7 @@ TEST_CASE("a wait for the next try is cut short or ended by hand") {
     SECTION("disconnect") {
         pair.client.session.disconnect();
         CHECK((pair.client.session.state() == State::closed));
+        CHECK((pair.client.session.end().reason == Reason::receive));
     }
 }
 
@@ -736,6 +930,24 @@ TEST_CASE("what another try can't mend is not tried again") {
         pair.server.stream->finish();
         pair.client.session.finish();
         pair.until_closed();
+    }
+    SECTION("a peer that went when all was sent") {
+        Pair pair(persistent(Session::forever));
+        pair.client.send("a");
+        pair.client.session.finish();
+        pair.until_server_got("a\n");
+        pair.server.reset();
+        pair.until_closed();
+        CHECK(pair.client.log == "lost a;");
+    }
+    SECTION("idleness") {
+        ev::Loop loop;
+        Server server(loop);
+        Session::Options options = persistent(Session::forever);
+        options.idle_timeout = 10ms;
+        Client client(loop, server.port(), options);
+        turn_until(loop, [&] { return client.session.state() == State::closed; });
+        CHECK((client.session.end().reason == Reason::timeout));
     }
     SECTION("a frame over the limit") {
         Session::Options options = persistent(Session::forever);

@@ -228,6 +228,55 @@ TEST_CASE("a look-up that is given up calls nobody, and ends by itself") {
     CHECK(dial.calls == 0);
 }
 
+TEST_CASE("a look-up calls back once") {
+    Faults faults;
+    faults.resolve = [](const std::string&) { return std::vector{v4(1, 7)}; };
+    ev::Loop loop;
+    int calls = 0;
+    const bufio::Lookup lookup(loop, to("some.example", 7), [&](bufio::Found) { ++calls; });
+    REQUIRE(run_until(loop, [&] { return calls > 0; }));
+    settle(loop);
+    CHECK(calls == 1);
+}
+
+TEST_CASE("a look-up takes no signal, and leaves no program what it opens") {
+    const auto takes_signals = [] {
+        sigset_t blocked;
+        ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+        return ::sigismember(&blocked, SIGINT) == 0;
+    };
+    const auto inherited = [] {
+        int count = 0;
+        for (int fd = 0; fd < 256; ++fd) count += ::fcntl(fd, F_GETFD) == 0;
+        return count;
+    };
+    std::promise<bool> took;
+    Faults faults;
+    faults.resolve = [&](const std::string&) {
+        took.set_value(takes_signals());
+        return std::vector{v4(1, 7)};
+    };
+    ev::Loop loop;
+    const int before = inherited();
+    bool found = false;
+    const bufio::Lookup lookup(loop, to("some.example", 7), [&](auto) { found = true; });
+    CHECK(inherited() == before);
+    CHECK(takes_signals());
+    CHECK_FALSE(took.get_future().get());
+    CHECK(run_until(loop, [&] { return found; }));
+}
+
+TEST_CASE("localhost is known without asking, and is the loopback also to listen on") {
+    Endpoint endpoint = to("localhost", 7);
+    endpoint.family = AF_INET;
+    endpoint.passive = true;
+    CHECK(texts(bufio::look_up_numeric(endpoint).addresses) == texts({loopback(7)}));
+    endpoint.host.clear();
+    const auto any = bufio::look_up_numeric(endpoint).addresses;
+    REQUIRE(any.size() == 1);
+    CHECK(any[0].text() == "0.0.0.0:7");
+}
+
 TEST_CASE("a program may end while a look-up goes on") {
     std::fflush(nullptr);
     const pid_t child = ::fork();
@@ -307,6 +356,28 @@ TEST_CASE("dialing can be held to a family, and to an address of our own") {
         REQUIRE(dial.done());
         REQUIRE(dial.result.socket);
         CHECK(Address::of_socket(dial.result.socket.get()).port() == free_port.port());
+    }
+    SECTION("from a port that a closed connection still holds") {
+        Address free_port;
+        listen_somewhere(free_port).reset();
+        endpoint.source_port = std::to_string(free_port.port());
+        dial.start(endpoint);
+        REQUIRE(dial.done());
+        dial.result.socket.reset();
+        Fd(::accept(listening.get(), nullptr, nullptr)).reset();
+        const Fd elsewhere = listen_somewhere(where);
+        endpoint.service = std::to_string(where.port());
+        Dial again;
+        again.start(endpoint);
+        REQUIRE(again.done());
+        CHECK(again.result.end.text.empty());
+    }
+    SECTION("from an address of the other family") {
+        endpoint.host = "::1";
+        endpoint.source_host = "127.0.0.2";
+        dial.start(endpoint);
+        REQUIRE(dial.done());
+        CHECK(dial.result.end.text.find("Address family not supported") != std::string::npos);
     }
     SECTION("from an address that is not ours") {
         endpoint.source_host = "192.0.2.1";

@@ -138,6 +138,16 @@ TEST_CASE("a peer that closes ends the input, and not the output") {
     CHECK(plain.near.reason() == Reason::clean);
 }
 
+TEST_CASE("a peer that is gone altogether ends the stream, in order") {
+    ev::Loop loop;
+    auto [near, far] = socket_pair();
+    Taker user;
+    user.open(loop, bufio::make_plain_transport(std::move(near)));
+    far.reset();
+    REQUIRE(run_until(loop, [&] { return user.ends == 1; }));
+    CHECK(user.reason() == Reason::clean);
+}
+
 TEST_CASE("finishing is half a close: input goes on") {
     Plain plain;
     plain.near.stream->write("question");

@@ -231,7 +231,10 @@ TEST_CASE("TLS: a FIN without close_notify is a truncation") {
 
 TEST_CASE("TLS: a connection closed in the handshake is told as that") {
     HalfRaw half(tls13);
-    half.peer->socket.reset();
+    const int peer = half.peer->socket.get();
+    SECTION("with a word") { REQUIRE(::write(peer, "\x15\3\3\0\2\1\0", 7) == 7); }
+    SECTION("without") { ::shutdown(peer, SHUT_WR); }
+    SECTION("altogether") { half.peer->socket.reset(); }
     REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
     CHECK(half.near.reason() == Reason::tls);
     const std::string& text = half.near.text();

@@ -140,6 +140,17 @@ TEST_CASE("verify: what is wrong with a certificate is told, and of which") {
             "other", {.names = "DNS:other.example,DNS:*.example.org", .issuer = &w.ca}));
         said = "is for other.example, *.example.org, not for localhost";
     }
+    SECTION("another host than this one, which is reached over a path") {
+        outcome =
+            w.talk_to(files.make("other", {.names = "DNS:other.example", .issuer = &w.ca}), "");
+        said = "is for other.example, not for localhost";
+    }
+    SECTION("a name of which a part is left open") {
+        outcome =
+            w.talk_to(files.make("open", {.names = "DNS:w*.example.org", .issuer = &w.ca}),
+                      "www.example.org");
+        said = "is for w*.example.org, not for www.example.org";
+    }
     SECTION("for another address") {
         outcome = w.talk_to(
             files.make("x", {.names = "IP:10.1.2.3,IP:fe80::1", .issuer = &w.ca}), "127.0.0.1");
@@ -200,6 +211,7 @@ TEST_CASE("verify: what is accepted unverified is said to be that") {
         talk(TlsContext::client(options), world().server(world().files.make("localhost", {})));
     CHECK_FALSE(outcome.end);
     CHECK(outcome.facts.unverified == "is self-signed");
+    CHECK(outcome.facts.chain.size() == 1);
 }
 
 TEST_CASE("verify: another name than the host's can be demanded") {

@@ -108,8 +108,9 @@ TEST_CASE("a watch ended or put to sleep by another's callback is not told", "[d
     const bool ends = GENERATE(true, false);
     FakeLoop loop;
     auto one = make_pipe(), other = make_pipe();
-    one.put();
-    other.put();
+    const bool hangs_up = GENERATE(false, true);
+    hangs_up ? one.in.close() : one.put();
+    hangs_up ? other.in.close() : other.put();
     int told = 0;
     std::optional<Watch> first, second;
     const auto watch = [&](Channel& pipe, std::optional<Watch>& rival) {

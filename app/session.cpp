@@ -56,7 +56,10 @@ Session::Session(ev::Loop& loop, Options options, User& user)
                      "not done within " + duration_text(*options_.max_time) + " (--max-time)"});
           }),
       reply_(loop, [this] { replies_late(); }),
-      quiet_(loop, [this] { stream_->finish(); }) {}
+      quiet_(loop, [this] { stream_->finish(); }),
+      closing_(loop, [this] {
+          ended({Reason::timeout, "the peer has not closed in time"});
+      }) {}
 
 void Session::connect() {
     backoff_.reset();
@@ -68,7 +71,7 @@ void Session::dial() {
     end_ = {};
     facts_.reset();
     decoder_ = Decoder(*options_.framing, options_.max_frame);
-    greeted_ = awaits_end_ = false;
+    greeted_ = false;
     deadline_.start(options_.connect_timeout);
     dialer_.emplace(loop_, options_.endpoint,
                     [this](bufio::Dialed result) { dialed(std::move(result)); });
@@ -85,18 +88,9 @@ void Session::finish() {
     if (state_ != State::open) return;
     flush();
     if (state_ != State::open) return;
-    if (awaited() > 0) {
-        quiet_.start(quiet_time);
-    } else {
-        await_end();
-    }
+    state_ = State::finishing;
+    watch_end();
     enter(State::finishing);
-}
-
-// Once all is echoed, what else the peer says does not put off the end.
-void Session::await_end() {
-    if (options_.expect == Expect::echo && std::exchange(awaits_end_, true)) return;
-    stream_->finish(options_.close_timeout);
 }
 
 std::uint64_t Session::send(std::string_view payload) {
@@ -127,9 +121,19 @@ void Session::flush() {
     watch_replies();
 }
 
+// What comes meanwhile is neither late nor missing: no time runs but that of -m, and each
+// begins anew afterwards.
 void Session::hold(bool held) {
+    if (held_ && !held) {
+        held_until_ = loop_.now();
+        void_round_trips();
+    }
     held_ = held;
-    if (!held && stream_) stream_changed(*stream_);
+    if (!stream_) return;
+    if (!held) return stream_changed(*stream_);
+    watch_idleness();
+    watch_replies();
+    watch_end();
 }
 
 std::string Session::phase() const {
@@ -166,7 +170,7 @@ void Session::opened() {
     learn();
     if (options_.tls) phases_.tls = ev::Clock::now() - since_;
     deadline_.cancel();
-    if (options_.idle_timeout) deadline_.start(*options_.idle_timeout);
+    watch_idleness();
     enter(State::open);
     flush();
 }
@@ -180,14 +184,15 @@ void Session::stream_changed(bufio::Stream&) {
     if (stream_->bytes_read() > 0 && stream_->open()) backoff_.reset();
     if (state_ == State::handshaking && stream_->open()) opened();
     if (!stream_) return;
-    if (options_.idle_timeout && stream_->open()) deadline_.start(*options_.idle_timeout);
+    watch_idleness();
     outstanding_.stamp(stream_->bytes_written(), read_at_);
     receive();
     if (!stream_) return;
     if (stream_->end() && !held_) return ended(stream_->end());
     if (stream_->input_ended() && !held_) lose_outstanding();
     watch_replies();
-    finish_if_answered();
+    if (options_.expect != Expect::echo) begin_end_anew();  // what comes may be what is wanted
+    watch_end();
     user_.session_changed();
 }
 
@@ -344,7 +349,7 @@ void Session::answer(const Message& message, std::string_view expected,
 
 void Session::tell(const Message& message, const Reply& reply) {
     user_.session_answered(message, reply);
-    if (state_ == State::finishing && quiet_.pending()) quiet_.start(quiet_time);
+    if (state_ == State::finishing) begin_end_anew();
 }
 
 Message Session::take_oldest() {
@@ -378,25 +383,48 @@ void Session::count_anew() {
     changed_.clear();
 }
 
+void Session::watch_idleness() {
+    if (!options_.idle_timeout || !stream_->open()) return;
+    if (held_) return deadline_.cancel();
+    deadline_.start(*options_.idle_timeout);
+}
+
 void Session::watch_replies() {
-    if (awaited() == 0) return reply_.cancel();
-    reply_.start_at(outstanding_.awaited_since() + options_.reply_timeout);
+    if (awaited() == 0 || held_) return reply_.cancel();
+    reply_.start_at(reply_due());
+}
+
+// Of the oldest message that is not late.
+ev::Time Session::reply_due() const {
+    return std::max(outstanding_.awaited_since(), held_until_) + options_.reply_timeout;
 }
 
 void Session::replies_late() {
     settle_unmatched();
-    const ev::Time sent_before = loop_.now() - options_.reply_timeout;
-    while (awaited() > 0 && outstanding_.awaited_since() <= sent_before)
+    while (awaited() > 0 && reply_due() <= loop_.now())
         user_.session_lost(outstanding_.mark_late());
     watch_replies();
-    finish_if_answered();
+    watch_end();
     user_.session_changed();
 }
 
-void Session::finish_if_answered() {
-    if (state_ != State::finishing || awaited() > 0) return;
+void Session::begin_end_anew() {
     quiet_.cancel();
-    await_end();
+    closing_.cancel();
+}
+
+// Ours, once replies pause or all are in; then the peer's.
+void Session::watch_end() {
+    if (state_ != State::finishing) return;
+    if (held_) {
+        begin_end_anew();
+    } else if (awaited() > 0) {
+        if (!quiet_.pending() && !stream_->finishing()) quiet_.start(quiet_time);
+    } else {
+        quiet_.cancel();
+        stream_->finish();
+        if (!closing_.pending()) closing_.start(options_.close_timeout);
+    }
 }
 
 void Session::timed_out() {
@@ -437,7 +465,7 @@ void Session::drop_connection(End end) {
     stream_.reset();
     deadline_.cancel();
     reply_.cancel();
-    quiet_.cancel();
+    begin_end_anew();
 }
 
 // Once all is answered, and we have said that we are done, it does not matter how the peer

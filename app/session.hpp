@@ -107,7 +107,8 @@ public:
     void flush();
     // Something other than the service delays the replies under way: their times don't count.
     void void_round_trips() { outstanding_.void_round_trips(); }
-    // While held, nothing received is looked at, so that the peer meets our back-pressure.
+    // While held, nothing received is looked at, so that the peer meets our back-pressure; and
+    // nobody is told to be late.
     void hold(bool held);
 
     State state() const { return state_; }
@@ -152,10 +153,12 @@ private:
     void lose_outstanding();
     void lose_sent();
     void count_anew();
+    void watch_idleness();
     void watch_replies();
+    ev::Time reply_due() const;
     void replies_late();
-    void finish_if_answered();
-    void await_end();
+    void begin_end_anew();
+    void watch_end();
     void timed_out();
     void ended(bufio::End end);
     void wait_for_retry(bufio::End end);
@@ -189,13 +192,14 @@ private:
     std::string wrong_;        // where they differ: all of them
     std::string changed_;      // of `caret`: the right reply, once it was asked for
     bool greeted_ = false;     // of `caret`: the server's first word has come
-    bool awaits_end_ = false;  // all is answered, and the peer has only to end
     bool held_ = false;
+    ev::Time held_until_{};
     Backoff backoff_;
     ev::Timer deadline_;  // of connecting, then of idleness, or of waiting for the next try
     ev::Timer max_time_;
-    ev::Timer reply_;  // of the oldest message that is not late
-    ev::Timer quiet_;  // while finishing: no reply for a moment
+    ev::Timer reply_;    // of the oldest message that is not late
+    ev::Timer quiet_;    // while finishing: no reply for a moment
+    ev::Timer closing_;  // the peer's own end is waited for
 };
 
 }  // namespace yodel

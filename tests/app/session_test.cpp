@@ -676,6 +676,39 @@ TEST_CASE("what is held waits, and is then looked at") {
     CHECK(((pair.client.session.state() == State::closed) == resets));
 }
 
+TEST_CASE("while held nothing is late, and no wait for an end runs out") {
+    Session::Options options;
+    options.reply_timeout = options.close_timeout = 20ms;
+    options.idle_timeout = 20ms;
+    const auto wait = [](Pair& pair) {
+        const ev::Time until = ev::Clock::now() + 60ms;
+        while (ev::Clock::now() < until) pair.loop.step(1ms);
+    };
+    SECTION("for replies") {
+        Pair pair(options);
+        pair.client.send("a");
+        pair.client.session.hold(true);
+        pair.server.stream->write("a\n");
+        wait(pair);
+        CHECK(pair.client.log.empty());
+        pair.client.session.hold(false);
+        pair.until_logged("right a=a;");
+    }
+    SECTION("for the peer's end") {
+        options.expect = Expect::none;
+        Pair pair(options);
+        pair.client.session.finish();
+        pair.client.session.hold(true);
+        pair.server.stream->write("b\n");
+        wait(pair);
+        CHECK((pair.client.session.state() == State::finishing));
+        pair.client.session.hold(false);
+        pair.until_logged("unasked b;");
+        pair.until_closed();
+        CHECK((pair.client.session.end().reason == Reason::clean));
+    }
+}
+
 TEST_CASE("a round trip is timed from the write to the read, or voided") {
     struct Timer : Client {
         using Client::Client;

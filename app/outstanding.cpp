@@ -38,9 +38,10 @@ void Outstanding::queue_reserved(std::size_t size) {
 }
 
 void Outstanding::note_queued(std::uint64_t end, std::size_t count) {
+    const std::uint64_t id = last_id_ + 1;
     last_id_ += count;
     if (!expected_) return;
-    groups_.push_back({end, count});
+    groups_.push_back({end, count, id});
     count_ += count;
     ++unstamped_;
 }
@@ -140,11 +141,9 @@ std::string_view Outstanding::between(std::uint64_t begin, std::uint64_t end) co
                                  static_cast<std::size_t>(end - begin));
 }
 
-// The groups before it are of one message each.
 Message Outstanding::message(std::size_t i) const {
     const Group& group = groups_[i];
-    const std::uint64_t id = last_id_ - count_ + 1 + i;
-    return {id,         group.count,   payload(i), frame(i),
+    return {group.id,   group.count,   payload(i), frame(i),
             group.sent, group.flushed, group.late, group.voided};
 }
 
@@ -160,6 +159,7 @@ bool Outstanding::ends_by(std::size_t i, std::uint64_t end) {
     first.end = begin(i) + bytes.rfind(framing_.delimiter) + framing_.delimiter.size();
     first.count = whole;
     group.count -= whole;
+    group.id += whole;
     if (i + unstamped_ >= groups_.size()) ++unstamped_;
     groups_.insert(groups_.begin() + static_cast<std::ptrdiff_t>(i), first);
     return true;

@@ -43,6 +43,8 @@ public:
     // there.
     char* reserve(std::size_t size) { return frames_.reserve(size); }
     void queue_reserved(std::size_t size);
+    // An id for a message that is not even queued.
+    std::uint64_t skip() { return ++last_id_; }
     std::uint64_t last_id() const { return last_id_; }
     bool flushed() const { return flushed_ == queued(); }
     // What was queued since the last time, to be written now.
@@ -88,6 +90,7 @@ private:
     struct Group {
         std::uint64_t end = 0;  // the connection's count of bytes once all of it has gone
         std::size_t count = 1;  // messages
+        std::uint64_t id = 0;   // of the first
         ev::Time sent{};        // as in Message
         ev::Time flushed{};
         bool late = false;

@@ -111,9 +111,9 @@ void Reporter::sent(std::string_view payload, std::uint64_t messages) {
     log('>', payload);
 }
 
-void Reporter::missed() {
+void Reporter::missed(const Message& message) {
     ++tally_.sent;
-    ++tally_.lost;
+    lost(message);
 }
 
 void Reporter::answered(const Message& message, const Reply& reply) {

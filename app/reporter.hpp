@@ -40,8 +40,8 @@ public:
     void connected();
     void retrying();
     void sent(std::string_view payload, std::uint64_t messages = 1);
-    // Counts a message that was due and could not be sent.
-    void missed();
+    // A message that was due and could not be sent.
+    void missed(const Message& message);
     void answered(const Message& message, const Reply& reply);
     void lost(const Message& message);
     void unasked(std::string_view payload);

@@ -103,6 +103,8 @@ public:
     // Of `raw`, without a copy: room in the queue, and a message of what was put there.
     char* reserve(std::size_t size) { return outstanding_.reserve(size); }
     std::uint64_t send_reserved(std::size_t size);
+    // The id of a message that can't be sent and is not queued.
+    std::uint64_t skip() { return outstanding_.skip(); }
     std::uint64_t last_id() const { return outstanding_.last_id(); }
     void flush();
     // Something other than the service delays the replies under way: their times don't count.

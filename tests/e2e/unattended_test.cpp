@@ -82,6 +82,22 @@ TEST_CASE("what is due while nobody listens is lost, and the rest goes on") {
     CHECK(contains(outcome.errors, "next try in "));
 }
 
+TEST_CASE("what could not be sent has its number and is told, too") {
+    Server server({"--reset-after", "3", "-f", "line"});
+    std::vector<std::string> command{
+        yodel, "-c", "10", "-i", "5ms", "--retry", "forever", "--retry-delay", "50ms"};
+    command.insert(command.end(), {"127.0.0.1", server.port()});
+    const Outcome told = run(command);
+    CAPTURE(told.output, told.errors);
+    CHECK(lines(told.output) == 10);
+    CHECK(contains(told.output, "seq 10"));
+    command.insert(command.begin() + 1, "--json");
+    const Outcome json = run(command);
+    CAPTURE(json.output);
+    for (int i = 1; i <= 10; ++i)
+        CHECK(contains(json.output, "\"seq\":" + std::to_string(i) + ","));
+}
+
 TEST_CASE("a terminal sees how it goes, while the replies go elsewhere") {
     test::Tty tty({.arguments = {"sh", "-c", yodel + " -c 3 -i 150ms >/dev/null"}});
     const auto progress = [&] { return contains(tty.output(), " echoed, 0 bad, 0 lost, p50"); };

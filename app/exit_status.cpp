@@ -18,7 +18,8 @@ int exit_status(const bufio::End& end) {
     case Reason::lookup: return 6;
     case Reason::connect: return 7;
     case Reason::timeout: return 28;
-    case Reason::tls: return 35;
+    case Reason::tls:
+    case Reason::cut_handshake: return 35;
     case Reason::send: return 55;
     case Reason::receive:
     case Reason::truncated:

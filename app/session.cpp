@@ -484,6 +484,7 @@ bool Session::worth_retrying(Reason reason) const {
     switch (reason) {
     case Reason::lookup:
     case Reason::connect:
+    case Reason::cut_handshake:
     case Reason::send:
     case Reason::receive:
     case Reason::truncated: return true;

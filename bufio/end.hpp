@@ -13,6 +13,7 @@ enum class Reason {
     connect,          // refused, unreachable, no such socket
     timeout,          // a deadline passed
     tls,              // the TLS handshake failed
+    cut_handshake,    // the connection went while it was under way
     certificate,      // the peer's certificate is not accepted
     pin,              // the peer's public key is not the pinned one
     own_certificate,  // ours is missing, unusable or refused

@@ -225,14 +225,14 @@ private:
     }
 
     End system_failure(Reason reason) const {
-        const std::string what = !ready_                     ? "TLS handshake"
-                                 : reason == Reason::receive ? "receiving"
-                                                             : "sending";
-        return system_end(reason, what, socket_.error);
+        if (!ready_) return system_end(Reason::cut_handshake, "TLS handshake", socket_.error);
+        return system_end(reason, reason == Reason::receive ? "receiving" : "sending",
+                          socket_.error);
     }
 
     End early_end() const {
-        return {Reason::tls, "the peer closed the connection during the TLS handshake"};
+        return {Reason::cut_handshake,
+                "the peer closed the connection during the TLS handshake"};
     }
 
     End protocol_failure(Reason reason) {

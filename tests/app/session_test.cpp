@@ -940,6 +940,21 @@ TEST_CASE("what waits for the next connection is not late") {
     CHECK(pair.client.session.awaited() == 1);
 }
 
+TEST_CASE("a connection that goes in the TLS handshake is tried again") {
+    ev::Loop loop;
+    Server server(loop);
+    Session::Options options = persistent(1);
+    options.tls = bufio::TlsContext::client({});
+    Client client(loop, server.port(), options);
+    for (const State next : {State::waiting, State::closed}) {
+        turn_until(loop, [&] { return server.stream && !server.got.empty(); });
+        server.got.clear();
+        server.stream.reset();
+        turn_until(loop, [&] { return client.session.state() == next; });
+        CHECK((client.session.end().reason == Reason::cut_handshake));
+    }
+}
+
 TEST_CASE("a wait for the next try is cut short or ended by hand") {
     Session::Options options = persistent(Session::forever);
     options.retry_delay = 1h;

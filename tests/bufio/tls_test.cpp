@@ -236,7 +236,7 @@ TEST_CASE("TLS: a connection closed in the handshake is told as that") {
     SECTION("without") { ::shutdown(peer, SHUT_WR); }
     SECTION("altogether") { half.peer->socket.reset(); }
     REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
-    CHECK(half.near.reason() == Reason::tls);
+    CHECK(half.near.reason() == Reason::cut_handshake);
     const std::string& text = half.near.text();
     const bool told = text.find("during the TLS handshake") != std::string::npos ||
                       text.find("TLS handshake: ") != std::string::npos;

@@ -29,6 +29,12 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
 
 const std::string trusted = "trusted certificates ";
 
+// OpenSSL passes over what it can't open.
+void check_access(const std::string& path) {
+    if (::access(path.c_str(), R_OK) != 0)
+        refuse(Reason::trust, system_end(Reason::trust, trusted + path, errno).text);
+}
+
 [[noreturn]] void refuse_trust(const std::string& path) {
     refuse(Reason::trust, trusted + path + ": " + openssl_reason());
 }
@@ -37,6 +43,7 @@ void trust(SSL_CTX* context, const std::string& file, const std::string& directo
     ERR_clear_error();
     if (!file.empty() && SSL_CTX_load_verify_file(context, file.c_str()) != 1)
         refuse_trust(file);
+    if (!directory.empty()) check_access(directory + "/.");
     if (!directory.empty() && SSL_CTX_load_verify_dir(context, directory.c_str()) != 1)
         refuse_trust(directory);
 }
@@ -64,8 +71,7 @@ int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* na
 // by hash.
 void trust_system(SSL_CTX* context) {
     const char* const named = std::getenv(X509_get_default_cert_file_env());
-    if (named && *named && ::access(named, R_OK) != 0)
-        refuse(Reason::trust, system_end(Reason::trust, trusted + named, errno).text);
+    if (named && *named) check_access(named);
     SSL_CTX_set_default_verify_dir(context);
     static X509_LOOKUP_METHOD* const method = [] {
         X509_LOOKUP_METHOD* const made = X509_LOOKUP_meth_new("file, once it is needed");

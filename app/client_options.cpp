@@ -226,9 +226,13 @@ void check_pipe(const ClientOptions& options) {
     if (options.escapes && options.session.framing->kind == Framing::Kind::raw)
         throw UsageError("--escapes reads lines, but -f raw has none");
     const Framing& framing = *options.session.framing;
+    const std::size_t limit = options.session.max_frame;
+    if (limit == 0) throw UsageError("--max-frame 0 lets no message pass");
+    if (options.size && *options.size > limit)
+        throw UsageError("--size " + std::to_string(*options.size) + " is over the limit of " +
+                         std::to_string(limit) + " (--max-frame)");
     const std::size_t least = framing.replies_framed() ? 0 : 1;
-    const std::size_t most = std::min(framing.longest(), options.session.max_frame);
-    if (options.size && (*options.size < least || *options.size > most))
+    if (options.size && (*options.size < least || *options.size > framing.longest()))
         throw UsageError("--size " + std::to_string(*options.size) + " does not fit into -f " +
                          std::string(framing.name));
 }

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <clocale>
 #include <csignal>
 #include <cstdlib>
@@ -74,7 +75,7 @@ Unattended::Options unattended_options(const ClientOptions& options) {
     Unattended::Options to{options.session, options.report};
     to.count = options.count.value_or(0);
     to.interval = options.interval.value_or(to.interval);
-    to.size = options.size.value_or(to.size);
+    to.size = options.size.value_or(std::min(to.size, options.session.max_frame));
     to.window = options.window.value_or(to.window);
     return to;
 }

@@ -33,6 +33,13 @@ TEST_CASE("so many messages of that size are sent and counted") {
     CHECK(contains(outcome.errors, "3 sent, 3 echoed, 0 bad, 0 lost; rtt"));
 }
 
+TEST_CASE("the usual size gives way to a shorter limit") {
+    const Outcome outcome = run({yodel, "-c", "1", "-i", "0", "--max-frame", "10"});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.output.starts_with("10 bytes, seq 1, "));
+    CHECK(outcome.status == 0);
+}
+
 TEST_CASE("each framing carries them") {
     const std::string framing = GENERATE("line", "crlf", "nul", "len1", "len2", "len4",
                                          "len2le", "len4le", "caret", "raw");

@@ -20,6 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <system_error>
 
@@ -146,6 +147,9 @@ int main(int argc, char* argv[]) {
     } catch (const bufio::TlsError& error) {
         complain("yodel", error.what());
         return exit_status(error.end());
+    } catch (const std::bad_alloc&) {
+        complain("yodel", "out of memory");
+        return reply_wrong_or_lost;
     } catch (const std::exception& error) {
         complain("yodel", error.what());
         return reply_wrong_or_lost;

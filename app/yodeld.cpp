@@ -15,6 +15,7 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -190,6 +191,9 @@ int main(int argc, char* argv[]) {
     } catch (const bufio::TlsError& error) {
         complain("yodeld", error.what());
         return exit_status(error.end()) == 77 ? 58 : exit_status(error.end());
+    } catch (const std::bad_alloc&) {
+        complain("yodeld", "out of memory");
+        return cannot_run;
     } catch (const std::exception& error) {
         complain("yodeld", error.what());
         return cannot_run;

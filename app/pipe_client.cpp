@@ -222,7 +222,7 @@ void PipeClient::output_changed() {
 }
 
 void PipeClient::stop_if_done() {
-    if (session_.state() == Session::State::closed && reporter_.output().done()) loop_.stop();
+    if (reporter_.done()) loop_.stop();
 }
 
 }  // namespace yodel

@@ -175,6 +175,11 @@ void Reporter::ended(const std::string& trouble) {
     output_.flush();
 }
 
+bool Reporter::done() const {
+    return session_.state() == Session::State::closed &&
+           (output_.done() || session_.out_of_time());
+}
+
 int Reporter::finish(const std::string& trouble) {
     const int code = status(trouble);
     const bool log_whole = !log_ || log_->finish();

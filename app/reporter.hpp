@@ -48,6 +48,8 @@ public:
     void received(std::string_view bytes);  // of `raw`: also what is no message's reply
     // The connection is closed for good: tells what belongs on standard output.
     void ended(const std::string& trouble);
+    // Nothing more will be said on standard output: all of it was, or there is no time left.
+    bool done() const;
     // What is said when all is over; returns the exit status. `trouble`: what went wrong on our
     // side of the connection.
     int finish(const std::string& trouble);

@@ -49,12 +49,7 @@ Session::Session(ev::Loop& loop, Options options, User& user)
       outstanding_(*options_.framing, options_.expect != Expect::none, options_.together),
       backoff_(options_.retry_delay, std::random_device()()),
       deadline_(loop, [this] { timed_out(); }),
-      max_time_(
-          loop,
-          [this] {
-              close({Reason::timeout,
-                     "not done within " + duration_text(*options_.max_time) + " (--max-time)"});
-          }),
+      max_time_(loop, [this] { time_over(); }),
       reply_(loop, [this] { replies_late(); }),
       quiet_(loop, [this] { stream_->finish(); }),
       closing_(loop, [this] {
@@ -435,6 +430,12 @@ void Session::timed_out() {
     ended({Reason::timeout, "no connection to " + options_.endpoint.text() + " within " +
                                 duration_text(options_.connect_timeout) + ": still " +
                                 phase()});
+}
+
+void Session::time_over() {
+    out_of_time_ = true;
+    close({Reason::timeout,
+           "not done within " + duration_text(*options_.max_time) + " (--max-time)"});
 }
 
 void Session::ended(End end) {

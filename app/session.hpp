@@ -117,6 +117,7 @@ public:
     std::string phase() const;                 // of connecting, in words
     ev::Time since() const { return since_; }  // when the state was entered
     const bufio::End& end() const { return end_; }
+    bool out_of_time() const { return out_of_time_; }  // the end of --max-time
     // While waiting: the number of the next try in a row, from 1, and its time.
     unsigned retry() const { return backoff_.count(); }
     ev::Time retry_time() const { return deadline_.deadline(); }
@@ -162,6 +163,7 @@ private:
     void begin_end_anew();
     void watch_end();
     void timed_out();
+    void time_over();
     void ended(bufio::End end);
     void wait_for_retry(bufio::End end);
     void close(bufio::End end);
@@ -195,6 +197,7 @@ private:
     std::string changed_;      // of `caret`: the right reply, once it was asked for
     bool greeted_ = false;     // of `caret`: the server's first word has come
     bool held_ = false;
+    bool out_of_time_ = false;
     ev::Time held_until_{};
     Backoff backoff_;
     ev::Timer deadline_;  // of connecting, then of idleness, or of waiting for the next try

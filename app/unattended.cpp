@@ -123,7 +123,7 @@ void Unattended::output_changed() {
 }
 
 void Unattended::stop_if_done() {
-    if (session_.state() == Session::State::closed && reporter_.output().done()) loop_.stop();
+    if (reporter_.done()) loop_.stop();
 }
 
 void Unattended::show_progress() {

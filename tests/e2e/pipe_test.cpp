@@ -590,6 +590,18 @@ TEST_CASE("a reader that takes nothing holds up the input, and memory stays") {
     CHECK(client.output().size() == size);
 }
 
+TEST_CASE("a reader that takes nothing does not outlast the time for all of it") {
+    Server server;
+    const test::Folder folder;
+    const Outcome outcome =
+        run({"sh", "-c",
+             "mkfifo \"$2\"; exec 3<>\"$2\"; "
+             "exec \"$0\" -m 300ms -f raw 127.0.0.1 \"$1\" </dev/zero >\"$2\"",
+             yodel, server.port(), folder.path("fifo")});
+    CHECK(outcome.status == 28);
+    CHECK(contains(outcome.errors, "not done within 300ms (--max-time)"));
+}
+
 TEST_CASE("help and version go to standard output") {
     const Outcome help = run({yodel, "--help"});
     CHECK(help.status == 0);

@@ -109,6 +109,13 @@ void Reporter::retrying() {
 void Reporter::sent(std::string_view payload, std::uint64_t messages) {
     tally_.sent += messages;
     log('>', payload);
+    if (options_.form != Form::json || session_.options().expect != Expect::none) return;
+    std::uint64_t id = session_.last_id() - messages;
+    const ev::Time now = ev::Clock::now();
+    for (const std::string_view piece : pieces(*session_.options().framing, payload)) {
+        const Message message{++id, 1, piece, {}, now, now, false, false};
+        tell_message(id, "sent", &message, nullptr);
+    }
 }
 
 void Reporter::missed(const Message& message) {

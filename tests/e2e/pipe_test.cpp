@@ -441,6 +441,18 @@ TEST_CASE("json tells how long TLS took, also where it was done at once") {
     }
 }
 
+TEST_CASE("json tells what was sent where nothing is awaited") {
+    Server server;
+    const Outcome outcome =
+        run({yodel, "--json", "--expect", "none", "127.0.0.1", server.port()}, "a\nbc\n");
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    for (const char* const start :
+         {"\"seq\":1,\"sent_bytes\":1,\"sent_us\":", "\"seq\":2,\"sent_bytes\":2,\"sent_us\":"})
+        CHECK(contains(outcome.output, start));
+    CHECK(contains(outcome.output, "\"verdict\":\"sent\""));
+}
+
 TEST_CASE("json tells of an end that is none") {
     const Outcome refused =
         run({yodel, "--json", "127.0.0.1", std::to_string(test::free_port())}, "a\n");

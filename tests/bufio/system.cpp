@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 namespace test {
 
@@ -51,13 +50,13 @@ std::size_t allocations() { return allocation_count; }
 
 using test::current;
 
-void* operator new(std::size_t size) {
+// operator new, where the objects linked here ask for it.
+void* real_new(std::size_t size) __asm__("__real_" OPERATOR_NEW);
+void* counted_new(std::size_t size) __asm__("__wrap_" OPERATOR_NEW);
+void* counted_new(std::size_t size) {
     ++test::allocation_count;
-    if (void* const memory = std::malloc(size)) return memory;
-    throw std::bad_alloc();
+    return real_new(size);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 extern "C" {
 

@@ -94,6 +94,13 @@ ScreenClient::Options screen_options(const ClientOptions& options) {
     return to;
 }
 
+// How long a probe waits for the server's end. What a server has against our certificate, or
+// the want of one, it may say only after the handshake.
+ev::Duration probe_end(const ClientOptions& options) {
+    const ev::Duration longest = options.use_tls ? std::chrono::seconds(1) : ev::Duration();
+    return std::min(options.session.close_timeout, longest);
+}
+
 template <class Client>
 int run(ev::Loop& loop, Client& client, int& signo) {
     const Ending ending(loop, [&] {
@@ -121,7 +128,7 @@ int run(ClientOptions options, int& signo) {
         throw UsageError("--scrollback is of the full screen, which needs a terminal and none "
                          "of --no-tui, -c, -i, --size, -z, --json");
     options.session.retries = options.retries.value_or(0);
-    if (options.report.probe) options.session.close_timeout = ev::Duration::zero();
+    if (options.report.probe) options.session.close_timeout = probe_end(options);
     if (options.unattended()) {
         Unattended client(loop, unattended_options(options));
         return run(loop, client, signo);

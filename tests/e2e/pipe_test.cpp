@@ -309,6 +309,9 @@ TEST_CASE("a server that demands a client certificate gets it, or the user a wor
     const Outcome without = run(command, "a\n");
     CHECK(without.status == 58);
     CHECK(contains(without.errors, "demands a client certificate"));
+    auto probe = command;
+    probe.insert(probe.begin() + 1, "-z");
+    CHECK(run(probe).status == 58);
     command.insert(command.end(), {"--cert", certificates.file("good.pem"), "--key",
                                    certificates.file("good.key")});
     CHECK(run(command, "a\n").output == "a\n");

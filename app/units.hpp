@@ -22,8 +22,8 @@ std::string format(const char* pattern, Arguments... arguments) {
 
 // A number, fractions allowed, with ms, s, m or h; alone it means seconds.
 std::optional<ev::Duration> parse_duration(std::string_view text);
-// A whole number of bytes, with k, M or G (powers of 1024). None is so large that the sum of two
-// overflows.
+// A whole number of bytes, with k, M or G (powers of 1024). None is so large that the sum of
+// two overflows.
 std::optional<std::size_t> parse_size(std::string_view text);
 std::optional<unsigned> parse_number(std::string_view text, unsigned least, unsigned most);
 

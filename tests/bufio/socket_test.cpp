@@ -3,6 +3,7 @@
 
 #include "tests/bufio/fixture.hpp"
 #include "tests/bufio/system.hpp"
+#include "tests/support/allocations.hpp"
 
 #include <cerrno>
 
@@ -100,12 +101,12 @@ TEST_CASE("an echo in the steady state allocates nothing") {
     plain.near.got.reserve(1000);
     std::size_t before = 0;
     for (std::size_t i = 1; i <= 100; ++i) {
-        if (i == 10) before = allocations();
+        if (i == 10) before = test::allocations.count;
         plain.near.stream->write("ping");
         while (plain.near.got.size() < 4 * i && plain.loop.step(patience)) {
         }
     }
-    CHECK(allocations() == before);
+    CHECK(test::allocations.count == before);
 }
 
 TEST_CASE("calls that were interrupted are made again") {

@@ -3,7 +3,6 @@
 #include <netdb.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +11,6 @@ namespace test {
 
 namespace {
 Faults* current = nullptr;
-std::atomic<std::size_t> allocation_count = 0;
 
 addrinfo* make_entry(const bufio::Address& address) {
     auto* const made = static_cast<addrinfo*>(std::calloc(1, sizeof(addrinfo)));
@@ -44,19 +42,9 @@ bool refused(long allowed) {
 Faults::Faults() { current = this; }
 Faults::~Faults() { current = nullptr; }
 
-std::size_t allocations() { return allocation_count; }
-
 }  // namespace test
 
 using test::current;
-
-// operator new, where the objects linked here ask for it.
-void* real_new(std::size_t size) __asm__("__real_" OPERATOR_NEW);
-void* counted_new(std::size_t size) __asm__("__wrap_" OPERATOR_NEW);
-void* counted_new(std::size_t size) {
-    ++test::allocation_count;
-    return real_new(size);
-}
 
 extern "C" {
 

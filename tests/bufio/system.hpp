@@ -32,7 +32,4 @@ struct Faults {
     std::size_t send_calls = 0;
 };
 
-// Calls of operator new so far, by bufio and the tests.
-std::size_t allocations();
-
 }  // namespace test

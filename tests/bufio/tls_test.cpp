@@ -4,6 +4,7 @@
 #include "tests/bufio/certificates.hpp"
 #include "tests/bufio/fixture.hpp"
 #include "tests/bufio/system.hpp"
+#include "tests/support/allocations.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -572,12 +573,12 @@ TEST_CASE("TLS: an echo in the steady state allocates nothing") {
     secure.near.got.reserve(1000);
     std::size_t before = 0;
     for (std::size_t i = 1; i <= 100; ++i) {
-        if (i == 10) before = allocations();
+        if (i == 10) before = test::allocations.count;
         secure.near.stream->write("ping");
         while (secure.near.got.size() < 4 * i && secure.loop.step(patience)) {
         }
     }
-    CHECK(allocations() == before);
+    CHECK(test::allocations.count == before);
 }
 
 TEST_CASE("TLS: an echo takes one call to read and one to write") {

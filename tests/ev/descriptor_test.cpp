@@ -318,7 +318,7 @@ TEST_CASE("thousands of descriptors are told in one turn", "[descriptor]") {
     std::size_t told = 0;
     std::vector<Fd> fds;
     std::vector<Watch> watches;
-    while (watches.size() + 50 < std::min<std::size_t>(limit.allowed(), 5050)) {
+    while (watches.size() + 50 < std::min<rlim_t>(limit.allowed(), 5050)) {
         fds.emplace_back(::dup(pipe.out));
         watches.emplace_back(loop, fds.back(), ev::readable, [&](Events) { ++told; });
     }

@@ -1,4 +1,5 @@
 #include "ev/timer_queue.hpp"
+#include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
@@ -9,16 +10,6 @@
 using namespace std::chrono_literals;
 using ev::Time;
 using ev::TimerQueue;
-
-static std::size_t largest_allocation = 0;  // bytes
-
-// operator new, where the objects linked here ask for it.
-extern "C" void* __real__Znwm(std::size_t size);
-extern "C" void* __wrap__Znwm(std::size_t size);
-void* __wrap__Znwm(std::size_t size) {
-    largest_allocation = std::max(largest_allocation, size);
-    return __real__Znwm(size);
-}
 
 namespace {
 
@@ -215,7 +206,7 @@ TEST_CASE("timers ended or started earlier again and again do not pile up", "[qu
     TimerQueue queue;
     auto* const earlier = queue.create();
     const int often = GENERATE(1, 10, 1'000'000);
-    largest_allocation = 0;
+    test::allocations.largest = 0;
     for (int left = steps(1'000'000); left > 0; --left) {
         auto* const other = queue.create();
         queue.start(*other, at(1h));
@@ -223,7 +214,7 @@ TEST_CASE("timers ended or started earlier again and again do not pile up", "[qu
         if (left % often == 0) queue.next();
         queue.destroy(other);
     }
-    CHECK(largest_allocation < 10'000);
+    CHECK(test::allocations.largest < 10'000);
     CHECK(turn(queue, at(2h)) == Timers{earlier});
 }
 

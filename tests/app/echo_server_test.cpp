@@ -231,7 +231,8 @@ TEST_CASE("a storm of clients, each gone by a reset at a moment of its own") {
     ::getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
-    const std::size_t burst = std::min<std::size_t>(1000, (limit.rlim_cur - 100) / 2);
+    const auto burst =
+        static_cast<std::size_t>(std::min<rlim_t>(1000, (limit.rlim_cur - 100) / 2));
     EchoServer::Options options;
     options.max_connections = burst;
     House house(std::move(options));

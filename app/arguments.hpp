@@ -20,6 +20,7 @@ Value checked(const std::optional<Value>& value, const std::string& text, const 
 
 // These throw UsageError too.
 ev::Duration duration_argument(const std::string& text);
+std::optional<ev::Duration> limit_argument(const std::string& text);  // 0: none, as in curl
 const Framing* framing_argument(const std::string& text);
 
 }  // namespace yodel

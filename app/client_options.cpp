@@ -86,16 +86,16 @@ std::vector<Option> connection_options(ClientOptions& to) {
          [&](auto& text) { session.endpoint.path = text; }},
         {'w', "connect-timeout", "D", "for look-up, TCP and TLS together (10s)",
          [&](auto& text) { session.connect_timeout = duration_argument(text); }},
-        {'m', "max-time", "D", "for all of it (off)",
-         [&](auto& text) { session.max_time = duration_argument(text); }},
+        {'m', "max-time", "D", "for all of it (0: off)",
+         [&](auto& text) { session.max_time = limit_argument(text); }},
         {'z', nullptr, nullptr, "connect, tell so, and leave",
          [&](auto&) { to.report.probe = true; }},
         {0, "retry", "N", "tries after a failed one, or forever (screen: forever, pipe: 0)",
          [&](auto& text) { to.retries = retries(text); }},
         {0, "retry-delay", "D", "before the first of them, doubling to 30s (0.5s)",
          [&](auto& text) { session.retry_delay = duration_argument(text); }},
-        {0, "idle-timeout", "D", "end when nothing comes or goes for so long (off)",
-         [&](auto& text) { session.idle_timeout = duration_argument(text); }},
+        {0, "idle-timeout", "D", "end when nothing comes or goes for so long (0: off)",
+         [&](auto& text) { session.idle_timeout = limit_argument(text); }},
     };
 }
 

@@ -384,6 +384,15 @@ TEST_CASE("a connection on which nothing happens ends with the idle timeout") {
     CHECK(contains(client.errors(), "nothing sent or received for 50ms"));
 }
 
+TEST_CASE("a limit of 0 is none, in the client and in the server") {
+    Server server({"--idle-timeout", "0"});
+    const Outcome outcome = run(
+        {yodel, "--idle-timeout", "0", "--max-time", "0", "127.0.0.1", server.port()}, "a\n");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output == "a\n");
+}
+
 TEST_CASE("a signal ends the program orderly, and by itself") {
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
     Server server;

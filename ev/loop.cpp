@@ -164,14 +164,13 @@ static constexpr std::size_t many = 32;
 
 void Loop::grow() {
     may_grow_ = false;
-    std::unique_ptr<Waiter> epoll;
     try {
-        epoll = make_waiter("epoll");
+        std::unique_ptr<Waiter> epoll = make_waiter("epoll");
+        waiter_->hand_over(*epoll);
+        waiter_ = std::move(epoll);
     } catch (const std::exception&) {
-        return;  // not on this system, or no descriptor left for it: poll does it too
+        // Not on this system, or not with these descriptors: poll does it too.
     }
-    waiter_->hand_over(*epoll);
-    waiter_ = std::move(epoll);
 }
 
 // After a busy turn the next event is often there already, or will be soon: a look without

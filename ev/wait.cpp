@@ -62,9 +62,17 @@ void Waiter::set(Watched& watched, Events interest) {
     watched_.pop_back();
 }
 
-void Waiter::hand_over(Waiter& successor) {
-    for (Watched* watched : std::exchange(watched_, {}))
-        successor.set(*watched, std::exchange(watched->interest, none));
+// Into an empty one, each comes to the place that it has here.
+void Waiter::hand_over(Waiter& successor) const {
+    for (Watched* watched : watched_) {
+        const Events interest = std::exchange(watched->interest, none);
+        try {
+            successor.set(*watched, interest);
+        } catch (...) {
+            watched->interest = interest;
+            throw;
+        }
+    }
 }
 
 std::unique_ptr<Waiter> make_poll_waiter(PollCall call, int highest) {

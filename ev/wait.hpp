@@ -35,7 +35,8 @@ public:
     // Changes the interest. Without any, the descriptor is out of the set and costs nothing.
     void set(Watched& watched, Events interest);
     std::size_t size() const { return watched_.size(); }
-    void hand_over(Waiter& successor);
+    // What both then hold is for the successor to change; where it throws, for this one.
+    void hand_over(Waiter& successor) const;
     // Waits for at most `milliseconds` (-1: without limit) and appends what is ready.
     // An interruption by a signal is an ordinary return with nothing ready.
     virtual void wait(int milliseconds, std::vector<Ready>& ready) = 0;

@@ -1,6 +1,9 @@
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
 
+#ifdef __linux__
+#    include <sys/epoll.h>
+#endif
 #include <sys/resource.h>
 #include <sys/select.h>
 
@@ -369,6 +372,9 @@ public:
                                   told_.push_back(i);
                               });
     }
+    void join(int silent) {
+        watches_.emplace_back(*loop_, silent, ev::readable, [](ev::Events) {});
+    }
     // Each is told once what it is sent.
     bool all_hear() {
         told_.clear();
@@ -422,6 +428,24 @@ TEST_CASE("where epoll can't be had, poll goes on", "[descriptor]") {
     }
     CHECK(crowd.all_hear());
     CHECK_FALSE(Crowd::uses_epoll());
+}
+
+TEST_CASE("where epoll refuses a descriptor, poll goes on with them all", "[descriptor]") {
+    // A set within a set within a set, as deep as may be: it can be in no other.
+    std::vector<Fd> sets;
+    epoll_event readable{EPOLLIN, {}};
+    do {
+        sets.emplace_back(::epoll_create1(0));
+        REQUIRE(sets.back() >= 0);
+    } while (sets.size() < 2 ||
+             ::epoll_ctl(sets.back(), EPOLL_CTL_ADD, sets[sets.size() - 2], &readable) == 0);
+    Crowd crowd;
+    for (int i = 0; i < 10; ++i) crowd.join();
+    crowd.join(sets[sets.size() - 2]);
+    for (int i = 0; i < 50; ++i) crowd.join();
+    CHECK(crowd.all_hear());
+    crowd.join();
+    CHECK(crowd.all_hear());
 }
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "app/units.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,13 @@ constexpr std::size_t high_water = 256 * 1024;
 constexpr std::size_t low_water = high_water / 4;
 
 constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
+
+// Of the terminal that standard error is; one that does not know has 80.
+std::size_t columns() {
+    winsize size{};
+    ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+    return size.ws_col > 0 ? size.ws_col : 80;
+}
 
 }  // namespace
 
@@ -132,6 +140,7 @@ void Unattended::show_progress() {
     if (tally.round_trips.count() > 0)
         text += ", p50 " + milliseconds_text(tally.round_trips.percentile(50)) + " ms";
     clear_progress();
+    text.resize(std::min(text.size(), columns() - 1));  // in the last one some go to a new row
     std::fputs(text.c_str(), stderr);
     progress_width_ = text.size();
     progress_due_.start(progress_time);

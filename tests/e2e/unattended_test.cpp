@@ -113,6 +113,14 @@ TEST_CASE("a terminal sees how it goes, while the replies go elsewhere") {
     CHECK(tty.wait_exit() == 0);
 }
 
+TEST_CASE("how it goes takes one row of a narrow terminal, and leaves none") {
+    test::Tty tty(
+        {.arguments = {"sh", "-c", yodel + " -c 3 -i 150ms >/dev/null"}, .size = {24, 20}});
+    REQUIRE(tty.wait_for([&] { return contains(tty.output(), " sent, "); }));
+    CHECK(tty.wait_exit() == 0);
+    CHECK(tty.row(0) == "yodel: 3 sent, 3 ech");
+}
+
 TEST_CASE("^C on the terminal ends it with the sum of all") {
     Server server({"--drop", "0.5", "-f", "line"});
     test::Tty tty(

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
@@ -126,17 +127,18 @@ private:
     void report() const {
         const EchoServer::Counters counters = server_.counters();
         const struct {
-            const char* name;
+            std::string name;
             std::uint64_t count;
         } rows[] = {{"connections", server_.connections()}, {"accepted", counters.accepted},
-                    {"turned away", counters.turned_away},  {"failed", counters.failed},
-                    {"bytes in", counters.bytes_in},        {"bytes out", counters.bytes_out}};
+                    {"turned_away", counters.turned_away},  {"failed", counters.failed},
+                    {"bytes_in", counters.bytes_in},        {"bytes_out", counters.bytes_out}};
         std::string text;
         JsonObject object;
         for (const auto& row : rows) {
             text += (text.empty() ? "" : ", ") + std::to_string(row.count) + " " + row.name;
             object.number(row.name, row.count);
         }
+        std::replace(text.begin(), text.end(), '_', ' ');
         tell(text, object);
     }
 

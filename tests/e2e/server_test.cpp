@@ -95,8 +95,8 @@ TEST_CASE("option --json: objects, one a line, on both outputs") {
     CHECK(contains(first, "}\n{\"pinnedpubkey\":\"sha256//"));
     server.kill(SIGUSR1);
     CHECK(server.wait_for_errors(
-        "{\"connections\":0,\"accepted\":0,\"turned away\":0,\"failed\":0,"
-        "\"bytes in\":0,\"bytes out\":0}\n"));
+        "{\"connections\":0,\"accepted\":0,\"turned_away\":0,\"failed\":0,"
+        "\"bytes_in\":0,\"bytes_out\":0}\n"));
 }
 
 TEST_CASE("the pin that is printed is the one to use") {

@@ -63,6 +63,21 @@ TEST_CASE("the manual page has the options that --help has") {
     }
 }
 
+TEST_CASE("the manual page has what --json tells") {
+    Server server({"--corrupt", "0.5"});
+    const std::string told =
+        run({yodel, "--json", "-W", "50ms", "127.0.0.1", server.port()}, "a\nb\nc\nd\n")
+            .output +
+        run({yodel, "--json", "--tls", "-z"}).output;
+    const std::string page = contents(std::string(MANUALS) + "/yodel.1");
+    const std::set<std::string> fields = options_in(told, std::regex("\"([a-z0-9_]+)\":"));
+    CHECK(fields.size() > 30);
+    for (const std::string& field : fields) {
+        CAPTURE(field);
+        CHECK(std::regex_search(page, std::regex("\n\\.(Pq )?Va [^\n]*\\b" + field + "\\b")));
+    }
+}
+
 TEST_CASE("option --color has its say over NO_COLOR") {
     struct Case {
         std::string when;

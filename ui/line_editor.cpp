@@ -184,9 +184,12 @@ int LineEditor::columns_to_cursor(int width) const {
     return sum;
 }
 
-// Scrolls by half a row, so that typing on does not scroll at each key.
+// Scrolls by half a row, so that typing on does not scroll at each key, and that what is
+// before the cursor is seen.
 void LineEditor::scroll_to_cursor(int width) {
-    if (left_ <= cursor_ && columns_to_cursor(width) < width) return;
+    if (std::exchange(width_, width) != width) left_ = 0;  // in a wider row more may fit
+    const bool before_seen = left_ < cursor_ || left_ == 0;
+    if (before_seen && columns_to_cursor(width) < width) return;
     left_ = cursor_;
     for (int room = width / 2; left_ > 0;) {
         const auto before = previous_cell(text_, left_);

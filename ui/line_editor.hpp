@@ -31,7 +31,8 @@ public:
     std::size_t cursor() const { return cursor_; }  // a byte offset into text()
     bool empty() const { return text_.empty(); }
 
-    // What is seen of it in `width` columns, scrolled so that the cursor is seen.
+    // What is seen of it in `width` columns, scrolled so that the cursor is seen, and what is
+    // before it.
     struct View {
         Row row;
         int cursor = 0;  // column, below `width` if that is not 0
@@ -72,6 +73,7 @@ private:
     std::string text_;
     std::size_t cursor_ = 0;  // where a cell begins, or the end
     std::size_t left_ = 0;    // the first byte seen
+    int width_ = 0;           // of the last view()
     std::string killed_;
     bool killing_ = false;  // the last key killed
     bool joins_ = false;    // the one before, too: their texts are one

@@ -163,12 +163,28 @@ TEST_CASE("the view scrolls by half a row") {
     REQUIRE(seen(editor, 8) == "0123456@7");
     type(editor, "7");
     REQUIRE(seen(editor, 8) == "4567@4");
-    type(editor, "\x02\x02\x02\x02");
-    REQUIRE(seen(editor, 8) == "4567@0");
+    type(editor, "\x02\x02\x02");
+    REQUIRE(seen(editor, 8) == "4567@1");
     type(editor, "\x02");
-    REQUIRE(seen(editor, 8) == "01234567@3");
+    REQUIRE(seen(editor, 8) == "01234567@4");
     editor.clear();
     REQUIRE(seen(editor, 8) == "@0");
+}
+
+TEST_CASE("the view never hides text beside blank columns") {
+    LineEditor editor;
+    type(editor, "0123456789");
+    SECTION("when its row gets wider") {
+        REQUIRE(seen(editor, 4) == "89@2");
+        REQUIRE(seen(editor, 11) == "0123456789@10");
+    }
+    SECTION("when it is deleted up to there") {
+        REQUIRE(seen(editor, 10) == "56789@5");
+        type(editor, "\x7f\x7f\x7f\x7f");
+        REQUIRE(seen(editor, 10) == "5@1");
+        type(editor, "\x7f");
+        REQUIRE(seen(editor, 10) == "01234@5");
+    }
 }
 
 TEST_CASE("stand-ins are marked in the view") {

@@ -66,7 +66,6 @@ std::optional<KeyCode> lettered(char final) {
     case 'H': return KeyCode::home;
     case 'F': return KeyCode::end;
     case 'P': return KeyCode::f1;
-    case 'M': return KeyCode::enter;  // of the keypad
     default: return std::nullopt;
     }
 }
@@ -112,6 +111,7 @@ Parsed parse_csi(std::string_view bytes) {
 
 Parsed parse_ss3(std::string_view bytes) {
     if (bytes.size() < 3) return incomplete;
+    if (bytes[2] == 'M') return pressed(3, plain(KeyCode::enter));  // of the keypad
     const auto code = lettered(bytes[2]);
     return code ? pressed(3, plain(*code)) : Parsed{3};
 }

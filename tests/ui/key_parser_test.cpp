@@ -82,6 +82,7 @@ TEST_CASE("keys are the same wherever their bytes are cut") {
         {"\x1b[1;2A\x1b[1;3A\x1b[1;5C\x1b[3;7~\x1b\x1b[B",
          {key(plain(KeyCode::up)), key(alt(KeyCode::up)), key(ctrl(KeyCode::right)),
           key({KeyCode::del, 0, true, true}), key(alt(KeyCode::down))}},
+        {"\x1bOM\x1b[<0;10;3M\x1b[<0;10;3m", {key(plain(KeyCode::enter))}},
         {"\x1b[?1;2c\x1b[200;300;400x\x1b[24~\x1bOz\x1b[[Bk", {key(plain('k'), "k")}},
         {"\x1b[12\x03k", {key(ctrl('c')), key(plain('k'), "k")}},
         {"\x1b[200~a\rb\r\n\x1b[A\xe4\xbd\x1b[201\x1b[201~k",

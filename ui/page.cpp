@@ -1,9 +1,15 @@
 #include "ui/page.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace ui {
+namespace {
+
+constexpr std::size_t beyond_all = std::numeric_limits<std::size_t>::max() / 2;  // rows
+
+}  // namespace
 
 Page::Page(Compose compose) : compose_(std::move(compose)) {}
 
@@ -14,6 +20,8 @@ bool Page::press(const Key& key, int height) {
     if (key.chord == plain(KeyCode::page_down)) return top_ += page, true;
     if (key.chord == plain(KeyCode::up)) return top_ -= std::min<std::size_t>(top_, 1), true;
     if (key.chord == plain(KeyCode::page_up)) return top_ -= std::min(top_, page), true;
+    if (key.chord == alt('<')) return top_ = 0, true;
+    if (key.chord == alt('>')) return top_ = beyond_all, true;
     return false;
 }
 

@@ -19,8 +19,8 @@ public:
 
     explicit Page(Compose compose);
 
-    // Scrolls a page of `height` rows, if the key is one for that. False: it means nothing
-    // here.
+    // Scrolls a page of `height` rows, or to its ends, if the key is one for that. False: it
+    // means nothing here.
     bool press(const Key& key, int height);
 
     // What is seen, at most `height` rows of at most `width` columns each.

@@ -48,6 +48,15 @@ TEST_CASE("a page is scrolled by rows and by windows, within its ends") {
     REQUIRE(seen(page, 3) == "012");
 }
 
+TEST_CASE("a page is scrolled to its ends") {
+    Page page = numbered(8);
+    REQUIRE(page.press({ui::alt('>'), {}}, 3));
+    REQUIRE(press(page, KeyCode::page_down, 3));
+    REQUIRE(seen(page, 3) == "567");
+    REQUIRE(page.press({ui::alt('<'), {}}, 3));
+    REQUIRE(seen(page, 3) == "012");
+}
+
 TEST_CASE("a page that fits is not scrolled, and fills no more than it has") {
     Page page = numbered(2);
     REQUIRE(press(page, KeyCode::page_down, 5));

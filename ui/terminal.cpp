@@ -232,6 +232,7 @@ struct Terminal::Screen {
         fcntl(fileno(file), F_SETFD, FD_CLOEXEC);
         // Terminals that know no pastes ignore the switch, if they know its form.
         pastes = sequence("cup").compare(0, 2, "\x1b[") == 0;
+        if (sequence("rmcup").empty()) clear_row = sequence("el");
     }
     ~Screen() {
         delscreen(screen);
@@ -246,7 +247,8 @@ struct Terminal::Screen {
     const int output;
     std::FILE* file;  // to which curses writes: the canvas
     SCREEN* screen;
-    termios settings;  // while the terminal is ours
+    termios settings;       // while the terminal is ours
+    std::string clear_row;  // the last one, where the shell goes on if this is its screen
     bool pastes;
     bool colors = false;
 };
@@ -349,6 +351,7 @@ void Terminal::leave() {
     if (screen_->pastes) put(paste_off);
     endwin();
     put_drawing();
+    put(screen_->clear_row);
     write_out();
     if (!in_background()) tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
     rescue.needed = 0;

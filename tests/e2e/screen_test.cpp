@@ -698,6 +698,11 @@ TEST_CASE("terminals of other kinds do") {
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "hello");
     REQUIRE(tty.wait_for("hello ✓"));
+    tty.send("\x1b[1;3A");
+    REQUIRE(tty.wait_for("Enter opens it"));
+    tty.send("\x03\x03");
+    check_gone(tty, 0);
+    CHECK(last_row(tty, 24).empty());  // there the shell goes on
 }
 
 TEST_CASE("a terminal that can't place its cursor gets the pipe mode") {

@@ -161,15 +161,15 @@ bool ScreenClient::press_in_search(const ui::Key& key) {
     return given_up;
 }
 
-// First what to find is typed; then n and N go on, until another key.
+// First what to find is typed, until it is found; then n and N go on, until another key.
 bool ScreenClient::press_in_find(const ui::Key& key) {
     if (find_ && key.chord == ui::plain(KeyCode::enter)) {
         finding_ = transcript().search(find_->text());
-        if (!finding_ && !find_->empty())
-            conversation_.note("not found: " + find_->text(), Style::warn);
-        find_.reset();
+        find_failed_ = !finding_ && !find_->empty();
+        if (!find_failed_) find_.reset();
         return true;
     }
+    find_failed_ = false;
     if (find_ && gives_up(key)) return find_.reset(), true;
     if (find_ && !find_->press(key)) find_.reset();
     if (find_) return true;
@@ -363,7 +363,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
         ui::cut(row, width);
         return row;
     }
-    if (find_) ui::append(row, "find: ", Style::dim);
+    if (find_) ui::append(row, find_failed_ ? "not found: " : "find: ", Style::dim);
     ui::LineEditor::View view =
         (find_ ? *find_ : editor_).view(std::max(width - ui::columns(row), 1));
     frame.cursor_column = ui::columns(row) + view.cursor;

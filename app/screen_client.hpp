@@ -100,6 +100,7 @@ private:
     ui::History history_;
     std::optional<ui::HistorySearch> search_;  // while ^R goes on
     std::optional<ui::LineEditor> find_;       // while what to find is typed
+    bool find_failed_ = false;                 // to find that, until the next key
     bool finding_ = false;                     // n and N go on to the next place
     std::optional<ui::Page> page_;             // over the messages
     bool changed_ = true;                      // since the last drawing

@@ -469,7 +469,9 @@ TEST_CASE("each key of the table does what it says") {
         tty.send("nNx");
         CHECK(line_is("x"));
         tty.send("\x15\x1b/nowhere\r");
-        CHECK(tty.wait_for("not found: nowhere"));
+        CHECK(line_is("not found: nowhere"));
+        tty.send("\r\x7f");
+        CHECK(line_is("find: nowher"));
         tty.send("\x1b/given up");
         CHECK(line_is("find: given up"));
         tty.send("\x03kept");

@@ -267,6 +267,7 @@ void ScreenClient::send_line() {
     const std::string line = editor_.text();
     history_.add(line);
     editor_.clear();
+    transcript().select_none();
     transcript().scroll_to_end();
     conversation_.say(line);
 }

@@ -460,6 +460,10 @@ TEST_CASE("each key of the table does what it says") {
         CHECK(tty.wait_for("73 65 63 6f 6e 64"));
         tty.send("\x1b[B\x1b[A\x1b[6~\x1b[5~\r");
         CHECK(tty.wait_for("‹ first ✓"));
+        CHECK(line_is("Enter opens it; M-Up M-Down select; Esc goes back"));
+        type(tty, "third");
+        CHECK(tty.wait_for("‹ third ✓"));
+        CHECK(line_is(""));
     }
     SECTION("searching") {
         tty.send("\x1b/");

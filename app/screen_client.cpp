@@ -142,6 +142,8 @@ void ScreenClient::read_keys() {
 void ScreenClient::press(const ui::Key& key) {
     if (key.chord != ui::ctrl('c')) quit_asked_.cancel();
     if (key.cut) conversation_.note("the paste was too long: its end is missing", Style::warn);
+    const bool in_mode = search_ || find_ || finding_ || page_;
+    if (in_mode && key.chord == ui::ctrl('l')) return redraw();
     if (press_in_search(key) || press_in_find(key) || press_in_page(key)) return;
     // In an empty line there is no word to cut, and M-d is free.
     const bool nothing_to_cut = editor_.empty() && key.chord == ui::alt(U'd');

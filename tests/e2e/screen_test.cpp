@@ -546,8 +546,22 @@ TEST_CASE("each key of the table does what it says") {
         CHECK(tty.wait_for("M-Enter"));
     }
     SECTION("redrawing") {
-        tty.send("\x0c");
+        const auto redraws = [&] {
+            const auto before = tty.output().size();
+            tty.send("\x0c");
+            return tty.wait_for(
+                [&] { return tty.output().find("\x1b[2J", before) != std::string::npos; });
+        };
+        CHECK(redraws());
         CHECK(tty.wait_for("‹ first ✓"));
+        tty.send("\x1bs");
+        CHECK(tty.wait_for("Round trips"));
+        CHECK(redraws());
+        CHECK(tty.wait_for("Round trips"));
+        tty.send("\x1b/first");
+        CHECK(line_is("find: first"));
+        CHECK(redraws());
+        CHECK(line_is("find: first"));
     }
 }
 

@@ -1,13 +1,28 @@
 #include "tests/support/allocations.hpp"
 
 #include <algorithm>
+#include <new>
 
 test::Allocations test::allocations{};
+
+static void note(std::size_t size) {
+    test::allocations.largest = std::max<std::size_t>(test::allocations.largest, size);
+    if (++test::allocations.count == test::allocations.refused) throw std::bad_alloc();
+}
 
 void* real_new(std::size_t size) __asm__("__real_" OPERATOR_NEW);
 void* noted_new(std::size_t size) __asm__("__wrap_" OPERATOR_NEW);
 void* noted_new(std::size_t size) {
-    ++test::allocations.count;
-    test::allocations.largest = std::max<std::size_t>(test::allocations.largest, size);
+    note(size);
     return real_new(size);
+}
+
+// For what asks for a cache line of its own.
+void* real_new(std::size_t size,
+               std::align_val_t) __asm__("__real_" OPERATOR_NEW "St11align_val_t");
+void* noted_new(std::size_t size,
+                std::align_val_t) __asm__("__wrap_" OPERATOR_NEW "St11align_val_t");
+void* noted_new(std::size_t size, std::align_val_t alignment) {
+    note(size);
+    return real_new(size, alignment);
 }

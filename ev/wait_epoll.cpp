@@ -49,7 +49,8 @@ private:
     // be told for ever: a new set knows nothing of it.
     void remove(Watched& removed) {
         if (::epoll_ctl(epoll_, EPOLL_CTL_DEL, removed.fd, nullptr) == 0) return;
-        ::close(std::exchange(epoll_, open()));
+        ::close(std::exchange(epoll_, -1));
+        epoll_ = open();
         refused_.clear();
         for (Watched* watched : watched_) {
             if (watched == &removed) continue;

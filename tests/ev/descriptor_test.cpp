@@ -300,6 +300,23 @@ TEST_CASE("a descriptor closed too early leaves nothing behind", "[descriptor]")
     CHECK(fresh.told == std::vector{ev::readable});
 }
 
+TEST_CASE("a descriptor closed too early is let go of where no other is to be had",
+          "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe(), other = make_pipe();
+    std::optional<Watch> watch(std::in_place, loop, pipe.out, ev::readable, [](Events) {});
+    Record record;
+    Watch others(loop, other.out, ev::readable, std::ref(record));
+    pipe.out.close();
+    const DescriptorLimit limit(64);
+    std::vector<Fd> rest;
+    while (rest.empty() || rest.back() >= 0) rest.emplace_back(::dup(other.in));
+    watch.reset();
+    other.put();
+    loop.turn();
+    CHECK(record.told == std::vector{ev::readable});
+}
+
 TEST_CASE("a regular file is always ready", "[descriptor]") {
     FakeLoop loop;
     std::FILE* const file = std::tmpfile();

@@ -81,6 +81,7 @@ struct Loop::Entry : Watched {
         : Watched{-1}, call(std::move(callback)) {}
     std::function<void(Events)> call;
     SignalUse* signal = nullptr;
+    Entry* ended_before = nullptr;  // in the list of those that ended
 };
 
 // Ends the wait. What it held when it was drained is told by the flags.
@@ -248,24 +249,24 @@ void Loop::leave(Entry* entry) {
     waiter_->set(*entry, none);
     if (entry->signal) release_signal(std::exchange(entry->signal, nullptr));
     --objects_;
-    ended_.emplace_back(entry);
+    entry->ended_before = std::exchange(ended_, entry);
     if (!in_turn_) sweep();
 }
 
 void Loop::leave(TimerQueue::Slot* timer) {
-    timer->cancel();
-    ended_timers_.push_back(timer);
+    timers_.destroy(timer);
     if (!in_turn_) sweep();
 }
 
 // What the callbacks own may end other objects, which sweeps inside.
 void Loop::sweep() {
     in_turn_ = false;
-    if (ended_.empty() && ended_timers_.empty()) return;
-    for (TimerQueue::Slot* timer : std::exchange(ended_timers_, {})) timers_.destroy(timer);
+    timers_.sweep();
+    if (!ended_) return;
     std::erase_if(signals_, [](const Entry* entry) { return !entry->signal; });
     if (signals_.empty()) pipe_.reset();
-    std::exchange(ended_, {}).clear();
+    for (const Entry* entry = std::exchange(ended_, nullptr); entry;)
+        delete std::exchange(entry, entry->ended_before);
 }
 
 // poll(2) would overlook a negative number; no descriptor is as high as the one in its place.

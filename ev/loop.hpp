@@ -94,11 +94,10 @@ private:
     std::unique_ptr<Waiter> waiter_;
     bool may_grow_;  // from poll to epoll
     TimerQueue timers_;
-    std::vector<Entry*> signals_;                // in order of creation
-    std::unique_ptr<Pipe> pipe_;                 // while there are any
-    std::vector<Ready> ready_;                   // what the turn's wait has found
-    std::vector<std::unique_ptr<Entry>> ended_;  // by their objects, in this turn
-    std::vector<TimerQueue::Slot*> ended_timers_;
+    std::vector<Entry*> signals_;       // in order of creation
+    std::unique_ptr<Pipe> pipe_;        // while there are any
+    std::vector<Ready> ready_;          // what the turn's wait has found
+    Entry* ended_ = nullptr;            // the last that its object ended in this turn
     std::size_t objects_ = 0;           // but timers
     Time deadline_{};                   // no timer comes due before, as the turn began
     mutable std::optional<Time> time_;  // this turn's, once it was read

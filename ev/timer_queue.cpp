@@ -11,8 +11,12 @@ static constexpr std::size_t arity = 4;  // half the levels of a binary heap
 static constexpr std::size_t few = 8;
 
 TimerQueue::Slot* TimerQueue::create(std::function<void()> callback) {
-    if (free_.empty()) free_.push_back(&slots_.emplace_back());
-    Slot* const timer = free_.back();
+    if (swept_ == 0) {
+        if (free_.capacity() <= slots_.size()) free_.reserve(2 * slots_.size() + 1);
+        slots_.emplace_back().callback = std::move(callback);
+        return &slots_.back();
+    }
+    Slot* const timer = std::exchange(free_[--swept_], free_.back());
     free_.pop_back();
     timer->callback = std::move(callback);
     return timer;
@@ -20,8 +24,13 @@ TimerQueue::Slot* TimerQueue::create(std::function<void()> callback) {
 
 void TimerQueue::destroy(Slot* timer) {
     timer->cancel();
-    const auto callback = std::exchange(timer->callback, nullptr);
-    free_.push_back(timer);
+    free_.push_back(timer);  // there is room for all
+}
+
+// What a callback owns may end other timers.
+void TimerQueue::sweep() {
+    while (swept_ < free_.size())
+        const auto callback = std::exchange(free_[swept_++]->callback, nullptr);
 }
 
 void TimerQueue::start(Slot& timer, Time deadline) {

@@ -29,9 +29,10 @@ public:
     class Slot;
 
     // A timer, at rest; the callback is what its owner will call. Stays where it is until
-    // destroy(), which is not for inside that callback.
+    // destroy(), which can't fail and leaves the callback to the next sweep().
     Slot* create(std::function<void()> callback = {});
     void destroy(Slot* timer);
+    void sweep();  // not for inside a callback
     std::size_t size() const { return slots_.size() - free_.size(); }  // pending or not
 
     // (Re)starts the timer. Equal deadlines come due in the order of these calls.
@@ -66,6 +67,7 @@ private:
 
     std::deque<Slot> slots_;
     std::vector<Slot*> free_;     // of destroyed timers; these may still have an entry
+    std::size_t swept_ = 0;       // so many of the free ones, the first, have no callback
     std::vector<Entry> entries_;  // first the heap, then the nursery
     std::size_t heap_ = 0;        // the size of the heap
     std::uint64_t started_ = 0;   // the order given last

@@ -54,6 +54,7 @@ public:
     }
 
     void turn() {
+        queue_.sweep();
         now_ += ns(below(12));
         turn_ = operations_;
         const auto next = queue_.next();
@@ -213,6 +214,7 @@ TEST_CASE("timers ended or started earlier again and again do not pile up", "[qu
         queue.start(*earlier, at(left * 1us));
         if (left % often == 0) queue.next();
         queue.destroy(other);
+        queue.sweep();
     }
     CHECK(test::allocations.largest < 10'000);
     CHECK(turn(queue, at(2h)) == Timers{earlier});

@@ -57,10 +57,10 @@ static SignalUse* catch_signal(int signo, int pipe) {
     action.sa_flags = SA_RESTART;
     sigfillset(&action.sa_mask);
     const std::lock_guard lock(changes);
-    if (::sigaction(signo, &action, &before) != 0) fail("sigaction");
-    if (const SignalUse* other = find(signo)) before = other->before;
     SignalUse* use = find(0);
     if (!use) uses = use = new SignalUse{0, 0, false, {}, uses};
+    if (::sigaction(signo, &action, &before) != 0) fail("sigaction");
+    if (const SignalUse* other = find(signo)) before = other->before;
     use->pipe = pipe;
     use->raised = false;
     use->before = before;
@@ -86,12 +86,14 @@ struct Loop::Entry : Watched {
 
 // Ends the wait. What it held when it was drained is told by the flags.
 struct Loop::Pipe {
-    explicit Pipe(Loop& loop) {
+    Pipe() {
         if (::pipe(ends) != 0) fail("pipe");
         for (const int end : ends) {
             ::fcntl(end, F_SETFD, FD_CLOEXEC);
             ::fcntl(end, F_SETFL, O_NONBLOCK);
         }
+    }
+    explicit Pipe(Loop& loop) : Pipe() {  // if this throws, the destructor closes them
         watch = Watch(loop, ends[0], readable, [this](Events) {
             char bytes[512];
             while (::read(ends[0], bytes, sizeof bytes) > 0) {

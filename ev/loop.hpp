@@ -29,7 +29,8 @@
 // One turn: wait, never past the nearest deadline; signals; descriptors; timers that are due.
 // What is started during a turn is served from the next one on, so a timer of zero length can't
 // starve descriptors.  An exception from a callback passes through step() and run(); the rest
-// of the turn is served by the next one.
+// of the turn is served by the next one.  What throws for want of memory leaves all as it was,
+// and to end an object takes none.
 //
 // A loop and its objects belong to one thread.  Where there are other threads, they block
 // signals.  A fork shares the loop's descriptors: the child leaves the loop alone.

@@ -34,10 +34,12 @@ void TimerQueue::sweep() {
 }
 
 void TimerQueue::start(Slot& timer, Time deadline) {
-    timer.wanted_ = {deadline, ++started_};
-    if (timer.held_.order != 0 && timer.held_.deadline <= deadline) return;
-    timer.held_ = timer.wanted_;
-    entries_.push_back({timer.held_, &timer});
+    const Start start{deadline, ++started_};
+    const bool held = timer.held_.order != 0 && timer.held_.deadline <= deadline;
+    if (!held) entries_.push_back({start, &timer});
+    timer.wanted_ = start;
+    if (held) return;
+    timer.held_ = start;
     if (entries_.size() <= 2 * slots_.size() + few) return;
     heap_ = 0;  // most are dead, by restarts to an earlier time, again and again
     merge();

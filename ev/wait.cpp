@@ -52,7 +52,10 @@ private:
 
 void Waiter::set(Watched& watched, Events interest) {
     if (watched.interest == interest) return;
-    if (watched.interest == none) watched.place = watched_.size();
+    if (watched.interest == none) {  // the room first: once applied, it must not fail
+        watched.place = watched_.size();
+        if (watched_.capacity() == watched_.size()) watched_.reserve(2 * watched_.size() + 1);
+    }
     apply(watched, interest);
     if (watched.interest == none) watched_.push_back(&watched);
     watched.interest = interest;

@@ -1,4 +1,5 @@
 #include "tests/ev/fixture.hpp"
+#include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
 #include <sys/resource.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <new>
 #include <optional>
 #include <system_error>
 
@@ -241,4 +243,21 @@ TEST_CASE("a number that is no signal, or cannot be caught, is refused", "[signa
     for (const int signo : {-1, 0, SIGKILL, 100'000})
         CHECK_THROWS_AS(Signal(loop, signo, [] {}), std::system_error);
     CHECK_FALSE(loop.turn());
+}
+
+TEST_CASE("a signal for which there is no memory leaves nothing behind", "[signal]") {
+    bool made = false;
+    for (std::size_t nth = 1; !made; ++nth) {
+        FakeLoop loop;
+        const auto before = open_descriptors();
+        test::allocations.refused = test::allocations.count + nth;
+        try {
+            const Signal signal(loop, SIGUSR1, [] {});
+            made = true;
+        } catch (const std::bad_alloc&) {
+        }
+        test::allocations.refused = 0;
+        CHECK(open_descriptors() == before);
+        CHECK(disposition(SIGUSR1) == SIG_DFL);
+    }
 }

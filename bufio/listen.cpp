@@ -58,6 +58,9 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted, St
       pause_(loop, [this] { watch_.want(ev::readable); }) {
     const int on = 1;
     if (!socket_) refuse(address);
+    // What may run out of memory comes before there is a path to be left behind.
+    watch_ =
+        ev::Watch(loop, socket_.get(), ev::readable, [this](ev::Events) { accept_some(); });
     remove_stale(address);
     if (address.family() != AF_UNIX)
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -68,8 +71,6 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted, St
         ::listen(socket_.get(), backlog) != 0)
         refuse(address);
     if (address.family() != AF_UNIX) address_ = Address::of_socket(socket_.get());
-    watch_ =
-        ev::Watch(loop, socket_.get(), ev::readable, [this](ev::Events) { accept_some(); });
 }
 
 Listener::~Listener() {
@@ -77,8 +78,8 @@ Listener::~Listener() {
 }
 
 void Listener::pause(int code) {
-    watch_.want(ev::none);
     pause_.start(pause_length);
+    watch_.want(ev::none);
     if (!std::exchange(starving_, true)) starved_(code);
 }
 

@@ -8,6 +8,8 @@
 #include <cassert>
 #include <cerrno>
 #include <csignal>
+#include <memory>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -28,14 +30,15 @@ Found ask(const Endpoint& endpoint, int flags, int& code) {
     addrinfo* list = nullptr;
     const char* const host = endpoint.host.empty() ? nullptr : endpoint.host.c_str();
     code = ::getaddrinfo(host, endpoint.service.c_str(), &hints, &list);
+    if (code == EAI_MEMORY) throw std::bad_alloc();
     Found found;
     if (code != 0) {
         found.error = error_text(code);
         return found;
     }
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
     for (const addrinfo* it = list; it; it = it->ai_next)
         found.addresses.emplace_back(it->ai_addr, it->ai_addrlen);
-    ::freeaddrinfo(list);
     return found;
 }
 
@@ -115,7 +118,11 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
             done(std::move(shared_->found));
         });
     start_thread([shared = shared_, endpoint] {
-        shared->found = look_up(endpoint);
+        try {
+            shared->found = look_up(endpoint);
+        } catch (const std::bad_alloc&) {
+            shared->found.error = "out of memory";  // short enough to need none
+        }
         shared->ready = true;
         shared->done.reset();  // the pipe's end of input wakes the loop
     });

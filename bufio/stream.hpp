@@ -5,7 +5,9 @@
 // A user reads received() and consume()s; a write() goes to the system at once where that takes
 // it.  The user is called back, never from inside a call of its own, with stream_changed():
 // when the handshake is done, bytes came or went, the peer closed its side, or the stream
-// ended.  It may do anything there, destroying the stream included.
+// ended.  It may do anything there, destroying the stream included.  What it throws passes
+// through the loop; after that, or after std::bad_alloc, the stream is good for nothing but to
+// be destroyed.
 //
 // Both queues are bounded.  Above the high-water mark of input, by at most one read of 64 KiB,
 // it stops reading until the user has consumed down to the low one, so that the peer meets its

@@ -1,11 +1,14 @@
 #include "bufio/tls_internal.hpp"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <new>
 
 namespace bufio {
 
@@ -27,7 +30,7 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
                "key " + key_file + " is not that of certificate " + file);
 }
 
-const std::string trusted = "trusted certificates ";
+constexpr char trusted[] = "trusted certificates ";
 
 // OpenSSL passes over what it can't open.
 void check_access(const std::string& path) {
@@ -74,19 +77,19 @@ void trust_system(SSL_CTX* context) {
     if (named && *named) check_access(named);
     SSL_CTX_set_default_verify_dir(context);
     static X509_LOOKUP_METHOD* const method = [] {
-        X509_LOOKUP_METHOD* const made = X509_LOOKUP_meth_new("file, once it is needed");
+        auto* const made = needed(X509_LOOKUP_meth_new("file, once it is needed"));
         X509_LOOKUP_meth_set_get_by_subject(made, find_in_file);
         return made;
     }();
     X509_STORE* const store = SSL_CTX_get_cert_store(context);
-    X509_LOOKUP* const file = X509_STORE_add_lookup(store, X509_LOOKUP_file());
-    X509_LOOKUP_set_method_data(X509_STORE_add_lookup(store, method), file);
+    X509_LOOKUP* const file = needed(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
+    X509_LOOKUP_set_method_data(needed(X509_STORE_add_lookup(store, method)), file);
 }
 
 void check_revocation(SSL_CTX* context, const std::string& file) {
     ERR_clear_error();
     X509_STORE* const store = SSL_CTX_get_cert_store(context);
-    X509_LOOKUP* const lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
+    X509_LOOKUP* const lookup = needed(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
     if (X509_load_crl_file(lookup, file.c_str(), X509_FILETYPE_PEM) < 1)
         refuse(Reason::trust, "revocation list " + file + ": " + openssl_reason());
     X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
@@ -112,9 +115,9 @@ TlsState& state_of(const SSL* ssl) {
 
 // One write for each line: several programs may append to the file.
 void log_key(const SSL* ssl, const char* line) noexcept {
-    const std::string whole = std::string(line) + "\n";
-    [[maybe_unused]] const ssize_t written =
-        ::write(state_of(ssl).key_log.get(), whole.data(), whole.size());
+    char end[] = "\n";
+    const iovec whole[] = {{const_cast<char*>(line), std::strlen(line)}, {end, 1}};
+    [[maybe_unused]] const ssize_t written = ::writev(state_of(ssl).key_log.get(), whole, 2);
 }
 
 void keep_key_log(TlsState& state, const std::string& file) {
@@ -143,7 +146,7 @@ SslCtx new_context(bool client) {
 std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
     auto state = std::make_shared<TlsState>(TlsState{new_context(true), true, options});
     SSL_CTX* const ctx = state->ctx.get();
-    SSL_CTX_set_app_data(ctx, state.get());
+    if (SSL_CTX_set_app_data(ctx, state.get()) != 1) throw std::bad_alloc();
     SSL_CTX_set_cert_cb(ctx, note_demand, nullptr);
     SSL_CTX_set_post_handshake_auth(ctx, 1);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
@@ -156,7 +159,7 @@ std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
 std::shared_ptr<TlsState> new_server() {
     auto state = std::make_shared<TlsState>(TlsState{new_context(false)});
     SSL_CTX* const ctx = state->ctx.get();
-    SSL_CTX_set_app_data(ctx, state.get());
+    if (SSL_CTX_set_app_data(ctx, state.get()) != 1) throw std::bad_alloc();
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     const unsigned char id[] = "yodel";
     SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1);

@@ -35,10 +35,10 @@ std::string address_text(const ASN1_OCTET_STRING* address) {
 // The names that a certificate is for.
 std::string names_text(const X509* certificate) {
     std::string list;
-    auto* const names = static_cast<GENERAL_NAMES*>(
-        X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
-    for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
-        const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names, i);
+    const Names names(static_cast<GENERAL_NAMES*>(
+        X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+    for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+        const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
         if (name->type == GEN_IPADD) list = join(list, address_text(name->d.iPAddress));
         if (name->type != GEN_DNS) continue;
         const auto* const text =
@@ -46,7 +46,6 @@ std::string names_text(const X509* certificate) {
         list =
             join(list, {text, static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName))});
     }
-    GENERAL_NAMES_free(names);
     return list.empty() ? name_text(X509_get_subject_name(certificate)) : list;
 }
 
@@ -133,7 +132,7 @@ std::string objection(int error, int depth, const X509* certificate, const std::
 }
 
 Certificate make_certificate(EVP_PKEY* key) {
-    Certificate made(X509_new());
+    Certificate made(needed(X509_new()));
     X509* const it = made.get();
     X509_set_version(it, X509_VERSION_3);
     ASN1_INTEGER_set(X509_get_serialNumber(it), 1);

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 
 namespace bufio {
@@ -22,7 +23,14 @@ using SslCtx = std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>>;
 using SslSession = std::unique_ptr<SSL_SESSION, Free<SSL_SESSION_free>>;
 using Certificate = std::unique_ptr<X509, Free<X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
+using Names = std::unique_ptr<GENERAL_NAMES, Free<GENERAL_NAMES_free>>;
 using MemoryBio = std::unique_ptr<BIO, Free<BIO_free>>;
+
+// What OpenSSL makes, if it has the memory.
+template <class T>
+T* needed(T* made) {
+    return made ? made : throw std::bad_alloc();
+}
 
 // What a context's transports share. OpenSSL's context points to it.
 struct TlsState {
@@ -30,7 +38,7 @@ struct TlsState {
     bool client = false;
     TlsClientOptions options{};  // of a client
     Fd key_log{};                // empty: none is kept
-    // Of the last connection to each host, for the next one to resume.
+    // Of the last connection to each host, for the next one to resume; null: there is none.
     std::map<std::string, SslSession> sessions{};
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 
 namespace bufio {
 
@@ -61,13 +62,13 @@ long bio_control(BIO* bio, int command, long, void*) {
 BIO* new_bio(Socket& socket) {
     static BIO_METHOD* const method = [] {
         BIO_METHOD* const made =
-            BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+            needed(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket"));
         BIO_meth_set_read(made, bio_read);
         BIO_meth_set_write(made, bio_write);
         BIO_meth_set_ctrl(made, bio_control);
         return made;
     }();
-    BIO* const bio = BIO_new(method);
+    BIO* const bio = needed(BIO_new(method));
     BIO_set_data(bio, &socket);
     BIO_set_init(bio, 1);
     return bio;
@@ -108,11 +109,11 @@ public:
     TlsTransport(std::shared_ptr<TlsState> state, Fd fd, const std::string& host)
         : socket_{std::move(fd)},
           state_(std::move(state)),
-          ssl_(SSL_new(state_->ctx.get())),
+          ssl_(needed(SSL_new(state_->ctx.get()))),
           host_(certified_name(host)) {
         BIO* const bio = new_bio(socket_);
         SSL_set_bio(ssl_.get(), bio, bio);
-        SSL_set_app_data(ssl_.get(), this);
+        if (SSL_set_app_data(ssl_.get(), this) != 1) throw std::bad_alloc();
         if (state_->client) {
             start_client();
         } else {
@@ -139,6 +140,7 @@ public:
     Moved handshake() override {
         ERR_clear_error();
         const int result = SSL_do_handshake(ssl_.get());
+        if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
         if (result == 1) {
             ready_ = true;
             learn();
@@ -173,13 +175,14 @@ public:
     // Called by OpenSSL, in a handshake.
 
     void note_fault(X509_STORE_CTX* store) {
-        learn(X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store));
-        const int error = X509_STORE_CTX_get_error(store);
-        facts_.untrusted = lacks_trust(error);
-        facts_.unverified = objection(error, X509_STORE_CTX_get_error_depth(store),
-                                      X509_STORE_CTX_get_current_cert(store), host_);
+        try {
+            learn_fault(store);
+        } catch (...) {
+            thrown_ = std::current_exception();
+        }
     }
 
+    // It has had its place since resume().
     void note_session(SSL_SESSION* session) { state_->sessions[host_].reset(session); }
 
     void note_demand() { demanded_ = true; }
@@ -196,19 +199,19 @@ private:
         if (!options().verify_name.empty()) host_ = certified_name(options().verify_name);
         X509_VERIFY_PARAM* const verify = SSL_get0_param(ssl_.get());
         X509_VERIFY_PARAM_set_hostflags(verify, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-        if (X509_VERIFY_PARAM_set1_ip_asc(verify, host_.c_str()) != 1)
-            X509_VERIFY_PARAM_set1_host(verify, host_.c_str(), 0);
+        if (X509_VERIFY_PARAM_set1_ip_asc(verify, host_.c_str()) != 1 &&
+            X509_VERIFY_PARAM_set1_host(verify, host_.c_str(), 0) != 1)
+            throw std::bad_alloc();
         SSL_set_connect_state(ssl_.get());
         resume();
     }
 
     void resume() {
-        const auto it = state_->sessions.find(host_);
-        if (it == state_->sessions.end()) return;
-        SSL_set_session(ssl_.get(), it->second.get());
+        SslSession& known = state_->sessions[host_];
+        if (!known) return;
+        SSL_set_session(ssl_.get(), known.get());
         // A ticket shown twice tells a listener that it is the same client.
-        if (SSL_SESSION_get_protocol_version(it->second.get()) == TLS1_3_VERSION)
-            state_->sessions.erase(it);
+        if (SSL_SESSION_get_protocol_version(known.get()) == TLS1_3_VERSION) known.reset();
     }
 
     // Once the peer has said that it is done, OpenSSL says so of a write that fails, too.
@@ -300,6 +303,14 @@ private:
                                           0, certificate, host_);
     }
 
+    void learn_fault(X509_STORE_CTX* store) {
+        learn(X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store));
+        const int error = X509_STORE_CTX_get_error(store);
+        facts_.untrusted = lacks_trust(error);
+        facts_.unverified = objection(error, X509_STORE_CTX_get_error_depth(store),
+                                      X509_STORE_CTX_get_current_cert(store), host_);
+    }
+
     void learn(const X509* certificate, const STACK_OF(X509) * chain) {
         facts_.subject = name_text(X509_get_subject_name(certificate));
         facts_.issuer = name_text(X509_get_issuer_name(certificate));
@@ -333,6 +344,7 @@ private:
     Ssl ssl_;
     std::string host_;  // that the peer's certificate must name
     TlsFacts facts_;
+    std::exception_ptr thrown_;  // in a call by OpenSSL
     bool ready_ = false;
     bool demanded_ = false;  // the peer wants to see a certificate of ours
 };

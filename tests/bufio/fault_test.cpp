@@ -1,11 +1,16 @@
 // Whole conversations, plain and TLS, whose system calls move a byte at a time, or fail from
-// one position after the other on.
+// one position after the other on; or that are refused memory, at one position after the other.
+#include "bufio/dial.hpp"
+#include "bufio/listen.hpp"
 #include "bufio/tls.hpp"
 
 #include "tests/bufio/fixture.hpp"
 #include "tests/bufio/system.hpp"
+#include "tests/support/allocations.hpp"
 
 #include <cerrno>
+#include <new>
+#include <thread>
 
 using namespace test;
 
@@ -69,6 +74,25 @@ auto failing(int position, int code, bool& failed) {
     };
 }
 
+// Runs it with each allocation refused in turn, until it needs no more. Nothing is left open.
+template <class Run>
+void refuse_memory(Run run) {
+    auto& [count, largest, refused] = allocations;
+    run();  // makes what is made once
+    const int before = open_descriptors();
+    bool met = true;
+    for (std::size_t nth = 1; met; ++nth) {
+        refused = count + nth;
+        try {
+            run();
+        } catch (const std::bad_alloc&) {
+        }
+        met = count >= refused;
+        refused = 0;
+        while (open_descriptors() > before) std::this_thread::yield();  // a look-up's thread
+    }
+}
+
 }  // namespace
 
 TEST_CASE("bytes that move one by one, with interruptions, are all delivered") {
@@ -104,4 +128,31 @@ TEST_CASE("a socket that fails, at whichever call, is told, and nothing false is
         CHECK(talk.near.end.text.find("Success") == std::string::npos);
         CHECK(talk.far.end.text.find("Success") == std::string::npos);
     }
+}
+
+TEST_CASE("a conversation that runs out of memory leaves nothing behind") {
+    const bool tls = GENERATE(false, true);
+    refuse_memory([&] {
+        const Conversation talk(tls);
+        if (!talk.ended || !talk.clean()) throw std::runtime_error("no clean end");
+    });
+}
+
+TEST_CASE("dialing and listening that run out of memory leave nothing behind") {
+    bufio::Address where;
+    const Fd listening = listen_somewhere(where, 1000);
+    Faults faults;
+    faults.resolve = [where](const std::string&) { return std::vector{where}; };
+    bufio::Endpoint name;
+    name.host = "somewhere";
+    name.service = "7";
+    refuse_memory([&] {
+        ev::Loop loop;
+        bool done = false;
+        const bufio::Listener listener(loop, loopback(), [](Fd, const bufio::Address&) {});
+        const bufio::Dialer dialer(loop, name, [&](bufio::Dialed dialed) {
+            done = dialed.socket || dialed.end.text.ends_with(": out of memory");
+        });
+        if (!run_until(loop, [&] { return done; })) throw std::runtime_error("no end");
+    });
 }

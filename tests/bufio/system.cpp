@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 namespace test {
 
@@ -96,10 +97,11 @@ int __wrap_getaddrinfo(const char* host, const char* service, const addrinfo* hi
         addrinfo* found = nullptr;
         const int code = __real_getaddrinfo(host, service, hints, &found);
         if (code != 0) return code;
+        const std::unique_ptr<addrinfo, decltype(&__real_freeaddrinfo)> owner(
+            found, __real_freeaddrinfo);
         std::vector<bufio::Address> addresses;
         for (const addrinfo* it = found; it; it = it->ai_next)
             addresses.emplace_back(it->ai_addr, it->ai_addrlen);
-        __real_freeaddrinfo(found);
         *list = test::make_list(addresses);
         return 0;
     }

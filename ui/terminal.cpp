@@ -228,6 +228,7 @@ struct Terminal::Screen {
         nonl();
         typeahead(-1);
         tcgetattr(STDIN_FILENO, &settings);
+        tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);  // it is not yet entered
         dup2(canvas, fileno(file));
         fcntl(fileno(file), F_SETFD, FD_CLOEXEC);
         // Terminals that know no pastes ignore the switch, if they know its form.

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <clocale>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -155,7 +156,7 @@ int main(int argc, char* argv[]) {
         complain("yodel", error.what());
         return exit_status(error.end());
     } catch (const std::bad_alloc&) {
-        complain("yodel", "out of memory");
+        std::fputs("yodel: out of memory\n", stderr);  // which takes none
         return reply_wrong_or_lost;
     } catch (const std::exception& error) {
         complain("yodel", error.what());

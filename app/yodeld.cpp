@@ -194,7 +194,7 @@ int main(int argc, char* argv[]) {
         complain("yodeld", error.what());
         return exit_status(error.end()) == 77 ? 58 : exit_status(error.end());
     } catch (const std::bad_alloc&) {
-        complain("yodeld", "out of memory");
+        std::fputs("yodeld: out of memory\n", stderr);  // which takes none
         return cannot_run;
     } catch (const std::exception& error) {
         complain("yodeld", error.what());

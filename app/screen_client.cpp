@@ -77,15 +77,6 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     : loop_(loop),
       key_log_(options.key_log),
-      terminal_(options.color),
-      quit_asked_(loop, [this] { changed_ = true; }),
-      keyboard_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
-      escape_(loop,
-              [this] {
-                  terminal_.expire_key();
-                  read_keys();
-              }),
-      display_(loop, terminal_.output(), ev::none, [this](ev::Events) { await_display(); }),
       resized_(loop, SIGWINCH,
                [this] {
                    terminal_.resize();
@@ -97,6 +88,15 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
                      entering_ = true;
                  }),
       stopped_(loop, SIGTSTP, [this] { suspend(); }),
+      terminal_(options.color),
+      quit_asked_(loop, [this] { changed_ = true; }),
+      keyboard_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
+      escape_(loop,
+              [this] {
+                  terminal_.expire_key();
+                  read_keys();
+              }),
+      display_(loop, terminal_.output(), ev::none, [this](ev::Events) { await_display(); }),
       frame_(loop, [] {}),
       clock_(loop, [this] { changed_ = true; }),
       conversation_(loop, options.conversation, *this) {

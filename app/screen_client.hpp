@@ -95,6 +95,10 @@ private:
 
     ev::Loop& loop_;
     const std::string key_log_;
+    // Watched before the terminal is taken, so that it is given back whatever comes meanwhile.
+    ev::Signal resized_;
+    ev::Signal continued_;
+    ev::Signal stopped_;
     ui::Terminal terminal_;
     ui::LineEditor editor_;
     ui::History history_;
@@ -109,11 +113,8 @@ private:
     ev::Watch keyboard_;
     ev::Timer escape_;   // runs while an ESC may be a key or the beginning of one
     ev::Watch display_;  // while the terminal has yet to take what was drawn
-    ev::Signal resized_;
-    ev::Signal continued_;
-    ev::Signal stopped_;
-    ev::Timer frame_;  // while it runs, the last drawing is too fresh
-    ev::Timer clock_;  // draws what tells the time anew
+    ev::Timer frame_;    // while it runs, the last drawing is too fresh
+    ev::Timer clock_;    // draws what tells the time anew
     Conversation conversation_;
 };
 

@@ -103,14 +103,16 @@ ev::Duration probe_end(const ClientOptions& options) {
 }
 
 template <class Client>
-int run(ev::Loop& loop, Client& client, int& signo) {
+int run(ev::Loop& loop, const typename Client::Options& options, int& signo) {
+    std::optional<Client> client;
     const Ending ending(loop, [&] {
-        client.leave();
+        client->leave();
         loop.stop();
     });
-    while (loop.step()) client.turn_ended();
+    client.emplace(loop, options);  // which may take the terminal: signals can wait by now
+    while (loop.step()) client->turn_ended();
     signo = ending.signo();
-    return client.report();
+    return client->report();
 }
 
 int run(ClientOptions options, int& signo) {
@@ -122,20 +124,16 @@ int run(ClientOptions options, int& signo) {
     if (full_screen(options)) {
         if (options.window) throw UsageError("--window is of pipe mode: --no-tui");
         options.session.retries = options.retries.value_or(Session::forever);
-        ScreenClient client(loop, screen_options(options));
-        return run(loop, client, signo);
+        return run<ScreenClient>(loop, screen_options(options), signo);
     }
     if (options.scrollback)
         throw UsageError("--scrollback is of the full screen, which needs a terminal and none "
                          "of --no-tui, -c, -i, --size, -z, --json");
     options.session.retries = options.retries.value_or(0);
     if (options.report.probe) options.session.close_timeout = probe_end(options);
-    if (options.unattended()) {
-        Unattended client(loop, unattended_options(options));
-        return run(loop, client, signo);
-    }
-    PipeClient client(loop, {options.session, options.report, options.window, options.escapes});
-    return run(loop, client, signo);
+    if (options.unattended()) return run<Unattended>(loop, unattended_options(options), signo);
+    return run<PipeClient>(
+        loop, {options.session, options.report, options.window, options.escapes}, signo);
 }
 
 int main(int argc, char* argv[]) {

@@ -83,6 +83,17 @@ TEST_CASE("signals end it with the terminal restored, and by themselves") {
     CHECK(tty.wait_for("yodel: ended by "));
 }
 
+TEST_CASE("a signal at the very start finds the terminal given back") {
+    const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
+    for (int i = 0; i < 5; ++i) {
+        Tty tty({.arguments = {yodel}});
+        const auto deadline = std::chrono::steady_clock::now() + Tty::patience;
+        while (tty.settings_restored() && std::chrono::steady_clock::now() < deadline) continue;
+        tty.kill(signal);
+        check_gone(tty, 128 + signal);
+    }
+}
+
 TEST_CASE("our own abort leaves the terminal as it was") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));

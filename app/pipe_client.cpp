@@ -99,8 +99,8 @@ void PipeClient::read_input() {
     const std::size_t size = bytes_pass() ? std::min(chunk, options_.session.max_frame) : chunk;
     char* const room = bytes_pass() ? session_.reserve(size) : input_.reserve(size);
     const ssize_t count = ::read(STDIN_FILENO, room, size);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (count < 0) refuse_input(system_text("standard input", errno));
+    const bool later = count < 0 && (errno == EINTR || errno == EAGAIN);
+    if (count < 0 && !later) refuse_input(system_text("standard input", errno));
     if (count > 0) take_input({room, static_cast<std::size_t>(count)});
     if (count == 0) input_ended_ = true;
     send_input();

@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace yodel {
@@ -33,8 +35,14 @@ public:
     PortFile(std::string path, const std::string& ports) : path_(std::move(path)) {
         if (path_.empty()) return;
         const std::string fresh = path_ + ".new";
-        if (!write(fresh, ports) || std::rename(fresh.c_str(), path_.c_str()) != 0)
-            throw std::runtime_error("cannot write " + path_);
+        std::FILE* const file = std::fopen(fresh.c_str(), "w");
+        if (!file) refuse(errno);
+        const bool written = std::fputs(ports.c_str(), file) >= 0;
+        const bool whole = std::fclose(file) == 0 && written;
+        if (whole && std::rename(fresh.c_str(), path_.c_str()) == 0) return;
+        const int code = errno;
+        ::unlink(fresh.c_str());
+        refuse(code);
     }
     ~PortFile() {
         if (!path_.empty()) ::unlink(path_.c_str());
@@ -43,11 +51,8 @@ public:
     PortFile& operator=(const PortFile&) = delete;
 
 private:
-    static bool write(const std::string& path, const std::string& text) {
-        std::FILE* const file = std::fopen(path.c_str(), "w");
-        if (!file) return false;
-        const bool written = std::fputs(text.c_str(), file) >= 0;
-        return std::fclose(file) == 0 && written;
+    [[noreturn]] void refuse(int code) const {
+        throw std::system_error(code, std::generic_category(), "cannot write " + path_);
     }
 
     std::string path_;  // empty: there is none

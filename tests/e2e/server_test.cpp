@@ -83,7 +83,8 @@ TEST_CASE("the port file is there while the server is") {
     std::filesystem::create_symlink("/dev/full", file + ".new");
     const Outcome full = run({yodeld, "--port-file", file, "0"});
     CHECK(full.status == 1);
-    CHECK(contains(full.errors, "cannot write " + file));
+    CHECK(contains(full.errors, "cannot write " + file + ": No space left on device"));
+    CHECK_FALSE(std::filesystem::is_symlink(file + ".new"));  // nothing half done stays
 }
 
 TEST_CASE("option --json: objects, one a line, on both outputs") {

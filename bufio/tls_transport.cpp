@@ -96,6 +96,11 @@ std::string alert_name(int alert) {
     }
 }
 
+// Above the alerts are OpenSSL's own troubles, such as the want of memory.
+bool is_alert(int code) {
+    return code >= SSL_AD_REASON_OFFSET && code < SSL_AD_REASON_OFFSET + 256;
+}
+
 // What a certificate can name: no scope of an address, no final dot. A unix-domain socket,
 // which has no host, is on this one.
 std::string certified_name(const std::string& host) {
@@ -249,7 +254,7 @@ private:
             if (!state_->client) refuse_plain();
             return {Reason::tls, "the peer does not speak TLS"};
         }
-        if (code >= SSL_AD_REASON_OFFSET) return alerted(code - SSL_AD_REASON_OFFSET, reason);
+        if (is_alert(code)) return alerted(code - SSL_AD_REASON_OFFSET, reason);
         return {reason, "TLS: " + openssl_reason()};
     }
 

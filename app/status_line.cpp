@@ -125,7 +125,9 @@ std::vector<ui::Span> status_parts(const Session& session, const Tally& tally,
                                : options.tls                  ? "tls://"
                                                               : "tcp://";
     parts.push_back({ui::printable(scheme + options.endpoint.text()), Style::status});
-    if (const bufio::TlsFacts* const tls = session.tls(); tls && !tls->version.empty())
+    const bool refused = session.end().reason == bufio::Reason::pin;  // nothing was let pass
+    if (const bufio::TlsFacts* const tls = session.tls();
+        tls && !tls->version.empty() && !refused)
         add_tls(parts, *tls);
     parts.push_back({std::string(options.framing->name), Style::status});
     add_counts(parts, tally, session.awaited());

@@ -402,6 +402,7 @@ TEST_CASE("what is wrong with TLS has a word, a sentence and an option") {
         Tty tty({.arguments = arguments});
         CHECK(tty.wait_for(each.word));
         CHECK(tty.wait_for(each.sentence));
+        CHECK_FALSE(tty.shows("-k)"));  // it was not asked for
         tty.send("\x03\x03");
         check_gone(tty, each.status);
         CHECK(tty.wait_for("yodel: the "));

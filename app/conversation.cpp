@@ -86,7 +86,9 @@ void Conversation::tell_state() {
     const State state = session_.state();
     if (state == State::open && session_.input_ended() && !told_half_closed_) {
         told_half_closed_ = true;
-        note("the server has closed its side; what is sent now gets no reply", Style::warn);
+        note(
+            "the server has closed its side; what is sent now gets no reply, M-r connects anew",
+            Style::warn);
     }
     if (state == told_state_) return;
     if (state == State::dialing) told_half_closed_ = false;

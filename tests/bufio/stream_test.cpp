@@ -2,6 +2,7 @@
 #include "bufio/stream.hpp"
 
 #include "tests/bufio/scripted.hpp"
+#include "tests/support/allocations.hpp"
 
 using namespace test;
 using bufio::End;
@@ -345,6 +346,28 @@ TEST_CASE("an idle stream is not woken") {
     settle(scene.loop);
     CHECK(scene.script.log == "hw");
     CHECK(scene.user.calls == 0);
+}
+
+TEST_CASE("an idle stream has given back what its queues took, and asks for it anew") {
+    Scene scene;
+    scene.user.on_change = [](Stream&) {};  // takes nothing
+    const std::string much(64 * 1024, 'x');
+    for (int time = 0; time < 2; ++time) {
+        scene.script.writes = {{Io::wants_write}};
+        allocations.largest = 0;
+        CHECK(scene.stream().write(much));
+        CHECK(allocations.largest >= much.size());
+        REQUIRE(scene.run_until([&] { return scene.stream().pending() == 0; }));
+
+        for (int i = 0; i < 100; ++i) scene.script.reads.push_back(data("little"));
+        scene.poke();
+        allocations.largest = 0;
+        REQUIRE(scene.run_until([&] { return scene.script.reads.empty(); }));
+        CHECK(allocations.largest >= much.size());  // room for a read behind what is kept
+        scene.stream().consume(scene.stream().received().size());
+        scene.take_back();
+        settle(scene.loop);
+    }
 }
 
 TEST_CASE("what is written in the call back comes from the bytes received") {

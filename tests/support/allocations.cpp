@@ -10,18 +10,25 @@ static void note(std::size_t size) {
     if (++test::allocations.count == test::allocations.refused) throw std::bad_alloc();
 }
 
-void* real_new(std::size_t size) __asm__("__real_" OPERATOR_NEW);
-void* noted_new(std::size_t size) __asm__("__wrap_" OPERATOR_NEW);
+void* real_new(std::size_t size) __asm__("__real__Znw" SIZE_LETTER);
+void* noted_new(std::size_t size) __asm__("__wrap__Znw" SIZE_LETTER);
 void* noted_new(std::size_t size) {
     note(size);
     return real_new(size);
 }
 
+void* real_new_array(std::size_t size) __asm__("__real__Zna" SIZE_LETTER);
+void* noted_new_array(std::size_t size) __asm__("__wrap__Zna" SIZE_LETTER);
+void* noted_new_array(std::size_t size) {
+    note(size);
+    return real_new_array(size);
+}
+
 // For what asks for a cache line of its own.
 void* real_new(std::size_t size,
-               std::align_val_t) __asm__("__real_" OPERATOR_NEW "St11align_val_t");
+               std::align_val_t) __asm__("__real__Znw" SIZE_LETTER "St11align_val_t");
 void* noted_new(std::size_t size,
-                std::align_val_t) __asm__("__wrap_" OPERATOR_NEW "St11align_val_t");
+                std::align_val_t) __asm__("__wrap__Znw" SIZE_LETTER "St11align_val_t");
 void* noted_new(std::size_t size, std::align_val_t alignment) {
     note(size);
     return real_new(size, alignment);

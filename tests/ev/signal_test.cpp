@@ -49,6 +49,14 @@ TEST_CASE("each signal has its own callback", "[signal]") {
     CHECK(first + second == 2);
 }
 
+TEST_CASE("a signal interrupts no call that can be gone on with", "[signal]") {
+    ev::Loop loop;
+    Signal signal(loop, SIGUSR1, [] {});
+    struct sigaction now {};
+    ::sigaction(SIGUSR1, nullptr, &now);
+    CHECK((now.sa_flags & SA_RESTART) != 0);
+}
+
 TEST_CASE("a flood of one signal does not lose another", "[signal]") {
     FakeLoop loop;
     int usr1 = 0, term = 0;

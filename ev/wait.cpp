@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <utility>
 
 namespace ev {
 
@@ -33,10 +32,10 @@ public:
     }
 
 private:
-    void apply(Watched& watched, Events interest) override {
+    void apply(Watched& watched, Events before, Events interest) override {
         if (watched.fd > highest_)
             throw std::system_error(EMFILE, std::generic_category(), "watching a descriptor");
-        if (watched.interest == none) polled_.push_back({watched.fd, 0, 0});
+        if (before == none) polled_.push_back({watched.fd, 0, 0});
         polled_[watched.place].events = static_cast<short>(interest);
         if (interest != none) return;
         polled_[watched.place] = polled_.back();
@@ -56,7 +55,7 @@ void Waiter::set(Watched& watched, Events interest) {
         watched.place = watched_.size();
         if (watched_.capacity() == watched_.size()) watched_.reserve(2 * watched_.size() + 1);
     }
-    apply(watched, interest);
+    apply(watched, watched.interest, interest);
     if (watched.interest == none) watched_.push_back(&watched);
     watched.interest = interest;
     if (interest != none) return;
@@ -65,17 +64,10 @@ void Waiter::set(Watched& watched, Events interest) {
     watched_.pop_back();
 }
 
-// Into an empty one, each comes to the place that it has here.
+// Into an empty one, so that the places are the same.
 void Waiter::hand_over(Waiter& successor) const {
-    for (Watched* watched : watched_) {
-        const Events interest = std::exchange(watched->interest, none);
-        try {
-            successor.set(*watched, interest);
-        } catch (...) {
-            watched->interest = interest;
-            throw;
-        }
-    }
+    successor.watched_ = watched_;
+    for (Watched* watched : watched_) successor.apply(*watched, none, watched->interest);
 }
 
 std::unique_ptr<Waiter> make_poll_waiter(PollCall call, int highest) {

@@ -43,7 +43,7 @@ public:
 
 protected:
     // Before the interest and the list change. Where it throws, they stay as they are.
-    virtual void apply(Watched& watched, Events interest) = 0;
+    virtual void apply(Watched& watched, Events before, Events interest) = 0;
 
     std::vector<Watched*> watched_;  // without holes: the last fills the place of a removed one
 };

@@ -34,12 +34,12 @@ public:
     }
 
 private:
-    void apply(Watched& watched, Events interest) override {
+    void apply(Watched& watched, Events before, Events interest) override {
         const auto same = [&](const Ready& ready) { return ready.watched == &watched; };
         const bool refused = std::erase_if(refused_, same) > 0;
         if (interest == none) return refused ? void() : remove(watched);
         epoll_event event{interest, {&watched}};
-        const int change = watched.interest == none ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+        const int change = before == none ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
         if (::epoll_ctl(epoll_, change, watched.fd, &event) == 0) return;
         if (errno != EPERM && errno != EBADF && errno != ENOENT) fail();
         refused_.push_back({&watched, errno == EPERM ? interest : error});
@@ -52,12 +52,8 @@ private:
         ::close(std::exchange(epoll_, -1));
         epoll_ = open();
         refused_.clear();
-        for (Watched* watched : watched_) {
-            if (watched == &removed) continue;
-            const Events interest = std::exchange(watched->interest, none);
-            apply(*watched, interest);
-            watched->interest = interest;
-        }
+        for (Watched* watched : watched_)
+            if (watched != &removed) apply(*watched, none, watched->interest);
     }
 
     static int open() {

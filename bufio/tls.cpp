@@ -109,21 +109,19 @@ void offer_alpn(SSL_CTX* context, const std::vector<std::string>& protocols) {
                             static_cast<unsigned>(wire.size()));
 }
 
-TlsState& state_of(const SSL* ssl) {
-    return *static_cast<TlsState*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
-}
-
 // One write for each line: several programs may append to the file.
 void log_key(const SSL* ssl, const char* line) noexcept {
+    const auto* const file = static_cast<Fd*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
     char end[] = "\n";
     const iovec whole[] = {{const_cast<char*>(line), std::strlen(line)}, {end, 1}};
-    [[maybe_unused]] const ssize_t written = ::writev(state_of(ssl).key_log.get(), whole, 2);
+    [[maybe_unused]] const ssize_t written = ::writev(file->get(), whole, 2);
 }
 
 void keep_key_log(TlsState& state, const std::string& file) {
     state.key_log.reset(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     if (!state.key_log)
         refuse(Reason::tls, system_end(Reason::tls, "key log " + file, errno).text);
+    if (SSL_CTX_set_app_data(state.ctx.get(), &state.key_log) != 1) throw std::bad_alloc();
     SSL_CTX_set_keylog_callback(state.ctx.get(), log_key);
 }
 
@@ -146,7 +144,6 @@ SslCtx new_context(bool client) {
 std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
     auto state = std::make_shared<TlsState>(TlsState{new_context(true), true, options});
     SSL_CTX* const ctx = state->ctx.get();
-    if (SSL_CTX_set_app_data(ctx, state.get()) != 1) throw std::bad_alloc();
     SSL_CTX_set_cert_cb(ctx, note_demand, nullptr);
     SSL_CTX_set_post_handshake_auth(ctx, 1);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
@@ -159,7 +156,6 @@ std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
 std::shared_ptr<TlsState> new_server() {
     auto state = std::make_shared<TlsState>(TlsState{new_context(false)});
     SSL_CTX* const ctx = state->ctx.get();
-    if (SSL_CTX_set_app_data(ctx, state.get()) != 1) throw std::bad_alloc();
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     const unsigned char id[] = "yodel";
     SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1);

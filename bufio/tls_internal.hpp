@@ -32,12 +32,12 @@ T* needed(T* made) {
     return made ? made : throw std::bad_alloc();
 }
 
-// What a context's transports share. OpenSSL's context points to it.
+// What a context's transports share.
 struct TlsState {
     SslCtx ctx;
     bool client = false;
     TlsClientOptions options{};  // of a client
-    Fd key_log{};                // empty: none is kept
+    Fd key_log{};                // empty: none is kept; else OpenSSL's context points to it
     // Of the last connection to each host, for the next one to resume; null: there is none.
     std::map<std::string, SslSession> sessions{};
 };

@@ -19,7 +19,6 @@ constexpr std::size_t chunk = 64 * 1024;
 // Bytes waiting for the socket, or for the reader of our output, above which the side that
 // brings them is not asked for more. More would be no faster.
 constexpr std::size_t high_water = 64 * 1024;
-constexpr std::size_t low_water = high_water / 4;
 
 // Where no window was asked for: messages in flight, or bytes of them, whichever is more. Half
 // as many bytes leave a server on another processor idle, more leave the caches.
@@ -51,12 +50,11 @@ std::string system_text(const char* what, int code) {
 }  // namespace
 
 PipeClient::PipeClient(ev::Loop& loop, Options options)
-    : loop_(loop),
-      options_(completed(std::move(options))),
+    : options_(completed(std::move(options))),
       lines_(*find_framing("line"), options_.session.max_frame),
       watch_(loop, STDIN_FILENO, ev::none, [this](ev::Events) { read_input(); }),
       session_(loop, options_.session, *this),
-      reporter_(loop, options_.report, session_, [this] { output_changed(); }) {
+      reporter_(loop, options_.report, session_, high_water) {
     session_.connect();
 }
 
@@ -67,10 +65,7 @@ void PipeClient::leave() {
 
 void PipeClient::session_changed() {
     if (told_ != session_.state()) entered(told_ = session_.state());
-    reporter_.output().flush();
-    if (reporter_.output().error() != 0) session_.disconnect();
-    if (reporter_.output().pending() > high_water) session_.hold(true);
-    if (session_.state() == Session::State::closed) return stop_if_done();
+    reporter_.flush();
     send_input();
 }
 
@@ -210,19 +205,6 @@ void PipeClient::give_up_input() {
     if (!input_.empty() || more)
         return refuse_input("the server closed before all input was sent");
     input_ended_ = true;
-}
-
-void PipeClient::output_changed() {
-    if (reporter_.output().error() != 0) {
-        session_.disconnect();
-        return stop_if_done();
-    }
-    if (reporter_.output().pending() < low_water) session_.hold(false);
-    stop_if_done();
-}
-
-void PipeClient::stop_if_done() {
-    if (reporter_.done()) loop_.stop();
 }
 
 }  // namespace yodel

@@ -52,10 +52,7 @@ private:
     Decoder::Cut next_message();
     void refuse_input(std::string why);
     void give_up_input();
-    void output_changed();
-    void stop_if_done();
 
-    ev::Loop& loop_;
     Options options_;
     std::string trouble_;  // with our own input
     bool input_ended_ = false;

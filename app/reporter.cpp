@@ -82,12 +82,13 @@ std::string hex_dump(std::string_view bytes) {
 
 }  // namespace
 
-Reporter::Reporter(ev::Loop& loop, Options options, const Session& session,
-                   std::function<void()> changed)
-    : options_(std::move(options)),
+Reporter::Reporter(ev::Loop& loop, Options options, Session& session, std::size_t high_water)
+    : loop_(loop),
+      options_(std::move(options)),
       session_(session),
+      high_water_(high_water),
       visible_(::isatty(STDOUT_FILENO) == 1),
-      output_(loop, STDOUT_FILENO, std::move(changed)),
+      output_(loop, STDOUT_FILENO, [this] { output_changed(); }),
       start_(loop.now()) {
     if (!options_.log.empty()) log_.emplace(options_.log);
 }
@@ -121,6 +122,7 @@ void Reporter::sent(std::string_view payload, std::uint64_t messages) {
 void Reporter::missed(const Message& message) {
     ++tally_.sent;
     lost(message);
+    output_.flush();
 }
 
 void Reporter::answered(const Message& message, const Reply& reply) {
@@ -182,9 +184,25 @@ void Reporter::ended(const std::string& trouble) {
     output_.flush();
 }
 
-bool Reporter::done() const {
-    return session_.state() == Session::State::closed &&
-           (output_.done() || session_.out_of_time());
+void Reporter::flush() {
+    output_.flush();
+    if (output_.error() != 0) session_.disconnect();
+    if (output_.pending() > high_water_) session_.hold(true);
+    stop_if_done();
+}
+
+void Reporter::output_changed() {
+    if (output_.error() != 0) {
+        session_.disconnect();
+    } else if (output_.pending() < high_water_ / 4) {
+        session_.hold(false);
+    }
+    stop_if_done();
+}
+
+void Reporter::stop_if_done() {
+    if (session_.state() != Session::State::closed) return;
+    if (output_.done() || session_.out_of_time()) loop_.stop();
 }
 
 int Reporter::finish(const std::string& trouble) {

@@ -12,7 +12,7 @@
 #include "app/tally.hpp"
 #include "ev/loop.hpp"
 
-#include <functional>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,10 +32,10 @@ public:
         std::string log;       // a file; empty: none
     };
 
-    // `changed` is called when standard output has taken something, or failed. Throws
-    // std::system_error: the log.
-    Reporter(ev::Loop& loop, Options options, const Session& session,
-             std::function<void()> changed);
+    // While the reader of standard output has yet to take more than `high_water` bytes, and
+    // then until it is a quarter of that, the session is held; where nothing can be written it
+    // is disconnected. Throws std::system_error: the log.
+    Reporter(ev::Loop& loop, Options options, Session& session, std::size_t high_water);
 
     void connected();
     void retrying();
@@ -48,16 +48,19 @@ public:
     void received(std::string_view bytes);  // of `raw`: also what is no message's reply
     // The connection is closed for good: tells what belongs on standard output.
     void ended(const std::string& trouble);
-    // Nothing more will be said on standard output: all of it was, or there is no time left.
-    bool done() const;
+    // After each change of the session: writes what the reader takes. The loop is stopped once
+    // the session is closed and nothing more will be said on standard output: all of it was, or
+    // there is no time left.
+    void flush();
     // What is said when all is over; returns the exit status. `trouble`: what went wrong on our
     // side of the connection.
     int finish(const std::string& trouble);
 
-    Output& output() { return output_; }
     const Tally& tally() const { return tally_; }
 
 private:
+    void output_changed();
+    void stop_if_done();
     bool raw() const { return session_.options().framing->kind == Framing::Kind::raw; }
     bool bytes_pass() const;
     void print(std::string_view payload);
@@ -68,8 +71,10 @@ private:
     void log(char sign, std::string_view bytes);
     int status(const std::string& trouble) const;
 
+    ev::Loop& loop_;
     Options options_;
-    const Session& session_;
+    Session& session_;
+    const std::size_t high_water_;
     bool visible_;  // standard output is a terminal: unsafe bytes are made visible
     Tally tally_;
     Output output_;

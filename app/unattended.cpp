@@ -16,7 +16,6 @@ namespace {
 // Bytes waiting for the peer, above which it is taken to take nothing; and for the reader of
 // our output, above which no more replies are looked at.
 constexpr std::size_t high_water = 256 * 1024;
-constexpr std::size_t low_water = high_water / 4;
 
 constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
 
@@ -30,13 +29,12 @@ std::size_t columns() {
 }  // namespace
 
 Unattended::Unattended(ev::Loop& loop, Options options)
-    : loop_(loop),
-      options_(std::move(options)),
+    : options_(std::move(options)),
       progress_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0),
       due_(loop, [this] { send_due(); }),
       progress_due_(loop, [this] { show_progress(); }),
       session_(loop, options_.session, *this),
-      reporter_(loop, options_.report, session_, [this] { output_changed(); }) {
+      reporter_(loop, options_.report, session_, high_water) {
     session_.connect();
 }
 
@@ -52,10 +50,8 @@ int Unattended::report() {
 
 void Unattended::session_changed() {
     if (told_ != session_.state()) entered(told_ = session_.state());
-    reporter_.output().flush();
-    if (reporter_.output().error() != 0) session_.disconnect();
-    if (reporter_.output().pending() > high_water) session_.hold(true);
-    if (session_.state() == Session::State::closed) return stop_if_done();
+    reporter_.flush();
+    if (session_.state() == Session::State::closed) return;
     if (options_.interval == ev::Duration::zero()) send_due();
     finish_if_done();
 }
@@ -114,24 +110,10 @@ void Unattended::send_one() {
     if (taken) return reporter_.sent(message);
     const ev::Time now = ev::Clock::now();
     reporter_.missed({session_.skip(), 1, message, {}, now, now, false, false});
-    reporter_.output().flush();
 }
 
 bool Unattended::all_sent() const {
     return options_.count != 0 && reporter_.tally().sent >= options_.count;
-}
-
-void Unattended::output_changed() {
-    if (reporter_.output().error() != 0) {
-        session_.disconnect();
-        return stop_if_done();
-    }
-    if (reporter_.output().pending() < low_water) session_.hold(false);
-    stop_if_done();
-}
-
-void Unattended::stop_if_done() {
-    if (reporter_.done()) loop_.stop();
 }
 
 void Unattended::show_progress() {

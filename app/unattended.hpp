@@ -46,12 +46,9 @@ private:
     void send_one();
     bool all_sent() const;
     void finish_if_done();
-    void output_changed();
-    void stop_if_done();
     void show_progress();
     void clear_progress();
 
-    ev::Loop& loop_;
     Options options_;
     bool leaving_ = false;
     bool progress_;                   // is shown, on the terminal that standard error is

@@ -1,9 +1,12 @@
 #include "app/exit_status.hpp"
 
+#include "app/command_line.hpp"
+#include "bufio/tls.hpp"
 #include "ui/text.hpp"
 
 #include <cerrno>
 #include <cstdio>
+#include <new>
 #include <system_error>
 
 namespace yodel {
@@ -53,6 +56,25 @@ void print(const std::string& text) {
 void complain(const char* program, const std::string& text) {
     const std::string line = std::string(program) + ": " + ui::printable(text) + "\n";
     std::fputs(line.c_str(), stderr);
+}
+
+int fail(const char* program) {
+    try {
+        throw;
+    } catch (const UsageError& error) {
+        complain(program,
+                 std::string(error.what()) + " (" + program + " -h shows the options)");
+        return usage_error;
+    } catch (const bufio::TlsError& error) {
+        complain(program, error.what());
+        return exit_status(error.end());
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "%s: out of memory\n", program);  // which takes none
+        return cannot_run;
+    } catch (const std::exception& error) {
+        complain(program, error.what());
+        return cannot_run;
+    }
 }
 
 }  // namespace yodel

@@ -12,7 +12,7 @@ enum ExitStatus : int {
     all_well = 0,
     reply_wrong_or_lost = 1,
     usage_error = 2,
-    cannot_run = 1,  // of the server
+    cannot_run = 1,
 };
 
 // 0 for an end in order, or by our own hand.
@@ -26,5 +26,8 @@ void print(const std::string& text);
 
 // Writes "program: text" to standard error, made printable, as one line.
 void complain(const char* program, const std::string& text);
+
+// Complains of the exception that is being handled, and returns the exit status.
+int fail(const char* program);
 
 }  // namespace yodel

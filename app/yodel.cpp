@@ -17,13 +17,11 @@
 #include <algorithm>
 #include <clocale>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <memory>
-#include <new>
 #include <optional>
-#include <system_error>
 
 namespace yodel {
 
@@ -147,18 +145,8 @@ int main(int argc, char* argv[]) {
         if (options.help) return print(client_help()), all_well;
         if (options.version) return print("yodel " YODEL_VERSION "\n"), all_well;
         status = run(options, signo);
-    } catch (const UsageError& error) {
-        complain("yodel", std::string(error.what()) + " (yodel -h shows the options)");
-        return usage_error;
-    } catch (const bufio::TlsError& error) {
-        complain("yodel", error.what());
-        return exit_status(error.end());
-    } catch (const std::bad_alloc&) {
-        std::fputs("yodel: out of memory\n", stderr);  // which takes none
-        return reply_wrong_or_lost;
-    } catch (const std::exception& error) {
-        complain("yodel", error.what());
-        return reply_wrong_or_lost;
+    } catch (const std::exception&) {
+        return fail("yodel");
     }
     if (signo == 0) return status;
     complain("yodel", std::string("ended by ") + ::strsignal(signo));

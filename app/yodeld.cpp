@@ -17,7 +17,7 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
-#include <new>
+#include <exception>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -192,18 +192,9 @@ int main(int argc, char* argv[]) {
         if (options.help) return print(server_help()), all_well;
         if (options.version) return print("yodeld " YODEL_VERSION "\n"), all_well;
         serve(std::move(options));
-    } catch (const UsageError& error) {
-        complain("yodeld", std::string(error.what()) + " (yodeld -h shows the options)");
-        return usage_error;
-    } catch (const bufio::TlsError& error) {
-        complain("yodeld", error.what());
-        return exit_status(error.end()) == 77 ? 58 : exit_status(error.end());
-    } catch (const std::bad_alloc&) {
-        std::fputs("yodeld: out of memory\n", stderr);  // which takes none
-        return cannot_run;
-    } catch (const std::exception& error) {
-        complain("yodeld", error.what());
-        return cannot_run;
+    } catch (const std::exception&) {
+        const int status = fail("yodeld");
+        return status == 77 ? 58 : status;  // a server's files are all its own
     }
     return all_well;
 }

@@ -83,9 +83,8 @@ void Session::finish() {
     if (state_ != State::open) return;
     flush();
     if (state_ != State::open) return;
-    state_ = State::finishing;
-    watch_end();
     enter(State::finishing);
+    watch_end();
 }
 
 std::uint64_t Session::send(std::string_view payload) {

@@ -300,8 +300,7 @@ TEST_CASE("a kept line that can't be sent leaves alone what is being typed") {
 TEST_CASE("lines that were kept and never sent are told at the end") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
-    tty.send("\x1b"
-             "d");
+    tty.send("\033d");
     REQUIRE(tty.wait_for("closed: disconnected"));
     type(tty, "later");
     REQUIRE(tty.wait_for("1 kept"));
@@ -319,8 +318,7 @@ TEST_CASE("who waits for the last replies to leave may stay after all") {
     tty.send("\x04");
     REQUIRE(tty.wait_for("closing"));
     SECTION("disconnected") {
-        tty.send("\x1b"
-                 "d");
+        tty.send("\033d");
         REQUIRE(tty.wait_for("disconnected; M-r connects anew"));
     }
     tty.send("\x1br");
@@ -333,8 +331,7 @@ TEST_CASE("what is under way when the connection is cut is told to be lost") {
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "hello");
     REQUIRE(tty.wait_for("1↑ 0↓ 1…"));
-    tty.send("\x1b"
-             "d");
+    tty.send("\033d");
     CHECK(tty.wait_for("? hello - no reply any more"));
     CHECK(tty.wait_for("1↑ 0↓ 0… 0✗ 1?"));
     tty.send("\x04");
@@ -523,8 +520,7 @@ TEST_CASE("each key of the table does what it says") {
         CHECK(tty.wait_for("address     127.0.0.1:"));
     }
     SECTION("reconnecting and disconnecting") {
-        tty.send("\x1b"
-                 "d");
+        tty.send("\033d");
         CHECK(tty.wait_for("closed: disconnected"));
         tty.send("\x1br");
         CHECK(tty.wait_for("up 00:"));

@@ -132,6 +132,13 @@ struct Pair {
     }
 };
 
+// Every reply is soon late.
+Session::Options impatient() {
+    Session::Options options;
+    options.reply_timeout = 1ms;
+    return options;
+}
+
 }  // namespace
 
 TEST_CASE("messages are answered in order, one write for all that is flushed") {
@@ -212,9 +219,7 @@ TEST_CASE("a wrong reply that nothing follows is told when the connection ends")
 }
 
 TEST_CASE("a reply in time renews nothing, and one that is late counts") {
-    Session::Options options;
-    options.reply_timeout = 1ms;
-    Pair pair(options);
+    Pair pair(impatient());
     pair.client.send("a");
     pair.until_logged("lost a;");
     CHECK(pair.client.session.awaited() == 0);
@@ -223,9 +228,7 @@ TEST_CASE("a reply in time renews nothing, and one that is late counts") {
 }
 
 TEST_CASE("a reply after a late message belongs to the next") {
-    Session::Options options;
-    options.reply_timeout = 1ms;
-    Pair pair(options);
+    Pair pair(impatient());
     pair.client.send("a");
     pair.until_logged("lost a;");
     pair.client.send("b");
@@ -236,8 +239,7 @@ TEST_CASE("a reply after a late message belongs to the next") {
 }
 
 TEST_CASE("what is late when the connection ends was told before") {
-    Session::Options options;
-    options.reply_timeout = 1ms;
+    Session::Options options = impatient();
     options.retries = GENERATE(0U, 1U);
     options.retry_delay = 1h;
     Pair pair(options);
@@ -260,9 +262,7 @@ TEST_CASE("each message has its own time for the reply") {
 }
 
 TEST_CASE("a reply that comes in part, and whole when it is late, is compared from its start") {
-    Session::Options options;
-    options.reply_timeout = 1ms;
-    Pair pair(options);
+    Pair pair(impatient());
     pair.client.send("ab");
     pair.client.send("cb");
     pair.server.stream->write("X\na");

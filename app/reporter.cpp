@@ -73,6 +73,12 @@ std::string sequence_line(const Message& message, const Reply& reply) {
     return message.late ? text + ", late" : text;
 }
 
+// That no reply is awaited of.
+Message unanswered(std::uint64_t id, std::string_view payload) {
+    const ev::Time now = ev::Clock::now();
+    return {id, 1, payload, {}, now, now, false, false};
+}
+
 std::string hex_dump(std::string_view bytes) {
     std::string text;
     for (std::size_t at = 0; at == 0 || at < bytes.size(); at += 16)
@@ -112,16 +118,15 @@ void Reporter::sent(std::string_view payload, std::uint64_t messages) {
     log('>', payload);
     if (options_.form != Form::json || session_.options().expect != Expect::none) return;
     std::uint64_t id = session_.last_id() - messages;
-    const ev::Time now = ev::Clock::now();
     for (const std::string_view piece : pieces(*session_.options().framing, payload)) {
-        const Message message{++id, 1, piece, {}, now, now, false, false};
+        const Message message = unanswered(++id, piece);
         tell_message(id, "sent", &message, nullptr);
     }
 }
 
-void Reporter::missed(const Message& message) {
+void Reporter::missed(std::string_view payload) {
     ++tally_.sent;
-    lost(message);
+    lost(unanswered(session_.skip(), payload));
     output_.flush();
 }
 

@@ -41,7 +41,7 @@ public:
     void retrying();
     void sent(std::string_view payload, std::uint64_t messages = 1);
     // A message that was due and could not be sent.
-    void missed(const Message& message);
+    void missed(std::string_view payload);
     void answered(const Message& message, const Reply& reply);
     void lost(const Message& message);
     void unasked(std::string_view payload);

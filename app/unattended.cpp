@@ -108,8 +108,7 @@ void Unattended::send_one() {
     const std::string message = made_up_message(reporter_.tally().sent + 1, options_.size);
     const bool taken = session_.pending() < high_water && session_.send(message) != 0;
     if (taken) return reporter_.sent(message);
-    const ev::Time now = ev::Clock::now();
-    reporter_.missed({session_.skip(), 1, message, {}, now, now, false, false});
+    reporter_.missed(message);
 }
 
 bool Unattended::all_sent() const {

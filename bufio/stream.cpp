@@ -103,6 +103,13 @@ void Stream::finish(ev::Duration deadline) {
     if (!end_) deadline_.start(deadline);
 }
 
+void Stream::close() {
+    if (wants_output()) flush();
+    finish();
+    end_with({Reason::aborted, "closed"});
+    update();
+}
+
 void Stream::abort() {
     const linger at_once{1, 0};
     ::setsockopt(transport_->descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);

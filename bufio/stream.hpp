@@ -77,6 +77,9 @@ public:
     void finish();
     // The same, ending with Reason::timeout if the peer's end has not come within `deadline`.
     void finish(ev::Duration deadline);
+    // Ends the connection now, in order: the peer gets as much of what is pending as the system
+    // takes at once and, if that was all, FIN or close_notify. The rest is lost.
+    void close();
     // Ends now. What is pending is lost, and the peer gets to see a reset.
     void abort();
 

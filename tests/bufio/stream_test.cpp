@@ -278,6 +278,33 @@ TEST_CASE("a peer that takes nothing more is still listened to") {
     CHECK(scene.user.reason() == Reason::own_certificate);
 }
 
+TEST_CASE("closing writes what is pending and says the end, without waiting") {
+    Scene scene;
+    scene.script.writes = {taken(2), {Io::wants_write}};
+    scene.stream().write("hello");
+    scene.stream().close();
+    CHECK(scene.script.written == "hello");
+    CHECK(scene.script.log == "hwwwc");
+    CHECK(scene.user.reason() == Reason::aborted);
+    CHECK(scene.run_until([&] { return scene.user.ends == 1; }));
+}
+
+TEST_CASE("closing leaves a peer that takes nothing without a word") {
+    Scene scene;
+    scene.script.writes = {{Io::wants_write}, {Io::wants_write}};
+    scene.stream().write("hello");
+    scene.stream().close();
+    CHECK(scene.script.log == "hww");
+    CHECK(scene.user.reason() == Reason::aborted);
+}
+
+TEST_CASE("closing during the handshake sends nothing") {
+    Scene scene(handshaking({{Io::wants_read}}));
+    scene.stream().close();
+    CHECK(scene.script.log == "h");
+    CHECK(scene.user.reason() == Reason::aborted);
+}
+
 TEST_CASE("a failure to send is the end where the peer has nothing to say") {
     Scene scene;
     scene.script.writes = {failure(Reason::send, "broken pipe")};

@@ -220,6 +220,19 @@ TEST_CASE("TLS: close_notify in one direction leaves the other usable") {
     CHECK(secure.far.reason() == Reason::clean);
 }
 
+TEST_CASE("TLS: a connection closed at once still says close_notify") {
+    Secure secure;
+    secure.connect(TlsContext::client(trusting(GENERATE(tls12, tls13))), usual_server());
+    REQUIRE(secure.opened());
+    secure.near.stream->write("last words");
+    secure.near.stream->close();
+    secure.near.stream.reset();
+    REQUIRE(secure.run_until([&] { return secure.far.stream->input_ended(); }));
+    CHECK(secure.far.got == "last words");
+    CHECK(secure.far.reason() != Reason::truncated);
+    CHECK(secure.far.reason() != Reason::receive);
+}
+
 TEST_CASE("TLS: a FIN without close_notify is a truncation") {
     HalfRaw half(GENERATE(tls12, tls13));
     half.open();

@@ -26,6 +26,7 @@ int exit_status(const bufio::End& end) {
     case Reason::send: return 55;
     case Reason::receive:
     case Reason::truncated:
+    case Reason::closed_early:
     case Reason::limit: return 56;
     case Reason::own_certificate: return 58;
     case Reason::certificate: return 60;

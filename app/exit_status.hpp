@@ -13,6 +13,8 @@ enum ExitStatus : int {
     reply_wrong_or_lost = 1,
     usage_error = 2,
     cannot_run = 1,
+    output_failed = 23,  // standard output or the log can't be written
+    input_failed = 26,   // standard input can't be read
 };
 
 // 0 for an end in order, or by our own hand.

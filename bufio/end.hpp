@@ -21,6 +21,7 @@ enum class Reason {
     send,             // the peer no longer takes what we send
     receive,          // reset, or a broken TLS record
     truncated,        // TLS: the peer's end came without its close_notify
+    closed_early,     // the peer has closed its side, and more was to be said
     limit,            // more than a buffer may hold
 };
 

@@ -81,8 +81,8 @@ bool Stream::write(std::string_view bytes) {
 }
 
 void Stream::need_input(std::size_t bytes) {
-    limits_.input_low = std::max(limits_.input_low, bytes);
-    limits_.input_high = std::max(limits_.input_high, limits_.input_low + chunk);
+    if (bytes == needed_) return;
+    needed_ = bytes;
     update();
 }
 
@@ -243,7 +243,10 @@ bool Stream::wants_output() const {
 // The one place that decides what is waited for; called after every change of state.
 void Stream::update() {
     const std::size_t waiting = received().size();
-    full_ = waiting > (full_ ? limits_.input_low : limits_.input_high);
+    const std::size_t low = std::max(limits_.input_low, needed_);
+    const std::size_t high = low > limits_.input_low ? std::max(limits_.input_high, low + chunk)
+                                                     : limits_.input_high;
+    full_ = waiting > (full_ ? low : high);
     ev::Events events = ev::none;
     if (!ready_ && !end_) events |= handshake_waits_;
     if (wants_input()) events |= read_waits_;

@@ -66,8 +66,8 @@ public:
     // Bytes that the system has taken.
     std::uint64_t bytes_written() const { return bytes_written_; }
 
-    // The user may need so many bytes at once to go on: the low-water mark is not below that,
-    // and the high one above it.
+    // The user needs so many bytes at once to go on: until the next call the low-water mark is
+    // not below that, and the high one above it.
     void need_input(std::size_t bytes);
     // Held: reads nothing, and so does not notice either that the peer has ended.
     void hold(bool held);
@@ -115,6 +115,7 @@ private:
     Buffer input_;
     Buffer output_;
     std::string_view fresh_;  // received, still in the shared read buffer: only while notifying
+    std::size_t needed_ = 0;  // bytes that the user needs at once
     End end_;
     End broken_;  // why nothing more can be sent, while the peer's last words are read
     ev::Watch watch_;

@@ -69,6 +69,8 @@ public:
 
     // The monotonic time. Within a turn it is read once, at the first need after the wait.
     Time now() const;
+    // The clock read now, also within a turn: for times that must be exact.
+    Time read_clock() const { return clock_(); }
     Time after(Duration delay) const;  // now() + delay, a negative delay being none
 
 private:

@@ -84,14 +84,7 @@ void Conversation::session_changed() {
 
 void Conversation::tell_state() {
     const State state = session_.state();
-    if (state == State::open && session_.input_ended() && !told_half_closed_) {
-        told_half_closed_ = true;
-        note(
-            "the server has closed its side; what is sent now gets no reply, M-r connects anew",
-            Style::warn);
-    }
     if (state == told_state_) return;
-    if (state == State::dialing) told_half_closed_ = false;
     if (state == State::open) note("connected to " + session_.address().text(), Style::good);
     if (state == State::open) told_trouble_.clear();
     const std::string end = explain(session_.end(), session_.tls());
@@ -104,11 +97,13 @@ void Conversation::tell_state() {
 
 void Conversation::session_answered(const Message& message, const Reply& reply) {
     user_.conversation_changed();
-    if (message.late) --tally_.lost;
-    ++(reply.right ? tally_.echoed : tally_.bad);
+    tally_.answered(reply.right, message.late, reply.round_trip);
     log_.answered(wall_time(), message, reply);
+    if (!reply.right && tally_.bad == 1)
+        if (const std::string hint = mismatch_hint(message.payload, reply.payload);
+            !hint.empty())
+            note(hint, Style::warn);
     if (!reply.round_trip) return;
-    tally_.round_trips.record(*reply.round_trip);
     course_.record(loop_.now(), *reply.round_trip);
     recent_.push_back(*reply.round_trip);
     if (recent_.size() > recent_count) recent_.pop_front();
@@ -122,9 +117,9 @@ void Conversation::session_lost(const Message& message) {
                            : "no reply any more");
 }
 
-void Conversation::session_unasked(std::string_view payload) {
+void Conversation::session_unsolicited(std::string_view payload) {
     user_.conversation_changed();
-    ++tally_.unasked;
+    ++tally_.unsolicited;
     log_.unasked(wall_time(), payload);
 }
 
@@ -153,16 +148,18 @@ void Conversation::send_kept() {
 void Conversation::send(const std::string& line) {
     const auto payload = escapes_ ? unescaped(line) : line;
     if (!payload) return refuse(line, escapes_expected);
-    std::uint64_t id = session_.last_id();
     const Framing& framing = *session_.options().framing;
     const std::string name(framing.name);
-    if (session_.send(*payload) == 0)
+    const Queued queued = session_.send(*payload);
+    if (!queued)
         return refuse(line, payload->empty() ? "in " + name + " there is no empty message"
                                              : "too long for " + name);
+    std::uint64_t id = queued.first;
     for (const std::string_view piece : pieces(framing, *payload)) {
-        ++tally_.sent;
-        log_.sent(wall_time(), ++id, piece);
+        log_.sent(wall_time(), id, piece);
+        ++id;
     }
+    tally_.sent += queued.count;
     session_.flush();
 }
 

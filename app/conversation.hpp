@@ -67,7 +67,7 @@ private:
     void session_changed() override;
     void session_answered(const Message& message, const Reply& reply) override;
     void session_lost(const Message& message) override;
-    void session_unasked(std::string_view payload) override;
+    void session_unsolicited(std::string_view payload) override;
     void tell_state();
     void send_kept();
     void send(const std::string& line);
@@ -84,9 +84,8 @@ private:
     std::deque<ev::Duration> recent_;
     std::deque<std::string> kept_;                      // lines for the next connection
     Session::State told_state_ = Session::State::idle;  // by the log
-    bool told_half_closed_ = false;
-    bool file_whole_ = true;    // whatever was to be written to it
-    bool leaving_ = false;      // once all is answered
+    bool file_whole_ = true;                            // whatever was to be written to it
+    bool leaving_ = false;                              // once all is answered
     std::string told_trouble_;  // of the last try to connect: said once, however many follow
     Session session_;
 };

@@ -12,11 +12,16 @@ using Kind = Framing::Kind;
 using namespace std::string_view_literals;
 
 constexpr Framing table[] = {
-    {"line", Kind::delimited, "\n", 0, false},  {"crlf", Kind::delimited, "\r\n", 0, false},
-    {"nul", Kind::delimited, "\0"sv, 0, false}, {"len1", Kind::prefixed, "", 1, false},
-    {"len2", Kind::prefixed, "", 2, false},     {"len4", Kind::prefixed, "", 4, false},
-    {"len2le", Kind::prefixed, "", 2, true},    {"len4le", Kind::prefixed, "", 4, true},
-    {"caret", Kind::caret, "$", 0, false},      {"raw", Kind::raw, "", 0, false},
+    {"line", Kind::delimited, "\n", 0, false},
+    {"crlf", Kind::delimited, "\r\n", 0, false},
+    {"nul", Kind::delimited, "\0"sv, 0, false},
+    {"len1", Kind::prefixed, "", 1, false},
+    {"len2", Kind::prefixed, "", 2, false},
+    {"len4", Kind::prefixed, "", 4, false},
+    {"len2le", Kind::prefixed, "", 2, true},
+    {"len4le", Kind::prefixed, "", 4, true},
+    {"caret", Kind::caret, "$", 0, false, caret_greeting, caret_reply},
+    {"raw", Kind::raw, "", 0, false},
 };
 
 // In blocks of a length that the compiler knows, and whose counts fit into a byte, it compares

@@ -16,6 +16,9 @@ struct Framing {
     std::string_view delimiter;  // what ends a message and can't be inside one; may be empty
     unsigned prefix;             // of `prefixed`: the bytes of the length
     bool little_endian;          // of `prefixed`
+    std::string_view greeting = {};  // what the server says first, before any reply
+    // Returns the right reply to a payload; null where that is the payload itself.
+    std::string (*reply)(std::string_view payload) = nullptr;
 
     bool replies_framed() const { return kind == Kind::delimited || kind == Kind::prefixed; }
     // What stands before a payload of that size, and what is left of a frame without that and

@@ -159,7 +159,7 @@ Rows statistics_page(const Tally& tally, const Course& course, int width) {
              tally.bad > 0 ? Style::bad : Style::normal);
     add_fact(rows, "lost", std::to_string(tally.lost), width,
              tally.lost > 0 ? Style::bad : Style::normal);
-    add_fact(rows, "unasked", std::to_string(tally.unasked), width);
+    add_fact(rows, "unasked", std::to_string(tally.unsolicited), width);
     const Histogram& times = tally.round_trips;
     if (times.count() == 0) return rows;
     add_title(rows, "Round trips");

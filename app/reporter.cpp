@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +22,18 @@ JsonObject tls_object(const bufio::TlsFacts& facts) {
     object.text("issuer", facts.issuer).text("not_after", facts.not_after);
     object.text("pin", facts.pin).flag("verified", facts.unverified.empty());
     return object.text("unverified", facts.unverified).flag("resumed", facts.resumed);
+}
+
+// The peer has shown a certificate, and no connection came of it.
+bool refused_certificate(const Session& session) {
+    const bufio::Reason reason = session.end().reason;
+    const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
+    return refused && session.tls();
+}
+
+std::string certificate_text(const bufio::TlsFacts& tls) {
+    return tls.subject + ", issued by " + tls.issuer + ", valid until " + tls.not_after + ", " +
+           tls.pin;
 }
 
 std::string connection_object(const Session& session) {
@@ -53,14 +66,15 @@ JsonObject times_object(const Histogram& times) {
     return object.time("max", times.max());
 }
 
-std::string end_object(const Tally& tally, const bufio::End& end, int status) {
+std::string end_object(const Tally& tally, const Session& session, int status) {
     JsonObject object;
-    object.text("type", "end").text("reason", end.text);
+    object.text("type", "end").text("reason", session.end().text);
     object.number("status", static_cast<std::uint64_t>(status));
     object.number("sent", tally.sent).number("echoed", tally.echoed);
     object.number("bad", tally.bad).number("lost", tally.lost);
-    object.number("late", tally.late).number("unasked", tally.unasked);
+    object.number("late", tally.late).number("unasked", tally.unsolicited);
     if (tally.round_trips.count() > 0) object.object("rtt_us", times_object(tally.round_trips));
+    if (refused_certificate(session)) object.object("tls", tls_object(*session.tls()));
     return object.str();
 }
 
@@ -73,10 +87,20 @@ std::string sequence_line(const Message& message, const Reply& reply) {
     return message.late ? text + ", late" : text;
 }
 
-// That no reply is awaited of.
 Message unanswered(std::uint64_t id, std::string_view payload) {
     const ev::Time now = ev::Clock::now();
-    return {id, 1, payload, {}, now, now, false, false};
+    return {id, payload, now, now};
+}
+
+// The bytes at the end that are the beginning of a UTF-8 character.
+std::size_t partial_character(std::string_view bytes) {
+    for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
+        const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
+        if ((byte & 0xc0) == 0x80) continue;
+        const std::size_t size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 1;
+        return size > back ? back : 0;
+    }
+    return 0;
 }
 
 std::string hex_dump(std::string_view bytes) {
@@ -88,16 +112,17 @@ std::string hex_dump(std::string_view bytes) {
 
 }  // namespace
 
-Reporter::Reporter(ev::Loop& loop, Options options, Session& session, std::size_t high_water)
-    : loop_(loop),
-      options_(std::move(options)),
+Reporter::Reporter(ev::Loop& loop, Options options, const Session& session,
+                   std::function<void()> output_changed)
+    : options_(std::move(options)),
       session_(session),
-      high_water_(high_water),
       visible_(::isatty(STDOUT_FILENO) == 1),
-      output_(loop, STDOUT_FILENO, [this] { output_changed(); }),
+      output_(loop, STDOUT_FILENO, std::move(output_changed)),
       start_(loop.now()) {
     if (!options_.log.empty()) log_.emplace(options_.log);
 }
+
+// --- The connection.
 
 void Reporter::connected() {
     if (options_.form == Form::json) append_line(connection_object(session_));
@@ -113,58 +138,75 @@ void Reporter::retrying() {
     if (!options_.quiet || options_.verbose) complain("yodel", text);
 }
 
-void Reporter::sent(std::string_view payload, std::uint64_t messages) {
-    tally_.sent += messages;
+void Reporter::ended() {
+    print_visible(std::exchange(partial_, {}));
+    log('-', session_.end().text);
+    if (options_.form == Form::json) append_line(end_object(tally_, session_, status()));
+    output_.flush();
+}
+
+// --- Messages.
+
+void Reporter::sent(std::string_view payload, Queued queued) {
+    tally_.sent += queued.count;
     log('>', payload);
     if (options_.form != Form::json || session_.options().expect != Expect::none) return;
-    std::uint64_t id = session_.last_id() - messages;
+    std::uint64_t id = queued.first;
     for (const std::string_view piece : pieces(*session_.options().framing, payload)) {
-        const Message message = unanswered(++id, piece);
-        tell_message(id, "sent", &message, nullptr);
+        const Message message = unanswered(id, piece);
+        add_message(id, "sent", &message, nullptr);
+        ++id;
     }
 }
 
-void Reporter::missed(std::string_view payload) {
+void Reporter::missed(std::string_view payload, std::uint64_t id) {
     ++tally_.sent;
-    lost(unanswered(session_.skip(), payload));
+    lost(unanswered(id, payload));
     output_.flush();
 }
 
 void Reporter::answered(const Message& message, const Reply& reply) {
-    if (message.late) --tally_.lost;
-    if (message.late) ++tally_.late;
-    (reply.right ? tally_.echoed : tally_.bad) += message.count;
-    if (reply.round_trip) tally_.round_trips.record(*reply.round_trip, message.count);
-    if (!reply.right && tally_.bad == 1)
-        complain("yodel", "reply " + std::to_string(message.id) +
-                              " differs from its message at byte " +
-                              std::to_string(reply.difference));
+    tally_.answered(reply.right, message.late, reply.round_trip);
+    if (!reply.right && tally_.bad == 1) warn_of_mismatch(message, reply);
     if (!raw()) log('<', reply.payload);
     if (options_.form == Form::json) {
         const char* const timely = reply.right ? "echoed" : "wrong";
-        tell_message(message.id, message.late ? "late" : timely, &message, &reply);
+        add_message(message.id, message.late ? "late" : timely, &message, &reply);
     } else if (options_.form == Form::sequence) {
         if (!options_.quiet) append_line(sequence_line(message, reply));
-    } else if (message.count > 1) {
-        output_.write(message.frame);  // lines, which came back as they went
     } else if (!raw()) {
-        print(reply.payload);
+        print(reply.payload, message.id != open_line_);
     }
+}
+
+// Lines, which came back as they were sent.
+void Reporter::echoed(const Batch& batch, std::optional<ev::Duration> round_trip) {
+    tally_.echoed += batch.count;
+    if (round_trip) tally_.round_trips.record(*round_trip, batch.count);
+    const bool open = batch.first + batch.count - 1 == open_line_;
+    output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
+}
+
+void Reporter::warn_of_mismatch(const Message& message, const Reply& reply) {
+    const std::string hint = mismatch_hint(message.payload, reply.payload);
+    complain("yodel", "reply " + std::to_string(message.id) +
+                          " differs from its message at byte " +
+                          std::to_string(reply.difference) + (hint.empty() ? "" : "; " + hint));
 }
 
 void Reporter::lost(const Message& message) {
     ++tally_.lost;
     log('-', "no reply to message " + std::to_string(message.id));
-    if (options_.form == Form::json) tell_message(message.id, "lost", &message, nullptr);
+    if (options_.form == Form::json) add_message(message.id, "lost", &message, nullptr);
     if (options_.form == Form::sequence && !options_.quiet)
         append_line("no reply, seq " + std::to_string(message.id));
 }
 
-void Reporter::unasked(std::string_view payload) {
-    ++tally_.unasked;
+void Reporter::unsolicited(std::string_view payload) {
+    ++tally_.unsolicited;
     if (!raw()) log('<', payload);
     const Reply reply{payload, {}, false, 0};
-    if (options_.form == Form::json) tell_message(0, "unasked", nullptr, &reply);
+    if (options_.form == Form::json) add_message(0, "unasked", nullptr, &reply);
     if (!raw() && bytes_pass()) print(payload);
 }
 
@@ -173,84 +215,76 @@ void Reporter::received(std::string_view bytes) {
     log('<', bytes);
     if (!bytes_pass()) return;
     if (options_.form == Form::hex) return append_line(hex_dump(bytes));
-    std::size_t end = 0;
-    while (visible_ && (end = bytes.find('\n')) != std::string_view::npos) {
-        print(bytes.substr(0, end));
-        bytes.remove_prefix(end + 1);
-    }
-    if (visible_) return append(bytes);
-    output_.write(bytes);
+    if (!visible_) return output_.write(bytes);
+    const std::string all = std::exchange(partial_, {}) + std::string(bytes);
+    const std::size_t whole = all.size() - partial_character(all);
+    partial_ = all.substr(whole);
+    print_visible(std::string_view(all).substr(0, whole));
 }
 
-void Reporter::ended(const std::string& trouble) {
-    if (options_.form == Form::json)
-        append_line(end_object(tally_, session_.end(), status(trouble)));
-    log('-', session_.end().text);
-    output_.flush();
-}
+// --- The end.
 
-void Reporter::flush() {
-    output_.flush();
-    if (output_.error() != 0) session_.disconnect();
-    if (output_.pending() > high_water_) session_.hold(true);
-    stop_if_done();
-}
-
-void Reporter::output_changed() {
-    if (output_.error() != 0) {
-        session_.disconnect();
-    } else if (output_.pending() < high_water_ / 4) {
-        session_.hold(false);
-    }
-    stop_if_done();
-}
-
-void Reporter::stop_if_done() {
-    if (session_.state() != Session::State::closed) return;
-    if (output_.done() || session_.out_of_time()) loop_.stop();
-}
-
-int Reporter::finish(const std::string& trouble) {
-    const int code = status(trouble);
+int Reporter::finish() {
+    const int code = status();
     const bool log_whole = !log_ || log_->finish();
     if (!log_whole) complain("yodel", "could not write all of " + options_.log);
-    if (!trouble.empty()) complain("yodel", trouble);
+    if (!trouble_.text.empty()) complain("yodel", trouble_.text);
     if (output_.error() != 0)
         complain("yodel",
                  "standard output: " + std::generic_category().message(output_.error()));
+    if (refused_certificate(session_) && options_.verbose)
+        complain("yodel", "the certificate: " + certificate_text(*session_.tls()));
     if (exit_status(session_.end()) != 0)
         complain("yodel", explain(session_.end(), session_.tls()));
-    const bool summary = !options_.quiet || options_.form == Form::sequence;
+    const bool wanted = !options_.quiet || options_.form == Form::sequence;
     const bool orderly = exit_status(session_.end()) == 0 && !options_.probe;
-    if (summary && (orderly || tally_.sent > 0)) complain("yodel", tally_.summary());
-    return code == all_well && !log_whole ? reply_wrong_or_lost : code;
+    if (wanted && (orderly || tally_.sent > 0)) complain("yodel", summary());
+    return code == all_well && !log_whole ? yodel::output_failed : code;
 }
 
-int Reporter::status(const std::string& trouble) const {
-    if (const int status = exit_status(session_.end()); status != 0) return status;
-    const bool failed =
-        tally_.bad > 0 || tally_.lost > 0 || !trouble.empty() || output_.error() != 0;
-    return failed ? reply_wrong_or_lost : all_well;
+std::string Reporter::summary() const {
+    const bufio::TlsFacts* const tls = session_.tls();
+    if (!tls || tls->unverified.empty()) return tally_.summary();
+    return tally_.summary() + "; UNVERIFIED (-k): the certificate " + tls->unverified;
 }
+
+// As a shell reports the death by a signal, where one ends the program.
+int Reporter::status() const {
+    if (signo_ != 0) return 128 + signo_;
+    if (const int status = exit_status(session_.end()); status != 0) return status;
+    if (output_.error() != 0) return yodel::output_failed;
+    if (trouble_.status != 0) return trouble_.status;
+    return tally_.bad > 0 || tally_.lost > 0 ? reply_wrong_or_lost : all_well;
+}
+
+// --- The forms.
 
 bool Reporter::bytes_pass() const {
     return options_.form == Form::payload || options_.form == Form::hex;
 }
 
-void Reporter::print(std::string_view payload) {
+void Reporter::print(std::string_view payload, bool newline) {
     if (options_.form == Form::hex) return append_line(hex_dump(payload));
-    output_.append_line(visible_ ? ui::printable(payload) : payload);
+    const std::string text = visible_ ? ui::printable(payload) : std::string();
+    const std::string_view shown = visible_ ? std::string_view(text) : payload;
+    if (newline) return output_.append_line(shown);
+    output_.append(shown);
 }
 
-void Reporter::append(std::string_view bytes) {
-    if (visible_) return output_.append(ui::printable(bytes));
-    output_.append(bytes);
+// Newlines stay what they are.
+void Reporter::print_visible(std::string_view bytes) {
+    std::size_t end = 0;
+    while ((end = bytes.find('\n')) != std::string_view::npos) {
+        output_.append_line(ui::printable(bytes.substr(0, end)));
+        bytes.remove_prefix(end + 1);
+    }
+    output_.append(ui::printable(bytes));
 }
 
 void Reporter::append_line(const std::string& text) { output_.append_line(text); }
 
-void Reporter::tell_message(std::uint64_t id, const char* verdict, const Message* message,
-                            const Reply* reply) {
+void Reporter::add_message(std::uint64_t id, const char* verdict, const Message* message,
+                           const Reply* reply) {
     JsonObject object;
     object.text("type", "message");
     if (message) object.number("seq", id).number("sent_bytes", message->payload.size());

@@ -1,9 +1,9 @@
-// What a client without a screen tells: replies on standard output, as one of several forms;
+// The output of a client without a screen: replies on standard output, in one of several forms;
 // a log; on standard error what went wrong, and at the end how it went.
 //
 // With Form::json there is one object a line: for each connection, each message, and the end.
-// A message that gets no reply in time is `lost`; should one come later, another object says
-// that it was `late`.
+// A message that gets no reply in time is `lost`; if one comes later, another object reports it
+// as `late`.
 #pragma once
 
 #include "app/log_file.hpp"
@@ -13,6 +13,8 @@
 #include "ev/loop.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,56 +29,70 @@ public:
     struct Options {
         Form form = Form::payload;
         bool quiet = false;    // no summary; with `sequence` nothing but the summary
-        bool verbose = false;  // tells connections too
-        bool probe = false;    // a connection is all that there is to tell
+        bool verbose = false;  // report connections too
+        bool probe = false;    // a connection is all that there is to report
         std::string log;       // a file; empty: none
     };
 
-    // While the reader of standard output has yet to take more than `high_water` bytes, and
-    // then until it is a quarter of that, the session is held; where nothing can be written it
-    // is disconnected. Throws std::system_error: the log.
-    Reporter(ev::Loop& loop, Options options, Session& session, std::size_t high_water);
+    // A failure on our own side of the connection, with its exit status.
+    struct Trouble {
+        int status;
+        std::string text;
+    };
+
+    // `output_changed` is called from the loop when standard output was written later than it
+    // was said, or has failed. Throws std::system_error: the log.
+    Reporter(ev::Loop& loop, Options options, const Session& session,
+             std::function<void()> output_changed);
 
     void connected();
     void retrying();
-    void sent(std::string_view payload, std::uint64_t messages = 1);
+    void sent(std::string_view payload, Queued queued);
     // A message that was due and could not be sent.
-    void missed(std::string_view payload);
+    void missed(std::string_view payload, std::uint64_t id);
     void answered(const Message& message, const Reply& reply);
+    void echoed(const Batch& batch, std::optional<ev::Duration> round_trip);
     void lost(const Message& message);
-    void unasked(std::string_view payload);
+    void unsolicited(std::string_view payload);
     void received(std::string_view bytes);  // of `raw`: also what is no message's reply
-    // The connection is closed for good: tells what belongs on standard output.
-    void ended(const std::string& trouble);
-    // After each change of the session: writes what the reader takes. The loop is stopped once
-    // the session is closed and nothing more will be said on standard output: all of it was, or
-    // there is no time left.
-    void flush();
-    // What is said when all is over; returns the exit status. `trouble`: what went wrong on our
-    // side of the connection.
-    int finish(const std::string& trouble);
+    // The input's last line, which is the next message, has no newline: neither gets its reply.
+    void leave_last_line_open() { open_line_ = session_.messages().last_id() + 1; }
+    void record(Trouble trouble) { trouble_ = std::move(trouble); }
+    void leave(int signo) { signo_ = signo; }  // that ends the program
+    // The connection is closed for good: adds what belongs on standard output.
+    void ended();
+
+    // Writes what the reader of standard output takes.
+    void flush() { output_.flush(); }
+    std::size_t pending() const { return output_.pending(); }  // bytes
+    bool output_failed() const { return output_.error() != 0; }
+    bool output_done() const { return output_.done(); }
+    // Prints on standard error how it went; returns the exit status.
+    int finish();
 
     const Tally& tally() const { return tally_; }
 
 private:
-    void output_changed();
-    void stop_if_done();
     bool raw() const { return session_.options().framing->kind == Framing::Kind::raw; }
     bool bytes_pass() const;
-    void print(std::string_view payload);
-    void append(std::string_view bytes);
+    void print(std::string_view payload, bool newline = true);
+    void print_visible(std::string_view bytes);
     void append_line(const std::string& text);
-    void tell_message(std::uint64_t id, const char* verdict, const Message* message,
-                      const Reply* reply);
+    void warn_of_mismatch(const Message& message, const Reply& reply);
+    void add_message(std::uint64_t id, const char* verdict, const Message* message,
+                     const Reply* reply);
     void log(char sign, std::string_view bytes);
-    int status(const std::string& trouble) const;
+    int status() const;
+    std::string summary() const;
 
-    ev::Loop& loop_;
     Options options_;
-    Session& session_;
-    const std::size_t high_water_;
+    const Session& session_;
     bool visible_;  // standard output is a terminal: unsafe bytes are made visible
     Tally tally_;
+    Trouble trouble_{};
+    int signo_ = 0;
+    std::uint64_t open_line_ = 0;  // id of the message whose reply gets no newline
+    std::string partial_;          // the beginning of a UTF-8 character, kept for its end
     Output output_;
     std::optional<LogFile> log_;
     ev::Time start_;  // of the times in objects

@@ -104,7 +104,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     session().connect();
 }
 
-void ScreenClient::leave() { session().disconnect(); }
+void ScreenClient::leave(int) { session().disconnect(); }
 
 void ScreenClient::turn_ended() {
     if (entering_) enter_terminal();

@@ -31,7 +31,7 @@ public:
     ScreenClient(ev::Loop& loop, const Options& options);
 
     // Closes the connection; for a signal from outside.
-    void leave();
+    void leave(int signo);
     // Draws, if something changed and the last drawing is not too fresh.
     void turn_ended();
     // Gives the terminal back, says on standard error how it went, returns the exit status.

@@ -33,6 +33,7 @@ std::string reason_words(const bufio::End& end) {
     case bufio::Reason::connect:
         return end.text.find("refused") == std::string::npos ? "unreachable" : "refused";
     case bufio::Reason::timeout: return "timed out";
+    case bufio::Reason::closed_early: return "server closed";
     default: return "connection lost";
     }
 }
@@ -71,7 +72,7 @@ void add_tls(std::vector<ui::Span>& parts, const bufio::TlsFacts& tls) {
                      tls.days_left < soon ? Style::status_warn : Style::status});
 }
 
-void add_counts(std::vector<ui::Span>& parts, const Tally& tally, std::size_t awaited) {
+void add_counts(std::vector<ui::Span>& parts, const Tally& tally, std::size_t in_flight) {
     const auto add = [&](std::uint64_t count, const std::string& sign,
                          Style style = Style::status) {
         parts.push_back({std::to_string(count) + sign, style});
@@ -79,10 +80,10 @@ void add_counts(std::vector<ui::Span>& parts, const Tally& tally, std::size_t aw
     parts.push_back(
         {sign_bar.text() + " " + std::to_string(tally.sent) + sign_out.text(), Style::status});
     add(tally.echoed, sign_in.text());
-    add(awaited, sign_open.text());
+    add(in_flight, sign_open.text());
     add(tally.bad, sign_wrong.text(), tally.bad > 0 ? Style::status_bad : Style::status);
     add(tally.lost, "?", tally.lost > 0 ? Style::status_bad : Style::status);
-    if (tally.unasked > 0) add(tally.unasked, sign_unasked.text(), Style::status_warn);
+    if (tally.unsolicited > 0) add(tally.unsolicited, sign_unasked.text(), Style::status_warn);
 }
 
 void add_times(std::vector<ui::Span>& parts, const Histogram& times,
@@ -130,7 +131,7 @@ std::vector<ui::Span> status_parts(const Session& session, const Tally& tally,
         tls && !tls->version.empty() && !refused)
         add_tls(parts, *tls);
     parts.push_back({std::string(options.framing->name), Style::status});
-    add_counts(parts, tally, session.awaited());
+    add_counts(parts, tally, session.in_flight());
     if (!recent.empty()) add_times(parts, tally.round_trips, recent);
     return parts;
 }

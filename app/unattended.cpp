@@ -26,97 +26,76 @@ std::size_t columns() {
     return size.ws_col > 0 ? size.ws_col : 80;
 }
 
+Unattended::Options completed(Unattended::Options options) {
+    options.session.closed_early = "the server closed before the end of the run";
+    return options;
+}
+
 }  // namespace
 
 Unattended::Unattended(ev::Loop& loop, Options options)
-    : options_(std::move(options)),
+    : PipeMode(loop, {completed(options).session, options.report}, high_water),
+      options_(std::move(options)),
       progress_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0),
       due_(loop, [this] { send_due(); }),
-      progress_due_(loop, [this] { show_progress(); }),
-      session_(loop, options_.session, *this),
-      reporter_(loop, options_.report, session_, high_water) {
-    session_.connect();
+      progress_due_(loop, [this] { show_progress(); }) {
+    if (progress_) progress_due_.start(progress_time);
 }
 
-void Unattended::leave() {
-    leaving_ = true;
-    session_.disconnect();
+void Unattended::before_report() { clear_progress(); }
+
+void Unattended::connected() {
+    if (scheduled() && reporter().tally().sent == 0) due_.start(ev::Duration::zero());
 }
 
-int Unattended::report() {
+void Unattended::disconnected() {
     clear_progress();
-    return reporter_.finish({});
-}
-
-void Unattended::session_changed() {
-    if (told_ != session_.state()) entered(told_ = session_.state());
-    reporter_.flush();
-    if (session_.state() == Session::State::closed) return;
-    if (options_.interval == ev::Duration::zero()) send_due();
-    finish_if_done();
-}
-
-// Another try would find nothing to send.
-void Unattended::finish_if_done() {
-    if (!all_sent() || session_.awaited() > 0) return;
-    if (session_.state() == Session::State::waiting) return session_.disconnect();
-    session_.finish();
-}
-
-void Unattended::entered(Session::State state) {
-    if (state != Session::State::closed && progress_ && !progress_due_.pending())
-        progress_due_.start(progress_time);
-    if (state == Session::State::open) {
-        reporter_.connected();
-        if (options_.interval > ev::Duration::zero() && reporter_.tally().sent == 0)
-            due_.start(ev::Duration::zero());
-    }
-    if (state == Session::State::waiting) clear_progress();
-    if (state == Session::State::waiting) reporter_.retrying();
-    if (state != Session::State::closed) return;
-    due_.cancel();
-    reporter_.ended({});
+    if (session().state() == Session::State::closed) due_.cancel();
 }
 
 // The round trip counts from when the message was due, not from when the peer took it.
-void Unattended::session_answered(const Message& message, const Reply& reply) {
-    Reply whole = reply;
-    if (whole.round_trip) *whole.round_trip += message.sent - message.flushed;
-    reporter_.answered(message, whole);
+ev::Duration Unattended::overdue(ev::Time planned, ev::Time sent) const {
+    return sent - planned;
 }
 
-void Unattended::session_lost(const Message& message) {
-    if (!leaving_) reporter_.lost(message);
+void Unattended::send() {
+    if (!scheduled()) {
+        while (!all_sent() && session().state() == Session::State::open &&
+               session().in_flight() < options_.window && session().pending() < high_water)
+            send_one();
+        session().flush();
+    }
+    finish_if_done();
 }
-
-void Unattended::session_unasked(std::string_view payload) { reporter_.unasked(payload); }
 
 void Unattended::send_due() {
-    if (options_.interval == ev::Duration::zero()) {
-        while (!all_sent() && session_.state() == Session::State::open &&
-               session_.awaited() < options_.window && session_.pending() < high_water)
-            send_one();
-        return session_.flush();
-    }
     send_one();
-    session_.flush();
+    session().flush();
     if (!all_sent()) return due_.start_at(due_.deadline() + options_.interval);
     finish_if_done();
 }
 
 void Unattended::send_one() {
-    const std::string message = made_up_message(reporter_.tally().sent + 1, options_.size);
-    const bool taken = session_.pending() < high_water && session_.send(message) != 0;
-    if (taken) return reporter_.sent(message);
-    reporter_.missed(message);
+    const std::string message = made_up_message(reporter().tally().sent + 1, options_.size);
+    Queued queued;
+    if (session().pending() < high_water) queued = session().send(message);
+    if (queued) return reporter().sent(message, queued);
+    reporter().missed(message, session().reserve_id());
 }
 
 bool Unattended::all_sent() const {
-    return options_.count != 0 && reporter_.tally().sent >= options_.count;
+    return options_.count != 0 && reporter().tally().sent >= options_.count;
+}
+
+// Another try would find nothing to send.
+void Unattended::finish_if_done() {
+    if (!all_sent() || session().in_flight() > 0) return;
+    if (session().state() == Session::State::waiting) return session().disconnect();
+    session().finish();
 }
 
 void Unattended::show_progress() {
-    const Tally& tally = reporter_.tally();
+    const Tally& tally = reporter().tally();
     std::string text = tally.counts();
     if (tally.round_trips.count() > 0)
         text += ", p50 " + milliseconds_text(tally.round_trips.percentile(50)) + " ms";

@@ -1,13 +1,12 @@
-// Messages made up here and sent at an interval, as ping does, to any echo service.
+// A generator of messages, sent at an interval, as ping does, to any echo service.
 //
-// They go out when they are due, whether or not replies have come, and a round trip is counted
-// from then, so that a service that stalls is seen to stall. What is due while there is no
-// connection, or the peer takes nothing, is lost. With no interval they go out as fast as the
-// window allows.
+// A message is sent when it is due, whether or not replies have come, and its round trip counts
+// from then, so that a service that stalls is seen to stall. A message that is due while there
+// is no connection, or while the peer takes nothing, is lost. With no interval messages are
+// sent as fast as the window allows.
 #pragma once
 
-#include "app/reporter.hpp"
-#include "app/session.hpp"
+#include "app/pipe_mode.hpp"
 #include "ev/loop.hpp"
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace yodel {
 
-class Unattended final : private Session::User {
+class Unattended final : public PipeMode {
 public:
     struct Options {
         Session::Options session;
@@ -26,22 +25,17 @@ public:
         std::size_t window = 64;  // with no interval: messages in flight at once
     };
 
-    // Stops the loop when all is done. Throws std::system_error: the log.
+    // Throws std::system_error: the log.
     Unattended(ev::Loop& loop, Options options);
 
-    // Closes the connection; for a signal from outside.
-    void leave();
-    void turn_ended() {}
-    // Says on standard error how it went, and returns the exit status.
-    int report();
-
 private:
-    void session_changed() override;
-    void session_answered(const Message& message, const Reply& reply) override;
-    void session_lost(const Message& message) override;
-    void session_unasked(std::string_view payload) override;
+    void send() override;
+    void connected() override;
+    void disconnected() override;
+    ev::Duration overdue(ev::Time planned, ev::Time sent) const override;
+    void before_report() override;
 
-    void entered(Session::State state);
+    bool scheduled() const { return options_.interval > ev::Duration::zero(); }
     void send_due();
     void send_one();
     bool all_sent() const;
@@ -50,18 +44,14 @@ private:
     void clear_progress();
 
     Options options_;
-    bool leaving_ = false;
     bool progress_;                   // is shown, on the terminal that standard error is
     std::size_t progress_width_ = 0;  // columns to be cleared
-    ev::Timer due_;
+    ev::Timer due_;                   // the next message
     ev::Timer progress_due_;
-    Session session_;
-    Session::State told_ = Session::State::idle;  // the state last seen
-    Reporter reporter_;
 };
 
-// Plain text of that many bytes, none of which ends a message in any framing; of one number and
-// the next they differ, where there is room for that.
+// Returns `size` printable bytes without the delimiter of any framing; consecutive numbers give
+// different texts if `size` allows.
 std::string made_up_message(std::uint64_t number, std::size_t size);
 
 }  // namespace yodel

@@ -35,7 +35,7 @@ public:
         for (std::size_t i = 0; i < std::size(numbers); ++i)
             signals_[i] = ev::Signal(loop, numbers[i], [this, leave, number = numbers[i]] {
                 if (signo_ == 0) signo_ = number;
-                leave();
+                leave(signo_);
             });
     }
     int signo() const { return signo_; }
@@ -103,12 +103,24 @@ ev::Duration probe_end(const ClientOptions& options) {
 template <class Client>
 int run(ev::Loop& loop, const typename Client::Options& options, int& signo) {
     std::optional<Client> client;
-    const Ending ending(loop, [&] {
-        client->leave();
+    const Ending ending(loop, [&](int number) {
+        client->leave(number);
         loop.stop();
     });
     client.emplace(loop, options);  // which may take the terminal: signals can wait by now
     while (loop.step()) client->turn_ended();
+    signo = ending.signo();
+    return client->report();
+}
+
+template <class Client>
+int run_piped(ev::Loop& loop, const typename Client::Options& options, int& signo) {
+    std::optional<Client> client;
+    const Ending ending(loop, [&](int number) { client->leave(number); });
+    const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
+    client.emplace(loop, options);
+    while (loop.step()) {
+    }
     signo = ending.signo();
     return client->report();
 }
@@ -129,8 +141,9 @@ int run(ClientOptions options, int& signo) {
                          "of --no-tui, -c, -i, --size, -z, --json");
     options.session.retries = options.retries.value_or(0);
     if (options.report.probe) options.session.close_timeout = probe_end(options);
-    if (options.unattended()) return run<Unattended>(loop, unattended_options(options), signo);
-    return run<PipeClient>(
+    if (options.unattended())
+        return run_piped<Unattended>(loop, unattended_options(options), signo);
+    return run_piped<PipeClient>(
         loop, {options.session, options.report, options.window, options.escapes}, signo);
 }
 

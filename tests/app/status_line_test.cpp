@@ -30,7 +30,7 @@ struct Line final : Session::User {
     void session_changed() override {}
     void session_answered(const Message&, const Reply&) override {}
     void session_lost(const Message&) override {}
-    void session_unasked(std::string_view) override {}
+    void session_unsolicited(std::string_view) override {}
 
     void until(State state) {
         turn_until(loop, [&] { return session.state() == state; });
@@ -205,7 +205,7 @@ TEST_CASE("what nobody asked for is counted where there is any") {
         return text_of(status_parts(line.session, tally, {}, line.session.since()));
     };
     CHECK(text().ends_with("0?"));
-    tally.unasked = 2;
+    tally.unsolicited = 2;
     CHECK(text().ends_with("0?2<<"));
 }
 

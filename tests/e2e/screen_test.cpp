@@ -269,11 +269,8 @@ TEST_CASE("a server that goes away is missed at once, and what is typed meanwhil
     type(tty, "hello");
     REQUIRE(tty.wait_for("‹ hello ✓"));  // it has taken the connection
     server->process().kill(SIGTERM);
-    REQUIRE(tty.wait_for("the server has closed its side"));
-    REQUIRE(tty.wait_for("half-closed (server)"));
+    REQUIRE(tty.wait_for("the server closed the connection"));
     server.reset();
-    SECTION("by M-r") { tty.send("\x1br"); }
-    SECTION("by what is sent") { type(tty, "anyone?"); }
     REQUIRE(tty.wait_for("refused; retry "));
     type(tty, "later");
     REQUIRE(tty.wait_for("1 kept"));

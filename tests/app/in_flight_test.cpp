@@ -1,7 +1,6 @@
-// The queue of messages without a reply, and the obvious model side by side: a list in which
-// each message stands alone.
+// The queue of messages in flight beside its model: a list in which each message stands alone.
 
-#include "app/outstanding.hpp"
+#include "app/in_flight.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -17,8 +16,10 @@ namespace {
 
 class Twins {
 public:
-    Twins(bool together, unsigned seed)
-        : queue_(*find_framing("line"), true, together), together_(together), random_(seed) {}
+    Twins(bool coalesce, unsigned seed)
+        : queue_(*find_framing("line"), {.coalesce = coalesce}),
+          coalesce_(coalesce),
+          random_(seed) {}
 
     void operate() {
         now_ += 1ms;
@@ -30,20 +31,20 @@ public:
         case 4: return stamp();
         case 5: return take();
         case 6: return take_within();
-        default: return below(8) == 0 ? count_anew() : mark_late();
+        default: return below(8) == 0 ? rebase() : mark_late();
         }
     }
 
     void check() {
         REQUIRE(queue_.count() == model_.size());
         REQUIRE(queue_.late() == late_);
-        REQUIRE(queue_.awaited() == model_.size() - late_);
+        REQUIRE(queue_.in_flight() == model_.size() - late_);
         std::string bytes;
         for (std::size_t i = late_; i < model_.size(); ++i) bytes += model_[i].text + "\n";
-        REQUIRE(queue_.awaited_bytes() == bytes.size());
+        REQUIRE(queue_.in_flight_bytes() == bytes.size());
         REQUIRE(queue_.frames().ends_with(bytes));
-        REQUIRE(queue_.all_sent() == (stamped_ == model_.size()));
-        REQUIRE(queue_.none_sent() == (stamped_ == 0 && late_ == 0));
+        REQUIRE(queue_.all_written() == (stamped_ == model_.size()));
+        REQUIRE(queue_.written() == std::max(stamped_, late_));
     }
 
 private:
@@ -82,64 +83,69 @@ private:
         written_ += below(static_cast<std::size_t>(std::max(all, written_) - written_) + 1);
         for (; stamped_ < flushed_ && gone_ + size(0, stamped_ + 1) <= written_; ++stamped_)
             model_[stamped_].sent = now_;
-        queue_.stamp(written_, now_);
+        queue_.record_written(written_, now_);
     }
 
     void take() {
         if (flushed_ == 0) return;
         const std::string text = model_[0].text;
         REQUIRE(queue_.oldest_payload().substr(0, text.size()) == text);
-        compare(queue_.take(), 1);
-        REQUIRE(queue_.taken_last(text));
-        REQUIRE_FALSE(queue_.taken_last(text + "x"));
+        compare(queue_.remove_oldest());
+        REQUIRE(queue_.removed_last(text));
+        REQUIRE_FALSE(queue_.removed_last(text + "x"));
     }
 
     void take_within() {
         std::size_t left = below(size(0, flushed_) + 1);
-        while (queue_.any_within(left)) {
+        while (queue_.ends_within(left)) {
             REQUIRE(size(0, 1) <= left);
-            const Message message = queue_.take_group();
-            REQUIRE((together_ || message.count == 1));
-            const std::string last = model_[message.count - 1].text;
-            left -= queue_.taken_bytes();
-            compare(message, message.count);
-            if (below(2) == 0) queue_.forget_taken_but_last();
-            if (message.count == 1) REQUIRE(queue_.taken_last(last));
+            const Batch batch = queue_.remove_within();
+            REQUIRE((coalesce_ || batch.count == 1));
+            const std::string last = model_[batch.count - 1].text;
+            left -= queue_.removed_bytes();
+            compare(batch);
+            if (below(2) == 0) queue_.release_all_but_last();
+            if (batch.count == 1) REQUIRE(queue_.removed_last(last));
         }
         REQUIRE((model_.empty() || size(0, 1) > left));
     }
 
-    // What was taken, as one, is what the oldest `count` of the model are.
-    void compare(const Message& message, std::size_t count) {
-        REQUIRE(message.count == count);
-        REQUIRE(message.id == model_[0].id);
-        REQUIRE(message.late == (late_ > 0));
-        REQUIRE((count == 1 || late_ == 0));
-        std::string text;
-        for (std::size_t i = 0; i < count; ++i) {
-            REQUIRE(message.sent == model_[i].sent);
-            text += (i == 0 ? "" : "\n") + model_[i].text;
+    void compare(const Message& message) {
+        const std::string frame = model_[0].text + "\n";
+        REQUIRE(message.payload == model_[0].text);
+        compare({message.id, 1, frame, message.planned, message.sent, message.late, false});
+    }
+
+    // A batch is as many of the oldest messages of the model.
+    void compare(const Batch& batch) {
+        REQUIRE(batch.first == model_[0].id);
+        REQUIRE(batch.late == (late_ > 0));
+        REQUIRE((batch.count == 1 || late_ == 0));
+        std::string frames;
+        for (std::size_t i = 0; i < batch.count; ++i) {
+            REQUIRE(batch.sent == model_[i].sent);
+            frames += model_[i].text + "\n";
         }
-        REQUIRE(message.payload == text);
-        gone_ += size(0, count);
-        model_.erase(model_.begin(), model_.begin() + static_cast<std::ptrdiff_t>(count));
-        flushed_ -= count;
-        stamped_ -= std::min(stamped_, count);
-        late_ -= std::min(late_, count);
+        REQUIRE(batch.frames == frames);
+        gone_ += size(0, batch.count);
+        model_.erase(model_.begin(), model_.begin() + static_cast<std::ptrdiff_t>(batch.count));
+        flushed_ -= batch.count;
+        stamped_ -= std::min(stamped_, batch.count);
+        late_ -= std::min(late_, batch.count);
     }
 
     void mark_late() {
         if (late_ == flushed_) return;
-        REQUIRE(queue_.awaited_since() == model_[late_].sent);
+        REQUIRE(queue_.oldest_sent() == model_[late_].sent);
         const Message message = queue_.mark_late();
         REQUIRE(message.id == model_[late_].id);
         REQUIRE(message.payload == model_[late_].text);
         ++late_;
     }
 
-    void count_anew() {
-        while (!queue_.none_sent()) take();
-        queue_.count_anew();
+    void rebase() {
+        while (queue_.written() > 0) take();
+        queue_.rebase();
         flushed_ = 0;
         gone_ = written_ = 0;
         for (Twin& twin : model_) twin.sent = {};
@@ -158,8 +164,8 @@ private:
     }
     std::size_t below(std::size_t limit) { return random_() % limit; }
 
-    Outstanding queue_;
-    bool together_;
+    InFlight queue_;
+    bool coalesce_;
     std::mt19937 random_;
     std::vector<Twin> model_;
     std::uint64_t last_id_ = 0;
@@ -173,31 +179,31 @@ private:
 
 }  // namespace
 
-TEST_CASE("in groups or one by one, messages fare as in a list") {
-    const bool together = GENERATE(false, true);
+TEST_CASE("coalesced or one by one, messages are kept as in a list") {
+    const bool coalesce = GENERATE(false, true);
     const unsigned seed = GENERATE(range(0U, 20U));
-    Twins twins(together, seed);
+    Twins twins(coalesce, seed);
     for (int left = 500; left > 0; --left) {
         twins.operate();
         twins.check();
     }
 }
 
-TEST_CASE("what expects no reply is sent and forgotten") {
-    Outstanding queue(*find_framing("line"), false, false);
+TEST_CASE("messages that expect no reply are sent and forgotten") {
+    InFlight queue(*find_framing("line"), {.expected = false});
     queue.queue("a\nb");
     CHECK(queue.last_id() == 2);
     CHECK(queue.count() == 0);
     CHECK(queue.flush(ev::Time{}) == "a\nb\n");
-    queue.forget_taken();
+    queue.release_removed();
     CHECK(queue.frames().empty());
 }
 
-TEST_CASE("what is answered before it goes out does not go out") {
-    Outstanding queue(*find_framing("line"), true, false);
+TEST_CASE("a message that is answered before it is written is not written") {
+    InFlight queue(*find_framing("line"), {});
     queue.queue("a");
-    CHECK(queue.take().payload == "a");
-    queue.forget_taken();
+    CHECK(queue.remove_oldest().payload == "a");
+    queue.release_removed();
     queue.queue("b");
     CHECK(queue.flush(ev::Time{}) == "b\n");
 }
@@ -209,13 +215,36 @@ TEST_CASE("each framing puts its own frames around the same messages") {
                                                   {"len2", std::string("\0\1a\0\2bc", 7)},
                                                   {"caret", "^a$^bc$"},
                                                   {"raw", "abc"}}));
-    Outstanding queue(*find_framing(name), true, true);
+    InFlight queue(*find_framing(name), {.coalesce = true});
     queue.queue("a");
     queue.queue("bc");
     CHECK(queue.flush(ev::Time{} + 1ms) == frames);
-    CHECK(queue.take().payload == "a");
-    const Message second = queue.take();
+    CHECK(queue.remove_oldest().payload == "a");
+    const Message second = queue.remove_oldest();
     CHECK(second.payload == "bc");
     CHECK(second.id == 2);
     CHECK(queue.count() == 0);
+}
+
+TEST_CASE("late messages are forgotten beyond their limit, the oldest first") {
+    InFlight queue(*find_framing("line"), {.late_bytes = 1000});
+    for (int i = 0; i < 100; ++i) queue.queue(std::to_string(i));
+    for (int i = 0; i < 100; ++i) CHECK(queue.mark_late().payload == std::to_string(i));
+    CHECK(queue.forgot_late());
+    CHECK(queue.count() == queue.late());
+    CHECK(queue.late() < 20);
+    CHECK(queue.frames().ends_with("99\n"));
+}
+
+TEST_CASE("a payload is found among many, also where all are equal") {
+    InFlight queue(*find_framing("line"), {});
+    const int count = 20'000;
+    for (int i = 0; i < count; ++i) queue.queue("same");
+    queue.queue("other");
+    for (int i = 0; i < count; ++i) {
+        REQUIRE(queue.find("same") == std::size_t{0});
+        queue.remove_oldest();
+    }
+    CHECK(queue.find("same") == std::nullopt);
+    CHECK(queue.find("other") == std::size_t{0});
 }

@@ -1,0 +1,199 @@
+// The end of a connection, as the pipe client reports it: which side ended it, how, and whether
+// all was said by then.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+
+#include <csignal>
+
+using test::Outcome;
+using test::Peer;
+using test::run;
+using test::Server;
+using test::yodel;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::vector<std::string> scripted(const std::vector<std::string>& steps) {
+    std::vector<std::string> command{"python3", test::peers + "/scripted.py", "PORT"};
+    command.insert(command.end(), steps.begin(), steps.end());
+    return command;
+}
+
+// The client with an input that stays open until the program ends.
+struct Open {
+    Open(const Peer& peer, std::vector<std::string> options, const std::string& input)
+        : client([&] {
+              options.insert(options.begin(), yodel);
+              options.insert(options.end(), {"127.0.0.1", peer.port()});
+              return options;
+          }()) {
+        client.write(input);
+    }
+    test::Process client;
+};
+
+}  // namespace
+
+TEST_CASE("a server that closes before the end of the input has ended the conversation") {
+    const std::vector<std::string> options = GENERATE(
+        std::vector<std::string>{}, std::vector<std::string>{"-f", "raw"},
+        std::vector<std::string>{"--expect", "any"}, std::vector<std::string>{"--json"});
+    const std::string end = GENERATE("close", "shut");
+    Peer peer(scripted({"echo", end, "wait"}));
+    Open open(peer, options, "one\n");
+    CHECK(open.client.wait_exit() == 56);
+    CHECK(contains(open.client.errors(), "the server closed before the end of the input"));
+}
+
+TEST_CASE("a server that closes after the end of the input is in order") {
+    Peer peer(scripted({"echo", "echo", "close"}));
+    const Outcome outcome = run({yodel, "127.0.0.1", peer.port()}, "one\ntwo\n");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output == "one\ntwo\n");
+}
+
+TEST_CASE(
+    "with retries a server that closes is connected to again, for the rest of the input") {
+    Peer peer(scripted({"echo", "close"}));
+    Open open(peer, {"--retry", "3", "--retry-delay", "10ms"}, "one\n");
+    REQUIRE(open.client.wait_for_output("one\n"));
+    REQUIRE(open.client.wait_for_errors("the server closed before the end of the input"));
+    open.client.write("two\n");
+    REQUIRE(open.client.wait_for_output("two\n"));
+    open.client.close_input();
+    CHECK(open.client.wait_exit() == 0);
+}
+
+TEST_CASE("an unattended run reports a server that closes at once") {
+    Peer peer(scripted({"echo", "close"}));
+    const Outcome outcome =
+        run({yodel, "-c", "1000", "-i", "20ms", "-W", "15s", "127.0.0.1", peer.port()});
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 56);
+    CHECK(contains(outcome.errors, "the server closed before the end of the run"));
+}
+
+TEST_CASE("a greeting is no reply") {
+    Server server({"--banner", "hello\\n"});
+    const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, "one\ntwo\n");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output == "hello\none\ntwo\n");
+    CHECK(contains(outcome.errors, "2 sent, 2 echoed, 0 bad, 0 lost, 1 unasked"));
+}
+
+TEST_CASE("the wait for the server's end counts from the end of the input") {
+    const std::string expect = GENERATE("none", "any");
+    Peer peer(scripted({"talk:tick\\n"}));
+    const Outcome outcome =
+        run({yodel, "--expect", expect, "-q", "200ms", "127.0.0.1", peer.port()});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.output, "tick\n"));
+}
+
+TEST_CASE("a server that takes nothing is given up after the time for a reply") {
+    const std::string framing = GENERATE("line", "raw", "len4le");
+    const std::string expect = GENERATE("echo", "none");
+    Server server({"--no-read"});
+    test::Process client({"sh", "-c",
+                          "yes 0123456789 | \"$0\" -f \"$1\" --expect \"$2\" -W 1s -q 1s "
+                          "127.0.0.1 \"$3\"",
+                          yodel, framing, expect, server.port()});
+    CHECK(client.wait_exit() == 28);
+    CHECK(contains(client.errors(), "the server takes nothing"));
+}
+
+TEST_CASE("an unattended run ends with a server that takes nothing") {
+    Server server({"--no-read"});
+    const Outcome outcome = run({yodel, "-c", "200", "-i", "0", "--size", "1M", "-W", "1s",
+                                 "--quiet", "127.0.0.1", server.port()});
+    CHECK(outcome.status == 28);
+    CHECK(contains(outcome.errors, "the server takes nothing"));
+}
+
+TEST_CASE("with any, one reply that never comes costs one reply time-out") {
+    Peer peer(scripted({"line", "rest"}));
+    const Outcome outcome = run(
+        {yodel, "--expect", "any", "--window", "1", "-W", "300ms", "127.0.0.1", peer.port()},
+        "a\nb\nc\nd\n");
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output == "b\nc\nd\n");
+    CHECK(contains(outcome.errors, "4 sent, 3 echoed, 0 bad, 1 lost"));
+}
+
+TEST_CASE("a message cut short is no orderly end, whatever is expected") {
+    const std::string expect = GENERATE("none", "any", "echo");
+    Peer peer(scripted({"echo", "send:half", "close"}));
+    const Outcome outcome = run({yodel, "--expect", expect, "127.0.0.1", peer.port()}, "one\n");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 56);
+    CHECK(contains(outcome.errors, "the peer closed inside a message, after 4 bytes"));
+}
+
+TEST_CASE("a length that begins as an alert of TLS does is a length") {
+    Server server({"-f", "len4le"});
+    const std::string line(0x315, 'x');  // the prefix is 15 03 00 00
+    const Outcome outcome =
+        run({yodel, "-f", "len4le", "127.0.0.1", server.port()}, line + "\n");
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output == line + "\n");
+    Peer peer(scripted({"send:\\x15\\x03\\x00\\x00" + line, "wait"}));
+    const Outcome any =
+        run({yodel, "-f", "len4le", "--expect", "any", "127.0.0.1", peer.port()}, "a\n");
+    CAPTURE(any.errors);
+    CHECK(any.output == line + "\n");
+}
+
+TEST_CASE("raw with any reports the size of what came") {
+    Peer peer(scripted({"line", "send:longer than that", "close"}));
+    const Outcome outcome =
+        run({yodel, "-f", "raw", "--expect", "any", "--json", "127.0.0.1", peer.port()}, "x\n");
+    CHECK(contains(outcome.output, "\"sent_bytes\":2,\"received_bytes\":16"));
+}
+
+TEST_CASE("caret with any prints what came") {
+    Peer peer({"python3", test::peers + "/scripted.py", "PORT", "send:*", "send:xyz", "wait"});
+    const Outcome outcome =
+        run({yodel, "-f", "caret", "--expect", "any", "127.0.0.1", peer.port()}, "abc\n");
+    CHECK(outcome.output == "xyz\n");
+}
+
+TEST_CASE("the first reply that is no echo names the option for it") {
+    Peer peer(scripted({"line", "send:HTTP/1.1 400 Bad Request\\r\\n", "close"}));
+    const Outcome outcome = run({yodel, "127.0.0.1", peer.port()}, "GET / HTTP/1.0\n");
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.errors, "differs from its message at byte 0; where replies are no "
+                                   "echoes: --expect any"));
+}
+
+TEST_CASE("the status that json reports is the exit status") {
+    Peer peer(scripted({"rest"}));
+    const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
+    Open open(peer, {"--json"}, "one\n");
+    REQUIRE(open.client.wait_for_output("echoed"));
+    open.client.kill(signal);
+    CHECK(open.client.wait_exit() == 128 + signal);
+    CHECK(contains(open.client.output(), "\"status\":" + std::to_string(128 + signal)));
+}
+
+TEST_CASE("a connection that a signal or a limit ends says close_notify") {
+    Server server({"--self-signed", "-v"});
+    std::vector<std::string> command{yodel, "-k", "--tls", "127.0.0.1", server.port()};
+    const int signal = GENERATE(0, SIGINT, SIGTERM, SIGHUP);
+    const std::string limit = GENERATE("-m", "--idle-timeout");
+    if (signal == 0) command.insert(command.begin() + 1, {limit, "300ms"});
+    test::Process client(command);
+    client.write("a\n");
+    REQUIRE(client.wait_for_output("a\n"));
+    if (signal != 0) client.kill(signal);
+    CHECK(client.wait_exit() == (signal == 0 ? 28 : 128 + signal));
+    REQUIRE(server.process().wait_for_errors("closed, 2 bytes in"));
+    CHECK_FALSE(contains(server.process().errors(), "close_notify"));
+}

@@ -1,0 +1,52 @@
+"""A server of one connection at a time that does what its arguments say, in order.
+
+usage: scripted.py PORT STEP...
+
+    send:TEXT   sends TEXT (\\n and \\xNN as in Python)   talk:TEXT   sends it every 20 ms, for ever
+    line        reads a line                             echo        reads a line and sends it
+    wait        reads until the client's end
+    shut        closes its sending side                  close       closes the connection
+    reset       closes it by a reset                     rest        echoes until the client's end
+"""
+import socket
+import struct
+import sys
+import time
+
+
+def perform(client, stream, step):
+    name, _, text = step.partition(":")
+    data = text.encode().decode("unicode_escape").encode("latin-1")
+    if name == "send":
+        client.sendall(data)
+    elif name == "talk":
+        while True:
+            client.sendall(data)
+            time.sleep(0.02)
+    elif name == "line":
+        stream.readline()
+    elif name == "echo":
+        client.sendall(stream.readline())
+    elif name == "wait":
+        while stream.read(1):
+            pass
+    elif name == "shut":
+        client.shutdown(socket.SHUT_WR)
+    elif name == "reset":
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    elif name == "rest":
+        for line in stream:
+            client.sendall(line)
+
+
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    client, _ = listener.accept()
+    with client, client.makefile("rb") as stream:
+        try:
+            for step in sys.argv[2:]:
+                if step == "close":
+                    break
+                perform(client, stream, step)
+        except OSError:
+            pass

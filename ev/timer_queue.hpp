@@ -25,10 +25,31 @@ using Time = Clock::time_point;
 using Duration = Clock::duration;
 
 class TimerQueue {
-public:
-    class Slot;
+    struct Start {
+        Time deadline{};
+        std::uint64_t order = 0;  // among all of the queue; 0: not started
+        bool before(const Start& other) const {
+            return deadline != other.deadline ? deadline < other.deadline : order < other.order;
+        }
+    };
 
-    // A timer, at rest; the callback is what its owner will call. Stays where it is until
+public:
+    // A timer. It fills one line of the processor's cache, with all that firing it needs.
+    class alignas(64) Slot {
+    public:
+        std::function<void()> callback;
+
+        void cancel() { wanted_.order = 0; }
+        bool pending() const { return wanted_.order != 0; }
+        Time deadline() const { return wanted_.deadline; }  // as last started
+
+    private:
+        friend class TimerQueue;
+        Start wanted_;
+        Start held_;  // that of its entry, never later than wanted; other entries are dead
+    };
+
+    // A timer at rest; the callback is what its owner will call. Stays where it is until
     // destroy(), which can't fail and leaves the callback to the next sweep().
     Slot* create(std::function<void()> callback = {});
     void destroy(Slot* timer);
@@ -46,13 +67,6 @@ public:
     Slot* pop(Time now);
 
 private:
-    struct Start {
-        Time deadline{};
-        std::uint64_t order = 0;  // among all of the queue; 0: not started
-        bool before(const Start& other) const {
-            return deadline != other.deadline ? deadline < other.deadline : order < other.order;
-        }
-    };
     struct Entry {
         Start start;
         Slot* timer;
@@ -72,21 +86,6 @@ private:
     std::size_t heap_ = 0;        // the size of the heap
     std::uint64_t started_ = 0;   // the order given last
     std::uint64_t turn_ = 0;      // the order given last when this turn began
-};
-
-// One line of the processor's cache: all that firing the timer needs.
-class alignas(64) TimerQueue::Slot {
-public:
-    std::function<void()> callback;
-
-    void cancel() { wanted_.order = 0; }
-    bool pending() const { return wanted_.order != 0; }
-    Time deadline() const { return wanted_.deadline; }  // as last started
-
-private:
-    friend class TimerQueue;
-    Start wanted_;
-    Start held_;  // that of its entry, never later than wanted; other entries are dead
 };
 
 }  // namespace ev

@@ -17,7 +17,7 @@ struct Parsed {
     std::optional<Key> key = std::nullopt;
 };
 
-constexpr Parsed incomplete{};
+const Parsed incomplete{};
 
 Parsed pressed(std::size_t size, Chord chord) { return {size, Key{chord, {}, false}}; }
 

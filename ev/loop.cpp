@@ -271,10 +271,9 @@ void Loop::sweep() {
         delete std::exchange(entry, entry->ended_before);
 }
 
-// poll(2) would overlook a negative number; no descriptor is as high as the one in its place.
 Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)
     : Handle(loop, loop.enter(std::move(callback))) {
-    waiting_->fd = fd < 0 ? std::numeric_limits<int>::max() : fd;
+    waiting_->fd = fd < 0 ? invalid_descriptor : fd;
     want(interest);
 }
 

@@ -129,13 +129,20 @@ protected:
     std::unique_ptr<Waiting, Leave> waiting_;
 };
 
-// Tells when a descriptor can be read or written without blocking. It does not own the
-// descriptor, which stays open for as long as it is watched, by one Watch.  Where it is closed
-// too early, poll and select tell an error; epoll falls silent until want() finds it out.
+// Reports when a descriptor can be read or written without blocking. It does not own the
+// descriptor, which must stay open while it is watched.  Where it is closed too early, poll and
+// select report an error; epoll falls silent until want() finds it out.
 //
-// An error or hang-up is told whatever was asked for, together with what was asked for, so that
-// the callback's own read or write meets it.  Where the system says nothing else, it is told
-// once: the watch then wants nothing until want() is called.
+// Several watches may share a descriptor, and each is notified of what it wants itself. With
+// epoll each of them but the first holds a duplicate of the descriptor while it wants anything.
+//
+// An error or hang-up is reported whatever was asked for, together with what was asked for, so
+// that the callback's own read or write meets it.  Where the system reports nothing else, this
+// happens once: the watch then wants nothing until want() is called.  A negative descriptor is
+// such an error, with every backend.
+//
+// The constructor and want() throw std::system_error where the system refuses the descriptor
+// (EMFILE or ENOSPC: no more of them), and leave all as it was.
 class Watch : public Handle<Loop::Entry> {
 public:
     using Callback = std::function<void(Events)>;

@@ -33,7 +33,7 @@ public:
 
 private:
     void apply(Watched& watched, Events before, Events interest) override {
-        if (watched.fd > highest_)
+        if (watched.fd > highest_ && watched.fd != invalid_descriptor)
             throw std::system_error(EMFILE, std::generic_category(), "watching a descriptor");
         if (before == none) polled_.push_back({watched.fd, 0, 0});
         polled_[watched.place].events = static_cast<short>(interest);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,10 @@ inline constexpr Events readable = 1;
 inline constexpr Events writable = 4;
 inline constexpr Events error = 8;    // told, never asked for: also an invalid descriptor
 inline constexpr Events hangup = 16;  // told, asked for or not: the other end is gone
+
+// Stands for any negative number, which poll(2) would ignore: no process has so many
+// descriptors.
+inline constexpr int invalid_descriptor = std::numeric_limits<int>::max();
 
 struct Watched {
     int fd;
@@ -52,7 +57,8 @@ protected:
 std::unique_ptr<Waiter> make_waiter(std::string_view name);
 std::unique_ptr<Waiter> make_select_waiter();
 std::unique_ptr<Waiter> make_epoll_waiter();
-// By poll(2), or a call that speaks as it does and takes descriptors up to `highest`.
+// By poll(2), or a call that speaks as it does and takes descriptors up to `highest` and the
+// invalid one.
 using PollCall = int (*)(pollfd* polled, std::size_t count, int milliseconds);
 std::unique_ptr<Waiter> make_poll_waiter(PollCall call, int highest);
 

@@ -1,6 +1,7 @@
 #ifdef __linux__
 #    include "ev/wait.hpp"
 
+#    include <fcntl.h>
 #    include <sys/epoll.h>
 #    include <unistd.h>
 
@@ -17,11 +18,26 @@ namespace {
 static_assert(readable == EPOLLIN && writable == EPOLLOUT && error == EPOLLERR &&
               hangup == EPOLLHUP);
 
-// What differs from poll(2): a descriptor closed while it is watched is not told any more.
+class Descriptor {
+public:
+    explicit Descriptor(int number) : number_(number) {}
+    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~Descriptor() {
+        if (number_ >= 0) ::close(number_);
+    }
+    operator int() const { return number_; }
+
+private:
+    int number_;
+};
+
+// Differs from poll(2) in that a descriptor closed while it is watched falls silent.
 class EpollWaiter final : public Waiter {
 public:
-    ~EpollWaiter() override { ::close(epoll_); }
-
     void wait(int milliseconds, std::vector<Ready>& ready) override {
         ready.insert(ready.end(), refused_.begin(), refused_.end());
         const int count = ::epoll_wait(epoll_, found_.data(), static_cast<int>(found_.size()),
@@ -37,36 +53,69 @@ private:
     void apply(Watched& watched, Events before, Events interest) override {
         const auto same = [&](const Ready& ready) { return ready.watched == &watched; };
         const bool refused = std::erase_if(refused_, same) > 0;
-        if (interest == none) return refused ? void() : remove(watched);
-        epoll_event event{interest, {&watched}};
+        if (interest == none) {
+            if (!refused) remove(watched);
+            return;
+        }
         const int change = before == none ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-        if (::epoll_ctl(epoll_, change, watched.fd, &event) == 0) return;
+        if (control(change, number_of(watched), watched, interest)) return;
+        if (errno == EEXIST) return add_duplicate(watched, interest);
         if (errno != EPERM && errno != EBADF && errno != ENOENT) fail();
         refused_.push_back({&watched, errno == EPERM ? interest : error});
     }
 
-    // Where the descriptor was closed too early, its file may live on under another number and
-    // be told for ever: a new set knows nothing of it.
+    bool control(int change, int fd, Watched& watched, Events interest) const {
+        epoll_event event{interest, {&watched}};
+        return ::epoll_ctl(epoll_, change, fd, &event) == 0;
+    }
+
+    // A set takes a descriptor once: each further watch of it is registered by a duplicate.
+    void add_duplicate(Watched& watched, Events interest) {
+        Descriptor duplicate(::fcntl(watched.fd, F_DUPFD_CLOEXEC, 0));
+        duplicates_.reserve(duplicates_.size() + 1);
+        if (duplicate < 0 || !control(EPOLL_CTL_ADD, duplicate, watched, interest)) fail();
+        duplicates_.push_back({&watched, std::move(duplicate)});
+    }
+
+    int number_of(const Watched& watched) const {
+        for (const Duplicate& duplicate : duplicates_)
+            if (duplicate.watched == &watched) return duplicate.number;
+        return watched.fd;
+    }
+
+    // A descriptor closed too early may leave its file in the set, under another number and
+    // for ever ready. A new set knows nothing of it.
     void remove(Watched& removed) {
-        if (::epoll_ctl(epoll_, EPOLL_CTL_DEL, removed.fd, nullptr) == 0) return;
-        ::close(std::exchange(epoll_, -1));
-        epoll_ = open();
+        const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, number_of(removed), nullptr);
+        std::erase_if(duplicates_,
+                      [&](const Duplicate& each) { return each.watched == &removed; });
+        if (result == 0) return;
+        duplicates_.clear();
         refused_.clear();
+        epoll_ = Descriptor(-1);  // frees the number that the new one may need
+        epoll_ = open();
         for (Watched* watched : watched_)
             if (watched != &removed) apply(*watched, none, watched->interest);
     }
 
-    static int open() {
-        const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
-        return epoll < 0 ? fail() : epoll;
+    static Descriptor open() {
+        Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
+        if (epoll < 0) fail();
+        return epoll;
     }
 
-    [[noreturn]] static int fail() {
+    [[noreturn]] static void fail() {
         throw std::system_error(errno, std::generic_category(), "epoll");
     }
 
-    int epoll_ = open();
+    struct Duplicate {
+        const Watched* watched;
+        Descriptor number;
+    };
+
+    Descriptor epoll_ = open();
     std::vector<Ready> refused_;  // always ready: regular files; or invalid descriptors
+    std::vector<Duplicate> duplicates_;
     std::array<epoll_event, 256> found_;
 };
 

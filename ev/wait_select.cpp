@@ -10,14 +10,16 @@ namespace ev {
 
 namespace {
 
-// Sleeps in select(2). To that call a hang-up or an error is readiness, and one invalid
-// descriptor fails it for all: what there is to tell, poll(2) is then asked, without sleeping.
+// Sleeps in select(2). That call reports a hang-up or an error as readiness, and fails as a
+// whole for one invalid descriptor. poll(2) then reports the details, without sleeping.
 int poll_by_select(pollfd* polled, std::size_t count, int milliseconds) {
     fd_set reads, writes;
     FD_ZERO(&reads);
     FD_ZERO(&writes);
     int end = 0;
     for (const pollfd* each = polled; each != polled + count; ++each) {
+        if (each->fd == invalid_descriptor)
+            return ::poll(polled, static_cast<nfds_t>(count), 0);
         if (each->events & POLLIN) FD_SET(each->fd, &reads);
         if (each->events & POLLOUT) FD_SET(each->fd, &writes);
         end = std::max(end, each->fd + 1);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -258,17 +259,115 @@ TEST_CASE("an invalid descriptor does not keep others from being told", "[descri
     CHECK(invalid.told == std::vector{ev::readable | ev::error});
 }
 
-TEST_CASE("a negative descriptor is an invalid one", "[descriptor]") {
+TEST_CASE("a negative descriptor is reported as an error, once", "[descriptor]") {
+    const int negative = GENERATE(-1, -7, std::numeric_limits<int>::min());
     FakeLoop loop;
-    Record record;
-    const auto make = [&] { return Watch(loop, -1, ev::readable, std::ref(record)); };
-    if (backend_is("select")) {
-        CHECK_THROWS_AS(make(), std::system_error);
-        return;
-    }
-    const Watch watch = make();
+    auto pipe = make_pipe();
+    pipe.put();
+    Record record, other, valid;
+    const Watch watch(loop, negative, ev::readable, std::ref(record));
+    const Watch same(loop, negative, ev::writable, std::ref(other));
+    const Watch beside(loop, pipe.out, ev::readable, std::ref(valid));
     loop.turn();
     CHECK(record.told == std::vector{ev::readable | ev::error});
+    CHECK(other.told == std::vector{ev::writable | ev::error});
+    CHECK(valid.told == std::vector{ev::readable});
+    loop.turn();
+    CHECK(record.told.size() == 1);
+    CHECK(valid.told.size() == 2);
+}
+
+TEST_CASE("a negative descriptor ends a wait without limit", "[descriptor]") {
+    FakeLoop loop;
+    Record record;
+    const Watch watch(loop, -1, ev::hangup, std::ref(record));
+    loop.step();
+    CHECK(record.told == std::vector{ev::hangup | ev::error});
+}
+
+TEST_CASE("two watches of one descriptor are each notified of what they want", "[descriptor]") {
+    FakeLoop loop;
+    auto pair = make_socketpair();
+    Record reader, writer;
+    Watch reading(loop, pair.out, ev::readable, std::ref(reader));
+    Watch writing(loop, pair.out, ev::writable, std::ref(writer));
+    loop.turn();
+    CHECK(reader.told.empty());
+    CHECK(writer.told == std::vector{ev::writable});
+    writing.want(ev::none);
+    pair.put();
+    loop.turn();
+    CHECK(reader.told == std::vector{ev::readable});
+    CHECK(writer.told.size() == 1);
+    writing.want(ev::readable | ev::writable);
+    loop.turn();
+    CHECK(reader.told.size() == 2);
+    CHECK(writer.told.back() == (ev::readable | ev::writable));
+}
+
+TEST_CASE("either of two watches of one descriptor outlasts the other", "[descriptor]") {
+    const std::size_t first = GENERATE(0U, 1U);
+    const bool by_sleep = GENERATE(true, false);
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    pipe.put();
+    Record records[2];
+    std::optional<Watch> watches[2];
+    for (const std::size_t i : {0U, 1U})
+        watches[i].emplace(loop, pipe.out, ev::readable, std::ref(records[i]));
+    if (by_sleep)
+        watches[first]->want(ev::none);
+    else
+        watches[first].reset();
+    loop.turn();
+    CHECK(records[first].told.empty());
+    CHECK(records[1 - first].told == std::vector{ev::readable});
+    watches[first].emplace(loop, pipe.out, ev::readable, std::ref(records[first]));
+    watches[1 - first].reset();
+    loop.turn();
+    CHECK(records[first].told == std::vector{ev::readable});
+    CHECK(records[1 - first].told.size() == 1);
+}
+
+TEST_CASE("two watches of one descriptor are both notified of its hang-up", "[descriptor]") {
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    Record records[2];
+    Watch one(loop, pipe.out, ev::readable, std::ref(records[0]));
+    Watch other(loop, pipe.out, ev::readable, std::ref(records[1]));
+    pipe.in.close();
+    for (int turns = 0; turns < 10; ++turns) loop.turn();
+    CHECK(records[0].told == std::vector{ev::readable | ev::hangup});
+    CHECK(records[1].told == std::vector{ev::readable | ev::hangup});
+}
+
+TEST_CASE("watches of one descriptor leave no descriptor behind", "[descriptor]") {
+    auto pipe = make_pipe(), other = make_pipe();
+    const auto before = open_descriptors();
+    {
+        FakeLoop loop;
+        Record record;
+        std::vector<Watch> watches;
+        for (int i = 0; i < 5; ++i)
+            watches.emplace_back(loop, pipe.out, ev::readable, std::ref(record));
+        const auto most = open_descriptors();
+        for (int i = 0; i < 10; ++i) {
+            Watch another(loop, pipe.out, ev::writable, std::ref(record));
+            another.want(ev::readable);
+        }
+        CHECK(open_descriptors() == most);
+        pipe.put();
+        loop.turn();
+        CHECK(record.told.size() == 5);
+        // A watch of a descriptor that was closed too early takes the others along nowhere.
+        Watch early(loop, other.out, ev::readable, [](Events) {});
+        other.out.close();
+        early = {};
+        CHECK(open_descriptors().size() + 1 == most.size());
+        loop.turn();
+        CHECK(record.told.size() == 10);
+    }
+    CHECK(open_descriptors().size() + 1 == before.size());
 }
 
 TEST_CASE("a descriptor closed while it is watched is told as an error", "[descriptor]") {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 class Fd {
 public:
@@ -57,6 +58,13 @@ inline Channel make_socketpair() {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) std::abort();
     return {ends[0], ends[1]};
+}
+
+inline std::vector<int> open_descriptors() {
+    std::vector<int> open;
+    for (int fd = 0; fd < 256; ++fd)
+        if (::fcntl(fd, F_GETFD) >= 0) open.push_back(fd);
+    return open;
 }
 
 // A loop whose time the test moves. Its turns do not wait.

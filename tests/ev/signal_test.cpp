@@ -23,13 +23,6 @@ auto disposition(int signo) {
     return now.sa_handler;
 }
 
-std::vector<int> open_descriptors() {
-    std::vector<int> open;
-    for (int fd = 0; fd < 256; ++fd)
-        if (::fcntl(fd, F_GETFD) >= 0) open.push_back(fd);
-    return open;
-}
-
 }  // namespace
 
 TEST_CASE("each signal has its own callback", "[signal]") {

@@ -65,6 +65,10 @@ public:
     // One turn, which waits for at most `longest`. False once stop() was called, in this turn
     // or before it, or when there was nothing to wait for; the call for a stop is then used up.
     bool step(Duration longest = Duration::max());
+    // Ends run() and makes step() return false once the turn is over: the calls that the turn
+    // has still to make, of signals, descriptors and due timers, are made first. Between turns,
+    // or where an exception ends the turn, it makes the next step() return false at once,
+    // without waiting and without any call.
     void stop() { stopping_ = true; }
 
     // The monotonic time. Within a turn it is read once, at the first need after the wait.

@@ -51,16 +51,59 @@ TEST_CASE("a stop before the run is used up by it", "[loop]") {
     CHECK(fired == 1);
 }
 
-TEST_CASE("a stop lets the turn end", "[loop]") {
+TEST_CASE("the turn of a stop still makes all its other calls", "[loop]") {
+    const char stops = GENERATE('s', 'd', 't');
+    FakeLoop loop;
+    std::string calls;
+    const auto note = [&](char call) {
+        calls += call;
+        if (call == stops) loop.stop();
+    };
+    auto one = make_pipe(), other = make_pipe();
+    one.put();
+    other.put();
+    ev::Signal first(loop, SIGUSR1, [&] { note('s'); });
+    ev::Signal second(loop, SIGUSR2, [&] { note('s'); });
+    ev::Watch watches[] = {{loop, one.out, ev::readable, [&](ev::Events) { note('d'); }},
+                           {loop, other.out, ev::readable, [&](ev::Events) { note('d'); }}};
+    ev::Timer timers[] = {{loop, [&] { note('t'); }}, {loop, [&] { note('t'); }}};
+    for (ev::Timer& timer : timers) timer.start(0ms);
+    std::raise(SIGUSR1);
+    std::raise(SIGUSR2);
+    loop.run();
+    CHECK(calls == "ssddtt");
+}
+
+TEST_CASE("a stop between turns makes no call and is used up", "[loop]") {
     FakeLoop loop;
     auto pipe = make_pipe();
     pipe.put();
-    int fired = 0;
-    ev::Timer timer(loop, [&] { ++fired; });
+    int calls = 0;
+    ev::Signal signal(loop, SIGUSR1, [&] { ++calls; });
+    ev::Watch watch(loop, pipe.out, ev::readable, [&](ev::Events) { ++calls; });
+    ev::Timer timer(loop, [&] { ++calls; });
     timer.start(0ms);
-    ev::Watch watch(loop, pipe.out, ev::readable, [&](ev::Events) { loop.stop(); });
+    std::raise(SIGUSR1);
+    loop.stop();
+    loop.stop();
     CHECK_FALSE(loop.turn());
-    CHECK(fired == 1);
+    CHECK(calls == 0);
+    CHECK(loop.turn());
+    CHECK(calls == 3);
+}
+
+TEST_CASE("a stop outlives the exception that ends its turn", "[loop]") {
+    FakeLoop loop;
+    int calls = 0;
+    ev::Timer stops(loop, [&] { loop.stop(); });
+    ev::Timer throws(loop, [] { throw std::runtime_error("after the stop"); });
+    ev::Timer last(loop, [&] { ++calls; });
+    for (ev::Timer* const timer : {&stops, &throws, &last}) timer->start(0ms);
+    CHECK_THROWS_AS(loop.turn(), std::runtime_error);
+    CHECK_FALSE(loop.turn());
+    CHECK(calls == 0);
+    CHECK(loop.turn());
+    CHECK(calls == 1);
 }
 
 TEST_CASE("two loops live in one process", "[loop]") {

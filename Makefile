@@ -7,17 +7,19 @@
 # make clean
 #
 # make test SANITIZE=address,undefined   tests a build under these sanitizers
+# make test CXX=clang++ STDLIB=libc++    tests a build by this compiler with this C++ library
 # WERROR=ON                              makes warnings errors
 
 SANITIZE ?=
+STDLIB ?=
 WERROR ?= OFF
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
-BUILD ?= build/$(or $(SANITIZE),release)
+BUILD ?= build/$(or $(STDLIB)$(SANITIZE),release)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 
 configure = cmake -S . -B $(1) -DYODEL_SANITIZE=$(SANITIZE) -DYODEL_WERROR=$(WERROR) \
-	-DCMAKE_INSTALL_PREFIX=$(PREFIX) $(2)
+	-DCMAKE_INSTALL_PREFIX=$(PREFIX) $(if $(STDLIB),-DCMAKE_CXX_FLAGS=-stdlib=$(STDLIB)) $(2)
 MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
@@ -32,7 +34,7 @@ run: all
 	@$(BUILD)/yodel
 
 test:
-	@.ci/packages build test
+	@.ci/packages build test $(STDLIB)
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD))
 	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure

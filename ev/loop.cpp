@@ -76,9 +76,9 @@ static void release_signal(SignalUse* use) {
 
 // Stands for a watch, or for a signal and watches nothing. It lasts to the end of the turn in
 // which its object ends, because the turn may still hold it.
-struct Loop::Entry : Watched {
+struct Loop::Entry : Registration {
     explicit Entry(std::function<void(Events)> callback)
-        : Watched{-1}, call(std::move(callback)) {}
+        : Registration{-1}, call(std::move(callback)) {}
     std::function<void(Events)> call;
     SignalUse* signal = nullptr;
     Entry* ended_before = nullptr;  // in the list of those that ended
@@ -115,7 +115,7 @@ static std::string_view chosen(std::string_view backend) {
 
 Loop::Loop(ReadClock clock, std::string_view backend)
     : clock_(clock),
-      waiter_(make_waiter(chosen(backend))),
+      backend_(make_backend(chosen(backend))),
       may_grow_(chosen(backend).empty()) {}
 
 Loop::~Loop() { assert(objects_ == 0 && timers_.size() == 0 && "a loop outlives its objects"); }
@@ -147,7 +147,7 @@ bool Loop::step(Duration longest) {
     const std::unique_ptr<Loop, decltype(end)> sweeping(this, end);
     in_turn_ = true;
     deliver_signals();
-    for (const Ready& told : ready_) deliver(told);
+    for (const Readiness& told : ready_) deliver(told);
     fire_timers();
     return !std::exchange(stopping_, false);
 }
@@ -168,9 +168,9 @@ static constexpr std::size_t many = 32;
 void Loop::grow() {
     may_grow_ = false;
     try {
-        std::unique_ptr<Waiter> epoll = make_waiter("epoll");
-        waiter_->hand_over(*epoll);
-        waiter_ = std::move(epoll);
+        std::unique_ptr<Backend> epoll = make_backend("epoll");
+        backend_->move_to(*epoll);
+        backend_ = std::move(epoll);
     } catch (const std::exception&) {
         // Not on this system, or not with these descriptors: poll does it too.
     }
@@ -180,19 +180,19 @@ void Loop::grow() {
 // sleeping spares the kernel the entry and removal of a wait-queue hook for every descriptor.
 // Where looks find nothing they become rare, so that ping-pong does not pay for them.
 void Loop::wait(Duration longest) {
-    if (may_grow_ && waiter_->size() > many) grow();
+    if (may_grow_ && backend_->size() > many) grow();
     time_.reset();
     ready_.clear();
     if (signalled()) longest = Duration::zero();
     if (longest > Duration::zero() && busy_ && ++unlooked_ >= stride_) {
         unlooked_ = 0;
-        waiter_->wait(0, ready_);
+        backend_->wait(0, ready_);
         stride_ = ready_.empty() ? std::min(2 * stride_, 16U) : 1;
         if (!ready_.empty()) return;
     }
     if (longest > Duration::zero() && deadline_ != Time::max())
         longest = std::min(longest, deadline_ - clock_());
-    waiter_->wait(milliseconds(longest), ready_);
+    backend_->wait(milliseconds(longest), ready_);
     busy_ = !ready_.empty();
 }
 
@@ -211,13 +211,13 @@ void Loop::deliver_signals() {
 }
 
 // An earlier callback of this turn may have ended the watch or changed what it wants.
-void Loop::deliver(const Ready& told) {
-    const Events wanted = told.watched->interest;
+void Loop::deliver(const Readiness& told) {
+    const Events wanted = told.registration->interest;
     const Events failure = told.events & (hangup | error);
     const Events events = (failure ? wanted : told.events & wanted) | failure;
     if (wanted == none || events == none) return;
-    if ((told.events & wanted) == none) waiter_->set(*told.watched, none);
-    static_cast<Entry*>(told.watched)->call(events);
+    if ((told.events & wanted) == none) backend_->set(*told.registration, none);
+    static_cast<Entry*>(told.registration)->call(events);
 }
 
 // Whether that time is yet to come for sure, by a clock that is read at a fifth of the cost and
@@ -248,7 +248,7 @@ Loop::Entry* Loop::enter(std::function<void(Events)> callback) {
 }
 
 void Loop::leave(Entry* entry) {
-    waiter_->set(*entry, none);
+    backend_->set(*entry, none);
     if (entry->signal) release_signal(std::exchange(entry->signal, nullptr));
     --objects_;
     entry->ended_before = std::exchange(ended_, entry);
@@ -277,7 +277,7 @@ Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)
     want(interest);
 }
 
-void Watch::want(Events interest) { loop().waiter_->set(*waiting_, interest); }
+void Watch::want(Events interest) { loop().backend_->set(*waiting_, interest); }
 Events Watch::wanted() const { return waiting_->interest; }
 
 Signal::Signal(Loop& loop, int signo, Callback callback)

@@ -36,8 +36,8 @@
 // signals.  A fork shares the loop's descriptors: the child leaves the loop alone.
 #pragma once
 
+#include "ev/backend.hpp"
 #include "ev/timer_queue.hpp"
-#include "ev/wait.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -90,7 +90,7 @@ private:
     void wait(Duration longest);
     bool signalled() const;
     void deliver_signals();
-    void deliver(const Ready& told);
+    void deliver(const Readiness& told);
     void fire_timers();
     Entry* enter(std::function<void(Events)> callback);
     void leave(Entry* entry);
@@ -98,12 +98,12 @@ private:
     void sweep();
 
     const ReadClock clock_;
-    std::unique_ptr<Waiter> waiter_;
+    std::unique_ptr<Backend> backend_;
     bool may_grow_;  // from poll to epoll
     TimerQueue timers_;
     std::vector<Entry*> signals_;       // in order of creation
     std::unique_ptr<Pipe> pipe_;        // while there are any
-    std::vector<Ready> ready_;          // what the turn's wait has found
+    std::vector<Readiness> ready_;      // what the turn's wait has found
     Entry* ended_ = nullptr;            // the last that its object ended in this turn
     std::size_t objects_ = 0;           // but timers
     Time deadline_{};                   // no timer comes due before, as the turn began

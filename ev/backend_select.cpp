@@ -1,4 +1,4 @@
-#include "ev/wait.hpp"
+#include "ev/backend.hpp"
 
 #include <poll.h>
 #include <sys/select.h>
@@ -34,8 +34,8 @@ int poll_by_select(pollfd* polled, std::size_t count, int milliseconds) {
 
 }  // namespace
 
-std::unique_ptr<Waiter> make_select_waiter() {
-    return make_poll_waiter(poll_by_select, FD_SETSIZE - 1);
+std::unique_ptr<Backend> make_select_backend() {
+    return make_poll_backend(poll_by_select, FD_SETSIZE - 1);
 }
 
 }  // namespace ev

@@ -1,5 +1,5 @@
 #ifdef __linux__
-#    include "ev/wait.hpp"
+#    include "ev/backend.hpp"
 
 #    include <fcntl.h>
 #    include <sys/epoll.h>
@@ -36,66 +36,69 @@ private:
 };
 
 // Differs from poll(2) in that a descriptor closed while it is watched falls silent.
-class EpollWaiter final : public Waiter {
+class EpollBackend final : public Backend {
 public:
-    void wait(int milliseconds, std::vector<Ready>& ready) override {
+    void wait(int milliseconds, std::vector<Readiness>& ready) override {
         ready.insert(ready.end(), refused_.begin(), refused_.end());
         const int count = ::epoll_wait(epoll_, found_.data(), static_cast<int>(found_.size()),
                                        refused_.empty() ? milliseconds : 0);
         if (count < 0 && errno != EINTR) fail();
         for (int i = 0; i < count; ++i) {
             const epoll_event& found = found_[static_cast<std::size_t>(i)];
-            ready.push_back({static_cast<Watched*>(found.data.ptr), found.events});
+            ready.push_back({static_cast<Registration*>(found.data.ptr), found.events});
         }
     }
 
 private:
-    void apply(Watched& watched, Events before, Events interest) override {
-        const auto same = [&](const Ready& ready) { return ready.watched == &watched; };
+    void update_kernel(Registration& registration, Events before, Events interest) override {
+        const auto same = [&](const Readiness& ready) {
+            return ready.registration == &registration;
+        };
         const bool refused = std::erase_if(refused_, same) > 0;
         if (interest == none) {
-            if (!refused) remove(watched);
+            if (!refused) remove(registration);
             return;
         }
         const int change = before == none ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-        if (control(change, number_of(watched), watched, interest)) return;
-        if (errno == EEXIST) return add_duplicate(watched, interest);
+        if (control(change, number_of(registration), registration, interest)) return;
+        if (errno == EEXIST) return add_duplicate(registration, interest);
         if (errno != EPERM && errno != EBADF && errno != ENOENT) fail();
-        refused_.push_back({&watched, errno == EPERM ? interest : error});
+        refused_.push_back({&registration, errno == EPERM ? interest : error});
     }
 
-    bool control(int change, int fd, Watched& watched, Events interest) const {
-        epoll_event event{interest, {&watched}};
+    bool control(int change, int fd, Registration& registration, Events interest) const {
+        epoll_event event{interest, {&registration}};
         return ::epoll_ctl(epoll_, change, fd, &event) == 0;
     }
 
     // A set takes a descriptor once: each further watch of it is registered by a duplicate.
-    void add_duplicate(Watched& watched, Events interest) {
-        Descriptor duplicate(::fcntl(watched.fd, F_DUPFD_CLOEXEC, 0));
+    void add_duplicate(Registration& registration, Events interest) {
+        Descriptor duplicate(::fcntl(registration.fd, F_DUPFD_CLOEXEC, 0));
         duplicates_.reserve(duplicates_.size() + 1);
-        if (duplicate < 0 || !control(EPOLL_CTL_ADD, duplicate, watched, interest)) fail();
-        duplicates_.push_back({&watched, std::move(duplicate)});
+        if (duplicate < 0 || !control(EPOLL_CTL_ADD, duplicate, registration, interest)) fail();
+        duplicates_.push_back({&registration, std::move(duplicate)});
     }
 
-    int number_of(const Watched& watched) const {
+    int number_of(const Registration& registration) const {
         for (const Duplicate& duplicate : duplicates_)
-            if (duplicate.watched == &watched) return duplicate.number;
-        return watched.fd;
+            if (duplicate.registration == &registration) return duplicate.number;
+        return registration.fd;
     }
 
     // A descriptor closed too early may leave its file in the set, under another number and
     // for ever ready. A new set knows nothing of it.
-    void remove(Watched& removed) {
+    void remove(Registration& removed) {
         const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, number_of(removed), nullptr);
         std::erase_if(duplicates_,
-                      [&](const Duplicate& each) { return each.watched == &removed; });
+                      [&](const Duplicate& each) { return each.registration == &removed; });
         if (result == 0) return;
         duplicates_.clear();
         refused_.clear();
         epoll_ = Descriptor(-1);  // frees the number that the new one may need
         epoll_ = open();
-        for (Watched* watched : watched_)
-            if (watched != &removed) apply(*watched, none, watched->interest);
+        for (Registration* registration : registrations_)
+            if (registration != &removed)
+                update_kernel(*registration, none, registration->interest);
     }
 
     static Descriptor open() {
@@ -109,19 +112,19 @@ private:
     }
 
     struct Duplicate {
-        const Watched* watched;
+        const Registration* registration;
         Descriptor number;
     };
 
     Descriptor epoll_ = open();
-    std::vector<Ready> refused_;  // always ready: regular files; or invalid descriptors
+    std::vector<Readiness> refused_;  // always ready: regular files; or invalid descriptors
     std::vector<Duplicate> duplicates_;
     std::array<epoll_event, 256> found_;
 };
 
 }  // namespace
 
-std::unique_ptr<Waiter> make_epoll_waiter() { return std::make_unique<EpollWaiter>(); }
+std::unique_ptr<Backend> make_epoll_backend() { return std::make_unique<EpollBackend>(); }
 
 }  // namespace ev
 #endif

@@ -1,92 +1,85 @@
 #include "ev/backend.hpp"
 
-#include <poll.h>
-
+#include <algorithm>
 #include <cerrno>
-#include <limits>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 
 namespace ev {
 
-namespace {
+int milliseconds(std::chrono::nanoseconds duration) {
+    using std::chrono::milliseconds;
+    if (duration == duration.max()) return -1;
+    const auto count = std::chrono::ceil<milliseconds>(std::max(duration, duration.zero()));
+    const milliseconds longest(std::numeric_limits<int>::max());
+    return static_cast<int>(std::min<milliseconds>(count, longest).count());
+}
 
-static_assert(readable == POLLIN && writable == POLLOUT && error == POLLERR &&
-              hangup == POLLHUP);
-
-class PollBackend final : public Backend {
-public:
-    PollBackend(PollCall call, int highest) : poll_(call), highest_(highest) {}
-
-    void wait(int milliseconds, std::vector<Readiness>& ready) override {
-        int left = poll_(polled_.data(), polled_.size(), milliseconds);
-        if (left < 0 && errno != EINTR)
-            throw std::system_error(errno, std::generic_category(), "poll");
-        for (std::size_t i = 0; left > 0; ++i) {
-            if (polled_[i].revents == 0) continue;
-            const auto events = static_cast<Events>(polled_[i].revents);
-            ready.push_back({registrations_[i], events & POLLNVAL ? error : events});
-            --left;
-        }
-    }
-
-private:
-    void update_kernel(Registration& registration, Events before, Events interest) override {
-        if (registration.fd > highest_ && registration.fd != invalid_descriptor)
-            throw std::system_error(EMFILE, std::generic_category(), "watching a descriptor");
-        if (before == none) polled_.push_back({registration.fd, 0, 0});
-        polled_[registration.place].events = static_cast<short>(interest);
-        if (interest != none) return;
-        polled_[registration.place] = polled_.back();
-        polled_.pop_back();
-    }
-
-    const PollCall poll_;
-    const int highest_;
-    std::vector<pollfd> polled_;  // parallel to registrations_
-};
-
-}  // namespace
+template <class T>
+static void make_room_for_one(std::vector<T>& list) {
+    if (list.size() == list.capacity()) list.reserve(2 * list.size() + 1);
+}
 
 void Backend::set(Registration& registration, Events interest) {
-    if (registration.interest == interest) return;
-    if (registration.interest == none) {  // the room first: once applied, it must not fail
-        registration.place = registrations_.size();
-        if (registrations_.capacity() == registrations_.size())
-            registrations_.reserve(2 * registrations_.size() + 1);
+    const Events before = registration.interest;
+    if (interest == before) return;
+    if (before == none) {  // first, because nothing may fail once the kernel knows
+        make_room_for_one(registrations_);
+        make_room_for_one(polled_);
     }
-    update_kernel(registration, registration.interest, interest);
-    if (registration.interest == none) registrations_.push_back(&registration);
+    update_kernel(registration, before, interest);
     registration.interest = interest;
+    if (before == none) {
+        registration.place = registrations_.size();
+        registrations_.push_back(&registration);
+        polled_.push_back({registration.fd, 0, 0});
+    }
+    const std::size_t place = registration.place;
+    polled_[place].events = static_cast<short>(interest);
     if (interest != none) return;
-    registrations_[registration.place] = registrations_.back();
-    registrations_[registration.place]->place = registration.place;
+    registrations_.back()->place = place;
+    registrations_[place] = registrations_.back();
     registrations_.pop_back();
+    polled_[place] = polled_.back();
+    polled_.pop_back();
 }
 
-// Into an empty one, so that the places are the same.
-void Backend::move_to(Backend& successor) const {
+void Backend::copy_to(Backend& successor) const {
     successor.registrations_ = registrations_;
-    for (Registration* registration : registrations_)
-        successor.update_kernel(*registration, none, registration->interest);
+    successor.polled_ = polled_;
+    for (Registration* const each : registrations_)
+        successor.update_kernel(*each, none, each->interest);
 }
 
-std::unique_ptr<Backend> make_poll_backend(PollCall call, int highest) {
-    return std::make_unique<PollBackend>(call, highest);
+void Backend::wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) {
+    const auto count = static_cast<nfds_t>(polled_.size());
+    int left = ::poll(polled_.data(), count, milliseconds(longest));
+    if (left < 0 && errno != EINTR)
+        throw std::system_error(errno, std::generic_category(), "poll");
+    for (std::size_t i = 0; left > 0; ++i) {
+        if (polled_[i].revents == 0) continue;
+        const auto events = static_cast<Events>(polled_[i].revents);
+        ready.push_back({registrations_[i], events & POLLNVAL ? error : events});
+        --left;
+    }
 }
 
-std::unique_ptr<Backend> make_backend(std::string_view name) {
-    const auto poll = [](pollfd* polled, std::size_t count, int milliseconds) {
-        return ::poll(polled, static_cast<nfds_t>(count), milliseconds);
-    };
-    if (name.empty() || name == "poll")
-        return make_poll_backend(poll, std::numeric_limits<int>::max());
+static std::unique_ptr<Backend> make_named_backend(std::string_view name) {
     if (name == "select") return make_select_backend();
 #ifdef __linux__
     if (name == "epoll") return make_epoll_backend();
+    if (name == "auto") return make_auto_backend();
 #endif
+    if (name == "poll" || name == "auto") return std::make_unique<Backend>();
     throw std::invalid_argument("no such backend of the event loop: " + std::string(name));
+}
+
+std::unique_ptr<Backend> make_backend(std::string_view name) {
+    const char* const named = std::getenv("EV_BACKEND");
+    if (name.empty() && named) name = named;
+    return make_named_backend(name.empty() ? "auto" : name);
 }
 
 }  // namespace ev

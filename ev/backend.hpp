@@ -1,33 +1,37 @@
-// The seam behind which the loop waits: one readiness call of the system per implementation.
+// The seam behind which the loop waits: each backend is one readiness call of the system.
 #pragma once
 
+#include <poll.h>
+
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string_view>
 #include <vector>
 
-struct pollfd;
-
 namespace ev {
 
-// The events that a descriptor is watched for, or that are reported of it: a set of poll(2)'s
-// bits.
+// The events that a descriptor is watched for, or that are reported: a set of poll(2)'s bits.
 using Events = unsigned;
 inline constexpr Events none = 0;
-inline constexpr Events readable = 1;
-inline constexpr Events writable = 4;
-inline constexpr Events error = 8;    // told, never asked for: also an invalid descriptor
-inline constexpr Events hangup = 16;  // told, asked for or not: the other end is gone
+inline constexpr Events readable = POLLIN;
+inline constexpr Events writable = POLLOUT;
+inline constexpr Events error = POLLERR;   // reported, never wanted: also an invalid descriptor
+inline constexpr Events hangup = POLLHUP;  // reported in any case: the other end is gone
 
-// Stands for any negative number, which poll(2) would ignore: no process has so many
+// Stands for any negative number, which poll(2) would ignore. No process has so many
 // descriptors.
 inline constexpr int invalid_descriptor = std::numeric_limits<int>::max();
 
+// A watched descriptor. Backends keep its address while it has an interest: it must not move.
 struct Registration {
-    int fd;
-    Events interest = none;  // changed by Backend::set alone
-    std::size_t place = 0;   // in the backend's list, while `interest` is not none
+    std::function<void(Events)> callback = nullptr;  // for the loop to call
+    int fd = invalid_descriptor;
+    Events interest = none;             // changed by Backend::set() alone
+    std::size_t place = 0;              // in the backend's list, while there is an interest
+    Registration* next_dead = nullptr;  // in the loop's list of destroyed ones
 };
 
 struct Readiness {
@@ -35,33 +39,45 @@ struct Readiness {
     Events events;
 };
 
+// Waits by poll(2), which every system has. The other backends derive from this one, and use
+// its list of what is watched unless they hand everything on to another backend.
 class Backend {
 public:
     virtual ~Backend() = default;
-    // Changes the interest. Without any, the descriptor is out of the set and costs nothing.
-    void set(Registration& registration, Events interest);
+
+    // Changes the interest. A registration without any is forgotten, which never fails.
+    // Otherwise this throws std::system_error where the system refuses the descriptor, or
+    // std::bad_alloc, and then nothing has changed.
+    virtual void set(Registration& registration, Events interest);
+    // Waits for at most `longest` (max(): without limit; zero or less: not at all) and appends
+    // what is ready. An interruption by a signal is an ordinary return without readiness.
+    virtual void wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready);
+
     std::size_t size() const { return registrations_.size(); }
-    // What both then hold is for the successor to change; where it throws, for this one.
-    void move_to(Backend& successor) const;
-    // Waits for at most `milliseconds` (-1: without limit) and appends what is ready.
-    // An interruption by a signal is an ordinary return with nothing ready.
-    virtual void wait(int milliseconds, std::vector<Readiness>& ready) = 0;
+    // Copies the list to an empty backend. On success use only that one; where this throws, go
+    // on with the old one.
+    void copy_to(Backend& successor) const;
 
 protected:
-    // Before the interest and the list change. Where it throws, they stay as they are.
-    virtual void update_kernel(Registration& registration, Events before, Events interest) = 0;
+    // Called before the list changes. Where this throws, all stays as it is.
+    virtual void update_kernel(Registration&, Events /*before*/, Events /*interest*/) {}
 
-    std::vector<Registration*>
-        registrations_;  // without holes: the last fills the place of a removed one
+    // Parallel and without holes, because poll(2) takes time for each: the last of them takes
+    // the place of one that is removed.
+    std::vector<Registration*> registrations_;
+    std::vector<pollfd> polled_;
 };
 
-// By name: "poll" (or none), "select" or, on Linux, "epoll". Throws std::invalid_argument.
+// By name: "poll", "select", "auto" and, on Linux, "epoll". Without a name, the one that the
+// environment's EV_BACKEND names, or else "auto".  Throws std::invalid_argument for any other.
 std::unique_ptr<Backend> make_backend(std::string_view name);
 std::unique_ptr<Backend> make_select_backend();
 std::unique_ptr<Backend> make_epoll_backend();
-// By poll(2), or a call that speaks as it does and takes descriptors up to `highest` and the
-// invalid one.
-using PollCall = int (*)(pollfd* polled, std::size_t count, int milliseconds);
-std::unique_ptr<Backend> make_poll_backend(PollCall call, int highest);
+// Uses poll for few descriptors and epoll, if there is one, from the first time that there are
+// more than `threshold`.
+std::unique_ptr<Backend> make_auto_backend(std::size_t threshold = 32);
+
+// What poll(2) and its kind take: rounded up, so that no wait ends early; -1 is without limit.
+int milliseconds(std::chrono::nanoseconds duration);
 
 }  // namespace ev

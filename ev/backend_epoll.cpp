@@ -38,10 +38,10 @@ private:
 // Differs from poll(2) in that a descriptor closed while it is watched falls silent.
 class EpollBackend final : public Backend {
 public:
-    void wait(int milliseconds, std::vector<Readiness>& ready) override {
+    void wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) override {
         ready.insert(ready.end(), refused_.begin(), refused_.end());
         const int count = ::epoll_wait(epoll_, found_.data(), static_cast<int>(found_.size()),
-                                       refused_.empty() ? milliseconds : 0);
+                                       refused_.empty() ? milliseconds(longest) : 0);
         if (count < 0 && errno != EINTR) fail();
         for (int i = 0; i < count; ++i) {
             const epoll_event& found = found_[static_cast<std::size_t>(i)];
@@ -56,7 +56,7 @@ private:
         };
         const bool refused = std::erase_if(refused_, same) > 0;
         if (interest == none) {
-            if (!refused) remove(registration);
+            if (!refused) forget(registration);
             return;
         }
         const int change = before == none ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
@@ -87,7 +87,7 @@ private:
 
     // A descriptor closed too early may leave its file in the set, under another number and
     // for ever ready. A new set knows nothing of it.
-    void remove(Registration& removed) {
+    void forget(Registration& removed) {
         const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, number_of(removed), nullptr);
         std::erase_if(duplicates_,
                       [&](const Duplicate& each) { return each.registration == &removed; });

@@ -21,22 +21,25 @@
 //         loop.run();
 //     }
 //
-// What waits for an event is an object: it owns its callback, can be moved, and ends the
-// waiting when destroyed.  All of it, destroying the object whose callback is running included,
-// is legal inside any callback; only running a turn inside a turn is not.  The loop outlives
-// its objects.
+// Watches, timers and signals are objects: each owns its callback, can be moved, and stops
+// waiting when it is destroyed.  A callback may do all of this with any of them, and may
+// destroy its own; only to run a turn inside a turn is forbidden.  The loop must outlive its
+// objects, and no member of a default-constructed or moved-from one may be called.
 //
-// One turn: wait, never past the nearest deadline; signals; descriptors; timers that are due.
-// What is started during a turn is served from the next one on, so a timer of zero length can't
-// starve descriptors.  An exception from a callback passes through step() and run(); the rest
-// of the turn is served by the next one.  What throws for want of memory leaves all as it was,
-// and to end an object takes none.
+// A turn waits, but not past the nearest deadline; then it calls back for signals, for
+// descriptors, and for timers that are due.  Anything started during a turn is served from the
+// next one on, so that a timer of zero length can't starve descriptors.  An exception from a
+// callback passes through step() and run(); the next turn serves the rest.  An operation that
+// throws std::bad_alloc has no effect, and destroying an object never allocates.
 //
-// A loop and its objects belong to one thread.  Where there are other threads, they block
-// signals.  A fork shares the loop's descriptors: the child leaves the loop alone.
+// A loop and its objects belong to one thread.  Other threads must block signals.  A fork
+// shares the loop's descriptors: the child must not use the loop.
+//
+// The environment: EV_BACKEND names the backend of loops that are made without a name for it.
 #pragma once
 
 #include "ev/backend.hpp"
+#include "ev/signals.hpp"
 #include "ev/timer_queue.hpp"
 
 #include <algorithm>
@@ -49,21 +52,41 @@
 
 namespace ev {
 
+// Decides which turns look for events without sleeping before they sleep. After a busy turn the
+// next event is often there already or will be soon, and a look spares the kernel the entry and
+// removal of a wait-queue hook for every descriptor. Where looks find nothing they become rare,
+// so that ping-pong does not pay for them.
+class SpinPolicy {
+public:
+    bool should_look() { return last_turn_busy_ && ++turns_since_look_ >= interval_; }
+    void looked(bool found) {
+        turns_since_look_ = 0;
+        interval_ = found ? 1 : std::min(2 * interval_, 16U);
+    }
+    void slept(bool found) { last_turn_busy_ = found; }
+
+private:
+    bool last_turn_busy_ = false;
+    unsigned interval_ = 1;  // of so many busy turns one looks
+    unsigned turns_since_look_ = 0;
+};
+
 class Loop {
 public:
     using ReadClock = Time (*)();
 
-    // The backend is the system's call that waits: "poll", "epoll" (Linux) or "select" (which
-    // refuses descriptors from FD_SETSIZE on); by default what the environment's EV_BACKEND
-    // names, or else poll for few descriptors, and epoll from the first time that they are
-    // many. Throws std::invalid_argument for any other name.
+    // The backend is the system call that waits: "poll", "epoll" (Linux), "select" (which
+    // refuses descriptors from FD_SETSIZE on), or "auto": poll for few descriptors, and epoll
+    // from the first time that they are many. By default EV_BACKEND of the environment decides,
+    // or else it is "auto". Throws std::invalid_argument for any other name, and
+    // std::system_error where the system has no descriptor left for epoll.
     explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {});
     ~Loop();
 
-    // Turns until stop() is called or nothing is left to wait for. May be called again.
+    // Makes turns until stop() is called or nothing is left to wait for. May be called again.
     void run();
-    // One turn, which waits for at most `longest`. False once stop() was called, in this turn
-    // or before it, or when there was nothing to wait for; the call for a stop is then used up.
+    // Makes one turn, which waits for at most `longest`. Returns false if stop() was called, in
+    // this turn or before it, or if there is nothing to wait for; the stop is then used up.
     bool step(Duration longest = Duration::max());
     // Ends run() and makes step() return false once the turn is over: the calls that the turn
     // has still to make, of signals, descriptors and due timers, are made first. Between turns,
@@ -71,7 +94,7 @@ public:
     // without waiting and without any call.
     void stop() { stopping_ = true; }
 
-    // The monotonic time. Within a turn it is read once, at the first need after the wait.
+    // The monotonic time. A turn reads it once, when it is first needed after the wait.
     Time now() const;
     // The clock read now, also within a turn: for times that must be exact.
     Time read_clock() const { return clock_(); }
@@ -83,54 +106,48 @@ private:
     friend class Watch;
     friend class Timer;
     friend class Signal;
-    struct Entry;
-    struct Pipe;
+    struct TurnScope;
 
-    void grow();
+    bool take_stop() { return std::exchange(stopping_, false); }
+    bool nothing_to_wait_for() const;
     void wait(Duration longest);
-    bool signalled() const;
-    void deliver_signals();
-    void deliver(const Readiness& told);
+    void deliver(const Readiness& ready);
     void fire_timers();
-    Entry* enter(std::function<void(Events)> callback);
-    void leave(Entry* entry);
-    void leave(TimerQueue::Slot* timer);
+    void destroy(Registration* watch);
+    void destroy(TimerQueue::Slot* timer);
+    void destroy(SignalSubscription* signal);
     void sweep();
 
     const ReadClock clock_;
-    std::unique_ptr<Backend> backend_;
-    bool may_grow_;  // from poll to epoll
+    const std::unique_ptr<Backend> backend_;
     TimerQueue timers_;
-    std::vector<Entry*> signals_;       // in order of creation
-    std::unique_ptr<Pipe> pipe_;        // while there are any
-    std::vector<Readiness> ready_;      // what the turn's wait has found
-    Entry* ended_ = nullptr;            // the last that its object ended in this turn
-    std::size_t objects_ = 0;           // but timers
-    Time deadline_{};                   // no timer comes due before, as the turn began
-    mutable std::optional<Time> time_;  // this turn's, once it was read
+    Signals signals_;
+    std::size_t watches_ = 0;
+    Registration* graveyard_ = nullptr;  // of watches that were destroyed in this turn
+    SpinPolicy spin_;
+    std::vector<Readiness> ready_;      // found by the turn's wait
+    Time deadline_{};                   // of the first timer, or earlier, as the turn began
+    mutable std::optional<Time> time_;  // of this turn, once it was read
     bool in_turn_ = false;
     bool stopping_ = false;
-    bool busy_ = false;      // the last turn had something ready
-    unsigned stride_ = 1;    // of so many busy turns one looks
-    unsigned unlooked_ = 0;  // busy turns since the last that did
 };
 
-// What the three kinds of objects have in common: an empty one waits for nothing.
-template <class Waiting>
+// The base of the three kinds of objects. An empty one waits for nothing.
+template <class Object>
 class Handle {
 public:
-    explicit operator bool() const { return waiting_ != nullptr; }
+    explicit operator bool() const { return object_ != nullptr; }
 
 protected:
     Handle() = default;
-    Handle(Loop& loop, Waiting* waiting) : waiting_(waiting, {&loop}) {}
-    Loop& loop() const { return *waiting_.get_deleter().loop; }
+    Handle(Loop& loop, Object* object) : object_(object, {&loop}) {}
+    Loop& loop() const { return *object_.get_deleter().loop; }
 
-    struct Leave {
+    struct Destroy {
         Loop* loop;
-        void operator()(Waiting* waiting) const { loop->leave(waiting); }
+        void operator()(Object* object) const { loop->destroy(object); }
     };
-    std::unique_ptr<Waiting, Leave> waiting_;
+    std::unique_ptr<Object, Destroy> object_;
 };
 
 // Reports when a descriptor can be read or written without blocking. It does not own the
@@ -147,17 +164,17 @@ protected:
 //
 // The constructor and want() throw std::system_error where the system refuses the descriptor
 // (EMFILE or ENOSPC: no more of them), and leave all as it was.
-class Watch : public Handle<Loop::Entry> {
+class Watch : public Handle<Registration> {
 public:
     using Callback = std::function<void(Events)>;
 
     Watch() = default;
     Watch(Loop& loop, int fd, Events interest, Callback callback);
 
-    // `none`: asleep, nothing is told; `hangup`: nothing but errors and hang-ups, which select
-    // can't tell.
-    void want(Events interest);
-    Events wanted() const;
+    // With `none` the watch is asleep and reports nothing; with `hangup` it reports only errors
+    // and hang-ups, which select can't see.
+    void want(Events interest) { loop().backend_->set(*object_, interest); }
+    Events wanted() const { return object_->interest; }
 };
 
 // Calls back once when its time has come: never early, and in the order of starting where
@@ -171,23 +188,22 @@ public:
         : Handle(loop, loop.timers_.create(std::move(callback))) {}
 
     void start(Duration delay) { start_at(loop().after(delay)); }  // restarts a pending one
-    void start_at(Time deadline) {
-        loop().timers_.start(*waiting_, std::max(deadline, Time{}));
-    }
-    void cancel() { waiting_->cancel(); }
-    bool pending() const { return waiting_->pending(); }
-    Time deadline() const { return waiting_->deadline(); }  // as last started
+    void start_at(Time deadline) { loop().timers_.start(*object_, std::max(deadline, Time{})); }
+    void cancel() { object_->cancel(); }
+    bool pending() const { return object_->pending(); }
+    Time deadline() const { return object_->deadline(); }  // as last started
 };
 
-// Calls back, in the loop, after the process got the signal; several may be told as one.
-// Several Signals, in one loop or in several, may stand for the same number. The disposition
-// that stood before the first of them comes back with the end of the last.
-class Signal : public Handle<Loop::Entry> {
+// Calls back, in the loop, after the process got the signal. One call may stand for several of
+// them.  Several Signals, in one loop or in several, may have the same number. The disposition
+// from before the first of them is restored when the last one is destroyed.
+class Signal : public Handle<SignalSubscription> {
 public:
     using Callback = std::function<void()>;
 
     Signal() = default;
-    Signal(Loop& loop, int signo, Callback callback);  // throws std::system_error
+    Signal(Loop& loop, int signo, Callback callback)  // throws std::system_error
+        : Handle(loop, loop.signals_.subscribe(signo, std::move(callback))) {}
 };
 
 }  // namespace ev

@@ -6,9 +6,6 @@
 namespace ev {
 
 static constexpr std::size_t arity = 4;  // half the levels of a binary heap
-// Up to this many new timers, or a quarter of the heap, are sifted up one by one; for more,
-// rebuilding the heap is cheaper.
-static constexpr std::size_t few = 8;
 
 TimerQueue::Slot* TimerQueue::create(std::function<void()> callback) {
     if (swept_ == 0) {
@@ -16,7 +13,9 @@ TimerQueue::Slot* TimerQueue::create(std::function<void()> callback) {
         slots_.emplace_back().callback = std::move(callback);
         return &slots_.back();
     }
-    Slot* const timer = std::exchange(free_[--swept_], free_.back());
+    --swept_;
+    Slot* const timer = free_[swept_];
+    free_[swept_] = free_.back();
     free_.pop_back();
     timer->callback = std::move(callback);
     return timer;
@@ -24,78 +23,88 @@ TimerQueue::Slot* TimerQueue::create(std::function<void()> callback) {
 
 void TimerQueue::destroy(Slot* timer) {
     timer->cancel();
-    free_.push_back(timer);  // there is room for all
+    free_.push_back(timer);  // create() has made room for all
 }
 
-// What a callback owns may end other timers.
+// Destroying a callback can destroy other timers.
 void TimerQueue::sweep() {
-    while (swept_ < free_.size())
-        const auto callback = std::exchange(free_[swept_++]->callback, nullptr);
+    while (swept_ < free_.size()) {
+        const auto callback = std::exchange(free_[swept_]->callback, nullptr);
+        ++swept_;
+    }
 }
 
 void TimerQueue::start(Slot& timer, Time deadline) {
-    const Start start{deadline, ++started_};
-    const bool held = timer.held_.order != 0 && timer.held_.deadline <= deadline;
+    const Start start{deadline, ++last_order_};
+    const bool held = timer.in_heap_.order != 0 && timer.in_heap_.deadline <= deadline;
     if (!held) entries_.push_back({start, &timer});
-    timer.wanted_ = start;
+    timer.current_ = start;
     if (held) return;
-    timer.held_ = start;
-    if (entries_.size() <= 2 * slots_.size() + few) return;
-    heap_ = 0;  // most are dead, by restarts to an earlier time, again and again
+    timer.in_heap_ = start;
+    if (entries_.size() <= 2 * slots_.size() + few_) return;
+    heap_size_ = 0;  // most entries are dead, by many restarts to an earlier time
     merge();
 }
 
-Time TimerQueue::next() {
-    turn_ = started_;
-    if (heap_ < entries_.size()) merge();
-    while (heap_ > 0 && !entries_[0].timer->pending()) correct_top();
-    return heap_ == 0 ? Time::max() : entries_[0].start.deadline;
+Time TimerQueue::begin_turn() {
+    turns_order_ = last_order_;
+    if (heap_size_ < entries_.size()) merge();
+    while (heap_size_ > 0 && !entries_[0].timer->pending()) refresh_top();
+    return heap_size_ == 0 ? Time::max() : entries_[0].start.deadline;
 }
 
-TimerQueue::Slot* TimerQueue::pop(Time now) {
-    while (heap_ > 0 && entries_[0].start.deadline <= now) {
+TimerQueue::Slot* TimerQueue::pop_due(Time now) {
+    while (heap_size_ > 0 && entries_[0].start.deadline <= now) {
         const auto [start, timer] = entries_[0];
-        if (start.order != timer->wanted_.order) {
-            correct_top();
+        if (start.order != timer->current_.order) {
+            refresh_top();
             continue;
         }
         drop_top();
-        if (start.order <= turn_) {
-            timer->wanted_.order = timer->held_.order = 0;
+        if (start.order <= turns_order_) {
+            timer->current_.order = 0;
+            timer->in_heap_.order = 0;
             return timer;
         }
-        entries_.push_back({start, timer});
+        entries_.push_back({start, timer});  // into the nursery, out of this turn's way
     }
     return nullptr;
 }
 
-// Makes an entry tell what its timer does; false if it stands for nothing any more.
-bool TimerQueue::correct(Entry& entry) {
+// Brings an entry up to date with its timer. Returns false if the entry is dead.
+bool TimerQueue::refresh(Entry& entry) {
     Slot& timer = *entry.timer;
-    if (timer.held_.order != entry.start.order) return false;
-    entry.start = timer.held_ = timer.wanted_;
+    if (timer.in_heap_.order != entry.start.order) return false;
+    timer.in_heap_ = timer.current_;
+    entry.start = timer.current_;
     return timer.pending();
 }
 
-void TimerQueue::correct_top() { correct(entries_[0]) ? sift_down(0) : drop_top(); }
-
-void TimerQueue::merge() {
-    const auto nursery = entries_.begin() + static_cast<std::ptrdiff_t>(heap_);
-    const auto dead = [](Entry& entry) { return !correct(entry); };
-    entries_.erase(std::remove_if(nursery, entries_.end(), dead), entries_.end());
-    if (entries_.size() > heap_ + std::max(few, heap_ / 4)) {
-        heap_ = entries_.size();
-        for (std::size_t place = (heap_ + arity - 2) / arity; place-- > 0;) sift_down(place);
-    }
-    while (heap_ < entries_.size()) sift_up(heap_++);
+void TimerQueue::refresh_top() {
+    if (refresh(entries_[0]))
+        sift_down(0);
+    else
+        drop_top();
 }
 
-// The hole at the heap's end goes to the nursery's last, whose order means nothing.
+void TimerQueue::merge() {
+    const auto nursery = entries_.begin() + static_cast<std::ptrdiff_t>(heap_size_);
+    const auto dead = [](Entry& entry) { return !refresh(entry); };
+    entries_.erase(std::remove_if(nursery, entries_.end(), dead), entries_.end());
+    if (entries_.size() > heap_size_ + std::max(few_, heap_size_ / 4)) {
+        heap_size_ = entries_.size();
+        for (std::size_t place = (heap_size_ + arity - 2) / arity; place-- > 0;)
+            sift_down(place);
+    }
+    while (heap_size_ < entries_.size()) sift_up(heap_size_++);
+}
+
+// The nursery has no order, so that its last entry can fill the hole at the heap's end.
 void TimerQueue::drop_top() {
-    entries_[0] = entries_[--heap_];
-    entries_[heap_] = entries_.back();
+    entries_[0] = entries_[--heap_size_];
+    entries_[heap_size_] = entries_.back();
     entries_.pop_back();
-    if (heap_ > 1) sift_down(0);
+    if (heap_size_ > 1) sift_down(0);
 }
 
 void TimerQueue::sift_up(std::size_t place) {
@@ -113,9 +122,9 @@ void TimerQueue::sift_down(std::size_t place) {
     const Entry entry = entries_[place];
     for (;;) {
         const std::size_t first = place * arity + 1;
-        if (first >= heap_) break;
+        if (first >= heap_size_) break;
         std::size_t least = first;
-        const std::size_t end = std::min(first + arity, heap_);
+        const std::size_t end = std::min(first + arity, heap_size_);
         for (std::size_t child = first + 1; child < end; ++child)
             if (entries_[child].start.before(entries_[least].start)) least = child;
         if (!entries_[least].start.before(entry.start)) break;

@@ -1,14 +1,15 @@
-// The timers of a loop as a pure data structure: it reads no clock, calls nothing back, and is
-// told the time, so that tests can assert time without sleeping.
+// The timers of a loop as a pure data structure: it reads no clock, calls nothing back, and
+// takes the time as an argument, so that tests can assert time without sleeping.
 //
-// A 4-ary heap with a nursery: an unsorted tail where new timers wait until the next turn
-// merges them, by one heapify when they are many.  The nursery is the "reserve" of telescope's
-// loop, the stable order libuv's start_id.
+// Each turn of its user is: begin_turn(), then pop_due() until it returns null, then sweep().
 //
-// What is noted in a timer's slot is the truth, its entry in the heap may lag behind:
-// cancelling, and restarting to a later time, touch the slot alone; the entry is corrected or
-// dropped when its own time has come.  So an idle timer renewed by each byte costs two stores,
-// and at most one turn of the loop for nothing in each of its periods.
+// It is a 4-ary heap with a nursery: an unsorted tail where new timers wait until the next turn
+// merges them, by one heapify when they are many.
+//
+// A timer's slot is right, and its entry in the heap may lag behind: cancelling a timer, and
+// restarting it to a later time, change the slot alone; the entry is refreshed or dropped when
+// its own time has come.  So an idle timer that is restarted by each byte costs two stores, and
+// in each of its periods at most one turn of the loop for nothing.
 #pragma once
 
 #include <chrono>
@@ -27,7 +28,7 @@ using Duration = Clock::duration;
 class TimerQueue {
     struct Start {
         Time deadline{};
-        std::uint64_t order = 0;  // among all of the queue; 0: not started
+        std::uint64_t order = 0;  // of starting, in all of the queue; 0: not started
         bool before(const Start& other) const {
             return deadline != other.deadline ? deadline < other.deadline : order < other.order;
         }
@@ -39,17 +40,21 @@ public:
     public:
         std::function<void()> callback;
 
-        void cancel() { wanted_.order = 0; }
-        bool pending() const { return wanted_.order != 0; }
-        Time deadline() const { return wanted_.deadline; }  // as last started
+        void cancel() { current_.order = 0; }
+        bool pending() const { return current_.order != 0; }
+        Time deadline() const { return current_.deadline; }  // as last started
 
     private:
         friend class TimerQueue;
-        Start wanted_;
-        Start held_;  // that of its entry, never later than wanted; other entries are dead
+        Start current_;
+        Start in_heap_;  // of its entry, never later than current_; other entries are dead
     };
 
-    // A timer at rest; the callback is what its owner will call. Stays where it is until
+    // Up to `few` new timers, or a quarter of the heap, are sifted up one by one; for more,
+    // rebuilding the heap is cheaper.
+    explicit TimerQueue(std::size_t few = 8) : few_(few) {}
+
+    // A timer at rest; the callback is for the user to call. It stays where it is until
     // destroy(), which can't fail and leaves the callback to the next sweep().
     Slot* create(std::function<void()> callback = {});
     void destroy(Slot* timer);
@@ -59,12 +64,12 @@ public:
     // (Re)starts the timer. Equal deadlines come due in the order of these calls.
     void start(Slot& timer, Time deadline);
 
-    // Begins a turn: merges the nursery and tells until when no timer comes due.
-    Time next();
-    bool none_pending() const { return heap_ == 0; }  // when the turn began
-    // Takes the next timer that is due, if there is one. One (re)started since the turn began
-    // is left for the next turn, whatever its deadline.
-    Slot* pop(Time now);
+    // Merges the nursery and returns a time before which no timer comes due.
+    Time begin_turn();
+    bool none_pending() const { return heap_size_ == 0; }  // when the turn began
+    // Removes and returns the next timer that is due, or returns null. A timer that was started
+    // since the turn began is left for the next turn, whatever its deadline.
+    Slot* pop_due(Time now);
 
 private:
     struct Entry {
@@ -72,20 +77,21 @@ private:
         Slot* timer;
     };
 
-    static bool correct(Entry& entry);
-    void correct_top();
+    static bool refresh(Entry& entry);
+    void refresh_top();
     void merge();
     void drop_top();
     void sift_up(std::size_t place);
     void sift_down(std::size_t place);
 
+    const std::size_t few_;
     std::deque<Slot> slots_;
     std::vector<Slot*> free_;     // of destroyed timers; these may still have an entry
     std::size_t swept_ = 0;       // so many of the free ones, the first, have no callback
     std::vector<Entry> entries_;  // first the heap, then the nursery
-    std::size_t heap_ = 0;        // the size of the heap
-    std::uint64_t started_ = 0;   // the order given last
-    std::uint64_t turn_ = 0;      // the order given last when this turn began
+    std::size_t heap_size_ = 0;
+    std::uint64_t last_order_ = 0;   // given to a timer
+    std::uint64_t turns_order_ = 0;  // the last one when this turn began
 };
 
 }  // namespace ev

@@ -23,8 +23,8 @@ using Timers = std::vector<TimerQueue::Slot*>;
 
 Timers turn(TimerQueue& queue, Time now) {
     Timers due;
-    queue.next();
-    while (auto* const timer = queue.pop(now)) due.push_back(timer);
+    queue.begin_turn();
+    while (auto* const timer = queue.pop_due(now)) due.push_back(timer);
     return due;
 }
 
@@ -57,10 +57,10 @@ public:
         queue_.sweep();
         now_ += ns(below(12));
         turn_ = operations_;
-        const auto next = queue_.next();
+        const auto next = queue_.begin_turn();
         REQUIRE(queue_.none_pending() == model_.empty());
         if (!model_.empty()) REQUIRE(next <= model_.begin()->first);
-        while (auto* const fired = queue_.pop(now_)) {
+        while (auto* const fired = queue_.pop_due(now_)) {
             const auto expected = due();
             REQUIRE(expected != model_.end());
             REQUIRE(fired == expected->second->slot);
@@ -71,7 +71,7 @@ public:
             for (auto left = below(3); left > 0; --left) operate();
         }
         REQUIRE(due() == model_.end());
-        const auto later = queue_.next();
+        const auto later = queue_.begin_turn();
         REQUIRE(queue_.none_pending() == model_.empty());
         // Never in vain.
         if (!model_.empty()) REQUIRE((later > now_ || model_.begin()->first <= now_));
@@ -79,7 +79,7 @@ public:
 
     void finish() {
         for (Twin& timer : timers_) cancel(timer);
-        REQUIRE(queue_.next() == Time::max());
+        REQUIRE(queue_.begin_turn() == Time::max());
         REQUIRE(queue_.none_pending());
     }
 
@@ -166,7 +166,7 @@ TEST_CASE("a restart to the same deadline goes behind its equals", "[queue]") {
     auto *const first = queue.create(), *const second = queue.create();
     queue.start(*first, at(5ms));
     queue.start(*second, at(5ms));
-    queue.next();
+    queue.begin_turn();
     queue.start(*first, at(5ms));
     CHECK(turn(queue, at(5ms)) == Timers{second, first});
 }
@@ -178,11 +178,11 @@ TEST_CASE("cancelling in the middle of the heap keeps its order", "[queue]") {
         timers.push_back(queue.create());
         queue.start(*timers.back(), at(deadline));
     }
-    queue.next();
+    queue.begin_turn();
     timers[3]->cancel();
     CHECK(turn(queue, at(3300ms)) == Timers{timers[1], timers[5], timers[6]});
     CHECK(turn(queue, at(11000ms)) == Timers{timers[0], timers[4], timers[2]});
-    CHECK(queue.next() == Time::max());
+    CHECK(queue.begin_turn() == Time::max());
     CHECK(queue.none_pending());
 }
 
@@ -194,11 +194,11 @@ TEST_CASE("a hundred thousand timers are cancelled at random", "[queue]") {
     for (int left = steps(100'000); left > 0; --left) {
         timers.push_back(queue.create());
         queue.start(*timers.back(), at(ns(random() % 1'000'000)));
-        if (left % 1000 == 0) queue.next();
+        if (left % 1000 == 0) queue.begin_turn();
     }
     std::shuffle(timers.begin(), timers.end(), random);
     for (auto* const timer : timers) timer->cancel();
-    CHECK(queue.next() == Time::max());
+    CHECK(queue.begin_turn() == Time::max());
     CHECK(queue.none_pending());
     CHECK(turn(queue, Time::max()).empty());
 }
@@ -212,7 +212,7 @@ TEST_CASE("timers ended or started earlier again and again do not pile up", "[qu
         auto* const other = queue.create();
         queue.start(*other, at(1h));
         queue.start(*earlier, at(left * 1us));
-        if (left % often == 0) queue.next();
+        if (left % often == 0) queue.begin_turn();
         queue.destroy(other);
         queue.sweep();
     }
@@ -225,11 +225,11 @@ TEST_CASE("a timer that is put off is told with its last deadline", "[queue]") {
     auto *const idle = queue.create(), *const other = queue.create();
     queue.start(*idle, at(10ms));
     queue.start(*other, at(15ms));
-    CHECK(queue.next() == at(10ms));
+    CHECK(queue.begin_turn() == at(10ms));
     for (auto deadline = 11ms; deadline < 20ms; deadline += 1ms)
         queue.start(*idle, at(deadline));
     CHECK(turn(queue, at(14ms)).empty());
-    CHECK(queue.next() == at(15ms));
+    CHECK(queue.begin_turn() == at(15ms));
     CHECK(turn(queue, at(18ms)) == Timers{other});
     CHECK(turn(queue, at(19ms)) == Timers{idle});
 }
@@ -240,10 +240,10 @@ TEST_CASE("what is started during a turn waits for the next", "[queue]") {
                 *const later = queue.create();
     queue.start(*earlier, at(50ms));
     queue.start(*later, at(1ms));
-    queue.next();
+    queue.begin_turn();
     queue.start(*fresh, at(0ms));
     queue.start(*earlier, at(2ms));
     queue.start(*later, at(3ms));
-    CHECK(queue.pop(at(10ms)) == nullptr);
+    CHECK(queue.pop_due(at(10ms)) == nullptr);
     CHECK(turn(queue, at(10ms)) == Timers{fresh, earlier, later});
 }

@@ -1,7 +1,6 @@
 #include "ev/loop.hpp"
 
 #include <cassert>
-#include <ctime>
 
 namespace ev {
 
@@ -84,22 +83,8 @@ void Loop::deliver(const Readiness& ready) {
     watch.callback(events);
 }
 
-// Compares by a clock that is read at a tenth of the cost and lags by a tick of the system's,
-// 10 ms at most.
-static bool certainly_not_due([[maybe_unused]] Time time) {
-#ifdef CLOCK_MONOTONIC_COARSE
-    using namespace std::chrono;
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return time.time_since_epoch() > seconds(now.tv_sec) + nanoseconds(now.tv_nsec) + 100ms;
-#else
-    return false;
-#endif
-}
-
 void Loop::fire_timers() {
     if (deadline_ == Time::max()) return;
-    if (clock_ == Clock::now && !time_ && certainly_not_due(deadline_)) return;
     const Time due = now();
     while (auto* const timer = timers_.pop_due(due)) timer->callback();
 }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace ev {
 
@@ -76,10 +77,16 @@ static std::unique_ptr<Backend> make_named_backend(std::string_view name) {
     throw std::invalid_argument("no such backend of the event loop: " + std::string(name));
 }
 
+static std::string_view environment(const char* name) {
+    const char* const value = std::getenv(name);
+    return value ? value : "";
+}
+
 std::unique_ptr<Backend> make_backend(std::string_view name) {
-    const char* const named = std::getenv("EV_BACKEND");
-    if (name.empty() && named) name = named;
-    return make_named_backend(name.empty() ? "auto" : name);
+    if (name.empty()) name = environment("EV_BACKEND");
+    std::unique_ptr<Backend> backend = make_named_backend(name.empty() ? "auto" : name);
+    if (environment("EV_TRACE").empty()) return backend;
+    return make_trace_backend(std::move(backend));
 }
 
 }  // namespace ev

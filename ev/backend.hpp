@@ -70,6 +70,7 @@ protected:
 
 // By name: "poll", "select", "auto" and, on Linux, "epoll". Without a name, the one that the
 // environment's EV_BACKEND names, or else "auto".  Throws std::invalid_argument for any other.
+// With EV_TRACE in the environment, it is traced.
 std::unique_ptr<Backend> make_backend(std::string_view name);
 std::unique_ptr<Backend> make_select_backend();
 std::unique_ptr<Backend> make_epoll_backend();
@@ -77,7 +78,12 @@ std::unique_ptr<Backend> make_epoll_backend();
 // more than `threshold`.
 std::unique_ptr<Backend> make_auto_backend(std::size_t threshold = 32);
 
-// What poll(2) and its kind take: rounded up, so that no wait ends early; -1 is without limit.
+// Writes a line to standard error for each turn: its number, how long it has waited, and which
+// descriptors were ready (r: readable, w: writable, h: hang-up, e: error).
+std::unique_ptr<Backend> make_trace_backend(std::unique_ptr<Backend> traced);
+
+// The argument that poll(2) and similar calls take: rounded up, so that no wait ends early; -1
+// is without limit.
 int milliseconds(std::chrono::nanoseconds duration);
 
 }  // namespace ev

@@ -1,0 +1,53 @@
+#include "ev/backend.hpp"
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace ev {
+
+namespace {
+
+std::string described(const Readiness& ready) {
+    std::string text = " " + std::to_string(ready.registration->fd);
+    if (ready.events & readable) text += 'r';
+    if (ready.events & writable) text += 'w';
+    if (ready.events & hangup) text += 'h';
+    if (ready.events & error) text += 'e';
+    return text;
+}
+
+class TraceBackend final : public Backend {
+public:
+    explicit TraceBackend(std::unique_ptr<Backend> traced) : traced_(std::move(traced)) {}
+
+    void set(Registration& registration, Events interest) override {
+        traced_->set(registration, interest);
+    }
+
+    // A look that finds nothing is left out: the turn goes on with a wait.
+    void wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) override {
+        using Clock = std::chrono::steady_clock;
+        using Milliseconds = std::chrono::duration<double, std::milli>;
+        const auto start = Clock::now();
+        traced_->wait(longest, ready);
+        if (ready.empty() && longest <= longest.zero()) return;
+        ++turns_;
+        std::string text;
+        for (const Readiness& each : ready) text += described(each);
+        std::fprintf(stderr, "ev: turn %lu waited %.3f ms, ready:%s\n", turns_,
+                     Milliseconds(Clock::now() - start).count(), text.c_str());
+    }
+
+private:
+    const std::unique_ptr<Backend> traced_;
+    unsigned long turns_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_trace_backend(std::unique_ptr<Backend> traced) {
+    return std::make_unique<TraceBackend>(std::move(traced));
+}
+
+}  // namespace ev

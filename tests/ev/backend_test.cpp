@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Shows the array that is polled.
+// Gives access to the array that is polled.
 struct Array : ev::Backend {
     std::vector<int> numbers() const {
         std::vector<int> numbers;
@@ -19,7 +19,7 @@ struct Array : ev::Backend {
     }
 };
 
-// Catches what is written to standard error.
+// Catches everything written to standard error.
 class ErrorOutput {
 public:
     ErrorOutput() : kept_(::dup(STDERR_FILENO)) { ::dup2(::fileno(file_), STDERR_FILENO); }

@@ -1,12 +1,14 @@
-// What the tests of the loop share: pipes, and a clock that stands until it is moved.
+// Shared by the tests of the loop: pipes, and a clock that stands until it is moved.
 #pragma once
 
 #include "ev/loop.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -60,6 +62,23 @@ inline Channel make_socketpair() {
     return {ends[0], ends[1]};
 }
 
+// Sets how many descriptors the process may have, for as long as it lives.
+class DescriptorLimit {
+public:
+    explicit DescriptorLimit(rlim_t count) {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const rlimit wanted{std::min(count, before_.rlim_max), before_.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &wanted);
+        allowed_ = wanted.rlim_cur;
+    }
+    ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    rlim_t allowed() const { return allowed_; }
+
+private:
+    rlimit before_{};
+    rlim_t allowed_;
+};
+
 inline std::vector<int> open_descriptors() {
     std::vector<int> open;
     for (int fd = 0; fd < 256; ++fd)
@@ -80,5 +99,5 @@ struct FakeLoop : ev::Loop {
 
 inline bool backend_is(std::string_view name) {
     const char* const named = std::getenv("EV_BACKEND");
-    return (named && *named ? named : "poll") == name;
+    return (named && *named ? named : "auto") == name;
 }

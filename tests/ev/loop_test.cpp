@@ -7,13 +7,13 @@
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a loop with nothing to wait for returns", "[loop]") {
+TEST_CASE("run() returns when there is nothing to wait for", "[loop]") {
     ev::Loop loop;
     loop.run();
     CHECK_FALSE(loop.step());
 }
 
-TEST_CASE("a loop runs until its timers have fired", "[loop]") {
+TEST_CASE("run() goes on until the timers have fired", "[loop]") {
     ev::Loop loop;
     int fired = 0;
     ev::Timer timer(loop, [&] {
@@ -39,7 +39,7 @@ TEST_CASE("a loop runs again after it was stopped", "[loop]") {
     CHECK(fired == 2);
 }
 
-TEST_CASE("a stop before the run is used up by it", "[loop]") {
+TEST_CASE("a stop before run() ends only that run", "[loop]") {
     FakeLoop loop;
     int fired = 0;
     ev::Timer timer(loop, [&] { ++fired; });
@@ -120,7 +120,7 @@ TEST_CASE("two loops live in one process", "[loop]") {
     CHECK(fired_second == 1);
 }
 
-TEST_CASE("a loop runs another inside its callback", "[loop]") {
+TEST_CASE("a callback may run another loop", "[loop]") {
     ev::Loop outer, inner;
     int fired = 0;
     ev::Timer deep(inner, [&] { ++fired; });
@@ -147,7 +147,7 @@ TEST_CASE("the time is read once a turn", "[loop]") {
     CHECK(loop.now() == loop.time);
 }
 
-TEST_CASE("a step waits no longer than it is told", "[loop]") {
+TEST_CASE("a step waits no longer than its limit", "[loop]") {
     ev::Loop loop;
     auto pipe = make_pipe();
     ev::Watch watch(loop, pipe.out, ev::readable, [](ev::Events) {});
@@ -156,15 +156,15 @@ TEST_CASE("a step waits no longer than it is told", "[loop]") {
     CHECK(ev::Clock::now() - start >= 2ms);
 }
 
-TEST_CASE("an exception passes through and the rest is served by the next turn", "[loop]") {
+TEST_CASE("an exception leaves the rest of the turn to the next turn", "[loop]") {
     FakeLoop loop;
     auto one = make_pipe(), other = make_pipe();
     one.put();
     other.put();
-    int told = 0, fired = 0;
+    int calls = 0, fired = 0;
     const auto fail_first = [&](Channel& pipe) {
         pipe.take();
-        if (++told == 1) throw std::runtime_error("first");
+        if (++calls == 1) throw std::runtime_error("first");
     };
     ev::Watch first(loop, one.out, ev::readable, [&](ev::Events) { fail_first(one); });
     ev::Watch second(loop, other.out, ev::readable, [&](ev::Events) { fail_first(other); });
@@ -173,11 +173,11 @@ TEST_CASE("an exception passes through and the rest is served by the next turn",
     CHECK_THROWS_AS(loop.turn(), std::runtime_error);
     CHECK(fired == 0);
     loop.turn();
-    CHECK(told == 2);
+    CHECK(calls == 2);
     CHECK(fired == 1);
 }
 
-TEST_CASE("objects of all kinds end in each other's callbacks", "[loop]") {
+TEST_CASE("objects of all kinds can be destroyed in each other's callbacks", "[loop]") {
     FakeLoop loop;
     auto pipe = make_pipe();
     pipe.put();
@@ -201,7 +201,7 @@ TEST_CASE("objects of all kinds end in each other's callbacks", "[loop]") {
     CHECK_FALSE(loop.turn());
 }
 
-TEST_CASE("an object that owns others ends them with itself", "[loop]") {
+TEST_CASE("an object owned by its own callback is destroyed with it", "[loop]") {
     FakeLoop loop;
     struct Connection {
         ev::Timer timer;
@@ -213,14 +213,14 @@ TEST_CASE("an object that owns others ends them with itself", "[loop]") {
     connection->timer = ev::Timer(loop, [] {});
     connection->timer.start(1h);
     connection->watch = ev::Watch(loop, pipe.out, ev::readable, [connection](ev::Events) {
-        connection->watch = {};  // the callback then holds the last of its owner
+        connection->watch = {};  // now only the callback owns the connection
     });
     connection.reset();
     loop.turn();
     CHECK_FALSE(loop.turn());
 }
 
-TEST_CASE("an unknown backend is refused by its name", "[loop]") {
+TEST_CASE("the error for an unknown backend names it", "[loop]") {
     std::string reason;
     try {
         ev::Loop loop(ev::Clock::now, "carrier pigeon");

@@ -28,14 +28,14 @@ Timers turn(TimerQueue& queue, Time now) {
     return due;
 }
 
-// How many operations a random test makes: fewer are enough where each is slow.
+// The number of operations of a random test, of which slow machines make only a percentage.
 int steps(int usual) {
     const char* const percent = std::getenv("YODEL_TEST_PERCENT");
     return percent ? usual / 100 * std::atoi(percent) : usual;
 }
 
-// The queue and the obvious model side by side: a map ordered by deadline, in which an equal
-// one goes behind those that are there.
+// The queue beside an obvious model: a map ordered by deadline, in which a new element goes
+// behind those with an equal key.
 class Twins {
 public:
     explicit Twins(std::size_t population) {
@@ -73,7 +73,7 @@ public:
         REQUIRE(due() == model_.end());
         const auto later = queue_.begin_turn();
         REQUIRE(queue_.none_pending() == model_.empty());
-        // Never in vain.
+        // The deadline that begin_turn() returns causes no turn without a due timer.
         if (!model_.empty()) REQUIRE((later > now_ || model_.begin()->first <= now_));
     }
 
@@ -90,7 +90,7 @@ private:
     using Model = std::multimap<Time, Twin*>;
     struct Twin {
         TimerQueue::Slot* slot;
-        int started;  // by which operation; 0: not pending
+        int started;  // the number of the operation; 0: not pending
         Model::iterator place;
     };
 
@@ -134,12 +134,12 @@ private:
     std::vector<Twin> timers_;
     Time now_ = at(1h);
     int operations_ = 0;
-    int turn_ = 0;  // the operation before this turn
+    int turn_ = 0;  // the last operation before this turn
 };
 
 }  // namespace
 
-TEST_CASE("the queue does what an ordered multimap does", "[queue]") {
+TEST_CASE("the queue agrees with an ordered multimap", "[queue]") {
     const auto [population, burst, count] = GENERATE(table<std::size_t, std::size_t, int>(
         {{1, 2, 100'000}, {4, 3, 400'000}, {60, 30, 700'000}, {3000, 1500, 800'000}}));
     Twins twins(population);
@@ -161,7 +161,7 @@ TEST_CASE("equal deadlines come due in the order of starting", "[queue]") {
     CHECK(turn(queue, at(5ms)) == started);
 }
 
-TEST_CASE("a restart to the same deadline goes behind its equals", "[queue]") {
+TEST_CASE("a timer restarted to the same deadline goes behind its equals", "[queue]") {
     TimerQueue queue;
     auto *const first = queue.create(), *const second = queue.create();
     queue.start(*first, at(5ms));
@@ -186,7 +186,7 @@ TEST_CASE("cancelling in the middle of the heap keeps its order", "[queue]") {
     CHECK(queue.none_pending());
 }
 
-// Were cancelling linear, this would take minutes and end by the watchdog.
+// If cancelling took linear time, this would take minutes and the watchdog would end it.
 TEST_CASE("a hundred thousand timers are cancelled at random", "[queue]") {
     TimerQueue queue;
     std::mt19937 random(2026);
@@ -203,7 +203,7 @@ TEST_CASE("a hundred thousand timers are cancelled at random", "[queue]") {
     CHECK(turn(queue, Time::max()).empty());
 }
 
-TEST_CASE("timers ended or started earlier again and again do not pile up", "[queue]") {
+TEST_CASE("dead entries of destroyed and restarted timers do not pile up", "[queue]") {
     TimerQueue queue;
     auto* const earlier = queue.create();
     const int often = GENERATE(1, 10, 1'000'000);
@@ -220,7 +220,7 @@ TEST_CASE("timers ended or started earlier again and again do not pile up", "[qu
     CHECK(turn(queue, at(2h)) == Timers{earlier});
 }
 
-TEST_CASE("a timer that is put off is told with its last deadline", "[queue]") {
+TEST_CASE("a postponed timer comes due at its last deadline", "[queue]") {
     TimerQueue queue;
     auto *const idle = queue.create(), *const other = queue.create();
     queue.start(*idle, at(10ms));
@@ -234,7 +234,7 @@ TEST_CASE("a timer that is put off is told with its last deadline", "[queue]") {
     CHECK(turn(queue, at(19ms)) == Timers{idle});
 }
 
-TEST_CASE("what is started during a turn waits for the next", "[queue]") {
+TEST_CASE("a timer started during a turn waits for the next turn", "[queue]") {
     TimerQueue queue;
     auto *const fresh = queue.create(), *const earlier = queue.create(),
                 *const later = queue.create();

@@ -29,7 +29,7 @@ TEST_CASE("a timer never fires early, whatever wakes the loop", "[timer]") {
     CHECK(later_fired == 0);
 }
 
-TEST_CASE("turns that never wait meet a timer in the first that begins when it is due",
+TEST_CASE("turns without waiting fire a timer in the first turn after its deadline",
           "[timer]") {
     ev::Loop loop;
     bool fired = false;
@@ -48,11 +48,11 @@ TEST_CASE("a wait by the real clock does not end early", "[timer]") {
     ev::Time fired{};
     Timer timer(loop, [&] { fired = ev::Clock::now(); });
     timer.start(1500us);
-    loop.step();  // nor too early to fire it, for turns in vain
+    loop.step();  // one turn is enough: the wait does not end too early either
     CHECK(fired >= timer.deadline());
 }
 
-TEST_CASE("time spent in callbacks counts for every timer", "[timer]") {
+TEST_CASE("time spent in callbacks counts for all timers", "[timer]") {
     FakeLoop loop;
     int slow = 0;
     bool fired = false;
@@ -66,7 +66,7 @@ TEST_CASE("time spent in callbacks counts for every timer", "[timer]") {
     const auto deadline = timer.deadline();
     while (!fired) loop.turn();
     CHECK(timer.deadline() == deadline);
-    CHECK(slow == 9);  // the ninth turn is the first that begins after it
+    CHECK(slow == 9);  // the ninth turn is the first to begin after the deadline
 }
 
 TEST_CASE("a descriptor that is always ready does not hold timers up", "[timer]") {
@@ -93,23 +93,23 @@ TEST_CASE("a timer of sixty days waits for sixty days", "[timer]") {
     int fired = 0;
     Timer timer(loop, [&] { ++fired; });
     timer.start(60 * 24h);
-    loop.step();  // with the whole of it as the limit; the pipe ends the wait
+    loop.step();  // its limit is sixty days, and the pipe ends the wait
     loop.turn_after(60 * 24h - 1ns);
     CHECK(fired == 0);
     loop.turn_after(1ns);
     CHECK(fired == 1);
 }
 
-TEST_CASE("a timer of as many milliseconds as no int holds is waited for", "[timer]") {
+TEST_CASE("a wait of more milliseconds than an int holds does not end early", "[timer]") {
     FakeLoop loop;
-    bool told = false;
-    ev::Signal alarm(loop, SIGALRM, [&] { told = true; });
+    bool called = false;
+    ev::Signal alarm(loop, SIGALRM, [&] { called = true; });
     Timer timer(loop, [] {});
     timer.start(std::chrono::milliseconds(1LL << 32));
     const itimerval soon{{}, {0, 10'000}};
     ::setitimer(ITIMER_REAL, &soon, nullptr);
     loop.step();
-    CHECK(told);
+    CHECK(called);
 }
 
 TEST_CASE("the longest durations neither overflow nor fire", "[timer]") {
@@ -163,7 +163,7 @@ TEST_CASE("a periodic timer keeps its phase", "[timer]") {
     CHECK(fired >= 999);
 }
 
-TEST_CASE("time between two steps exists for timers", "[timer]") {
+TEST_CASE("time between two steps counts for timers", "[timer]") {
     FakeLoop loop;
     bool fired = false;
     Timer timer(loop, [&] { fired = true; });
@@ -176,20 +176,20 @@ TEST_CASE("time between two steps exists for timers", "[timer]") {
     CHECK(steps == 12);
 }
 
-TEST_CASE("a timer of zero length restarted for ever does not starve descriptors", "[timer]") {
+TEST_CASE("a zero timer that restarts itself does not starve descriptors", "[timer]") {
     FakeLoop loop;
     auto pipe = make_pipe();
-    int fired = 0, told = 0;
+    int fired = 0, calls = 0;
     Timer timer(loop, [&] {
         ++fired;
         timer.start(0ms);
         pipe.put();
     });
-    ev::Watch watch(loop, pipe.out, ev::readable, [&](ev::Events) { ++told; });
+    ev::Watch watch(loop, pipe.out, ev::readable, [&](ev::Events) { ++calls; });
     timer.start(0ms);
     for (int i = 0; i < 10; ++i) loop.turn();
     CHECK(fired == 10);
-    CHECK(told == 9);
+    CHECK(calls == 9);
 }
 
 TEST_CASE("a timer started by a descriptor's callback waits for the next turn", "[timer]") {
@@ -224,7 +224,8 @@ TEST_CASE("a timer knows whether it is pending", "[timer]") {
     CHECK_FALSE(timer.pending());
 }
 
-TEST_CASE("a timer cancels, restarts or ends another that is due in the same turn", "[timer]") {
+TEST_CASE("a timer cancels, restarts or destroys another that is due in the same turn",
+          "[timer]") {
     FakeLoop loop;
     int fired = 0;
     Timer cancelled(loop, [&] { ++fired; });
@@ -245,7 +246,7 @@ TEST_CASE("a timer cancels, restarts or ends another that is due in the same tur
     CHECK(fired == 1);
 }
 
-TEST_CASE("a timer may end in its own callback, with what the callback owns", "[timer]") {
+TEST_CASE("a timer may be destroyed in its own callback, which keeps what it owns", "[timer]") {
     FakeLoop loop;
     auto owned = std::make_shared<int>(1);
     std::weak_ptr<int> watched = owned;
@@ -259,7 +260,7 @@ TEST_CASE("a timer may end in its own callback, with what the callback owns", "[
     CHECK(watched.expired());
 }
 
-TEST_CASE("a timer may be moved while it is pending, and assigned over", "[timer]") {
+TEST_CASE("a pending timer may be moved and assigned over", "[timer]") {
     FakeLoop loop;
     int first = 0, second = 0;
     Timer timer(loop, [&] { ++first; });
@@ -277,7 +278,7 @@ TEST_CASE("a timer may be moved while it is pending, and assigned over", "[timer
     CHECK(second == 1);
 }
 
-TEST_CASE("timers made, restarted and ended at random inside callbacks fire in time",
+TEST_CASE("timers made, restarted and destroyed at random inside callbacks fire in time",
           "[timer]") {
     FakeLoop loop;
     std::mt19937 random(2026);

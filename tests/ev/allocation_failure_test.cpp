@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Asks once more for what was refused for want of memory: it must find all as it was.
+// Tries an operation again that failed for lack of memory: nothing must have changed.
 template <class Operation>
 void persist(Operation operation) {
     try {
@@ -20,14 +20,15 @@ void persist(Operation operation) {
     }
 }
 
-// Each of a crowd hears a byte, passes one on, then hears its timer; and there are signals.
+// Each member of a crowd gets a byte, passes one on, and then its timer fires; there are
+// signals as well.
 class Scene {
 public:
     explicit Scene(std::size_t crowd) : watches_(crowd), timers_(crowd) {
         while (channels_.size() < crowd) channels_.push_back(make_pipe());
     }
 
-    // Until the loop has nothing left to wait for.
+    // Runs until the loop has nothing left to wait for.
     void play() {
         for (std::size_t i = 0; i < channels_.size(); ++i) join(i);
         persist([&] { one_ = ev::Signal(loop_, SIGUSR1, [this] { signalled(); }); });
@@ -52,7 +53,8 @@ private:
         });
     }
 
-    // What the callback throws passes through the turn; the byte is there in the next one.
+    // An exception from here passes through the turn, and the byte is still there in the next
+    // one.
     void hear(std::size_t i) {
         ev::Watch another(loop_, channels_[i].in, ev::writable, [](ev::Events) {});
         timers_[i].start(1ms * static_cast<int>(channels_.size() - i));
@@ -71,8 +73,12 @@ private:
 
     void signalled() {
         ++signals;
-        persist(
-            [&] { other_ = ev::Signal(loop_, SIGUSR2, [this] { ++signals, other_ = {}; }); });
+        persist([&] {
+            other_ = ev::Signal(loop_, SIGUSR2, [this] {
+                ++signals;
+                other_ = {};
+            });
+        });
         std::raise(SIGUSR2);
         one_ = {};
     }
@@ -86,9 +92,8 @@ private:
 
 }  // namespace
 
-TEST_CASE("whatever memory is refused, nothing is lost", "[loop]") {
-    if (backend_is("poll")) ::unsetenv("EV_BACKEND");  // which a crowd changes to epoll
-    const std::size_t crowd = GENERATE(20U, 40U);
+TEST_CASE("a loop loses nothing when any one allocation fails", "[loop]") {
+    const std::size_t crowd = GENERATE(20U, 40U);  // the second one makes auto use epoll
     auto& [count, largest, refused] = test::allocations;
     bool met = true;
     for (std::size_t nth = 1; met; ++nth) {

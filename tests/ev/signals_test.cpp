@@ -42,7 +42,7 @@ TEST_CASE("each signal has its own callback", "[signal]") {
     CHECK(first + second == 2);
 }
 
-TEST_CASE("a signal interrupts no call that can be gone on with", "[signal]") {
+TEST_CASE("interrupted system calls are restarted", "[signal]") {
     ev::Loop loop;
     Signal signal(loop, SIGUSR1, [] {});
     struct sigaction now {};
@@ -56,7 +56,7 @@ TEST_CASE("a flood of one signal does not lose another", "[signal]") {
     Signal flood(loop, SIGUSR1, [&] { ++usr1; });
     Signal end(loop, SIGTERM, [&] { ++term; });
     errno = 0;
-    for (int i = 0; i < 70'000; ++i) std::raise(SIGUSR1);  // more than a pipe holds
+    for (int i = 0; i < 70'000; ++i) std::raise(SIGUSR1);  // a pipe holds fewer bytes
     std::raise(SIGTERM);
     CHECK(errno == 0);
     loop.step();
@@ -66,49 +66,49 @@ TEST_CASE("a flood of one signal does not lose another", "[signal]") {
     CHECK(term + usr1 == 2);
 }
 
-TEST_CASE("a signal raised in the callback of the same is told again", "[signal]") {
+TEST_CASE("a signal raised in its own callback is delivered again", "[signal]") {
     FakeLoop loop;
-    int told = 0;
+    int calls = 0;
     Signal signal(loop, SIGUSR1, [&] {
-        if (++told < 3) std::raise(SIGUSR1);
+        if (++calls < 3) std::raise(SIGUSR1);
     });
     std::raise(SIGUSR1);
-    while (told < 3) loop.step();
+    while (calls < 3) loop.step();
     loop.turn();
-    CHECK(told == 3);
+    CHECK(calls == 3);
 }
 
-TEST_CASE("a signal asked for in a callback is told from the next turn on", "[signal]") {
+TEST_CASE("a signal object made in a callback is served from the next turn on", "[signal]") {
     FakeLoop loop;
-    int told = 0;
+    int calls = 0;
     std::optional<Signal> second;
     Signal first(loop, SIGUSR1, [&] {
-        second.emplace(loop, SIGUSR2, [&] { ++told; });
+        second.emplace(loop, SIGUSR2, [&] { ++calls; });
         std::raise(SIGUSR2);
     });
     std::raise(SIGUSR1);
     loop.step();
-    CHECK(told == 0);
+    CHECK(calls == 0);
     loop.step();
-    CHECK(told == 1);
+    CHECK(calls == 1);
 }
 
 TEST_CASE("a signal ends a wait without limit", "[signal]") {
     ev::Loop loop;
     const pid_t parent = ::getpid();
-    bool told = false;
-    Signal signal(loop, SIGUSR1, [&] { told = true; });
+    bool called = false;
+    Signal signal(loop, SIGUSR1, [&] { called = true; });
     const pid_t child = ::fork();
     if (child == 0) {
         ::kill(parent, SIGUSR1);
         ::_exit(0);
     }
-    while (!told) loop.step();
+    while (!called) loop.step();
     ::waitpid(child, nullptr, 0);
-    CHECK(told);
+    CHECK(called);
 }
 
-TEST_CASE("two loops are told the same signal, each for itself", "[signal]") {
+TEST_CASE("two loops each get the same signal", "[signal]") {
     FakeLoop first_loop, second_loop;
     int first = 0, second = 0;
     Signal one(first_loop, SIGUSR1, [&] { ++first; });
@@ -125,28 +125,28 @@ TEST_CASE("two loops are told the same signal, each for itself", "[signal]") {
     CHECK(second == 1);
 }
 
-TEST_CASE("several signals may stand for the same number", "[signal]") {
+TEST_CASE("several signal objects may have the same number", "[signal]") {
     FakeLoop loop;
-    std::vector<int> told;
-    Signal one(loop, SIGUSR1, [&] { told.push_back(1); });
-    Signal two(loop, SIGUSR1, [&] { told.push_back(2); });
+    std::vector<int> calls;
+    Signal one(loop, SIGUSR1, [&] { calls.push_back(1); });
+    Signal two(loop, SIGUSR1, [&] { calls.push_back(2); });
     std::raise(SIGUSR1);
     loop.step();
-    CHECK(told == std::vector{1, 2});
+    CHECK(calls == std::vector{1, 2});
 }
 
-TEST_CASE("a signal that was raised before it was asked for is not told", "[signal]") {
+TEST_CASE("a signal from before its object was made is not delivered", "[signal]") {
     FakeLoop loop;
-    int told = 0;
+    int calls = 0;
     std::optional<Signal> early(std::in_place, loop, SIGUSR1, [] {});
     std::raise(SIGUSR1);
     if (GENERATE(false, true)) early.reset();
-    Signal late(loop, SIGUSR1, [&] { ++told; });
+    Signal late(loop, SIGUSR1, [&] { ++calls; });
     loop.turn();
-    CHECK(told == 0);
+    CHECK(calls == 0);
 }
 
-TEST_CASE("the disposition comes back with the end of the last signal", "[signal]") {
+TEST_CASE("the disposition is restored with the last signal object of a number", "[signal]") {
     const auto before = std::signal(SIGUSR1, SIG_IGN);
     FakeLoop loop;
     const std::size_t first = GENERATE(0U, 1U);
@@ -160,7 +160,8 @@ TEST_CASE("the disposition comes back with the end of the last signal", "[signal
     std::signal(SIGUSR1, before);
 }
 
-TEST_CASE("a signal ended in its own callback gives the disposition back at once", "[signal]") {
+TEST_CASE("a signal object destroyed in its callback restores the disposition at once",
+          "[signal]") {
     FakeLoop loop;
     std::optional<Signal> signal;
     bool given_back = false;
@@ -174,15 +175,21 @@ TEST_CASE("a signal ended in its own callback gives the disposition back at once
     CHECK_FALSE(loop.step());
 }
 
-TEST_CASE("a signal ended by another's callback is not told", "[signal]") {
+TEST_CASE("a signal object destroyed by another's callback is not called", "[signal]") {
     FakeLoop loop;
-    int told = 0;
+    int calls = 0;
     std::optional<Signal> first, second;
-    first.emplace(loop, SIGUSR1, [&] { ++told, second.reset(); });
-    second.emplace(loop, SIGUSR1, [&] { ++told, first.reset(); });
+    first.emplace(loop, SIGUSR1, [&] {
+        ++calls;
+        second.reset();
+    });
+    second.emplace(loop, SIGUSR1, [&] {
+        ++calls;
+        first.reset();
+    });
     std::raise(SIGUSR1);
     loop.step();
-    CHECK(told == 1);
+    CHECK(calls == 1);
 }
 
 TEST_CASE("signals come before descriptors", "[signal]") {
@@ -197,18 +204,18 @@ TEST_CASE("signals come before descriptors", "[signal]") {
     CHECK(order == "sd");
 }
 
-TEST_CASE("what a signal's callback throws costs no other signal its own", "[signal]") {
+TEST_CASE("an exception from one signal's callback does not lose another signal", "[signal]") {
     FakeLoop loop;
-    int told = 0;
+    int calls = 0;
     Signal bad(loop, SIGUSR1, [] { throw std::runtime_error("bad"); });
-    Signal good(loop, SIGUSR1, [&] { ++told; });
+    Signal good(loop, SIGUSR1, [&] { ++calls; });
     std::raise(SIGUSR1);
     CHECK_THROWS_AS(loop.step(), std::runtime_error);
     loop.step();
-    CHECK(told == 1);
+    CHECK(calls == 1);
 }
 
-TEST_CASE("the self-pipe neither blocks nor reaches other programs", "[signal]") {
+TEST_CASE("the self-pipe is non-blocking and closed on exec", "[signal]") {
     FakeLoop loop;
     const auto before = open_descriptors();
     Signal signal(loop, SIGUSR1, [] {});
@@ -223,30 +230,30 @@ TEST_CASE("the self-pipe neither blocks nor reaches other programs", "[signal]")
     }
 }
 
-TEST_CASE("a signal that could not be set up works when it is tried again", "[signal]") {
+TEST_CASE("a signal that could not be set up works at the next try", "[signal]") {
     FakeLoop loop;
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
     const rlimit lowest{0, limit.rlim_max};
     ::setrlimit(RLIMIT_NOFILE, &lowest);
-    int told = 0;
-    const auto make = [&] { return Signal(loop, SIGUSR1, [&] { ++told; }); };
+    int calls = 0;
+    const auto make = [&] { return Signal(loop, SIGUSR1, [&] { ++calls; }); };
     CHECK_THROWS_AS(make(), std::system_error);
     ::setrlimit(RLIMIT_NOFILE, &limit);
     const Signal signal = make();
     std::raise(SIGUSR1);
     loop.step();
-    CHECK(told == 1);
+    CHECK(calls == 1);
 }
 
-TEST_CASE("a number that is no signal, or cannot be caught, is refused", "[signal]") {
+TEST_CASE("a number that is no signal, or one that cannot be caught, is refused", "[signal]") {
     FakeLoop loop;
     for (const int signo : {-1, 0, SIGKILL, 100'000})
         CHECK_THROWS_AS(Signal(loop, signo, [] {}), std::system_error);
     CHECK_FALSE(loop.turn());
 }
 
-TEST_CASE("a signal for which there is no memory leaves nothing behind", "[signal]") {
+TEST_CASE("a signal that fails for lack of memory leaves nothing behind", "[signal]") {
     bool made = false;
     for (std::size_t nth = 1; !made; ++nth) {
         FakeLoop loop;

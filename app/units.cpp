@@ -1,6 +1,7 @@
 #include "app/units.hpp"
 
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <limits>
@@ -23,7 +24,7 @@ std::optional<double> parse_fraction(const std::string& text) {
     char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
     const bool strange = text.find_first_not_of("0123456789.e-") != text.npos;
-    if (text.empty() || *end != '\0' || strange) return std::nullopt;
+    if (text.empty() || *end != '\0' || strange || text.starts_with('-')) return std::nullopt;
     return number;
 }
 
@@ -50,14 +51,24 @@ double take_unit(std::string_view& text, const Unit (&units)[count]) {
 }  // namespace
 
 std::optional<ev::Duration> parse_duration(std::string_view text) {
-    static constexpr Unit units[] = {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}};
-    const double factor = take_unit(text, units);
+    // In nanoseconds: whole numbers, so that a number times its unit is exact.
+    static constexpr Unit units[] = {
+        {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
+    const bool bare = text.find_first_of("smh") == text.npos;
+    const double factor = bare ? 1e9 : take_unit(text, units);
     const auto number = parse_fraction(std::string(text));
-    // A century, in seconds, is for ever, and still far from what a Duration can't hold.
-    const double longest = 100 * 365.25 * 86400;
-    if (!number || !(*number >= 0) || *number * factor > longest) return std::nullopt;
-    return std::chrono::duration_cast<ev::Duration>(
-        std::chrono::duration<double>(*number * factor));
+    // A century, which is as good as for ever, is still far below the limit of a Duration.
+    const double longest = 100 * 365.25 * 86400e9;
+    if (!number || *number * factor > longest) return std::nullopt;
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(*number * factor + 0.5));
+}
+
+std::optional<double> parse_chance(std::string_view text) {
+    static constexpr Unit units[] = {{"%", 100}};
+    const double divisor = take_unit(text, units);
+    const auto number = parse_fraction(std::string(text));
+    if (!number || *number / divisor > 1) return std::nullopt;
+    return *number / divisor;
 }
 
 std::optional<std::size_t> parse_size(std::string_view text) {

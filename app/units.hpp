@@ -20,8 +20,11 @@ std::string format(const char* pattern, Arguments... arguments) {
     return text;
 }
 
-// A number, fractions allowed, with ms, s, m or h; alone it means seconds.
+// A number, fractions allowed, with us, ms, s, m or h; alone it means seconds. Rounded to the
+// nanosecond.
 std::optional<ev::Duration> parse_duration(std::string_view text);
+// A number from 0 to 1, or from 0% to 100%.
+std::optional<double> parse_chance(std::string_view text);
 // A whole number of bytes, with k, M or G (powers of 1024). None is so large that the sum of
 // two overflows.
 std::optional<std::size_t> parse_size(std::string_view text);

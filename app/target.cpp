@@ -4,44 +4,59 @@
 #include "app/units.hpp"
 
 #include <netdb.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 namespace yodel {
 
 namespace {
 
+std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+
 bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-void check_service(const std::string& service, unsigned least) {
-    const std::string quoted = "\"" + service + "\"";
-    if (is_number(service)) {
-        if (parse_number(service, least, 65535)) return;
-        throw UsageError(quoted + " is not a port: they go from " + std::to_string(least) +
-                         " to 65535");
-    }
-    if (service.empty()) throw UsageError("a port is missing");
-    if (!::getservbyname(service.c_str(), "tcp"))
-        throw UsageError(quoted + " is neither a port nor the name of a service");
+bool is_v6(const std::string& host) { return numeric_family(host) == AF_INET6; }
+
+bool is_service(const std::string& text) {
+    return is_number(text) || ::getservbyname(text.c_str(), "tcp");
 }
 
-// Cuts "scheme://" off; an unknown one is refused.
-Target::Scheme take_scheme(std::string& text) {
-    const std::size_t end = text.find("://");
-    if (end == std::string::npos) return Target::Scheme::none;
-    const std::string scheme = text.substr(0, end);
-    if (scheme != "tcp" && scheme != "tls")
-        throw UsageError("\"" + scheme + "://\" is not spoken here, only tcp:// and tls://");
-    text.erase(0, end + 3);
-    if (text.ends_with('/')) text.pop_back();
-    return scheme == "tcp" ? Target::Scheme::tcp : Target::Scheme::tls;
+void check_service(const std::string& service, unsigned least) {
+    if (is_number(service)) {
+        if (parse_number(service, least, 65535)) return;
+        throw UsageError(quoted(service) + " is not a port: they go from " +
+                         std::to_string(least) + " to 65535");
+    }
+    if (service.empty()) throw UsageError("a port is missing");
+    if (!is_service(service))
+        throw UsageError(quoted(service) + " is neither a port nor the name of a service");
+}
+
+// The resolver would take long to find out, and say less.
+void check_host(const std::string& host) {
+    if (host.find_first_of(" /@") != host.npos || host.starts_with('['))
+        throw UsageError(quoted(host) + " is not a host");
+}
+
+// A colon stands before a port, and within an IPv6 address.
+[[noreturn]] void refuse_colons(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    const std::string host = text.substr(0, colon);
+    if (is_v6(host))
+        throw UsageError("an IPv6 address with a port is written [" + host +
+                         "]:" + text.substr(colon + 1));
+    if (is_v6(text)) throw UsageError(quoted(text) + " has no port: [" + text + "]:PORT");
+    throw UsageError(quoted(text) + " is neither HOST:PORT nor [IPV6]:PORT");
 }
 
 std::string unbracketed(const std::string& host) {
-    if (host.starts_with('[') && host.ends_with(']')) return host.substr(1, host.size() - 2);
+    if (host.starts_with('[') && host.find(']') == host.size() - 1)
+        return host.substr(1, host.size() - 2);
     return host;
 }
 
@@ -50,49 +65,136 @@ void split_host_and_port(const std::string& text, Target& target) {
     const bool bracketed = text.starts_with('[');
     const bool ends_with_bracket = bracketed && text.ends_with(']');
     if (colon == std::string::npos || ends_with_bracket)
-        throw UsageError("\"" + text + "\" has no port: HOST PORT or HOST:PORT is wanted");
+        throw UsageError(quoted(text) + " has no port: HOST PORT or HOST:PORT is wanted");
     target.host = text.substr(0, colon);
     target.service = text.substr(colon + 1);
-    if (!bracketed && target.host.find(':') != std::string::npos)
-        throw UsageError("an IPv6 address with a port is written [" + target.host +
-                         "]:" + target.service);
+    if (!bracketed && target.host.find(':') != std::string::npos) refuse_colons(text);
     target.host = unbracketed(target.host);
+}
+
+// The scheme of "scheme://..." in small letters; empty: there is none.
+std::string scheme_of(const std::string& text) {
+    const std::size_t end = text.find("://");
+    std::string scheme = end == text.npos ? "" : text.substr(0, end);
+    for (char& letter : scheme)
+        letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return scheme;
+}
+
+// Without its slashes a scheme looks like a host; it is none if a port follows the next word.
+void check_slashes(const std::string& text, bool port_follows) {
+    for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
+        const std::string rest = text.substr(std::min(scheme.size(), text.size()));
+        if (text.starts_with(scheme) && (port_follows || rest.find(':') != rest.npos))
+            throw UsageError(quoted(text) + " is written " + scheme + "//" +
+                             rest.substr(std::min(rest.find_first_not_of('/'), rest.size())));
+    }
+}
+
+// Cuts "scheme://" off; an unknown one is refused.
+Target::Scheme take_scheme(std::string& text, bool port_follows) {
+    const std::string scheme = scheme_of(text);
+    if (scheme.empty()) {
+        check_slashes(text, port_follows);
+        return Target::Scheme::none;
+    }
+    if (scheme == "udp") throw UsageError("udp:// is not spoken yet, only tcp:// and tls://");
+    if (scheme != "tcp" && scheme != "tls")
+        throw UsageError(quoted(scheme + "://") +
+                         " is not spoken here, only tcp:// and tls://");
+    text.erase(0, scheme.size() + 3);
+    if (text.ends_with('/')) text.pop_back();
+    if (text.empty())
+        throw UsageError(scheme + ":// needs a host and a port, as in " + scheme +
+                         "://localhost:7000");
+    return scheme == "tcp" ? Target::Scheme::tcp : Target::Scheme::tls;
+}
+
+Target path_target(const std::vector<std::string>& words) {
+    Target target;
+    target.path = words[0].substr(5);
+    if (target.path.empty()) throw UsageError("unix: needs a path");
+    if (words.size() > 1) throw UsageError(quoted(words[0]) + " is a target without a port");
+    return target;
+}
+
+void check_pair(const std::string& host, const std::string& service) {
+    if (is_number(host) && !is_service(service))
+        throw UsageError("the host comes first: " + service + " " + host);
+    if (host.find(':') != host.npos && !is_v6(host))
+        throw UsageError(quoted(host) + " is not a host, but a port follows it: " + service);
+}
+
+// A client may learn from a scheme to use TLS; a server has an option for that.
+void check_no_scheme(const std::string& word) {
+    for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
+        const std::size_t end = word.find_first_not_of('/', scheme.size());
+        if (!word.starts_with(scheme) || word.find(':', scheme.size()) == word.npos) continue;
+        throw UsageError(quoted(word) + " is written " + (scheme == "tls:" ? "--tls " : "") +
+                         word.substr(end));
+    }
+    if (!scheme_of(word).empty()) throw UsageError(quoted(word) + " is not [ADDR:]PORT");
+}
+
+// Right after `yodeld 7000`, `yodel 7000` is what one types.
+void check_host_given(const std::string& word) {
+    const std::string port = word.starts_with(':') ? word.substr(1) : word;
+    if (is_number(port))
+        throw UsageError("a host is missing before " + quoted(word) +
+                         "; this machine is localhost " + port);
 }
 
 }  // namespace
 
 Target parse_target(const std::vector<std::string>& words) {
-    if (words.size() > 2) throw UsageError("\"" + words[2] + "\" is one argument too many");
+    if (words.size() > 2) throw UsageError(quoted(words[2]) + " is one argument too many");
     std::string first = words.at(0);
+    if (first.empty()) throw UsageError("the target is empty");
+    if (first.starts_with("unix:")) return path_target(words);
     Target target;
-    if (words.size() == 1 && first.starts_with("unix:")) {
-        target.path = first.substr(5);
-        if (target.path.empty()) throw UsageError("unix: needs a path");
-        return target;
-    }
-    target.scheme = take_scheme(first);
+    target.scheme = take_scheme(first, words.size() == 2);
     if (words.size() == 2) {
         target.host = unbracketed(first);
         target.service = words[1];
+        check_pair(target.host, target.service);
     } else {
+        check_host_given(first);
         split_host_and_port(first, target);
     }
     if (target.host.empty()) throw UsageError("a host is missing");
+    check_host(target.host);
     check_service(target.service, 1);
     return target;
 }
 
 Target parse_listening_target(const std::string& word) {
     Target target;
-    if (is_number(word) || word.find(':') == std::string::npos) {
+    if (word.starts_with("unix:"))
+        throw UsageError(quoted(word) + " is written -U " + word.substr(5));
+    check_no_scheme(word);
+    if (word.find(':') == std::string::npos) {
+        if (!word.empty() && !is_service(word))
+            throw UsageError(quoted(word) + " is neither a port nor ADDR:PORT");
         target.host = "127.0.0.1";
         target.service = word;
     } else {
         split_host_and_port(word, target);
         if (target.host.empty()) throw UsageError("an address is missing");
+        check_host(target.host);
     }
     check_service(target.service, 0);
     return target;
+}
+
+int numeric_family(const std::string& host) {
+    addrinfo hints{};
+    hints.ai_flags = AI_NUMERICHOST;
+    addrinfo* list = nullptr;
+    if (host.empty() || ::getaddrinfo(host.c_str(), nullptr, &hints, &list) != 0)
+        return AF_UNSPEC;
+    const int family = list->ai_family;
+    ::freeaddrinfo(list);
+    return family;
 }
 
 }  // namespace yodel

@@ -21,4 +21,7 @@ Target parse_target(const std::vector<std::string>& words);
 // [ADDR:]PORT, where a port of 0 is any free one, and ADDR is the loopback if it is left out.
 Target parse_listening_target(const std::string& word);
 
+// AF_INET or AF_INET6 where the host is an address, AF_UNSPEC where it is a name.
+int numeric_family(const std::string& host);
+
 }  // namespace yodel

@@ -1,6 +1,9 @@
 #include "app/arguments.hpp"
 
+#include "app/target.hpp"
 #include "app/units.hpp"
+
+#include <sys/socket.h>
 
 namespace yodel {
 
@@ -18,6 +21,20 @@ const Framing* framing_argument(const std::string& text) {
     if (!found)
         throw UsageError("\"" + text + "\" is no framing; there are " + framing_names());
     return found;
+}
+
+void set_family(int& family, int wanted) {
+    if (family != AF_UNSPEC && family != wanted)
+        throw UsageError("-4 and -6 exclude each other");
+    family = wanted;
+}
+
+void check_family(int family, const std::string& host) {
+    const int given = numeric_family(host);
+    if (family == AF_UNSPEC || given == AF_UNSPEC || given == family) return;
+    const bool v6 = family == AF_INET6;
+    throw UsageError((v6 ? "-6: \"" : "-4: \"") + host + "\" is not an " +
+                     (v6 ? "IPv6" : "IPv4") + " address");
 }
 
 }  // namespace yodel

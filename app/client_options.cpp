@@ -49,6 +49,17 @@ int tls_version(const std::string& text) {
     throw UsageError("\"" + text + "\" is not a version of TLS spoken here: 1.2 or 1.3");
 }
 
+unsigned positive(const std::string& text, unsigned most) {
+    return checked(parse_number(text, 1, most), text,
+                   ("a number from 1 to " + std::to_string(most)).c_str());
+}
+
+std::string source_address(const std::string& text) {
+    if (numeric_family(text) == AF_UNSPEC && text != "localhost")
+        throw UsageError("\"" + text + "\" is not a numeric address");
+    return text;
+}
+
 std::vector<std::string> split(const std::string& text) {
     std::vector<std::string> list;
     for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
@@ -72,145 +83,247 @@ std::string pin(const std::string& text) {
 
 std::vector<Option> connection_options(ClientOptions& to) {
     Session::Options& session = to.session;
+    bufio::Endpoint& endpoint = session.endpoint;
     return {
-        {'4', nullptr, nullptr, "IPv4 only", [&](auto&) { session.endpoint.family = AF_INET; }},
-        {'6', nullptr, nullptr, "IPv6 only",
-         [&](auto&) { session.endpoint.family = AF_INET6; }},
-        {'n', nullptr, nullptr, "numeric addresses only, no look-up",
-         [&](auto&) { session.endpoint.numeric = true; }},
-        {'s', "source", "ADDR", "connect from this address",
-         [&](auto& text) { session.endpoint.source_host = text; }},
-        {'p', "source-port", "PORT", "connect from this port",
-         [&](auto& text) { session.endpoint.source_port = port(text); }},
-        {'U', "unixsock", "PATH", "connect to a unix-domain socket",
-         [&](auto& text) { session.endpoint.path = text; }},
-        {'w', "connect-timeout", "D", "for look-up, TCP and TLS together (10s)",
-         [&](auto& text) { session.connect_timeout = duration_argument(text); }},
-        {'m', "max-time", "D", "for all of it (0: off)",
-         [&](auto& text) { session.max_time = limit_argument(text); }},
-        {'z', nullptr, nullptr, "connect, tell so, and leave",
-         [&](auto&) { to.report.probe = true; }},
-        {0, "retry", "N", "tries after a failed one, or forever (screen: forever, pipe: 0)",
-         [&](auto& text) { to.retries = retries(text); }},
-        {0, "retry-delay", "D", "before the first of them, doubling to 30s (0.5s)",
-         [&](auto& text) { session.retry_delay = duration_argument(text); }},
-        {0, "idle-timeout", "D", "end when nothing comes or goes for so long (0: off)",
-         [&](auto& text) { session.idle_timeout = limit_argument(text); }},
+        {.letter = '4',
+         .help = "use IPv4 only",
+         .apply = [&](auto&) { set_family(endpoint.family, AF_INET); }},
+        {.letter = '6',
+         .help = "use IPv6 only",
+         .apply = [&](auto&) { set_family(endpoint.family, AF_INET6); }},
+        {.letter = 'n',
+         .help = "take numeric addresses only, look up no name",
+         .apply = [&](auto&) { endpoint.numeric = true; }},
+        {.letter = 's',
+         .name = "source",
+         .argument = "ADDR",
+         .help = "connect from this address",
+         .apply = [&](auto& text) { endpoint.source_host = source_address(text); }},
+        {.letter = 'p',
+         .name = "source-port",
+         .argument = "PORT",
+         .help = "connect from this port",
+         .apply = [&](auto& text) { endpoint.source_port = port(text); }},
+        {.letter = 'U',
+         .name = "unixsock",
+         .argument = "PATH",
+         .help = "connect to this unix-domain socket",
+         .apply = [&](auto& text) { endpoint.path = text; }},
+        {.letter = 'z',
+         .help = "connect, report it, and leave",
+         .apply = [&](auto&) { to.report.probe = true; }},
+        {.letter = 'w',
+         .name = "connect-timeout",
+         .argument = "D",
+         .help = "limit for look-up, TCP and TLS together (10s)",
+         .apply = [&](auto& text) { session.connect_timeout = duration_argument(text); }},
+        {.name = "idle-timeout",
+         .argument = "D",
+         .help = "end when nothing comes or goes for this time (off)",
+         .apply = [&](auto& text) { session.idle_timeout = limit_argument(text); }},
+        {.letter = 'm',
+         .name = "max-time",
+         .argument = "D",
+         .help = "limit for the whole run (off)",
+         .apply = [&](auto& text) { session.max_time = limit_argument(text); }},
+        {.name = "retry",
+         .argument = "N",
+         .help = "retries, or forever (pipe: 0, screen: forever)",
+         .apply = [&](auto& text) { to.retries = retries(text); }},
+        {.name = "retry-delay",
+         .argument = "D",
+         .help = "before the first retry; doubles up to 30s (0.5s)",
+         .apply = [&](auto& text) { session.retry_delay = duration_argument(text); }},
     };
 }
 
-// Naming a file, a name or a protocol for TLS does not switch it on: a forgotten --tls is a
-// mistake that should show.
+// An option that names a file, a name or a protocol for TLS does not switch it on: a forgotten
+// --tls is a mistake that should show.
 std::vector<Option> tls_options(ClientOptions& to) {
     bufio::TlsClientOptions& tls = to.tls;
     return {
-        {0, "tls", nullptr, "speak TLS, certificate and name verified",
-         [&](auto&) { to.use_tls = true; }},
-        {0, "cacert", "FILE", "trust these certificates instead of the system's",
-         [&](auto& text) { tls.ca_file = text; }},
-        {0, "capath", "DIR", "the same, as a hashed directory",
-         [&](auto& text) { tls.ca_directory = text; }},
-        {0, "crl", "FILE", "refuse the certificates that this list revokes",
-         [&](auto& text) { tls.crl_file = text; }},
-        {'E', "cert", "FILE", "our own certificate, PEM with its chain",
-         [&](auto& text) { tls.certificate = text; }},
-        {0, "key", "FILE", "its key (in the certificate's file)",
-         [&](auto& text) { tls.key = text; }},
-        {0, "servername", "NAME", "the name sent to the server (HOST)",
-         [&](auto& text) { tls.server_name = text; }},
-        {0, "verify-hostname", "NAME", "what the certificate must name (HOST)",
-         [&](auto& text) { tls.verify_name = text; }},
-        {0, "alpn", "A,B", "application protocols offered",
-         [&](auto& text) { tls.alpn = split(text); }},
-        {0, "tls-min", "V", "at least this version: 1.2 or 1.3 (1.2)",
-         [&](auto& text) { tls.min_version = tls_version(text); }},
-        {0, "tls-max", "V", "at most this version",
-         [&](auto& text) { tls.max_version = tls_version(text); }},
-        {0, "pinnedpubkey", "PIN", "trust this key, sha256//BASE64, and no other",
-         [&](auto& text) { tls.pins.push_back(pin(text)); }},
-        {'k', "insecure", nullptr, "accept any certificate",
-         [&](auto&) { tls.verify = false; }},
+        {.name = "tls",
+         .help = "use TLS, certificate and name verified",
+         .apply = [&](auto&) { to.use_tls = true; }},
+        {.name = "cacert",
+         .argument = "FILE",
+         .help = "trust these certificates, not the system's",
+         .apply = [&](auto& text) { tls.ca_file = text; },
+         .for_tls = true},
+        {.name = "capath",
+         .argument = "DIR",
+         .help = "the same, as a hashed directory",
+         .apply = [&](auto& text) { tls.ca_directory = text; },
+         .for_tls = true},
+        {.name = "crl",
+         .argument = "FILE",
+         .help = "refuse the certificates that this list revokes",
+         .apply = [&](auto& text) { tls.crl_file = text; },
+         .for_tls = true},
+        {.letter = 'E',
+         .name = "cert",
+         .argument = "FILE",
+         .help = "client certificate, PEM with its chain",
+         .apply = [&](auto& text) { tls.certificate = text; },
+         .for_tls = true},
+        {.name = "key",
+         .argument = "FILE",
+         .help = "its key (in the certificate's file)",
+         .apply = [&](auto& text) { tls.key = text; },
+         .for_tls = true},
+        {.name = "servername",
+         .argument = "NAME",
+         .help = "name sent to the server, SNI (HOST)",
+         .apply = [&](auto& text) { tls.server_name = text; },
+         .for_tls = true},
+        {.name = "verify-hostname",
+         .argument = "NAME",
+         .help = "name that the certificate must have (HOST)",
+         .apply = [&](auto& text) { tls.verify_name = text; },
+         .for_tls = true},
+        {.name = "alpn",
+         .argument = "A,B",
+         .help = "application protocols to offer",
+         .apply = [&](auto& text) { tls.alpn = split(text); },
+         .for_tls = true},
+        {.name = "tls-min",
+         .argument = "V",
+         .help = "oldest version: 1.2 or 1.3 (1.2)",
+         .apply = [&](auto& text) { tls.min_version = tls_version(text); },
+         .for_tls = true},
+        {.name = "tls-max",
+         .argument = "V",
+         .help = "newest version",
+         .apply = [&](auto& text) { tls.max_version = tls_version(text); },
+         .for_tls = true},
+        {.name = "pinnedpubkey",
+         .argument = "PIN",
+         .help = "trust this key alone, sha256//BASE64",
+         .apply = [&](auto& text) { tls.pins.push_back(pin(text)); },
+         .for_tls = true},
+        {.letter = 'k',
+         .name = "insecure",
+         .help = "accept any certificate",
+         .apply = [&](auto&) { tls.verify = false; },
+         .for_tls = true},
     };
 }
 
 std::vector<Option> message_options(ClientOptions& to) {
     Session::Options& session = to.session;
     return {
-        {'f', "framing", "F", "how messages are told apart (line); see below",
-         [&](auto& text) { session.framing = framing_argument(text); }},
-        {'C', nullptr, nullptr, "the same as -f crlf",
-         [&](auto&) { session.framing = find_framing("crlf"); }},
-        {0, "max-frame", "SIZE", "the longest message (32M)",
-         [&](auto& text) { session.max_frame = size(text); }},
-        {0, "expect", "WHAT", "echo, any reply, or none (echo)",
-         [&](auto& text) { session.expect = expectation(text); }},
-        {'W', "reply-timeout", "D", "for each reply (5s)",
-         [&](auto& text) { session.reply_timeout = duration_argument(text); }},
-        {0, "window", "N", "pipe: messages in flight at once (64, or 128k of them)",
-         [&](auto& text) {
-             to.window =
-                 checked(parse_number(text, 1, 1'000'000), text, "a number from 1 to 1000000");
-         }},
-        {0, "scrollback", "N", "screen: messages kept to scroll back to (100000)",
-         [&](auto& text) {
-             to.scrollback = checked(parse_number(text, 1, 10'000'000), text,
-                                     "a number from 1 to 10000000");
-         }},
-        {'q', nullptr, "D", "wait for the server's end after ours (5s)",
-         [&](auto& text) { session.close_timeout = duration_argument(text); }},
-        {'c', "count", "N", "send N messages made up here instead of input",
-         [&](auto& text) {
-             to.count = checked(parse_number(text, 1, 4'000'000'000), text,
-                                "a number from 1 to 4000000000");
-         }},
-        {'i', "interval", "D", "between them (1s); 0: as fast as replies come",
-         [&](auto& text) { to.interval = duration_argument(text); }},
-        {0, "size", "SIZE", "of each of them (64)", [&](auto& text) { to.size = size(text); }},
-        {0, "escapes", nullptr, "input holds \\n \\r \\t \\0 \\\\ \\xNN",
-         [&](auto&) { to.escapes = true; }},
+        {.letter = 'f',
+         .name = "framing",
+         .argument = "F",
+         .help = "how messages are delimited (line); see below",
+         .apply = [&](auto& text) { session.framing = framing_argument(text); }},
+        {.letter = 'C',
+         .help = "the same as -f crlf",
+         .apply = [&](auto&) { session.framing = find_framing("crlf"); }},
+        {.name = "max-frame",
+         .argument = "SIZE",
+         .help = "the longest message (32M)",
+         .apply = [&](auto& text) { session.max_frame = size(text); }},
+        {.name = "expect",
+         .argument = "echo|any|none",
+         .help = "the reply that a message gets (echo)",
+         .apply = [&](auto& text) { session.expect = expectation(text); }},
+        {.letter = 'W',
+         .name = "reply-timeout",
+         .argument = "D",
+         .help = "limit for each reply (5s)",
+         .apply = [&](auto& text) { session.reply_timeout = duration_argument(text); }},
+        {.name = "window",
+         .argument = "N",
+         .help = "messages in flight (64, or 128 KiB if more)",
+         .apply = [&](auto& text) { to.window = positive(text, 1'000'000); }},
+        {.name = "escapes",
+         .help = "the input holds \\n \\r \\t \\0 \\\\ \\xNN",
+         .apply = [&](auto&) { to.escapes = true; }},
+        {.letter = 'q',
+         .argument = "D",
+         .help = "wait at most D after the end of the input (5s)",
+         .apply = [&](auto& text) { session.close_timeout = duration_argument(text); }},
+    };
+}
+
+// Each of them alone asks for an unattended run.
+std::vector<Option> unattended_options(ClientOptions& to) {
+    return {
+        {.letter = 'c',
+         .name = "count",
+         .argument = "N",
+         .help = "send N generated messages (without end)",
+         .apply = [&](auto& text) { to.count = positive(text, 4'000'000'000); }},
+        {.letter = 'i',
+         .name = "interval",
+         .argument = "D",
+         .help = "one each D (1s); 0: as fast as replies come",
+         .apply = [&](auto& text) { to.interval = duration_argument(text); }},
+        {.name = "size",
+         .argument = "SIZE",
+         .help = "bytes in each of them (64)",
+         .apply = [&](auto& text) { to.size = size(text); }},
     };
 }
 
 std::vector<Option> output_options(ClientOptions& to) {
     return {
-        {0, "json", nullptr, "pipe: one object for each message",
-         [&](auto&) { to.report.form = Reporter::Form::json; }},
-        {'x', "hex", nullptr, "replies in hex", [&](auto&) { to.hex = true; }},
-        {'o', "log", "FILE", "note every message there, with its time",
-         [&](auto& text) { to.report.log = text; }},
-        {0, "color", "WHEN", "auto, always or never (auto: unless NO_COLOR is set)",
-         [&](auto& text) { to.color = color(text); }},
-        {'v', nullptr, nullptr, "pipe: tell connections too",
-         [&](auto&) { to.report.verbose = true; }},
-        {0, "quiet", nullptr, "pipe: no summary; with -c: nothing else",
-         [&](auto&) { to.report.quiet = true; }},
-        {0, "no-tui", nullptr, "pipe mode also on a terminal",
-         [&](auto&) { to.no_tui = true; }},
-        {'h', "help", nullptr, "this text", [&](auto&) { to.help = true; }},
-        {'V', "version", nullptr, "the version", [&](auto&) { to.version = true; }},
+        {.name = "json",
+         .help = "one JSON object for each message, in pipe mode",
+         .apply = [&](auto&) { to.report.form = Reporter::Form::json; }},
+        {.letter = 'x',
+         .name = "hex",
+         .help = "show replies in hex",
+         .apply = [&](auto&) { to.hex = true; }},
+        {.letter = 'o',
+         .name = "log",
+         .argument = "FILE",
+         .help = "append a transcript to FILE, with times",
+         .apply = [&](auto& text) { to.report.log = text; }},
+        {.name = "scrollback",
+         .argument = "N",
+         .help = "messages kept on the screen (100000)",
+         .apply = [&](auto& text) { to.scrollback = positive(text, 10'000'000); }},
+        {.name = "color",
+         .argument = "WHEN",
+         .help = "auto, always or never (auto: obeys NO_COLOR)",
+         .apply = [&](auto& text) { to.color = color(text); }},
+        {.letter = 'v',
+         .help = "report connections too, in pipe mode",
+         .apply = [&](auto&) { to.report.verbose = true; }},
+        {.name = "quiet",
+         .help = "no summary; with -c: the summary alone",
+         .apply = [&](auto&) { to.report.quiet = true; }},
+        {.name = "no-tui",
+         .help = "pipe mode, on a terminal too",
+         .apply = [&](auto&) { to.no_tui = true; }},
+        {.letter = 'h',
+         .name = "help",
+         .help = "print this text",
+         .apply = [&](auto&) { to.help = true; },
+         .last = true},
+        {.letter = 'V',
+         .name = "version",
+         .help = "print the version",
+         .apply = [&](auto&) { to.version = true; },
+         .last = true},
     };
 }
 
-std::vector<Option> table(ClientOptions& to) {
-    std::vector<Option> all;
-    for (const auto group :
-         {connection_options, tls_options, message_options, output_options}) {
-        const std::vector<Option> rows = group(to);
-        all.insert(all.end(), rows.begin(), rows.end());
-    }
-    return all;
+std::vector<OptionGroup> table(ClientOptions& to) {
+    return {{"Connection", connection_options(to)},
+            {"TLS", tls_options(to)},
+            {"Messages", message_options(to)},
+            {"Generated messages (in pipe mode)", unattended_options(to)},
+            {"Output", output_options(to)}};
 }
 
-// What is asked for together must make sense together.
-void check(const ClientOptions& options) {
+// These make sense together, or not at all.
+void check_tls(const ClientOptions& options, const std::string& given) {
     const bufio::TlsClientOptions& tls = options.tls;
-    const bool tls_needed =
-        !tls.ca_file.empty() || !tls.ca_directory.empty() || !tls.crl_file.empty() ||
-        !tls.certificate.empty() || !tls.key.empty() || !tls.server_name.empty() ||
-        !tls.verify_name.empty() || !tls.alpn.empty() || !tls.pins.empty() || !tls.verify ||
-        tls.min_version != 0 || tls.max_version != 0;
-    if (tls_needed && !options.use_tls)
-        throw UsageError("an option for TLS is given, but not --tls");
+    if (!given.empty() && !options.use_tls)
+        throw UsageError(given + " is given, but not --tls");
     if (!tls.key.empty() && tls.certificate.empty()) throw UsageError("--key needs --cert");
     if (tls.max_version != 0 && tls.max_version < tls.min_version)
         throw UsageError("--tls-max is below --tls-min");
@@ -237,6 +350,31 @@ void check_pipe(const ClientOptions& options) {
                          std::string(framing.name));
 }
 
+// Addresses of two families don't meet.
+void check_families(const bufio::Endpoint& endpoint) {
+    check_family(endpoint.family, endpoint.host);
+    const int source = numeric_family(endpoint.source_host);
+    const int target = numeric_family(endpoint.host);
+    if (source != AF_UNSPEC && target != AF_UNSPEC && source != target)
+        throw UsageError("-s " + endpoint.source_host + " and " + endpoint.host +
+                         " are not of one family");
+}
+
+void set_target(ClientOptions& options, const std::vector<std::string>& words) {
+    bufio::Endpoint& endpoint = options.session.endpoint;
+    const bool path_given = !endpoint.path.empty();
+    if (path_given && !words.empty()) throw UsageError("-U is given, and a target too");
+    options.own_server = words.empty() && !path_given;
+    if (words.empty()) return;
+    const Target target = parse_target(words);
+    endpoint.host = target.host;
+    endpoint.service = target.service;
+    endpoint.path = target.path;
+    if (target.scheme == Target::Scheme::tcp && options.use_tls)
+        throw UsageError("tcp:// is without TLS, but --tls is given");
+    if (target.scheme == Target::Scheme::tls) options.use_tls = true;
+}
+
 // One thing asks for one form of output.
 void choose_form(ClientOptions& options) {
     Reporter::Form& form = options.report.form;
@@ -248,22 +386,11 @@ void choose_form(ClientOptions& options) {
 
 ClientOptions parse_client_options(int argc, char* argv[]) {
     ClientOptions options;
-    const std::vector<std::string> words = parse_command_line(argc, argv, table(options));
+    const CommandLine line = parse_command_line(argc, argv, table(options));
     if (options.help || options.version) return options;
-    const bool path_given = !options.session.endpoint.path.empty();
-    if (path_given && !words.empty()) throw UsageError("-U is given, and a target too");
-    options.own_server = words.empty() && !path_given;
-    if (!words.empty()) {
-        const Target target = parse_target(words);
-        bufio::Endpoint& endpoint = options.session.endpoint;
-        endpoint.host = target.host;
-        endpoint.service = target.service;
-        endpoint.path = target.path;
-        if (target.scheme == Target::Scheme::tcp && options.use_tls)
-            throw UsageError("tcp:// is without TLS, but --tls is given");
-        if (target.scheme == Target::Scheme::tls) options.use_tls = true;
-    }
-    check(options);
+    set_target(options, line.words);
+    check_tls(options, line.for_tls);
+    check_families(options.session.endpoint);
     check_pipe(options);
     choose_form(options);
     return options;
@@ -272,11 +399,21 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
 std::string client_help() {
     ClientOptions unused;
     return "usage: yodel [options] [[tcp://|tls://|unix:]HOST[:PORT] [PORT]]\n"
-           "Talks to a service, above all an echo server: sends what is typed or piped in, "
-           "times\n"
-           "and checks every reply. Without a target it starts an echo server of its own.\n\n" +
-           help_text(table(unused)) + "\nframings: " + framing_names() +
-           "\nD is a number of seconds, or one with ms, s, m or h.\n";
+           "Talks to a service, above all an echo server: sends what is typed or piped in,\n"
+           "and times and checks every reply. Without a target it starts an echo server of\n"
+           "its own. -z, -c, -i, --size and --json choose pipe mode, as --no-tui does.\n" +
+           help_text(table(unused)) +
+           "\n"
+           "framings: " +
+           framing_names() +
+           "\n"
+           "D: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G\n"
+           "\n"
+           "Examples:\n"
+           "  yodel                                  an echo server inside; F1: the keys\n"
+           "  yodel -c 10 -i 200ms localhost 7000    ten messages, and a summary\n"
+           "  seq 1000 | yodel localhost 7000        each line is a message\n"
+           "The manual page yodel(1), `man yodel`, says more.\n";
 }
 
 }  // namespace yodel

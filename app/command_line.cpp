@@ -1,55 +1,121 @@
 #include "app/command_line.hpp"
 
 #include <fcntl.h>
-#include <getopt.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace yodel {
 
 namespace {
 
-// What getopt_long returns for the row with this index, where it has no letter.
-constexpr int first_code = 256;
+// The words of a command line, read from left to right.
+class Reader {
+public:
+    Reader(std::vector<std::string> words, const std::vector<OptionGroup>& groups)
+        : words_(std::move(words)), groups_(groups) {}
 
-int code(const std::vector<Option>& options, std::size_t i) {
-    return options[i].letter != 0 ? options[i].letter : first_code + static_cast<int>(i);
-}
-
-std::string letters(const std::vector<Option>& options) {
-    std::string all = ":";  // a missing argument is told as ':'
-    for (const Option& option : options) {
-        if (option.letter == 0) continue;
-        all += option.letter;
-        if (option.argument) all += ':';
+    CommandLine read() {
+        while (!done_ && next_ < words_.size()) {
+            const std::string& word = words_[next_++];
+            if (word == "--") {
+                found_.words.insert(found_.words.end(), from_next(), words_.end());
+                break;
+            }
+            if (word.starts_with("--")) {
+                read_name(word);
+            } else if (word.size() > 1 && word.starts_with('-')) {
+                read_letters(word);
+            } else {
+                found_.words.push_back(word);
+            }
+        }
+        return std::move(found_);
     }
-    return all;
-}
 
-std::vector<option> names(const std::vector<Option>& options) {
-    std::vector<option> all;
-    for (std::size_t i = 0; i < options.size(); ++i)
-        if (options[i].name)
-            all.push_back({options[i].name,
-                           options[i].argument ? required_argument : no_argument, nullptr,
-                           code(options, i)});
-    all.push_back({nullptr, 0, nullptr, 0});
-    return all;
-}
+private:
+    // Several letters may share a word; the rest of it is the argument of one that takes one.
+    void read_letters(const std::string& word) {
+        for (std::size_t i = 1; i < word.size() && !done_; ++i) {
+            const std::string written = std::string("-") + word[i];
+            const Option* const option =
+                find([&](const Option& row) { return row.letter == word[i]; });
+            if (!option) {
+                const bool one_dash = find_name(word.substr(1)) != nullptr;
+                throw UsageError("there is no option " + written +
+                                 (one_dash ? "; -" + word + " has two dashes" : ""));
+            }
+            if (!option->argument) {
+                apply(*option, written, "");
+                continue;
+            }
+            const std::string rest = word.substr(i + 1);
+            return apply(*option, written, rest.empty() ? take_argument(written) : rest);
+        }
+    }
 
-// The option as the user wrote it.
-std::string written(char* argv[]) {
-    const std::string before = argv[optind - 1];
-    if (before.starts_with("--") || optopt == 0 || optopt >= first_code) return before;
-    return std::string("-") + static_cast<char>(optopt);
-}
+    void read_name(const std::string& word) {
+        const std::size_t end = word.find('=');
+        const std::string written = word.substr(0, end);
+        const Option* const option = find_name(written.substr(2));
+        if (!option) throw UsageError("there is no option " + written + suggestion(written));
+        if (end == word.npos)
+            return apply(*option, written, option->argument ? take_argument(written) : "");
+        if (!option->argument) throw UsageError(written + " takes no value");
+        apply(*option, written, word.substr(end + 1));
+    }
 
-void check_argument(const Option& option) {
-    if (!optarg || *optarg != '\0') return;
-    throw UsageError(
-        (option.name ? "--" + std::string(option.name) : std::string("-") + option.letter) +
-        " needs an argument that is not empty");
-}
+    std::string take_argument(const std::string& written) {
+        if (next_ == words_.size()) throw UsageError(written + " needs an argument");
+        return words_[next_++];
+    }
+
+    // The one place that puts the option's name before the reason against its value.
+    void apply(const Option& option, const std::string& written, const std::string& value) {
+        if (option.argument && value.empty())
+            throw UsageError(written + " needs an argument that is not empty");
+        try {
+            option.apply(value);
+        } catch (const UsageError& error) {
+            throw UsageError(written + ": " + error.what());
+        }
+        if (option.for_tls && found_.for_tls.empty()) found_.for_tls = written;
+        done_ = option.last;
+    }
+
+    template <class Predicate>
+    const Option* find(Predicate is_it) const {
+        for (const OptionGroup& group : groups_)
+            for (const Option& option : group.options)
+                if (is_it(option)) return &option;
+        return nullptr;
+    }
+
+    const Option* find_name(const std::string& name) const {
+        return find([&](const Option& row) { return row.name && row.name == name; });
+    }
+
+    // An abbreviation is not accepted, since a new option could change its meaning.
+    std::string suggestion(const std::string& written) const {
+        std::string names;
+        find([&](const Option& row) {
+            const std::string full = row.name ? "--" + std::string(row.name) : "";
+            if (full.starts_with(written)) names += (names.empty() ? "" : " or ") + full;
+            return false;
+        });
+        return names.empty() || written.size() < 4 ? "" : "; " + names + " is meant?";
+    }
+
+    std::vector<std::string>::const_iterator from_next() const {
+        return words_.begin() + static_cast<std::ptrdiff_t>(next_);
+    }
+
+    const std::vector<std::string> words_;
+    const std::vector<OptionGroup>& groups_;
+    std::size_t next_ = 0;
+    bool done_ = false;
+    CommandLine found_;
+};
 
 std::string label(const Option& option) {
     std::string text = option.letter != 0 ? std::string("-") + option.letter : "  ";
@@ -60,32 +126,24 @@ std::string label(const Option& option) {
 
 }  // namespace
 
-std::vector<std::string> parse_command_line(int argc, char* argv[],
-                                            const std::vector<Option>& options) {
-    const std::string short_options = letters(options);
-    const std::vector<option> long_options = names(options);
-    opterr = 0;
-    int found = 0;
-    while ((found = ::getopt_long(argc, argv, short_options.c_str(), long_options.data(),
-                                  nullptr)) != -1) {
-        if (found == ':') throw UsageError(written(argv) + " needs an argument");
-        if (found == '?') throw UsageError("there is no option " + written(argv));
-        for (std::size_t i = 0; i < options.size(); ++i) {
-            if (code(options, i) != found) continue;
-            check_argument(options[i]);
-            options[i].apply(optarg ? optarg : "");
-        }
-    }
-    return {argv + optind, argv + argc};
+CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups) {
+    const int first = std::min(argc, 1);  // The program's name may be missing.
+    return Reader({argv + first, argv + argc}, groups).read();
 }
 
-std::string help_text(const std::vector<Option>& options) {
+std::string help_text(const std::vector<OptionGroup>& groups) {
     std::size_t width = 0;
-    for (const Option& option : options) width = std::max(width, label(option).size());
+    for (const OptionGroup& group : groups)
+        for (const Option& option : group.options)
+            width = std::max(width, label(option).size());
     std::string text;
-    for (const Option& option : options) {
-        const std::string left = label(option);
-        text += "  " + left + std::string(width - left.size() + 2, ' ') + option.help + "\n";
+    for (const OptionGroup& group : groups) {
+        text += std::string("\n") + group.title + ":\n";
+        for (const Option& option : group.options) {
+            const std::string left = label(option);
+            text +=
+                "  " + left + std::string(width - left.size() + 2, ' ') + option.help + "\n";
+        }
     }
     return text;
 }

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <limits>
 
 namespace yodel {
@@ -38,13 +37,7 @@ std::uint64_t count(const std::string& text) {
 }
 
 double chance(const std::string& text) {
-    char* end = nullptr;
-    const double number = std::strtod(text.c_str(), &end);
-    const bool percent = *end == '%';
-    const double value = percent ? number / 100 : number;
-    if (end == text.c_str() || end[percent ? 1 : 0] != '\0' || !(value >= 0 && value <= 1))
-        throw UsageError("\"" + text + "\" is not a chance such as 0.1 or 10%, up to 1");
-    return value;
+    return checked(parse_chance(text), text, "a chance such as 0.1 or 10%, up to 1");
 }
 
 // DELAY or DELAY~JITTER
@@ -76,18 +69,20 @@ bufio::Endpoint endpoint(const std::string& word, int family) {
     endpoint.service = target.service;
     endpoint.family = family;
     endpoint.passive = true;
+    check_family(family, endpoint.host);
     return endpoint;
 }
 
-std::vector<Option> fault_table(Faults& to) {
+std::vector<Option> fault_options(Faults& to) {
     return {
-        {0, "delay", "D[~D]", "hold every echo back for so long, give or take the second",
+        {0, "delay", "D[~JITTER]", "delay each echo by D, plus or minus the jitter",
          [&](auto& text) { set_delay(text, to); }},
-        {0, "drop", "P", "swallow a message with this chance",
+        {0, "drop", "P", "chance that a message is dropped",
          [&](auto& text) { to.drop = chance(text); }},
-        {0, "corrupt", "P", "turn one bit of it over",
+        {0, "corrupt", "P", "chance that one of its bits is flipped",
          [&](auto& text) { to.corrupt = chance(text); }},
-        {0, "dup", "P", "send it twice", [&](auto& text) { to.dup = chance(text); }},
+        {0, "dup", "P", "chance that it is sent twice",
+         [&](auto& text) { to.dup = chance(text); }},
         {0, "chunk", "N", "send N bytes at a time", [&](auto& text) { to.chunk = size(text); }},
         {0, "close-after", "N", "close after N messages",
          [&](auto& text) { to.close_after = count(text); }},
@@ -96,53 +91,103 @@ std::vector<Option> fault_table(Faults& to) {
         {0, "half-close", nullptr, "close the sending side at once",
          [&](auto&) { to.half_close = true; }},
         {0, "no-read", nullptr, "read nothing", [&](auto&) { to.no_read = true; }},
-        {0, "stall-handshake", nullptr, "never answer the TLS handshake",
-         [&](auto&) { to.stall_handshake = true; }},
-        {0, "banner", "TEXT", "send TEXT first; \\n, \\r, \\t, \\0, \\\\ and \\xNN as in C",
+        {.name = "stall-handshake",
+         .help = "never answer the TLS handshake",
+         .apply = [&](auto&) { to.stall_handshake = true; },
+         .for_tls = true},
+        {0, "banner", "TEXT", "send TEXT first; it may hold \\n \\r \\t \\0 \\\\ \\xNN",
          [&](auto& text) { to.banner = banner(text); }},
-        {0, "seed", "N", "of the chances and the jitter (1)",
+        {0, "seed", "N", "seed of the chances and the jitter (1)",
          [&](auto& text) { to.seed = count(text); }},
     };
 }
 
-std::vector<Option> table(ServerOptions& to) {
-    EchoServer::Options& server = to.server;
+std::vector<Option> listening_options(ServerOptions& to) {
     return {
-        {'4', nullptr, nullptr, "IPv4 only", [&](auto&) { to.family = AF_INET; }},
-        {'6', nullptr, nullptr, "IPv6 only", [&](auto&) { to.family = AF_INET6; }},
-        {'U', "unixsock", "PATH", "listen on a unix-domain socket too",
+        {'4', nullptr, nullptr, "use IPv4 only",
+         [&](auto&) { set_family(to.family, AF_INET); }},
+        {'6', nullptr, nullptr, "use IPv6 only",
+         [&](auto&) { set_family(to.family, AF_INET6); }},
+        {'U', "unixsock", "PATH", "listen on this unix-domain socket too",
          [&](auto& text) { to.endpoints.push_back(unix_endpoint(text)); }},
-        {0, "tls", nullptr, "speak TLS", [&](auto&) { to.use_tls = true; }},
-        {0, "cert", "FILE", "the certificate, PEM with its chain",
-         [&](auto& text) { to.tls.certificate = text; }},
-        {0, "key", "FILE", "its key (in the certificate's file)",
-         [&](auto& text) { to.tls.key = text; }},
-        {0, "self-signed", nullptr, "TLS with a certificate made now; prints its pin",
-         [&](auto&) { to.use_tls = to.self_signed = true; }},
-        {0, "cacert", "FILE", "demand client certificates by these authorities",
-         [&](auto& text) { to.tls.client_ca = text; }},
-        {'m', "max-conns", "N", "connections at once (1024)",
-         [&](auto& text) { server.max_connections = connections(text); }},
-        {0, "idle-timeout", "D", "drop a connection that is idle for so long (0: off)",
-         [&](auto& text) { server.idle_timeout = limit_argument(text); }},
-        {0, "handshake-timeout", "D", "for TLS to be agreed on (10s)",
-         [&](auto& text) { server.handshake_timeout = duration_argument(text); }},
-        {0, "max-buffer", "SIZE", "bytes waiting for a connection; above, it is not read (1M)",
-         [&](auto& text) { server.max_buffer = size(text); }},
-        {0, "max-frame", "SIZE", "the longest message, where its length is told (32M)",
-         [&](auto& text) { server.max_frame = size(text); }},
-        {0, "grace", "D", "for connections to get what is theirs, at the end (5s)",
-         [&](auto& text) { to.grace = duration_argument(text); }},
-        {'f', "framing", "F", "how messages are told apart (raw); see below",
-         [&](auto& text) { server.framing = framing_argument(text); }},
         {0, "port-file", "FILE", "write the ports to this file, one a line",
          [&](auto& text) { to.port_file = text; }},
-        {0, "json", nullptr, "one JSON object for each line", [&](auto&) { to.json = true; }},
-        {'v', nullptr, nullptr, "tell of every connection",
-         [&](auto&) { server.verbose = true; }},
-        {'h', "help", nullptr, "this text", [&](auto&) { to.help = true; }},
-        {'V', "version", nullptr, "the version", [&](auto&) { to.version = true; }},
     };
+}
+
+std::vector<Option> tls_options(ServerOptions& to) {
+    return {
+        {0, "tls", nullptr, "use TLS", [&](auto&) { to.use_tls = true; }},
+        {.name = "cert",
+         .argument = "FILE",
+         .help = "the certificate, PEM with its chain",
+         .apply = [&](auto& text) { to.tls.certificate = text; },
+         .for_tls = true},
+        {.name = "key",
+         .argument = "FILE",
+         .help = "its key (in the certificate's file)",
+         .apply = [&](auto& text) { to.tls.key = text; },
+         .for_tls = true},
+        {0, "self-signed", nullptr, "TLS with a certificate made now; prints its pin",
+         [&](auto&) { to.use_tls = to.self_signed = true; }},
+        {.name = "cacert",
+         .argument = "FILE",
+         .help = "demand client certificates by these authorities",
+         .apply = [&](auto& text) { to.tls.client_ca = text; },
+         .for_tls = true},
+    };
+}
+
+std::vector<Option> limit_options(ServerOptions& to) {
+    EchoServer::Options& server = to.server;
+    return {
+        {'m', "max-conns", "N", "connections at once (1024)",
+         [&](auto& text) { server.max_connections = connections(text); }},
+        {0, "idle-timeout", "D", "drop a connection that is idle for this time (off)",
+         [&](auto& text) { server.idle_timeout = limit_argument(text); }},
+        {0, "handshake-timeout", "D", "limit for the TLS handshake (10s)",
+         [&](auto& text) { server.handshake_timeout = duration_argument(text); }},
+        {0, "max-buffer", "SIZE", "stop reading while more waits to be sent (1M)",
+         [&](auto& text) { server.max_buffer = size(text); }},
+        {0, "max-frame", "SIZE", "the longest message of a length framing (32M)",
+         [&](auto& text) { server.max_frame = size(text); }},
+        {0, "grace", "D", "at the end, wait for what is under way (5s)",
+         [&](auto& text) { to.grace = duration_argument(text); }},
+    };
+}
+
+std::vector<Option> message_options(ServerOptions& to) {
+    return {
+        {'f', "framing", "F", "how messages are delimited (raw); see below",
+         [&](auto& text) { to.server.framing = framing_argument(text); }},
+    };
+}
+
+std::vector<Option> output_options(ServerOptions& to) {
+    return {
+        {0, "json", nullptr, "one JSON object for each line", [&](auto&) { to.json = true; }},
+        {'v', nullptr, nullptr, "report every connection",
+         [&](auto&) { to.server.verbose = true; }},
+        {.letter = 'h',
+         .name = "help",
+         .help = "print this text",
+         .apply = [&](auto&) { to.help = true; },
+         .last = true},
+        {.letter = 'V',
+         .name = "version",
+         .help = "print the version",
+         .apply = [&](auto&) { to.version = true; },
+         .last = true},
+    };
+}
+
+std::vector<OptionGroup> table(ServerOptions& to) {
+    return {{"Listening", listening_options(to)},
+            {"TLS", tls_options(to)},
+            {"Limits", limit_options(to)},
+            {"Messages", message_options(to)},
+            {"Output", output_options(to)},
+            {"Faults, on purpose", fault_options(to.server.faults)}};
 }
 
 // What has to wait at once, whoever the client is.
@@ -153,15 +198,13 @@ std::size_t least_buffer(const EchoServer::Options& server) {
                                  greeting + server.faults.banner.size());
 }
 
-// What is asked for together must make sense together.
-void check(const ServerOptions& options) {
+// These make sense together, or not at all.
+void check(const ServerOptions& options, const std::string& for_tls) {
     const bufio::TlsServerOptions& tls = options.tls;
     const Faults& faults = options.server.faults;
-    const bool tls_needed =
-        faults.stall_handshake || !(tls.certificate + tls.key + tls.client_ca).empty();
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
-    if (tls_needed && !options.use_tls)
-        throw UsageError("an option for TLS is given, but not --tls");
+    if (!for_tls.empty() && !options.use_tls)
+        throw UsageError(for_tls + " is given, but not --tls");
     if (options.self_signed && !(tls.certificate + tls.key).empty())
         throw UsageError("--self-signed makes a certificate, but one is given");
     if (options.use_tls && !options.self_signed && tls.certificate.empty())
@@ -176,28 +219,34 @@ void check(const ServerOptions& options) {
 
 ServerOptions parse_server_options(int argc, char* argv[]) {
     ServerOptions options;
-    std::vector<Option> rows = table(options);
-    const std::vector<Option> faults = fault_table(options.server.faults);
-    rows.insert(rows.end(), faults.begin(), faults.end());
-    const std::vector<std::string> words = parse_command_line(argc, argv, rows);
+    const CommandLine line = parse_command_line(argc, argv, table(options));
     if (options.help || options.version) return options;
-    for (const std::string& word : words)
+    for (const std::string& word : line.words)
         options.endpoints.push_back(endpoint(word, options.family));
-    check(options);
+    check(options, line.for_tls);
     return options;
 }
 
 std::string server_help() {
     ServerOptions unused;
     return "usage: yodeld [options] [ADDR:]PORT...\n"
-           "Sends back what it receives. Listens on the loopback unless ADDR is given; port 0 "
-           "is\n"
-           "any free one. TERM or INT: leaves when what is on its way is delivered. HUP: "
-           "reads\n"
-           "the certificates again. USR1: counters.\n\n" +
-           help_text(table(unused)) + "\nwrong on purpose:\n" +
-           help_text(fault_table(unused.server.faults)) + "\nframings: " + framing_names() +
-           "\nD is a number of seconds, or one with ms, s, m or h; P is 0.1 or 10%.\n";
+           "       yodeld [options] -U PATH\n"
+           "Sends back what it receives. Listens on the loopback unless ADDR is given; port\n"
+           "0 is any free one. TERM or INT: delivers what is under way, and leaves. HUP:\n"
+           "reads the certificates again. USR1: prints counters.\n" +
+           help_text(table(unused)) +
+           "\n"
+           "framings: " +
+           framing_names() +
+           "\n"
+           "D: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G;\n"
+           "P: 0.1 or 10%\n"
+           "\n"
+           "Examples:\n"
+           "  yodeld 7000                 an echo server for this machine\n"
+           "  yodeld --self-signed 7443   the same with TLS; prints how to trust it\n"
+           "  yodeld -f line --drop 10% --delay 200ms~50ms 7000\n"
+           "The manual page yodeld(8), `man yodeld`, says more.\n";
 }
 
 }  // namespace yodel

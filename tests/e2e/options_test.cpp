@@ -4,7 +4,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/tty.hpp"
 
+#include <cctype>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -24,43 +26,99 @@ std::string contents(const std::string& file) {
     return text.str();
 }
 
-// The options that a text names, each with its dashes.
-std::set<std::string> options_in(const std::string& text, const std::regex& pattern) {
+std::set<std::string> matches(const std::string& text, const std::regex& pattern) {
     std::set<std::string> found;
     for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it)
         found.insert((*it)[1].str());
     return found;
 }
 
-std::set<std::string> options_of(const std::string& program) {
-    const std::string help = run({program, "--help"}).output;
-    std::set<std::string> all = options_in(help, std::regex("\n {2,6}(--[a-z-]+)"));
-    all.merge(options_in(help, std::regex("\n  (-[A-Za-z0-9])")));
-    all.merge(options_in(help, std::regex("\n  -[A-Za-z0-9], (--[a-z-]+)")));
-    return all;
+// The options, each by its name or else its letter, and what their arguments are called, in
+// small letters and without brackets; empty: none is taken.
+using Options = std::map<std::string, std::string>;
+
+std::string plain(const std::string& argument) {
+    std::string text;
+    for (const char letter : argument)
+        if (std::string("[] ").find(letter) == std::string::npos)
+            text += static_cast<char>(std::tolower(letter));
+    return text;
 }
 
-// In its manual page, where a dash of the name is left out.
-std::set<std::string> documented(const std::string& page) {
-    std::set<std::string> all;
+Options offered(const std::string& program) {
+    const std::string help = run({program, "--help"}).output;
+    const std::regex row("\n  (?:(-\\w)(?:, (--[a-z-]+))?|    (--[a-z-]+))(?: ([^ \n]+))?  ");
+    Options options;
+    for (std::sregex_iterator it(help.begin(), help.end(), row), end; it != end; ++it) {
+        const std::smatch& found = *it;
+        const std::size_t name = found[3].matched ? 3 : found[2].matched ? 2 : 1;
+        options[found[name]] = plain(found[4]);
+    }
+    return options;
+}
+
+// Those of a manual page, where a dash of the name is left out, and macros stand between words.
+Options documented(const std::string& page) {
     const std::string text = contents(std::string(MANUALS) + "/" + page);
-    for (const std::string& name : options_in(text, std::regex("Fl (-?[A-Za-z0-9][a-z-]*)")))
-        all.insert("-" + name);
-    return all;
+    Options options;
+    for (const std::string& line : matches(text, std::regex("\n\\.It (Fl [^\n]*)"))) {
+        const std::regex part("Fl (-?[A-Za-z0-9][a-z-]*)(?= |$)((?: (?!, )[^ ]+)*)");
+        for (std::sregex_iterator it(line.begin(), line.end(), part), end; it != end; ++it)
+            options["-" + (*it)[1].str()] =
+                plain(std::regex_replace((*it)[2].str(), std::regex(" (Ar|Cm|Ns|Op)\\b"), ""));
+    }
+    return options;
 }
 
 }  // namespace
 
-TEST_CASE("the manual page has the options that --help has") {
+TEST_CASE("the manual page has the options that --help has, with the same arguments") {
     const auto [program, page] =
         GENERATE(table<std::string, std::string>({{yodel, "yodel.1"}, {yodeld, "yodeld.8"}}));
-    const std::set<std::string> offered = options_of(program);
-    CHECK(offered.size() > 25);
-    const std::set<std::string> told = documented(page);
-    for (const std::string& option : offered) {
+    const Options options = offered(program);
+    CHECK(options.size() > 25);
+    Options told = documented(page);
+    for (const auto& [option, argument] : options) {
         CAPTURE(page, option);
-        CHECK(told.count(option) == 1);
+        REQUIRE(told.count(option) == 1);
+        CHECK(told[option] == argument);
     }
+}
+
+TEST_CASE("the manual page has no option that --help has not") {
+    const auto [program, page] =
+        GENERATE(table<std::string, std::string>({{yodel, "yodel.1"}, {yodeld, "yodeld.8"}}));
+    const std::string help = run({program, "--help"}).output;
+    for (const auto& [option, argument] : documented(page)) {
+        CAPTURE(page, option);
+        CHECK(help.find(option) != std::string::npos);
+    }
+}
+
+TEST_CASE("the manual page has every exit status that README has") {
+    const std::string readme = contents(std::string(MANUALS) + "/../README.md");
+    const std::string page = contents(std::string(MANUALS) + "/yodel.1");
+    const std::set<std::string> statuses = matches(readme, std::regex("\n\\| +([0-9]+) \\|"));
+    CHECK(statuses.size() == 15);
+    CHECK(matches(page, std::regex("\n\\.It ([0-9]+)\n")) == statuses);
+}
+
+TEST_CASE("a program's mistakes are one line, and say where the options are") {
+    const auto [program, arguments, sentence] =
+        GENERATE(table<std::string, std::vector<std::string>, std::string>(
+            {{yodel,
+              {"-w", "localhost", "7000"},
+              "yodel: -w: \"localhost\" is not a duration such as 1.5s, 200ms or 2m (yodel -h "
+              "shows the options)\n"},
+             {yodeld,
+              {"--drop", "10", "0"},
+              "yodeld: --drop: \"10\" is not a chance such as 0.1 or 10%, up to 1 (yodeld -h "
+              "shows the options)\n"}}));
+    std::vector<std::string> command{program};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const test::Outcome outcome = run(command);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.errors == sentence);
 }
 
 TEST_CASE("the manual page has what --json tells") {
@@ -70,7 +128,7 @@ TEST_CASE("the manual page has what --json tells") {
             .output +
         run({yodel, "--json", "--tls", "-z"}).output;
     const std::string page = contents(std::string(MANUALS) + "/yodel.1");
-    const std::set<std::string> fields = options_in(told, std::regex("\"([a-z0-9_]+)\":"));
+    const std::set<std::string> fields = matches(told, std::regex("\"([a-z0-9_]+)\":"));
     CHECK(fields.size() > 30);
     for (const std::string& field : fields) {
         CAPTURE(field);

@@ -332,7 +332,7 @@ TEST_CASE("bad input of each kind has one sentence and its exit status") {
         Case{{"-P", "work", "h", "1"}, 2, "there is no option -P"},
         Case{{"--replay", "f", "h", "1"}, 2, "there is no option --replay"},
         Case{{"-w"}, 2, "-w needs an argument"},
-        Case{{"-U", ""}, 2, "--unixsock needs an argument that is not empty"},
+        Case{{"-U", ""}, 2, "-U needs an argument that is not empty"},
         Case{{"--tls", "--cacert", "", "h", "1"}, 2, "--cacert needs an argument"},
         Case{{"-f", "raw", "--max-frame", "0", "h", "1"}, 2, "--max-frame 0 lets no"},
         Case{{"--size", "2k", "--max-frame", "1k", "h", "1"}, 2, "over the limit of 1024 (--m"},

@@ -318,7 +318,7 @@ TEST_CASE("what it can't do it says, with the right exit status") {
         Case{{"-U", "/no/such/folder/socket"}, 1, "/no/such/folder/socket"},
         Case{{"--tls", "--cert", "/etc/hostname", "--cacert", "/no", "0"}, 58, "/etc/hostname"},
         Case{{"--max-conns", "0", "0"}, 2, "is not a number of connections"},
-        Case{{"-U", ""}, 2, "--unixsock needs an argument"},
+        Case{{"-U", ""}, 2, "-U needs an argument"},
         Case{{"--self-signed", "--cacert", "", "0"}, 2, "--cacert needs an argument"},
         Case{{":0"}, 2, "an address is missing"},
         Case{{"-f", "len4", "--max-buffer", "3", "0"}, 2, "--max-buffer is too small"},

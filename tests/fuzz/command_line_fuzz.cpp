@@ -5,8 +5,6 @@
 #include "app/escapes.hpp"
 #include "app/target.hpp"
 
-#include <getopt.h>
-
 #include <cassert>
 #include <cstdint>
 #include <string>
@@ -56,7 +54,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    ::optind = 0;  // begins anew
     refused_in_words(
         [&] { check(parse_client_options(static_cast<int>(words.size()), argv.data())); });
     refused_in_words([&] { parse_listening_target(words.back()); });

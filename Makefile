@@ -4,6 +4,7 @@
 # make bench   builds and runs the benchmarks
 # make fuzz    builds the fuzz targets and runs them, for FUZZ_SECONDS in all
 # make install PREFIX=/usr/local DESTDIR=
+# make uninstall                         removes what install made, with the same two
 # make clean
 #
 # make test SANITIZE=address,undefined   tests a build under these sanitizers
@@ -23,7 +24,7 @@ configure = cmake -S . -B $(1) -DYODEL_SANITIZE=$(SANITIZE) -DYODEL_WERROR=$(WER
 MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
-.PHONY: all run test bench fuzz install clean
+.PHONY: all run test bench fuzz stage install uninstall clean
 
 all:
 	@.ci/packages build
@@ -51,8 +52,24 @@ fuzz:
 	@$(call compile,build/fuzz) --target fuzz
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
 
-install: all
-	cmake --install $(BUILD)
+# The files to install, in a tree of their own.
+stage: all
+	@rm -rf $(BUILD)/stage
+	@DESTDIR=$(abspath $(BUILD)/stage) cmake --install $(BUILD) >/dev/null
+
+# Goes through that tree, with each path as it is once installed.
+each_staged = find $(BUILD)/stage -depth $(1) | sed 's|^$(BUILD)/stage|$(DESTDIR)|' | \
+	while read -r path; do
+
+# Folders that are not there before are noted: these are removed, too, when they are empty.
+install: stage
+	@$(call each_staged,-type d) test -d "$$path/" || echo "$$path"; done >>$(BUILD)/folders
+	@cmake --install $(BUILD)
+
+uninstall: stage
+	@$(call each_staged,! -type d) echo "-- Removing: $$path" && rm -f "$$path"; done
+	@$(call each_staged,-type d) \
+		if grep -Fqsx "$$path" $(BUILD)/folders; then rmdir "$$path" 2>/dev/null || true; fi; done
 
 clean:
 	rm -rf build

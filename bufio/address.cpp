@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <cerrno>
@@ -57,6 +58,12 @@ std::string Address::text() const {
     if (family() == AF_UNIX && size > offsetof(sockaddr_un, sun_path))
         return reinterpret_cast<const sockaddr_un&>(storage).sun_path;
     return "unnamed";
+}
+
+bool is_other_file(const Address& address) {
+    struct stat status {};
+    return address.family() == AF_UNIX && ::stat(address.text().c_str(), &status) == 0 &&
+           !S_ISSOCK(status.st_mode);
 }
 
 void prepare_socket(int fd, int family) {

@@ -24,6 +24,9 @@ struct Address {
     std::string text() const;  // 127.0.0.1:7, [::1]:7, or the path
 };
 
+// True for a unix-domain path where something else than a socket is found.
+bool is_other_file(const Address& address);
+
 // Makes a socket of this family non-blocking and closed on exec, and a TCP one send without
 // Nagle's delay, so that what is written is on its way.
 void prepare_socket(int fd, int family);

@@ -154,7 +154,9 @@ void Dialer::check(Attempt& attempt) {
 void Dialer::failed(const Address& address, int code) {
     if (!failures_.empty()) failures_ += "; ";
     if (addresses_.size() > 1) failures_ += address.text() + ": ";
-    failures_ += std::generic_category().message(code);
+    // The system calls it a refused connection, as if somebody had closed a socket there.
+    const bool other = code == ECONNREFUSED && is_other_file(address);
+    failures_ += other ? "it is not a socket" : std::generic_category().message(code);
 }
 
 // The callback may destroy the dialer, so it comes last, from a place of its own.

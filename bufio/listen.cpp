@@ -20,7 +20,9 @@ constexpr int backlog = 4096;
 constexpr ev::Duration pause_length = std::chrono::seconds(1);
 
 [[noreturn]] void refuse(const Address& address) {
-    throw std::system_error(errno, std::generic_category(),
+    // A file that is in the way is not an address in use.
+    const int code = errno == EADDRINUSE && is_other_file(address) ? EEXIST : errno;
+    throw std::system_error(code, std::generic_category(),
                             "cannot listen on " + address.text());
 }
 

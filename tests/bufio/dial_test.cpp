@@ -414,6 +414,17 @@ TEST_CASE("a unix-domain path that is too long is told") {
     CHECK(dial.result.end.reason == Reason::lookup);
 }
 
+TEST_CASE("a path that leads to no socket is not called refused") {
+    Endpoint endpoint;
+    endpoint.path = GENERATE("/dev/null", "/", "/proc/self/exe");
+    Dial dial;
+    dial.start(endpoint);
+    REQUIRE(dial.done());
+    CHECK(dial.result.end.reason == Reason::connect);
+    CHECK(dial.result.end.text ==
+          "cannot connect to " + endpoint.path + ": it is not a socket");
+}
+
 TEST_CASE("addresses are written as they are typed") {
     CHECK(loopback(7).text() == "127.0.0.1:7");
     CHECK(v6(1, 7).text() == "[2001:db8::1]:7");

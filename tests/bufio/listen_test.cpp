@@ -132,7 +132,8 @@ TEST_CASE("a path is taken over from the dead, never from the living or from a f
     }
     SECTION("file") {
         std::ofstream(path) << "precious";
-        CHECK_THROWS_AS(Counting(loop, address), std::system_error);
+        CHECK_THROWS_WITH(Counting(loop, address),
+                          "cannot listen on " + path + ": File exists");
         CHECK(contents(path) == "precious");
     }
 }

@@ -27,7 +27,7 @@ const Framing* framing_argument(const std::string& text);
 void set_family(int& family, int wanted);
 
 // Throws UsageError where -4 or -6 is given, and the host is an address of the other family.
-// Nobody is asked for names.
+// Names are not looked up.
 void check_family(int family, const std::string& host);
 
 }  // namespace yodel

@@ -37,7 +37,7 @@ void check_service(const std::string& service, unsigned least) {
         throw UsageError(quoted(service) + " is neither a port nor the name of a service");
 }
 
-// The resolver would take long to find out, and say less.
+// These go no further, because the resolver would take long, and say less.
 void check_host(const std::string& host) {
     if (host.find_first_of(" /@") != host.npos || host.starts_with('['))
         throw UsageError(quoted(host) + " is not a host");
@@ -81,7 +81,7 @@ std::string scheme_of(const std::string& text) {
     return scheme;
 }
 
-// Without its slashes a scheme looks like a host; it is none if a port follows the next word.
+// A scheme without its slashes looks like a host, but a host has at most one port behind it.
 void check_slashes(const std::string& text, bool port_follows) {
     for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
         const std::string rest = text.substr(std::min(scheme.size(), text.size()));
@@ -127,7 +127,7 @@ void check_pair(const std::string& host, const std::string& service) {
 
 // A client may learn from a scheme to use TLS; a server has an option for that.
 void check_no_scheme(const std::string& word) {
-    for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
+    for (const std::string scheme : {"tcp:", "tls:"}) {
         const std::size_t end = word.find_first_not_of('/', scheme.size());
         if (!word.starts_with(scheme) || word.find(':', scheme.size()) == word.npos) continue;
         throw UsageError(quoted(word) + " is written " + (scheme == "tls:" ? "--tls " : "") +
@@ -136,7 +136,7 @@ void check_no_scheme(const std::string& word) {
     if (!scheme_of(word).empty()) throw UsageError(quoted(word) + " is not [ADDR:]PORT");
 }
 
-// Right after `yodeld 7000`, `yodel 7000` is what one types.
+// A port alone is enough for yodeld, so users type it for yodel too.
 void check_host_given(const std::string& word) {
     const std::string port = word.starts_with(':') ? word.substr(1) : word;
     if (is_number(port))

@@ -196,6 +196,7 @@ TEST_CASE("what can't be listened on is refused, and what could be is named") {
          {"tcp:127.0.0.1:7", "\"tcp:127.0.0.1:7\" is written 127.0.0.1:7"},
          {"tcp://", "\"tcp://\" is not [ADDR:]PORT"},
          {"http://h:7", "\"http://h:7\" is not [ADDR:]PORT"},
+         {"udp://h:7", "\"udp://h:7\" is not [ADDR:]PORT"},
          {"unix:/s", "\"unix:/s\" is written -U /s"}}));
     CAPTURE(word);
     CHECK(refusal([&, &word = word] { parse_listening_target(word); }) == sentence);

@@ -20,6 +20,7 @@ int exit_status(const bufio::End& end) {
     case Reason::aborted: return 0;
     case Reason::lookup: return 6;
     case Reason::connect: return 7;
+    case Reason::output: return 23;
     case Reason::timeout: return 28;
     case Reason::tls:
     case Reason::cut_handshake: return 35;

@@ -23,6 +23,7 @@ enum class Reason {
     truncated,        // TLS: the peer's end came without its close_notify
     closed_early,     // the peer has closed its side, and more was to be said
     limit,            // more than a buffer may hold
+    output,           // our own output or log can't be written
 };
 
 struct End {

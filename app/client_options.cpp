@@ -4,6 +4,7 @@
 #include "app/command_line.hpp"
 #include "app/target.hpp"
 #include "app/units.hpp"
+#include "bufio/host_name.hpp"
 
 #include <sys/socket.h>
 
@@ -76,6 +77,12 @@ std::string pin(const std::string& text) {
     const std::string scheme = "sha256//";
     if (!text.starts_with(scheme) || text.size() != scheme.size() + 44)
         throw UsageError("\"" + text + "\" is not a pin: sha256// and 44 characters of base64");
+    return text;
+}
+
+std::string host_name(const std::string& text) {
+    if (bufio::certified_name(text).empty())
+        throw UsageError("\"" + text + "\" is neither a host name nor an address");
     return text;
 }
 
@@ -157,7 +164,7 @@ std::vector<Option> tls_options(ClientOptions& to) {
          .for_tls = true},
         {.name = "crl",
          .argument = "FILE",
-         .help = "refuse the certificates that this list revokes",
+         .help = "refuse the certificates that these lists revoke",
          .apply = [&](auto& text) { tls.crl_file = text; },
          .for_tls = true},
         {.letter = 'E',
@@ -174,12 +181,12 @@ std::vector<Option> tls_options(ClientOptions& to) {
         {.name = "servername",
          .argument = "NAME",
          .help = "name sent to the server, SNI (HOST)",
-         .apply = [&](auto& text) { tls.server_name = text; },
+         .apply = [&](auto& text) { tls.server_name = host_name(text); },
          .for_tls = true},
         {.name = "verify-hostname",
          .argument = "NAME",
          .help = "name that the certificate must have (HOST)",
-         .apply = [&](auto& text) { tls.verify_name = text; },
+         .apply = [&](auto& text) { tls.verify_name = host_name(text); },
          .for_tls = true},
         {.name = "alpn",
          .argument = "A,B",
@@ -325,6 +332,11 @@ void check_tls(const ClientOptions& options, const std::string& given) {
     if (!given.empty() && !options.use_tls)
         throw UsageError(given + " is given, but not --tls");
     if (!tls.key.empty() && tls.certificate.empty()) throw UsageError("--key needs --cert");
+    if (!tls.crl_file.empty() && !tls.pins.empty())
+        throw UsageError("--pinnedpubkey trusts a key without a look at any list, but --crl is "
+                         "given");
+    const std::string& host = options.session.endpoint.host;
+    if (options.use_tls && !host.empty()) host_name(host);
     if (tls.max_version != 0 && tls.max_version < tls.min_version)
         throw UsageError("--tls-max is below --tls-min");
 }

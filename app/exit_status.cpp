@@ -37,12 +37,23 @@ int exit_status(const bufio::End& end) {
     return reply_wrong_or_lost;
 }
 
+namespace {
+
+// Trusting its authority helps where nothing else is wrong. An owner of a server that does not
+// send its intermediate should mend that, rather than have each client trust more.
+std::string ways_to_accept(const bufio::TlsFacts& tls) {
+    std::string text;
+    if (tls.incomplete) text += "; the server should send the whole chain";
+    text += "; to accept it: ";
+    if (tls.untrusted && tls.faults == 1) text += "--cacert FILE, ";
+    return text + "--pinnedpubkey " + tls.pin + ", or -k";
+}
+
+}  // namespace
+
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
     switch (end.reason) {
-    case Reason::certificate:
-        return end.text +
-               "; to accept it: " + (tls && tls->untrusted ? "--cacert FILE, " : "") +
-               "--pinnedpubkey " + (tls ? tls->pin : "") + ", or -k";
+    case Reason::certificate: return tls ? end.text + ways_to_accept(*tls) : end.text;
     case Reason::own_certificate:
         return tls && !tls->subject.empty() ? end.text + "; --cert FILE and --key FILE name it"
                                             : end.text;

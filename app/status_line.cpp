@@ -43,7 +43,9 @@ std::string closed_words(const Session& session) {
     const std::string where = " (M-i shows it)";
     switch (session.end().reason) {
     case bufio::Reason::certificate:
-        if (tls && tls->days_left < 0) return "CERT EXPIRED " + tls->not_after + where;
+        if (tls && tls->days_left < 0)
+            return (tls->untrusted ? "CERT UNTRUSTED, EXPIRED " : "CERT EXPIRED ") +
+                   tls->not_after + where;
         return "CERT REFUSED" + where;
     case bufio::Reason::own_certificate: return "CLIENT CERT REFUSED" + where;
     case bufio::Reason::pin: return "PIN DIFFERS" + where;

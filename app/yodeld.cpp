@@ -122,7 +122,9 @@ private:
     void reload() {
         if (!options_.use_tls || options_.self_signed) return;
         try {
-            server_.set_tls(bufio::TlsContext::server(options_.tls));
+            bufio::TlsServerOptions tls = options_.tls;
+            tls.unattended = true;
+            server_.set_tls(bufio::TlsContext::server(tls));
             say("certificates read again");
         } catch (const bufio::TlsError& error) {
             say(std::string("the certificates stay as they were: ") + error.what());

@@ -7,6 +7,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -30,19 +31,20 @@ void load_openssl();
     X(BIO_set_init) X(BIO_write) X(CRYPTO_free) X(ERR_clear_error) X(ERR_get_error)            \
     X(ERR_peek_error) X(ERR_reason_error_string) X(EVP_Digest) X(EVP_EncodeBlock)              \
     X(EVP_PKEY_Q_keygen) X(EVP_PKEY_free) X(EVP_sha256) X(GENERAL_NAMES_free)                  \
-    X(OPENSSL_sk_num) X(OPENSSL_sk_value) X(SSL_CIPHER_get_name) X(SSL_CTX_check_private_key)  \
+    X(OPENSSL_sk_num) X(OPENSSL_sk_value) X(PEM_def_callback) X(SSL_CIPHER_get_name) X(SSL_CTX_check_private_key)  \
     X(SSL_CTX_ctrl) X(SSL_CTX_free) X(SSL_CTX_get0_privatekey) X(SSL_CTX_get_cert_store)       \
-    X(SSL_CTX_get_ex_data) X(SSL_CTX_load_verify_dir) X(SSL_CTX_load_verify_file)              \
+    X(SSL_CTX_load_verify_dir) X(SSL_CTX_load_verify_file)              \
     X(SSL_CTX_new) X(SSL_CTX_sess_set_new_cb) X(SSL_CTX_set_alpn_protos)                       \
-    X(SSL_CTX_set_cert_cb) X(SSL_CTX_set_client_CA_list)                                       \
+    X(SSL_CTX_set_cert_cb) X(SSL_CTX_set_cert_verify_callback) X(SSL_CTX_set_client_CA_list)   \
+    X(SSL_CTX_set_default_passwd_cb) X(SSL_CTX_set_default_passwd_cb_userdata)                 \
     X(SSL_CTX_set_default_read_buffer_len) X(SSL_CTX_set_default_verify_dir)                   \
-    X(SSL_CTX_set_ex_data) X(SSL_CTX_set_keylog_callback) X(SSL_CTX_set_options)               \
+    X(SSL_CTX_set_keylog_callback) X(SSL_CTX_set_options)               \
     X(SSL_CTX_set_post_handshake_auth) X(SSL_CTX_set_session_id_context) X(SSL_CTX_set_verify) \
     X(SSL_CTX_use_PrivateKey) X(SSL_CTX_use_PrivateKey_file) X(SSL_CTX_use_certificate)        \
     X(SSL_CTX_use_certificate_chain_file) X(SSL_SESSION_free)                                  \
     X(SSL_SESSION_get_protocol_version) X(SSL_alert_desc_string_long) X(SSL_ctrl)              \
     X(SSL_do_handshake) X(SSL_free) X(SSL_get0_alpn_selected) X(SSL_get0_param)                \
-    X(SSL_get0_peer_certificate) X(SSL_get_SSL_CTX) X(SSL_get_certificate)                     \
+    X(SSL_get0_peer_certificate) X(SSL_get_certificate)                     \
     X(SSL_get_current_cipher) X(SSL_get_error) X(SSL_get_ex_data)                              \
     X(SSL_get_ex_data_X509_STORE_CTX_idx) X(SSL_get_peer_cert_chain) X(SSL_get_verify_result)  \
     X(SSL_get_version) X(SSL_get_wbio) X(SSL_has_pending) X(SSL_load_client_CA_file)           \
@@ -54,6 +56,8 @@ void load_openssl();
     X(X509_LOOKUP_meth_set_get_by_subject) X(X509_LOOKUP_set_method_data)                      \
     X(X509_NAME_add_entry_by_txt) X(X509_NAME_print_ex) X(X509_OBJECT_get0_X509)               \
     X(X509_OBJECT_retrieve_by_subject) X(X509_OBJECT_set1_X509) X(X509_STORE_CTX_get0_cert)    \
+    X(X509_STORE_CTX_get0_current_crl) X(X509_STORE_CTX_set_error) X(X509_verify_cert)         \
+    X(X509_CRL_get0_lastUpdate) X(X509_CRL_get0_nextUpdate) X(X509_CRL_get_issuer)             \
     X(X509_STORE_CTX_get0_untrusted) X(X509_STORE_CTX_get_current_cert)                        \
     X(X509_STORE_CTX_get_error) X(X509_STORE_CTX_get_error_depth)                              \
     X(X509_STORE_CTX_get_ex_data) X(X509_STORE_add_lookup) X(X509_STORE_get0_objects)          \

@@ -1,14 +1,11 @@
 #include "bufio/tls_internal.hpp"
 
 #include <fcntl.h>
-#include <sys/uio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <new>
 
 namespace bufio {
 
@@ -18,13 +15,65 @@ namespace {
     throw TlsError({reason, std::move(text)});
 }
 
-void use_certificate(SSL_CTX* context, const std::string& file, const std::string& key) {
+// Opening a FIFO, or reading a terminal, would block a program that is at work.
+void check_regular(Reason reason, const std::string& file) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+        refuse(reason, file + " is not a regular file: reading it now could block");
+}
+
+// The answer to OpenSSL's question for the pass phrase of a key. By itself it would ask on
+// standard input where there is no terminal.
+struct PassPhrase {
+    bool may_ask;  // somebody may be there to answer
+    bool wanted = false;
+    bool asked = false;
+
+    static int answer(char* to, int size, int for_writing, void* data) noexcept {
+        auto& self = *static_cast<PassPhrase*>(data);
+        self.wanted = true;
+        if (!self.may_ask || !Fd(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC))) return -1;
+        self.asked = true;
+        return PEM_def_callback(to, size, for_writing, nullptr);
+    }
+};
+
+// OpenSSL's words for a file without what is looked for in it are "no start line" and, of its
+// decoders, "unsupported".
+bool lacks_contents() {
+    const int code = ERR_GET_REASON(ERR_peek_error());
+    return code == PEM_R_NO_START_LINE || code == ERR_R_UNSUPPORTED;
+}
+
+std::string key_problem(const PassPhrase& phrase) {
+    if (phrase.wanted && !phrase.asked)
+        return phrase.may_ask
+                   ? " is encrypted, and there is no terminal to ask for its pass phrase"
+                   : " is encrypted, and a reload can't ask for its pass phrase";
+    return lacks_contents() ? " holds no private key" : ": " + openssl_reason();
+}
+
+void use_key(SSL_CTX* context, const std::string& file, bool unattended) {
+    PassPhrase phrase{!unattended};
+    SSL_CTX_set_default_passwd_cb(context, PassPhrase::answer);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &phrase);
+    const int result = SSL_CTX_use_PrivateKey_file(context, file.c_str(), SSL_FILETYPE_PEM);
+    SSL_CTX_set_default_passwd_cb(context, nullptr);
+    SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
+    if (result != 1) refuse(Reason::own_certificate, "key " + file + key_problem(phrase));
+}
+
+void use_certificate(SSL_CTX* context, const std::string& file, const std::string& key,
+                     bool unattended = false) {
+    const std::string& key_file = key.empty() ? file : key;
+    if (unattended) check_regular(Reason::own_certificate, file);
+    if (unattended) check_regular(Reason::own_certificate, key_file);
     ERR_clear_error();
     if (SSL_CTX_use_certificate_chain_file(context, file.c_str()) != 1)
-        refuse(Reason::own_certificate, "certificate " + file + ": " + openssl_reason());
-    const std::string& key_file = key.empty() ? file : key;
-    if (SSL_CTX_use_PrivateKey_file(context, key_file.c_str(), SSL_FILETYPE_PEM) != 1)
-        refuse(Reason::own_certificate, "key " + key_file + ": " + openssl_reason());
+        refuse(Reason::own_certificate,
+               "certificate " + file +
+                   (lacks_contents() ? " holds no certificate" : ": " + openssl_reason()));
+    use_key(context, key_file, unattended);
     if (SSL_CTX_check_private_key(context) != 1)
         refuse(Reason::own_certificate,
                "key " + key_file + " is not that of certificate " + file);
@@ -74,7 +123,10 @@ int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* na
 // by hash.
 void trust_system(SSL_CTX* context) {
     const char* const named = std::getenv(X509_get_default_cert_file_env());
-    if (named && *named) check_access(named);
+    if (named && *named) {
+        check_access(named);
+        check_regular(Reason::trust, named);
+    }
     SSL_CTX_set_default_verify_dir(context);
     static X509_LOOKUP_METHOD* const method = [] {
         auto* const made = needed(X509_LOOKUP_meth_new("file, once it is needed"));
@@ -92,7 +144,7 @@ void check_revocation(SSL_CTX* context, const std::string& file) {
     X509_LOOKUP* const lookup = needed(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
     if (X509_load_crl_file(lookup, file.c_str(), X509_FILETYPE_PEM) < 1)
         refuse(Reason::trust, "revocation list " + file + ": " + openssl_reason());
-    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
+    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 
 // The wire form of ALPN: each name behind a byte that counts it.
@@ -109,19 +161,15 @@ void offer_alpn(SSL_CTX* context, const std::vector<std::string>& protocols) {
                             static_cast<unsigned>(wire.size()));
 }
 
-// One write for each line: several programs may append to the file.
-void log_key(const SSL* ssl, const char* line) noexcept {
-    const auto* const file = static_cast<Fd*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
-    char end[] = "\n";
-    const iovec whole[] = {{const_cast<char*>(line), std::strlen(line)}, {end, 1}};
-    [[maybe_unused]] const ssize_t written = ::writev(file->get(), whole, 2);
-}
-
+// The log is written in the loop: it must not block, neither when it is opened nor later.
 void keep_key_log(TlsState& state, const std::string& file) {
-    state.key_log.reset(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-    if (!state.key_log)
-        refuse(Reason::tls, system_end(Reason::tls, "key log " + file, errno).text);
-    if (SSL_CTX_set_app_data(state.ctx.get(), &state.key_log) != 1) throw std::bad_alloc();
+    const std::string what = "key log " + file;
+    struct stat status {};
+    if (::stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
+        refuse(Reason::output, what + " is a FIFO, but has to be a file");
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    state.key_log.reset(::open(file.c_str(), flags, 0600));
+    if (!state.key_log) refuse(Reason::output, system_end(Reason::output, what, errno).text);
     SSL_CTX_set_keylog_callback(state.ctx.get(), log_key);
 }
 
@@ -144,6 +192,7 @@ SslCtx new_context(bool client) {
 std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
     auto state = std::make_shared<TlsState>(TlsState{new_context(true), true, options});
     SSL_CTX* const ctx = state->ctx.get();
+    SSL_CTX_set_cert_verify_callback(ctx, verify_chain, nullptr);
     SSL_CTX_set_cert_cb(ctx, note_demand, nullptr);
     SSL_CTX_set_post_handshake_auth(ctx, 1);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
@@ -156,10 +205,16 @@ std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
 std::shared_ptr<TlsState> new_server() {
     auto state = std::make_shared<TlsState>(TlsState{new_context(false)});
     SSL_CTX* const ctx = state->ctx.get();
+    SSL_CTX_set_cert_verify_callback(ctx, verify_chain, nullptr);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     const unsigned char id[] = "yodel";
     SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1);
     return state;
+}
+
+void check_name(const std::string& name) {
+    if (!name.empty() && certified_name(name).empty())
+        refuse(Reason::tls, name + " is neither a host name nor an address");
 }
 
 void demand_certificates(SSL_CTX* context, const std::string& authorities) {
@@ -172,6 +227,8 @@ void demand_certificates(SSL_CTX* context, const std::string& authorities) {
 }  // namespace
 
 TlsContext TlsContext::client(const TlsClientOptions& options) {
+    check_name(options.server_name);
+    check_name(options.verify_name);
     auto state = new_client(options);
     SSL_CTX* const ctx = state->ctx.get();
     const bool by_chain = options.verify && options.pins.empty();
@@ -190,7 +247,8 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
 
 TlsContext TlsContext::server(const TlsServerOptions& options) {
     auto state = new_server();
-    use_certificate(state->ctx.get(), options.certificate, options.key);
+    use_certificate(state->ctx.get(), options.certificate, options.key, options.unattended);
+    if (options.unattended) check_regular(Reason::trust, options.client_ca);
     if (!options.client_ca.empty()) demand_certificates(state->ctx.get(), options.client_ca);
     return TlsContext(std::move(state));
 }

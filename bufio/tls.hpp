@@ -37,16 +37,22 @@ struct TlsClientOptions {
     bool verify = true;             // the chain and the name
     std::string server_name;        // sent as SNI; empty: the host
     std::string verify_name;        // what the certificate must name; empty: the host
-    std::string crl_file;           // PEM: certificates revoked by their authority
-    std::string key_log_file;       // the connections' secrets are appended, for analysers
-    int min_version = 0;            // 0x0303 for TLS 1.2, 0x0304 for TLS 1.3
-    int max_version = 0;            // likewise; 0: the latest
+    // PEM: the revocation lists of all authorities of the chain, the root's own included.
+    std::string crl_file;
+    // The connections' secrets are appended, for analysers. Not a FIFO. A line that can't be
+    // written ends the handshake with Reason::output.
+    std::string key_log_file;
+    int min_version = 0;  // 0x0303 for TLS 1.2, 0x0304 for TLS 1.3
+    int max_version = 0;  // likewise; 0: the latest
 };
 
 struct TlsServerOptions {
     std::string certificate;  // PEM file with its chain
     std::string key;          // PEM file; empty: in the certificate's
     std::string client_ca;    // PEM file; not empty: clients must show a certificate by these
+    // Nothing may block, as it would at a reload: no pass phrase is asked for, and no FIFO is
+    // waited for.
+    bool unattended = false;
 };
 
 struct TlsState;
@@ -64,7 +70,8 @@ public:
     static TlsContext self_signed_server(const std::string& client_ca = {});
 
     // The host is what the user named: it is sent as SNI, and verified, unless the options
-    // name another.
+    // name another. Empty: this host, over a unix-domain socket. Throws TlsError if it is
+    // neither an address nor a name (bufio/host_name.hpp).
     std::unique_ptr<Transport> connect(Fd socket, const std::string& host) const;
     std::unique_ptr<Transport> accept(Fd socket) const;
 

@@ -1,6 +1,7 @@
 #include "bufio/tls_internal.hpp"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -18,8 +19,23 @@ std::string contents(BIO* bio) {
     return {bytes, static_cast<std::size_t>(std::max(count, 0L))};
 }
 
-std::string join(const std::string& list, const std::string& item) {
-    return list.empty() ? item : list + ", " + item;
+// Peers choose the texts in their certificates: each is cut after so many bytes, and not inside
+// a character of UTF-8.
+std::string clipped(const std::string& text) {
+    std::size_t size = 255;
+    if (text.size() <= size) return text;
+    while (size > 252 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
+    return text.substr(0, size) + "...";
+}
+
+// The first few, and how many more there are.
+std::string list_text(const std::vector<std::string>& items) {
+    constexpr std::size_t most = 3;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(items.size(), most); ++i)
+        list += (i == 0 ? "" : ", ") + items[i];
+    if (items.size() <= most) return list;
+    return list + " and " + std::to_string(items.size() - most) + " more";
 }
 
 // Certificates come from anybody: an address in one may have any length.
@@ -32,38 +48,60 @@ std::string address_text(const ASN1_OCTET_STRING* address) {
                        sizeof text);
 }
 
+std::string text_of(const ASN1_STRING* string) {
+    const auto* const bytes = reinterpret_cast<const char*>(ASN1_STRING_get0_data(string));
+    return clipped({bytes, static_cast<std::size_t>(ASN1_STRING_length(string))});
+}
+
 // The names that a certificate is for.
-std::string names_text(const X509* certificate) {
-    std::string list;
+std::vector<std::string> names_of(const GENERAL_NAMES* names) {
+    std::vector<std::string> list;
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
+        const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names, i);
+        if (name->type == GEN_IPADD) list.push_back(address_text(name->d.iPAddress));
+        if (name->type == GEN_DNS) list.push_back(text_of(name->d.dNSName));
+    }
+    return list;
+}
+
+// A host in the subject does not count (RFC 9525), which surprises owners of old certificates.
+std::string mismatch(const X509* certificate, const std::string& host) {
     const Names names(static_cast<GENERAL_NAMES*>(
         X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
-    for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
-        const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
-        if (name->type == GEN_IPADD) list = join(list, address_text(name->d.iPAddress));
-        if (name->type != GEN_DNS) continue;
-        const auto* const text =
-            reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName));
-        list =
-            join(list, {text, static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName))});
+    if (!names)
+        return "names no host: it has no subject alternative name, and its subject " +
+               name_text(X509_get_subject_name(certificate)) + " is not looked at";
+    const std::vector<std::string> list = names_of(names.get());
+    if (list.empty())
+        return "names no host: its subject alternative name holds no DNS name and no address";
+    return "is for " + list_text(list) + ", not for " + host;
+}
+
+std::string issuer_text(const X509* certificate) {
+    return name_text(X509_get_issuer_name(certificate));
+}
+
+std::string list_fault(int error, const X509_CRL* list) {
+    const std::string what =
+        "can't be checked: the revocation list of " + name_text(X509_CRL_get_issuer(list));
+    switch (error) {
+    case X509_V_ERR_CRL_HAS_EXPIRED:
+        return what + " expired on " + date_text(X509_CRL_get0_nextUpdate(list));
+    case X509_V_ERR_CRL_NOT_YET_VALID:
+        return what + " is not valid before " + date_text(X509_CRL_get0_lastUpdate(list));
+    case X509_V_ERR_CRL_SIGNATURE_FAILURE: return what + " is not signed by it";
+    default: return what + " is refused: " + X509_verify_cert_error_string(error);
     }
-    return list.empty() ? name_text(X509_get_subject_name(certificate)) : list;
 }
 
-bool lacks_authority(int error) {
-    return error == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN ||
-           error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
-           error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
-}
-
-std::string fault(int error, const X509* certificate, const std::string& host) {
+std::string own_fault(int error, const X509* certificate, const std::string& host) {
     switch (error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
         return "expired on " + date_text(X509_get0_notAfter(certificate));
     case X509_V_ERR_CERT_NOT_YET_VALID:
         return "is not valid before " + date_text(X509_get0_notBefore(certificate));
     case X509_V_ERR_HOSTNAME_MISMATCH:
-    case X509_V_ERR_IP_ADDRESS_MISMATCH:
-        return "is for " + names_text(certificate) + ", not for " + host;
+    case X509_V_ERR_IP_ADDRESS_MISMATCH: return mismatch(certificate, host);
     case X509_V_ERR_CERT_REVOKED: return "is revoked";
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return "is self-signed";
     default: return std::string("is refused: ") + X509_verify_cert_error_string(error);
@@ -85,7 +123,7 @@ std::string name_text(const X509_NAME* name) {
     const unsigned long flags =
         XN_FLAG_ONELINE & ~static_cast<unsigned long>(ASN1_STRFLGS_ESC_MSB);
     X509_NAME_print_ex(out.get(), name, 0, flags & ~static_cast<unsigned long>(XN_FLAG_SPC_EQ));
-    return contents(out.get());
+    return clipped(contents(out.get()));
 }
 
 std::string date_text(const ASN1_TIME* time) {
@@ -111,23 +149,33 @@ std::string pin_of(EVP_PKEY* key) {
     return "sha256//" + std::string(reinterpret_cast<char*>(base64));
 }
 
-bool is_address(const std::string& host) {
-    in6_addr room;
-    return ::inet_pton(AF_INET, host.c_str(), &room) == 1 ||
-           ::inet_pton(AF_INET6, host.c_str(), &room) == 1;
+bool lacks_issuer(int error) {
+    return error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
+           error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
+           error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
 }
 
 bool lacks_trust(int error) {
-    return lacks_authority(error) || error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
+    return lacks_issuer(error) || error == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN ||
+           error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
 }
 
-std::string objection(int error, int depth, const X509* certificate, const std::string& host) {
-    if (error == X509_V_OK) return {};
-    if (lacks_authority(error))
-        return "is by an authority that is not trusted here: " +
-               name_text(X509_get_issuer_name(certificate));
-    const std::string what = fault(error, certificate, host);
-    if (depth == 0) return what;
+std::string objection(const Fault& fault, const TlsClientOptions& options,
+                      const std::string& host) {
+    const X509* const certificate = fault.certificate;
+    if (fault.error == X509_V_OK) return {};
+    if (fault.error == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN)
+        return "is by an authority that is not trusted here: " + issuer_text(certificate);
+    if (lacks_issuer(fault.error))
+        return "came without the certificate of its issuer " + issuer_text(certificate) +
+               ", an intermediate or an authority that is not trusted here";
+    if (fault.error == X509_V_ERR_UNABLE_TO_GET_CRL)
+        return "can't be checked: there is no revocation list of " + issuer_text(certificate) +
+               " in --crl " + options.crl_file;
+    if (fault.list && fault.error != X509_V_ERR_CERT_REVOKED)
+        return list_fault(fault.error, fault.list);
+    const std::string what = own_fault(fault.error, certificate, host);
+    if (fault.depth == 0) return what;
     return "is by " + name_text(X509_get_subject_name(certificate)) + ", whose own " + what;
 }
 

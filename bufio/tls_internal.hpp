@@ -1,6 +1,7 @@
 // What the parts of TLS share.  Only bufio/tls*.cpp and a fuzz target include this, or OpenSSL.
 #pragma once
 
+#include "bufio/host_name.hpp"
 #include "bufio/openssl.hpp"
 #include "bufio/tls.hpp"
 
@@ -37,33 +38,48 @@ struct TlsState {
     SslCtx ctx;
     bool client = false;
     TlsClientOptions options{};  // of a client
-    Fd key_log{};                // empty: none is kept; else OpenSSL's context points to it
+    Fd key_log{};                // empty: none is kept
     // Of the last connection to each host, for the next one to resume; null: there is none.
     std::map<std::string, SslSession> sessions{};
 };
 
 std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
                                               const std::string& host);
-// Wants an SSL of such a transport to belong to: what OpenSSL finds wrong with the certificate
-// of its peer, a session to resume, a demand for our own certificate. OpenSSL, which calls
-// them, can't be left by an exception.
+// OpenSSL calls these for an SSL that belongs to such a transport; no exception may leave them.
+// Verifies the certificate of the peer. OpenSSL goes on after each fault, so that all are
+// found, and any one refuses the certificate.
+int verify_chain(X509_STORE_CTX* store, void*) noexcept;
 int note_verification(int accepted, X509_STORE_CTX* store) noexcept;
+// A session to resume, and a demand for our own certificate.
 int note_session(SSL* ssl, SSL_SESSION* session) noexcept;
 int note_demand(SSL* ssl, void*) noexcept;
+// A line for the key log. A failure to write it fails the handshake.
+void log_key(const SSL* ssl, const char* line) noexcept;
 
 // OpenSSL's word for the error it noted first, and no more of its list.
 std::string openssl_reason();
 
 // sha256//BASE64 of a public key.
 std::string pin_of(EVP_PKEY* key);
-std::string name_text(const X509_NAME* name);
+std::string name_text(const X509_NAME* name);  // clipped
 std::string date_text(const ASN1_TIME* time);
-bool is_address(const std::string& host);
-// Whether OpenSSL's code is that nobody trusted here stands for the certificate.
+
+// Something wrong with a certificate of a chain.
+struct Fault {
+    int error;  // OpenSSL's code
+    int depth;  // in the chain; 0: the peer's own certificate
+    const X509* certificate;
+    const X509_CRL* list = nullptr;  // the revocation list concerned, if it is one
+};
+// The fault is that no authority trusted here stands for the certificate.
 bool lacks_trust(int error);
-// What is wrong with the certificate by OpenSSL's code, as the end of a sentence that begins
-// with whose it is; empty if nothing is.
-std::string objection(int error, int depth, const X509* certificate, const std::string& host);
+// The same, where the chain that the peer sent ends before an authority.
+bool lacks_issuer(int error);
+// A clause that goes on after the name of the certificate; empty if nothing is wrong.
+std::string objection(const Fault& fault, const TlsClientOptions& options,
+                      const std::string& host);
+// The most certificates of a chain that are described.
+constexpr int longest_chain = 10;
 // By the key itself, for `localhost` and the loopback addresses, a year from now.
 Certificate make_certificate(EVP_PKEY* key);
 

@@ -1,9 +1,11 @@
 #include "bufio/tls_internal.hpp"
 
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <exception>
 
 namespace bufio {
@@ -74,6 +76,16 @@ BIO* new_bio(Socket& socket) {
     return bio;
 }
 
+// One write for each line: several programs may append to the file. The error, or 0.
+int append_line(int fd, const char* line) {
+    char end[] = "\n";
+    const std::size_t size = std::strlen(line) + 1;
+    const iovec whole[] = {{const_cast<char*>(line), size - 1}, {end, 1}};
+    const ssize_t written = ::writev(fd, whole, 2);
+    if (written < 0) return errno;
+    return static_cast<std::size_t>(written) == size ? 0 : ENOSPC;
+}
+
 bool names_our_certificate(int alert) {
     switch (alert) {
     case SSL_AD_BAD_CERTIFICATE:
@@ -101,12 +113,14 @@ bool is_alert(int code) {
     return code >= SSL_AD_REASON_OFFSET && code < SSL_AD_REASON_OFFSET + 256;
 }
 
-// What a certificate can name: no scope of an address, no final dot. A unix-domain socket,
-// which has no host, is on this one.
-std::string certified_name(const std::string& host) {
-    std::string name = host.substr(0, host.find('%'));
-    if (!name.empty() && name.back() == '.') name.pop_back();
-    return name.empty() ? "localhost" : name;
+// A unix-domain socket, which has no host, is on this one. OpenSSL would verify no name at all
+// if it was given an empty one.
+std::string name_of_host(const std::string& host) {
+    if (host.empty()) return "localhost";
+    std::string name = certified_name(host);
+    if (name.empty())
+        throw TlsError({Reason::tls, host + " is neither a host name nor an address"});
+    return name;
 }
 
 class TlsTransport final : public Transport {
@@ -115,7 +129,7 @@ public:
         : socket_{std::move(fd)},
           state_(std::move(state)),
           ssl_(needed(SSL_new(state_->ctx.get()))),
-          host_(certified_name(host)) {
+          host_(name_of_host(host)) {
         BIO* const bio = new_bio(socket_);
         SSL_set_bio(ssl_.get(), bio, bio);
         if (SSL_set_app_data(ssl_.get(), this) != 1) throw std::bad_alloc();
@@ -138,6 +152,11 @@ public:
         return *static_cast<TlsTransport*>(SSL_get_app_data(ssl));
     }
 
+    static TlsTransport& of(X509_STORE_CTX* store) {
+        return of(static_cast<const SSL*>(
+            X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())));
+    }
+
     int descriptor() const override { return socket_.fd.get(); }
     bool buffers_input() const override { return SSL_has_pending(ssl_.get()) == 1; }
     const TlsFacts* tls() const override { return &facts_; }
@@ -146,13 +165,18 @@ public:
         ERR_clear_error();
         const int result = SSL_do_handshake(ssl_.get());
         if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+        if (key_log_error_ != 0)
+            return fail(system_end(Reason::output, "key log " + options().key_log_file,
+                                   key_log_error_));
         if (result == 1) {
             ready_ = true;
             learn();
             return check_pin();
         }
         const Moved moved = outcome(result, Reason::tls);
-        return moved.io == Io::end_of_input ? fail(early_end()) : moved;
+        if (moved.io == Io::end_of_input) return fail(early_end());
+        if (moved.io == Io::failed && facts_.subject.empty()) learn_certificate();
+        return moved;
     }
 
     Moved read(char* to, std::size_t size) override {
@@ -179,12 +203,29 @@ public:
 
     // Called by OpenSSL, in a handshake.
 
+    int verify_chain(X509_STORE_CTX* store) {
+        first_fault_ = X509_V_OK;
+        const int result = X509_verify_cert(store);
+        ERR_clear_error();  // or the reason of a fault would hide that the certificate is
+                            // refused
+        if (result <= 0 && first_fault_ == X509_V_OK) note_fault(store);
+        if (first_fault_ == X509_V_OK) return result;
+        X509_STORE_CTX_set_error(store, first_fault_);  // which the alert names to the peer
+        return 0;
+    }
+
     void note_fault(X509_STORE_CTX* store) {
+        if (first_fault_ == X509_V_OK) first_fault_ = X509_STORE_CTX_get_error(store);
         try {
             learn_fault(store);
         } catch (...) {
             thrown_ = std::current_exception();
         }
+    }
+
+    void log_key(const char* line) {
+        const int error = append_line(state_->key_log.get(), line);
+        if (error != 0) key_log_error_ = error;
     }
 
     // It has had its place since resume().
@@ -197,13 +238,14 @@ private:
 
     void start_client() {
         const std::string sni =
-            options().server_name.empty() ? host_ : certified_name(options().server_name);
+            options().server_name.empty() ? host_ : name_of_host(options().server_name);
         if (!is_address(sni))
             SSL_ctrl(ssl_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
                      const_cast<char*>(sni.c_str()));
-        if (!options().verify_name.empty()) host_ = certified_name(options().verify_name);
+        if (!options().verify_name.empty()) host_ = name_of_host(options().verify_name);
         X509_VERIFY_PARAM* const verify = SSL_get0_param(ssl_.get());
-        X509_VERIFY_PARAM_set_hostflags(verify, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+        X509_VERIFY_PARAM_set_hostflags(verify, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+                                                    X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
         if (X509_VERIFY_PARAM_set1_ip_asc(verify, host_.c_str()) != 1 &&
             X509_VERIFY_PARAM_set1_host(verify, host_.c_str(), 0) != 1)
             throw std::bad_alloc();
@@ -299,26 +341,42 @@ private:
         unsigned int size = 0;
         SSL_get0_alpn_selected(ssl_.get(), &protocol, &size);
         facts_.alpn.assign(reinterpret_cast<const char*>(protocol), size);
+        learn_certificate();
+    }
+
+    void learn_certificate() {
         const X509* const certificate = SSL_get0_peer_certificate(ssl_.get());
         if (!certificate) return;
         learn(certificate, SSL_get_peer_cert_chain(ssl_.get()));
         // A resumed session has been judged when it began.
         if (facts_.resumed)
-            facts_.unverified = objection(static_cast<int>(SSL_get_verify_result(ssl_.get())),
-                                          0, certificate, host_);
+            add(Fault{static_cast<int>(SSL_get_verify_result(ssl_.get())), 0, certificate});
     }
 
     void learn_fault(X509_STORE_CTX* store) {
-        learn(X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store));
-        const int error = X509_STORE_CTX_get_error(store);
-        facts_.untrusted = lacks_trust(error);
-        facts_.unverified = objection(error, X509_STORE_CTX_get_error_depth(store),
-                                      X509_STORE_CTX_get_current_cert(store), host_);
+        if (facts_.subject.empty())
+            learn(X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store));
+        add(Fault{X509_STORE_CTX_get_error(store), X509_STORE_CTX_get_error_depth(store),
+                  X509_STORE_CTX_get_current_cert(store),
+                  X509_STORE_CTX_get0_current_crl(store)});
+    }
+
+    // The want of an issuer is found twice, and that of its revocation list follows from it.
+    void add(const Fault& fault) {
+        const bool trust = lacks_trust(fault.error);
+        if (facts_.untrusted && (trust || fault.error == X509_V_ERR_UNABLE_TO_GET_CRL)) return;
+        const std::string text = objection(fault, options(), host_);
+        if (text.empty() || facts_.unverified.find(text) != std::string::npos) return;
+        facts_.unverified += (facts_.unverified.empty() ? "" : "; it also ") + text;
+        ++facts_.faults;
+        facts_.untrusted |= trust;
+        facts_.incomplete |= lacks_issuer(fault.error);
     }
 
     void learn(const X509* certificate, const STACK_OF(X509) * chain) {
         facts_.subject = name_text(X509_get_subject_name(certificate));
         facts_.issuer = name_text(X509_get_issuer_name(certificate));
+        facts_.not_before = date_text(X509_get0_notBefore(certificate));
         facts_.not_after = date_text(X509_get0_notAfter(certificate));
         int days = 0;
         int seconds = 0;
@@ -326,11 +384,14 @@ private:
         facts_.days_left = seconds < 0 ? days - 1 : days;
         facts_.pin = pin_of(X509_get0_pubkey(certificate));
         facts_.chain.clear();
-        for (int i = 0; i < sk_X509_num(chain); ++i) {
+        const int count = sk_X509_num(chain);
+        for (int i = 0; i < std::min(count, longest_chain); ++i) {
             const X509* const link = sk_X509_value(chain, i);
             facts_.chain.push_back(name_text(X509_get_subject_name(link)) + ", until " +
                                    date_text(X509_get0_notAfter(link)));
         }
+        if (count > longest_chain)
+            facts_.chain.push_back(std::to_string(count - longest_chain) + " more");
     }
 
     // A pinned key stands in for a chain of certificates; another key is refused in any case.
@@ -341,6 +402,8 @@ private:
             return fail({Reason::pin, "the public key of " + host_ +
                                           " is not the pinned one but " + facts_.pin});
         facts_.unverified.clear();
+        facts_.faults = 0;
+        facts_.untrusted = facts_.incomplete = false;
         return {Io::done};
     }
 
@@ -349,7 +412,9 @@ private:
     Ssl ssl_;
     std::string host_;  // that the peer's certificate must name
     TlsFacts facts_;
-    std::exception_ptr thrown_;  // in a call by OpenSSL
+    std::exception_ptr thrown_;    // in a call by OpenSSL
+    int first_fault_ = X509_V_OK;  // OpenSSL's code
+    int key_log_error_ = 0;        // errno of a write to the key log
     bool ready_ = false;
     bool demanded_ = false;  // the peer wants to see a certificate of ours
 };
@@ -361,13 +426,16 @@ std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, F
     return std::make_unique<TlsTransport>(std::move(state), std::move(socket), host);
 }
 
-int note_verification(int accepted, X509_STORE_CTX* store) noexcept {
-    if (accepted == 1) return accepted;
-    const auto* const ssl = static_cast<const SSL*>(
-        X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
-    TlsTransport::of(ssl).note_fault(store);
-    return accepted;
+int verify_chain(X509_STORE_CTX* store, void*) noexcept {
+    return TlsTransport::of(store).verify_chain(store);
 }
+
+int note_verification(int accepted, X509_STORE_CTX* store) noexcept {
+    if (accepted != 1) TlsTransport::of(store).note_fault(store);
+    return 1;
+}
+
+void log_key(const SSL* ssl, const char* line) noexcept { TlsTransport::of(ssl).log_key(line); }
 
 int note_session(SSL* ssl, SSL_SESSION* session) noexcept {
     TlsTransport::of(ssl).note_session(session);

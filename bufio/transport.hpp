@@ -20,19 +20,23 @@ struct Moved {
     std::size_t count = 0;  // bytes, with `done`
 };
 
-// The facts of a TLS connection, for display; what the peer chose is as it sent it.
+// The facts of a TLS connection, for display, also of one that was refused. Text that the peer
+// chose is as it sent it, but for its length, which is bounded here.
 struct TlsFacts {
     std::string version;
     std::string cipher;
     std::string alpn;
     std::string subject;  // of the peer's certificate; empty: it has shown none
     std::string issuer;
+    std::string not_before;          // ISO date
     std::string not_after;           // ISO date
     long days_left = 0;              // until then; negative: expired
-    std::vector<std::string> chain;  // subject and end of all certificates shown, its own first
+    std::vector<std::string> chain;  // subject and end of the certificates shown, its own first
     std::string pin;                 // sha256//BASE64 of its public key
-    std::string unverified;  // empty: the certificate was verified; else why it would not be
-    bool untrusted = false;  // unverified, for want of an authority that is trusted here
+    std::string unverified;   // empty: the certificate was verified; else all that is wrong
+    int faults = 0;           // the number of things wrong with it
+    bool untrusted = false;   // one of them: no authority that is trusted here stands for it
+    bool incomplete = false;  // that, and the peer has not sent the issuer's certificate
     bool resumed = false;
 };
 

@@ -83,7 +83,7 @@ Identity Certificates::make(const std::string& name, const Wish& wish) {
     add_extension(it, signer, NID_subject_key_identifier, "hash");
     const bool leaf = !wish.names.empty();
     add_extension(it, signer, NID_basic_constraints, leaf ? "CA:FALSE" : "critical,CA:TRUE");
-    if (leaf) add_extension(it, signer, NID_subject_alt_name, wish.names);
+    if (leaf && wish.named) add_extension(it, signer, NID_subject_alt_name, wish.names);
     X509_sign(it, issuer_key ? issuer_key.get() : key.get(), EVP_sha256());
     PEM_write_X509(open(made.certificate, "w").get(), it);
     PEM_write_PrivateKey(open(made.key, "w").get(), key.get(), nullptr, nullptr, 0, nullptr,
@@ -92,13 +92,13 @@ Identity Certificates::make(const std::string& name, const Wish& wish) {
 }
 
 std::string Certificates::revoke(const Identity& authority,
-                                 const std::vector<Identity>& revoked) {
+                                 const std::vector<Identity>& revoked, long from, long until) {
     const X509Ptr issuer = read_certificate(authority.certificate);
     const Crl list(X509_CRL_new());
     X509_CRL_set_version(list.get(), X509_CRL_VERSION_2);
     X509_CRL_set_issuer_name(list.get(), X509_get_subject_name(issuer.get()));
     ASN1_TIME* const time = ASN1_TIME_new();
-    X509_CRL_set1_lastUpdate(list.get(), X509_gmtime_adj(time, -60));
+    X509_CRL_set1_lastUpdate(list.get(), X509_gmtime_adj(time, from));
     for (const Identity& identity : revoked) {
         const X509Ptr certificate = read_certificate(identity.certificate);
         X509_REVOKED* const entry = X509_REVOKED_new();
@@ -106,7 +106,7 @@ std::string Certificates::revoke(const Identity& authority,
         X509_REVOKED_set_revocationDate(entry, time);
         X509_CRL_add0_revoked(list.get(), entry);
     }
-    X509_CRL_set1_nextUpdate(list.get(), X509_gmtime_adj(time, 86400));
+    X509_CRL_set1_nextUpdate(list.get(), X509_gmtime_adj(time, until));
     ASN1_TIME_free(time);
     X509_CRL_sign(list.get(), read_key(authority.key).get(), EVP_sha256());
     const std::string file = path("crl" + std::to_string(++serial_) + ".pem");

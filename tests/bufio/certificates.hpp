@@ -22,6 +22,7 @@ public:
 
     struct Wish {
         std::string names = "DNS:localhost,IP:127.0.0.1";  // empty: an authority
+        bool named = true;                                 // false: a leaf without such names
         long from = -3600;                                 // seconds from now
         long until = 10 * 86400 + 3600;                    // likewise
         const Identity* issuer = nullptr;                  // null: self-signed
@@ -29,8 +30,9 @@ public:
     Identity make(const std::string& name, const Wish& wish);
     Identity authority(const std::string& name) { return make(name, {.names = ""}); }
 
-    // A list by the authority of what it has revoked: a file.
-    std::string revoke(const Identity& authority, const std::vector<Identity>& revoked);
+    // A list by the authority of what it has revoked: a file. The times are seconds from now.
+    std::string revoke(const Identity& authority, const std::vector<Identity>& revoked,
+                       long from = -60, long until = 86400);
     // A directory with links by hash, as c_rehash makes it.
     std::string hashed(const std::vector<Identity>& trusted);
     // A file with the contents of all.

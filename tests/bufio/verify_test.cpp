@@ -4,6 +4,8 @@
 #include "tests/bufio/certificates.hpp"
 #include "tests/bufio/fixture.hpp"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -167,9 +169,56 @@ TEST_CASE("verify: what is wrong with a certificate is told, and of which") {
             files.make("127.0.0.1", {.names = "DNS:127.0.0.1", .issuer = &w.ca}), "127.0.0.1");
         said = "not for 127.0.0.1";
     }
-    SECTION("by an authority not trusted") {
+    SECTION("by an issuer that is neither trusted nor shown") {
         outcome = w.talk_to(files.make("localhost", {.issuer = &w.stranger}));
-        said = "is by an authority that is not trusted here: CN=Stranger";
+        said = "came without the certificate of its issuer CN=Stranger, an intermediate or an "
+               "authority that is not trusted here";
+        CHECK(outcome.facts.incomplete);
+    }
+    SECTION("for no host, with a name only where names are no longer looked for") {
+        outcome = w.talk_to(files.make("localhost", {.named = false, .issuer = &w.ca}));
+        said =
+            "names no host: it has no subject alternative name, and its subject CN=localhost "
+            "is not looked at";
+    }
+    SECTION("for an address in that place") {
+        outcome =
+            w.talk_to(files.make("127.0.0.1", {.named = false, .issuer = &w.ca}), "127.0.0.1");
+        said = "names no host: it has no subject alternative name";
+    }
+    SECTION("for a mail address") {
+        outcome = w.talk_to(files.make("x", {.names = "email:a@localhost", .issuer = &w.ca}));
+        said = "names no host: its subject alternative name holds no DNS name and no address";
+    }
+    SECTION("for more hosts than a sentence can name") {
+        std::string names = "DNS:a.example";
+        for (int i = 1; i < 500; ++i) names += ",DNS:host" + std::to_string(i) + ".example";
+        outcome = w.talk_to(files.make("many", {.names = names, .issuer = &w.ca}));
+        said = "is for a.example, host1.example, host2.example and 497 more, not for localhost";
+    }
+    SECTION("for a host with a long name") {
+        outcome = w.talk_to(
+            files.make("long", {.names = "DNS:" + std::string(20000, 'x'), .issuer = &w.ca}));
+        said = "xxx..., not for localhost";
+        CHECK(outcome.end.text.size() < 400);
+    }
+    SECTION("expired and not trusted") {
+        outcome = w.talk_to(files.make("localhost", {.from = -9 * day, .until = -2 * day}));
+        said = "the certificate of localhost is self-signed; it also expired on 20";
+        CHECK(outcome.facts.untrusted);
+        CHECK(outcome.facts.days_left < 0);
+        CHECK(outcome.facts.faults == 2);
+    }
+    SECTION("expired, for another host, and by an authority not trusted") {
+        Identity shown = files.make("x", {.names = "DNS:other.example",
+                                          .from = -9 * day,
+                                          .until = -2 * day,
+                                          .issuer = &w.stranger});
+        shown.certificate = files.bundle({shown.certificate, w.stranger.certificate});
+        outcome = w.talk_to(shown);
+        said = "is by an authority that is not trusted here: CN=Stranger; it also is for "
+               "other.example, not for localhost; it also expired on 20";
+        CHECK(outcome.facts.faults == 3);
     }
     SECTION("by an authority not trusted that is shown") {
         Identity shown = files.make("localhost", {.issuer = &w.stranger});
@@ -190,6 +239,9 @@ TEST_CASE("verify: what is wrong with a certificate is told, and of which") {
     mentions(outcome.end.text, said);
     CHECK_FALSE(outcome.facts.unverified.empty());
     CHECK_FALSE(outcome.facts.pin.empty());
+    CHECK_FALSE(outcome.facts.issuer.empty());
+    CHECK(outcome.facts.not_before < outcome.facts.not_after);
+    CHECK_FALSE(outcome.facts.chain.empty());
     mentions(outcome.server_end.text, "TLS alert: ");
 }
 
@@ -311,6 +363,52 @@ TEST_CASE("verify: a revoked certificate is refused") {
     CHECK_FALSE(talk(TlsContext::client(options), w.server(w.good)).end);
 }
 
+TEST_CASE("verify: the whole chain is checked against the revocation lists") {
+    World& w = world();
+    const Identity middle = w.files.make("Middle", {.names = "", .issuer = &w.ca});
+    Identity shown = w.files.make("localhost", {.issuer = &middle});
+    const std::string of_leaf = w.files.revoke(middle, {});
+    const Identity namesake = w.files.authority("Middle");
+    std::vector<std::string> lists;
+    std::string said;
+    SECTION("all are good") { lists = {w.files.revoke(w.ca, {w.good}), of_leaf}; }
+    SECTION("the leaf is revoked") {
+        lists = {w.files.revoke(w.ca, {}), w.files.revoke(middle, {shown})};
+        said = "the certificate of localhost is revoked";
+    }
+    SECTION("the intermediate is revoked") {
+        lists = {w.files.revoke(w.ca, {middle}), of_leaf};
+        said = "the certificate of localhost is by CN=Middle, whose own is revoked";
+    }
+    SECTION("the root's list is missing") {
+        lists = {of_leaf};
+        said = "there is no revocation list of CN=Test Authority in --crl ";
+    }
+    SECTION("the intermediate's list is missing") {
+        lists = {w.files.revoke(w.ca, {})};
+        said = "there is no revocation list of CN=Middle in --crl ";
+    }
+    SECTION("a list has expired") {
+        lists = {w.files.revoke(w.ca, {}), w.files.revoke(middle, {}, -9 * day, -2 * day)};
+        said = "the revocation list of CN=Middle expired on 20";
+    }
+    SECTION("a list is not yet valid") {
+        lists = {w.files.revoke(w.ca, {}), w.files.revoke(middle, {}, 2 * day, 9 * day)};
+        said = "the revocation list of CN=Middle is not valid before 20";
+    }
+    SECTION("a list is signed by a namesake") {
+        lists = {w.files.revoke(w.ca, {}), w.files.revoke(namesake, {})};
+        said = "the revocation list of CN=Middle is not signed by it";
+    }
+    shown.certificate = w.files.bundle({shown.certificate, middle.certificate});
+    TlsClientOptions options = w.trusting();
+    options.crl_file = w.files.bundle(lists);
+    const Outcome outcome = talk(TlsContext::client(options), w.server(shown));
+    CHECK(outcome.end.reason == (said.empty() ? Reason::none : Reason::certificate));
+    mentions(outcome.end.text, said);
+    CHECK(outcome.facts.faults == (said.empty() ? 0 : 1));
+}
+
 TEST_CASE("verify: a hashed directory is trusted") {
     World& w = world();
     TlsClientOptions options;
@@ -387,10 +485,33 @@ TEST_CASE("verify: settings that can't be used are refused with the file's name"
     }
     SECTION("a key log that can't be written") {
         named = options.key_log_file = "/nowhere/keys.log";
+        reason = Reason::output;
+    }
+    SECTION("a key log that is a FIFO, which nobody reads") {
+        named = options.key_log_file = w.files.path("keys.fifo");
+        ::mkfifo(named.c_str(), 0600);
+        reason = Reason::output;
+    }
+    SECTION("a name to verify that is none") {
+        named = options.verify_name = ".test";
         reason = Reason::tls;
     }
+    SECTION("a name to send that is none") {
+        named = options.server_name = "local host";
+        reason = Reason::tls;
+    }
+    SECTION("a certificate without its key") {
+        named = options.certificate = w.good.certificate;
+        reason = Reason::own_certificate;
+        named += " holds no private key";
+    }
+    SECTION("a key without its certificate") {
+        named = options.certificate = w.good.key;
+        reason = Reason::own_certificate;
+        named += " holds no certificate";
+    }
     try {
-        TlsContext::client(options);
+        const TlsContext made = TlsContext::client(options);
         FAIL("accepted");
     } catch (const bufio::TlsError& error) {
         CHECK(error.end().reason == reason);

@@ -1,0 +1,60 @@
+#include "bufio/host_name.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace bufio {
+
+namespace {
+
+bool is_ipv6(const std::string& text) {
+    in6_addr room;
+    return text.find('\0') == text.npos && ::inet_pton(AF_INET6, text.c_str(), &room) == 1;
+}
+
+bool is_ipv4(const std::string& text) {
+    in_addr room;
+    return text.find('\0') == text.npos && ::inet_pton(AF_INET, text.c_str(), &room) == 1;
+}
+
+// Not isalnum(), which knows other letters in other locales.
+bool is_of_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '-' || c == '_';
+}
+
+bool is_label(std::string_view label) {
+    return !label.empty() && label.size() <= 63 &&
+           std::all_of(label.begin(), label.end(), is_of_name);
+}
+
+bool is_name(std::string_view name) {
+    if (name.size() > 253) return false;
+    for (;;) {
+        const std::size_t dot = name.find('.');
+        if (!is_label(name.substr(0, dot))) return false;
+        if (dot == name.npos) return true;
+        name.remove_prefix(dot + 1);
+    }
+}
+
+}  // namespace
+
+bool is_address(const std::string& text) { return is_ipv4(text) || is_ipv6(text); }
+
+std::string certified_name(const std::string& host) {
+    if (is_address(host)) return host;
+    const std::size_t scope = host.find('%');
+    if (scope != host.npos) {
+        const std::string address = host.substr(0, scope);
+        return is_ipv6(address) && scope + 1 < host.size() ? address : std::string();
+    }
+    const bool dotted = !host.empty() && host.back() == '.';
+    const std::string name = host.substr(0, host.size() - (dotted ? 1 : 0));
+    return is_name(name) && !is_address(name) ? name : std::string();
+}
+
+}  // namespace bufio

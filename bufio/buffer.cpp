@@ -6,6 +6,13 @@
 
 namespace bufio {
 
+namespace {
+
+// A buffer below so many bytes is not made smaller.
+constexpr std::size_t large = 64 * 1024;
+
+}  // namespace
+
 bool Buffer::append(std::string_view bytes) {
     char* const room = reserve(bytes.size());
     if (!room) return bytes.empty();
@@ -14,10 +21,12 @@ bool Buffer::append(std::string_view bytes) {
     return true;
 }
 
+// Giving memory back is paid for by the bytes consumed before.
 void Buffer::consume(std::size_t count) {
     assert(count <= size());
     begin_ += count;
     if (begin_ == end_) begin_ = end_ = 0;
+    if (capacity_ > large && size() < capacity_ / 16) relocate(std::max(2 * size(), large));
 }
 
 // Moving the bytes to the front is paid for by as many consumed before; doubling by as many
@@ -49,9 +58,9 @@ void Buffer::relocate(std::size_t capacity) {
     if (capacity == capacity_) {
         std::memmove(memory_.get(), from, count);
     } else {
-        std::unique_ptr<char[]> larger(new char[capacity]);
-        if (count > 0) std::memcpy(larger.get(), from, count);
-        memory_ = std::move(larger);
+        std::unique_ptr<char[]> other(new char[capacity]);
+        if (count > 0) std::memcpy(other.get(), from, count);
+        memory_ = std::move(other);
         capacity_ = capacity;
     }
     begin_ = 0;

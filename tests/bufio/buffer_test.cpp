@@ -75,6 +75,17 @@ TEST_CASE("a buffer in steady use keeps its size") {
     CHECK(buffer.capacity() <= 4096);
 }
 
+TEST_CASE("a buffer that is never empty gives back the memory of its peak") {
+    Buffer buffer;
+    buffer.append(std::string(32 * 1024 * 1024, 'x'));
+    buffer.append("rest");
+    buffer.consume(32 * 1024 * 1024);
+    CHECK(buffer.view() == "rest");
+    CHECK(buffer.capacity() <= 64 * 1024);
+    buffer.append(std::string(1024 * 1024, 'y'));
+    CHECK(buffer.size() == 1024 * 1024 + 4);
+}
+
 // Quadratic time would take hours here.
 TEST_CASE("lines are taken one by one out of 64 MiB in linear time") {
     const std::string line = std::string(63, 'x') + "\n";

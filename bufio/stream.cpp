@@ -16,6 +16,10 @@ namespace {
 // it half again as much time per byte.
 constexpr std::size_t chunk = 64 * 1024;
 
+// Bytes written at once: a peer that is fast enough would otherwise take all that is pending in
+// one turn of the loop.
+constexpr std::size_t most_pushed = 1024 * 1024;
+
 // An idle connection keeps no memory larger than this many bytes.
 constexpr std::size_t keep = 1024;
 
@@ -104,7 +108,11 @@ void Stream::finish(ev::Duration deadline) {
 }
 
 void Stream::close() {
-    if (wants_output()) flush();
+    for (std::uint64_t before = bytes_written_ + 1;
+         wants_output() && bytes_written_ != before;) {
+        before = bytes_written_;
+        flush();
+    }
     finish();
     end_with({Reason::aborted, "closed"});
     update();
@@ -117,7 +125,13 @@ void Stream::abort() {
     update();
 }
 
+Stream::News Stream::news() const {
+    return {bytes_read_,  bytes_written_, ready_,
+            input_ended_, output_closed_, static_cast<bool>(end_)};
+}
+
 void Stream::on_events(ev::Events events) {
+    const News before = news();
     if (!ready_) {
         handshake();
     } else {
@@ -125,12 +139,13 @@ void Stream::on_events(ev::Events events) {
         if (wants_input() && (events & read_waits_)) read();
         if (input_ended_ && (events & (ev::hangup | ev::error))) end_with(gone());
     }
-    notify();
+    notify_of_change(before);
 }
 
 void Stream::on_again() {
+    const News before = news();
     if (wants_input()) read();
-    notify();
+    notify_of_change(before);
 }
 
 void Stream::handshake() {
@@ -150,13 +165,12 @@ void Stream::handshake() {
 // Input that nobody has left over is handed to the user where it was read; the rest is kept.
 void Stream::read() {
     char* const room = input_.empty() ? shared_room() : input_.reserve(chunk);
-    std::size_t count = 0;
-    const Moved last = fill(room, count);
-    bytes_read_ += count;
+    const Moved last = transport_->read(room, chunk);
+    bytes_read_ += last.count;
     if (input_.empty()) {
-        fresh_ = {room, count};
+        fresh_ = {room, last.count};
     } else {
-        input_.commit(count);
+        input_.commit(last.count);
     }
     unseen_ = last.io == Io::done && transport_->buffers_input();
     read_waits_ = last.io == Io::wants_write ? ev::writable : ev::readable;
@@ -164,19 +178,6 @@ void Stream::read() {
     if (last.io == Io::failed) end_with(transport_->failure());
     if (broken_ && last.io != Io::done) end_with(broken_);
     end_if_both_closed();
-}
-
-// Reads until the room is full or nothing more is there, told by the transport where it can be,
-// so that a plain socket is not asked once more in vain.
-Moved Stream::fill(char* room, std::size_t& count) {
-    Moved moved{Io::done};
-    while (count < chunk) {
-        moved = transport_->read(room + count, chunk - count);
-        if (moved.io != Io::done) break;
-        count += moved.count;
-        if (!transport_->buffers_input()) break;
-    }
-    return moved;
 }
 
 void Stream::flush() {
@@ -188,15 +189,16 @@ void Stream::flush() {
     if (finishing_) close_output();
 }
 
-// Writes what the system takes, and leaves the rest in `bytes`.
+// Writes what the system takes, but no more than one turn may, and leaves the rest in `bytes`.
 void Stream::push(std::string_view& bytes) {
-    while (!bytes.empty()) {
-        const Moved moved = transport_->write(bytes.data(), bytes.size());
+    for (std::size_t left = std::min(bytes.size(), most_pushed); left > 0;) {
+        const Moved moved = transport_->write(bytes.data(), left);
         write_waits_ = moved.io == Io::wants_read ? ev::readable : ev::writable;
         if (moved.io == Io::failed) output_failed();
         if (moved.io != Io::done) return;
         bytes.remove_prefix(moved.count);
         bytes_written_ += moved.count;
+        left -= moved.count;
     }
 }
 
@@ -255,6 +257,12 @@ void Stream::update() {
     watch_.want(events == ev::none && half_open ? ev::hangup : events);
     if ((unseen_ || broken_) && wants_input() && !again_.pending())
         again_.start(ev::Duration::zero());
+}
+
+// An end that came of a call by the user is told though nothing has changed since.
+void Stream::notify_of_change(const News& before) {
+    if (end_ || news() != before) return notify();
+    update();
 }
 
 void Stream::notify() {

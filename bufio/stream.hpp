@@ -4,10 +4,10 @@
 //
 // A user reads received() and consume()s; a write() goes to the system at once where that takes
 // it.  The user is called back, never from inside a call of its own, with stream_changed():
-// when the handshake is done, bytes came or went, the peer closed its side, or the stream
-// ended.  It may do anything there, destroying the stream included.  What it throws passes
-// through the loop; after that, or after std::bad_alloc, the stream is good for nothing but to
-// be destroyed.
+// when the handshake is done, bytes came or went, either side was closed, or the stream ended,
+// and for nothing else: records of TLS without data are no news.  It may do anything there,
+// destroying the stream included.  What it throws passes through the loop; after that, or after
+// std::bad_alloc, the stream is good for nothing but to be destroyed.
 //
 // Both queues are bounded.  Above the high-water mark of input, by at most one read of 64 KiB,
 // it stops reading until the user has consumed down to the low one, so that the peer meets its
@@ -92,11 +92,20 @@ public:
 
 private:
     class Alive;
+
+    // What the user is called for when it changes.
+    struct News {
+        std::uint64_t read, written;
+        bool ready, input_ended, output_closed, ended;
+        bool operator==(const News&) const = default;
+    };
+
+    News news() const;
+    void notify_of_change(const News& before);
     void on_events(ev::Events events);
     void on_again();
     void handshake();
     void read();
-    Moved fill(char* room, std::size_t& count);
     void flush();
     void push(std::string_view& bytes);
     void close_output();

@@ -15,8 +15,10 @@ namespace {
 // The socket, as OpenSSL sees it.  Its own socket BIO writes without MSG_NOSIGNAL.
 struct Socket {
     Fd fd;
-    int error = 0;      // errno of the last call that failed for good
-    bool more = false;  // what is written is followed at once by another record
+    std::size_t budget = 0;  // bytes that this call may still receive
+    std::size_t silent = 0;  // bytes received since the last data in them
+    int error = 0;           // errno of the last call that failed for good
+    bool more = false;       // what is written is followed at once by another record
     bool ended = false;
 };
 
@@ -38,12 +40,22 @@ int would_block(BIO* bio, int retry_flag) {
     return -1;
 }
 
+// OpenSSL goes on reading as long as records bring no data, such as new keys, which take much
+// work. Once the budget is spent it is told that nothing more is there; the descriptor stays
+// readable, and the next turn goes on.
 int bio_read(BIO* bio, char* to, int size) {
     auto& socket = *static_cast<Socket*>(BIO_get_data(bio));
-    const ssize_t count = ::recv(socket.fd.get(), to, static_cast<std::size_t>(size), 0);
+    if (socket.budget == 0) {
+        errno = EAGAIN;
+        return would_block(bio, BIO_FLAGS_READ);
+    }
+    const std::size_t most = std::min(static_cast<std::size_t>(size), socket.budget);
+    const ssize_t count = ::recv(socket.fd.get(), to, most, 0);
     if (count < 0) return would_block(bio, BIO_FLAGS_READ);
     BIO_clear_retry_flags(bio);
     socket.ended = count == 0;
+    socket.budget -= static_cast<std::size_t>(count);
+    socket.silent += static_cast<std::size_t>(count);
     return static_cast<int>(count);
 }
 
@@ -85,6 +97,16 @@ int append_line(int fd, const char* line) {
     if (written < 0) return errno;
     return static_cast<std::size_t>(written) == size ? 0 : ENOSPC;
 }
+
+// What one call may receive: a little more than the records for one read of a stream.
+constexpr std::size_t call_budget = 80 * 1024;
+
+// Records that one read takes in: each has its cost, also where it brings a single byte.
+constexpr int most_records = 256;
+
+// A peer that sends so many bytes of new keys, tickets and the like without any data means
+// harm: the few of an honest one are small.
+constexpr std::size_t most_silent = 1024 * 1024;
 
 bool names_our_certificate(int alert) {
     switch (alert) {
@@ -162,6 +184,7 @@ public:
     const TlsFacts* tls() const override { return &facts_; }
 
     Moved handshake() override {
+        socket_.budget = call_budget;
         ERR_clear_error();
         const int result = SSL_do_handshake(ssl_.get());
         if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
@@ -170,6 +193,7 @@ public:
                                    key_log_error_));
         if (result == 1) {
             ready_ = true;
+            socket_.silent = 0;
             learn();
             return check_pin();
         }
@@ -180,14 +204,19 @@ public:
     }
 
     Moved read(char* to, std::size_t size) override {
-        std::size_t count = 0;
-        ERR_clear_error();
-        const int result = SSL_read_ex(ssl_.get(), to, size, &count);
-        return result == 1 ? Moved{Io::done, count} : outcome(result, Reason::receive);
+        socket_.budget = call_budget;
+        Moved all{Io::done};
+        for (int records = 0; records < most_records && all.count < size; ++records) {
+            const Moved one = read_record(to + all.count, size - all.count);
+            all = {one.io, all.count + one.count};
+            if (all.io != Io::done || !buffers_input()) break;
+        }
+        return all;
     }
 
     Moved write(const char* from, std::size_t size) override {
         std::size_t count = 0;
+        socket_.budget = call_budget;
         socket_.more = size > SSL3_RT_MAX_PLAIN_LENGTH;
         ERR_clear_error();
         const int result = SSL_write_ex(ssl_.get(), from, size, &count);
@@ -196,6 +225,7 @@ public:
     }
 
     Moved close_output() override {
+        socket_.budget = call_budget;
         ERR_clear_error();
         const int result = SSL_shutdown(ssl_.get());
         return result >= 0 ? Moved{Io::done} : outcome(result, Reason::send);
@@ -235,6 +265,19 @@ public:
 
 private:
     const TlsClientOptions& options() const { return state_->options; }
+
+    Moved read_record(char* to, std::size_t size) {
+        std::size_t count = 0;
+        ERR_clear_error();
+        const int result = SSL_read_ex(ssl_.get(), to, size, &count);
+        if (result == 1) socket_.silent = 0;
+        if (result == 1) return {Io::done, count};
+        const Moved moved = outcome(result, Reason::receive);
+        const bool waits = moved.io == Io::wants_read || moved.io == Io::wants_write;
+        if (waits && socket_.silent > most_silent)
+            return fail({Reason::receive, "the peer goes on sending TLS records without data"});
+        return moved;
+    }
 
     void start_client() {
         const std::string sni =

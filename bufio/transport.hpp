@@ -17,7 +17,7 @@ enum class Io { done, wants_read, wants_write, end_of_input, failed };
 
 struct Moved {
     Io io;
-    std::size_t count = 0;  // bytes, with `done`
+    std::size_t count = 0;  // bytes; those of a read may have come before another outcome
 };
 
 // The facts of a TLS connection, for display, also of one that was refused. Text that the peer
@@ -40,11 +40,14 @@ struct TlsFacts {
     bool resumed = false;
 };
 
+// One call does a bounded amount of work, whatever the peer sends, so that one stream does not
+// keep the loop from the others.
 class Transport {
 public:
     virtual ~Transport() = default;
     virtual int descriptor() const = 0;
     virtual Moved handshake() { return {Io::done}; }
+    // Reads what is there, up to `size`.
     virtual Moved read(char* to, std::size_t size) = 0;
     virtual Moved write(const char* from, std::size_t size) = 0;
     // Says that nothing more will be written.

@@ -107,6 +107,35 @@ struct RawPeer {
         return count > 0;
     }
 
+    // From now on what is written is kept here, for the test to send.
+    void keep_written() { SSL_set0_wbio(ssl, BIO_new(BIO_s_mem())); }
+    std::string written() {
+        char* bytes = nullptr;
+        const long count = BIO_get_mem_data(SSL_get_wbio(ssl), &bytes);
+        std::string all(bytes, static_cast<std::size_t>(count));
+        BIO_reset(SSL_get_wbio(ssl));
+        return all;
+    }
+    void update_keys(int count, int request) {
+        for (int i = 0; i < count; ++i) {
+            SSL_key_update(ssl, request);
+            handshake();
+        }
+    }
+    // As much as the system takes.
+    void send(std::string_view& bytes) const {
+        while (!bytes.empty()) {
+            const ssize_t count = ::send(socket.get(), bytes.data(), bytes.size(), 0);
+            if (count <= 0) return;
+            bytes.remove_prefix(static_cast<std::size_t>(count));
+        }
+    }
+    void discard_input() const {
+        char bytes[65536];
+        while (::recv(socket.get(), bytes, sizeof bytes, 0) > 0) {
+        }
+    }
+
     Fd socket;
     SSL_CTX* ctx;
     SSL* ssl = nullptr;
@@ -119,6 +148,7 @@ struct HalfRaw {
     explicit HalfRaw(const TlsContext& client) {
         auto [one, other] = socket_pair();
         peer = std::make_unique<RawPeer>(TLS_server_method(), std::move(other));
+        descriptor = one.get();
         near.open(loop, client.connect(std::move(one), "localhost"));
     }
     void open() {
@@ -136,9 +166,16 @@ struct HalfRaw {
     }
 
     ev::Loop loop;
+    int descriptor = -1;  // the stream's
     Taker near;
     std::unique_ptr<RawPeer> peer;
 };
+
+int waiting_bytes(int fd) {
+    int count = 0;
+    REQUIRE(::ioctl(fd, FIONREAD, &count) == 0);
+    return count;
+}
 
 bool mentions(const std::string& text, const std::string& part) {
     INFO(text);
@@ -609,6 +646,80 @@ TEST_CASE("TLS: an echo in the steady state allocates nothing") {
         }
     }
     CHECK(test::allocations.count == before);
+}
+
+TEST_CASE("TLS: records without data are no news to the user") {
+    HalfRaw half(tls13);
+    half.open();
+    settle(half.loop);
+    half.near.calls = 0;
+    for (int i = 0; i < 10; ++i) {
+        CHECK(SSL_new_session_ticket(half.peer->ssl) == 1);
+        CHECK(half.peer->handshake());
+        CHECK(SSL_key_update(half.peer->ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1);
+        CHECK(half.peer->handshake());
+        settle(half.loop);
+    }
+    CHECK(half.near.calls == 0);
+    half.peer->write("news");
+    REQUIRE(half.run_until([&] { return half.near.got == "news"; }));
+}
+
+TEST_CASE("TLS: a flood of records without data is read in turns, and then ends the stream") {
+    HalfRaw half(tls13);
+    half.open();
+    settle(half.loop);
+    half.peer->keep_written();
+    const int request = GENERATE(SSL_KEY_UPDATE_NOT_REQUESTED, SSL_KEY_UPDATE_REQUESTED);
+    CAPTURE(request);
+    std::size_t sent = 0;
+    while (half.near.ends == 0 && sent < 8 * 1024 * 1024) {
+        half.peer->update_keys(5000, request);
+        const std::string flood = half.peer->written();
+        std::string_view rest = flood;
+        while (!rest.empty() && half.near.ends == 0) {
+            half.peer->send(rest);
+            half.peer->discard_input();
+            const int before = waiting_bytes(half.descriptor);
+            half.loop.step(ev::Duration::zero());
+            if (half.near.ends == 0)
+                CHECK(before - waiting_bytes(half.descriptor) <= 96 * 1024);
+        }
+        sent += flood.size();
+    }
+    CHECK(sent <= 2 * 1024 * 1024);
+    CHECK(half.near.reason() == Reason::receive);
+    mentions(half.near.text(), "records without data");
+}
+
+TEST_CASE("TLS: tiny records are read in turns") {
+    HalfRaw half(tls13);
+    half.open();
+    settle(half.loop);
+    half.peer->keep_written();
+    constexpr std::size_t count = 4000;
+    for (std::size_t i = 0; i < count; ++i) half.peer->write("x");
+    const std::string records = half.peer->written();
+    std::string_view rest = records;
+    half.peer->send(rest);
+    half.loop.step(1s);
+    CHECK(half.near.got.size() > 0);
+    CHECK(half.near.got.size() <= 1000);
+    REQUIRE(half.run_until([&] {
+        half.peer->send(rest);
+        return half.near.got.size() == count;
+    }));
+    CHECK_FALSE(half.near.stream->end());
+}
+
+TEST_CASE("TLS: a key log that is full ends the handshake") {
+    Secure secure;
+    TlsClientOptions options = trusting();
+    options.key_log_file = "/dev/full";
+    secure.connect(TlsContext::client(options), usual_server());
+    REQUIRE(secure.run_until([&] { return secure.near.ends == 1; }));
+    CHECK(secure.near.reason() == Reason::output);
+    mentions(secure.near.text(), "key log /dev/full: ");
 }
 
 TEST_CASE("TLS: an echo takes one call to read and one to write") {

@@ -43,7 +43,7 @@ namespace {
 // send its intermediate should mend that, rather than have each client trust more.
 std::string ways_to_accept(const bufio::TlsFacts& tls) {
     std::string text;
-    if (tls.incomplete) text += "; the server should send the whole chain";
+    if (tls.incomplete) text += "; an intermediate is for the server to send";
     text += "; to accept it: ";
     if (tls.untrusted && tls.faults == 1) text += "--cacert FILE, ";
     return text + "--pinnedpubkey " + tls.pin + ", or -k";

@@ -149,26 +149,28 @@ std::string pin_of(EVP_PKEY* key) {
     return "sha256//" + std::string(reinterpret_cast<char*>(base64));
 }
 
-bool lacks_issuer(int error) {
+bool lacks_trust(int error) {
     return error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
            error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
-           error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
+           error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE ||
+           error == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN ||
+           error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
 }
 
-bool lacks_trust(int error) {
-    return lacks_issuer(error) || error == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN ||
-           error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
+bool lacks_issuer(const Fault& fault) {
+    return fault.depth == 0 && (fault.error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
+                                fault.error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE);
 }
 
 std::string objection(const Fault& fault, const TlsClientOptions& options,
                       const std::string& host) {
     const X509* const certificate = fault.certificate;
     if (fault.error == X509_V_OK) return {};
-    if (fault.error == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN)
-        return "is by an authority that is not trusted here: " + issuer_text(certificate);
-    if (lacks_issuer(fault.error))
+    if (lacks_issuer(fault))
         return "came without the certificate of its issuer " + issuer_text(certificate) +
                ", an intermediate or an authority that is not trusted here";
+    if (lacks_trust(fault.error) && fault.error != X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT)
+        return "is by an authority that is not trusted here: " + issuer_text(certificate);
     if (fault.error == X509_V_ERR_UNABLE_TO_GET_CRL)
         return "can't be checked: there is no revocation list of " + issuer_text(certificate) +
                " in --crl " + options.crl_file;

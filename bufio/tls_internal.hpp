@@ -73,8 +73,9 @@ struct Fault {
 };
 // The fault is that no authority trusted here stands for the certificate.
 bool lacks_trust(int error);
-// The same, where the chain that the peer sent ends before an authority.
-bool lacks_issuer(int error);
+// The same, and the peer has sent no more than its own certificate: a missing intermediate is
+// likely. After one intermediate a missing root is, which servers need not send.
+bool lacks_issuer(const Fault& fault);
 // A clause that goes on after the name of the certificate; empty if nothing is wrong.
 std::string objection(const Fault& fault, const TlsClientOptions& options,
                       const std::string& host);

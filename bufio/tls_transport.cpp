@@ -413,7 +413,7 @@ private:
         facts_.unverified += (facts_.unverified.empty() ? "" : "; it also ") + text;
         ++facts_.faults;
         facts_.untrusted |= trust;
-        facts_.incomplete |= lacks_issuer(fault.error);
+        facts_.incomplete |= lacks_issuer(fault);
     }
 
     void learn(const X509* certificate, const STACK_OF(X509) * chain) {

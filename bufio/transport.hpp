@@ -36,7 +36,7 @@ struct TlsFacts {
     std::string unverified;   // empty: the certificate was verified; else all that is wrong
     int faults = 0;           // the number of things wrong with it
     bool untrusted = false;   // one of them: no authority that is trusted here stands for it
-    bool incomplete = false;  // that, and the peer has not sent the issuer's certificate
+    bool incomplete = false;  // that, and the peer has sent no certificate but its own
     bool resumed = false;
 };
 

@@ -175,6 +175,14 @@ TEST_CASE("verify: what is wrong with a certificate is told, and of which") {
                "authority that is not trusted here";
         CHECK(outcome.facts.incomplete);
     }
+    SECTION("by an intermediate of an authority that is neither trusted nor shown") {
+        const Identity middle = files.make("Middle", {.names = "", .issuer = &w.stranger});
+        Identity shown = files.make("localhost", {.issuer = &middle});
+        shown.certificate = files.bundle({shown.certificate, middle.certificate});
+        outcome = w.talk_to(shown);
+        said = "is by an authority that is not trusted here: CN=Stranger";
+        CHECK_FALSE(outcome.facts.incomplete);
+    }
     SECTION("for no host, with a name only where names are no longer looked for") {
         outcome = w.talk_to(files.make("localhost", {.named = false, .issuer = &w.ca}));
         said =

@@ -3,7 +3,10 @@
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
 
+#include <sys/stat.h>
+
 #include <csignal>
+#include <filesystem>
 
 using test::Certificates;
 using test::Outcome;
@@ -253,11 +256,18 @@ TEST_CASE("a certificate that is not accepted has its reason and its remedy") {
     };
     const Case each = GENERATE(Case{"expired", "expired on 20"},
                                Case{"other", "is for example.org, not for localhost"},
+                               Case{"strange", "came without the certificate of its issuer "},
                                Case{"self", "is self-signed"});
     Certificates certificates;
     const std::string name = each.name;
     if (name == "expired") certificates.issue(name, "DNS:localhost", -1);
     if (name == "other") certificates.issue(name, "DNS:example.org");
+    Certificates strangers;
+    if (name == "strange") {
+        strangers.issue(name, "DNS:localhost");
+        for (const std::string end : {".pem", ".key"})
+            std::filesystem::copy(strangers.file(name + end), certificates.file(name + end));
+    }
     if (name == "self") certificates.self_sign(name, "DNS:localhost");
     Server server(certificates.server_options(name));
     const std::string port = server.port();
@@ -269,9 +279,10 @@ TEST_CASE("a certificate that is not accepted has its reason and its remedy") {
     CHECK(refused.output.empty());
     CHECK(contains(refused.errors, "the certificate of localhost " + std::string(each.reason)));
 
+    const std::string remedy =
+        name == "strange" ? strangers.authority() : certificates.file(name + ".pem");
     const Outcome trusting =
-        run({yodel, "--tls", "--cacert", certificates.file(name + ".pem"), "localhost", port},
-            "a\n");
+        run({yodel, "--tls", "--cacert", remedy, "localhost", port}, "a\n");
     CHECK(contains(refused.errors, "--cacert FILE") == (trusting.status == 0));
 
     const auto at = refused.errors.find("--pinnedpubkey sha256//");
@@ -282,6 +293,23 @@ TEST_CASE("a certificate that is not accepted has its reason and its remedy") {
     const std::string other_pin = "sha256//" + std::string(43, 'A') + "=";
     CHECK(run({yodel, "-k", "--pinnedpubkey", other_pin, "tls://localhost:" + port}, "a\n")
               .status == 90);
+}
+
+TEST_CASE("a key log that can't be written is told") {
+    Certificates certificates;
+    certificates.issue("good", "DNS:localhost");
+    Server server(certificates.server_options("good"));
+    const std::string fifo = certificates.file("fifo");
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    for (const std::string& log :
+         {std::string("/dev/full"), std::string("/nowhere/log"), fifo}) {
+        const Outcome outcome = run({"env", "SSLKEYLOGFILE=" + log, yodel, "--tls", "--cacert",
+                                     certificates.authority(), "localhost", server.port()},
+                                    "a\n");
+        CAPTURE(outcome.errors);
+        CHECK(outcome.status == 23);
+        CHECK(contains(outcome.errors, "key log " + log));
+    }
 }
 
 TEST_CASE("what is not TLS, and what is, is named") {

@@ -351,6 +351,21 @@ TEST_CASE("a certificate that is not accepted is not tried again") {
     CHECK(tty.wait_for("yodel: the certificate of localhost expired on 20"));
 }
 
+TEST_CASE("a certificate that is neither trusted nor current is said to be both") {
+    test::Certificates certificates;
+    certificates.issue("old", "DNS:localhost", -1);
+    test::Certificates others;
+    Server server(certificates.server_options("old"));
+    const std::vector<std::string> command{
+        yodel, "--tls", "--cacert", others.authority(), "localhost", server.port()};
+    Tty tty({.arguments = command});
+    REQUIRE(tty.wait_for("CERT UNTRUSTED, EXPIRED 20"));
+    tty.send("\r\x03\x03");
+    REQUIRE(tty.wait_exit() == 60);
+    const std::string said = test::run(command, "a\n").errors;
+    CHECK(said.find("not trusted here; it also expired on 20") != std::string::npos);
+}
+
 TEST_CASE("what is wrong with TLS has a word, a sentence and an option") {
     test::Certificates certificates;
     certificates.self_sign("own", "DNS:localhost");

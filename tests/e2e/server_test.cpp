@@ -3,6 +3,8 @@
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
 
+#include <sys/stat.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -121,6 +123,35 @@ TEST_CASE("with --self-signed it can demand client certificates") {
     shown.insert(shown.begin() + 1, {"-E", certificates.file("client.pem"), "--key",
                                      certificates.file("client.key")});
     CHECK(run(shown, "a\n").status == 0);
+}
+
+TEST_CASE("HUP asks nobody for a pass phrase and waits for no FIFO") {
+    Certificates certificates;
+    certificates.self_sign("used", "DNS:localhost");
+    Server server(certificates.server_options("used"));
+    const std::string certificate = certificates.file("used.pem");
+    const std::string key = certificates.file("used.key");
+    const std::string bare = certificates.file("bare.key");
+    std::filesystem::rename(key, bare);
+    std::string said;
+    SECTION("an encrypted key") {
+        REQUIRE(run({"openssl", "ec", "-in", bare, "-aes256", "-passout", "pass:secret", "-out",
+                     key})
+                    .status == 0);
+        said = "key " + key + " is encrypted, and a reload can't ask for its pass phrase";
+    }
+    SECTION("a FIFO for the key") {
+        REQUIRE(::mkfifo(key.c_str(), 0600) == 0);
+        said = key + " is not a regular file";
+    }
+    SECTION("a FIFO for the certificate") {
+        std::filesystem::remove(certificate);
+        REQUIRE(::mkfifo(certificate.c_str(), 0600) == 0);
+        said = certificate + " is not a regular file";
+    }
+    server.process().kill(SIGHUP);
+    REQUIRE(server.process().wait_for_errors("the certificates stay as they were: " + said));
+    CHECK(run({yodel, "-k", "--tls", "localhost", server.port()}, "a\n").status == 0);
 }
 
 TEST_CASE("HUP reads the certificates again, and keeps them if it can't") {

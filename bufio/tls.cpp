@@ -143,7 +143,8 @@ void check_revocation(SSL_CTX* context, const std::string& file) {
     X509_STORE* const store = SSL_CTX_get_cert_store(context);
     X509_LOOKUP* const lookup = needed(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
     if (X509_load_crl_file(lookup, file.c_str(), X509_FILETYPE_PEM) < 1)
-        refuse(Reason::trust, "revocation list " + file + ": " + openssl_reason());
+        refuse(Reason::trust, "revocation list " + file +
+                                  (lacks_contents() ? " holds none" : ": " + openssl_reason()));
     X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 

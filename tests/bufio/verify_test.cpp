@@ -477,6 +477,10 @@ TEST_CASE("verify: settings that can't be used are refused with the file's name"
     SECTION("no file of authorities") { named = options.ca_file = "/nowhere/ca.pem"; }
     SECTION("an empty one") { named = options.ca_file = text; }
     SECTION("no revocation list") { named = options.crl_file = "/nowhere/crl.pem"; }
+    SECTION("a certificate for a revocation list") {
+        named = options.crl_file = w.ca.certificate;
+        named += " holds none";
+    }
     SECTION("no certificate") {
         named = options.certificate = "/nowhere/cert.pem";
         reason = Reason::own_certificate;

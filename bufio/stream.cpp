@@ -108,11 +108,11 @@ void Stream::finish(ev::Duration deadline) {
 }
 
 void Stream::close() {
-    for (std::uint64_t before = bytes_written_ + 1;
-         wants_output() && bytes_written_ != before;) {
+    std::uint64_t before = 0;
+    do {
         before = bytes_written_;
-        flush();
-    }
+        if (wants_output()) flush();
+    } while (bytes_written_ != before);
     finish();
     end_with({Reason::aborted, "closed"});
     update();

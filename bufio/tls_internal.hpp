@@ -79,8 +79,10 @@ bool lacks_issuer(const Fault& fault);
 // A clause that goes on after the name of the certificate; empty if nothing is wrong.
 std::string objection(const Fault& fault, const TlsClientOptions& options,
                       const std::string& host);
-// The most certificates of a chain that are described.
+// The most certificates of a chain that are described, and the most faults of one that are:
+// peers choose how many there are.
 constexpr int longest_chain = 10;
+constexpr int most_faults = 5;
 // By the key itself, for `localhost` and the loopback addresses, a year from now.
 Certificate make_certificate(EVP_PKEY* key);
 

@@ -236,8 +236,8 @@ public:
     int verify_chain(X509_STORE_CTX* store) {
         first_fault_ = X509_V_OK;
         const int result = X509_verify_cert(store);
-        ERR_clear_error();  // or the reason of a fault would hide that the certificate is
-                            // refused
+        // The cause of a fault would stand before the word that the certificate is refused.
+        ERR_clear_error();
         if (result <= 0 && first_fault_ == X509_V_OK) note_fault(store);
         if (first_fault_ == X509_V_OK) return result;
         X509_STORE_CTX_set_error(store, first_fault_);  // which the alert names to the peer
@@ -410,10 +410,12 @@ private:
         if (facts_.untrusted && (trust || fault.error == X509_V_ERR_UNABLE_TO_GET_CRL)) return;
         const std::string text = objection(fault, options(), host_);
         if (text.empty() || facts_.unverified.find(text) != std::string::npos) return;
-        facts_.unverified += (facts_.unverified.empty() ? "" : "; it also ") + text;
-        ++facts_.faults;
         facts_.untrusted |= trust;
         facts_.incomplete |= lacks_issuer(fault);
+        ++facts_.faults;
+        if (facts_.faults > most_faults) return;
+        facts_.unverified += (facts_.unverified.empty() ? "" : "; it also ") + text;
+        if (facts_.faults == most_faults) facts_.unverified += "; and so on";
     }
 
     void learn(const X509* certificate, const STACK_OF(X509) * chain) {

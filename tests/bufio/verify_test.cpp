@@ -217,6 +217,26 @@ TEST_CASE("verify: what is wrong with a certificate is told, and of which") {
         CHECK(outcome.facts.days_left < 0);
         CHECK(outcome.facts.faults == 2);
     }
+    SECTION("by many authorities that have all expired") {
+        std::vector<Identity> chain{w.ca};
+        std::vector<std::string> certificates;
+        for (int i = 0; i < 20; ++i) {
+            chain.push_back(files.make(
+                "Middle " + std::to_string(i),
+                {.names = "", .from = -9 * day, .until = -2 * day, .issuer = &chain.back()}));
+            certificates.insert(certificates.begin(), chain.back().certificate);
+        }
+        Identity shown = files.make("localhost", {.issuer = &chain.back()});
+        certificates.insert(certificates.begin(), shown.certificate);
+        shown.certificate = files.bundle(certificates);
+        outcome = w.talk_to(shown);
+        said = "is by CN=Middle 0, whose own expired on 20";
+        mentions(outcome.end.text, "; and so on");
+        CHECK(outcome.end.text.size() < 1000);
+        CHECK(outcome.facts.faults == 20);
+        CHECK(outcome.facts.chain.size() == 11);
+        CHECK(outcome.facts.chain.back() == "11 more");
+    }
     SECTION("expired, for another host, and by an authority not trusted") {
         Identity shown = files.make("x", {.names = "DNS:other.example",
                                           .from = -9 * day,

@@ -1,7 +1,5 @@
 #include "app/command_line.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -146,13 +144,6 @@ std::string help_text(const std::vector<OptionGroup>& groups) {
         }
     }
     return text;
-}
-
-void fill_standard_descriptors() {
-    for (int fd = 0; fd <= 2; ++fd)
-        if (::fcntl(fd, F_GETFD) == -1 &&
-            ::open("/dev/null", fd == 0 ? O_RDONLY : O_RDWR) != fd)
-            return;
 }
 
 }  // namespace yodel

@@ -43,8 +43,4 @@ CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionG
 
 std::string help_text(const std::vector<OptionGroup>& groups);
 
-// Gives standard input, output and error something to be where the program was started without
-// one of them, so that no socket takes its number.
-void fill_standard_descriptors();
-
 }  // namespace yodel

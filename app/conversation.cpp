@@ -1,5 +1,6 @@
 #include "app/conversation.hpp"
 
+#include "app/diagnostics.hpp"
 #include "app/escapes.hpp"
 #include "app/exit_status.hpp"
 #include "app/units.hpp"

@@ -10,11 +10,22 @@ namespace yodel {
 
 enum ExitStatus : int {
     all_well = 0,
+    // 1 has two meanings: what was asked for failed, or the program could not run at all.
     reply_wrong_or_lost = 1,
-    usage_error = 2,
     cannot_run = 1,
+    usage_error = 2,
+    lookup_failed = 6,
+    connect_failed = 7,
     output_failed = 23,  // standard output or the log can't be written
     input_failed = 26,   // standard input can't be read
+    timed_out = 28,
+    handshake_failed = 35,
+    send_failed = 55,
+    receive_failed = 56,
+    own_certificate_unusable = 58,
+    certificate_refused = 60,
+    trust_unusable = 77,
+    pin_differs = 90,
 };
 
 // 0 for an end in order, or by our own hand.
@@ -22,14 +33,5 @@ int exit_status(const bufio::End& end);
 
 // The end in one clause, with what the user can do about it.
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);
-
-// Writes the text to standard output. Throws std::system_error.
-void print(const std::string& text);
-
-// Writes "program: text" to standard error, made printable, as one line.
-void complain(const char* program, const std::string& text);
-
-// Complains of the exception that is being handled, and returns the exit status.
-int fail(const char* program);
 
 }  // namespace yodel

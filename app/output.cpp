@@ -18,30 +18,45 @@ namespace {
 
 constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
-// A pipe opened anew has flags of its own. Where the system can't do that, a pipe that poll(2)
-// calls writable takes PIPE_BUF bytes without blocking.
-bufio::Fd reopen_pipe(int fd) {
-    return bufio::Fd(::open(("/proc/self/fd/" + std::to_string(fd)).c_str(),
-                            O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+// Opens what the descriptor stands for a second time, with flags of its own.
+bufio::Fd reopen(int fd) {
+    constexpr int flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+    bufio::Fd own(::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), flags));
+    const char* const terminal = own ? nullptr : ::ttyname(fd);
+    if (terminal) own.reset(::open(terminal, flags));
+    return own;
 }
 
 }  // namespace
 
-Output::Output(ev::Loop& loop, int fd, std::function<void()> changed)
-    : fd_(fd), piece_(PIPE_BUF), changed_(std::move(changed)) {
+Output::Output(int fd) : fd_(fd), piece_(PIPE_BUF) {
     struct stat status {};
     ::fstat(fd, &status);
-    const bool device = S_ISCHR(status.st_mode) && ::isatty(fd) == 0;  // /dev/null and its like
+    const bool terminal = ::isatty(fd) == 1;
+    const bool device = S_ISCHR(status.st_mode) && !terminal;  // /dev/null and its like
     if (S_ISREG(status.st_mode) || device) piece_ = any_size;
     socket_ = S_ISSOCK(status.st_mode);
-    if (S_ISFIFO(status.st_mode)) own_ = reopen_pipe(fd);
+    if (S_ISFIFO(status.st_mode) || terminal) own_ = reopen(fd);
     if (own_) fd_ = own_.get();
     if (own_ || socket_) piece_ = any_size;
+}
+
+Output::Output(bufio::Fd file) : own_(std::move(file)), fd_(own_.get()), piece_(any_size) {}
+
+void Output::attach(ev::Loop& loop, std::function<void()> changed) {
+    changed_ = std::move(changed);
     watch_ = ev::Watch(loop, fd_, ev::none, [this](ev::Events) {
         blocked_ = false;
         write_some();
-        changed_();
+        if (changed_) changed_();
     });
+    if (!done()) watch_.want(ev::writable);
+}
+
+void Output::detach() {
+    watch_ = {};
+    changed_ = nullptr;
+    blocked_ = false;
 }
 
 void Output::append_line(std::string_view text) {
@@ -62,9 +77,28 @@ void Output::write(std::string_view bytes) {
 bool Output::writes_at_once() const { return piece_ == any_size && !blocked_; }
 
 void Output::flush() {
-    if (buffer_.empty() || error_ != 0) return;
+    if (done()) return;
     if (writes_at_once()) return write_some();
-    watch_.want(ev::writable);
+    if (watch_) watch_.want(ev::writable);
+}
+
+void Output::drain(ev::Duration longest) {
+    detach();
+    flush();
+    if (done()) return;
+    ev::Loop loop(ev::Clock::now, "poll");  // whatever the environment names
+    ev::Timer limit(loop, [&loop] { loop.stop(); });
+    limit.start(longest);
+    attach(loop, [this, &loop] {
+        if (done()) loop.stop();
+    });
+    loop.run();
+    detach();
+}
+
+void Output::clear() {
+    buffer_.consume(buffer_.size());
+    error_ = 0;
 }
 
 void Output::write_some() {
@@ -73,8 +107,9 @@ void Output::write_some() {
         if (count >= 0) buffer_.consume(static_cast<std::size_t>(count));
         blocked_ = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
         if (count < 0 && !blocked_ && errno != EINTR) error_ = errno;
-    } while (!blocked_ && error_ == 0 && !buffer_.empty() && piece_ == any_size);
-    watch_.want(buffer_.empty() || error_ != 0 ? ev::none : ev::writable);
+    } while (!blocked_ && !done() && piece_ == any_size);
+    if (!watch_) blocked_ = false;  // nobody would say when there is room: the next call tries
+    if (watch_) watch_.want(done() ? ev::none : ev::writable);
 }
 
 ssize_t Output::write_piece(std::string_view bytes) const {

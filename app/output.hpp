@@ -1,5 +1,11 @@
-// Standard output for a program that must not block: what the reader does not take waits here.
-// The descriptor's own flags stay as they are, because others share them.
+// Writing to a pipe, a terminal, a socket or a file without ever blocking: bytes that the
+// reader has not taken wait here.
+//
+// The flags of the descriptor stay as they are, because other processes share them. A pipe or a
+// terminal is opened a second time instead, so that O_NONBLOCK is ours alone; a socket is
+// written with MSG_DONTWAIT. Where the system can't open a pipe again (there is no /proc), it
+// gets at most PIPE_BUF bytes each time the loop reports it as writable, which does not block
+// unless another process fills it at the same moment; a terminal written that way may block.
 #pragma once
 
 #include "bufio/buffer.hpp"
@@ -13,15 +19,31 @@ namespace yodel {
 
 class Output {
 public:
-    // `changed` is called when something was written later than it was appended, or failed.
-    Output(ev::Loop& loop, int fd, std::function<void()> changed);
+    // Nothing is written except by the calls below, until attach(). The descriptor stays the
+    // caller's and outlives this object.
+    explicit Output(int fd);
+    // A file that was opened with O_NONBLOCK, owned from here on.
+    explicit Output(bufio::Fd file);
+    Output(ev::Loop& loop, int fd, std::function<void()> changed) : Output(fd) {
+        attach(loop, std::move(changed));
+    }
+
+    // From here on waiting bytes are written from the loop too, which outlives this object or
+    // detach(). `changed` is called after such a write, and when one has failed.
+    void attach(ev::Loop& loop, std::function<void()> changed);
+    void detach();
 
     void append(std::string_view bytes) { buffer_.append(bytes); }
     void append_line(std::string_view text);  // and a newline
     // The same, and flushes; what the reader takes at once is not copied.
     void write(std::string_view bytes);
-    // Writes what the reader takes now; the rest goes by itself.
+    // Writes what the reader takes now; the rest is written from the loop.
     void flush();
+    // Waits at most so long for the reader to take everything. Not to be called from a callback
+    // of the loop that it is attached to, which is detached.
+    void drain(ev::Duration longest);
+    // Forgets the waiting bytes, and an error.
+    void clear();
     std::size_t pending() const { return buffer_.size(); }
     bool done() const { return pending() == 0 || error() != 0; }
     int error() const { return error_; }  // errno of the write that failed; 0 if none did
@@ -31,13 +53,13 @@ private:
     bool writes_at_once() const;
     ssize_t write_piece(std::string_view bytes) const;
 
-    bufio::Fd own_;  // a description of our own of the same pipe; empty: it is shared
+    bufio::Fd own_;  // opened here or handed over; empty: the descriptor is shared
     int fd_;
     bool socket_ = false;
-    std::size_t piece_;  // bytes to write at once; if limited, only after a word from poll
+    std::size_t piece_;  // bytes to write at once; if limited, only when the loop says writable
     bufio::Buffer buffer_;
     int error_ = 0;
-    bool blocked_ = false;
+    bool blocked_ = false;  // the last write found no room, and the loop is to say when
     std::function<void()> changed_;
     ev::Watch watch_;
 };

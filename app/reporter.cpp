@@ -1,5 +1,6 @@
 #include "app/reporter.hpp"
 
+#include "app/diagnostics.hpp"
 #include "app/exit_status.hpp"
 #include "app/json.hpp"
 #include "app/units.hpp"

@@ -1,12 +1,12 @@
 #include "app/unattended.hpp"
 
+#include "app/diagnostics.hpp"
 #include "app/units.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 namespace yodel {
@@ -101,14 +101,14 @@ void Unattended::show_progress() {
         text += ", p50 " + milliseconds_text(tally.round_trips.percentile(50)) + " ms";
     clear_progress();
     text.resize(std::min(text.size(), columns() - 1));  // in the last one some go to a new row
-    std::fputs(text.c_str(), stderr);
+    diagnostics().show(text);
     progress_width_ = text.size();
     progress_due_.start(progress_time);
 }
 
 void Unattended::clear_progress() {
     if (progress_width_ == 0) return;
-    std::fputs(("\r" + std::string(progress_width_, ' ') + "\r").c_str(), stderr);
+    diagnostics().show("\r" + std::string(progress_width_, ' ') + "\r");
     progress_width_ = 0;
 }
 

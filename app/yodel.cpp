@@ -2,9 +2,11 @@
 
 #include "app/client_options.hpp"
 #include "app/command_line.hpp"
+#include "app/diagnostics.hpp"
 #include "app/echo_server.hpp"
 #include "app/exit_status.hpp"
 #include "app/pipe_client.hpp"
+#include "app/program.hpp"
 #include "app/screen_client.hpp"
 #include "app/unattended.hpp"
 #include "bufio/lookup.hpp"
@@ -127,6 +129,7 @@ int run_piped(ev::Loop& loop, const typename Client::Options& options, int& sign
 
 int run(ClientOptions options, int& signo) {
     ev::Loop loop;
+    const DiagnosticsOnLoop on_loop(loop);
     const auto server = options.own_server ? own_server(loop, options) : nullptr;
     const char* const key_log = std::getenv("SSLKEYLOGFILE");
     if (key_log) options.tls.key_log_file = key_log;
@@ -148,21 +151,25 @@ int run(ClientOptions options, int& signo) {
 }
 
 int main(int argc, char* argv[]) {
-    fill_standard_descriptors();
+    prepare_process("yodel");
     std::setlocale(LC_CTYPE, "");
-    std::signal(SIGPIPE, SIG_IGN);
     int signo = 0;
     int status = 0;
     try {
         const ClientOptions options = parse_client_options(argc, argv);
-        if (options.help) return print(client_help()), all_well;
-        if (options.version) return print("yodel " YODEL_VERSION "\n"), all_well;
-        status = run(options, signo);
+        if (options.help) {
+            print(client_help());
+        } else if (options.version) {
+            print("yodel " YODEL_VERSION "\n");
+        } else {
+            status = run(options, signo);
+        }
     } catch (const std::exception&) {
-        return fail("yodel");
+        status = fail(current_failure("yodel"));
     }
+    if (signo != 0) complain("yodel", std::string("ended by ") + ::strsignal(signo));
+    finish_diagnostics();
     if (signo == 0) return status;
-    complain("yodel", std::string("ended by ") + ::strsignal(signo));
     std::signal(signo, SIG_DFL);
     std::raise(signo);
     return status;

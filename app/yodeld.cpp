@@ -1,9 +1,11 @@
 // The echo server as a program.
 
-#include "app/command_line.hpp"
+#include "app/diagnostics.hpp"
 #include "app/echo_server.hpp"
 #include "app/exit_status.hpp"
 #include "app/json.hpp"
+#include "app/output.hpp"
+#include "app/program.hpp"
 #include "app/server_options.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
@@ -19,6 +21,7 @@
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -68,9 +71,11 @@ public:
         for (const bufio::Endpoint& endpoint : options_.endpoints) listen(endpoint);
         raise_descriptor_limit();
         if (options_.self_signed) say_pin();
+        check_output();
         const PortFile file(options_.port_file, ports_);
         loop_.run();
         block_signals();
+        check_output();
     }
 
 private:
@@ -108,7 +113,7 @@ private:
                 " descriptors (ulimit -Hn)");
     }
 
-    void say_pin() const {
+    void say_pin() {
         const std::string pin = options_.server.tls->pin();
         announce("--pinnedpubkey " + pin, JsonObject().text("pinnedpubkey", pin));
     }
@@ -154,19 +159,28 @@ private:
              JsonObject().text("peer", event.peer).text("text", event.text));
     }
 
-    void say(const std::string& text) const { tell(text, JsonObject().text("text", text)); }
+    static void say(const std::string& text) { diagnostics().remark(text); }
 
     // On standard output, and on standard error.
-    void announce(const std::string& text, const JsonObject& object) const {
-        print((options_.json ? object.str() : text) + "\n");
+    void announce(const std::string& text, const JsonObject& object) {
+        output_.write((options_.json ? object.str() : text) + "\n");
     }
     void tell(const std::string& text, const JsonObject& object) const {
-        if (!options_.json) return complain("yodeld", text);
-        std::fputs((object.str() + "\n").c_str(), stderr);
+        if (!options_.json) return diagnostics().remark(text);
+        diagnostics().line(object.str());
+    }
+
+    // A server that nobody can find is of no use.
+    void check_output() const {
+        if (output_.error() != 0) throw OutputError("standard output", output_.error());
     }
 
     const ServerOptions options_;
     ev::Loop loop_;
+    const DiagnosticsOnLoop diagnostics_on_loop_{loop_};
+    Output output_{loop_, STDOUT_FILENO, [this] {
+                       if (output_.error() != 0) loop_.stop();
+                   }};
     EchoServer server_;
     std::string ports_;
     bool leaving_ = false;
@@ -185,20 +199,33 @@ void serve(ServerOptions options) {
     Daemon(std::move(options)).run();
 }
 
+void run(int argc, char* argv[]) {
+    ServerOptions options = parse_server_options(argc, argv);
+    if (options.json) diagnostics().set_form(Diagnostics::Form::json);
+    if (options.help) return print(server_help());
+    if (options.version) return print("yodeld " YODEL_VERSION "\n");
+    serve(std::move(options));
+}
+
+// A server's files are all its own, and without its output it cannot run.
+Failure server_failure() {
+    Failure failure = current_failure("yodeld");
+    if (failure.status == trust_unusable) failure.status = own_certificate_unusable;
+    if (failure.status == output_failed) failure.status = cannot_run;
+    return failure;
+}
+
 int main(int argc, char* argv[]) {
-    fill_standard_descriptors();
+    prepare_process("yodeld");
     std::setlocale(LC_CTYPE, "");
-    std::signal(SIGPIPE, SIG_IGN);
+    int status = all_well;
     try {
-        ServerOptions options = parse_server_options(argc, argv);
-        if (options.help) return print(server_help()), all_well;
-        if (options.version) return print("yodeld " YODEL_VERSION "\n"), all_well;
-        serve(std::move(options));
+        run(argc, argv);
     } catch (const std::exception&) {
-        const int status = fail("yodeld");
-        return status == 77 ? 58 : status;  // a server's files are all its own
+        status = fail(server_failure());
     }
-    return all_well;
+    finish_diagnostics();
+    return status;
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+// Pipes, terminals and sockets that take nothing, for what must not wait for them.
+#pragma once
+
+#include "bufio/fd.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+namespace test {
+
+struct Ends {
+    bufio::Fd reader;
+    bufio::Fd writer;
+};
+
+inline Ends pipe_ends() {
+    int ends[2] = {-1, -1};
+    if (::pipe(ends) != 0) return {};
+    return {bufio::Fd(ends[0]), bufio::Fd(ends[1])};
+}
+
+inline Ends socket_ends() {
+    int ends[2] = {-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return {};
+    return {bufio::Fd(ends[0]), bufio::Fd(ends[1])};
+}
+
+// The user's side and the program's.
+inline Ends terminal_ends() {
+    bufio::Fd user(::posix_openpt(O_RDWR | O_NOCTTY));
+    if (!user || ::grantpt(user.get()) != 0 || ::unlockpt(user.get()) != 0) return {};
+    bufio::Fd line(::open(::ptsname(user.get()), O_RDWR | O_NOCTTY));
+    termios settings{};
+    ::tcgetattr(line.get(), &settings);
+    settings.c_oflag = 0;  // bytes as they are written
+    ::tcsetattr(line.get(), TCSANOW, &settings);
+    return {std::move(user), std::move(line)};
+}
+
+// As by ^S.
+inline Ends stopped_terminal_ends() {
+    Ends ends = terminal_ends();
+    ::tcflow(ends.writer.get(), TCOOFF);
+    return ends;
+}
+
+// Writes until there is no room, and returns the number of bytes.
+inline std::size_t fill(const bufio::Fd& writer) {
+    const int flags = ::fcntl(writer.get(), F_GETFL);
+    ::fcntl(writer.get(), F_SETFL, flags | O_NONBLOCK);
+    const std::string page(4096, 'x');
+    std::size_t total = 0;
+    for (const std::size_t size : {page.size(), std::size_t{1}})
+        for (ssize_t count = 0; (count = ::write(writer.get(), page.data(), size)) > 0;)
+            total += static_cast<std::size_t>(count);
+    ::fcntl(writer.get(), F_SETFL, flags);
+    return total;
+}
+
+// What can be read without waiting.
+inline std::string take(const bufio::Fd& reader) {
+    ::fcntl(reader.get(), F_SETFL, O_NONBLOCK);
+    std::string all;
+    char bytes[65536];
+    for (ssize_t count = 0; (count = ::read(reader.get(), bytes, sizeof bytes)) > 0;)
+        all.append(bytes, static_cast<std::size_t>(count));
+    return all;
+}
+
+}  // namespace test

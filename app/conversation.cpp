@@ -63,7 +63,8 @@ int Conversation::report() {
     const std::string never =
         kept_.empty() ? "" : "; " + std::to_string(kept_.size()) + " kept and never sent";
     if (!all_echoed) complain("yodel", tally_.summary() + never);
-    return all_echoed && file_whole_ ? all_well : reply_wrong_or_lost;
+    if (!file_whole_) return output_failed;
+    return all_echoed ? all_well : reply_wrong_or_lost;
 }
 
 void Conversation::note(std::string_view text, Style style) {
@@ -190,7 +191,7 @@ void Conversation::start_file() {
         log_.start_file(name);
         note("from here on written to " + name);
     } catch (const std::system_error& error) {
-        note("can't write to " + std::string(error.what()), Style::bad);
+        note(error.what(), Style::bad);
     }
 }
 

@@ -3,10 +3,14 @@
 //     2026-11-21 12:04:31.208113 > hello
 //
 // `>` was sent, `<` received, and `-` is a remark. What is not plain text is made visible.
+//
+// The file may be a pipe or a terminal: it never blocks. Up to 1 MiB waits for a reader. Where
+// more would have to wait, or a write fails, the log has failed: trouble() says why, and
+// nothing more is written.
 #pragma once
 
-#include <cstdio>
-#include <memory>
+#include "app/output.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -14,19 +18,26 @@ namespace yodel {
 
 class LogFile {
 public:
-    // Appends to the file. Throws std::system_error.
+    // Appends to the file. Throws OutputError, for a pipe that nobody reads too.
     explicit LogFile(const std::string& path);
+
     void add(char sign, std::string_view bytes);
-    // Hands over what is still kept back. False: not all could be written.
-    bool flush() { return std::fflush(file_.get()) == 0 && !std::ferror(file_.get()); }
-    // Writes what is left. False: not all could be written.
+    // Hands over what is still kept back, as far as the reader takes it. False: the log has
+    // failed.
+    bool flush();
+    // Writes what is left, and gives a slow reader a moment. To be called before the exit
+    // status is stated anywhere. False: the log has failed.
     bool finish();
+    // One clause with the file's name; empty while all is well.
+    const std::string& trouble() const { return trouble_; }
 
 private:
-    struct Close {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-    std::unique_ptr<std::FILE, Close> file_;
+    void check();
+    void fail(const std::string& why);
+
+    std::string path_;
+    std::string trouble_;
+    Output output_;
 };
 
 }  // namespace yodel

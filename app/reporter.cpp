@@ -142,6 +142,7 @@ void Reporter::retrying() {
 void Reporter::ended() {
     print_visible(std::exchange(partial_, {}));
     log('-', session_.end().text);
+    if (log_) log_->finish();  // its failure counts in the status that is reported next
     if (options_.form == Form::json) append_line(end_object(tally_, session_, status()));
     output_.flush();
 }
@@ -225,10 +226,13 @@ void Reporter::received(std::string_view bytes) {
 
 // --- The end.
 
+void Reporter::flush() {
+    if (log_) log_->flush();
+    output_.flush();
+}
+
 int Reporter::finish() {
-    const int code = status();
-    const bool log_whole = !log_ || log_->finish();
-    if (!log_whole) complain("yodel", "could not write all of " + options_.log);
+    if (log_ && !log_->finish()) complain("yodel", log_->trouble());
     if (!trouble_.text.empty()) complain("yodel", trouble_.text);
     if (output_.error() != 0)
         complain("yodel",
@@ -240,7 +244,7 @@ int Reporter::finish() {
     const bool wanted = !options_.quiet || options_.form == Form::sequence;
     const bool orderly = exit_status(session_.end()) == 0 && !options_.probe;
     if (wanted && (orderly || tally_.sent > 0)) complain("yodel", summary());
-    return code == all_well && !log_whole ? yodel::output_failed : code;
+    return status();
 }
 
 std::string Reporter::summary() const {
@@ -253,7 +257,8 @@ std::string Reporter::summary() const {
 int Reporter::status() const {
     if (signo_ != 0) return 128 + signo_;
     if (const int status = exit_status(session_.end()); status != 0) return status;
-    if (output_.error() != 0) return yodel::output_failed;
+    const bool log_failed = log_ && !log_->trouble().empty();
+    if (output_.error() != 0 || log_failed) return yodel::output_failed;
     if (trouble_.status != 0) return trouble_.status;
     return tally_.bad > 0 || tally_.lost > 0 ? reply_wrong_or_lost : all_well;
 }

@@ -62,8 +62,8 @@ public:
     // The connection is closed for good: adds what belongs on standard output.
     void ended();
 
-    // Writes what the reader of standard output takes.
-    void flush() { output_.flush(); }
+    // Writes what the readers of standard output and of the log take.
+    void flush();
     std::size_t pending() const { return output_.pending(); }  // bytes
     bool output_failed() const { return output_.error() != 0; }
     bool output_done() const { return output_.done(); }

@@ -171,5 +171,5 @@ TEST_CASE("a screen that begins in hex, with a file, its lines holding escapes")
     CHECK(contents(file).find("a^@b") != std::string::npos);
     Tty refused({.arguments = {yodel, "-o", "/no/such/log"}});
     REQUIRE(refused.wait_for("/no/such/log: No such file"));
-    CHECK(refused.wait_exit() == 1);
+    CHECK(refused.wait_exit() == 23);
 }

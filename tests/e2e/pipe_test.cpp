@@ -540,9 +540,12 @@ TEST_CASE("a log has every message with its time, made visible") {
     CHECK(contains(log, " < a^[\n"));
     CHECK(contains(log, " - connected to 127.0.0.1:"));
     const Outcome none = run({yodel, "-o", "/no/such/log", "127.0.0.1", server.port()}, "a\n");
-    CHECK(none.status == 1);
-    CHECK(contains(none.errors, "/no/such/log: No such file"));
-    CHECK(run({yodel, "-o", "/dev/full", "127.0.0.1", server.port()}, "a\n").status == 23);
+    CHECK(none.status == 23);
+    CHECK(contains(none.errors, "cannot write the log /no/such/log: No such file"));
+    const Outcome full = run({yodel, "-o", "/dev/full", "127.0.0.1", server.port()}, "a\n");
+    CHECK(full.status == 23);
+    CHECK(full.output == "a\n");
+    CHECK(contains(full.errors, "cannot write the log /dev/full: No space left"));
 }
 
 TEST_CASE("a probe connects, says so, and sends nothing") {
@@ -598,6 +601,8 @@ TEST_CASE("a standard descriptor that is missing at the start is nobody's socket
     CHECK(shell(server, "<&-").status == 0);
     CHECK(contains(shell(server, "<&-").errors, "0 sent"));
     CHECK(contains(shell(server, ">&-").errors, "1 sent, 1 echoed"));
+    CHECK(contains(shell(server, ">&-").errors, "standard output: Bad file descriptor"));
+    CHECK(shell(server, ">&-").status == 23);
     CHECK(shell(server, "2>&-").output == "a\n");
     CHECK(shell(server, "2>&-").status == 0);
     CHECK(shell(server, "<&- >&- 2>&-").status == 0);
@@ -663,6 +668,6 @@ TEST_CASE("help and version go to standard output") {
     CHECK(contains(help.output, "--cacert FILE"));
     CHECK(run({yodel, "-V"}).output.starts_with("yodel "));
     const Outcome full = run({"sh", "-c", "exec \"$0\" -V >/dev/full", yodel});
-    CHECK(full.status == 1);
+    CHECK(full.status == 23);
     CHECK(contains(full.errors, "standard output: No space left"));
 }

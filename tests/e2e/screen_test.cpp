@@ -656,15 +656,15 @@ TEST_CASE("with -o the transcript goes to the file from the start, and M-o stops
 TEST_CASE("a transcript file that can't be written is told") {
     SECTION("from the start") {
         Tty tty({.arguments = {yodel, "-o", "/nowhere/log"}});
-        check_gone(tty, 1);
-        CHECK(tty.wait_for("yodel: /nowhere/log: No such file"));
+        check_gone(tty, 23);
+        CHECK(tty.wait_for("yodel: cannot write the log /nowhere/log: No such file"));
     }
     SECTION("when it is full") {
         Tty tty({.arguments = {yodel, "-o", "/dev/full"}});
         CHECK(tty.wait_for("the file could not take all, and is no longer written"));
         CHECK_FALSE(tty.shows(" FILE "));
         tty.send("\x04");
-        check_gone(tty, 1);
+        check_gone(tty, 23);
         CHECK(tty.wait_for("could not write all of the transcript file"));
     }
 }

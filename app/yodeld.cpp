@@ -5,6 +5,7 @@
 #include "app/exit_status.hpp"
 #include "app/json.hpp"
 #include "app/output.hpp"
+#include "app/port_file.hpp"
 #include "app/program.hpp"
 #include "app/server_options.hpp"
 #include "bufio/lookup.hpp"
@@ -15,14 +16,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <clocale>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace yodel {
@@ -31,35 +29,6 @@ namespace {
 
 // Descriptors that are no connections: the standard ones, the loop's, those of a look-up.
 constexpr rlim_t own_descriptors = 16;
-
-// The ports, for whoever started the server; gone when it leaves.
-class PortFile {
-public:
-    PortFile(std::string path, const std::string& ports) : path_(std::move(path)) {
-        if (path_.empty()) return;
-        const std::string fresh = path_ + ".new";
-        std::FILE* const file = std::fopen(fresh.c_str(), "w");
-        if (!file) refuse(errno);
-        const bool written = std::fputs(ports.c_str(), file) >= 0;
-        const bool whole = std::fclose(file) == 0 && written;
-        if (whole && std::rename(fresh.c_str(), path_.c_str()) == 0) return;
-        const int code = errno;
-        ::unlink(fresh.c_str());
-        refuse(code);
-    }
-    ~PortFile() {
-        if (!path_.empty()) ::unlink(path_.c_str());
-    }
-    PortFile(const PortFile&) = delete;
-    PortFile& operator=(const PortFile&) = delete;
-
-private:
-    [[noreturn]] void refuse(int code) const {
-        throw std::system_error(code, std::generic_category(), "cannot write " + path_);
-    }
-
-    std::string path_;  // empty: there is none
-};
 
 class Daemon {
 public:

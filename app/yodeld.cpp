@@ -21,6 +21,7 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace yodel {
@@ -168,6 +169,13 @@ void serve(ServerOptions options) {
     Daemon(std::move(options)).run();
 }
 
+// Asked before the options are read, because their errors are written in the same form.
+bool asks_for_json(int argc, char* argv[]) {
+    for (int i = 1; i < argc && argv[i] != std::string_view("--"); ++i)
+        if (argv[i] == std::string_view("--json")) return true;
+    return false;
+}
+
 void run(int argc, char* argv[]) {
     ServerOptions options = parse_server_options(argc, argv);
     if (options.json) diagnostics().set_form(Diagnostics::Form::json);
@@ -187,6 +195,7 @@ Failure server_failure() {
 int main(int argc, char* argv[]) {
     prepare_process("yodeld");
     std::setlocale(LC_CTYPE, "");
+    if (asks_for_json(argc, argv)) diagnostics().set_form(Diagnostics::Form::json);
     int status = all_well;
     try {
         run(argc, argv);

@@ -28,9 +28,11 @@ namespace ui {
 namespace {
 
 constexpr std::chrono::milliseconds default_escape_delay{25};
-constexpr std::chrono::milliseconds leave_patience{500};  // with a terminal that takes nothing
-constexpr std::chrono::milliseconds glance{5};            // how often it is tried meanwhile
-constexpr int largest = 1000;  // rows and columns that are used, of any more
+// For how long a terminal that takes nothing is waited for, twice: a signal that ends the
+// program does so within a second.
+constexpr std::chrono::milliseconds leave_patience{200};
+constexpr std::chrono::milliseconds glance{5};  // between two tries of these
+constexpr int largest = 1000;                   // rows and columns that are used, of any more
 constexpr std::string_view paste_on = "\x1b[?2004h";
 constexpr std::string_view paste_off = "\x1b[?2004l";
 
@@ -95,11 +97,34 @@ private:
     struct sigaction found_[std::size(numbers)];
 };
 
+// The terminal may be touched, from the background too, without being stopped for it.
+class Unstopped {
+public:
+    Unstopped() {
+        sigset_t stop;
+        sigemptyset(&stop);
+        sigaddset(&stop, SIGTTOU);
+        sigprocmask(SIG_BLOCK, &stop, &found_);
+    }
+    ~Unstopped() { sigprocmask(SIG_SETMASK, &found_, nullptr); }
+    Unstopped(const Unstopped&) = delete;
+    Unstopped& operator=(const Unstopped&) = delete;
+
+private:
+    sigset_t found_;
+};
+
+// Drops what the terminal has not taken, and lets it go on if its output was stopped, so that
+// there is room for the sequences that give it back.
+void make_room(int fd) {
+    tcflush(fd, TCOFLUSH);
+    tcflow(fd, TCOON);
+}
+
 // What the handler of fatal signals needs, ready before it runs.
 struct Rescue {
-    static constexpr int numbers[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-
-    struct sigaction found[std::size(numbers)];
+    struct sigaction found[NSIG];
+    bool caught[NSIG];
     termios settings;  // as they were found
     int output;
     char sequences[256];  // that give the screen back
@@ -108,17 +133,67 @@ struct Rescue {
 } rescue;
 
 void restore_fatal_signals() {
-    for (std::size_t i = 0; i < std::size(Rescue::numbers); ++i)
-        sigaction(Rescue::numbers[i], &rescue.found[i], nullptr);
+    for (int number = 1; number < NSIG; ++number)
+        if (std::exchange(rescue.caught[number], false))
+            sigaction(number, &rescue.found[number], nullptr);
 }
 
+void write_rescue() {
+    const auto size = static_cast<ssize_t>(rescue.size);
+    if (write(rescue.output, rescue.sequences, rescue.size) == size) return;
+    make_room(rescue.output);
+    [[maybe_unused]] const auto count = write(rescue.output, rescue.sequences, rescue.size);
+}
+
+// All signals are blocked while it runs: SIGTTOU, too.
 void on_fatal_signal(int number) {
-    if (rescue.needed) {
-        [[maybe_unused]] const auto count = write(rescue.output, rescue.sequences, rescue.size);
-        tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
-    }
+    if (rescue.needed) write_rescue();
+    if (rescue.needed && !in_background()) tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
     restore_fatal_signals();
     raise(number);
+}
+
+// By a fault of the program itself. The handler that was found for it runs after ours.
+bool is_fault(int number) {
+    return number == SIGABRT || number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
+           number == SIGILL;
+}
+
+bool ends_by_default(int number) {
+    switch (number) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGURG:
+    case SIGWINCH:
+#ifdef SIGINFO
+    case SIGINFO:
+#endif
+#ifndef __linux__
+    case SIGIO:  // elsewhere it is ignored
+#endif
+        return false;
+    default: return true;
+    }
+}
+
+bool is_fatal(int number, const struct sigaction& found) {
+    if (found.sa_flags & SA_SIGINFO) return is_fault(number);
+    return found.sa_handler == SIG_DFL ? ends_by_default(number)
+                                       : is_fault(number) && found.sa_handler != SIG_IGN;
+}
+
+// Those that can't be caught, or are the library's, are refused by sigaction().
+void catch_fatal_signal(int number) {
+    struct sigaction& found = rescue.found[number];
+    if (sigaction(number, nullptr, &found) != 0 || !is_fatal(number, found)) return;
+    struct sigaction action {};
+    action.sa_handler = on_fatal_signal;
+    action.sa_flags = SA_ONSTACK;
+    sigfillset(&action.sa_mask);
+    rescue.caught[number] = sigaction(number, &action, nullptr) == 0;
 }
 
 // On a stack of its own, unless there is one already: that of the program may be full.
@@ -128,11 +203,7 @@ void catch_fatal_signals() {
     sigaltstack(nullptr, &found);
     const stack_t own{stack, 0, sizeof stack};
     if (found.ss_flags & SS_DISABLE) sigaltstack(&own, nullptr);
-    struct sigaction action {};
-    action.sa_handler = on_fatal_signal;
-    action.sa_flags = SA_ONSTACK;
-    for (std::size_t i = 0; i < std::size(Rescue::numbers); ++i)
-        sigaction(Rescue::numbers[i], &action, &rescue.found[i]);
+    for (int number = 1; number < NSIG; ++number) catch_fatal_signal(number);
 }
 
 // A terminal's string for `capability`, empty if it has none. Needs the terminal's description.
@@ -150,20 +221,6 @@ void prepare_rescue(bool pastes) {
     for (const auto* capability : {"sgr0", "cnorm", "rmcup"}) sequences += sequence(capability);
     sequences += "\r\n";
     rescue.size = sequences.copy(rescue.sequences, sizeof rescue.sequences);
-}
-
-// Throws unless curses can work here. Changes nothing of the terminal.
-void require_terminal() {
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        throw std::runtime_error("standard input or output is no terminal");
-    const char* type = std::getenv("TERM");
-    const auto named = "the terminal type \"" + printable(type ? type : "") + "\" (TERM) ";
-    int error = 0;
-    if (setupterm(type, STDOUT_FILENO, &error) != OK)
-        throw std::runtime_error(named + "is not known on this system");
-    const bool places_cursor = !sequence("cup").empty();
-    del_curterm(cur_term);
-    if (!places_cursor) throw std::runtime_error(named + "can't place its cursor");
 }
 
 bool start_colors(Color color) {
@@ -215,6 +272,19 @@ void draw_row(int y, const Row& row, int width, bool colors) {
 
 }  // namespace
 
+std::string terminal_trouble() {
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return "standard input or output is no terminal";
+    const char* type = std::getenv("TERM");
+    const auto named = "the terminal type \"" + printable(type ? type : "") + "\" (TERM) ";
+    int error = 0;
+    if (setupterm(type, STDOUT_FILENO, &error) != OK)
+        return named + "is not known on this system";
+    const bool places_cursor = !sequence("cup").empty();
+    del_curterm(cur_term);
+    return places_cursor ? "" : named + "can't place its cursor";
+}
+
 // Curses writes to its descriptor until all is written, and would wait for a terminal that
 // takes nothing. So it finds the terminal there when it begins, and from then on a file.
 struct Terminal::Screen {
@@ -255,7 +325,8 @@ struct Terminal::Screen {
 };
 
 Terminal::Terminal(Color color) {
-    require_terminal();
+    if (const std::string trouble = terminal_trouble(); !trouble.empty())
+        throw std::runtime_error(trouble);
     tcgetattr(STDIN_FILENO, &rescue.settings);
     screen_ = std::make_unique<Screen>();
     screen_->colors = start_colors(color);
@@ -312,8 +383,8 @@ void Terminal::put_drawing() {
 
 // Writes all, as far as the terminal takes it in time.
 void Terminal::write_out() {
-    auto patience = leave_patience;
-    for (; !flush() && patience > patience.zero(); patience -= glance)
+    const auto deadline = std::chrono::steady_clock::now() + leave_patience;
+    while (!flush() && std::chrono::steady_clock::now() < deadline)
         std::this_thread::sleep_for(glance);
 }
 
@@ -346,9 +417,9 @@ Size Terminal::resize() {
 
 void Terminal::leave() {
     if (std::exchange(left_, true)) return;
+    const Unstopped unstopped;
     write_out();
-    // What a stalled terminal was to show goes, so that there is room for the end of it.
-    if (!std::exchange(pending_, {}).empty()) tcflush(screen_->output, TCOFLUSH);
+    if (!std::exchange(pending_, {}).empty()) make_room(screen_->output);
     if (screen_->pastes) put(paste_off);
     endwin();
     put_drawing();

@@ -17,10 +17,12 @@
 //     ev::Signal winch(loop, SIGWINCH, [&] { terminal.resize(); ... draw ... });
 //     ev::Signal cont(loop, SIGCONT, [&] { terminal.enter(); ... draw ... });
 //
-// The terminal is as it was found after the destructor, after leave(), and after a fatal signal
-// (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL), which then takes its way. All other signals are
-// the caller's: no handler is left behind for any of them. The flags of the descriptors are
-// never changed. A terminal that takes nothing (stopped, or at the end of a dead line) blocks
+// The terminal is as it was found after the destructor, after leave(), and after every signal
+// that ends the process by default, which then takes its way. Signals that are ignored stay
+// so, and those that the caller has handlers for before the constructor are the caller's, but
+// for faults (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL): the caller's handlers run after the
+// terminal was given back. No handler is left behind. The flags of the descriptors are never
+// changed. A terminal that takes nothing (stopped, or at the end of a dead line) blocks
 // nobody: what is drawn waits. There is one Terminal at a time, used by one thread.
 #pragma once
 
@@ -49,11 +51,15 @@ enum class Color {
     never,
 };
 
+// Why the terminal can't be taken over, in one sentence: standard input or output is no
+// terminal, its type (TERM) is not known, or it can't place its cursor. Empty if it can.
+// Changes nothing of the terminal. Not while there is a Terminal.
+std::string terminal_trouble();
+
 class Terminal {
 public:
-    // Takes the terminal over. Throws std::runtime_error, with one sentence, if standard input
-    // or output is no terminal, if its type (TERM) is not known, or if it can't place its
-    // cursor.
+    // Takes the terminal over. Throws std::runtime_error with terminal_trouble(), if there is
+    // any.
     explicit Terminal(Color color = Color::automatic);
     ~Terminal();
     Terminal(const Terminal&) = delete;
@@ -92,8 +98,8 @@ public:
 
     // Gives the terminal back, and takes it over again: with its size read anew and everything
     // written by the next draw(). Either may be called at any time; enter() also after SIGCONT,
-    // when others may have changed the terminal meanwhile. A terminal that takes nothing is
-    // waited for, for half a second; what it has not taken by then it does not get.
+    // when others may have changed the terminal in between. A terminal that takes nothing is
+    // waited for, for less than half a second; what it has not taken by then it does not get.
     void leave();
     // False where another job has the terminal: it stops the process group, as all do that
     // touch the terminal then, and is to be called again once that is continued.

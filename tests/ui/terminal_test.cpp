@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -240,9 +241,13 @@ TEST_CASE("a terminal that takes nothing blocks nobody") {
         tty.hang_up();
         REQUIRE(tty.wait_exit() == 128 + SIGHUP);
     }
-    SECTION("nor when it is left") {
-        tty.kill(SIGABRT);
-        REQUIRE(tty.wait_exit() == 128 + SIGABRT);
+    SECTION("nor when it is left, and gets that at the least") {
+        const int signal = GENERATE(SIGABRT, SIGQUIT);
+        tty.kill(signal);
+        REQUIRE(tty.wait_exit() == 128 + signal);
+        tty.stall(false);
+        REQUIRE(tty.wait_for([&] { return !tty.alternate_screen(); }));
+        require_restored(tty);
     }
 }
 
@@ -256,11 +261,30 @@ TEST_CASE("no size is too small or too large to begin with") {
     }
 }
 
-TEST_CASE("other signals are left as they were") {
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+TEST_CASE("every signal that ends the program gives the terminal back first") {
+    const std::set<int> others{SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN,  SIGTTOU,
+                               SIGCHLD, SIGCONT, SIGURG,  SIGWINCH, 32 /* the library's */,
+                               33};
+    for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+        if (others.count(signal) || (signal > SIGRTMIN + 1 && signal < SIGRTMAX)) continue;
+        INFO(signal);
         Tty tty(probe("quit"));
         REQUIRE(tty.wait_for("size 24x80"));
+        REQUIRE(tty.alternate_screen());
         tty.kill(signal);
         REQUIRE(tty.wait_exit() == 128 + signal);
+        require_restored(tty);
     }
+}
+
+TEST_CASE("ignored signals stay ignored") {
+    Tty tty(
+        {{"/bin/sh", "-c", "trap '' QUIT ALRM USR1; exec \"$0\" quit", SCREEN_PROBE}, {}, {}});
+    REQUIRE(tty.wait_for("size 24x80"));
+    for (const int signal : {SIGQUIT, SIGALRM, SIGUSR1}) tty.kill(signal);
+    tty.send("x");
+    REQUIRE(tty.wait_for("x."));
+    tty.send("\r");
+    REQUIRE(tty.wait_exit() == 0);
+    require_restored(tty);
 }

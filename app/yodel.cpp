@@ -12,6 +12,7 @@
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
+#include "ui/terminal.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -65,12 +66,20 @@ std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
     return made;
 }
 
-bool full_screen(const ClientOptions& options) {
+// A terminal of unknown type counts as "dumb", with a note.
+bool terminal_able() {
     const char* const term = std::getenv("TERM");
     const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
+    if (!able || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) return false;
+    const std::string trouble = ui::terminal_trouble();
+    if (!trouble.empty()) complain("yodel", trouble + "; going on without the full screen");
+    return trouble.empty();
+}
+
+bool full_screen(const ClientOptions& options) {
     const bool piped = options.no_tui || options.unattended() || options.report.probe ||
                        options.report.form == Reporter::Form::json;
-    return able && !piped && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+    return !piped && terminal_able();
 }
 
 Unattended::Options unattended_options(const ClientOptions& options) {

@@ -381,11 +381,12 @@ void Terminal::put_drawing() {
     if (pread(screen_->canvas, drawing.data(), drawing.size(), 0) > 0) put(drawing);
 }
 
-// Writes all, as far as the terminal takes it in time.
-void Terminal::write_out() {
+// False: the terminal did not take all in time.
+bool Terminal::write_out() {
     const auto deadline = std::chrono::steady_clock::now() + leave_patience;
     while (!flush() && std::chrono::steady_clock::now() < deadline)
         std::this_thread::sleep_for(glance);
+    return pending_.empty();
 }
 
 void Terminal::draw(const Frame& frame) {
@@ -418,13 +419,18 @@ Size Terminal::resize() {
 void Terminal::leave() {
     if (std::exchange(left_, true)) return;
     const Unstopped unstopped;
-    write_out();
-    if (!std::exchange(pending_, {}).empty()) make_room(screen_->output);
+    if (!write_out()) make_room(screen_->output);
+    pending_.clear();
     if (screen_->pastes) put(paste_off);
     endwin();
     put_drawing();
     put(screen_->clear_row);
-    write_out();
+    const std::string sequences = pending_;
+    if (!write_out()) {  // only now was there too much before them
+        make_room(screen_->output);
+        pending_ = sequences;
+        flush();
+    }
     if (!in_background()) tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
     rescue.needed = 0;
 }

@@ -115,7 +115,7 @@ private:
     bool read_bytes();
     void put(std::string_view bytes) { pending_ += bytes; }
     void put_drawing();
-    void write_out();
+    bool write_out();
 
     std::unique_ptr<Screen> screen_;
     KeyParser parser_;

@@ -189,6 +189,12 @@ void Tty::hang_up() {
     input_.clear();
 }
 
+void Tty::stop_output() {
+    const int fd = open(ptsname(master_), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 || tcflow(fd, TCOOFF) != 0) fail("tcflow");
+    close(fd);
+}
+
 void Tty::kill(int signal) {
     if (!status_) ::kill(pid_, signal);
 }

@@ -51,6 +51,7 @@ public:
     void resize(Size size);                        // 0x0 too: the emulator keeps its size then
     void hang_up();                                // closes the user's side
     void stall(bool stalls) { stalls_ = stalls; }  // takes nothing of what the program writes
+    void stop_output();  // as by ^S: what the program writes waits in its side
     void kill(int signal);
     pid_t pid() const { return pid_; }
 

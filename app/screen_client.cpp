@@ -1,6 +1,5 @@
 #include "app/screen_client.hpp"
 
-#include "app/status_line.hpp"
 #include "ui/text.hpp"
 
 #include <unistd.h>
@@ -316,23 +315,24 @@ void ScreenClient::await_display() {
     display_.want(terminal_.flush() ? ev::none : ev::writable);
 }
 
-std::vector<ui::Span> ScreenClient::status() const {
-    std::vector<ui::Span> parts = status_parts(conversation_.session(), conversation_.tally(),
-                                               conversation_.recent(), loop_.now());
+std::vector<StatusPart> ScreenClient::status() const {
+    std::vector<StatusPart> parts = status_parts(conversation_.session(), conversation_.tally(),
+                                                 conversation_.recent(), loop_.now());
     const ui::Transcript& transcript = conversation_.log().transcript();
-    const auto put = [&](std::string text, Style style) {
-        parts.insert(parts.begin() + 1, {std::move(text), style});
+    const auto put = [&](Worth worth, std::string text, Style style) {
+        parts.insert(parts.begin() + 1, {worth, 0, {std::move(text), style}});
     };
     if (conversation_.kept() > 0)
-        put(std::to_string(conversation_.kept()) + " kept", Style::status_warn);
-    if (conversation_.log().file_open()) put("FILE", Style::status);
-    if (!key_log_.empty()) put("KEYLOG", Style::status_warn);
+        put(Worth::mode, std::to_string(conversation_.kept()) + " kept", Style::status_warn);
+    if (conversation_.log().file_open()) put(Worth::detail, "FILE", Style::status);
+    if (!key_log_.empty()) put(Worth::trust, "KEYLOG", Style::status_warn);
     if (!transcript.following()) {
         const std::size_t below = transcript.below();
-        put(below == 0 ? "HELD" : "HELD, " + std::to_string(below) + " below",
+        put(Worth::mode, below == 0 ? "HELD" : "HELD, " + std::to_string(below) + " below",
             Style::status_warn);
     }
-    if (quit_asked_.pending()) parts.front() = {"^C again to quit", Style::status_warn};
+    if (quit_asked_.pending())
+        parts.front().span = {"^C again to quit", Style::status_warn};
     return parts;
 }
 

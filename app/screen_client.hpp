@@ -7,6 +7,7 @@
 
 #include "app/conversation.hpp"
 #include "app/pages.hpp"
+#include "app/status_line.hpp"
 #include "ev/loop.hpp"
 #include "ui/history.hpp"
 #include "ui/line_editor.hpp"
@@ -88,7 +89,7 @@ private:
     void await_display();
     // Of the messages, or the page over them: below are the status line and the input line.
     int main_height() const { return terminal_.size().rows - 2; }
-    std::vector<ui::Span> status() const;
+    std::vector<StatusPart> status() const;
     const char* hint() const;
     ui::Row input_row(int width, ui::Frame& frame);
     void schedule_clock();

@@ -6,6 +6,8 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace yodel {
 
@@ -64,40 +66,67 @@ Style state_style(const Session& session) {
     return exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
 }
 
-void add_tls(std::vector<ui::Span>& parts, const bufio::TlsFacts& tls) {
+// The groups, which bars divide.
+constexpr int about_target = 0;
+constexpr int about_counts = 1;
+constexpr int about_times = 2;
+
+void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
     std::string version = tls.version;
     std::erase(version, 'v');  // TLS1.3
-    parts.push_back({version, Style::status});
-    if (!tls.unverified.empty()) return parts.push_back({"UNVERIFIED (-k)", Style::status_bad});
-    const long soon = 14;  // days
-    parts.push_back({sign_right.text() + std::to_string(tls.days_left) + "d",
-                     tls.days_left < soon ? Style::status_warn : Style::status});
+    parts.push_back({Worth::target, about_target, {version, Style::status}});
+    if (!tls.unverified.empty()) {
+        parts.push_back({Worth::trust, about_target, {"UNVERIFIED (-k)", Style::status_bad}});
+        return;
+    }
+    const long few = 14;  // days
+    const bool soon = tls.days_left < few;
+    parts.push_back({soon ? Worth::trust : Worth::detail,
+                     about_target,
+                     {sign_right.text() + std::to_string(tls.days_left) + "d",
+                      soon ? Style::status_warn : Style::status}});
 }
 
-void add_counts(std::vector<ui::Span>& parts, const Tally& tally, std::size_t in_flight) {
-    const auto add = [&](std::uint64_t count, const std::string& sign,
-                         Style style = Style::status) {
-        parts.push_back({std::to_string(count) + sign, style});
+void add_counts(std::vector<StatusPart>& parts, const Tally& tally, std::size_t in_flight) {
+    const auto add = [&](std::uint64_t count, const std::string& sign, bool failed = false) {
+        parts.push_back(
+            {failed ? Worth::failure : Worth::count,
+             about_counts,
+             {std::to_string(count) + sign, failed ? Style::status_bad : Style::status}});
     };
-    parts.push_back(
-        {sign_bar.text() + " " + std::to_string(tally.sent) + sign_out.text(), Style::status});
+    add(tally.sent, sign_out.text());
     add(tally.echoed, sign_in.text());
     add(in_flight, sign_open.text());
-    add(tally.bad, sign_wrong.text(), tally.bad > 0 ? Style::status_bad : Style::status);
-    add(tally.lost, "?", tally.lost > 0 ? Style::status_bad : Style::status);
-    if (tally.unsolicited > 0) add(tally.unsolicited, sign_unasked.text(), Style::status_warn);
+    add(tally.bad, sign_wrong.text(), tally.bad > 0);
+    add(tally.lost, "?", tally.lost > 0);
+    if (tally.unsolicited == 0) return;
+    add(tally.unsolicited, sign_unasked.text());
+    parts.back().span.style = Style::status_warn;
 }
 
-void add_times(std::vector<ui::Span>& parts, const Histogram& times,
+void add_times(std::vector<StatusPart>& parts, const Histogram& times,
                const std::deque<ev::Duration>& recent) {
-    const auto add = [&](std::string text) {
-        parts.push_back({std::move(text), Style::status});
+    const auto add = [&](Worth worth, std::string text) {
+        parts.push_back({worth, about_times, {std::move(text), Style::status}});
     };
-    add(sign_bar.text() + " " + milliseconds_text(recent.back()) + "ms");
-    if (ui::utf8_locale()) add(sparkline(recent));
+    add(Worth::time, milliseconds_text(recent.back()) + "ms");
+    if (ui::utf8_locale()) add(Worth::course, sparkline(recent));
     for (const auto& [name, percent] :
          {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
-        add(name + milliseconds_text(times.percentile(percent)));
+        add(Worth::course, name + milliseconds_text(times.percentile(percent)));
+}
+
+ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& chosen) {
+    ui::Row row;
+    int group = about_target;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (!chosen[i]) continue;
+        const bool divided = std::exchange(group, parts[i].group) != parts[i].group;
+        if (!row.empty()) ui::append(row, " ", Style::status);
+        if (divided) ui::append(row, sign_bar.text() + " ", Style::status);
+        ui::append(row, parts[i].span.text, parts[i].span.style);
+    }
+    return row;
 }
 
 }  // namespace
@@ -118,34 +147,44 @@ std::string state_words(const Session& session, ev::Time now) {
     return closed_words(session);
 }
 
-std::vector<ui::Span> status_parts(const Session& session, const Tally& tally,
-                                   const std::deque<ev::Duration>& recent, ev::Time now) {
+std::vector<StatusPart> status_parts(const Session& session, const Tally& tally,
+                                     const std::deque<ev::Duration>& recent, ev::Time now) {
     const Sign& sign = session.state() == State::open ? sign_up : sign_down;
-    std::vector<ui::Span> parts{
-        {sign.text() + " " + ui::printable(state_words(session, now)), state_style(session)}};
+    std::vector<StatusPart> parts{
+        {Worth::state,
+         about_target,
+         {sign.text() + " " + ui::printable(state_words(session, now)), state_style(session)}}};
+    const auto add = [&](Worth worth, std::string text) {
+        parts.push_back({worth, about_target, {std::move(text), Style::status}});
+    };
     const Session::Options& options = session.options();
     const std::string scheme = !options.endpoint.path.empty() ? "unix:"
                                : options.tls                  ? "tls://"
                                                               : "tcp://";
-    parts.push_back({ui::printable(scheme + options.endpoint.text()), Style::status});
+    add(Worth::target, ui::printable(scheme + options.endpoint.text()));
     const bool refused = session.end().reason == bufio::Reason::pin;  // nothing was let pass
     if (const bufio::TlsFacts* const tls = session.tls();
         tls && !tls->version.empty() && !refused)
         add_tls(parts, *tls);
-    parts.push_back({std::string(options.framing->name), Style::status});
+    add(Worth::detail, std::string(options.framing->name));
     add_counts(parts, tally, session.in_flight());
     if (!recent.empty()) add_times(parts, tally.round_trips, recent);
     return parts;
 }
 
-ui::Row fit_status(const std::vector<ui::Span>& parts, int width) {
-    ui::Row row;
-    for (const ui::Span& part : parts) {
-        const int used = ui::columns(row);
-        if (!row.empty() && used + 1 + ui::columns(part.text) > width) break;
-        if (!row.empty()) ui::pad(row, used + 1, Style::status);
-        ui::append(row, part.text, part.style);
+ui::Row fit_status(const std::vector<StatusPart>& parts, int width) {
+    std::vector<std::size_t> by_worth(parts.size());
+    std::iota(by_worth.begin(), by_worth.end(), std::size_t{0});
+    std::stable_sort(by_worth.begin(), by_worth.end(), [&](std::size_t a, std::size_t b) {
+        return parts[a].worth < parts[b].worth;
+    });
+    std::vector<bool> chosen(parts.size());
+    for (const std::size_t i : by_worth) {
+        const bool is_state = parts[i].worth == Worth::state;
+        chosen[i] = true;
+        chosen[i] = is_state || ui::columns(joined(parts, chosen)) <= width;
     }
+    ui::Row row = joined(parts, chosen);
     ui::cut(row, width);
     ui::pad(row, width, Style::status);
     return row;

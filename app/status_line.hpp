@@ -1,5 +1,5 @@
-// The status line: parts from the left in the order of their worth, dropped from the right as
-// the width shrinks, but for the first, the state.
+// The status line: parts in their usual order. As the width shrinks, those of least worth are
+// left out, never the state.
 #pragma once
 
 #include "app/session.hpp"
@@ -15,12 +15,21 @@ namespace yodel {
 // The state of a session in words, with how long it has lasted.
 std::string state_words(const Session& session, ev::Time now);
 
-// All parts, for a status line without limit.
-std::vector<ui::Span> status_parts(const Session& session, const Tally& tally,
-                                   const std::deque<ev::Duration>& recent, ev::Time now);
+// From the most worth to the least: where there is no room for all, the first ones are shown.
+enum class Worth { state, failure, trust, mode, count, time, target, detail, course };
 
-// As many of the parts as fit, as one bar of the whole width.
-ui::Row fit_status(const std::vector<ui::Span>& parts, int width);
+struct StatusPart {
+    Worth worth;
+    int group;  // between two groups there is a bar
+    ui::Span span;
+};
+
+// All parts in the order of their display, the state first.
+std::vector<StatusPart> status_parts(const Session& session, const Tally& tally,
+                                     const std::deque<ev::Duration>& recent, ev::Time now);
+
+// Those of the parts that fit, by their worth, as one bar of the whole width.
+ui::Row fit_status(const std::vector<StatusPart>& parts, int width);
 
 // Eight heights for the times, the greatest being the highest: ▁▂▁▃█▂
 std::string sparkline(const std::deque<ev::Duration>& times);

@@ -80,7 +80,11 @@ Session::Options with_tls(const bufio::TlsClientOptions& tls) {
     return options;
 }
 
-std::string text_of(const std::vector<ui::Span>& parts) { return ui::plain_text(parts); }
+std::string text_of(const std::vector<StatusPart>& parts) {
+    std::string text;
+    for (const StatusPart& part : parts) text += part.span.text;
+    return text;
+}
 
 }  // namespace
 
@@ -209,20 +213,36 @@ TEST_CASE("what nobody asked for is counted where there is any") {
     CHECK(text().ends_with("0?2<<"));
 }
 
-TEST_CASE("parts go from the right as the width shrinks, the state never") {
+TEST_CASE("what is worth less goes first as the width shrinks, the state never") {
     Line line;
     line.open();
-    const auto parts = status_parts(line.session, {}, {}, line.session.since() + 12s);
+    Tally tally;
     const std::string port = std::to_string(line.listener.address().port());
-    const auto fitted = [&](int width) {
+    const std::string address = "tcp://127.0.0.1:" + port;
+    const auto fitted = [&](int width, std::deque<ev::Duration> times = {}) {
+        for (const ev::Duration time : times) tally.round_trips.record(time);
+        const auto parts = status_parts(line.session, tally, times, line.session.since() + 12s);
         const ui::Row row = fit_status(parts, width);
         CHECK(ui::columns(row) == width);
         const std::string text = ui::plain_text(row);
         return text.substr(0, text.find_last_not_of(' ') + 1);
     };
-    CHECK(fitted(80) == "* up 00:12 tcp://127.0.0.1:" + port + " line | 0^ 0v 0~ 0x 0?");
-    CHECK(fitted(40) == "* up 00:12 tcp://127.0.0.1:" + port + " line");
-    CHECK(fitted(20) == "* up 00:12");
-    CHECK(fitted(6) == "* up 0");
-    CHECK(fitted(1) == "*");
+    SECTION("counts come before the address") {
+        CHECK(fitted(80) == "* up 00:12 " + address + " line | 0^ 0v 0~ 0x 0?");
+        CHECK(fitted(40) == "* up 00:12 line | 0^ 0v 0~ 0x 0?");
+        CHECK(fitted(30) == "* up 00:12 | 0^ 0v 0~ 0x 0?");
+        CHECK(fitted(20) == "* up 00:12 | 0^ 0v");
+        CHECK(fitted(6) == "* up 0");
+        CHECK(fitted(1) == "*");
+    }
+    SECTION("so does the last round trip") {
+        CHECK(fitted(40, {210us}) == "* up 00:12 | 0^ 0v 0~ 0x 0? | 0.21ms");
+    }
+    SECTION("what went wrong comes before all") {
+        tally.bad = 7;
+        tally.lost = 12;
+        CHECK(fitted(40) == "* up 00:12 line | 0^ 0v 0~ 7x 12?");
+        CHECK(fitted(20) == "* up 00:12 | 7x 12?");
+        CHECK(fitted(16) == "* up 00:12 | 7x");
+    }
 }

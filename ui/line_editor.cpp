@@ -16,6 +16,13 @@ bool is_word(char c) {
 
 bool is_not_blank(char c) { return c != ' ' && c != '\t' && c != '\n'; }
 
+// A text that is copied by whole lines ends in a newline that nobody meant to type.
+std::string_view pasted(const Key& key) {
+    std::string_view text = key.text;
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    return text;
+}
+
 // The bytes of a key after ^V; none for keys that are no single character.
 std::string literal(const Key& key) {
     switch (key.chord.code) {
@@ -27,7 +34,7 @@ std::string literal(const Key& key) {
     case KeyCode::tab: return "\t";
     case KeyCode::backspace: return "\x7f";
     case KeyCode::escape: return "\x1b";
-    case KeyCode::paste: return key.text;
+    case KeyCode::paste: return std::string(pasted(key));
     default: return {};
     }
 }
@@ -79,11 +86,15 @@ bool LineEditor::press(const Key& key) {
                      [&](const Binding& each) { return each.chord == key.chord; });
     const bool bound = binding != std::end(bindings);
     joins_ = std::exchange(killing_, bound && binding->kills);
-    if (bound && !(key.chord == ctrl('d') && empty())) return (this->*binding->edit)(), true;
-    if (key.chord == plain(KeyCode::tab)) return insert("\t"), true;
-    if (!types && key.chord.code != KeyCode::paste) return false;
-    insert(key.text);
-    return true;
+    if (bound && key.chord == ctrl('d') && empty()) return false;
+    if (bound) {
+        (this->*binding->edit)();
+        return true;
+    }
+    if (types) insert(key.text);
+    if (key.chord == plain(KeyCode::tab)) insert("\t");
+    if (key.chord == plain(KeyCode::paste)) insert(pasted(key));
+    return types || key.chord == plain(KeyCode::tab) || key.chord == plain(KeyCode::paste);
 }
 
 bool LineEditor::press_literal(const Key& key) {

@@ -17,8 +17,12 @@ class LineEditor {
 public:
     // Edits, if the key is one for editing. False: the key means nothing here, and the line is
     // as it was. Offer every key to the editor first: after ^V the next one is text, whatever
-    // it is; ^D deletes unless the line is empty; Enter is never its own, M-Enter is.
+    // it is; ^D deletes unless the line is empty; Enter is never its own, M-Enter is. A paste
+    // is one edit; a newline at its end is dropped.
     bool press(const Key& key);
+
+    // Whether ^V was pressed: the next key is text, whatever it is.
+    bool takes_all() const { return literal_; }
 
     // Puts bytes at the cursor.
     void insert(std::string_view bytes);

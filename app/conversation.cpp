@@ -91,10 +91,10 @@ void Conversation::tell_state() {
     if (state == State::open) told_trouble_.clear();
     const std::string end = explain(session_.end(), session_.tls());
     if (state == State::waiting && std::exchange(told_trouble_, end) != end)
-        note(end + "; tried again by itself, M-r now", Style::bad);
-    if (state != State::closed) return;
+        note(end + "; retrying, M-r retries now", Style::bad);
+    if (state != State::closed || reconnecting_) return;
     const bool failed = exit_status(session_.end()) != 0;
-    note(end + "; M-r connects anew", failed ? Style::bad : Style::dim);
+    note(end + "; M-r connects again", failed ? Style::bad : Style::dim);
 }
 
 void Conversation::session_answered(const Message& message, const Reply& reply) {
@@ -137,10 +137,18 @@ void Conversation::disconnect() {
     session_.disconnect();
 }
 
+// That the connection was closed for it goes without saying.
+void Conversation::reconnect() {
+    reconnecting_ = true;
+    disconnect();
+    reconnecting_ = false;
+    session_.connect();
+}
+
 void Conversation::say(const std::string& line) {
     if (session_.state() == State::open) return send(line);
     kept_.push_back(line);
-    note("not connected; kept until then: " + line, Style::warn);
+    note("not connected; kept until connected: " + line, Style::warn);
 }
 
 void Conversation::send_kept() {

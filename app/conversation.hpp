@@ -44,6 +44,7 @@ public:
     // Stops the loop once the session has finished, unless it was disconnected to stay.
     void finish();
     void disconnect();
+    void reconnect();
 
     // Notes something of our own.
     void note(std::string_view text, ui::Style style = ui::Style::dim);

@@ -22,11 +22,6 @@ constexpr std::size_t most_bytes = 16 * 1024;
 constexpr std::size_t bytes_before = 128;
 constexpr std::size_t nowhere = std::string::npos;
 
-void add_title(Rows& rows, const std::string& title) {
-    if (!rows.empty()) rows.emplace_back();
-    rows.push_back({{title, Style::bold}});
-}
-
 std::string ms(ev::Duration duration) { return milliseconds_text(duration) + " ms"; }
 
 // The bytes at the front that take at most so many columns, one cell at the least; up to the
@@ -71,16 +66,16 @@ void add_histogram(Rows& rows, const Histogram& times, int width) {
         const std::string count = std::to_string(step.count);
         const std::string drawn =
             step.count == 0 ? "" : bar(step.count, most->count, width - name_width - 12);
-        add_fact(rows, "< " + ms(step.end), drawn + (drawn.empty() ? "" : " ") + count, width);
+        add_fact(rows, ms(step.end), drawn + (drawn.empty() ? "" : " ") + count, width);
     }
 }
 
 void add_course(Rows& rows, const Course& course, int width) {
-    add_title(rows, "Every " + duration_text(Course::period));
+    add_title(rows, "Over time, a column for every " + duration_text(Course::period));
     const auto [p50, p95] = course.percentiles();
     for (const auto& [name, times] : {std::pair("p50", p50), {"p95", p95}}) {
         const auto highest = std::max_element(times.begin(), times.end());
-        add_fact(rows, name, sparkline(times) + " up to " + ms(*highest), width);
+        add_fact(rows, name, sparkline(times) + " highest " + ms(*highest), width);
     }
 }
 
@@ -136,6 +131,11 @@ void add_tls(Rows& rows, const bufio::TlsFacts& tls, int width) {
 
 }  // namespace
 
+void add_title(Rows& rows, const std::string& title) {
+    if (!rows.empty()) rows.emplace_back();
+    rows.push_back({{title, Style::bold}});
+}
+
 void add_fact(Rows& rows, const std::string& name, std::string_view value, int width,
               Style style) {
     const int room = std::max(width - name_width, 1);
@@ -159,16 +159,17 @@ Rows statistics_page(const Tally& tally, const Course& course, int width) {
              tally.bad > 0 ? Style::bad : Style::normal);
     add_fact(rows, "lost", std::to_string(tally.lost), width,
              tally.lost > 0 ? Style::bad : Style::normal);
+    add_fact(rows, "late", std::to_string(tally.late), width);
     add_fact(rows, "unasked", std::to_string(tally.unsolicited), width);
     const Histogram& times = tally.round_trips;
     if (times.count() == 0) return rows;
-    add_title(rows, "Round trips");
+    add_title(rows, "Round trips (percentiles within 3 %)");
     add_fact(rows, "min", ms(times.min()), width);
     for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
         add_fact(rows, name, ms(times.percentile(percent)), width);
     add_fact(rows, "max", ms(times.max()), width);
     if (ui::utf8_locale()) add_course(rows, course, width);
-    add_title(rows, "How many");
+    add_title(rows, "How many took less than");
     add_histogram(rows, times, width);
     return rows;
 }

@@ -23,6 +23,9 @@ Rows connection_page(const Session& session, const std::string& key_log, int wid
 // Both sides of a message, in text and in hex, and where they differ.
 Rows message_page(const Exchange& exchange, int width);
 
+// A heading, with an empty row before it unless it is the first.
+void add_title(Rows& rows, const std::string& title);
+
 // A name and what it stands for, wrapped below itself.
 void add_fact(Rows& rows, const std::string& name, std::string_view value, int width,
               ui::Style style = ui::Style::normal);

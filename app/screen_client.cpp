@@ -1,5 +1,6 @@
 #include "app/screen_client.hpp"
 
+#include "app/signs.hpp"
 #include "ui/text.hpp"
 
 #include <unistd.h>
@@ -22,6 +23,22 @@ namespace {
 constexpr ev::Duration frame_time = 16ms;
 // For how long a second ^C quits.
 constexpr ev::Duration quit_time = 2s;
+
+bool refused_by_tls(const bufio::End& end) {
+    return end.reason == bufio::Reason::certificate || end.reason == bufio::Reason::pin ||
+           end.reason == bufio::Reason::own_certificate;
+}
+
+void add_counters(Rows& rows, int width) {
+    add_title(rows, "The counters");
+    add_fact(rows, sign_out.text(), "sent", width);
+    add_fact(rows, sign_in.text(), "echoed as they should be", width);
+    add_fact(rows, sign_open.text(), "in flight: their replies are awaited", width);
+    add_fact(rows, sign_wrong.text(), "answered wrong", width);
+    add_fact(rows, "?", "lost: without a reply in time", width);
+    add_fact(rows, sign_unasked.text(), "unsolicited: sent by the server, answering nothing",
+             width);
+}
 
 // Ends what is under way, and does nothing else.
 bool gives_up(const ui::Key& key) {
@@ -58,18 +75,17 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::alt('t'), &ScreenClient::next_times, "M-t", "times: clock, since the last, off"},
     {ui::alt('s'), &ScreenClient::show_statistics, "M-s", "statistics"},
     {ui::alt('i'), &ScreenClient::show_connection, "M-i", "connection and certificate"},
-    {ui::alt('r'), &ScreenClient::reconnect, "M-r", "connect anew"},
-    {ui::alt('d'), &ScreenClient::disconnect, "M-d", "disconnect and stay (on an empty line)"},
+    {ui::alt('r'), &ScreenClient::reconnect, "M-r", "connect again, now"},
+    {ui::alt('c'), &ScreenClient::disconnect, "M-c", "close the connection and stay"},
     {ui::alt('p'), &ScreenClient::toggle_hold, "M-p", "hold the view, or follow again"},
     {ui::alt('o'), &ScreenClient::toggle_file, "M-o", "start or stop writing all to a file"},
-    {ui::ctrl('d'), &ScreenClient::end_input, "^D",
-     "on an empty line: no more to send; leaves when all is answered"},
+    {ui::ctrl('d'), &ScreenClient::end_input, nullptr, nullptr},
     {ui::ctrl('c'), &ScreenClient::interrupt, "^C",
-     "clears the line; cancels a connect or a wait; twice, quits"},
+     "clear the line; cancel a connect or a wait"},
     {ui::ctrl('z'), &ScreenClient::suspend, "^Z", "suspend"},
     {ui::ctrl('l'), &ScreenClient::redraw, "^L", "redraw"},
     {ui::plain(KeyCode::escape), &ScreenClient::escape, "Esc",
-     "back to the messages and their end"},
+     "back to the messages and their end; there, Esc and then a key is M- and that key"},
     {ui::plain(KeyCode::f1), &ScreenClient::show_keys, "F1", "these keys"},
 };
 
@@ -105,6 +121,11 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
 
 void ScreenClient::leave(int) { session().disconnect(); }
 
+void ScreenClient::quit() {
+    leave();
+    loop_.stop();
+}
+
 void ScreenClient::turn_ended() {
     if (entering_) enter_terminal();
     if (entering_ || !changed_ || frame_.pending() || !terminal_.flush()) return;
@@ -139,18 +160,36 @@ void ScreenClient::read_keys() {
 }
 
 void ScreenClient::press(const ui::Key& key) {
-    if (key.chord != ui::ctrl('c')) quit_asked_.cancel();
     if (key.cut) conversation_.note("the paste was too long: its end is missing", Style::warn);
+    const bool interrupts = key.chord == ui::ctrl('c') && !editor_.takes_all();
+    if (interrupts && quit_asked_.pending()) return quit();
+    quit_asked_.cancel();
+    if (interrupts) quit_asked_.start(quit_time);
     const bool in_mode = search_ || find_ || finding_ || page_;
     if (in_mode && key.chord == ui::ctrl('l')) return redraw();
     if (press_in_search(key) || press_in_find(key) || press_in_page(key)) return;
-    // In an empty line there is no word to cut, and M-d is free.
-    const bool nothing_to_cut = editor_.empty() && key.chord == ui::alt(U'd');
-    if (!nothing_to_cut && editor_.press(key)) return;
+    if (press_after_escape(key)) return;
+    press_bound(key);
+}
+
+// False: the key means nothing here.
+bool ScreenClient::press_bound(const ui::Key& key) {
+    if (editor_.press(key)) return true;
     const auto* const it =
         std::find_if(std::begin(bindings), std::end(bindings),
                      [&](const Binding& binding) { return binding.chord == key.chord; });
-    if (it != std::end(bindings)) (this->*it->action)();
+    if (it == std::end(bindings)) return false;
+    (this->*it->action)();
+    return true;
+}
+
+// After Esc a key is what it is with Alt. False: it means nothing so, and is as it is without.
+bool ScreenClient::press_after_escape(const ui::Key& key) {
+    if (!std::exchange(escaped_, false)) return false;
+    if (key.chord == ui::plain(KeyCode::escape)) return true;
+    ui::Key with_alt = key;
+    with_alt.chord.alt = true;
+    return press_bound(with_alt);
 }
 
 bool ScreenClient::press_in_search(const ui::Key& key) {
@@ -189,22 +228,25 @@ bool ScreenClient::press_in_page(const ui::Key& key) {
 }
 
 void ScreenClient::enter() {
-    if (!editor_.empty() || !transcript().selected()) return send_line();
+    if (!selecting()) return send_line();
     if (const auto exchange = conversation_.log().selected())
         page_.emplace([exchange](int width) { return message_page(*exchange, width); });
 }
 
 void ScreenClient::escape() {
+    escaped_ = transcript().following() && !transcript().selected();
     transcript().select_none();
     transcript().search("");
     transcript().scroll_to_end();
 }
 
 void ScreenClient::older_line() {
+    if (selecting()) return select_older();
     if (auto line = history_.older(editor_.text())) editor_.set(std::move(*line));
 }
 
 void ScreenClient::newer_line() {
+    if (selecting()) return select_newer();
     if (auto line = history_.newer()) editor_.set(std::move(*line));
 }
 
@@ -230,7 +272,9 @@ void ScreenClient::show_connection() {
     page_.emplace([this](int width) { return connection_page(session(), key_log_, width); });
 }
 
-void ScreenClient::show_keys() { page_.emplace(key_page); }
+void ScreenClient::show_keys() {
+    page_.emplace([this](int width) { return key_page(width); });
+}
 
 void ScreenClient::toggle_hold() {
     if (transcript().following()) {
@@ -240,23 +284,19 @@ void ScreenClient::toggle_hold() {
     }
 }
 
-void ScreenClient::reconnect() {
-    conversation_.disconnect();
-    session().connect();
-}
-
 void ScreenClient::end_input() {
     if (session().state() == State::open) return conversation_.finish();
-    loop_.stop();
+    quit();
 }
 
 void ScreenClient::interrupt() {
     const State state = session().state();
-    if (!editor_.empty()) return history_.give_up(), editor_.clear();
-    if (state != State::open && state != State::closed && state != State::idle)
-        return session().disconnect();
-    if (quit_asked_.pending()) return loop_.stop();
-    quit_asked_.start(quit_time);
+    const bool typed = !editor_.empty();
+    const bool under_way =
+        state != State::open && state != State::closed && state != State::idle;
+    if (typed) history_.give_up();
+    if (typed) editor_.clear();
+    if (!typed && under_way) session().disconnect();
 }
 
 void ScreenClient::suspend() {
@@ -279,11 +319,20 @@ void ScreenClient::line_refused(const std::string& line) {
 }
 
 Rows ScreenClient::key_page(int width) {
-    Rows rows{{{"Keys", Style::bold}}};
+    Rows rows;
+    add_title(rows, "To leave");
+    add_fact(rows, "^D", "on an empty line: no more to send; leaves when all is answered",
+             width);
+    add_fact(rows, "^C ^C", "at once", width);
+    add_title(rows, "Keys (M- is Alt, or Esc and then the key)");
     for (const Binding& binding : bindings)
         if (binding.help) add_fact(rows, binding.keys, binding.help, width);
-    rows.push_back({{"In the line", Style::bold}});
-    add_fact(rows, "M-Enter", "a newline in the message", width);
+    const bool splits = pieces(*session().options().framing, "a\nb").size() > 1;
+    add_title(rows, "In the line");
+    add_fact(rows, "M-Enter",
+             splits ? "a newline: with this framing, a new message"
+                    : "a newline in the message",
+             width);
     add_fact(rows, "^A ^E", "to the start, to the end; so do Home End", width);
     add_fact(rows, "^B ^F", "by a character; so do Left Right", width);
     add_fact(rows, "M-b M-f", "by a word", width);
@@ -291,6 +340,7 @@ Rows ScreenClient::key_page(int width) {
     add_fact(rows, "M-d", "cut the word after", width);
     add_fact(rows, "^Y ^T", "paste what was cut; swap two characters", width);
     add_fact(rows, "^V", "take the next key as it is", width);
+    add_counters(rows, width);
     return rows;
 }
 
@@ -331,8 +381,6 @@ std::vector<StatusPart> ScreenClient::status() const {
         put(Worth::mode, below == 0 ? "HELD" : "HELD, " + std::to_string(below) + " below",
             Style::status_warn);
     }
-    if (quit_asked_.pending())
-        parts.front().span = {"^C again to quit", Style::status_warn};
     return parts;
 }
 
@@ -341,10 +389,29 @@ const char* ScreenClient::hint() const {
     const MessageLog& log = conversation_.log();
     if (page_) return "Esc goes back; Up Down PgUp PgDn scroll";
     if (finding_) return "n older, N newer; Esc goes back to the end";
-    if (log.selected()) return "Enter opens it; M-Up M-Down select; Esc goes back";
-    if (log.transcript().selected()) return "M-Up M-Down select; Esc goes back";
-    if (!history_.lines().empty()) return nullptr;
-    return "F1 keys; type a line, Enter sends it and its echo is timed";
+    if (log.selected()) return "Enter opens it; Up Down select; Esc goes back";
+    if (log.transcript().selected()) return "Up Down select; Esc goes back";
+    return state_hint();
+}
+
+const char* ScreenClient::state_hint() const {
+    const Session& session = conversation_.session();
+    switch (session.state()) {
+    case State::open:
+        if (!history_.lines().empty()) return nullptr;
+        return "F1 keys; ^D leaves; type a line, Enter sends it and its echo is timed";
+    case State::idle:
+    case State::dialing:
+    case State::handshaking:
+        return "F1 keys; ^D leaves; ^C gives up; lines are kept until connected";
+    case State::waiting:
+        return "F1 keys; ^D leaves; M-r connects now; lines are kept until connected";
+    case State::finishing: return "F1 keys; ^D leaves now; ^C gives up; M-r connects again";
+    case State::closed: break;
+    }
+    return refused_by_tls(session.end())
+               ? "F1 keys; ^D leaves; M-i shows the certificate; M-r connects again"
+               : "F1 keys; ^D leaves; M-r connects again; lines are kept until connected";
 }
 
 // The line that the keys go to, with what they are for where that is not the message.
@@ -361,12 +428,13 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
         ui::cut(row, width);
         return row;
     }
-    if (const char* const text = find_ || !editor_.empty() ? nullptr : hint()) {
+    if (const char* const text = words()) {
         ui::append(row, text, Style::dim);
         ui::cut(row, width);
         return row;
     }
     if (find_) ui::append(row, find_failed_ ? "not found: " : "find: ", Style::dim);
+    if (escaped_) ui::append(row, "Esc- ", Style::dim);
     ui::LineEditor::View view =
         (find_ ? *find_ : editor_).view(std::max(width - ui::columns(row), 1));
     frame.cursor_column = ui::columns(row) + view.cursor;
@@ -374,7 +442,14 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     return row;
 }
 
-// What tells the time is drawn anew as often as it changes.
+// What stands in the place of the line; null where the line does.
+const char* ScreenClient::words() const {
+    if (quit_asked_.pending()) return "^C again to quit";
+    if (find_ || !editor_.empty()) return nullptr;
+    return escaped_ ? "Esc- now a key as with Alt (F1 shows them); Esc leaves it" : hint();
+}
+
+// What shows the time is drawn again as often as it changes.
 void ScreenClient::schedule_clock() {
     const State state = session().state();
     if (state == State::closed || state == State::idle) return clock_.cancel();

@@ -51,6 +51,8 @@ private:
     void enter_terminal();
     void read_keys();
     void press(const ui::Key& key);
+    bool press_bound(const ui::Key& key);
+    bool press_after_escape(const ui::Key& key);
     bool press_in_search(const ui::Key& key);
     bool press_in_find(const ui::Key& key);
     bool press_in_page(const ui::Key& key);
@@ -75,22 +77,27 @@ private:
     void show_keys();
     void toggle_hold();
     void toggle_file() { conversation_.toggle_file(); }
-    void reconnect();
+    void reconnect() { conversation_.reconnect(); }
     void disconnect() { conversation_.disconnect(); }
     void end_input();
     void interrupt();
     void suspend();
     void redraw() { terminal_.redraw(); }
 
+    void quit();
     void send_line();
-    static Rows key_page(int width);
+    // A message is selected, and the keys are for it.
+    bool selecting() { return editor_.empty() && transcript().selected(); }
+    Rows key_page(int width);
 
     void draw();
     void await_display();
     // Of the messages, or the page over them: below are the status line and the input line.
     int main_height() const { return terminal_.size().rows - 2; }
     std::vector<StatusPart> status() const;
+    const char* words() const;
     const char* hint() const;
+    const char* state_hint() const;
     ui::Row input_row(int width, ui::Frame& frame);
     void schedule_clock();
 
@@ -108,6 +115,7 @@ private:
     bool find_failed_ = false;                 // to find that, until the next key
     bool finding_ = false;                     // n and N go on to the next place
     std::optional<ui::Page> page_;             // over the messages
+    bool escaped_ = false;                     // Esc was pressed: the next key is with Alt
     bool changed_ = true;                      // since the last drawing
     bool entering_ = false;                    // the terminal, after a stop
     ev::Timer quit_asked_;                     // runs while another ^C quits
@@ -115,7 +123,7 @@ private:
     ev::Timer escape_;   // runs while an ESC may be a key or the beginning of one
     ev::Watch display_;  // while the terminal has yet to take what was drawn
     ev::Timer frame_;    // while it runs, the last drawing is too fresh
-    ev::Timer clock_;    // draws what tells the time anew
+    ev::Timer clock_;    // draws what shows the time
     Conversation conversation_;
 };
 

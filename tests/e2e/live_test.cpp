@@ -87,7 +87,7 @@ TEST_CASE("a flood holds no key up, nor ^C") {
 TEST_CASE("at rest it draws nothing and takes no time") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
-    tty.send("\033d");
+    tty.send("\033c");
     REQUIRE(tty.wait_for("closed: disconnected"));
     // However long the machine takes to come to rest: once it has, a while passes in silence.
     const auto rests = [&] {

@@ -66,7 +66,7 @@ void add_histogram(Rows& rows, const Histogram& times, int width) {
         const std::string count = std::to_string(step.count);
         const std::string drawn =
             step.count == 0 ? "" : bar(step.count, most->count, width - name_width - 12);
-        add_fact(rows, ms(step.end), drawn + (drawn.empty() ? "" : " ") + count, width);
+        add_fact(rows, "< " + ms(step.end), drawn + (drawn.empty() ? "" : " ") + count, width);
     }
 }
 
@@ -169,7 +169,7 @@ Rows statistics_page(const Tally& tally, const Course& course, int width) {
         add_fact(rows, name, ms(times.percentile(percent)), width);
     add_fact(rows, "max", ms(times.max()), width);
     if (ui::utf8_locale()) add_course(rows, course, width);
-    add_title(rows, "How many took less than");
+    add_title(rows, "Distribution");
     add_histogram(rows, times, width);
     return rows;
 }

@@ -38,6 +38,7 @@ public:
         for (std::size_t i = 0; i < std::size(numbers); ++i)
             signals_[i] = ev::Signal(loop, numbers[i], [this, leave, number = numbers[i]] {
                 if (signo_ == 0) signo_ = number;
+                std::signal(SIGTTOU, SIG_IGN);  // the last words may come from the background
                 leave(signo_);
             });
     }

@@ -401,7 +401,8 @@ TEST_CASE("^Z suspends with the terminal restored, and going on shows all again"
 TEST_CASE("while it is stopped it can be ended") {
     Tty tty({.arguments = {"bash", "--norc", "-i"}, .environment = {"PS1=$ "}});
     REQUIRE(tty.wait_for("$"));
-    type(tty, yodel);
+    const std::string background_output = GENERATE("-tostop", "tostop");
+    type(tty, "stty " + background_output + "; " + yodel);
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x1a");
     REQUIRE(tty.wait_for("Stopped"));

@@ -1,5 +1,7 @@
 #include "ui/key_parser.hpp"
 
+#include "ui/utf8.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -36,23 +38,20 @@ Parsed parse_control(char c) {
     return pressed(1, ctrl(symbol >= U'A' && symbol <= U'Z' ? symbol | 0x20 : symbol));
 }
 
-// One character of UTF-8. A byte that can't be part of one is a character of its own, for
-// terminals that speak another encoding.
+// Whether more bytes may make a character of these.
+bool begins_character(std::string_view bytes) {
+    const auto is_later = [](char c) { return (c & '\xc0') == '\x80'; };
+    return encoded_size(bytes[0]) > bytes.size() &&
+           std::all_of(bytes.begin() + 1, bytes.end(), is_later);
+}
+
+// A byte that can't be part of a character is one of its own, for terminals that speak another
+// encoding than UTF-8.
 Parsed parse_character(std::string_view bytes) {
-    const auto lead = static_cast<unsigned char>(bytes[0]);
-    const std::size_t size = lead < 0xc2 || lead > 0xf4 ? 1
-                             : lead < 0xe0              ? 2
-                             : lead < 0xf0              ? 3
-                                                        : 4;
-    char32_t symbol = size == 1 ? lead : lead & (0xffu >> (size + 1));
-    std::size_t used = 1;
-    for (; used < size; ++used) {
-        if (used == bytes.size()) return incomplete;
-        const auto byte = static_cast<unsigned char>(bytes[used]);
-        if ((byte & 0xc0) != 0x80) break;
-        symbol = symbol << 6 | (byte & 0x3fu);
-    }
-    if (used < size) return {1, Key{plain(char32_t{lead}), std::string(1, bytes[0]), false}};
+    if (begins_character(bytes)) return incomplete;
+    const CodePoint point = decode(bytes, 0);
+    const std::size_t size = std::max<std::size_t>(point.size, 1);
+    const char32_t symbol = point.size > 0 ? point.value : static_cast<unsigned char>(bytes[0]);
     return {size, Key{plain(symbol), std::string(bytes.substr(0, size)), false}};
 }
 

@@ -1,5 +1,7 @@
 #include "ui/text.hpp"
 
+#include "ui/utf8.hpp"
+
 #include <langinfo.h>
 #include <wchar.h>
 
@@ -13,38 +15,8 @@ namespace {
 // As many as curses keeps in one cell of its screen (CCHARW_MAX, less the base).
 constexpr int max_marks = 4;
 
-struct CodePoint {
-    char32_t value;
-    std::size_t size;  // bytes of its encoding; 0: these bytes are not UTF-8
-};
-
-constexpr CodePoint not_utf8{0, 0};
-
 unsigned char byte_at(std::string_view bytes, std::size_t at) {
     return static_cast<unsigned char>(bytes[at]);
-}
-
-std::size_t encoded_size(unsigned char lead) {
-    if (lead < 0x80) return 1;
-    if (lead < 0xc2 || lead > 0xf4) return 0;
-    return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
-CodePoint decode(std::string_view bytes, std::size_t at) {
-    static constexpr char32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    const auto lead = byte_at(bytes, at);
-    const auto size = encoded_size(lead);
-    if (size == 1) return {lead, 1};
-    if (size == 0 || size > bytes.size() - at) return not_utf8;
-    char32_t value = lead & (0xffu >> (size + 1));
-    for (std::size_t i = 1; i < size; ++i) {
-        const auto byte = byte_at(bytes, at + i);
-        if ((byte & 0xc0) != 0x80) return not_utf8;
-        value = value << 6 | (byte & 0x3fu);
-    }
-    const bool surrogate = value >= 0xd800 && value <= 0xdfff;
-    if (value < smallest[size] || surrogate || value > 0x10ffff) return not_utf8;
-    return {value, size};
 }
 
 // Characters that steer the reader's or the terminal's eye and have no shape of their own:

@@ -16,13 +16,20 @@ Page::Page(Compose compose) : compose_(std::move(compose)) {}
 bool Page::press(const Key& key, int height) {
     // A row of what was seen stays.
     const auto page = static_cast<std::size_t>(std::max(height - 1, 1));
-    if (key.chord == plain(KeyCode::down)) return ++top_, true;
-    if (key.chord == plain(KeyCode::page_down)) return top_ += page, true;
-    if (key.chord == plain(KeyCode::up)) return top_ -= std::min<std::size_t>(top_, 1), true;
-    if (key.chord == plain(KeyCode::page_up)) return top_ -= std::min(top_, page), true;
-    if (key.chord == alt('<')) return top_ = 0, true;
-    if (key.chord == alt('>')) return top_ = beyond_all, true;
+    const Chord chord = key.chord;
+    const std::size_t row = 1;
+    if (chord == plain(KeyCode::down)) return move_to(top_ + row);
+    if (chord == plain(KeyCode::page_down)) return move_to(top_ + page);
+    if (chord == plain(KeyCode::up)) return move_to(top_ - std::min(top_, row));
+    if (chord == plain(KeyCode::page_up)) return move_to(top_ - std::min(top_, page));
+    if (chord == alt('<')) return move_to(0);
+    if (chord == alt('>')) return move_to(beyond_all);
     return false;
+}
+
+bool Page::move_to(std::size_t top) {
+    top_ = top;
+    return true;
 }
 
 std::vector<Row> Page::rows(int width, int height) {

@@ -27,6 +27,8 @@ public:
     std::vector<Row> rows(int width, int height);
 
 private:
+    bool move_to(std::size_t top);
+
     Compose compose_;
     std::size_t top_ = 0;  // the first row seen; beyond the last window until the next rows()
 };

@@ -212,7 +212,10 @@ std::string sequence(const char* capability) {
     collected.clear();
     const char* string = tigetstr(capability);
     if (string != nullptr && string != reinterpret_cast<const char*>(-1))
-        tputs(string, 1, [](int c) { return collected += static_cast<char>(c), c; });
+        tputs(string, 1, [](int c) {
+            collected += static_cast<char>(c);
+            return c;
+        });
     return collected;
 }
 
@@ -436,7 +439,10 @@ void Terminal::leave() {
 }
 
 bool Terminal::enter() {
-    if (in_background()) return kill(0, SIGTTOU), false;
+    if (in_background()) {
+        kill(0, SIGTTOU);
+        return false;
+    }
     left_ = false;
     rescue.needed = 1;
     tcsetattr(STDIN_FILENO, TCSANOW, &screen_->settings);

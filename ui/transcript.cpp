@@ -308,14 +308,20 @@ bool Transcript::search_older() { return search_before(selected().value_or(next_
 
 bool Transcript::search_before(Id end) {
     for (auto id = end; id-- > first();)
-        if (matches(id)) return select(id), true;
+        if (select_match(id)) return true;
     return false;
 }
 
 bool Transcript::search_newer() {
     for (auto id = selected().value_or(next_) + 1; id < next_; ++id)
-        if (matches(id)) return select(id), true;
+        if (select_match(id)) return true;
     return false;
+}
+
+bool Transcript::select_match(Id id) {
+    const bool found = matches(id);
+    if (found) select(id);
+    return found;
 }
 
 }  // namespace ui

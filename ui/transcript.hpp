@@ -84,6 +84,7 @@ public:
     // it is until the next search; an empty text ends the search. False: not found, nothing
     // moved.
     bool search(std::string text);
+    // False: there is no further place, and nothing moved.
     bool search_older();
     bool search_newer();
 
@@ -122,6 +123,7 @@ private:
     void select(Id id);
     bool matches(Id id) const;
     bool search_before(Id end);
+    bool select_match(Id id);
 
     std::deque<Entry> entries_;
     Limits limits_;

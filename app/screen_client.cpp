@@ -211,13 +211,18 @@ bool ScreenClient::press_in_find(const ui::Key& key) {
         return true;
     }
     find_failed_ = false;
-    if (find_ && gives_up(key)) return find_.reset(), true;
-    if (find_ && !find_->press(key)) find_.reset();
-    if (find_) return true;
-    if (finding_ && key.chord == ui::plain(U'n')) return transcript().search_older(), true;
-    if (finding_ && key.chord == ui::plain(U'N')) return transcript().search_newer(), true;
-    finding_ = false;
-    return false;
+    if (!find_) return press_among_found(key);
+    const bool given_up = gives_up(key);
+    if (given_up || !find_->press(key)) find_.reset();
+    return given_up || find_;
+}
+
+bool ScreenClient::press_among_found(const ui::Key& key) {
+    const bool older = key.chord == ui::plain(U'n');
+    finding_ = finding_ && (older || key.chord == ui::plain(U'N'));
+    if (finding_)
+        find_failed_ = older ? !transcript().search_older() : !transcript().search_newer();
+    return finding_;
 }
 
 // The keys for scrolling scroll the page; all others but Enter and Escape close it first.
@@ -389,6 +394,7 @@ std::vector<StatusPart> ScreenClient::status() const {
 const char* ScreenClient::hint() const {
     const MessageLog& log = conversation_.log();
     if (page_) return "Esc goes back; Up Down PgUp PgDn scroll";
+    if (finding_ && find_failed_) return "no further place; n older, N newer; Esc goes back";
     if (finding_) return "n older, N newer; Esc goes back to the end";
     if (log.selected()) return "Enter opens it; Up Down select; Esc goes back";
     if (log.transcript().selected()) return "Up Down select; Esc goes back";

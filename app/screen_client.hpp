@@ -55,6 +55,7 @@ private:
     bool press_after_escape(const ui::Key& key);
     bool press_in_search(const ui::Key& key);
     bool press_in_find(const ui::Key& key);
+    bool press_among_found(const ui::Key& key);
     bool press_in_page(const ui::Key& key);
 
     // What the keys do.
@@ -112,13 +113,13 @@ private:
     ui::History history_;
     std::optional<ui::HistorySearch> search_;  // while ^R goes on
     std::optional<ui::LineEditor> find_;       // while what to find is typed
-    bool find_failed_ = false;                 // to find that, until the next key
-    bool finding_ = false;                     // n and N go on to the next place
-    std::optional<ui::Page> page_;             // over the messages
-    bool escaped_ = false;                     // Esc was pressed: the next key is with Alt
-    bool changed_ = true;                      // since the last drawing
-    bool entering_ = false;                    // the terminal, after a stop
-    ev::Timer quit_asked_;                     // runs while another ^C quits
+    bool find_failed_ = false;      // to find that, or a further place, until the next key
+    bool finding_ = false;          // n and N go on to the next place
+    std::optional<ui::Page> page_;  // over the messages
+    bool escaped_ = false;          // Esc was pressed: the next key is with Alt
+    bool changed_ = true;           // since the last drawing
+    bool entering_ = false;         // the terminal, after a stop
+    ev::Timer quit_asked_;          // runs while another ^C quits
     ev::Watch keyboard_;
     ev::Timer escape_;   // runs while an ESC may be a key or the beginning of one
     ev::Watch display_;  // while the terminal has yet to take what was drawn

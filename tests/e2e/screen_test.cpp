@@ -685,7 +685,14 @@ TEST_CASE("each key of the table does what it says") {
         CHECK(tty.wait_for("find:"));
         tty.send("first\r");
         CHECK(tty.wait_for("HELD"));
-        tty.send("nNx");
+        CHECK(line_is("n older, N newer; Esc goes back to the end"));
+        tty.send("n");
+        CHECK(line_is("n older, N newer; Esc goes back to the end"));
+        tty.send("n");
+        CHECK(line_is("no further place; n older, N newer; Esc goes back"));
+        tty.send("N");
+        CHECK(line_is("n older, N newer; Esc goes back to the end"));
+        tty.send("NNx");
         CHECK(line_is("x"));
         tty.send("\x15\x1b/nowhere\r");
         CHECK(line_is("not found: nowhere"));

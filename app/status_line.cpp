@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace yodel {
@@ -161,7 +162,9 @@ std::vector<StatusPart> status_parts(const Session& session, const Tally& tally,
     const std::string scheme = !options.endpoint.path.empty() ? "unix:"
                                : options.tls                  ? "tls://"
                                                               : "tcp://";
-    add(Worth::target, ui::printable(scheme + options.endpoint.text()));
+    // Without a connection it says more than the counters.
+    add(session.state() == State::open ? Worth::target : Worth::mode,
+        ui::printable(scheme + options.endpoint.text()));
     const bool refused = session.end().reason == bufio::Reason::pin;  // nothing was let pass
     if (const bufio::TlsFacts* const tls = session.tls();
         tls && !tls->version.empty() && !refused)
@@ -179,10 +182,14 @@ ui::Row fit_status(const std::vector<StatusPart>& parts, int width) {
         return parts[a].worth < parts[b].worth;
     });
     std::vector<bool> chosen(parts.size());
+    std::set<int> full;  // groups, a part of which has found no room: what is left of them
+                         // would say little without it
     for (const std::size_t i : by_worth) {
-        const bool is_state = parts[i].worth == Worth::state;
-        chosen[i] = true;
-        chosen[i] = is_state || ui::columns(joined(parts, chosen)) <= width;
+        chosen[i] = full.count(parts[i].group) == 0;
+        if (!chosen[i] || parts[i].worth == Worth::state) continue;
+        if (ui::columns(joined(parts, chosen)) <= width) continue;
+        chosen[i] = false;
+        full.insert(parts[i].group);
     }
     ui::Row row = joined(parts, chosen);
     ui::cut(row, width);

@@ -229,11 +229,15 @@ TEST_CASE("what is worth less goes first as the width shrinks, the state never")
     };
     SECTION("counts come before the address") {
         CHECK(fitted(80) == "* up 00:12 " + address + " line | 0^ 0v 0~ 0x 0?");
-        CHECK(fitted(40) == "* up 00:12 line | 0^ 0v 0~ 0x 0?");
+        CHECK(fitted(40) == "* up 00:12 | 0^ 0v 0~ 0x 0?");
         CHECK(fitted(30) == "* up 00:12 | 0^ 0v 0~ 0x 0?");
         CHECK(fitted(20) == "* up 00:12 | 0^ 0v");
         CHECK(fitted(6) == "* up 0");
         CHECK(fitted(1) == "*");
+    }
+    SECTION("but where there is no connection, the address comes first") {
+        line.session.disconnect();
+        CHECK(fitted(48) == "- closed: disconnected " + address);
     }
     SECTION("so does the last round trip") {
         CHECK(fitted(40, {210us}) == "* up 00:12 | 0^ 0v 0~ 0x 0? | 0.21ms");
@@ -241,7 +245,7 @@ TEST_CASE("what is worth less goes first as the width shrinks, the state never")
     SECTION("what went wrong comes before all") {
         tally.bad = 7;
         tally.lost = 12;
-        CHECK(fitted(40) == "* up 00:12 line | 0^ 0v 0~ 7x 12?");
+        CHECK(fitted(40) == "* up 00:12 | 0^ 0v 0~ 7x 12?");
         CHECK(fitted(20) == "* up 00:12 | 7x 12?");
         CHECK(fitted(16) == "* up 00:12 | 7x");
     }

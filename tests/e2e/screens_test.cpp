@@ -25,8 +25,6 @@ std::string without_chance(std::string screen) {
         {std::regex(" *[0-9.]+ms ‹"), "      0.00ms ‹"},
         {std::regex("[0-9.]+ ms"), "0.00 ms"},
         {std::regex("0\\? │ .*"), "0?"},
-        // Whether there is room for the framing depends on how long the time is.
-        {std::regex("up 00:[0-9]{2}(| HELD) line │"), "up 00:00$1 │"},
         {std::regex("up 00:[0-9]{2}"), "up 00:00"},
     };
     for (const auto& [pattern, text] : rules)

@@ -92,7 +92,7 @@ void Conversation::tell_state() {
     const std::string end = explain(session_.end(), session_.tls());
     if (state == State::waiting && std::exchange(told_trouble_, end) != end)
         note(end + "; retrying, M-r retries now", Style::bad);
-    if (state != State::closed || reconnecting_) return;
+    if (state != State::closed) return;
     const bool failed = exit_status(session_.end()) != 0;
     note(end + "; M-r connects again", failed ? Style::bad : Style::dim);
 }
@@ -137,11 +137,9 @@ void Conversation::disconnect() {
     session_.disconnect();
 }
 
-// That the connection was closed for it goes without saying.
+// That the conne// The two calls are reported as one change: a new attempt.
 void Conversation::reconnect() {
-    reconnecting_ = true;
     disconnect();
-    reconnecting_ = false;
     session_.connect();
 }
 

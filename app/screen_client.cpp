@@ -330,7 +330,7 @@ Rows ScreenClient::key_page(int width) {
     add_fact(rows, "^D", "on an empty line: no more to send; leaves when all is answered",
              width);
     add_fact(rows, "^C ^C", "at once", width);
-    add_title(rows, "Keys (M- is Alt, or Esc and then the key)");
+    add_title(rows, "Keys (M-x is Alt-x, or Esc and then x)");
     for (const Binding& binding : bindings)
         if (binding.help) add_fact(rows, binding.keys, binding.help, width);
     const bool splits = pieces(*session().options().framing, "a\nb").size() > 1;
@@ -376,7 +376,8 @@ std::vector<StatusPart> ScreenClient::status() const {
                                                  conversation_.recent(), loop_.now());
     const ui::Transcript& transcript = conversation_.log().transcript();
     const auto put = [&](Worth worth, std::string text, Style style) {
-        parts.insert(parts.begin() + 1, {worth, 0, {std::move(text), style}});
+        parts.insert(parts.begin() + 1,
+                     {worth, StatusGroup::connection, {std::move(text), style}});
     };
     if (conversation_.kept() > 0)
         put(Worth::mode, std::to_string(conversation_.kept()) + " kept", Style::status_warn);
@@ -413,7 +414,8 @@ const char* ScreenClient::state_hint() const {
         return "F1 keys; ^D leaves; ^C gives up; lines are kept until connected";
     case State::waiting:
         return "F1 keys; ^D leaves; M-r connects now; lines are kept until connected";
-    case State::finishing: return "F1 keys; ^D leaves now; ^C gives up; M-r connects again";
+    case State::finishing:
+        return "F1 keys; ^D leaves now; M-c closes and stays; M-r connects again";
     case State::closed: break;
     }
     return refused_by_tls(session.end())

@@ -67,23 +67,19 @@ Style state_style(const Session& session) {
     return exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
 }
 
-// The groups, which bars divide.
-constexpr int about_target = 0;
-constexpr int about_counts = 1;
-constexpr int about_times = 2;
-
 void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
     std::string version = tls.version;
     std::erase(version, 'v');  // TLS1.3
-    parts.push_back({Worth::target, about_target, {version, Style::status}});
+    parts.push_back({Worth::target, StatusGroup::connection, {version, Style::status}});
     if (!tls.unverified.empty()) {
-        parts.push_back({Worth::trust, about_target, {"UNVERIFIED (-k)", Style::status_bad}});
+        parts.push_back(
+            {Worth::trust, StatusGroup::connection, {"UNVERIFIED (-k)", Style::status_bad}});
         return;
     }
     const long few = 14;  // days
     const bool soon = tls.days_left < few;
     parts.push_back({soon ? Worth::trust : Worth::detail,
-                     about_target,
+                     StatusGroup::connection,
                      {sign_right.text() + std::to_string(tls.days_left) + "d",
                       soon ? Style::status_warn : Style::status}});
 }
@@ -92,7 +88,7 @@ void add_counts(std::vector<StatusPart>& parts, const Tally& tally, std::size_t 
     const auto add = [&](std::uint64_t count, const std::string& sign, bool failed = false) {
         parts.push_back(
             {failed ? Worth::failure : Worth::count,
-             about_counts,
+             StatusGroup::counts,
              {std::to_string(count) + sign, failed ? Style::status_bad : Style::status}});
     };
     add(tally.sent, sign_out.text());
@@ -108,7 +104,7 @@ void add_counts(std::vector<StatusPart>& parts, const Tally& tally, std::size_t 
 void add_times(std::vector<StatusPart>& parts, const Histogram& times,
                const std::deque<ev::Duration>& recent) {
     const auto add = [&](Worth worth, std::string text) {
-        parts.push_back({worth, about_times, {std::move(text), Style::status}});
+        parts.push_back({worth, StatusGroup::times, {std::move(text), Style::status}});
     };
     add(Worth::time, milliseconds_text(recent.back()) + "ms");
     if (ui::utf8_locale()) add(Worth::course, sparkline(recent));
@@ -119,7 +115,7 @@ void add_times(std::vector<StatusPart>& parts, const Histogram& times,
 
 ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& chosen) {
     ui::Row row;
-    int group = about_target;
+    StatusGroup group = StatusGroup::connection;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (!chosen[i]) continue;
         const bool divided = std::exchange(group, parts[i].group) != parts[i].group;
@@ -153,10 +149,10 @@ std::vector<StatusPart> status_parts(const Session& session, const Tally& tally,
     const Sign& sign = session.state() == State::open ? sign_up : sign_down;
     std::vector<StatusPart> parts{
         {Worth::state,
-         about_target,
+         StatusGroup::connection,
          {sign.text() + " " + ui::printable(state_words(session, now)), state_style(session)}}};
     const auto add = [&](Worth worth, std::string text) {
-        parts.push_back({worth, about_target, {std::move(text), Style::status}});
+        parts.push_back({worth, StatusGroup::connection, {std::move(text), Style::status}});
     };
     const Session::Options& options = session.options();
     const std::string scheme = !options.endpoint.path.empty() ? "unix:"
@@ -182,8 +178,7 @@ ui::Row fit_status(const std::vector<StatusPart>& parts, int width) {
         return parts[a].worth < parts[b].worth;
     });
     std::vector<bool> chosen(parts.size());
-    std::set<int> full;  // groups, a part of which has found no room: what is left of them
-                         // would say little without it
+    std::set<StatusGroup> full;  // no more of these
     for (const std::size_t i : by_worth) {
         chosen[i] = full.count(parts[i].group) == 0;
         if (!chosen[i] || parts[i].worth == Worth::state) continue;

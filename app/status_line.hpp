@@ -18,9 +18,13 @@ std::string state_words(const Session& session, ev::Time now);
 // From the most worth to the least: where there is no room for all, the first ones are shown.
 enum class Worth { state, failure, trust, mode, count, time, target, detail, course };
 
+// Between two groups there is a bar. Where a part of a group finds no room, what is worth less
+// in it is left out, too: it would say little alone.
+enum class StatusGroup { connection, counts, times };
+
 struct StatusPart {
     Worth worth;
-    int group;  // between two groups there is a bar
+    StatusGroup group;
     ui::Span span;
 };
 

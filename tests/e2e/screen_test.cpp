@@ -516,6 +516,18 @@ TEST_CASE("who waits for the last replies to leave may stay after all") {
     REQUIRE(tty.wait_for("up 00:"));
 }
 
+TEST_CASE("a late reply is counted as such") {
+    Server server({"--delay", "500ms", "-f", "line"});
+    Tty tty({.arguments = {yodel, "-W", "0.1", "127.0.0.1", server.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("no reply after 100ms"));
+    REQUIRE(tty.wait_for("‹ hello ✓"));
+    tty.send("\x1bs");
+    CHECK(tty.wait_for("late        1"));
+    CHECK(tty.wait_for("lost        0"));
+}
+
 TEST_CASE("what is under way when the connection is cut is told to be lost") {
     Server server({"--delay", "60s", "-f", "line"});
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});

@@ -269,7 +269,7 @@ TEST_CASE("every signal that ends the program gives the terminal back first") {
         const bool real_time = signal == SIGRTMIN || signal == SIGRTMAX;
         if (others.count(signal) || (signal > last_named && !real_time)) continue;
         INFO(signal);
-        Tty tty(probe("quit"));
+        Tty tty(probe("quit", {"ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0"}));
         REQUIRE(tty.wait_for("size 24x80"));
         REQUIRE(tty.alternate_screen());
         tty.kill(signal);

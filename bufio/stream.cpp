@@ -242,13 +242,17 @@ bool Stream::wants_output() const {
     return ready_ && !end_ && !broken_ && (!output_.empty() || (finishing_ && !output_closed_));
 }
 
+std::size_t Stream::low_mark() const { return std::max(limits_.input_low, needed_); }
+
+std::size_t Stream::high_mark() const {
+    if (needed_ <= limits_.input_low) return limits_.input_high;
+    return std::max(limits_.input_high, needed_ + chunk);
+}
+
 // The one place that decides what is waited for; called after every change of state.
 void Stream::update() {
     const std::size_t waiting = received().size();
-    const std::size_t low = std::max(limits_.input_low, needed_);
-    const std::size_t high = low > limits_.input_low ? std::max(limits_.input_high, low + chunk)
-                                                     : limits_.input_high;
-    full_ = waiting > (full_ ? low : high);
+    full_ = waiting > (full_ ? low_mark() : high_mark());
     ev::Events events = ev::none;
     if (!ready_ && !end_) events |= handshake_waits_;
     if (wants_input()) events |= read_waits_;

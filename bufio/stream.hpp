@@ -86,6 +86,7 @@ public:
     bool open() const { return ready_ && !end_; }  // the handshake is done
     bool finishing() const { return finishing_; }
     bool output_closed() const { return output_closed_; }
+    bool reading() const { return !full_ && !held_; }  // neither above the high mark nor held
     bool input_ended() const { return input_ended_; }  // the peer has closed its side
     const End& end() const { return end_; }
     const TlsFacts* tls() const { return transport_->tls(); }
@@ -115,12 +116,15 @@ private:
     void end_with(End end);
     bool wants_input() const;
     bool wants_output() const;
+    std::size_t low_mark() const;
+    std::size_t high_mark() const;
     void update();
     void notify();
 
     std::unique_ptr<Transport> transport_;
     User& user_;
     Limits limits_;
+    std::size_t needed_ = 0;  // bytes that the user needs at once, whatever the limits
     Buffer input_;
     Buffer output_;
     std::string_view fresh_;  // received, still in the shared read buffer: only while notifying

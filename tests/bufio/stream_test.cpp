@@ -225,6 +225,20 @@ TEST_CASE("what the user needs at once is always read") {
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 50000; }));
 }
 
+TEST_CASE("once the user needs less at once, no more is read than the limits say") {
+    Scene scene({100, 20, 1000});
+    scene.user.on_change = [](Stream&) {};  // takes nothing
+    for (int i = 0; i < 24; ++i) scene.script.reads.push_back(data(std::string(5000, 'x')));
+    scene.stream().need_input(50000);
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 5000; }));
+    CHECK(scene.stream().reading());
+    scene.stream().need_input(0);
+    CHECK_FALSE(scene.stream().reading());
+    settle(scene.loop);
+    CHECK(scene.stream().received().size() <= 10000);
+}
+
 TEST_CASE("a write beyond the limit is refused whole") {
     Scene scene({100, 20, 10});
     scene.script.writes = {{Io::wants_write}};

@@ -128,7 +128,6 @@ private:
     Buffer input_;
     Buffer output_;
     std::string_view fresh_;  // received, still in the shared read buffer: only while notifying
-    std::size_t needed_ = 0;  // bytes that the user needs at once
     End end_;
     End broken_;  // why nothing more can be sent, while the peer's last words are read
     ev::Watch watch_;

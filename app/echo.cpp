@@ -10,67 +10,86 @@ using bufio::Stream;
 
 namespace {
 
+// Bytes written at once, and how often in one call, so that a peer that takes them as fast as
+// they come does not keep the loop from the others.
+constexpr std::size_t piece = 64 * 1024;
+constexpr int pieces_a_call = 4;
+
 class FaithfulEcho : public Echo {
 public:
     explicit FaithfulEcho(std::size_t limit) : limit_(limit) {}
 
-    // What the system takes at once has made room again, and no event will tell.
-    void answer(Stream& stream) final {
-        for (bool more = true; more && !end_;) {
+    // After a piece that the system took at once there is room again, and no event will say so.
+    std::optional<ev::Time> answer(Stream& stream) final {
+        for (int i = 0; i < pieces_a_call; ++i) {
             const std::size_t room = limit_ - std::min(limit_, stream.pending());
-            const std::string_view bytes = stream.received().substr(0, room);
-            more = !bytes.empty() && answer(stream, bytes);
+            if (end_ || !answer(stream, std::min(room, piece))) return std::nullopt;
         }
+        return ev::Time{};
     }
 
 private:
-    // The bytes have room. Whether some of them were consumed.
-    virtual bool answer(Stream& stream, std::string_view bytes) = 0;
+    // Answers at most `most` bytes of what was received. Returns whether any were consumed.
+    virtual bool answer(Stream& stream, std::size_t most) = 0;
 
     std::size_t limit_;
 };
+
+bool echo(Stream& stream, std::size_t count) {
+    if (count == 0 || !stream.write(stream.received().substr(0, count))) return false;
+    stream.consume(count);
+    return true;
+}
 
 class PlainEcho final : public FaithfulEcho {
 public:
     using FaithfulEcho::FaithfulEcho;
 
 private:
-    bool answer(Stream& stream, std::string_view bytes) override {
-        if (!stream.write(bytes)) return false;
-        stream.consume(bytes.size());
-        return true;
+    bool answer(Stream& stream, std::size_t most) override {
+        return echo(stream, std::min(most, stream.received().size()));
     }
 };
 
-// Follows the frames through the bytes without keeping any; a prefix is answered once it is
-// whole, so that one that tells too much is not, or can't become so.
-class CheckedEcho final : public FaithfulEcho {
+// Leaves a message where it was received until it is whole. Then it is sent from there, piece
+// by piece: however long it is, it is in memory once.
+class WholeEcho final : public FaithfulEcho {
 public:
-    CheckedEcho(const Framing& framing, EchoLimits limits)
+    WholeEcho(const Framing& framing, EchoLimits limits)
         : FaithfulEcho(limits.buffer), framing_(framing), longest_(limits.message) {}
 
 private:
-    bool answer(Stream& stream, std::string_view bytes) override {
-        std::size_t good = check(bytes);
-        const bool last = stream.input_ended() && bytes.size() == stream.received().size();
-        if (last && !end_) good = bytes.size();
-        if (good == 0 || !stream.write(bytes.substr(0, good))) return false;
-        stream.consume(good);
-        return true;
+    bool answer(Stream& stream, std::size_t most) override {
+        const std::size_t ready = whole_frames(stream, most);
+        const std::string_view rest = stream.received().substr(ready);
+        const bool last = stream.input_ended() && left_ == 0 && ready < most;
+        if (last && !end_ && !rest.empty()) end_ = cut_message(framing_, rest);
+        return echo(stream, ready);
     }
 
-    // How many of the bytes are in order.
-    std::size_t check(std::string_view bytes) {
-        std::size_t at = 0;
-        for (;;) {
-            const std::size_t step = std::min(left_, bytes.size() - at);
+    // The number of bytes at the front, at most `most`, that belong to whole messages.
+    std::size_t whole_frames(Stream& stream, std::size_t most) {
+        std::size_t at = std::min(left_, most);
+        left_ -= at;
+        while (left_ == 0 && at < most) {
+            const std::string_view rest = stream.received().substr(at);
+            const std::size_t frame = frame_size(rest);
+            stream.need_input(frame);
+            if (end_ || rest.size() < frame) break;
+            const std::size_t step = std::min(frame, most - at);
+            left_ = frame - step;
             at += step;
-            left_ -= step;
-            if (bytes.size() - at < framing_.prefix) return at;
-            const std::size_t length = framing_.told_size(bytes.substr(at));
-            if (length > longest_) return refuse(length), at;
-            left_ = framing_.prefix + length;
         }
+        return at;
+    }
+
+    // That of its prefix, as long as this is not whole.
+    std::size_t frame_size(std::string_view bytes) {
+        if (bytes.size() < framing_.prefix) return framing_.prefix;
+        const std::size_t length = framing_.told_size(bytes);
+        if (length <= longest_) return framing_.prefix + length;
+        refuse(length);
+        return framing_.prefix;
     }
 
     void refuse(std::size_t length) {
@@ -81,7 +100,7 @@ private:
 
     const Framing& framing_;
     std::size_t longest_;
-    std::size_t left_ = 0;  // bytes of the current frame still to come
+    std::size_t left_ = 0;  // bytes at the front that belong to a whole message begun before
 };
 
 class CaretEcho final : public FaithfulEcho {
@@ -91,18 +110,24 @@ public:
     void greet(Stream& stream) override { stream.write(caret_greeting); }
 
 private:
-    bool answer(Stream& stream, std::string_view bytes) override {
-        std::string reply;
-        for (std::string_view rest = bytes; !rest.empty();) {
-            const std::size_t mark = std::min(rest.find(inside_ ? '$' : '^'), rest.size());
-            if (inside_) reply += caret_reply(rest.substr(0, mark));
-            if (mark == rest.size()) break;
-            inside_ = !inside_;
-            rest.remove_prefix(mark + 1);
-        }
-        if (!stream.write(reply)) return false;
+    bool answer(Stream& stream, std::size_t most) override {
+        const std::string_view bytes = stream.received().substr(0, most);
+        const std::string reply = reply_to(bytes);
+        if (bytes.empty() || !stream.write(reply)) return false;
         stream.consume(bytes.size());
         return true;
+    }
+
+    std::string reply_to(std::string_view bytes) {
+        std::string reply;
+        while (!bytes.empty()) {
+            const std::size_t mark = std::min(bytes.find(inside_ ? '$' : '^'), bytes.size());
+            if (inside_) reply += caret_reply(bytes.substr(0, mark));
+            if (mark == bytes.size()) break;
+            inside_ = !inside_;
+            bytes.remove_prefix(mark + 1);
+        }
+        return reply;
     }
 
     bool inside_ = false;  // a message
@@ -110,10 +135,20 @@ private:
 
 }  // namespace
 
+bufio::End cut_message(const Framing& framing, std::string_view fragment) {
+    const bool told = fragment.size() >= framing.prefix;
+    const std::size_t count = told ? fragment.size() - framing.prefix : fragment.size();
+    const std::string whole =
+        told ? "it (of " + std::to_string(framing.told_size(fragment)) + ")" : "its length";
+    return {bufio::Reason::truncated, "closed inside a message, after " +
+                                          std::to_string(count) +
+                                          (count == 1 ? " byte of " : " bytes of ") + whole};
+}
+
 std::unique_ptr<Echo> make_faithful_echo(const Framing& framing, EchoLimits limits) {
     if (framing.kind == Framing::Kind::caret) return std::make_unique<CaretEcho>(limits.buffer);
     if (framing.kind == Framing::Kind::prefixed)
-        return std::make_unique<CheckedEcho>(framing, limits);
+        return std::make_unique<WholeEcho>(framing, limits);
     return std::make_unique<PlainEcho>(limits.buffer);
 }
 

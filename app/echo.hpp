@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 namespace yodel {
 
@@ -13,13 +14,16 @@ namespace yodel {
 class Echo {
 public:
     virtual ~Echo() = default;
-    // Says what comes before everything else. Called once, first.
+    // Sends what comes before everything else. Called once, first.
     virtual void greet(bufio::Stream&) {}
     // Answers what was received, as far as there is room, and consumes what it has dealt with.
-    virtual void answer(bufio::Stream& stream) = 0;
-    // Whether it still holds something back.
+    // One call does a bounded amount of work. It returns the time at which it wants to be
+    // called again although no byte may have come or gone until then; one in the past means the
+    // next turn.
+    virtual std::optional<ev::Time> answer(bufio::Stream& stream) = 0;
+    // Returns true while it holds something back to be sent later.
     virtual bool holds() const { return false; }
-    // Why nothing more is answered, though the peer goes on; reason `none`: it is.
+    // Why nothing more is answered, though the peer may go on; reason `none`: it is.
     const bufio::End& end() const { return end_; }
 
 protected:
@@ -31,8 +35,13 @@ struct EchoLimits {       // bytes
     std::size_t message;  // of a message, where its length is looked at
 };
 
-// Sends every byte back as it comes. A framing by lengths has them checked; `caret` is the
-// protocol in which each message comes back increased by one, byte by byte.
+// How a connection ended that was closed inside a message of a framing by lengths; `fragment`
+// is the part of its frame that came.
+bufio::End cut_message(const Framing& framing, std::string_view fragment);
+
+// Sends every byte back as it comes. A message of a framing by lengths is answered once it is
+// whole, and so takes as much memory as it is long; until then it takes what has come of it.
+// `caret` is the protocol in which each message comes back increased by one, byte by byte.
 std::unique_ptr<Echo> make_faithful_echo(const Framing& framing, EchoLimits limits);
 
 }  // namespace yodel

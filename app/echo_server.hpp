@@ -22,10 +22,15 @@ class EchoServer {
 public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
-        std::size_t max_connections = 1024;    // one more is accepted and closed at once
-        std::size_t max_buffer = 1024 * 1024;  // bytes of a connection; above, it is not read
+        std::size_t max_connections = 1024;  // one more is accepted and closed at once
+        // Bytes that wait to be sent on a connection; above, nothing more is answered, and soon
+        // nothing read. A message of a framing by lengths, which is answered once it is whole,
+        // comes on top of that while it comes.
+        std::size_t max_buffer = 1024 * 1024;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
+        // From the first byte of a message to its last; not for `raw`, which has none.
+        std::optional<ev::Duration> message_timeout;
         ev::Duration handshake_timeout = std::chrono::seconds(10);
         const Framing* framing = find_framing("raw");
         Faults faults;
@@ -57,8 +62,9 @@ public:
     void accept(bufio::Fd socket, const bufio::Address& peer);
     // For the connections from now on.
     void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
-    // Stops accepting, lets the connections get what is on its way to them for at most `grace`,
-    // and calls back when none is left, or time is up.
+    // Stops accepting, lets the connections get what is under way to them for at most `grace`,
+    // and calls back when none is left, or time is up. A connection with nothing under way is
+    // ended at once, whether its peer closes its side or not.
     void drain(ev::Duration grace, std::function<void()> drained);
 
     std::size_t connections() const { return connections_.size(); }
@@ -68,7 +74,7 @@ private:
     class Connection;
 
     std::unique_ptr<bufio::Transport> transport(bufio::Fd socket) const;
-    std::unique_ptr<Echo> make_echo(Connection& connection);
+    std::unique_ptr<Echo> make_echo();
     void remove(Connection& connection);
 
     ev::Loop& loop_;

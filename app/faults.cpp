@@ -10,6 +10,12 @@ using bufio::Stream;
 
 namespace {
 
+// Bytes of replies sent at once, and how much is done in one call, so that a peer that takes
+// everything as fast as it comes does not keep the loop from the others.
+constexpr std::size_t piece = 64 * 1024;
+constexpr int pieces_a_call = 4;
+constexpr int messages_a_call = 4096;
+
 // A reply, and where in it the payload is.
 struct Reply {
     std::string bytes;
@@ -21,32 +27,33 @@ struct Reply {
 class FaultyEcho final : public Echo {
 public:
     FaultyEcho(ev::Loop& loop, const Faults& faults, const Framing& framing, EchoLimits limits,
-               std::uint64_t connection, std::function<void()> again)
+               std::uint64_t connection)
         : loop_(loop),
           faults_(faults),
           framing_(framing),
           limits_(limits),
           decoder_(framing, most()),
-          fates_(faults, connection),
-          timer_(loop, std::move(again)) {}
+          fates_(faults, connection) {}
 
     void greet(Stream& stream) override {
         stream.hold(faults_.no_read);
-        stream.need_input(framing_.head(0).size() + limits_.buffer + framing_.delimiter.size());
         if (faults_.stall_handshake) return;
         if (framing_.kind == Framing::Kind::caret) stream.write(caret_greeting);
         stream.write(faults_.banner);
         if (faults_.half_close) stream.finish();
     }
 
-    void answer(Stream& stream) override {
-        if (faults_.stall_handshake) return stream.consume(stream.received().size());
-        while (may_take() && take(stream)) {
+    std::optional<ev::Time> answer(Stream& stream) override {
+        if (faults_.stall_handshake) {
+            stream.consume(stream.received().size());
+            return std::nullopt;
         }
-        const bool crowded = !may_take();
+        const bool more = take_some(stream);
         send(stream);
-        if (crowded && may_take()) timer_.start_at(loop_.now());
         leave_when_due(stream);
+        if (more && may_take()) return ev::Time{};
+        if (held_.empty() || stream.pending() > 0) return std::nullopt;
+        return held_.front().due;
     }
 
     bool holds() const override { return !held_.empty(); }
@@ -60,20 +67,25 @@ private:
         ev::Time due;
     };
 
-    // Of a message, which is held whole.
-    std::size_t most() const { return std::min(limits_.message, limits_.buffer); }
+    // The longest message, which is held whole.
+    std::size_t most() const {
+        const bool prefixed = framing_.kind == Framing::Kind::prefixed;
+        return prefixed ? limits_.message : std::min(limits_.message, limits_.buffer);
+    }
     bool may_take() const { return !end_ && !all_taken() && held_bytes_ < limits_.buffer; }
     bool all_taken() const {
         return taken_ >= std::min(faults_.close_after.value_or(UINT64_MAX),
                                   faults_.reset_after.value_or(UINT64_MAX));
     }
 
+    bool take_some(Stream& stream);
     bool take(Stream& stream);
     std::optional<Reply> next_reply(std::string_view bytes, bool last);
     std::optional<Reply> next_caret(std::string_view bytes, bool last);
     void refuse();
     void hold(Reply reply);
     void send(Stream& stream);
+    std::string next_piece();
     void leave_when_due(Stream& stream);
 
     ev::Loop& loop_;
@@ -82,13 +94,25 @@ private:
     EchoLimits limits_;
     Decoder decoder_;
     Fates fates_;
+    std::size_t searched_ = 0;    // of `caret`: so many bytes at the front hold no end
     std::uint64_t taken_ = 0;     // messages
     std::deque<Held> held_;       // in the order of sending; the deadlines never decrease
     std::size_t held_bytes_ = 0;  // of memory for these
-    ev::Timer timer_;             // until the first of them is due
 };
 
-// False if there is no whole message left.
+// Returns true if it stopped although there may be another whole message. A message that is not
+// whole needs more input, however little there is room for.
+bool FaultyEcho::take_some(Stream& stream) {
+    for (int i = 0; i < messages_a_call && may_take(); ++i) {
+        if (take(stream)) continue;
+        stream.need_input(stream.received().size() + 1);
+        return false;
+    }
+    stream.need_input(0);
+    return true;
+}
+
+// Returns false if there is no whole message left.
 bool FaultyEcho::take(Stream& stream) {
     const std::string_view bytes = stream.received();
     if (framing_.kind == Framing::Kind::caret)
@@ -101,7 +125,8 @@ bool FaultyEcho::take(Stream& stream) {
     return true;
 }
 
-// `last`: nothing follows, and what is left counts as a message.
+// `last`: nothing follows. What is left counts as a message, unless a length says that it is
+// not.
 std::optional<Reply> FaultyEcho::next_reply(std::string_view bytes, bool last) {
     if (framing_.kind == Framing::Kind::caret) return next_caret(bytes, last);
     const Decoder::Cut cut = decoder_.next(bytes);
@@ -111,13 +136,18 @@ std::optional<Reply> FaultyEcho::next_reply(std::string_view bytes, bool last) {
                      static_cast<std::size_t>(cut.payload.data() - bytes.data()),
                      cut.payload.size(), cut.used};
     if (end_ || !last || bytes.empty()) return std::nullopt;
+    if (framing_.kind == Framing::Kind::prefixed) {
+        end_ = cut_message(framing_, bytes);
+        return std::nullopt;
+    }
     return Reply{std::string(bytes), 0, bytes.size(), bytes.size()};
 }
 
 // The bytes are none, or begin with a caret.
 std::optional<Reply> FaultyEcho::next_caret(std::string_view bytes, bool last) {
-    const std::size_t end = std::min(bytes.find('$'), bytes.size());
+    const std::size_t end = std::min(bytes.find('$', searched_), bytes.size());
     const std::size_t used = std::min(end + 1, bytes.size());
+    searched_ = end == used ? end : 0;
     if (end > most() + 1) refuse();
     if (end_ || bytes.empty() || (end == used && !last)) return std::nullopt;
     std::string reply = caret_reply(bytes.substr(1, end - 1));
@@ -145,23 +175,30 @@ void FaultyEcho::hold(Reply reply) {
     }
 }
 
-// A chunk waits until the system has taken the one before, or both would go as one.
+// A piece waits until the system has taken the one before, or chunks would go as one.
 void FaultyEcho::send(Stream& stream) {
-    const std::size_t room = limits_.buffer;
-    const std::size_t step = faults_.chunk > 0 ? std::min(faults_.chunk, room) : room;
-    while (!held_.empty() && held_.front().due <= loop_.now()) {
+    const int pieces = faults_.chunk > 0 ? 1 : pieces_a_call;
+    for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
+}
+
+// Takes what is due from the front: of one message where there are chunks, else of as many as a
+// piece holds.
+std::string FaultyEcho::next_piece() {
+    const std::size_t size =
+        std::min(faults_.chunk > 0 ? faults_.chunk : piece, limits_.buffer);
+    std::string due;
+    while (due.size() < size && !held_.empty() && held_.front().due <= loop_.now()) {
+        if (faults_.chunk > 0 && !due.empty()) break;
         Held& first = held_.front();
-        if (stream.pending() > 0) return;
-        const std::string_view piece = std::string_view(first.bytes).substr(first.sent, step);
-        if (!stream.write(piece)) return;
-        first.sent += piece.size();
-        if (first.sent == first.bytes.size()) {
-            held_bytes_ -= first.memory();
-            held_.pop_front();
-        }
-        if (faults_.chunk > 0) break;
+        const std::string_view part =
+            std::string_view(first.bytes).substr(first.sent, size - due.size());
+        due += part;
+        first.sent += part.size();
+        if (first.sent < first.bytes.size()) break;
+        held_bytes_ -= first.memory();
+        held_.pop_front();
     }
-    if (!held_.empty()) timer_.start_at(std::max(held_.front().due, loop_.now()));
+    return due;
 }
 
 void FaultyEcho::leave_when_due(Stream& stream) {
@@ -178,7 +215,7 @@ bool Faults::any() const {
            no_read || stall_handshake || !banner.empty();
 }
 
-// Every message costs as many numbers, so that its fate does not hang on those of others.
+// Every message takes as many numbers, so that its fate does not depend on those of others.
 Fates::Fate Fates::next() {
     Fate fate{};
     fate.drop = fraction() < faults_.drop;
@@ -214,9 +251,8 @@ void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_v
 
 std::unique_ptr<Echo> make_faulty_echo(ev::Loop& loop, const Faults& faults,
                                        const Framing& framing, EchoLimits limits,
-                                       std::uint64_t connection, std::function<void()> again) {
-    return std::make_unique<FaultyEcho>(loop, faults, framing, limits, connection,
-                                        std::move(again));
+                                       std::uint64_t connection) {
+    return std::make_unique<FaultyEcho>(loop, faults, framing, limits, connection);
 }
 
 }  // namespace yodel

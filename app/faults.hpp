@@ -1,15 +1,14 @@
 // What an echo server does wrong on demand: the peer that tests other people's clients.
 //
 // The faults act on whole messages where there is a framing, on what one read brings where
-// there is none. What befalls a message depends on the seed, on the number of its connection
-// and on its own number there, and on nothing else: the same run meets the same faults.
+// there is none. The fate of a message depends on the seed, on the number of its connection and
+// on its own number there, and on nothing else: the same run meets the same faults.
 #pragma once
 
 #include "app/echo.hpp"
 #include "ev/loop.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +19,7 @@ namespace yodel {
 struct Faults {
     ev::Duration delay{};   // every message is held back for so long,
     ev::Duration jitter{};  // give or take at most so much; never out of order
-    double drop = 0;        // the chance of a message to be swallowed; 0 to 1
+    double drop = 0;        // the chance that a message is swallowed; 0 to 1
     double corrupt = 0;     // of one bit of its payload to be turned over
     double dup = 0;         // of coming back twice
     std::size_t chunk = 0;  // bytes sent at once, in a turn of their own; 0: any number
@@ -35,7 +34,7 @@ struct Faults {
     bool any() const;
 };
 
-// What befalls the messages of a connection, one after the other.
+// The fates of the messages of a connection, one after the other.
 class Fates {
 public:
     Fates(const Faults& faults, std::uint64_t connection)
@@ -61,10 +60,9 @@ private:
 // Turns one bit of the payload over, never into one of the bytes that would end the message.
 void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved);
 
-// `again` is called when it is time to answer() again. The faults and the framing outlive the
-// echo.
+// The faults and the framing outlive the echo.
 std::unique_ptr<Echo> make_faulty_echo(ev::Loop& loop, const Faults& faults,
                                        const Framing& framing, EchoLimits limits,
-                                       std::uint64_t connection, std::function<void()> again);
+                                       std::uint64_t connection);
 
 }  // namespace yodel

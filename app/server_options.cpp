@@ -145,6 +145,8 @@ std::vector<Option> limit_options(ServerOptions& to) {
          [&](auto& text) { server.max_connections = connections(text); }},
         {0, "idle-timeout", "D", "drop a connection that is idle for this time (off)",
          [&](auto& text) { server.idle_timeout = limit_argument(text); }},
+        {0, "message-timeout", "D", "drop a connection if a message takes longer (off)",
+         [&](auto& text) { server.message_timeout = limit_argument(text); }},
         {0, "handshake-timeout", "D", "limit for the TLS handshake (10s)",
          [&](auto& text) { server.handshake_timeout = duration_argument(text); }},
         {0, "max-buffer", "SIZE", "stop reading while more waits to be sent (1M)",
@@ -166,7 +168,7 @@ std::vector<Option> message_options(ServerOptions& to) {
 std::vector<Option> output_options(ServerOptions& to) {
     return {
         {0, "json", nullptr, "one JSON object for each line", [&](auto&) { to.json = true; }},
-        {'v', nullptr, nullptr, "report every connection",
+        {'v', nullptr, nullptr, "log connections, reads and messages",
          [&](auto&) { to.server.verbose = true; }},
         {.letter = 'h',
          .name = "help",
@@ -209,6 +211,9 @@ void check(const ServerOptions& options, const std::string& for_tls) {
         throw UsageError("--self-signed makes a certificate, but one is given");
     if (options.use_tls && !options.self_signed && tls.certificate.empty())
         throw UsageError("--tls needs --cert, or --self-signed");
+    if (options.server.message_timeout && options.server.framing->kind == Framing::Kind::raw)
+        throw UsageError(
+            "--message-timeout needs a framing that has messages, such as -f line");
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after and --reset-after: one of them");
     if (options.server.max_buffer < least_buffer(options.server))

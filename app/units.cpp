@@ -96,6 +96,27 @@ std::string clock_text(std::chrono::system_clock::time_point at) {
                   static_cast<int>(count % 1000));
 }
 
+std::string date_text(std::chrono::system_clock::time_point at) {
+    const auto count =
+        std::chrono::duration_cast<std::chrono::seconds>(at.time_since_epoch()).count();
+    const auto whole = static_cast<std::time_t>(count);
+    std::tm parts{};
+    ::localtime_r(&whole, &parts);
+    return format("%04d-%02d-%02d ", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday) +
+           clock_text(at);
+}
+
+std::string timestamp_text(std::chrono::system_clock::time_point at) {
+    const auto count =
+        std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
+    const auto whole = static_cast<std::time_t>(count / 1'000'000);
+    std::tm parts{};
+    ::gmtime_r(&whole, &parts);
+    return format("%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", parts.tm_year + 1900, parts.tm_mon + 1,
+                  parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                  static_cast<int>(count % 1'000'000));
+}
+
 std::string duration_text(ev::Duration duration) {
     const double count = seconds(duration);
     if (count < 0.9995) return format("%.3g", count * 1000) + "ms";

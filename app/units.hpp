@@ -31,6 +31,9 @@ std::optional<std::size_t> parse_size(std::string_view text);
 std::optional<unsigned> parse_number(std::string_view text, unsigned least, unsigned most);
 
 std::string clock_text(std::chrono::system_clock::time_point at);  // 12:04:31.208, local time
+std::string date_text(std::chrono::system_clock::time_point at);   // 2026-11-21 and the clock
+// For programs, in UTC: 2026-11-21T11:04:31.208417Z
+std::string timestamp_text(std::chrono::system_clock::time_point at);
 std::string duration_text(ev::Duration duration);                  // 250ms, 1.5s, 10s
 std::string milliseconds_text(ev::Duration duration);  // 0.21, 1.2, 13: two digits and no unit
 

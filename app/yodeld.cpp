@@ -8,14 +8,17 @@
 #include "app/port_file.hpp"
 #include "app/program.hpp"
 #include "app/server_options.hpp"
+#include "app/units.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
+#include "ui/text.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <clocale>
 #include <csignal>
 #include <exception>
@@ -115,7 +118,7 @@ private:
                     {"turned_away", counters.turned_away},  {"failed", counters.failed},
                     {"bytes_in", counters.bytes_in},        {"bytes_out", counters.bytes_out}};
         std::string text;
-        JsonObject object;
+        JsonObject object = timed_object();
         for (const auto& row : rows) {
             text += (text.empty() ? "" : ", ") + std::to_string(row.count) + " " + row.name;
             object.number(row.name, row.count);
@@ -126,18 +129,24 @@ private:
 
     void log(const EchoServer::Event& event) const {
         tell(event.peer + ": " + event.text,
-             JsonObject().text("peer", event.peer).text("text", event.text));
+             timed_object().text("peer", event.peer).text("text", event.text));
     }
 
-    static void say(const std::string& text) { diagnostics().remark(text); }
+    void say(const std::string& text) const { tell(text, timed_object().text("text", text)); }
+
+    static JsonObject timed_object() {
+        const auto now = std::chrono::system_clock::now();
+        return JsonObject().text("time", timestamp_text(now));
+    }
 
     // On standard output, and on standard error.
     void announce(const std::string& text, const JsonObject& object) {
         output_.write((options_.json ? object.str() : text) + "\n");
     }
     void tell(const std::string& text, const JsonObject& object) const {
-        if (!options_.json) return diagnostics().remark(text);
-        diagnostics().line(object.str());
+        const std::string date = date_text(std::chrono::system_clock::now());
+        if (options_.json) return diagnostics().line(object.str());
+        diagnostics().line(date + " yodeld: " + ui::printable(text));
     }
 
     // A server that nobody can find is of no use.

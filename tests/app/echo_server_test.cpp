@@ -6,11 +6,13 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <functional>
+#include <memory>
 #include <random>
 
 using namespace std::chrono_literals;
@@ -53,6 +55,8 @@ struct Peer {
         if (receive_buffer > 0)
             ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &receive_buffer,
                          sizeof receive_buffer);
+        const int on = 1;
+        ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         ::connect(socket.get(), house.address.get(), house.address.size);
     }
 
@@ -135,6 +139,42 @@ TEST_CASE("what is all sent before anything is read comes back whole") {
     });
     peer.exchange(house, "");
     CHECK((peer.got == bytes));
+}
+
+TEST_CASE("a client that reads nothing before it has said all gets its messages back") {
+    EchoServer::Options options = framed("len4");
+    options.max_buffer = 4096;
+    options.faults.delay = GENERATE(0ns, 1ns);  // held whole by the faults, too
+    const auto size = GENERATE(as<std::size_t>{}, 1, 65'536, 32 * 1024 * 1024);
+    std::string bytes;
+    for (const std::size_t each : {std::size_t{6}, std::size_t{6}, size, std::size_t{6}})
+        encode(*options.framing, bytes_of(each), bytes);
+    House house(std::move(options));
+    Peer peer(house);
+    std::size_t sent = 0;
+    house.until([&] {
+        sent += peer.send(std::string_view(bytes).substr(sent));
+        return sent == bytes.size();
+    });
+    peer.exchange(house, "");
+    CHECK((peer.got == bytes));
+    CHECK(house.log.empty());
+}
+
+TEST_CASE("a message with a length that is cut by the end is not answered, and logged") {
+    EchoServer::Options options = framed("len2");
+    options.faults.delay = GENERATE(0ns, 1ns);
+    const auto [fragment, sentence] = GENERATE(table<std::string, std::string>(
+        {{std::string("\0", 1), "closed inside a message, after 1 byte of its length"},
+         {std::string("\0\4", 2), "closed inside a message, after 0 bytes of it (of 4)"},
+         {std::string("\0\4abc", 5), "closed inside a message, after 3 bytes of it (of 4)"}}));
+    House house(std::move(options));
+    Peer peer(house);
+    const std::string whole("\0\5whole", 7);
+    peer.exchange(house, whole + fragment);
+    CHECK(peer.got == whole);
+    CHECK(house.log == std::vector<std::string>{sentence});
+    CHECK(house.server.counters().failed == 1);
 }
 
 TEST_CASE("a small buffer takes longer, but all of it comes back") {
@@ -497,17 +537,158 @@ TEST_CASE("draining sends what has come, and leaves the idle at once") {
     house.until([&] { return drained; });
 }
 
-TEST_CASE("draining ends with the grace") {
+TEST_CASE("draining does not wait for peers that keep their side open") {
+    EchoServer::Options options;
+    const bool tls = GENERATE(false, true);
+    bufio::TlsClientOptions trusting;
+    if (tls) options.tls = bufio::TlsContext::self_signed_server();
+    if (tls) trusting.pins = {options.tls->pin()};
     fake_now = ev::Time{} + 1h;
-    House house({}, [] { return fake_now; });
-    Peer silent(house);
+    House house(std::move(options), [] { return fake_now; });
+    Peer idle(house);
+    Deaf user;
+    std::unique_ptr<bufio::Stream> stream;
+    if (tls) {
+        stream = std::make_unique<bufio::Stream>(
+            house.loop,
+            bufio::TlsContext::client(trusting).connect(std::move(idle.socket), "localhost"),
+            user);
+        house.until([&] { return stream->open(); });
+    }
     house.until_connections(1);
+    bool drained = false;
+    house.server.drain(1h, [&] { drained = true; });
+    // A peer that has just said something is given a moment for its next word.
+    house.until([&] {
+        fake_now += 10ms;
+        return drained;
+    });
+    CHECK(fake_now < ev::Time{} + 1h + 30s);
+    if (tls) {
+        house.until([&] { return stream->input_ended(); });
+        CHECK_FALSE(stream->end());  // close_notify came
+    } else {
+        house.until([&] { return idle.receive() && idle.ended; });
+    }
+    CHECK(house.log.empty());
+}
+
+TEST_CASE("draining waits until the grace is over for what is under way") {
+    EchoServer::Options options = framed("len2");
+    const bool delayed = GENERATE(false, true);
+    if (delayed) options.faults.delay = 1h;
+    fake_now = ev::Time{} + 1h;
+    House house(std::move(options), [] { return fake_now; });
+    Peer peer(house);
+    peer.send(delayed ? std::string("\0\4four", 6) : std::string("\0\4par", 5));
+    house.until([&] { return house.server.counters().bytes_in > 0; });
     bool drained = false;
     house.server.drain(5s, [&] { drained = true; });
     for (int i = 0; i < 10; ++i) house.loop.step(0s);
+    fake_now += 4s;
+    for (int i = 0; i < 10; ++i) house.loop.step(0s);
     CHECK_FALSE(drained);
-    fake_now += 5s;
+    fake_now += 1s;
     house.until([&] { return drained; });
+    CHECK(house.log == std::vector<std::string>{"not all was delivered in time (--grace)"});
+}
+
+TEST_CASE("a message that is half received when draining begins is answered") {
+    House house(framed("len2"));
+    Peer peer(house);
+    peer.send(std::string("\0\4par", 5));
+    house.until([&] { return house.server.counters().bytes_in > 0; });
+    bool drained = false;
+    house.server.drain(1h, [&] { drained = true; });
+    for (int i = 0; i < 10; ++i) house.loop.step(1ms);
+    peer.send("t");
+    house.until([&] { return peer.receive() && peer.ended; });
+    CHECK(peer.got == std::string("\0\4part", 6));
+    house.until([&] { return drained; });  // although the peer has not closed its side
+}
+
+TEST_CASE("a peer that goes on talking is drained no longer than the grace") {
+    fake_now = ev::Time{} + 1h;
+    House house({}, [] { return fake_now; });
+    Peer peer(house);
+    peer.send("before");
+    house.until([&] { return peer.receive() && peer.got == "before"; });
+    bool drained = false;
+    house.server.drain(5s, [&] { drained = true; });
+    house.until([&] {
+        peer.send("x");
+        for (int i = 0; i < 3; ++i) house.loop.step(0s);
+        fake_now += 50ms;
+        return drained;
+    });
+    CHECK(fake_now >= ev::Time{} + 1h + 5s);
+    CHECK(fake_now <= ev::Time{} + 1h + 6s);
+    CHECK(house.log.empty());
+}
+
+TEST_CASE("a message that never becomes whole ends the connection, however it drips") {
+    EchoServer::Options options;
+    const auto [framing, bytes] =
+        GENERATE(table<std::string, std::string>({{"line", "a line without an end"},
+                                                  {"crlf", "its line feeds\nare none\r"},
+                                                  {"nul", "no zero"},
+                                                  {"caret", "^no dollar"},
+                                                  {"len1", "zpart"},
+                                                  {"len4le", std::string("\7\0\0", 3)}}));
+    options.framing = find_framing(framing);
+    options.message_timeout = 10s;
+    options.idle_timeout = 5s;
+    options.faults.chunk = GENERATE(0, 1);
+    fake_now = ev::Time{} + 1h;
+    House house(std::move(options), [] { return fake_now; });
+    Peer peer(house);
+    house.until_connections(1);
+    std::string whole;
+    encode(*find_framing(framing), "whole", whole);
+    for (int i = 1; i <= 3; ++i) {  // the time of a message ends with it
+        fake_now += 4s;
+        peer.send(whole);
+        house.until([&] { return house.server.counters().bytes_in == i * whole.size(); });
+    }
+    CAPTURE(framing);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const std::uint64_t before = house.server.counters().bytes_in;
+        peer.send(std::string_view(bytes).substr(i, 1));
+        house.until([&] { return house.server.counters().bytes_in == before + 1; });
+        if (i < 2) fake_now += 4s;
+    }
+    CHECK(house.server.connections() == 1);
+    fake_now += 2s;
+    house.until_connections(0);
+    REQUIRE(house.log.size() == 1);
+    CAPTURE(house.log[0]);
+    CHECK(house.log[0].find("a message was not whole within 10s (--message-timeout)") == 0);
+    house.until([&] { return peer.receive() && peer.ended; });  // and by no reset
+}
+
+TEST_CASE("a message that only waits for the peer to take replies is not late") {
+    EchoServer::Options options = framed("line");
+    options.message_timeout = 10s;
+    options.max_buffer = 1000;
+    fake_now = ev::Time{} + 1h;
+    House house(std::move(options), [] { return fake_now; });
+    Peer peer(house, 4096);
+    std::string bytes;
+    while (bytes.size() < 20'000'000) bytes += std::string(999'999, 'x') + "\n";
+    std::size_t sent = 0;
+    int refused = 0;
+    house.until([&] {  // until it reads no more, in the midst of a message
+        const std::size_t taken = peer.send(std::string_view(bytes).substr(sent));
+        sent += taken;
+        refused = taken > 0 ? 0 : refused + 1;
+        return refused == 50;
+    });
+    for (int i = 0; i < 5; ++i) {
+        fake_now += 6s;
+        for (int turn = 0; turn < 3; ++turn) house.loop.step(0s);
+    }
+    CHECK(house.server.connections() == 1);
+    CHECK(house.log.empty());
 }
 
 TEST_CASE("another certificate is shown from the next connection on") {

@@ -27,11 +27,26 @@ TEST_CASE("lengths: several at once, one of 32 MiB, and one after it, from a pee
     CHECK(outcome.errors.find("5 sent, 5 echoed") != std::string::npos);
 }
 
-TEST_CASE("lengths: the same, asked by a peer's client") {
-    Server server({"-f", GENERATE("len4le", "raw")});
-    const Outcome outcome = run({"python3", length_echo, "ask", server.port()});
+TEST_CASE("lengths: the same, asked by a peer's client that reads after it has said all") {
+    const std::string size = GENERATE("1", "65536", "33554432");
+    std::vector<std::string> command{"python3", length_echo, "ask", "", size};
+    std::vector<std::string> options{"-f", "len4le"};
+    const bool tls = GENERATE(false, true);
+    if (tls) options.emplace_back("--self-signed");
+    if (tls) command.emplace_back("tls");
+    Server server(options);
+    command[3] = server.port();
+    const Outcome outcome = run(command);
     CAPTURE(outcome.errors);
     CHECK(outcome.output == "all came back\n");
+}
+
+TEST_CASE("lengths: the part of a message that a peer's client has sent is not answered") {
+    Server server({"-f", "len4le"});
+    const Outcome outcome = run({"python3", length_echo, "cut", server.port(), "9"});
+    CHECK(outcome.output == std::string("\5\0\0\0whole", 9));
+    CHECK(server.process().wait_for_errors(
+        "closed inside a message, after 5 bytes of it (of 10)\n"));
 }
 
 TEST_CASE("caret: every byte plus one, from a peer's server") {

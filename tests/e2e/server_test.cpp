@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <regex>
 #include <sstream>
 
 using test::Certificates;
@@ -93,8 +94,10 @@ TEST_CASE("option --json: objects, one a line, on both outputs") {
     CHECK(contains(first, "}\n{\"pinnedpubkey\":\"sha256//"));
     server.kill(SIGUSR1);
     CHECK(server.wait_for_errors(
-        "{\"connections\":0,\"accepted\":0,\"turned_away\":0,\"failed\":0,"
+        "Z\",\"connections\":0,\"accepted\":0,\"turned_away\":0,\"failed\":0,"
         "\"bytes_in\":0,\"bytes_out\":0}\n"));
+    const std::regex dated(R"(\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z",.*\}\n)");
+    CHECK(std::regex_match(server.errors(), dated));
 }
 
 TEST_CASE("the pin that is printed is the one to use") {
@@ -184,6 +187,57 @@ TEST_CASE("USR1 tells the counters, and HUP does no harm without TLS") {
                                            "0 failed, 5 bytes in, 5 bytes out\n"));
 }
 
+TEST_CASE("lines of the log are dated") {
+    Server server;
+    server.process().kill(SIGUSR1);
+    REQUIRE(server.process().wait_for_errors("\n"));
+    const std::regex dated(
+        R"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} yodeld: 0 connections, .*\n)");
+    CAPTURE(server.process().errors());
+    CHECK(std::regex_match(server.process().errors(), dated));
+}
+
+TEST_CASE("option -v shows the size of each read, and each message with its head") {
+    struct Case {
+        std::string framing;
+        std::string input;
+        std::vector<std::string> lines;
+    };
+    const Case each = GENERATE(
+        Case{"raw", "hello", {"read 5 bytes: hello", "closed, 5 bytes in, 5 out"}},
+        Case{"line",
+             "a\n\npart",
+             {"read 7 bytes", "message of 1 byte: a",
+              "message of 0 bytes: ", "closed inside a message, after 4 bytes of it"}},
+        Case{"nul",
+             std::string(300, 'x') + std::string(1, '\0'),
+             {"read 301 bytes", "message of 300 bytes: " + std::string(64, 'x') + "..."}},
+        Case{"len2",
+             std::string("\0\5\x1b[2Jx\0\7ab", 11),
+             {"read 11 bytes", "message of 5 bytes: ^[[2Jx",
+              "closed inside a message, after 2 bytes of it (of 7)"}},
+        Case{"caret",
+             "^ab$-^c",
+             {"read 7 bytes", "message of 2 bytes: ab",
+              "closed inside a message, after 1 byte of it"}});
+    Server server({"-v", "-f", each.framing});
+    run({"socat", "-t", "10", "-", "TCP:127.0.0.1:" + server.port()}, each.input);
+    REQUIRE(server.process().wait_for_errors(": closed, "));
+    std::size_t place = 0;
+    for (const std::string& line : each.lines) {  // in this order
+        CAPTURE(line, server.process().errors());
+        place = server.process().errors().find(": " + line + "\n", place);
+        CHECK(place != std::string::npos);
+    }
+    CHECK_FALSE(contains(server.process().errors(), "\x1b"));
+}
+
+TEST_CASE("option -v counts the messages of one read that are too many to show") {
+    Server server({"-v", "-f", "line"});
+    run({"socat", "-t", "10", "-", "TCP:127.0.0.1:" + server.port()}, std::string(5000, '\n'));
+    CHECK(server.process().wait_for_errors(" more messages\n"));
+}
+
 TEST_CASE("option -v tells of every connection") {
     Server server({"-v", "--self-signed"});
     CHECK(run({yodel, "--tls", "-k", "localhost", server.port()}, "four\n").status == 0);
@@ -271,17 +325,42 @@ TEST_CASE("on TERM and INT it delivers what is on its way and leaves with 0") {
     CHECK(client.output() == "a\n");
 }
 
-TEST_CASE("a second signal does not wait for anybody") {
-    Server server({"--grace", "1h"});
-    Process silent({"socat", "-u", "TCP:127.0.0.1:" + server.port(), "EXEC:sleep 60"});
-    Process client({yodel, "127.0.0.1", server.port()});
-    client.write("a\n");
-    REQUIRE(client.wait_for_output("a\n"));
-    server.process().kill(SIGTERM);
-    client.close_input();
-    CHECK(client.wait_exit() == 0);
+TEST_CASE("on TERM idle peers that stay are left at once, with close_notify by TLS") {
+    const bool tls = GENERATE(false, true);
+    std::vector<std::string> options{"--grace", "1h"};
+    if (tls) options.emplace_back("--self-signed");
+    Server server(options);
+    const std::string address = "127.0.0.1:" + server.port();
+    Process peer(
+        tls ? std::vector<std::string>{"openssl", "s_client", "-quiet", "-connect", address}
+            : std::vector<std::string>{"sh", "-c", "sleep 60 | socat -t 60 - TCP:" + address});
+    Process talker(tls ? std::vector<std::string>{"openssl", "s_client", "-quiet", "-state",
+                                                  "-connect", address}
+                       : std::vector<std::string>{"socat", "-t", "60", "-", "TCP:" + address});
+    talker.write("hello\n");
+    REQUIRE(talker.wait_for_output("hello\n"));
     server.process().kill(SIGTERM);
     CHECK(server.process().wait_exit() == 0);
+    if (tls) CHECK(talker.wait_for_errors("SSL3 alert read:warning:close notify"));
+    CHECK(server.process().errors().empty());
+}
+
+TEST_CASE("a second signal does not wait for anybody") {
+    Server server({"--grace", "1h", "--delay", "1h", "-v", "-f", "line", "--self-signed"});
+    Process silent({"socat", "-u", "TCP:127.0.0.1:" + server.port(), "EXEC:sleep 60"});
+    Process client(
+        {"openssl", "s_client", "-quiet", "-state", "-connect", "127.0.0.1:" + server.port()});
+    client.write("a\n");
+    REQUIRE(client.wait_for_errors("negotiation finished"));
+    REQUIRE(server.process().wait_for_errors("message of 1 byte: a\n"));
+    server.process().kill(SIGTERM);
+    const auto listens = [&] {
+        return run({"socat", "-u", "/dev/null", "TCP:127.0.0.1:" + server.port()}).status == 0;
+    };
+    for (int i = 0; i < 500 && listens(); ++i) continue;
+    server.process().kill(SIGTERM);
+    CHECK(server.process().wait_exit() == 0);
+    CHECK(client.wait_for_errors("SSL3 alert read:warning:close notify"));
 }
 
 TEST_CASE("an idle client is dropped, a busy one is not") {
@@ -295,6 +374,28 @@ TEST_CASE("an idle client is dropped, a busy one is not") {
     CHECK(server.process().wait_for_errors("idle for 200ms"));
     client.wait_exit();
     CHECK(contains(client.output(), "line 9\n"));
+}
+
+TEST_CASE("records of TLS without data are no traffic, and the idle get close_notify") {
+    Server server({"--idle-timeout", "500ms", "--self-signed"});
+    // Each K sends a KeyUpdate. The last one would come long after the time is up.
+    Process client({"sh", "-c",
+                    "for i in $(seq 100); do echo K; sleep 0.05; done |"
+                    " openssl s_client -state -connect 127.0.0.1:" +
+                        server.port()});
+    REQUIRE(server.process().wait_for_errors("idle for 500ms"));
+    CHECK(client.wait_for_errors("SSL3 alert read:warning:close notify"));
+}
+
+TEST_CASE("a message that never becomes whole is ended, though no time passes without a byte") {
+    Server server({"--idle-timeout", "5s", "--message-timeout", "300ms", "-f", "line"});
+    Process client({"sh", "-c",
+                    "(echo whole; while echo -n x; do sleep 0.05; done) |"
+                    " socat - TCP:127.0.0.1:" +
+                        server.port()});
+    CHECK(server.process().wait_for_errors(
+        "a message was not whole within 300ms (--message-timeout), after "));
+    CHECK(client.wait_for_output("whole\nx"));
 }
 
 TEST_CASE("a client above the limit is turned away") {
@@ -339,6 +440,7 @@ TEST_CASE("what it can't do it says, with the right exit status") {
         Case{{"--delay", "1s~x", "0"}, 2, "\"x\" is not a duration"},
         Case{{"--chunk", "0", "0"}, 2, "is not a size"},
         Case{{"--seed", "-1", "0"}, 2, "is not a whole number"},
+        Case{{"--message-timeout", "1s", "0"}, 2, "--message-timeout needs a framing"},
         Case{{"--banner", "\\xzz", "0"}, 2, "after a backslash"},
         Case{{"--close-after", "1", "--reset-after", "1", "0"}, 2, "one of them"},
         Case{{"-U", "/no/such/folder/socket"}, 1, "/no/such/folder/socket"},

@@ -3,10 +3,16 @@
 at most 32 MiB; a client may send several before it reads a reply.
 
 length_echo.py serve PORT        answers every message with itself, until it is killed
-length_echo.py ask PORT          sends hello1 hello2 hello3 at once, then 32 MiB, then hello5,
-                                 cut at odd places, and checks the replies
+length_echo.py ask PORT SIZE [tls]
+                                 sends hello1 hello2 hello3, a message of SIZE bytes, and
+                                 hello5, all of it before it reads a byte, as a client with
+                                 one thread does; then it checks the replies
+length_echo.py cut PORT SIZE     sends a message of 5 bytes and the first SIZE bytes of the
+                                 frame of one of 10, closes its side, and prints all that
+                                 comes back
 """
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -51,26 +57,39 @@ def serve(port):
             threading.Thread(target=answer, args=(sock,), daemon=True).start()
 
 
-def ask(port):
-    big = bytes(range(256)) * (MOST // 256)
-    queries = [b"hello1", b"hello2", b"hello3", big, b"hello5"]
-    stream = b"".join(map(frame, queries))
-    with socket.create_connection(("127.0.0.1", port)) as sock:
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+def connect(port, tls=""):
+    sock = socket.create_connection(("127.0.0.1", port))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if not tls:
+        return sock
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context.wrap_socket(sock)
 
-        def send():
-            at, step = 0, 1
-            while at < len(stream):
-                sock.sendall(stream[at : at + step])
-                at, step = at + step, 1 if at < 40 else 99991
-        sender = threading.Thread(target=send)
-        sender.start()
+
+def ask(port, size, tls=""):
+    big = (bytes(range(251)) * (int(size) // 251 + 1))[: int(size)]
+    queries = [b"hello1", b"hello2", b"hello3", big, b"hello5"]
+    stream = memoryview(b"".join(map(frame, queries)))
+    with connect(port, tls) as sock:
+        at, step = 0, 1
+        while at < len(stream):
+            sock.sendall(stream[at : at + step])
+            at, step = at + step, 1 if at < 40 else 99991
         for query in queries:
             if receive_message(sock) != query:
                 sys.exit("a reply differs")
-        sender.join()
     print("all came back")
 
 
+def cut(port, size):
+    with connect(port) as sock:
+        sock.sendall(frame(b"whole") + frame(b"0123456789")[: int(size)])
+        sock.shutdown(socket.SHUT_WR)
+        while part := sock.recv(65536):
+            sys.stdout.buffer.write(part)
+
+
 if __name__ == "__main__":
-    {"serve": serve, "ask": ask}[sys.argv[1]](int(sys.argv[2]))
+    {"serve": serve, "ask": ask, "cut": cut}[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:])

@@ -26,7 +26,7 @@ constexpr ev::Duration pause_length = std::chrono::seconds(1);
                             "cannot listen on " + address.text());
 }
 
-// Whether accepting failed for the sake of one connection, which went away while it waited.
+// Accepting failed because of one connection, which went away while it waited.
 bool is_passing(int code) {
     switch (code) {
     case EINTR:
@@ -69,14 +69,27 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted, St
     // [::] and 0.0.0.0 are two sockets, whatever the system's default.
     if (address.family() == AF_INET6)
         ::setsockopt(socket_.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    if (::bind(socket_.get(), address.get(), address.size) != 0 ||
-        ::listen(socket_.get(), backlog) != 0)
-        refuse(address);
+    if (::bind(socket_.get(), address.get(), address.size) != 0) refuse(address);
+    if (address.family() == AF_UNIX) path_.own(address.text());
+    if (::listen(socket_.get(), backlog) != 0) refuse(address);
     if (address.family() != AF_UNIX) address_ = Address::of_socket(socket_.get());
 }
 
-Listener::~Listener() {
-    if (socket_ && address_.family() == AF_UNIX) ::unlink(address_.text().c_str());
+Listener::~Listener() = default;
+
+void Listener::Path::own(std::string path) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0) return;
+    device_ = status.st_dev;
+    inode_ = status.st_ino;
+    path_ = std::move(path);
+}
+
+// The socket that holds the inode is still open, so that no other file can have its number.
+Listener::Path::~Path() {
+    struct stat status {};
+    const bool there = !path_.empty() && ::lstat(path_.c_str(), &status) == 0;
+    if (there && status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
 }
 
 void Listener::pause(int code) {

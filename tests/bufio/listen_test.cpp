@@ -137,3 +137,31 @@ TEST_CASE("a path is taken over from the dead, never from the living or from a f
         CHECK(contents(path) == "precious");
     }
 }
+
+TEST_CASE("at the end the path stays if something else has taken its place") {
+    const Certificates directory;
+    const std::string path = directory.path("socket");
+    const std::string aside = directory.path("aside");
+    ev::Loop loop;
+    auto counting = std::make_unique<Counting>(loop, Address::unix_path(path));
+    SECTION("another server") {
+        std::filesystem::remove(path);
+        const Counting other(loop, Address::unix_path(path));
+        counting.reset();
+        CHECK(std::filesystem::is_socket(path));
+        const Fd client = connect_to(Address::unix_path(path));
+    }
+    SECTION("a file") {
+        std::filesystem::remove(path);
+        std::ofstream(path) << "precious";
+        counting.reset();
+        CHECK(contents(path) == "precious");
+    }
+    SECTION("a link, be it to the socket itself") {
+        std::filesystem::rename(path, aside);
+        std::filesystem::create_symlink(aside, path);
+        counting.reset();
+        CHECK(std::filesystem::is_symlink(path));
+        CHECK(std::filesystem::is_socket(aside));
+    }
+}

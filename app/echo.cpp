@@ -17,7 +17,9 @@ constexpr int pieces_a_call = 4;
 
 class FaithfulEcho : public Echo {
 public:
-    explicit FaithfulEcho(std::size_t limit) : limit_(limit) {}
+    // A read that finds no room waits beside the output: together they keep to the limit.
+    explicit FaithfulEcho(std::size_t limit)
+        : limit_(limit > 4 * piece ? limit - piece : limit) {}
 
     // After a piece that the system took at once there is room again, and no event will say so.
     std::optional<ev::Time> answer(Stream& stream) final {

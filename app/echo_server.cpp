@@ -1,6 +1,7 @@
 #include "app/echo_server.hpp"
 
 #include "app/echo.hpp"
+#include "app/memory.hpp"
 #include "app/message_tracker.hpp"
 #include "app/units.hpp"
 #include "ui/text.hpp"
@@ -142,6 +143,7 @@ private:
         if (moved == moved_) return;
         moved_ = moved;
         moved_at_ = server_.loop_.now();
+        server_.tidy_soon();
         read_ += input;
         restart_idleness();
         if (tracker_ && !stream_.finishing()) follow(static_cast<std::size_t>(input));
@@ -183,11 +185,13 @@ private:
 
     // Answers what has come, and finishes when it can't be more.
     void advance() {
-        if (!stream_.finishing()) answer();
-        if (!stream_.finishing()) return;
-        stream_.consume(stream_.received().size());
+        if (!heard()) stream_.consume(stream_.received().size());
+        if (heard()) answer();
         if (draining_ && stream_.output_closed() && !stream_.end()) leave_when_silent();
     }
+
+    // There is no answer to what comes after our end, or the peer's.
+    bool heard() const { return !stream_.finishing() && !stream_.output_failed(); }
 
     void answer() {
         const std::optional<ev::Time> next = echo_->answer(stream_);
@@ -288,10 +292,18 @@ EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
                  for (const auto& connection : connections_) connection->drain();
                  if (connections_.empty()) drained_();
              }),
-      grace_(loop, [this] {
-          for (const auto& connection : connections_) connection->cut_off();
-          drained_();
-      }) {}
+      grace_(loop,
+             [this] {
+                 for (const auto& connection : connections_) connection->cut_off();
+                 drained_();
+             }),
+      tidy_(loop, [] { give_memory_back(); }) {}
+
+// Buffers come and go by the megabyte; the C library would keep what is between those that
+// stay.
+void EchoServer::tidy_soon() {
+    if (!tidy_.pending()) tidy_.start(std::chrono::seconds(1));
+}
 
 EchoServer::~EchoServer() {
     for (const auto& connection : connections_) connection->close();
@@ -364,6 +376,7 @@ void EchoServer::remove(Connection& connection) {
         connections_[place]->place = place;
     }
     connections_.pop_back();
+    tidy_soon();
     if (drained_ && connections_.empty()) drained_();
 }
 

@@ -76,6 +76,7 @@ private:
     std::unique_ptr<bufio::Transport> transport(bufio::Fd socket) const;
     std::unique_ptr<Echo> make_echo();
     void remove(Connection& connection);
+    void tidy_soon();
 
     ev::Loop& loop_;
     Options options_;
@@ -86,6 +87,7 @@ private:
     std::function<void()> drained_;                         // set while draining
     ev::Timer drain_;  // after a turn that has still echoed what had already come
     ev::Timer grace_;
+    ev::Timer tidy_;  // at most once a second, and only when something happened
 };
 
 }  // namespace yodel

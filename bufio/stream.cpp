@@ -194,7 +194,7 @@ void Stream::push(std::string_view& bytes) {
     for (std::size_t left = std::min(bytes.size(), most_pushed); left > 0;) {
         const Moved moved = transport_->write(bytes.data(), left);
         write_waits_ = moved.io == Io::wants_read ? ev::readable : ev::writable;
-        if (moved.io == Io::failed) output_failed();
+        if (moved.io == Io::failed) fail_output();
         if (moved.io != Io::done) return;
         bytes.remove_prefix(moved.count);
         bytes_written_ += moved.count;
@@ -205,12 +205,12 @@ void Stream::push(std::string_view& bytes) {
 void Stream::close_output() {
     const Moved moved = transport_->close_output();
     write_waits_ = moved.io == Io::wants_read ? ev::readable : ev::writable;
-    if (moved.io == Io::failed) output_failed();
+    if (moved.io == Io::failed) fail_output();
     output_closed_ = moved.io == Io::done;
     end_if_both_closed();
 }
 
-void Stream::output_failed() {
+void Stream::fail_output() {
     broken_ = transport_->failure();
     if (input_ended_) end_with(broken_);
 }

@@ -85,6 +85,8 @@ public:
 
     bool open() const { return ready_ && !end_; }  // the handshake is done
     bool finishing() const { return finishing_; }
+    // The peer takes nothing more, and only its last words are still read.
+    bool output_failed() const { return static_cast<bool>(broken_); }
     bool output_closed() const { return output_closed_; }
     bool reading() const { return !full_ && !held_; }  // neither above the high mark nor held
     bool input_ended() const { return input_ended_; }  // the peer has closed its side
@@ -110,7 +112,7 @@ private:
     void flush();
     void push(std::string_view& bytes);
     void close_output();
-    void output_failed();
+    void fail_output();
     void end_if_both_closed();
     End gone() const;
     void end_with(End end);

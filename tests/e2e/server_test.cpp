@@ -27,6 +27,17 @@ bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
+constexpr std::size_t megabyte = 1024 * 1024;
+
+// The sanitizers take memory of their own.
+constexpr bool measures_memory() {
+#ifdef __SANITIZE_ADDRESS__
+    return false;
+#else
+    return true;
+#endif
+}
+
 std::string contents(const std::string& file) {
     std::ostringstream text;
     text << std::ifstream(file).rdbuf();
@@ -323,6 +334,28 @@ TEST_CASE("on TERM and INT it delivers what is on its way and leaves with 0") {
     CHECK(server.process().errors().empty());
     CHECK(client.wait_exit() == 56);  // its input has not ended
     CHECK(client.output() == "a\n");
+}
+
+TEST_CASE("clients that send and never read cost a buffer each, also when they go") {
+    const bool tls = GENERATE(false, true);
+    Server server(tls ? std::vector<std::string>{"--self-signed"} : std::vector<std::string>{});
+    std::vector<std::string> command{"python3", test::peers + "/deaf.py", server.port(), "50"};
+    if (tls) command.emplace_back("tls");
+    Process deaf(command);
+    REQUIRE(deaf.wait_for_output("stuck"));
+    deaf.close_input();
+    CHECK(deaf.wait_exit() == 0);
+    server.process().kill(SIGUSR1);
+    REQUIRE(server.process().wait_for_errors("50 accepted"));
+    if (measures_memory()) CHECK(server.process().peak_memory() < 64 * megabyte);
+}
+
+TEST_CASE("memory for long messages goes back to the system when they are gone") {
+    Server server({"-f", "len4le"});
+    for (int i = 0; i < 3; ++i)
+        run({"python3", test::peers + "/length_echo.py", "ask", server.port(), "33554432"});
+    CHECK((!measures_memory() || server.process().peak_memory() > 32 * megabyte));
+    CHECK(server.process().wait_for_memory_below(8 * megabyte));
 }
 
 TEST_CASE("on TERM idle peers that stay are left at once, with close_notify by TLS") {

@@ -136,11 +136,22 @@ bool Process::wait_for_output(std::size_t count) {
     return true;
 }
 
-std::size_t Process::peak_memory() const {
+std::size_t Process::memory(const std::string& row) const {
     std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
     for (std::string word; status >> word;)
-        if (word == "VmHWM:" && status >> word) return std::stoul(word) * 1024;
+        if (word == row && status >> word) return std::stoul(word) * 1024;
     return 0;
+}
+
+std::size_t Process::peak_memory() const { return memory("VmHWM:"); }
+
+bool Process::wait_for_memory_below(std::size_t count) const {
+    const auto deadline = steady_clock::now() + patience;
+    while (memory("VmRSS:") >= count) {
+        if (steady_clock::now() > deadline) return false;
+        ::poll(nullptr, 0, 20 /* ms */);
+    }
+    return true;
 }
 
 int Process::wait_exit() {

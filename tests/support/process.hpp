@@ -38,6 +38,8 @@ public:
     bool wait_for_output(std::size_t count);
     // The most memory that it has had so far, in bytes; 0 where the system does not tell.
     std::size_t peak_memory() const;
+    // Waits until the memory that it has is less than so many bytes.
+    bool wait_for_memory_below(std::size_t count) const;
     // Its exit status, or 128 plus the signal that ended it; -1: it did not end in time.
     int wait_exit();
 
@@ -47,6 +49,7 @@ public:
 
 private:
     bool exchange();
+    std::size_t memory(const std::string& row) const;
     void write_some();
     bool wait_for(const std::string& where, const std::string& text);
 

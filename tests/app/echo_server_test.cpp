@@ -638,14 +638,14 @@ TEST_CASE("a message that never becomes whole ends the connection, however it dr
     options.framing = find_framing(framing);
     options.message_timeout = 10s;
     options.idle_timeout = 5s;
-    options.faults.chunk = GENERATE(0, 1);
+    options.faults.chunk = GENERATE(as<std::size_t>{}, 0, 1);
     fake_now = ev::Time{} + 1h;
     House house(std::move(options), [] { return fake_now; });
     Peer peer(house);
     house.until_connections(1);
     std::string whole;
     encode(*find_framing(framing), "whole", whole);
-    for (int i = 1; i <= 3; ++i) {  // the time of a message ends with it
+    for (std::size_t i = 1; i <= 3; ++i) {  // the time of a message ends with it
         fake_now += 4s;
         peer.send(whole);
         house.until([&] { return house.server.counters().bytes_in == i * whole.size(); });

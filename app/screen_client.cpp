@@ -123,7 +123,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
 void ScreenClient::leave(int) { session().disconnect(); }
 
 void ScreenClient::quit() {
-    leave();
+    session().disconnect();
     loop_.stop();
 }
 

@@ -125,6 +125,7 @@ std::size_t InFlight::entry_of(std::uint64_t id) const {
 
 Message InFlight::remove_oldest() {
     split_first(0);
+    release_removed();  // before the views are made: it may move the frames
     const Message oldest = message(0);
     remove_within();
     return oldest;

@@ -96,7 +96,7 @@ const std::vector<std::string> resetting{"-v", "--reset-after", "1"};
 bool connected_twice(Server& server) {
     return server.process().wait_for_errors(": connected\n") &&
            server.process().wait_for_errors("in, 65 out\n") &&
-           server.process().wait_for_errors("65 out\nyodeld: ");
+           server.process().wait_for_errors("65 out\n20");
 }
 
 std::vector<std::string> endless_client(const Server& server) {

@@ -1,7 +1,7 @@
 #include "app/arguments.hpp"
 
 #include "app/target.hpp"
-#include "app/units.hpp"
+#include "app/text/units.hpp"
 
 #include <sys/socket.h>
 

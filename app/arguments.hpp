@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/command_line.hpp"
-#include "app/framing.hpp"
+#include "app/protocol/framing.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>

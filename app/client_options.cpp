@@ -3,7 +3,7 @@
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
 #include "app/target.hpp"
-#include "app/units.hpp"
+#include "app/text/units.hpp"
 #include "bufio/host_name.hpp"
 
 #include <sys/socket.h>

@@ -1,8 +1,8 @@
 // What yodel is asked to do: its command line, read and checked.
 #pragma once
 
-#include "app/reporter.hpp"
-#include "app/session.hpp"
+#include "app/pipe/reporter.hpp"
+#include "app/protocol/session.hpp"
 #include "bufio/tls.hpp"
 #include "ui/terminal.hpp"
 

@@ -1,6 +1,6 @@
 #include "app/port_file.hpp"
 
-#include "app/program.hpp"
+#include "app/text/exit_status.hpp"
 #include "bufio/fd.hpp"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 #include "app/program.hpp"
 
 #include "app/command_line.hpp"
-#include "app/diagnostics.hpp"
-#include "app/exit_status.hpp"
-#include "app/json.hpp"
+#include "app/text/diagnostics.hpp"
+#include "app/text/exit_status.hpp"
+#include "app/text/json.hpp"
 #include "bufio/tls.hpp"
 
 #include <fcntl.h>

@@ -1,18 +1,9 @@
 // What both programs do first and last.
 #pragma once
 
-#include <stdexcept>
 #include <string>
-#include <system_error>
 
 namespace yodel {
-
-// A file or standard output that can't be written. Its text names the file.
-class OutputError : public std::system_error {
-public:
-    OutputError(const std::string& name, int code)
-        : std::system_error(code, std::generic_category(), name) {}
-};
 
 // Prepares the process: fills the standard descriptors, and ignores the two signals that would
 // end it for a write that fails (a reader that went away, the limit on the size of files), so

@@ -2,10 +2,10 @@
 
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
-#include "app/echo.hpp"
-#include "app/escapes.hpp"
+#include "app/server/echo.hpp"
+#include "app/text/escapes.hpp"
 #include "app/target.hpp"
-#include "app/units.hpp"
+#include "app/text/units.hpp"
 
 #include <sys/socket.h>
 

@@ -1,7 +1,7 @@
 // What yodeld is asked to do: its command line, read and checked.
 #pragma once
 
-#include "app/echo_server.hpp"
+#include "app/server/echo_server.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
 

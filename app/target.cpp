@@ -1,7 +1,7 @@
 #include "app/target.hpp"
 
 #include "app/command_line.hpp"
-#include "app/units.hpp"
+#include "app/text/units.hpp"
 
 #include <netdb.h>
 #include <sys/socket.h>

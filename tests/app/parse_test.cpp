@@ -2,10 +2,10 @@
 
 #include "app/client_options.hpp"
 #include "app/command_line.hpp"
-#include "app/escapes.hpp"
+#include "app/text/escapes.hpp"
 #include "app/server_options.hpp"
 #include "app/target.hpp"
-#include "app/units.hpp"
+#include "app/text/units.hpp"
 #include "tests/support/catch.hpp"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "app/echo_server.hpp"
+#include "app/server/echo_server.hpp"
 #include "tests/bench/server_entrants.hpp"
 
 #include <sys/socket.h>

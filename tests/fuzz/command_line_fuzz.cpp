@@ -2,7 +2,7 @@
 // refused in words.
 #include "app/client_options.hpp"
 #include "app/command_line.hpp"
-#include "app/escapes.hpp"
+#include "app/text/escapes.hpp"
 #include "app/target.hpp"
 
 #include <cassert>

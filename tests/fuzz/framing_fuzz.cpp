@@ -1,6 +1,6 @@
 // Any bytes, however they are cut: the messages found are the same as in one piece, none is
 // longer than allowed, and what is encoded comes out again.
-#include "app/framing.hpp"
+#include "app/protocol/framing.hpp"
 
 #include <algorithm>
 #include <cassert>

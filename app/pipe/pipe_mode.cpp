@@ -1,0 +1,76 @@
+#include "app/pipe/pipe_mode.hpp"
+
+namespace yodel {
+
+using State = Session::State;
+
+PipeMode::PipeMode(ev::Loop& loop, const Options& options, std::size_t high_water)
+    : loop_(loop),
+      high_water_(high_water),
+      session_(loop, options.session, *this),
+      reporter_(loop, options.report, session_, [this] { output_changed(); }) {
+    session_.connect();
+}
+
+void PipeMode::leave(int signo) {
+    leaving_ = true;
+    reporter_.leave(signo);
+    session_.disconnect();
+    if (reported_state_ == State::closed) loop_.stop();
+}
+
+int PipeMode::report() {
+    before_report();
+    return reporter_.finish();
+}
+
+// Output that can't be written ends the session; output that its reader does not take pauses
+// it.
+void PipeMode::session_changed() {
+    if (reported_state_ != session_.state()) state_changed(reported_state_ = session_.state());
+    reporter_.flush();
+    if (session_.state() != State::closed && session_.state() != State::idle) send();
+    output_changed();
+}
+
+void PipeMode::state_changed(State state) {
+    if (state == State::open) {
+        reporter_.connected();
+        connected();
+    }
+    if (state == State::waiting) reporter_.retrying();
+    if (state == State::waiting || state == State::closed) disconnected();
+    if (state == State::closed) reporter_.ended();
+}
+
+void PipeMode::output_changed() {
+    if (reporter_.output_failed()) session_.disconnect();
+    if (reporter_.pending() > high_water_) session_.pause(true);
+    if (reporter_.pending() < high_water_ / 4) session_.pause(false);
+    if (session_.state() != State::closed || reported_state_ != State::closed) return;
+    if (leaving_ || reporter_.output_done() || session_.out_of_time()) loop_.stop();
+}
+
+void PipeMode::session_answered(const Message& message, const Reply& reply) {
+    silent_ = false;
+    Reply counted = reply;
+    if (counted.round_trip) *counted.round_trip += overdue(message.planned, message.sent);
+    reporter_.answered(message, counted);
+}
+
+void PipeMode::session_echoed(const Batch& batch, std::optional<ev::Duration> round_trip) {
+    silent_ = false;
+    reporter_.echoed(batch, round_trip);
+}
+
+// A user who leaves early is not told that the messages in flight were lost.
+void PipeMode::session_lost(const Message& message) {
+    silent_ = message.late;
+    if (!leaving_) reporter_.lost(message);
+}
+
+void PipeMode::session_unsolicited(std::string_view payload) { reporter_.unsolicited(payload); }
+
+void PipeMode::session_received(std::string_view bytes) { reporter_.received(bytes); }
+
+}  // namespace yodel

@@ -1,0 +1,75 @@
+// The client without a screen: one session, and the reporter of what comes of it.  Subclasses
+// are the sources of messages: standard input, or a generator.
+#pragma once
+
+#include "app/pipe/reporter.hpp"
+#include "app/protocol/session.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+class PipeMode : private Session::User {
+public:
+    struct Options {
+        Session::Options session;
+        Reporter::Options report = {};
+    };
+    PipeMode(const PipeMode&) = delete;
+    PipeMode& operator=(const PipeMode&) = delete;
+
+    // Closes the connection and stops the loop soon, for a signal from outside, which then is
+    // the exit status.
+    void leave(int signo);
+    // The program was stopped for a while: the round trips in flight can't be timed.
+    void continued() { session_.void_round_trips(); }
+    void turn_ended() {}
+    // Prints on standard error how it went, and returns the exit status.
+    int report();
+
+protected:
+    // Stops the loop when all is done. While the reader of standard output has yet to take more
+    // than `high_water` bytes, the session is paused. Throws std::system_error: the log.
+    PipeMode(ev::Loop& loop, const Options& options, std::size_t high_water);
+    ~PipeMode() = default;
+
+    // The source: sends what there is space for, and finishes the session after the last
+    // message. Called after each change, until the session is closed.
+    virtual void send() = 0;
+    virtual void connected() {}  // and nothing was sent over the connection yet
+    virtual void disconnected() {}
+    virtual ev::Duration overdue(ev::Time /*planned*/, ev::Time /*sent*/) const { return {}; }
+    virtual void before_report() {}
+
+    // True if a reply is overdue, and none has come since.
+    bool silent() const { return silent_; }
+
+    Session& session() { return session_; }
+    const Session& session() const { return session_; }
+    Reporter& reporter() { return reporter_; }
+    const Reporter& reporter() const { return reporter_; }
+
+private:
+    void session_changed() override;
+    void session_answered(const Message& message, const Reply& reply) override;
+    void session_echoed(const Batch& batch, std::optional<ev::Duration> round_trip) override;
+    void session_lost(const Message& message) override;
+    void session_unsolicited(std::string_view payload) override;
+    void session_received(std::string_view bytes) override;
+
+    void state_changed(Session::State state);
+    void output_changed();
+
+    ev::Loop& loop_;
+    const std::size_t high_water_;
+    bool leaving_ = false;
+    bool silent_ = false;
+    Session session_;
+    Session::State reported_state_ = Session::State::idle;
+    Reporter reporter_;
+};
+
+}  // namespace yodel

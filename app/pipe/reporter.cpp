@@ -1,0 +1,310 @@
+#include "app/pipe/reporter.hpp"
+
+#include "app/text/diagnostics.hpp"
+#include "app/text/exit_status.hpp"
+#include "app/text/json.hpp"
+#include "app/text/units.hpp"
+#include "ui/text.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+JsonObject tls_object(const bufio::TlsFacts& facts) {
+    JsonObject object;
+    object.text("version", facts.version).text("cipher", facts.cipher);
+    object.text("alpn", facts.alpn).text("subject", facts.subject);
+    object.text("issuer", facts.issuer).text("not_after", facts.not_after);
+    object.text("pin", facts.pin).flag("verified", facts.unverified.empty());
+    return object.text("unverified", facts.unverified).flag("resumed", facts.resumed);
+}
+
+// The peer has shown a certificate, and no connection came of it.
+bool refused_certificate(const Session& session) {
+    const bufio::Reason reason = session.end().reason;
+    const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
+    return refused && session.tls();
+}
+
+std::string certificate_text(const bufio::TlsFacts& tls) {
+    return tls.subject + ", issued by " + tls.issuer + ", valid until " + tls.not_after + ", " +
+           tls.pin;
+}
+
+std::string connection_object(const Session& session) {
+    const Session::Phases& phases = session.phases();
+    JsonObject object;
+    object.text("type", "connection").text("address", session.address().text());
+    object.text("framing", session.options().framing->name);
+    object.time("lookup_us", phases.lookup).time("connect_us", phases.tcp);
+    if (!session.tls()) return object.str();
+    object.time("handshake_us", phases.tls);
+    return object.object("tls", tls_object(*session.tls())).str();
+}
+
+std::string connection_text(const Session& session) {
+    const Session::Phases& phases = session.phases();
+    std::string text = "connected to " + session.address().text() + "; look-up " +
+                       milliseconds_text(phases.lookup) + ", connect " +
+                       milliseconds_text(phases.tcp);
+    const bufio::TlsFacts* const tls = session.tls();
+    if (!tls) return text + " ms";
+    text += ", TLS " + milliseconds_text(phases.tls) + " ms; " + tls->version + " " +
+            tls->cipher + ", " + tls->subject + " until " + tls->not_after + ", " + tls->pin;
+    return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + tls->unverified;
+}
+
+JsonObject times_object(const Histogram& times) {
+    JsonObject object;
+    object.time("min", times.min()).time("p50", times.percentile(50));
+    object.time("p95", times.percentile(95)).time("p99", times.percentile(99));
+    return object.time("max", times.max());
+}
+
+std::string end_object(const Tally& tally, const Session& session, int status) {
+    JsonObject object;
+    object.text("type", "end").text("reason", session.end().text);
+    object.number("status", static_cast<std::uint64_t>(status));
+    object.number("sent", tally.sent).number("echoed", tally.echoed);
+    object.number("bad", tally.bad).number("lost", tally.lost);
+    object.number("late", tally.late).number("unasked", tally.unsolicited);
+    if (tally.round_trips.count() > 0) object.object("rtt_us", times_object(tally.round_trips));
+    if (refused_certificate(session)) object.object("tls", tls_object(*session.tls()));
+    return object.str();
+}
+
+// 64 bytes, seq 1, 0.21 ms
+std::string sequence_line(const Message& message, const Reply& reply) {
+    std::string text =
+        std::to_string(reply.payload.size()) + " bytes, seq " + std::to_string(message.id);
+    if (reply.round_trip) text += ", " + milliseconds_text(*reply.round_trip) + " ms";
+    if (!reply.right) text += ", differs at byte " + std::to_string(reply.difference);
+    return message.late ? text + ", late" : text;
+}
+
+Message unanswered(std::uint64_t id, std::string_view payload) {
+    const ev::Time now = ev::Clock::now();
+    return {id, payload, now, now};
+}
+
+// The bytes at the end that are the beginning of a UTF-8 character.
+std::size_t partial_character(std::string_view bytes) {
+    for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
+        const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
+        if ((byte & 0xc0) == 0x80) continue;
+        const std::size_t size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 1;
+        return size > back ? back : 0;
+    }
+    return 0;
+}
+
+std::string hex_dump(std::string_view bytes) {
+    std::string text;
+    for (std::size_t at = 0; at == 0 || at < bytes.size(); at += 16)
+        text += (at == 0 ? "" : "\n") + ui::hex_row(bytes, at);
+    return text;
+}
+
+}  // namespace
+
+Reporter::Reporter(ev::Loop& loop, Options options, const Session& session,
+                   std::function<void()> output_changed)
+    : options_(std::move(options)),
+      session_(session),
+      visible_(::isatty(STDOUT_FILENO) == 1),
+      output_(loop, STDOUT_FILENO, std::move(output_changed)),
+      start_(loop.now()) {
+    if (!options_.log.empty()) log_.emplace(options_.log);
+}
+
+// --- The connection.
+
+void Reporter::connected() {
+    if (options_.form == Form::json) append_line(connection_object(session_));
+    const std::string text = connection_text(session_);
+    log('-', text);
+    if ((options_.probe && !options_.quiet) || options_.verbose) complain("yodel", text);
+}
+
+void Reporter::retrying() {
+    const std::string text = explain(session_.end(), session_.tls()) + "; next try in " +
+                             duration_text(session_.retry_time() - session_.since());
+    log('-', text);
+    if (!options_.quiet || options_.verbose) complain("yodel", text);
+}
+
+void Reporter::ended() {
+    print_visible(std::exchange(partial_, {}));
+    log('-', session_.end().text);
+    if (log_) log_->finish();  // its failure counts in the status that is reported next
+    if (options_.form == Form::json) append_line(end_object(tally_, session_, status()));
+    output_.flush();
+}
+
+// --- Messages.
+
+void Reporter::sent(std::string_view payload, Queued queued) {
+    tally_.sent += queued.count;
+    log('>', payload);
+    if (options_.form != Form::json || session_.options().expect != Expect::none) return;
+    std::uint64_t id = queued.first;
+    for (const std::string_view piece : pieces(*session_.options().framing, payload)) {
+        const Message message = unanswered(id, piece);
+        add_message(id, "sent", &message, nullptr);
+        ++id;
+    }
+}
+
+void Reporter::missed(std::string_view payload, std::uint64_t id) {
+    ++tally_.sent;
+    lost(unanswered(id, payload));
+    output_.flush();
+}
+
+void Reporter::answered(const Message& message, const Reply& reply) {
+    tally_.answered(reply.right, message.late, reply.round_trip);
+    if (!reply.right && tally_.bad == 1) warn_of_mismatch(message, reply);
+    if (!raw()) log('<', reply.payload);
+    if (options_.form == Form::json) {
+        const char* const timely = reply.right ? "echoed" : "wrong";
+        add_message(message.id, message.late ? "late" : timely, &message, &reply);
+    } else if (options_.form == Form::sequence) {
+        if (!options_.quiet) append_line(sequence_line(message, reply));
+    } else if (!raw()) {
+        print(reply.payload, message.id != open_line_);
+    }
+}
+
+// Lines, which came back as they were sent.
+void Reporter::echoed(const Batch& batch, std::optional<ev::Duration> round_trip) {
+    tally_.echoed += batch.count;
+    if (round_trip) tally_.round_trips.record(*round_trip, batch.count);
+    const bool open = batch.first + batch.count - 1 == open_line_;
+    output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
+}
+
+void Reporter::warn_of_mismatch(const Message& message, const Reply& reply) {
+    const std::string hint = mismatch_hint(message.payload, reply.payload);
+    complain("yodel", "reply " + std::to_string(message.id) +
+                          " differs from its message at byte " +
+                          std::to_string(reply.difference) + (hint.empty() ? "" : "; " + hint));
+}
+
+void Reporter::lost(const Message& message) {
+    ++tally_.lost;
+    log('-', "no reply to message " + std::to_string(message.id));
+    if (options_.form == Form::json) add_message(message.id, "lost", &message, nullptr);
+    if (options_.form == Form::sequence && !options_.quiet)
+        append_line("no reply, seq " + std::to_string(message.id));
+}
+
+void Reporter::unsolicited(std::string_view payload) {
+    ++tally_.unsolicited;
+    if (!raw()) log('<', payload);
+    const Reply reply{payload, {}, false, 0};
+    if (options_.form == Form::json) add_message(0, "unasked", nullptr, &reply);
+    if (!raw() && bytes_pass()) print(payload);
+}
+
+void Reporter::received(std::string_view bytes) {
+    if (!raw()) return;
+    log('<', bytes);
+    if (!bytes_pass()) return;
+    if (options_.form == Form::hex) return append_line(hex_dump(bytes));
+    if (!visible_) return output_.write(bytes);
+    const std::string all = std::exchange(partial_, {}) + std::string(bytes);
+    const std::size_t whole = all.size() - partial_character(all);
+    partial_ = all.substr(whole);
+    print_visible(std::string_view(all).substr(0, whole));
+}
+
+// --- The end.
+
+void Reporter::flush() {
+    if (log_) log_->flush();
+    output_.flush();
+}
+
+int Reporter::finish() {
+    if (log_ && !log_->finish()) complain("yodel", log_->trouble());
+    if (!trouble_.text.empty()) complain("yodel", trouble_.text);
+    if (output_.error() != 0)
+        complain("yodel",
+                 "standard output: " + std::generic_category().message(output_.error()));
+    if (refused_certificate(session_) && options_.verbose)
+        complain("yodel", "the certificate: " + certificate_text(*session_.tls()));
+    if (exit_status(session_.end()) != 0)
+        complain("yodel", explain(session_.end(), session_.tls()));
+    const bool wanted = !options_.quiet || options_.form == Form::sequence;
+    const bool orderly = exit_status(session_.end()) == 0 && !options_.probe;
+    if (wanted && (orderly || tally_.sent > 0)) complain("yodel", summary());
+    return status();
+}
+
+std::string Reporter::summary() const {
+    const bufio::TlsFacts* const tls = session_.tls();
+    if (!tls || tls->unverified.empty()) return tally_.summary();
+    return tally_.summary() + "; UNVERIFIED (-k): the certificate " + tls->unverified;
+}
+
+// As a shell reports the death by a signal, where one ends the program.
+int Reporter::status() const {
+    if (signo_ != 0) return 128 + signo_;
+    if (const int status = exit_status(session_.end()); status != 0) return status;
+    const bool log_failed = log_ && !log_->trouble().empty();
+    if (output_.error() != 0 || log_failed) return yodel::output_failed;
+    if (trouble_.status != 0) return trouble_.status;
+    return tally_.bad > 0 || tally_.lost > 0 ? reply_wrong_or_lost : all_well;
+}
+
+// --- The forms.
+
+bool Reporter::bytes_pass() const {
+    return options_.form == Form::payload || options_.form == Form::hex;
+}
+
+void Reporter::print(std::string_view payload, bool newline) {
+    if (options_.form == Form::hex) return append_line(hex_dump(payload));
+    const std::string text = visible_ ? ui::printable(payload) : std::string();
+    const std::string_view shown = visible_ ? std::string_view(text) : payload;
+    if (newline) return output_.append_line(shown);
+    output_.append(shown);
+}
+
+// Newlines stay what they are.
+void Reporter::print_visible(std::string_view bytes) {
+    std::size_t end = 0;
+    while ((end = bytes.find('\n')) != std::string_view::npos) {
+        output_.append_line(ui::printable(bytes.substr(0, end)));
+        bytes.remove_prefix(end + 1);
+    }
+    output_.append(ui::printable(bytes));
+}
+
+void Reporter::append_line(const std::string& text) { output_.append_line(text); }
+
+void Reporter::add_message(std::uint64_t id, const char* verdict, const Message* message,
+                           const Reply* reply) {
+    JsonObject object;
+    object.text("type", "message");
+    if (message) object.number("seq", id).number("sent_bytes", message->payload.size());
+    if (reply) object.number("received_bytes", reply->payload.size());
+    if (message) object.time("sent_us", message->sent - start_);
+    if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
+    object.text("verdict", verdict);
+    if (message && reply) object.flag("right", reply->right);
+    if (message && reply && !reply->right) object.number("difference", reply->difference);
+    append_line(object.str());
+}
+
+void Reporter::log(char sign, std::string_view bytes) {
+    if (log_) log_->add(sign, bytes);
+}
+
+}  // namespace yodel

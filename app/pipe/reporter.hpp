@@ -1,0 +1,101 @@
+// The output of a client without a screen: replies on standard output, in one of several forms;
+// a log; on standard error what went wrong, and at the end how it went.
+//
+// With Form::json there is one object a line: for each connection, each message, and the end.
+// A message that gets no reply in time is `lost`; if one comes later, another object reports it
+// as `late`.
+#pragma once
+
+#include "app/text/log_file.hpp"
+#include "app/text/output.hpp"
+#include "app/protocol/session.hpp"
+#include "app/stats/tally.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+class Reporter {
+public:
+    // `payload`: each reply and a newline, or the bytes as they come where nothing is framed;
+    // `hex`: the same as a dump; `sequence`: one line for each, as ping has it.
+    enum class Form { payload, hex, json, sequence };
+    struct Options {
+        Form form = Form::payload;
+        bool quiet = false;    // no summary; with `sequence` nothing but the summary
+        bool verbose = false;  // report connections too
+        bool probe = false;    // a connection is all that there is to report
+        std::string log;       // a file; empty: none
+    };
+
+    // A failure on our own side of the connection, with its exit status.
+    struct Trouble {
+        int status;
+        std::string text;
+    };
+
+    // `output_changed` is called from the loop when standard output was written later than it
+    // was said, or has failed. Throws std::system_error: the log.
+    Reporter(ev::Loop& loop, Options options, const Session& session,
+             std::function<void()> output_changed);
+
+    void connected();
+    void retrying();
+    void sent(std::string_view payload, Queued queued);
+    // A message that was due and could not be sent.
+    void missed(std::string_view payload, std::uint64_t id);
+    void answered(const Message& message, const Reply& reply);
+    void echoed(const Batch& batch, std::optional<ev::Duration> round_trip);
+    void lost(const Message& message);
+    void unsolicited(std::string_view payload);
+    void received(std::string_view bytes);  // of `raw`: also what is no message's reply
+    // The input's last line, which is the next message, has no newline: neither gets its reply.
+    void leave_last_line_open() { open_line_ = session_.messages().last_id() + 1; }
+    void record(Trouble trouble) { trouble_ = std::move(trouble); }
+    void leave(int signo) { signo_ = signo; }  // that ends the program
+    // The connection is closed for good: adds what belongs on standard output.
+    void ended();
+
+    // Writes what the readers of standard output and of the log take.
+    void flush();
+    std::size_t pending() const { return output_.pending(); }  // bytes
+    bool output_failed() const { return output_.error() != 0; }
+    bool output_done() const { return output_.done(); }
+    // Prints on standard error how it went; returns the exit status.
+    int finish();
+
+    const Tally& tally() const { return tally_; }
+
+private:
+    bool raw() const { return session_.options().framing->kind == Framing::Kind::raw; }
+    bool bytes_pass() const;
+    void print(std::string_view payload, bool newline = true);
+    void print_visible(std::string_view bytes);
+    void append_line(const std::string& text);
+    void warn_of_mismatch(const Message& message, const Reply& reply);
+    void add_message(std::uint64_t id, const char* verdict, const Message* message,
+                     const Reply* reply);
+    void log(char sign, std::string_view bytes);
+    int status() const;
+    std::string summary() const;
+
+    Options options_;
+    const Session& session_;
+    bool visible_;  // standard output is a terminal: unsafe bytes are made visible
+    Tally tally_;
+    Trouble trouble_{};
+    int signo_ = 0;
+    std::uint64_t open_line_ = 0;  // id of the message whose reply gets no newline
+    std::string partial_;          // the beginning of a UTF-8 character, kept for its end
+    Output output_;
+    std::optional<LogFile> log_;
+    ev::Time start_;  // of the times in objects
+};
+
+}  // namespace yodel

@@ -1,0 +1,123 @@
+#include "app/pipe/unattended.hpp"
+
+#include "app/text/diagnostics.hpp"
+#include "app/text/units.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+// Bytes waiting for the peer, above which it is taken to take nothing; and for the reader of
+// our output, above which no more replies are looked at.
+constexpr std::size_t high_water = 256 * 1024;
+
+constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
+
+// Of the terminal that standard error is; one that does not know has 80.
+std::size_t columns() {
+    winsize size{};
+    ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+    return size.ws_col > 0 ? size.ws_col : 80;
+}
+
+Unattended::Options completed(Unattended::Options options) {
+    options.session.closed_early = "the server closed before the end of the run";
+    return options;
+}
+
+}  // namespace
+
+Unattended::Unattended(ev::Loop& loop, Options options)
+    : PipeMode(loop, {completed(options).session, options.report}, high_water),
+      options_(std::move(options)),
+      progress_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0),
+      due_(loop, [this] { send_due(); }),
+      progress_due_(loop, [this] { show_progress(); }) {
+    if (progress_) progress_due_.start(progress_time);
+}
+
+void Unattended::before_report() { clear_progress(); }
+
+void Unattended::connected() {
+    if (scheduled() && reporter().tally().sent == 0) due_.start(ev::Duration::zero());
+}
+
+void Unattended::disconnected() {
+    clear_progress();
+    if (session().state() == Session::State::closed) due_.cancel();
+}
+
+// The round trip counts from when the message was due, not from when the peer took it.
+ev::Duration Unattended::overdue(ev::Time planned, ev::Time sent) const {
+    return sent - planned;
+}
+
+void Unattended::send() {
+    if (!scheduled()) {
+        while (!all_sent() && session().state() == Session::State::open &&
+               session().in_flight() < options_.window && session().pending() < high_water)
+            send_one();
+        session().flush();
+    }
+    finish_if_done();
+}
+
+void Unattended::send_due() {
+    send_one();
+    session().flush();
+    if (!all_sent()) return due_.start_at(due_.deadline() + options_.interval);
+    finish_if_done();
+}
+
+void Unattended::send_one() {
+    const std::string message = made_up_message(reporter().tally().sent + 1, options_.size);
+    Queued queued;
+    if (session().pending() < high_water) queued = session().send(message);
+    if (queued) return reporter().sent(message, queued);
+    reporter().missed(message, session().reserve_id());
+}
+
+bool Unattended::all_sent() const {
+    return options_.count != 0 && reporter().tally().sent >= options_.count;
+}
+
+// Another try would find nothing to send.
+void Unattended::finish_if_done() {
+    if (!all_sent() || session().in_flight() > 0) return;
+    if (session().state() == Session::State::waiting) return session().disconnect();
+    session().finish();
+}
+
+void Unattended::show_progress() {
+    const Tally& tally = reporter().tally();
+    std::string text = tally.counts();
+    if (tally.round_trips.count() > 0)
+        text += ", p50 " + milliseconds_text(tally.round_trips.percentile(50)) + " ms";
+    clear_progress();
+    text.resize(std::min(text.size(), columns() - 1));  // in the last one some go to a new row
+    diagnostics().show(text);
+    progress_width_ = text.size();
+    progress_due_.start(progress_time);
+}
+
+void Unattended::clear_progress() {
+    if (progress_width_ == 0) return;
+    diagnostics().show("\r" + std::string(progress_width_, ' ') + "\r");
+    progress_width_ = 0;
+}
+
+std::string made_up_message(std::uint64_t number, std::size_t size) {
+    static constexpr std::string_view filling = "abcdefghijklmnopqrstuvwxyz";
+    std::string digits = std::to_string(number);
+    if (digits.size() > size) digits.erase(0, digits.size() - size);
+    while (digits.size() < size) digits += filling[digits.size() % filling.size()];
+    return digits;
+}
+
+}  // namespace yodel

@@ -1,0 +1,57 @@
+// A generator of messages, sent at an interval, as ping does, to any echo service.
+//
+// A message is sent when it is due, whether or not replies have come, and its round trip counts
+// from then, so that a service that stalls is seen to stall. A message that is due while there
+// is no connection, or while the peer takes nothing, is lost. With no interval messages are
+// sent as fast as the window allows.
+#pragma once
+
+#include "app/pipe/pipe_mode.hpp"
+#include "ev/loop.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace yodel {
+
+class Unattended final : public PipeMode {
+public:
+    struct Options {
+        Session::Options session;
+        Reporter::Options report = {};
+        std::uint64_t count = 0;  // messages; 0: until it is ended from outside
+        ev::Duration interval = std::chrono::seconds(1);
+        std::size_t size = 64;    // bytes of a message
+        std::size_t window = 64;  // with no interval: messages in flight at once
+    };
+
+    // Throws std::system_error: the log.
+    Unattended(ev::Loop& loop, Options options);
+
+private:
+    void send() override;
+    void connected() override;
+    void disconnected() override;
+    ev::Duration overdue(ev::Time planned, ev::Time sent) const override;
+    void before_report() override;
+
+    bool scheduled() const { return options_.interval > ev::Duration::zero(); }
+    void send_due();
+    void send_one();
+    bool all_sent() const;
+    void finish_if_done();
+    void show_progress();
+    void clear_progress();
+
+    Options options_;
+    bool progress_;                   // is shown, on the terminal that standard error is
+    std::size_t progress_width_ = 0;  // columns to be cleared
+    ev::Timer due_;                   // the next message
+    ev::Timer progress_due_;
+};
+
+// Returns `size` printable bytes without the delimiter of any framing; consecutive numbers give
+// different texts if `size` allows.
+std::string made_up_message(std::uint64_t number, std::size_t size);
+
+}  // namespace yodel

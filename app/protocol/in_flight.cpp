@@ -1,0 +1,270 @@
+#include "app/protocol/in_flight.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace yodel {
+
+namespace {
+
+// An empty queue keeps no more memory than this many bytes.
+constexpr std::size_t kept_capacity = 1024 * 1024;
+
+}  // namespace
+
+// Frames are gathered, so that a flush is one write. A payload of several coalesced messages
+// already is the sequence of their frames, but for the last delimiter.
+Queued InFlight::queue(std::string_view payload) {
+    if (options_.coalesce && framing_.kind == Framing::Kind::delimited) {
+        frames_.append(payload);
+        frames_.append(framing_.delimiter);
+        return record_queued(queued(), count_pieces(framing_, payload));
+    }
+    Queued all{last_id_ + 1, 0};
+    for_each_piece(framing_, payload, [&](std::string_view piece) {
+        frames_.append(framing_.head(piece.size()));
+        frames_.append(piece);
+        frames_.append(framing_.delimiter);
+        all.count += record_queued(queued()).count;
+    });
+    return all;
+}
+
+Queued InFlight::queue_reserved(std::size_t size) {
+    frames_.commit(size);
+    return record_queued(queued());
+}
+
+Queued InFlight::record_queued(std::uint64_t end, std::size_t count) {
+    const std::uint64_t first = last_id_ + 1;
+    last_id_ += count;
+    if (!options_.expected) return {first, count};
+    Entry& entry = entries_.emplace_back();
+    entry.end = end;
+    entry.count = count;
+    entry.first = first;
+    count_ += count;
+    ++unwritten_;
+    return {first, count};
+}
+
+std::string_view InFlight::flush(ev::Time now) {
+    for (std::size_t i = entries_.size() - unwritten_; i < entries_.size(); ++i)
+        if (entries_[i].sent == ev::Time{}) entries_[i].sent = entries_[i].planned = now;
+    const std::uint64_t from = std::max(flushed_, base_);
+    flushed_ = queued();
+    return between(from, flushed_);
+}
+
+void InFlight::record_written(std::uint64_t bytes, ev::Time time) {
+    while (unwritten_ > 0) {
+        const std::size_t oldest = entries_.size() - unwritten_;
+        if (!split(oldest, bytes)) return;
+        entries_[oldest].sent = time;
+        --unwritten_;
+    }
+}
+
+std::size_t InFlight::written() const {
+    const auto end = entries_.end() - static_cast<std::ptrdiff_t>(unwritten_);
+    const auto add = [](std::size_t sum, const Entry& entry) { return sum + entry.count; };
+    return std::max(late_, std::accumulate(entries_.begin(), end, std::size_t{0}, add));
+}
+
+void InFlight::void_round_trips() {
+    for (Entry& entry : entries_) entry.untimed = true;
+}
+
+std::optional<std::size_t> InFlight::find(std::string_view payload) {
+    index_new_messages();
+    const auto chain = chains_.find(std::hash<std::string_view>()(payload));
+    if (chain == chains_.end()) return std::nullopt;
+    const std::uint64_t oldest = entries_.empty() ? last_id_ + 1 : entries_.front().first;
+    std::uint64_t& first = chain->second.first;
+    while (first < oldest && first != chain->second.last) {
+        const auto next = next_in_chain_.find(first);
+        first = next->second;
+        next_in_chain_.erase(next);
+    }
+    for (std::uint64_t id = first; id >= oldest; id = next_in_chain_.at(id)) {
+        const std::size_t place = entry_of(id);
+        if (this->payload(place) == payload) return place;
+        if (id == chain->second.last) return std::nullopt;  // another payload of equal hash
+    }
+    if (first < oldest) chains_.erase(chain);
+    return std::nullopt;
+}
+
+void InFlight::index_new_messages() {
+    if (entries_.empty()) return;
+    // Messages that were removed without a search have stayed in the index.
+    if (chains_.size() + next_in_chain_.size() > 2 * count_ + 1024) drop_index();
+    const std::uint64_t from = std::max(indexed_ + 1, entries_.front().first);
+    if (from > last_id_) return;
+    split_all_from(entry_of(from));
+    for (std::size_t i = entry_of(from); i < entries_.size(); ++i) {
+        const std::uint64_t id = entries_[i].first;
+        const auto [chain, fresh] =
+            chains_.try_emplace(std::hash<std::string_view>()(payload(i)), Chain{id, id});
+        indexed_ = id;
+        if (fresh) continue;
+        next_in_chain_[chain->second.last] = id;
+        chain->second.last = id;
+    }
+}
+
+// Returns the place of the first entry that ends with this id or a later one.
+std::size_t InFlight::entry_of(std::uint64_t id) const {
+    const auto it = std::lower_bound(entries_.begin(), entries_.end(), id,
+                                     [](const Entry& entry, std::uint64_t wanted) {
+                                         return entry.first + entry.count <= wanted;
+                                     });
+    return static_cast<std::size_t>(it - entries_.begin());
+}
+
+Message InFlight::remove_oldest() {
+    split_first(0);
+    release_removed();  // before the views are made: it may move the frames
+    const Message oldest = message(0);
+    remove_within();
+    return oldest;
+}
+
+Batch InFlight::remove_within() {
+    release_removed();
+    const Entry& entry = entries_.front();
+    const Batch batch{entry.first, entry.count, frame(0),     entry.planned,
+                      entry.sent,  entry.late,  entry.untimed};
+    answered_ = batch.frames.size();
+    count_ -= entry.count;
+    if (entry.late) --late_;
+    entries_.pop_front();
+    unwritten_ = std::min(unwritten_, entries_.size());
+    if (count_ == 0) drop_index();
+    return batch;
+}
+
+void InFlight::drop_index() {
+    chains_.clear();
+    next_in_chain_.clear();
+    indexed_ = 0;
+}
+
+bool InFlight::removed_last(std::string_view payload) const {
+    return answered_ > 0 && framing_.payload(frames_.view().substr(0, answered_)) == payload;
+}
+
+void InFlight::release_removed() { release(count_ == 0 ? frames_.size() : answered_); }
+
+void InFlight::release_all_but_last() {
+    const std::string_view delimiter = framing_.delimiter;
+    if (!options_.coalesce || delimiter.empty() || answered_ == 0) return;
+    const std::size_t end =
+        frames_.view().substr(0, answered_ - delimiter.size()).rfind(delimiter);
+    if (end == std::string_view::npos) return;
+    const std::size_t last = answered_ - (end + delimiter.size());
+    release(end + delimiter.size());
+    answered_ = last;
+}
+
+void InFlight::release(std::size_t bytes) {
+    frames_.consume(bytes);
+    if (frames_.empty() && frames_.capacity() > kept_capacity) frames_.release();
+    base_ += bytes;
+    answered_ = 0;
+}
+
+Message InFlight::mark_late() {
+    split_first(late_);
+    entries_[late_].late = true;
+    ++late_;
+    while (late_ > 1 && late_memory() > options_.late_bytes) {
+        remove_within();
+        release_removed();
+        forgot_late_ = true;
+    }
+    return message(late_ - 1);
+}
+
+std::uint64_t InFlight::late_memory() const {
+    return entries_[late_ - 1].end - begin(0) + late_ * sizeof(Entry);
+}
+
+void InFlight::rebase() {
+    release_removed();
+    for (Entry& entry : entries_) {
+        entry.end -= base_;
+        entry.sent = {};
+    }
+    base_ = flushed_ = 0;
+    forgot_late_ = false;
+}
+
+// Returns where the entry begins, in the connection's count of bytes.
+std::uint64_t InFlight::begin(std::size_t i) const {
+    return i == 0 ? base_ + answered_ : entries_[i - 1].end;
+}
+
+std::string_view InFlight::between(std::uint64_t begin, std::uint64_t end) const {
+    return frames_.view().substr(static_cast<std::size_t>(begin - base_),
+                                 static_cast<std::size_t>(end - begin));
+}
+
+Message InFlight::message(std::size_t i) const {
+    const Entry& entry = entries_[i];
+    return {entry.first, payload(i), entry.planned, entry.sent, entry.late, entry.untimed};
+}
+
+// Returns true if the entry, or the part of it that this call splits off, ends by `end`.
+bool InFlight::split(std::size_t i, std::uint64_t end) {
+    Entry& entry = entries_[i];
+    if (entry.end <= end) return true;
+    if (entry.count == 1 || end <= begin(i)) return false;
+    const std::string_view bytes = between(begin(i), end);
+    const std::size_t whole = count_pieces(framing_, bytes) - 1;
+    if (whole == 0) return false;
+    Entry first = entry;
+    first.end = begin(i) + bytes.rfind(framing_.delimiter) + framing_.delimiter.size();
+    first.count = whole;
+    entry.count -= whole;
+    entry.first += whole;
+    if (i + unwritten_ >= entries_.size()) ++unwritten_;
+    entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(i), first);
+    return true;
+}
+
+// Makes the entry's first message an entry of its own.
+void InFlight::split_first(std::size_t i) {
+    if (entries_[i].count == 1) return;
+    const std::string_view delimiter = framing_.delimiter;
+    split(i, begin(i) + frame(i).find(delimiter) + delimiter.size());
+}
+
+// Makes each message from this entry on an entry of its own, in one pass.
+void InFlight::split_all_from(std::size_t place) {
+    const bool single =
+        std::all_of(entries_.begin() + static_cast<std::ptrdiff_t>(place), entries_.end(),
+                    [](const Entry& entry) { return entry.count == 1; });
+    if (single) return;
+    std::deque<Entry> all(entries_.begin(),
+                          entries_.begin() + static_cast<std::ptrdiff_t>(place));
+    const std::size_t written = entries_.size() - unwritten_;
+    std::size_t unwritten = 0;
+    for (std::size_t i = place; i < entries_.size(); ++i) {
+        Entry one = entries_[i];
+        std::uint64_t end = begin(i);
+        const auto add = [&](std::string_view piece) {
+            one.end = end += piece.size() + framing_.delimiter.size();
+            all.push_back(one);
+            ++one.first;
+            if (i >= written) ++unwritten;
+        };
+        one.count = 1;
+        for_each_piece(framing_, payload(i), add);
+    }
+    unwritten_ = written <= place ? unwritten + (place - written) : unwritten;
+    entries_ = std::move(all);
+}
+
+}  // namespace yodel

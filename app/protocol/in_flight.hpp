@@ -1,0 +1,170 @@
+// The messages of one connection that are in flight, and the frames that carry them: a queue in
+// the order of sending.  It knows no socket, reads no clock, and judges no reply.
+//
+// Messages that are queued together, between delimiters, may be kept as one entry, which costs
+// much less than an entry for each.  An entry is split where its messages no longer share one
+// history: when only some of them are written, answered, or late.
+#pragma once
+
+#include "app/protocol/framing.hpp"
+#include "bufio/buffer.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+namespace yodel {
+
+struct Message {
+    std::uint64_t id = 0;      // from 1, in the order of sending
+    std::string_view payload;  // valid until the queue is changed again
+    ev::Time planned{};        // when it was to go out
+    ev::Time sent{};           // when the system took its last byte; until then as planned
+    bool late = false;         // it was reported as lost: no reply came in time
+    bool untimed = false;      // its round-trip time would be wrong
+};
+
+// Messages that went out together and came back together, unharmed.
+struct Batch {
+    std::uint64_t first = 0;  // id of the first; the others follow without a gap
+    std::size_t count = 0;
+    std::string_view frames;  // as they were sent; valid until the queue is changed again
+    ev::Time planned{};
+    ev::Time sent{};
+    bool late = false;
+    bool untimed = false;
+};
+
+// The ids that a call to send has given out; none if nothing was sent.
+struct Queued {
+    std::uint64_t first = 0;
+    std::size_t count = 0;
+    explicit operator bool() const { return count > 0; }
+};
+
+class InFlight {
+public:
+    struct Options {
+        bool expected = true;   // else messages are sent and forgotten
+        bool coalesce = false;  // messages queued together become one entry
+        // Messages that are late are kept so that a late reply finds them, but only the newest
+        // ones, as many as fit into so many bytes of memory.
+        std::size_t late_bytes = 1024 * 1024;
+    };
+    InFlight(const Framing& framing, Options options) : framing_(framing), options_(options) {}
+
+    // Queues a message, or several where the framing could not tell it from several.
+    Queued queue(std::string_view payload);
+    // The same without a copy, where a message is its own frame: returns space for it, of which
+    // queue_reserved() then takes the first `size` bytes.
+    char* reserve(std::size_t size) { return frames_.reserve(size); }
+    Queued queue_reserved(std::size_t size);
+    // Returns an id for a message that is not even queued.
+    std::uint64_t reserve_id() { return ++last_id_; }
+    std::uint64_t last_id() const { return last_id_; }
+
+    bool flushed() const { return flushed_ == queued(); }
+    // Returns the frames queued since the last call, to be written now.
+    std::string_view flush(ev::Time now);
+    // Records that the system has taken so many bytes of this connection by `time`.
+    void record_written(std::uint64_t bytes, ev::Time time);
+    void void_round_trips();
+
+    // Numbers of messages. The late ones are the oldest; the others are in flight.
+    std::size_t count() const { return count_; }
+    std::size_t late() const { return late_; }
+    std::size_t in_flight() const { return count_ - late_; }
+    std::size_t in_flight_bytes() const { return between(begin(late_), queued()).size(); }
+    // When the oldest message in flight was sent; there must be one.
+    ev::Time oldest_sent() const { return entries_[late_].sent; }
+    // Messages that can't be sent again: the system has taken them whole, or they are late.
+    std::size_t written() const;
+    bool all_written() const { return unwritten_ == 0; }
+    // True once late messages had to be forgotten on this connection.
+    bool forgot_late() const { return forgot_late_; }
+
+    // The frames of all messages, from the oldest on.
+    std::string_view frames() const { return frames_.view().substr(answered_); }
+    std::string_view oldest_payload() const { return payload(0); }
+    // Returns how many messages precede the oldest one with that payload. Takes constant time
+    // on average, after the first call has looked at all of them.
+    std::optional<std::size_t> find(std::string_view payload);
+
+    // Removes the oldest message, which stays readable until the next one is removed.
+    Message remove_oldest();
+    // True if the oldest message ends within the first `bytes` bytes of frames();
+    // remove_within() then removes it together with the later messages of its entry that also
+    // end there.
+    bool ends_within(std::size_t bytes) { return count_ > 0 && split(0, begin(0) + bytes); }
+    Batch remove_within();
+    std::size_t removed_bytes() const { return answered_; }  // of the frames removed last
+    // True if the message removed last has that payload.
+    bool removed_last(std::string_view payload) const;
+    // Gives back the memory of the messages removed; of a batch all but the last message.
+    void release_removed();
+    void release_all_but_last();
+
+    Message mark_late();  // the oldest that is in flight
+
+    // Prepares the messages that are left for another connection.
+    void rebase();
+
+private:
+    // A message, or several that were queued together.
+    struct Entry {
+        std::uint64_t end = 0;    // bytes of the connection up to the end of its frames
+        std::size_t count = 1;    // messages
+        std::uint64_t first = 0;  // id of the first
+        ev::Time planned{};
+        ev::Time sent{};
+        bool late = false;
+        bool untimed = false;
+    };
+    // Ids of the messages with the same hash of their payloads, oldest first.
+    struct Chain {
+        std::uint64_t first;
+        std::uint64_t last;
+    };
+
+    Queued record_queued(std::uint64_t end, std::size_t count = 1);
+    std::uint64_t queued() const { return base_ + frames_.size(); }
+    std::uint64_t begin(std::size_t i) const;
+    std::string_view between(std::uint64_t begin, std::uint64_t end) const;
+    std::string_view frame(std::size_t i) const { return between(begin(i), entries_[i].end); }
+    std::string_view payload(std::size_t i) const { return framing_.payload(frame(i)); }
+    Message message(std::size_t i) const;
+    bool split(std::size_t i, std::uint64_t end);
+    void split_first(std::size_t i);
+    void split_all_from(std::size_t i);
+    std::size_t entry_of(std::uint64_t id) const;
+    void index_new_messages();
+    void drop_index();
+    std::uint64_t late_memory() const;  // in bytes
+    void release(std::size_t bytes);
+
+    const Framing& framing_;
+    Options options_;
+    std::uint64_t last_id_ = 0;
+    // Frames in the order of sending: those of the messages removed last, `answered_` bytes;
+    // those of the messages in flight; at the end those that leave with the next flush.
+    bufio::Buffer frames_;
+    std::size_t answered_ = 0;
+    std::uint64_t base_ = 0;     // bytes of this connection before frames_
+    std::uint64_t flushed_ = 0;  // bytes of this connection that were flushed
+    std::deque<Entry> entries_;  // a late message is an entry of its own
+    std::size_t count_ = 0;      // messages in entries_
+    std::size_t late_ = 0;
+    std::size_t unwritten_ = 0;  // entries, at the end, not yet written whole
+    bool forgot_late_ = false;
+    // The index of find(): made by its first call, dropped when the queue runs empty.
+    std::unordered_map<std::size_t, Chain> chains_;
+    std::unordered_map<std::uint64_t, std::uint64_t> next_in_chain_;  // by id
+    std::uint64_t indexed_ = 0;                                       // last id in the index
+};
+
+}  // namespace yodel

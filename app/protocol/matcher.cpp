@@ -1,0 +1,316 @@
+#include "app/protocol/matcher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+std::size_t first_difference(std::string_view a, std::string_view b) {
+    const std::size_t size = std::min(a.size(), b.size());
+    if (a.substr(0, size) == b.substr(0, size))
+        return size;  // the fastest way to find that out
+    const auto end = a.begin() + static_cast<std::ptrdiff_t>(size);
+    return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
+}
+
+template <class Sent>
+std::optional<ev::Duration> round_trip(const Sent& sent, ev::Time read_at) {
+    if (sent.untimed) return std::nullopt;
+    return read_at - sent.sent;
+}
+
+Reply right_reply(std::string_view payload, std::optional<ev::Duration> round_trip) {
+    return {payload, round_trip, true, 0};
+}
+
+Reply compared_reply(std::string_view expected, std::string_view payload,
+                     std::optional<ev::Duration> round_trip) {
+    if (expected == payload) return right_reply(payload, round_trip);
+    return {payload, round_trip, false, first_difference(expected, payload)};
+}
+
+}  // namespace
+
+ReplyMatcher::ReplyMatcher(const Options& options)
+    : options_(options),
+      framing_(*options.framing),
+      decoder_(framing_, options.max_frame),
+      messages_(framing_, {.expected = options.expect != Expect::none,
+                           .coalesce = options.coalesce,
+                           .late_bytes = options.late_bytes}) {}
+
+void ReplyMatcher::restart() {
+    decoder_ = Decoder(framing_, options_.max_frame);
+    messages_.rebase();
+    same_ = arrived_ = matched_ = 0;
+    greeted_ = identified_ = echoed_ = false;
+    wrong_.clear();
+    expected_reply_.clear();
+}
+
+// A step that returns no event has either removed bytes, after which the next may follow, or
+// needs more of them.
+std::optional<ReplyMatcher::Event> ReplyMatcher::next(std::string_view& received,
+                                                      ev::Time read_at) {
+    for (;;) {
+        if (auto event = next_resolved()) return event;
+        const std::size_t before = received.size();
+        auto event = next_greeting(received);
+        if (!event && greeted_)
+            event = framing_.replies_framed() ? next_framed(received, read_at)
+                                              : next_unframed(received, read_at);
+        if (event) return event;
+        if (received.size() == before && !resolution_) return std::nullopt;
+    }
+}
+
+std::optional<ReplyMatcher::Event> ReplyMatcher::next_greeting(std::string_view& received) {
+    if (greeted_) return std::nullopt;
+    const std::string_view greeting = framing_.greeting;
+    if (!received.starts_with(greeting.substr(0, received.size())))
+        return Refused{
+            {bufio::Reason::receive, "the server does not greet with " + std::string(greeting) +
+                                         ", as it does with -f " + std::string(framing_.name)}};
+    if (received.size() < greeting.size()) return std::nullopt;
+    received.remove_prefix(greeting.size());
+    greeted_ = true;
+    return std::nullopt;
+}
+
+// --- Replies in frames.
+
+std::optional<ReplyMatcher::Event> ReplyMatcher::next_framed(std::string_view& received,
+                                                             ev::Time read_at) {
+    if (auto event = next_echoed(received, read_at)) return event;
+    if (resolution_ || received.size() == same_) return std::nullopt;
+    const Decoder::Cut cut = decoder_.next(received);
+    if (cut.kind == Decoder::Cut::Kind::error)
+        return Refused{{bufio::Reason::limit, cut.error}};
+    if (cut.kind == Decoder::Cut::Kind::incomplete) return std::nullopt;
+    auto event = match(cut.payload, read_at);
+    if (resolution_) return std::nullopt;  // its events come first, and then this frame again
+    received.remove_prefix(cut.used);
+    same_ = 0;
+    resolve_if_decided();
+    return event;
+}
+
+// Takes the replies that equal, byte for byte, what was sent, without decoding them.
+std::optional<ReplyMatcher::Event> ReplyMatcher::next_echoed(std::string_view& received,
+                                                             ev::Time read_at) {
+    if (options_.expect != Expect::echo) return std::nullopt;
+    same_ += first_difference(received.substr(same_), messages_.frames().substr(same_));
+    if (!messages_.ends_within(same_)) {
+        messages_.release_all_but_last();
+        return std::nullopt;
+    }
+    if (!unmatched_.empty()) {
+        resolve(0);
+        return std::nullopt;
+    }
+    const Batch batch = messages_.remove_within();
+    same_ -= batch.frames.size();
+    received.remove_prefix(batch.frames.size());
+    decoder_.restart();
+    identified_ = echoed_ = true;
+    if (batch.count > 1) return Echoed{batch, round_trip(batch, read_at)};
+    const std::string_view payload = framing_.payload(batch.frames);
+    const Message message{batch.first, payload,    batch.planned,
+                          batch.sent,  batch.late, batch.untimed};
+    return Answered{message, right_reply(payload, round_trip(message, read_at))};
+}
+
+// Returns no event and leaves a resolution where other events come before that of this reply.
+std::optional<ReplyMatcher::Event> ReplyMatcher::match(std::string_view payload,
+                                                       ev::Time read_at) {
+    if (messages_.count() == 0) return Unsolicited{payload};
+    if (options_.expect == Expect::any) return answer_any(payload, read_at);
+    const std::optional<std::size_t> preceding = messages_.find(payload);
+    if (!preceding) return keep_unmatched(payload, read_at);
+    if (*preceding > 0 || !unmatched_.empty()) {
+        resolve(*preceding);
+        return std::nullopt;
+    }
+    identified_ = echoed_ = true;
+    const Message message = take_oldest();
+    return Answered{message, right_reply(message.payload, round_trip(message, read_at))};
+}
+
+// A message that is late may never be answered, and the reply then is that of the next one.
+ReplyMatcher::Event ReplyMatcher::answer_any(std::string_view payload, ev::Time read_at) {
+    if (messages_.in_flight() > 0) drop_late();
+    const Message message = take_oldest();
+    return Answered{message, right_reply(payload, round_trip(message, read_at))};
+}
+
+void ReplyMatcher::drop_late() {
+    while (messages_.late() > 0) take_oldest();
+}
+
+std::optional<ReplyMatcher::Event> ReplyMatcher::keep_unmatched(std::string_view payload,
+                                                                ev::Time read_at) {
+    const bool duplicate = messages_.removed_last(payload);
+    if (duplicate && unmatched_.empty()) return Unsolicited{payload};
+    unmatched_.push_back({std::string(payload), read_at, duplicate});
+    unmatched_memory_ += payload.size() + sizeof(Unmatched);
+    if (duplicate) ++duplicates_;
+    return std::nullopt;
+}
+
+// --- Unmatched replies.
+
+// As many replies as messages leave nothing to wait for, unless one of them may be a greeting,
+// or the answer to a late message.
+void ReplyMatcher::resolve_if_decided() {
+    if (unmatched_memory_ > options_.unmatched_bytes) return resolve_unmatched();
+    const bool late_possible = messages_.late() > 0 && messages_.in_flight() > 0;
+    if (unmatched_.empty() || late_possible || greeting_possible()) return;
+    if (unmatched_replies() >= messages_.in_flight()) resolve(messages_.count());
+}
+
+bool ReplyMatcher::greeting_possible() const {
+    return !identified_ && unmatched_replies() == messages_.in_flight() &&
+           unmatched_replies() > 0 && messages_.late() == 0;
+}
+
+void ReplyMatcher::rule_out_greeting() {
+    identified_ = true;
+    resolve_unmatched();
+}
+
+void ReplyMatcher::resolve_unmatched() {
+    if (unmatched_.empty()) return;
+    const std::size_t replies = unmatched_replies();
+    const std::size_t late = std::min(replies, messages_.late());
+    const std::size_t timely = std::min(replies - late, messages_.in_flight());
+    resolution_ = {.unsolicited = replies - late - timely,
+                   .skipped = messages_.late() - late,
+                   .answered = late + timely};
+}
+
+void ReplyMatcher::lose(bool unwritten_stay) {
+    resolve(unwritten_stay ? messages_.written() : messages_.count());
+}
+
+// Pairs the oldest messages with the unmatched replies: with those in flight first, because the
+// late ones have been reported already; the surplus with the youngest of the late ones.
+void ReplyMatcher::resolve(std::size_t messages) {
+    const std::size_t replies = unmatched_replies();
+    const std::size_t late = std::min(messages, messages_.late());
+    const std::size_t timely = messages - late;
+    const std::size_t timely_answered = std::min(replies, timely);
+    const std::size_t late_answered = std::min(replies - timely_answered, late);
+    resolution_ = {.unsolicited = replies - timely_answered - late_answered,
+                   .skipped = late - late_answered,
+                   .answered = late_answered + timely_answered,
+                   .lost = timely - timely_answered};
+}
+
+std::optional<ReplyMatcher::Event> ReplyMatcher::next_resolved() {
+    if (!resolution_) return std::nullopt;
+    Resolution& due = *resolution_;
+    if (!unmatched_.empty() && unmatched_.front().duplicate)
+        return Unsolicited{take_unmatched()};
+    if (due.unsolicited > 0) {
+        --due.unsolicited;
+        return Unsolicited{take_unmatched()};
+    }
+    for (; due.skipped > 0; --due.skipped) take_oldest();
+    if (due.answered > 0) {
+        --due.answered;
+        identified_ = true;
+        const std::string_view payload = take_unmatched();
+        const Message message = take_oldest();
+        return Answered{message, compared_reply(message.payload, payload,
+                                                round_trip(message, current_.read_at))};
+    }
+    if (due.lost > 0) {
+        --due.lost;
+        return Lost{take_oldest()};
+    }
+    resolution_.reset();
+    return std::nullopt;
+}
+
+std::string_view ReplyMatcher::take_unmatched() {
+    current_ = std::move(unmatched_.front());
+    unmatched_.pop_front();
+    unmatched_memory_ -= current_.payload.size() + sizeof(Unmatched);
+    if (current_.duplicate) --duplicates_;
+    return current_.payload;
+}
+
+Message ReplyMatcher::take_oldest() {
+    same_ = 0;
+    return messages_.remove_oldest();
+}
+
+Message ReplyMatcher::mark_late() {
+    same_ = 0;
+    return messages_.mark_late();
+}
+
+// --- Replies without frames.
+
+std::optional<ReplyMatcher::Event> ReplyMatcher::next_unframed(std::string_view& received,
+                                                               ev::Time read_at) {
+    messages_.release_removed();
+    if (received.empty()) return std::nullopt;
+    if (const std::string_view bytes = received.substr(arrived_); !bytes.empty()) {
+        arrived_ = received.size();
+        return Arrived{bytes};
+    }
+    std::string_view part = received;
+    const bool awaited = messages_.count() > 0 && !messages_.forgot_late();
+    if (awaited && options_.expect == Expect::echo)
+        part = part.substr(0, expected_bytes().size() - matched_);
+    received.remove_prefix(part.size());
+    arrived_ -= part.size();
+    if (!awaited) return Unsolicited{part};
+    return match_bytes(part, read_at);
+}
+
+std::string_view ReplyMatcher::expected_bytes() {
+    if (!framing_.reply) return messages_.oldest_payload();
+    if (expected_reply_.empty()) expected_reply_ = framing_.reply(messages_.oldest_payload());
+    return expected_reply_;
+}
+
+std::optional<ReplyMatcher::Event> ReplyMatcher::match_bytes(std::string_view part,
+                                                             ev::Time read_at) {
+    if (options_.expect == Expect::any) return answer_any(part, read_at);
+    const std::string_view expected = expected_bytes();
+    const bool same = wrong_.empty() && expected.substr(matched_).starts_with(part);
+    if (!same && wrong_.empty()) wrong_ = expected.substr(0, matched_);
+    if (!same) wrong_ += part;
+    matched_ += part.size();
+    if (matched_ < expected.size()) return std::nullopt;
+    matched_ = 0;
+    reply_ = std::exchange(wrong_, {});
+    const std::string right = std::exchange(expected_reply_, {});
+    const Message message = take_oldest();
+    const std::optional<ev::Duration> time = round_trip(message, read_at);
+    if (!reply_.empty())
+        return Answered{message,
+                        compared_reply(right.empty() ? message.payload : right, reply_, time)};
+    reply_ = right;
+    echoed_ = true;
+    return Answered{message, right_reply(right.empty() ? message.payload : reply_, time)};
+}
+
+// --- Hints.
+
+std::string mismatch_hint(std::string_view payload, std::string_view reply) {
+    if (reply.starts_with("\x15\x03") || reply.starts_with("\x16\x03"))
+        return "the reply looks like TLS: --tls";
+    std::size_t equal = 0;
+    for (std::size_t i = 0; i < std::min(payload.size(), reply.size()); ++i)
+        equal += payload[i] == reply[i] ? 1 : 0;
+    const bool damaged_echo = 2 * equal >= std::max(payload.size(), reply.size());
+    if (damaged_echo || payload.starts_with(reply) || reply.starts_with(payload)) return {};
+    return "where replies are no echoes: --expect any";
+}
+
+}  // namespace yodel

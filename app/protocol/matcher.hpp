@@ -1,0 +1,162 @@
+// Decides which reply answers which message.  Pure: it knows no socket and no loop, and the
+// time of reading is an argument, so that its tests are tables of strings.
+//
+// Replies come in the order of the messages.  With Expect::echo the reply that equals a message
+// answers it, and the messages before it are lost or were answered wrongly; with Expect::any
+// the next reply answers the oldest message; with Expect::none nothing is awaited.  Without
+// frames a message is answered by as many bytes as it has.
+//
+// Events are pulled.  The views of an event are valid until the next call:
+//
+//     while (auto event = matcher.next(received, read_at)) ...
+//
+// An unmatched reply, one that equals no message, is either a wrong answer or unsolicited. It
+// is kept until a later reply matches, until there are as many unmatched replies as messages in
+// flight, or until resolve_unmatched(); events keep the order in which replies arrived.
+#pragma once
+
+#include "app/protocol/framing.hpp"
+#include "app/protocol/in_flight.hpp"
+#include "bufio/end.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace yodel {
+
+enum class Expect { echo, any, none };
+
+struct Reply {
+    std::string_view payload;
+    std::optional<ev::Duration>
+        round_trip;  // from the write to the read; none if it was voided
+    bool right = false;
+    std::size_t difference = 0;  // the first byte that differs, where it is not right
+};
+
+class ReplyMatcher {
+public:
+    struct Options {
+        const Framing* framing = find_framing("line");
+        std::size_t max_frame = 32 * 1024 * 1024;  // bytes
+        Expect expect = Expect::echo;
+        bool coalesce = false;  // report messages of one send() that come back together as one
+        std::size_t unmatched_bytes = 1024 * 1024;  // kept at most, with their overhead
+        std::size_t late_bytes = 1024 * 1024;       // see InFlight::Options
+    };
+
+    struct Answered {
+        Message message;
+        Reply reply;
+    };
+    struct Echoed {
+        Batch batch;
+        std::optional<ev::Duration> round_trip;
+    };
+    struct Lost {
+        Message message;
+    };
+    struct Unsolicited {
+        std::string_view payload;
+    };
+    // Bytes of a reply without a frame, before they are matched.
+    struct Arrived {
+        std::string_view bytes;
+    };
+    // Nothing more can be read from this connection: the last event until restart().
+    struct Refused {
+        bufio::End end;
+    };
+    using Event = std::variant<Answered, Echoed, Lost, Unsolicited, Arrived, Refused>;
+
+    explicit ReplyMatcher(const Options& options);
+
+    InFlight& messages() { return messages_; }
+    const InFlight& messages() const { return messages_; }
+
+    // Returns the next event of the bytes received, and removes from their front what it has
+    // dealt with; none if it takes more bytes to go on. `received` are all bytes not yet
+    // removed.
+    std::optional<Event> next(std::string_view& received, ev::Time read_at);
+    // Returns the next of the events that the functions below have made due.
+    std::optional<Event> next_resolved();
+    // Waits no longer for a reply that identifies the unmatched ones: assigns them to the late
+    // messages first, and then to those in flight.
+    void resolve_unmatched();
+    // The connection has ended: the messages get no reply any more. With `unwritten_stay`,
+    // those that were not written whole remain.
+    void lose(bool unwritten_stay);
+    // Marks the oldest message in flight as late, and returns it.
+    Message mark_late();
+    // True while the first replies of the connection may begin with a greeting of the service,
+    // which only another reply can tell from a wrong answer.
+    bool greeting_possible() const;
+    bool echoed() const { return echoed_; }  // a message, over this connection
+    // Takes such a reply for a wrong answer.
+    void rule_out_greeting();
+
+    // Forgets what was received; the messages that are left go to another connection.
+    void restart();
+
+private:
+    struct Unmatched {
+        std::string payload;
+        ev::Time read_at{};
+        bool duplicate = false;  // equals the reply before it, and so is unsolicited
+    };
+    // How the oldest messages are paired with the unmatched replies, in this order.
+    struct Resolution {
+        std::size_t unsolicited = 0;  // replies that belong to no message
+        std::size_t skipped = 0;      // late messages that stay lost
+        std::size_t answered = 0;     // messages with a wrong answer
+        std::size_t lost = 0;         // messages without any
+    };
+
+    std::optional<Event> next_greeting(std::string_view& received);
+    std::optional<Event> next_echoed(std::string_view& received, ev::Time read_at);
+    std::optional<Event> next_framed(std::string_view& received, ev::Time read_at);
+    std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
+    std::optional<Event> match(std::string_view payload, ev::Time read_at);
+    std::optional<Event> match_bytes(std::string_view part, ev::Time read_at);
+    Event answer_any(std::string_view payload, ev::Time read_at);
+    std::optional<Event> keep_unmatched(std::string_view payload, ev::Time read_at);
+    std::string_view expected_bytes();
+    void resolve_if_decided();
+    void resolve(std::size_t messages);
+    std::size_t unmatched_replies() const { return unmatched_.size() - duplicates_; }
+    std::string_view take_unmatched();
+    Message take_oldest();
+    void drop_late();
+
+    Options options_;
+    const Framing& framing_;
+    Decoder decoder_;
+    InFlight messages_;
+    std::size_t same_ = 0;  // bytes at the front of the input that equal the frames in flight
+    std::deque<Unmatched> unmatched_;
+    std::size_t duplicates_ = 0;        // of unmatched_
+    std::size_t unmatched_memory_ = 0;  // bytes, with their overhead
+    std::optional<Resolution> resolution_;
+    Unmatched current_;        // the reply of the event returned last, where it was unmatched
+    bool greeted_ = false;     // the greeting of the framing has come
+    bool identified_ = false;  // a reply of this connection was identified
+    bool echoed_ = false;      // as an echo
+    // Where replies have no frames, of the oldest message:
+    std::size_t arrived_ = 0;     // bytes at the front of the input, reported as Arrived
+    std::size_t matched_ = 0;     // bytes of its reply that have come
+    std::string wrong_;           // its reply, if it differs
+    std::string expected_reply_;  // the right reply, where it is not the message itself
+    std::string reply_;           // the reply of the event returned last
+};
+
+// Returns the option that a user may want who meets this wrong reply, as the end of a sentence;
+// empty if the reply looks like a damaged echo.
+std::string mismatch_hint(std::string_view payload, std::string_view reply);
+
+}  // namespace yodel

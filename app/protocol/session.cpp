@@ -1,0 +1,453 @@
+#include "app/protocol/session.hpp"
+
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace yodel {
+
+using bufio::End;
+using bufio::Reason;
+
+namespace {
+
+// How long replies may pause, once all is sent, before our end is announced. Some services
+// answer only then; others drop what they still had to send.
+constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
+
+// For how long the first reply of a connection may turn out to be its greeting, by another
+// reply that follows.
+constexpr ev::Duration greeting_time = std::chrono::milliseconds(500);
+
+// The least time in which a peer must take some of what is written.
+constexpr ev::Duration least_write_timeout = std::chrono::seconds(1);
+
+constexpr std::size_t alert_size = 7;  // bytes of an alert of TLS, its record included
+
+// A server that speaks TLS sends an alert, and nothing else, to a client that does not.
+bool is_tls_alert(std::string_view bytes) {
+    return bytes.size() == alert_size && bytes.starts_with("\x15\x03") && bytes[2] <= '\x04' &&
+           bytes[3] == '\0' && bytes[4] == '\x02' && (bytes[5] == '\x01' || bytes[5] == '\x02');
+}
+
+ReplyMatcher::Options matching(const Session::Options& options) {
+    ReplyMatcher::Options to;
+    to.framing = options.framing;
+    to.max_frame = options.max_frame;
+    to.expect = options.expect;
+    to.coalesce = options.coalesce;
+    return to;
+}
+
+}  // namespace
+
+Session::Session(ev::Loop& loop, Options options, User& user)
+    : loop_(loop),
+      options_(std::move(options)),
+      user_(user),
+      matcher_(matching(options_)),
+      backoff_(options_.retry_delay, std::random_device()()),
+      changed_(loop, [this] { advance(); }),
+      connecting_(loop,
+                  [this] {
+                      fail(Reason::timeout,
+                           "no connection to " + options_.endpoint.text() + " within " +
+                               duration_text(options_.connect_timeout) + ": still " + phase());
+                  }),
+      retry_(loop,
+             [this] {
+                 dial();
+                 report_changes();
+             }),
+      max_time_(
+          loop,
+          [this] {
+              out_of_time_ = true;
+              close({Reason::timeout,
+                     "not done within " + duration_text(*options_.max_time) + " (--max-time)"});
+              report_changes();
+          }),
+      idle_(loop,
+            [this] {
+                fail(Reason::timeout,
+                     "nothing sent or received for " + duration_text(*options_.idle_timeout));
+            }),
+      stalled_(loop,
+               [this] {
+                   fail(Reason::timeout, "the server takes nothing, and " +
+                                             std::to_string(pending()) +
+                                             " bytes wait to be sent (-W)");
+               }),
+      reply_(loop, [this] { replies_late(); }),
+      greeting_(loop,
+                [this] {
+                    matcher_.rule_out_greeting();
+                    advance();
+                }),
+      quiet_(loop, [this] { stream_->finish(); }),
+      closing_(loop, [this] { fail(Reason::timeout, "the peer has not closed in time"); }),
+      closed_early_(loop, [this] { fail(Reason::closed_early, options_.closed_early); }) {}
+
+// --- Calls of the user.
+
+void Session::connect() {
+    backoff_.reset();
+    if (options_.max_time && !max_time_.pending()) max_time_.start(*options_.max_time);
+    dial();
+    changed_.start(ev::Duration::zero());
+}
+
+void Session::disconnect() {
+    if (state_ == State::idle || state_ == State::closed) return;
+    // Giving up the wait for another try leaves the failure of the last one as the end.
+    close(state_ == State::waiting ? std::move(end_) : End{Reason::aborted, "disconnected"});
+    changed_.start(ev::Duration::zero());
+}
+
+void Session::finish() {
+    if (state_ != State::open) return;
+    flush();
+    if (state_ != State::open) return;
+    finished_at_ = loop_.now();
+    set_state(State::finishing);
+    closed_early_.cancel();
+    changed_.start(ev::Duration::zero());
+}
+
+Queued Session::send(std::string_view payload) {
+    if (state_ != State::open) return {};
+    const std::size_t shortest = options_.framing->replies_framed() ? 0 : 1;
+    const std::size_t longest = std::min(options_.framing->longest(), options_.max_frame);
+    if (shortest > 0 || payload.size() > longest)
+        for (const std::string_view piece : pieces(*options_.framing, payload))
+            if (piece.size() < shortest || piece.size() > longest) return {};
+    return matcher_.messages().queue(payload);
+}
+
+Queued Session::send_reserved(std::size_t size) {
+    if (state_ != State::open || size == 0 || size > options_.max_frame) return {};
+    return matcher_.messages().queue_reserved(size);
+}
+
+void Session::flush() {
+    if (!stream_ || messages().flushed()) return;
+    const ev::Time now = loop_.read_clock();
+    const bool taken = stream_->write(matcher_.messages().flush(now));
+    if (!taken && !stream_->end()) {  // else the stream is about to report its end
+        ended({Reason::limit, "the peer takes nothing, and too much is waiting for it"});
+        return changed_.start(ev::Duration::zero());
+    }
+    if (messages().count() == 0) matcher_.messages().release_removed();
+    matcher_.messages().record_written(stream_->bytes_written(), now);
+    watch_writing();
+    watch_replies();
+}
+
+void Session::pause(bool paused) {
+    if (paused == paused_) return;
+    paused_ = paused;
+    if (!paused) {
+        resumed_at_ = finished_at_ = loop_.now();
+        void_round_trips();
+    }
+    if (!stream_) return;
+    stream_->hold(paused);
+    watch_all();
+    if (!paused) changed_.start(ev::Duration::zero());
+}
+
+std::string Session::phase() const {
+    if (dialer_) return dialer_->phase();
+    return "TLS handshake with " + address_.text();
+}
+
+// --- The way to an open connection.
+
+void Session::dial() {
+    end_ = {};
+    facts_.reset();
+    first_bytes_.clear();
+    moved_bytes_ = written_bytes_ = 0;
+    partial_message_ = false;
+    matcher_.restart();
+    connecting_.start(options_.connect_timeout);
+    dialer_.emplace(loop_, options_.endpoint,
+                    [this](bufio::Dialed result) { dialed(std::move(result)); });
+    set_state(State::dialing);
+}
+
+void Session::dialed(bufio::Dialed result) {
+    dialer_.reset();
+    address_ = result.address;
+    phases_ = {result.lookup_time, result.connect_time, {}};
+    if (!result.socket) return fail(result.end.reason, std::move(result.end.text));
+    set_state(State::handshaking);
+    auto transport =
+        options_.tls ? options_.tls->connect(std::move(result.socket), options_.endpoint.host)
+                     : bufio::make_plain_transport(std::move(result.socket));
+    bufio::Stream::Limits limits;
+    limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
+    bufio::Stream::User& user = *this;
+    stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), user, limits);
+    stream_->hold(paused_);
+    advance();
+}
+
+void Session::opened() {
+    record_facts();
+    if (options_.tls) phases_.tls = loop_.read_clock() - since_;
+    connecting_.cancel();
+    set_state(State::open);
+    flush();
+}
+
+void Session::record_facts() {
+    if (stream_->tls()) facts_ = *stream_->tls();
+}
+
+// --- What the connection brings.
+
+void Session::stream_changed(bufio::Stream&) { advance(); }
+
+// Does all that has become possible, and then reports what has changed.
+void Session::advance() {
+    changed_.cancel();
+    read_at_ = loop_.read_clock();
+    if (stream_) advance_stream();
+    report_changes();
+}
+
+void Session::report_resolved() {
+    while (const auto event = matcher_.next_resolved()) report(*event);
+}
+
+void Session::report_changes() {
+    report_resolved();
+    user_.session_changed();
+}
+
+// The user learns that the connection is open before it sees the first reply; replies are read
+// before the end, because they have come before it.
+void Session::advance_stream() {
+    if (state_ == State::handshaking && stream_->open()) {
+        opened();
+        user_.session_changed();
+        if (!stream_) return;
+    }
+    record_progress();
+    receive();
+    if (!stream_ || paused_) return;
+    if (stream_->input_ended()) input_over();
+    if (!stream_) return;
+    if (stream_->end()) return ended(stream_->end());
+    report_resolved();
+    if (stream_) watch_all();
+}
+
+void Session::record_progress() {
+    if (stream_->bytes_read() > 0 && stream_->open()) backoff_.reset();
+    matcher_.messages().record_written(stream_->bytes_written(), read_at_);
+    const std::uint64_t moved = stream_->bytes_read() + stream_->bytes_written();
+    if (moved == moved_bytes_ && idle_.pending()) return;
+    moved_bytes_ = moved;
+    watch_idleness();
+}
+
+void Session::receive() {
+    std::string_view received = stream_->received();
+    if (stream_->bytes_read() == received.size()) first_bytes_ = received.substr(0, alert_size);
+    const std::size_t before = received.size();
+    while (!paused_) {
+        const auto event = matcher_.next(received, read_at_);
+        if (!event) break;
+        report(*event);
+        if (!stream_) return;  // the event, or the user, has ended it
+    }
+    stream_->consume(before - received.size());
+    // A message that is longer than the water marks needs them raised, but only while it comes.
+    if (!paused_) stream_->need_input(received.size() + 1);
+}
+
+void Session::report(const ReplyMatcher::Event& event) {
+    if (state_ == State::finishing) quiet_.cancel();
+    if (const auto* const answered = std::get_if<ReplyMatcher::Answered>(&event))
+        user_.session_answered(answered->message, answered->reply);
+    else if (const auto* const echoed = std::get_if<ReplyMatcher::Echoed>(&event))
+        user_.session_echoed(echoed->batch, echoed->round_trip);
+    else if (const auto* const lost = std::get_if<ReplyMatcher::Lost>(&event))
+        user_.session_lost(lost->message);
+    else if (const auto* const unsolicited = std::get_if<ReplyMatcher::Unsolicited>(&event))
+        user_.session_unsolicited(unsolicited->payload);
+    else if (const auto* const arrived = std::get_if<ReplyMatcher::Arrived>(&event))
+        user_.session_received(arrived->bytes);
+    else if (const auto* const refused = std::get_if<ReplyMatcher::Refused>(&event))
+        close(explained(refused->end));
+}
+
+// The peer has closed its side, and all of its messages have been matched. Where nothing is
+// awaited the user may go on to send; where it has announced its own end, only replies are
+// lost.
+void Session::input_over() {
+    if (const std::string rest(stream_->received()); !rest.empty()) {
+        stream_->consume(rest.size());
+        matcher_.resolve_unmatched();
+        report_resolved();
+        user_.session_unsolicited(rest);
+        partial_message_ = true;
+        if (!stream_) return;
+        return ended({Reason::truncated, "the peer closed inside a message, after " +
+                                             std::to_string(rest.size()) + " bytes of it"});
+    }
+    if (state_ == State::finishing) return matcher_.lose(false);
+    // The end of our own input may be seen in the same turn, and then is in time.
+    if (options_.expect != Expect::none && !closed_early_.pending())
+        closed_early_.start(ev::Duration::zero());
+}
+
+// --- Time-outs. Each of these functions decides whether its timer runs, and until when.
+
+void Session::watch_all() {
+    watch_idleness();
+    watch_writing();
+    watch_replies();
+    watch_greeting();
+    watch_end();
+}
+
+void Session::watch_idleness() {
+    if (!options_.idle_timeout || !stream_->open() || paused_) return idle_.cancel();
+    idle_.start(*options_.idle_timeout);
+}
+
+// A peer that takes nothing, while we would take what it sends.
+void Session::watch_writing() {
+    if (pending() == 0 || paused_) return stalled_.cancel();
+    const std::uint64_t written = stream_->bytes_written();
+    if (stalled_.pending() && written == written_bytes_) return;
+    written_bytes_ = written;
+    stalled_.start(std::max(options_.reply_timeout, least_write_timeout));
+}
+
+void Session::watch_replies() {
+    if (in_flight() == 0 || paused_) return reply_.cancel();
+    reply_.start_at(reply_due());
+}
+
+ev::Time Session::reply_due() const {
+    return std::max(messages().oldest_sent(), resumed_at_) + options_.reply_timeout;
+}
+
+void Session::replies_late() {
+    matcher_.resolve_unmatched();
+    report_resolved();
+    while (stream_ && in_flight() > 0 && reply_due() <= loop_.now())
+        user_.session_lost(matcher_.mark_late());
+    if (stream_) watch_all();
+    report_changes();
+}
+
+void Session::watch_greeting() {
+    if (paused_ || !matcher_.greeting_possible()) return greeting_.cancel();
+    if (!greeting_.pending()) greeting_.start(greeting_time);
+}
+
+// First our end is announced, once replies pause or all are in; then the peer's is awaited.
+void Session::watch_end() {
+    if (state_ != State::finishing) return;
+    if (paused_) {
+        quiet_.cancel();
+        closing_.cancel();
+    } else if (in_flight() > 0) {
+        if (!quiet_.pending() && !stream_->finishing()) quiet_.start(quiet_time);
+    } else {
+        quiet_.cancel();
+        stream_->finish();
+        if (!closing_.pending()) closing_.start_at(finished_at_ + options_.close_timeout);
+    }
+}
+
+void Session::fail(Reason reason, std::string text) {
+    ended({reason, std::move(text)});
+    report_changes();
+}
+
+// --- The end of a connection. These functions change the state and leave it to their callers
+// to report that.
+
+void Session::set_state(State state) {
+    state_ = state;
+    since_ = loop_.now();
+}
+
+void Session::ended(End end) {
+    end = explained(std::move(end));
+    if (worth_retrying(end.reason)) return wait_for_retry(std::move(end));
+    close(std::move(end));
+}
+
+// An alert that we have sent ourselves is an echo.
+End Session::explained(End end) const {
+    const bool alert = stream_ && !options_.tls && stream_->bytes_read() == alert_size &&
+                       is_tls_alert(first_bytes_) && !matcher_.echoed();
+    return alert ? End{Reason::tls, "the server speaks TLS: --tls"} : end;
+}
+
+void Session::wait_for_retry(End end) {
+    drop_connection(std::move(end));
+    matcher_.lose(options_.framing->kind != Framing::Kind::raw);
+    retry_.start(backoff_.next());
+    set_state(State::waiting);
+}
+
+void Session::close(End end) {
+    drop_connection(std::move(end));
+    matcher_.lose(false);
+    max_time_.cancel();
+    set_state(State::closed);
+}
+
+// The order counts: the stream still knows its facts, and how it stands with its end; and a
+// connection that is dropped in order takes leave of its peer.
+void Session::drop_connection(End end) {
+    if (stream_) record_facts();
+    end_ = in_order(end) ? End{Reason::clean, "closed"} : std::move(end);
+    if (stream_) stream_->close();
+    dialer_.reset();
+    stream_.reset();
+    for (ev::Timer* timer : {&connecting_, &retry_, &idle_, &stalled_, &reply_, &greeting_,
+                             &quiet_, &closing_, &closed_early_})
+        timer->cancel();
+}
+
+// Once all is answered, and our end was announced, the peer may stay; and where every reply was
+// an echo, it may go without a word.
+bool Session::in_order(const End& end) const {
+    if (end.reason == Reason::clean) return true;
+    if (state_ != State::finishing || in_flight() > 0 || !stream_->output_closed())
+        return false;
+    if (end.reason == Reason::timeout) return true;
+    return end.reason == Reason::truncated && options_.expect == Expect::echo &&
+           !partial_message_;
+}
+
+// Not where settings or trust stand in the way, nor where the end was wanted, by us or by the
+// peer; nor when nothing is left to be sent.
+bool Session::worth_retrying(Reason reason) const {
+    if (options_.retries != forever && backoff_.count() >= options_.retries) return false;
+    if (state_ == State::finishing && messages().all_written()) return false;
+    switch (reason) {
+    case Reason::lookup:
+    case Reason::connect:
+    case Reason::cut_handshake:
+    case Reason::send:
+    case Reason::receive:
+    case Reason::truncated:
+    case Reason::closed_early: return true;
+    case Reason::timeout: return state_ == State::dialing || state_ == State::handshaking;
+    default: return false;
+    }
+}
+
+}  // namespace yodel

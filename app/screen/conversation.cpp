@@ -1,0 +1,204 @@
+#include "app/screen/conversation.hpp"
+
+#include "app/text/diagnostics.hpp"
+#include "app/text/escapes.hpp"
+#include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <system_error>
+#include <utility>
+
+namespace yodel {
+
+using State = Session::State;
+using ui::Style;
+
+namespace {
+
+// Round trips in the status line's little picture.
+constexpr std::size_t recent_count = 8;
+
+MessageLog::WallTime wall_time() { return std::chrono::system_clock::now(); }
+
+// The longer the scrollback, the more memory it may take: some hundred bytes for each message.
+ui::Transcript::Limits limits(std::size_t scrollback) {
+    ui::Transcript::Limits limits;
+    limits.entries = scrollback;
+    limits.bytes = std::max(limits.bytes, scrollback * 640);
+    return limits;
+}
+
+std::string file_name() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    ::localtime_r(&now, &parts);
+    char name[64];
+    std::strftime(name, sizeof name, "yodel-%Y%m%d-%H%M%S.log", &parts);
+    return name;
+}
+
+}  // namespace
+
+Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
+    : loop_(loop),
+      escapes_(options.escapes),
+      file_name_(options.log),
+      user_(user),
+      log_(limits(options.scrollback)),
+      session_(loop, options.session, *this) {
+    if (!file_name_.empty()) log_.start_file(file_name_);
+}
+
+int Conversation::report() {
+    if (log_.file_open()) file_whole_ &= log_.stop_file();
+    if (!file_whole_) complain("yodel", "could not write all of the transcript file");
+    const int status = exit_status(session_.end());
+    if (status != 0) complain("yodel", explain(session_.end(), session_.tls()));
+    if (status != 0) return status;
+    const bool all_echoed = tally_.bad == 0 && tally_.lost == 0 && kept_.empty();
+    const std::string never =
+        kept_.empty() ? "" : "; " + std::to_string(kept_.size()) + " kept and never sent";
+    if (!all_echoed) complain("yodel", tally_.summary() + never);
+    if (!file_whole_) return output_failed;
+    return all_echoed ? all_well : reply_wrong_or_lost;
+}
+
+void Conversation::note(std::string_view text, Style style) {
+    log_.note(wall_time(), text, style);
+    user_.conversation_changed();
+}
+
+// --- What the session tells.
+
+void Conversation::session_changed() {
+    user_.conversation_changed();
+    const State before = told_state_;
+    tell_state();
+    told_state_ = session_.state();
+    if (before != State::open && session_.state() == State::open) send_kept();
+    if (leaving_ && before == State::finishing && session_.state() == State::closed)
+        loop_.stop();
+}
+
+void Conversation::tell_state() {
+    const State state = session_.state();
+    if (state == told_state_) return;
+    if (state == State::open) note("connected to " + session_.address().text(), Style::good);
+    if (state == State::open) told_trouble_.clear();
+    const std::string end = explain(session_.end(), session_.tls());
+    if (state == State::waiting && std::exchange(told_trouble_, end) != end)
+        note(end + "; retrying, M-r retries now", Style::bad);
+    if (state != State::closed) return;
+    const bool failed = exit_status(session_.end()) != 0;
+    note(end + "; M-r connects again", failed ? Style::bad : Style::dim);
+}
+
+void Conversation::session_answered(const Message& message, const Reply& reply) {
+    user_.conversation_changed();
+    tally_.answered(reply.right, message.late, reply.round_trip);
+    log_.answered(wall_time(), message, reply);
+    if (!reply.right && tally_.bad == 1)
+        if (const std::string hint = mismatch_hint(message.payload, reply.payload);
+            !hint.empty())
+            note(hint, Style::warn);
+    if (!reply.round_trip) return;
+    course_.record(loop_.now(), *reply.round_trip);
+    recent_.push_back(*reply.round_trip);
+    if (recent_.size() > recent_count) recent_.pop_front();
+}
+
+void Conversation::session_lost(const Message& message) {
+    user_.conversation_changed();
+    ++tally_.lost;
+    log_.lost(wall_time(), message,
+              message.late ? "no reply after " + duration_text(session_.options().reply_timeout)
+                           : "no reply any more");
+}
+
+void Conversation::session_unsolicited(std::string_view payload) {
+    user_.conversation_changed();
+    ++tally_.unsolicited;
+    log_.unasked(wall_time(), payload);
+}
+
+// --- What is said.
+
+void Conversation::finish() {
+    leaving_ = true;
+    session_.finish();
+}
+
+void Conversation::disconnect() {
+    leaving_ = false;
+    session_.disconnect();
+}
+
+// That the conne// The two calls are reported as one change: a new attempt.
+void Conversation::reconnect() {
+    disconnect();
+    session_.connect();
+}
+
+void Conversation::say(const std::string& line) {
+    if (session_.state() == State::open) return send(line);
+    kept_.push_back(line);
+    note("not connected; kept until connected: " + line, Style::warn);
+}
+
+void Conversation::send_kept() {
+    for (const std::string& line : std::exchange(kept_, {})) send(line);
+}
+
+void Conversation::send(const std::string& line) {
+    const auto payload = escapes_ ? unescaped(line) : line;
+    if (!payload) return refuse(line, escapes_expected);
+    const Framing& framing = *session_.options().framing;
+    const std::string name(framing.name);
+    const Queued queued = session_.send(*payload);
+    if (!queued)
+        return refuse(line, payload->empty() ? "in " + name + " there is no empty message"
+                                             : "too long for " + name);
+    std::uint64_t id = queued.first;
+    for (const std::string_view piece : pieces(framing, *payload)) {
+        log_.sent(wall_time(), id, piece);
+        ++id;
+    }
+    tally_.sent += queued.count;
+    session_.flush();
+}
+
+void Conversation::refuse(const std::string& line, const std::string& why) {
+    user_.line_refused(line);
+    note(why, Style::warn);
+}
+
+// --- The file.
+
+void Conversation::toggle_file() {
+    if (!log_.file_open()) return start_file();
+    const bool whole = log_.stop_file();
+    file_whole_ &= whole;
+    note(whole ? "no longer written to the file"
+               : "the file could not take all, and is no longer written",
+         whole ? Style::dim : Style::bad);
+}
+
+void Conversation::flush_file() {
+    if (!log_.flush_file()) toggle_file();
+}
+
+void Conversation::start_file() {
+    const std::string name = file_name_.empty() ? file_name() : file_name_;
+    try {
+        log_.start_file(name);
+        note("from here on written to " + name);
+    } catch (const std::system_error& error) {
+        note(error.what(), Style::bad);
+    }
+}
+
+}  // namespace yodel

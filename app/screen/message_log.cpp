@@ -1,0 +1,166 @@
+#include "app/screen/message_log.hpp"
+
+#include "app/screen/signs.hpp"
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace yodel {
+
+using ui::Style;
+
+namespace {
+
+// Below a thousand seconds +1.234s, above in whole ones.
+std::string delta_text(ev::Duration duration) {
+    const double seconds = std::chrono::duration<double>(duration).count();
+    return format(seconds < 1000 ? "+%.3fs" : "+%.0fs", seconds);
+}
+
+std::string difference_text(const Exchange& exchange) {
+    const auto byte = [at = exchange.difference](const std::string& bytes) {
+        return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at]))
+                                 : "end";
+    };
+    return " " + sign_wrong.text() + " differs at byte " + std::to_string(exchange.difference) +
+           ": " + byte(exchange.payload) + sign_becomes.text() + byte(exchange.reply);
+}
+
+std::string round_trip_text(const Exchange& exchange) {
+    return exchange.round_trip ? milliseconds_text(*exchange.round_trip) + "ms" : "untimed";
+}
+
+std::string right_aligned(const std::string& text, std::size_t width) {
+    return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+}  // namespace
+
+void MessageLog::note(WallTime at, std::string_view text, Style style) {
+    add({Kind::note, at, {}, nullptr}, text, {}, style);
+}
+
+void MessageLog::sent(WallTime at, std::uint64_t id, std::string_view payload) {
+    auto exchange = std::make_shared<Exchange>();
+    exchange->id = id;
+    exchange->payload = payload;
+    exchange->sent_at = at;
+    open_[id] = exchange;
+    add({Kind::sent, at, {}, std::move(exchange)}, payload);
+}
+
+void MessageLog::answered(WallTime at, const Message& message, const Reply& reply) {
+    auto& slot = open_[message.id];
+    auto exchange = slot ? std::move(slot) : std::make_shared<Exchange>();
+    open_.erase(message.id);
+    exchange->id = message.id;
+    exchange->payload = message.payload;
+    exchange->reply = reply.payload;
+    exchange->answered_at = at;
+    exchange->answered = true;
+    exchange->right = reply.right;
+    exchange->difference = reply.difference;
+    exchange->round_trip = reply.round_trip;
+    const ui::Span verdict = reply.right ? ui::Span{" " + sign_right.text(), Style::good}
+                                         : ui::Span{difference_text(*exchange), Style::bad};
+    add({Kind::received, at, {}, std::move(exchange)}, reply.payload, {verdict});
+}
+
+void MessageLog::lost(WallTime at, const Message& message, const std::string& why) {
+    const auto it = open_.find(message.id);
+    add({Kind::lost, at, {}, it == open_.end() ? nullptr : it->second}, message.payload,
+        {{" - " + why, Style::bad}}, Style::dim);
+}
+
+void MessageLog::unasked(WallTime at, std::string_view payload) {
+    auto exchange = std::make_shared<Exchange>();
+    exchange->reply = payload;
+    exchange->answered_at = at;
+    exchange->answered = true;
+    add({Kind::unasked, at, {}, std::move(exchange)}, payload);
+}
+
+void MessageLog::show_times(Times times) {
+    times_ = times;
+    ui::Transcript::Id id = transcript_.oldest();
+    for (const Record& record : records_)
+        transcript_.change(id++, [&](auto& entry) { entry.prefix = {label(record)}; });
+}
+
+std::shared_ptr<const Exchange> MessageLog::selected() const {
+    const auto id = transcript_.selected();
+    if (!id) return nullptr;
+    return records_[static_cast<std::size_t>(*id - transcript_.oldest())].exchange;
+}
+
+bool MessageLog::stop_file() {
+    const bool whole = file_->finish();
+    file_.reset();
+    return whole;
+}
+
+void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style style) {
+    record.since_last = last_ == WallTime{} ? ev::Duration::zero() : record.at - last_;
+    last_ = record.at;
+    ui::Transcript::Entry entry{{label(record)},
+                                std::string(body),
+                                std::move(suffix),
+                                style,
+                                record.kind != Kind::note};
+    if (file_open()) write_to_file(record, entry);
+    transcript_.append(std::move(entry));
+    records_.push_back(std::move(record));
+    trim();
+}
+
+// Follows the transcript, whose oldest entries have gone.
+void MessageLog::trim() {
+    for (; records_.size() > transcript_.size(); records_.pop_front())
+        if (const Record& gone = records_.front(); gone.kind == Kind::sent)
+            open_.erase(gone.exchange->id);
+}
+
+// The time, or for a reply its round trip, and a sign of what the entry is.
+ui::Span MessageLog::label(const Record& record) const {
+    const std::string time = time_text(record);
+    const auto line = [&](const std::string& sign, Style style) {
+        return ui::Span{time + (time.empty() ? "" : " ") + sign + " ", style};
+    };
+    switch (record.kind) {
+    case Kind::note: return line("-", Style::dim);
+    case Kind::sent: return line(sign_sent.text(), Style::dim);
+    case Kind::received: return line(sign_received.text(), Style::dim);
+    case Kind::lost: return line("?", Style::bad);
+    case Kind::unasked: return line(sign_unasked.text(), Style::warn);
+    }
+    return {};
+}
+
+std::string MessageLog::time_text(const Record& record) const {
+    const std::size_t width =
+        times_ == Times::delta ? 8 : 12;  // columns of +123.456s, of a clock
+    if (times_ == Times::off)
+        return record.kind == Kind::received ? round_trip_text(*record.exchange) : "";
+    if (record.kind == Kind::received)
+        return right_aligned(round_trip_text(*record.exchange), width);
+    if (times_ == Times::delta) return right_aligned(delta_text(record.since_last), width);
+    const bool timed = record.kind == Kind::note || record.kind == Kind::sent;
+    return timed ? clock_text(record.at) : std::string(width, ' ');
+}
+
+void MessageLog::write_to_file(const Record& record, const ui::Transcript::Entry& entry) {
+    const std::string remark = ui::plain_text(entry.suffix);
+    switch (record.kind) {
+    case Kind::note:
+    case Kind::lost: return file_->add('-', entry.body + remark);
+    case Kind::sent: return file_->add('>', entry.body);
+    case Kind::unasked: return file_->add('<', entry.body);
+    case Kind::received: break;
+    }
+    file_->add('<', entry.body);
+    if (!record.exchange->right)
+        file_->add('-', "message " + std::to_string(record.exchange->id) + remark);
+}
+
+}  // namespace yodel

@@ -1,0 +1,223 @@
+#include "app/screen/pages.hpp"
+
+#include "app/text/exit_status.hpp"
+#include "app/screen/status_line.hpp"
+#include "app/text/units.hpp"
+#include "ui/text.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace yodel {
+
+using ui::Style;
+
+namespace {
+
+// Columns of the names on a page.
+constexpr int name_width = 12;
+// Bytes of a message that a page shows; and those before a difference that is further in.
+constexpr std::size_t most_bytes = 16 * 1024;
+constexpr std::size_t bytes_before = 128;
+constexpr std::size_t nowhere = std::string::npos;
+
+std::string ms(ev::Duration duration) { return milliseconds_text(duration) + " ms"; }
+
+// The bytes at the front that take at most so many columns, one cell at the least; up to the
+// end of a word, if there is one.
+std::size_t fitting(std::string_view bytes, int room) {
+    std::size_t end = ui::next_cell(bytes, 0);
+    while (end < bytes.size() &&
+           ui::columns(bytes.substr(0, ui::next_cell(bytes, end))) <= room)
+        end = ui::next_cell(bytes, end);
+    const std::size_t blank = end < bytes.size() ? bytes.rfind(' ', end - 1) : bytes.npos;
+    return blank == bytes.npos ? end : blank + 1;
+}
+
+// A bar of up to `width` columns.
+std::string bar(std::uint64_t count, std::uint64_t most, int width) {
+    const auto length =
+        static_cast<int>(count * static_cast<std::uint64_t>(std::max(width, 1)) / most);
+    std::string text;
+    for (int i = 0; i < std::max(length, 1); ++i) text += ui::utf8_locale() ? "█" : "#";
+    return text;
+}
+
+// Powers of two of a microsecond: a row for each from the fastest round trip to the slowest.
+void add_histogram(Rows& rows, const Histogram& times, int width) {
+    struct Step {
+        ev::Duration end;
+        std::uint64_t count;
+    };
+    std::vector<Step> steps;
+    ev::Duration end = std::chrono::microseconds(1);
+    std::uint64_t below = 0;
+    while (below < times.count() && end < ev::Duration::max() / 2) {
+        const std::uint64_t count = times.count_below(end);
+        if (count > 0) steps.push_back({end, count - below});
+        below = count;
+        end *= 2;
+    }
+    const auto most =
+        std::max_element(steps.begin(), steps.end(),
+                         [](const Step& a, const Step& b) { return a.count < b.count; });
+    for (const Step& step : steps) {
+        const std::string count = std::to_string(step.count);
+        const std::string drawn =
+            step.count == 0 ? "" : bar(step.count, most->count, width - name_width - 12);
+        add_fact(rows, "< " + ms(step.end), drawn + (drawn.empty() ? "" : " ") + count, width);
+    }
+}
+
+void add_course(Rows& rows, const Course& course, int width) {
+    add_title(rows, "Over time, a column for every " + duration_text(Course::period));
+    const auto [p50, p95] = course.percentiles();
+    for (const auto& [name, times] : {std::pair("p50", p50), {"p95", p95}}) {
+        const auto highest = std::max_element(times.begin(), times.end());
+        add_fact(rows, name, sparkline(times) + " highest " + ms(*highest), width);
+    }
+}
+
+void add_hex(Rows& rows, std::string_view bytes, std::size_t marked, int width) {
+    std::size_t count = 16;
+    while (count > 1 && static_cast<int>(12 + 4 * count) > width) count /= 2;
+    const bool far_in = marked != nowhere && marked >= most_bytes;
+    const std::size_t begin = far_in ? (marked - bytes_before) / 16 * 16 : 0;
+    const std::size_t end = std::min(bytes.size(), begin + most_bytes);
+    const auto add_rest = [&rows](std::size_t size, const char* where) {
+        if (size > 0) rows.push_back({{std::to_string(size) + " bytes " + where, Style::dim}});
+    };
+    add_rest(begin, "before");
+    for (std::size_t at = begin; at < end; at += count) {
+        const bool here = marked >= at && marked < at + count;
+        rows.push_back({{ui::hex_row(bytes, at, count), here ? Style::bad : Style::normal}});
+    }
+    add_rest(bytes.size() - end, "more");
+}
+
+void add_side(Rows& rows, const std::string& name, std::string_view bytes, std::size_t marked,
+              int width) {
+    add_title(rows, name + ", " + std::to_string(bytes.size()) + " bytes");
+    add_hex(rows, bytes, marked, width);
+}
+
+std::string phases_text(const Session::Phases& phases) {
+    const std::string text = "look-up " + ms(phases.lookup) + ", TCP " + ms(phases.tcp);
+    return phases.tls == ev::Duration::zero() ? text : text + ", TLS " + ms(phases.tls);
+}
+
+void add_tls(Rows& rows, const bufio::TlsFacts& tls, int width) {
+    if (!tls.version.empty()) {
+        add_title(rows, "TLS");
+        add_fact(rows, "version",
+                 tls.version + ", " + tls.cipher + (tls.resumed ? ", resumed" : ""), width);
+    }
+    if (!tls.alpn.empty()) add_fact(rows, "protocol", tls.alpn, width);
+    if (tls.subject.empty()) return;
+    add_title(rows, "Certificate");
+    const bool verified = tls.unverified.empty();
+    add_fact(rows, "verified", verified ? "yes" : "no: it " + tls.unverified, width,
+             verified ? Style::good : Style::bad);
+    add_fact(rows, "subject", tls.subject, width);
+    add_fact(rows, "issuer", tls.issuer, width);
+    const std::string days = std::to_string(std::abs(tls.days_left)) + " days";
+    add_fact(rows, "ends",
+             tls.not_after + (tls.days_left < 0 ? ", " + days + " ago" : ", in " + days), width,
+             tls.days_left < 14 ? Style::warn : Style::normal);
+    add_fact(rows, "pin", "--pinnedpubkey " + tls.pin, width);
+    for (const std::string& link : tls.chain) add_fact(rows, "chain", link, width);
+}
+
+}  // namespace
+
+void add_title(Rows& rows, const std::string& title) {
+    if (!rows.empty()) rows.emplace_back();
+    rows.push_back({{title, Style::bold}});
+}
+
+void add_fact(Rows& rows, const std::string& name, std::string_view value, int width,
+              Style style) {
+    const int room = std::max(width - name_width, 1);
+    ui::Row row{{name, Style::dim}};
+    do {
+        const std::size_t size = fitting(value, room);
+        ui::pad(row, name_width);
+        ui::append_bytes(row, value.substr(0, size), style);
+        rows.push_back(std::move(row));
+        row = {};
+        value.remove_prefix(size);
+    } while (!value.empty());
+}
+
+Rows statistics_page(const Tally& tally, const Course& course, int width) {
+    Rows rows;
+    add_title(rows, "Messages");
+    add_fact(rows, "sent", std::to_string(tally.sent), width);
+    add_fact(rows, "echoed", std::to_string(tally.echoed), width);
+    add_fact(rows, "bad", std::to_string(tally.bad), width,
+             tally.bad > 0 ? Style::bad : Style::normal);
+    add_fact(rows, "lost", std::to_string(tally.lost), width,
+             tally.lost > 0 ? Style::bad : Style::normal);
+    add_fact(rows, "late", std::to_string(tally.late), width);
+    add_fact(rows, "unasked", std::to_string(tally.unsolicited), width);
+    const Histogram& times = tally.round_trips;
+    if (times.count() == 0) return rows;
+    add_title(rows, "Round trips (percentiles within 3 %)");
+    add_fact(rows, "min", ms(times.min()), width);
+    for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
+        add_fact(rows, name, ms(times.percentile(percent)), width);
+    add_fact(rows, "max", ms(times.max()), width);
+    if (ui::utf8_locale()) add_course(rows, course, width);
+    add_title(rows, "Distribution");
+    add_histogram(rows, times, width);
+    return rows;
+}
+
+Rows connection_page(const Session& session, const std::string& key_log, int width) {
+    Rows rows;
+    add_title(rows, "Connection");
+    const Session::Options& options = session.options();
+    add_fact(rows, "target", options.endpoint.text(), width);
+    if (session.address().family() != AF_UNSPEC) {
+        add_fact(rows, "address", session.address().text(), width);
+        add_fact(rows, "took", phases_text(session.phases()), width);
+    }
+    add_fact(rows, "framing", options.framing->name, width);
+    add_fact(rows, "timeouts",
+             "connect " + duration_text(options.connect_timeout) + ", reply " +
+                 duration_text(options.reply_timeout),
+             width);
+    if (session.end())
+        add_fact(rows, "ended", explain(session.end(), session.tls()), width,
+                 exit_status(session.end()) == 0 ? Style::normal : Style::bad);
+    if (!key_log.empty())
+        add_fact(rows, "secrets", "written to " + key_log + " (SSLKEYLOGFILE)", width,
+                 Style::warn);
+    if (const bufio::TlsFacts* const tls = session.tls()) add_tls(rows, *tls, width);
+    return rows;
+}
+
+Rows message_page(const Exchange& exchange, int width) {
+    Rows rows;
+    const bool wrong = exchange.answered && exchange.id != 0 && !exchange.right;
+    const std::size_t marked = wrong ? exchange.difference : nowhere;
+    add_title(rows, exchange.id == 0 ? "Unasked" : "Message " + std::to_string(exchange.id));
+    const bool known = exchange.sent_at.time_since_epoch().count() != 0;
+    if (known) add_fact(rows, "sent", clock_text(exchange.sent_at), width);
+    if (exchange.answered) add_fact(rows, "received", clock_text(exchange.answered_at), width);
+    if (exchange.round_trip) add_fact(rows, "round trip", ms(*exchange.round_trip), width);
+    if (!exchange.answered) add_fact(rows, "reply", "none so far", width, Style::bad);
+    if (wrong)
+        add_fact(rows, "reply", "differs at byte " + std::to_string(exchange.difference), width,
+                 Style::bad);
+    if (exchange.id != 0) add_side(rows, "Sent", exchange.payload, marked, width);
+    if (exchange.answered && exchange.right && exchange.reply == exchange.payload) {
+        add_title(rows, "Received: the same");
+    } else if (exchange.answered) {
+        add_side(rows, "Received", exchange.reply, marked, width);
+    }
+    return rows;
+}
+
+}  // namespace yodel

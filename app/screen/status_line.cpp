@@ -1,0 +1,204 @@
+#include "app/screen/status_line.hpp"
+
+#include "app/text/exit_status.hpp"
+#include "app/screen/signs.hpp"
+#include "app/text/units.hpp"
+#include "ui/text.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace yodel {
+
+using State = Session::State;
+using ui::Style;
+
+namespace {
+
+// 00:12, or 1:02:03 after an hour.
+std::string uptime_text(ev::Duration duration) {
+    const auto all =
+        static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(duration).count());
+    if (all < 3600) return format("%02d:%02d", all / 60, all % 60);
+    return format("%d:%02d:%02d", all / 3600, all / 60 % 60, all % 60);
+}
+
+std::string seconds_text(ev::Duration duration) {
+    return format("%.1fs", std::chrono::duration<double>(duration).count());
+}
+
+// A word or two; the messages tell the rest.
+std::string reason_words(const bufio::End& end) {
+    switch (end.reason) {
+    case bufio::Reason::lookup: return "unknown host";
+    case bufio::Reason::connect:
+        return end.text.find("refused") == std::string::npos ? "unreachable" : "refused";
+    case bufio::Reason::timeout: return "timed out";
+    case bufio::Reason::closed_early: return "server closed";
+    default: return "connection lost";
+    }
+}
+
+std::string closed_words(const Session& session) {
+    const bufio::TlsFacts* const tls = session.tls();
+    const std::string where = " (M-i shows it)";
+    switch (session.end().reason) {
+    case bufio::Reason::certificate:
+        if (tls && tls->days_left < 0)
+            return (tls->untrusted ? "CERT UNTRUSTED, EXPIRED " : "CERT EXPIRED ") +
+                   tls->not_after + where;
+        return "CERT REFUSED" + where;
+    case bufio::Reason::own_certificate: return "CLIENT CERT REFUSED" + where;
+    case bufio::Reason::pin: return "PIN DIFFERS" + where;
+    default: return "closed: " + session.end().text;
+    }
+}
+
+std::string waiting_words(const Session& session, ev::Time now) {
+    return reason_words(session.end()) + "; retry " + std::to_string(session.retry()) + " in " +
+           seconds_text(session.retry_time() - now) + " (M-r now)";
+}
+
+Style state_style(const Session& session) {
+    if (session.state() == State::open)
+        return session.input_ended() ? Style::status_warn : Style::status_good;
+    return exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
+}
+
+void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
+    std::string version = tls.version;
+    std::erase(version, 'v');  // TLS1.3
+    parts.push_back({Worth::target, StatusGroup::connection, {version, Style::status}});
+    if (!tls.unverified.empty()) {
+        parts.push_back(
+            {Worth::trust, StatusGroup::connection, {"UNVERIFIED (-k)", Style::status_bad}});
+        return;
+    }
+    const long few = 14;  // days
+    const bool soon = tls.days_left < few;
+    parts.push_back({soon ? Worth::trust : Worth::detail,
+                     StatusGroup::connection,
+                     {sign_right.text() + std::to_string(tls.days_left) + "d",
+                      soon ? Style::status_warn : Style::status}});
+}
+
+void add_counts(std::vector<StatusPart>& parts, const Tally& tally, std::size_t in_flight) {
+    const auto add = [&](std::uint64_t count, const std::string& sign, bool failed = false) {
+        parts.push_back(
+            {failed ? Worth::failure : Worth::count,
+             StatusGroup::counts,
+             {std::to_string(count) + sign, failed ? Style::status_bad : Style::status}});
+    };
+    add(tally.sent, sign_out.text());
+    add(tally.echoed, sign_in.text());
+    add(in_flight, sign_open.text());
+    add(tally.bad, sign_wrong.text(), tally.bad > 0);
+    add(tally.lost, "?", tally.lost > 0);
+    if (tally.unsolicited == 0) return;
+    add(tally.unsolicited, sign_unasked.text());
+    parts.back().span.style = Style::status_warn;
+}
+
+void add_times(std::vector<StatusPart>& parts, const Histogram& times,
+               const std::deque<ev::Duration>& recent) {
+    const auto add = [&](Worth worth, std::string text) {
+        parts.push_back({worth, StatusGroup::times, {std::move(text), Style::status}});
+    };
+    add(Worth::time, milliseconds_text(recent.back()) + "ms");
+    if (ui::utf8_locale()) add(Worth::course, sparkline(recent));
+    for (const auto& [name, percent] :
+         {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
+        add(Worth::course, name + milliseconds_text(times.percentile(percent)));
+}
+
+ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& chosen) {
+    ui::Row row;
+    StatusGroup group = StatusGroup::connection;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (!chosen[i]) continue;
+        const bool divided = std::exchange(group, parts[i].group) != parts[i].group;
+        if (!row.empty()) ui::append(row, " ", Style::status);
+        if (divided) ui::append(row, sign_bar.text() + " ", Style::status);
+        ui::append(row, parts[i].span.text, parts[i].span.style);
+    }
+    return row;
+}
+
+}  // namespace
+
+std::string state_words(const Session& session, ev::Time now) {
+    const ev::Duration elapsed = now - session.since();
+    const std::string limit = "/" + duration_text(session.options().connect_timeout);
+    switch (session.state()) {
+    case State::idle: return "idle";
+    case State::dialing: return session.phase() + " " + seconds_text(elapsed) + limit;
+    case State::handshaking: return "handshake " + seconds_text(elapsed);
+    case State::open:
+        return session.input_ended() ? "half-closed (server)" : "up " + uptime_text(elapsed);
+    case State::finishing: return "closing " + seconds_text(elapsed);
+    case State::waiting: return waiting_words(session, now);
+    case State::closed: break;
+    }
+    return closed_words(session);
+}
+
+std::vector<StatusPart> status_parts(const Session& session, const Tally& tally,
+                                     const std::deque<ev::Duration>& recent, ev::Time now) {
+    const Sign& sign = session.state() == State::open ? sign_up : sign_down;
+    std::vector<StatusPart> parts{
+        {Worth::state,
+         StatusGroup::connection,
+         {sign.text() + " " + ui::printable(state_words(session, now)), state_style(session)}}};
+    const auto add = [&](Worth worth, std::string text) {
+        parts.push_back({worth, StatusGroup::connection, {std::move(text), Style::status}});
+    };
+    const Session::Options& options = session.options();
+    const std::string scheme = !options.endpoint.path.empty() ? "unix:"
+                               : options.tls                  ? "tls://"
+                                                              : "tcp://";
+    // Without a connection it says more than the counters.
+    add(session.state() == State::open ? Worth::target : Worth::mode,
+        ui::printable(scheme + options.endpoint.text()));
+    const bool refused = session.end().reason == bufio::Reason::pin;  // nothing was let pass
+    if (const bufio::TlsFacts* const tls = session.tls();
+        tls && !tls->version.empty() && !refused)
+        add_tls(parts, *tls);
+    add(Worth::detail, std::string(options.framing->name));
+    add_counts(parts, tally, session.in_flight());
+    if (!recent.empty()) add_times(parts, tally.round_trips, recent);
+    return parts;
+}
+
+ui::Row fit_status(const std::vector<StatusPart>& parts, int width) {
+    std::vector<std::size_t> by_worth(parts.size());
+    std::iota(by_worth.begin(), by_worth.end(), std::size_t{0});
+    std::stable_sort(by_worth.begin(), by_worth.end(), [&](std::size_t a, std::size_t b) {
+        return parts[a].worth < parts[b].worth;
+    });
+    std::vector<bool> chosen(parts.size());
+    std::set<StatusGroup> full;  // no more of these
+    for (const std::size_t i : by_worth) {
+        chosen[i] = full.count(parts[i].group) == 0;
+        if (!chosen[i] || parts[i].worth == Worth::state) continue;
+        if (ui::columns(joined(parts, chosen)) <= width) continue;
+        chosen[i] = false;
+        full.insert(parts[i].group);
+    }
+    ui::Row row = joined(parts, chosen);
+    ui::cut(row, width);
+    ui::pad(row, width, Style::status);
+    return row;
+}
+
+std::string sparkline(const std::deque<ev::Duration>& times) {
+    static constexpr const char* heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    const auto most = std::max(*std::max_element(times.begin(), times.end()), ev::Duration(1));
+    std::string text;
+    for (const ev::Duration time : times)
+        text += heights[std::min<std::int64_t>(time * 8 / most, 7)];
+    return text;
+}
+
+}  // namespace yodel

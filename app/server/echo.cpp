@@ -1,0 +1,157 @@
+#include "app/server/echo.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+using bufio::Stream;
+
+namespace {
+
+// Bytes written at once, and how often in one call, so that a peer that takes them as fast as
+// they come does not keep the loop from the others.
+constexpr std::size_t piece = 64 * 1024;
+constexpr int pieces_a_call = 4;
+
+class FaithfulEcho : public Echo {
+public:
+    // A read that finds no room waits beside the output: together they keep to the limit.
+    explicit FaithfulEcho(std::size_t limit)
+        : limit_(limit > 4 * piece ? limit - piece : limit) {}
+
+    // After a piece that the system took at once there is room again, and no event will say so.
+    std::optional<ev::Time> answer(Stream& stream) final {
+        for (int i = 0; i < pieces_a_call; ++i) {
+            const std::size_t room = limit_ - std::min(limit_, stream.pending());
+            if (end_ || !answer(stream, std::min(room, piece))) return std::nullopt;
+        }
+        return ev::Time{};
+    }
+
+private:
+    // Answers at most `most` bytes of what was received. Returns whether any were consumed.
+    virtual bool answer(Stream& stream, std::size_t most) = 0;
+
+    std::size_t limit_;
+};
+
+bool echo(Stream& stream, std::size_t count) {
+    if (count == 0 || !stream.write(stream.received().substr(0, count))) return false;
+    stream.consume(count);
+    return true;
+}
+
+class PlainEcho final : public FaithfulEcho {
+public:
+    using FaithfulEcho::FaithfulEcho;
+
+private:
+    bool answer(Stream& stream, std::size_t most) override {
+        return echo(stream, std::min(most, stream.received().size()));
+    }
+};
+
+// Leaves a message where it was received until it is whole. Then it is sent from there, piece
+// by piece: however long it is, it is in memory once.
+class WholeEcho final : public FaithfulEcho {
+public:
+    WholeEcho(const Framing& framing, EchoLimits limits)
+        : FaithfulEcho(limits.buffer), framing_(framing), longest_(limits.message) {}
+
+private:
+    bool answer(Stream& stream, std::size_t most) override {
+        const std::size_t ready = whole_frames(stream, most);
+        const std::string_view rest = stream.received().substr(ready);
+        const bool last = stream.input_ended() && left_ == 0 && ready < most;
+        if (last && !end_ && !rest.empty()) end_ = cut_message(framing_, rest);
+        return echo(stream, ready);
+    }
+
+    // The number of bytes at the front, at most `most`, that belong to whole messages.
+    std::size_t whole_frames(Stream& stream, std::size_t most) {
+        std::size_t at = std::min(left_, most);
+        left_ -= at;
+        while (left_ == 0 && at < most) {
+            const std::string_view rest = stream.received().substr(at);
+            const std::size_t frame = frame_size(rest);
+            stream.need_input(frame);
+            if (end_ || rest.size() < frame) break;
+            const std::size_t step = std::min(frame, most - at);
+            left_ = frame - step;
+            at += step;
+        }
+        return at;
+    }
+
+    // That of its prefix, as long as this is not whole.
+    std::size_t frame_size(std::string_view bytes) {
+        if (bytes.size() < framing_.prefix) return framing_.prefix;
+        const std::size_t length = framing_.told_size(bytes);
+        if (length <= longest_) return framing_.prefix + length;
+        refuse(length);
+        return framing_.prefix;
+    }
+
+    void refuse(std::size_t length) {
+        end_ = {bufio::Reason::limit, "a message of " + std::to_string(length) +
+                                          " bytes is over the limit of " +
+                                          std::to_string(longest_) + " (--max-frame)"};
+    }
+
+    const Framing& framing_;
+    std::size_t longest_;
+    std::size_t left_ = 0;  // bytes at the front that belong to a whole message begun before
+};
+
+class CaretEcho final : public FaithfulEcho {
+public:
+    using FaithfulEcho::FaithfulEcho;
+
+    void greet(Stream& stream) override { stream.write(caret_greeting); }
+
+private:
+    bool answer(Stream& stream, std::size_t most) override {
+        const std::string_view bytes = stream.received().substr(0, most);
+        const std::string reply = reply_to(bytes);
+        if (bytes.empty() || !stream.write(reply)) return false;
+        stream.consume(bytes.size());
+        return true;
+    }
+
+    std::string reply_to(std::string_view bytes) {
+        std::string reply;
+        while (!bytes.empty()) {
+            const std::size_t mark = std::min(bytes.find(inside_ ? '$' : '^'), bytes.size());
+            if (inside_) reply += caret_reply(bytes.substr(0, mark));
+            if (mark == bytes.size()) break;
+            inside_ = !inside_;
+            bytes.remove_prefix(mark + 1);
+        }
+        return reply;
+    }
+
+    bool inside_ = false;  // a message
+};
+
+}  // namespace
+
+bufio::End cut_message(const Framing& framing, std::string_view fragment) {
+    const bool told = fragment.size() >= framing.prefix;
+    const std::size_t count = told ? fragment.size() - framing.prefix : fragment.size();
+    const std::string whole =
+        told ? "it (of " + std::to_string(framing.told_size(fragment)) + ")" : "its length";
+    return {bufio::Reason::truncated, "closed inside a message, after " +
+                                          std::to_string(count) +
+                                          (count == 1 ? " byte of " : " bytes of ") + whole};
+}
+
+std::unique_ptr<Echo> make_faithful_echo(const Framing& framing, EchoLimits limits) {
+    if (framing.kind == Framing::Kind::caret) return std::make_unique<CaretEcho>(limits.buffer);
+    if (framing.kind == Framing::Kind::prefixed)
+        return std::make_unique<WholeEcho>(framing, limits);
+    return std::make_unique<PlainEcho>(limits.buffer);
+}
+
+}  // namespace yodel

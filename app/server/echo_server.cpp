@@ -1,0 +1,383 @@
+#include "app/server/echo_server.hpp"
+
+#include "app/server/echo.hpp"
+#include "app/server/memory.hpp"
+#include "app/server/message_tracker.hpp"
+#include "app/text/units.hpp"
+#include "ui/text.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+namespace yodel {
+
+using bufio::End;
+using bufio::Reason;
+using bufio::Stream;
+
+namespace {
+
+// The time for a peer that goes on after the last word to take what was sent before.
+constexpr ev::Duration lingering = std::chrono::seconds(2);
+// A peer that has got everything and sends nothing for so long is not waited for when the
+// server leaves. One that still sends would lose what is on its way to a reset.
+constexpr ev::Duration silence = std::chrono::milliseconds(100);
+
+// Of a message's head in the log: bytes kept, and columns shown.
+constexpr std::size_t head_bytes = 256;
+constexpr int head_columns = 64;
+// More messages than this in one read are counted, not shown.
+constexpr int messages_shown = 256;
+
+// What is read beyond the buffer is kept small, for it comes on top; but a part of a length,
+// which waits for the rest, is below the low-water mark.
+Stream::Limits limits(std::size_t buffer) {
+    Stream::Limits limits;
+    limits.input_high = std::clamp<std::size_t>(buffer, 16, 16 * 1024);
+    limits.input_low = limits.input_high / 4;
+    limits.output = buffer;
+    return limits;
+}
+
+std::string bytes_text(std::uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
+std::string with_head(const std::string& text, std::string_view head, std::size_t size) {
+    const std::string shown = ui::fit(head, head_columns);
+    const bool all = head.size() == size && shown == ui::printable(head);
+    return text + ": " + shown + (all ? "" : "...");
+}
+
+// Stops sending, and takes what has come already, so that the peer sees an end and no reset.
+void turn_away(const bufio::Fd& socket) {
+    char unread[4096];
+    if (!socket) return;
+    ::shutdown(socket.get(), SHUT_WR);
+    ::recv(socket.get(), unread, sizeof unread, 0);
+}
+
+}  // namespace
+
+class EchoServer::Connection final : private Stream::User {
+public:
+    Connection(EchoServer& server, std::unique_ptr<bufio::Transport> transport,
+               std::string peer)
+        : place(server.connections_.size()),
+          server_(server),
+          peer_(std::move(peer)),
+          stream_(server.loop_, std::move(transport), *this,
+                  limits(server.options_.max_buffer)),
+          echo_(server.make_echo()) {
+        const Options& options = server_.options_;
+        if (options.verbose || options.message_timeout)
+            tracker_ = std::make_unique<MessageTracker>(*options.framing,
+                                                        options.verbose ? head_bytes : 0);
+        if (!stream_.open()) start(handshake_, options.handshake_timeout, &Connection::shake);
+        echo_->greet(stream_);
+        note_handshake();
+        advance();
+    }
+
+    // Delivers what is under way, and ends: a message that has come in part, and that the echo
+    // waits for, is under way too. The rest of it must come within the grace.
+    void drain() {
+        if (!stream_.open()) return close();
+        draining_ = true;
+        advance();
+    }
+
+    // Ends the connection as far as it is still there, when the grace is over.
+    void cut_off() {
+        if (stream_.pending() > 0 || !stream_.received().empty() || echo_->holds())
+            fail("not all was delivered in time (--grace)");
+        close();
+    }
+
+    // Ends it in order, now.
+    void close() { stream_.close(); }
+
+    const Stream& stream() const { return stream_; }
+
+    std::size_t place;  // in the server's list
+
+private:
+    void stream_changed(Stream&) override {
+        note_handshake();
+        note_traffic();
+        advance();
+        if (stream_.end()) end_with(stream_.end());
+    }
+
+    void start(ev::Timer& timer, ev::Duration duration, void (Connection::*callback)()) {
+        if (!timer) timer = ev::Timer(server_.loop_, [this, callback] { (this->*callback)(); });
+        timer.start(duration);
+    }
+
+    void note_handshake() {
+        if (opened_ || !stream_.open()) return;
+        opened_ = true;
+        handshake_ = {};
+        restart_idleness();
+        if (server_.options_.verbose) log("connected" + tls_text());
+    }
+
+    std::string tls_text() const {
+        const bufio::TlsFacts* const tls = stream_.tls();
+        return tls ? ", " + tls->version + " " + tls->cipher : "";
+    }
+
+    void restart_idleness() {
+        if (!server_.options_.idle_timeout) return;
+        start(idle_, *server_.options_.idle_timeout, &Connection::idle);
+    }
+
+    // Records of TLS that carry no data are no traffic.
+    void note_traffic() {
+        const std::uint64_t input = stream_.bytes_read() - read_;
+        const std::uint64_t moved = stream_.bytes_read() + stream_.bytes_written();
+        if (moved == moved_) return;
+        moved_ = moved;
+        moved_at_ = server_.loop_.now();
+        server_.tidy_soon();
+        read_ += input;
+        restart_idleness();
+        if (tracker_ && !stream_.finishing()) follow(static_cast<std::size_t>(input));
+    }
+
+    // Follows the messages in the last bytes of the input.
+    void follow(std::size_t count) {
+        const bool verbose = server_.options_.verbose;
+        std::string_view bytes = stream_.received();
+        bytes.remove_prefix(bytes.size() - count);
+        if (verbose && count > 0) log_read(bytes);
+        std::uint64_t whole = 0;
+        while (const auto message = tracker_->next(bytes))
+            if (++whole <= messages_shown && verbose) log_message(*message);
+        if (verbose && whole > messages_shown)
+            log("and " + std::to_string(whole - messages_shown) + " more messages");
+        restart_message_timeout();
+    }
+
+    void log_read(std::string_view bytes) {
+        const std::string text = "read " + bytes_text(bytes.size());
+        const bool raw = server_.options_.framing->kind == Framing::Kind::raw;
+        log(raw ? with_head(text, bytes.substr(0, head_bytes), bytes.size()) : text);
+    }
+
+    void log_message(const MessageTracker::Message& message) {
+        log(with_head("message of " + bytes_text(message.size), message.head, message.size));
+    }
+
+    // The time is that of the message which is under way, and counts from its first byte.
+    void restart_message_timeout() {
+        const std::optional<ev::Duration>& timeout = server_.options_.message_timeout;
+        if (!timeout) return;
+        if (!tracker_->inside() && message_) message_.cancel();
+        if (!tracker_->inside() || timed_ == tracker_->begun()) return;
+        timed_ = tracker_->begun();
+        start(message_, *timeout, &Connection::outlast);
+    }
+
+    // Answers what has come, and finishes when it can't be more.
+    void advance() {
+        if (!heard()) stream_.consume(stream_.received().size());
+        if (heard()) answer();
+        if (draining_ && stream_.output_closed() && !stream_.end()) leave_when_silent();
+    }
+
+    // There is no answer to what comes after our end, or the peer's.
+    bool heard() const { return !stream_.finishing() && !stream_.output_failed(); }
+
+    void answer() {
+        const std::optional<ev::Time> next = echo_->answer(stream_);
+        if (next) resume_at(*next);
+        if (stream_.end() || echo_->holds()) return;
+        if (echo_->end()) return refuse();
+        const bool over = stream_.input_ended() || draining_;
+        if (!over || !stream_.received().empty()) return;
+        if (stream_.input_ended()) log_fragment();
+        stream_.finish();
+    }
+
+    void resume_at(ev::Time time) {
+        if (!resume_) resume_ = ev::Timer(server_.loop_, [this] { advance(); });
+        resume_.start_at(time);
+    }
+
+    void leave_when_silent() {
+        if (!silence_) silence_ = ev::Timer(server_.loop_, [this] { close(); });
+        silence_.start_at(moved_at_ + silence);
+    }
+
+    // Without lengths a message that was cut has been answered as far as it came.
+    void log_fragment() {
+        if (!server_.options_.verbose || !tracker_->inside()) return;
+        log("closed inside a message, after " + bytes_text(tracker_->size()) + " of it");
+    }
+
+    void shake() {
+        fail("no TLS handshake within " + duration_text(server_.options_.handshake_timeout));
+        close();
+    }
+
+    void idle() {
+        fail("idle for " + duration_text(*server_.options_.idle_timeout));
+        close();
+    }
+
+    // It is not the message that is late while its bytes wait for the peer to take replies.
+    void outlast() {
+        const ev::Duration timeout = *server_.options_.message_timeout;
+        if (stream_.finishing() || stream_.input_ended()) return;
+        if (!stream_.reading()) return message_.start(timeout);
+        fail("a message was not whole within " + duration_text(timeout) +
+             " (--message-timeout), after " + bytes_text(tracker_->size()) + " of it");
+        close();
+    }
+
+    // The peer gets what was answered before, and is heard no more.
+    void refuse() {
+        if (echo_->end().reason != Reason::aborted) fail(echo_->end().text);
+        stream_.finish(lingering);
+    }
+
+    void fail(const std::string& text) {
+        if (!failed_) ++server_.counters_.failed;
+        if (!failed_) log(text);
+        failed_ = true;
+    }
+
+    void end_with(const End& end) {
+        const bool in_order = end.reason == Reason::clean || end.reason == Reason::aborted;
+        if (!in_order && !echo_->end()) fail(end.text);
+        if (server_.options_.verbose)
+            log("closed, " + std::to_string(stream_.bytes_read()) + " bytes in, " +
+                std::to_string(stream_.bytes_written()) + " out");
+        server_.remove(*this);
+    }
+
+    void log(const std::string& text) { server_.log_({peer_, text}); }
+
+    EchoServer& server_;
+    std::string peer_;
+    // Each is empty until it is needed.
+    ev::Timer handshake_;
+    ev::Timer idle_;
+    ev::Timer message_;
+    ev::Timer resume_;   // until the echo wants to be called again
+    ev::Timer silence_;  // while draining
+    Stream stream_;
+    std::unique_ptr<Echo> echo_;
+    std::unique_ptr<MessageTracker> tracker_;  // null: nobody wants to know
+    std::uint64_t timed_ = 0;                  // the message that message_ is for, from 1
+    std::uint64_t read_ = 0;                   // bytes read that were seen
+    std::uint64_t moved_ = 0;                  // bytes in both directions that were seen
+    ev::Time moved_at_{};                      // the time of the last of them
+    bool opened_ = false;                      // the handshake is done
+    bool draining_ = false;                    // it ends as soon as nothing is under way
+    bool failed_ = false;                      // and that is logged
+};
+
+EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
+    : loop_(loop),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      drain_(loop,
+             [this] {
+                 for (const auto& connection : connections_) connection->drain();
+                 if (connections_.empty()) drained_();
+             }),
+      grace_(loop,
+             [this] {
+                 for (const auto& connection : connections_) connection->cut_off();
+                 drained_();
+             }),
+      tidy_(loop, [] { give_memory_back(); }) {}
+
+// Buffers come and go by the megabyte; the C library would keep what is between those that
+// stay.
+void EchoServer::tidy_soon() {
+    if (!tidy_.pending()) tidy_.start(std::chrono::seconds(1));
+}
+
+EchoServer::~EchoServer() {
+    for (const auto& connection : connections_) connection->close();
+}
+
+const bufio::Address& EchoServer::listen(const bufio::Address& address) {
+    listeners_.push_back(std::make_unique<bufio::Listener>(
+        loop_, address,
+        [this](bufio::Fd socket, const bufio::Address& peer) {
+            accept(std::move(socket), peer);
+        },
+        [this](int code) {
+            log_({"accepting", "pauses, " + std::generic_category().message(code)});
+        }));
+    return listeners_.back()->address();
+}
+
+// One connection that can't be served is no reason to end the others.
+void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
+    ++counters_.accepted;
+    try {
+        if (connections_.size() >= options_.max_connections)
+            throw std::runtime_error(std::to_string(connections_.size()) +
+                                     " connections are the most (--max-conns)");
+        connections_.push_back(
+            std::make_unique<Connection>(*this, transport(std::move(socket)), peer.text()));
+    } catch (const std::exception& error) {
+        ++counters_.turned_away;
+        log_({peer.text(), std::string("closed at once, ") + error.what()});
+        turn_away(socket);
+    }
+}
+
+std::unique_ptr<bufio::Transport> EchoServer::transport(bufio::Fd socket) const {
+    if (options_.tls && !options_.faults.stall_handshake)
+        return options_.tls->accept(std::move(socket));
+    return bufio::make_plain_transport(std::move(socket));
+}
+
+std::unique_ptr<Echo> EchoServer::make_echo() {
+    const EchoLimits limits{options_.max_buffer, options_.max_frame};
+    if (!options_.faults.any()) return make_faithful_echo(*options_.framing, limits);
+    return make_faulty_echo(loop_, options_.faults, *options_.framing, limits,
+                            counters_.accepted);
+}
+
+void EchoServer::drain(ev::Duration grace, std::function<void()> drained) {
+    drained_ = std::move(drained);
+    listeners_.clear();
+    drain_.start(ev::Duration::zero());
+    grace_.start(grace);
+}
+
+EchoServer::Counters EchoServer::counters() const {
+    Counters sum = counters_;
+    for (const auto& connection : connections_) {
+        sum.bytes_in += connection->stream().bytes_read();
+        sum.bytes_out += connection->stream().bytes_written();
+    }
+    return sum;
+}
+
+void EchoServer::remove(Connection& connection) {
+    counters_.bytes_in += connection.stream().bytes_read();
+    counters_.bytes_out += connection.stream().bytes_written();
+    const std::size_t place = connection.place;
+    const std::unique_ptr<Connection> removed = std::move(connections_[place]);
+    if (place + 1 < connections_.size()) {
+        connections_[place] = std::move(connections_.back());
+        connections_[place]->place = place;
+    }
+    connections_.pop_back();
+    tidy_soon();
+    if (drained_ && connections_.empty()) drained_();
+}
+
+}  // namespace yodel

@@ -1,0 +1,258 @@
+#include "app/server/faults.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+namespace yodel {
+
+using bufio::Stream;
+
+namespace {
+
+// Bytes of replies sent at once, and how much is done in one call, so that a peer that takes
+// everything as fast as it comes does not keep the loop from the others.
+constexpr std::size_t piece = 64 * 1024;
+constexpr int pieces_a_call = 4;
+constexpr int messages_a_call = 4096;
+
+// A reply, and where in it the payload is.
+struct Reply {
+    std::string bytes;
+    std::size_t payload = 0;
+    std::size_t payload_size = 0;
+    std::size_t used = 0;  // bytes received, that it answers
+};
+
+class FaultyEcho final : public Echo {
+public:
+    FaultyEcho(ev::Loop& loop, const Faults& faults, const Framing& framing, EchoLimits limits,
+               std::uint64_t connection)
+        : loop_(loop),
+          faults_(faults),
+          framing_(framing),
+          limits_(limits),
+          decoder_(framing, most()),
+          fates_(faults, connection) {}
+
+    void greet(Stream& stream) override {
+        stream.hold(faults_.no_read);
+        if (faults_.stall_handshake) return;
+        if (framing_.kind == Framing::Kind::caret) stream.write(caret_greeting);
+        stream.write(faults_.banner);
+        if (faults_.half_close) stream.finish();
+    }
+
+    std::optional<ev::Time> answer(Stream& stream) override {
+        if (faults_.stall_handshake) {
+            stream.consume(stream.received().size());
+            return std::nullopt;
+        }
+        const bool more = take_some(stream);
+        send(stream);
+        leave_when_due(stream);
+        if (more && may_take()) return ev::Time{};
+        if (held_.empty() || stream.pending() > 0) return std::nullopt;
+        return held_.front().due;
+    }
+
+    bool holds() const override { return !held_.empty(); }
+
+private:
+    struct Held {
+        std::size_t memory() const { return sizeof *this + bytes.size(); }
+
+        std::string bytes;
+        std::size_t sent;
+        ev::Time due;
+    };
+
+    // The longest message, which is held whole.
+    std::size_t most() const {
+        const bool prefixed = framing_.kind == Framing::Kind::prefixed;
+        return prefixed ? limits_.message : std::min(limits_.message, limits_.buffer);
+    }
+    bool may_take() const { return !end_ && !all_taken() && held_bytes_ < limits_.buffer; }
+    bool all_taken() const {
+        return taken_ >= std::min(faults_.close_after.value_or(UINT64_MAX),
+                                  faults_.reset_after.value_or(UINT64_MAX));
+    }
+
+    bool take_some(Stream& stream);
+    bool take(Stream& stream);
+    std::optional<Reply> next_reply(std::string_view bytes, bool last);
+    std::optional<Reply> next_caret(std::string_view bytes, bool last);
+    void refuse();
+    void hold(Reply reply);
+    void send(Stream& stream);
+    std::string next_piece();
+    void leave_when_due(Stream& stream);
+
+    ev::Loop& loop_;
+    const Faults& faults_;
+    const Framing& framing_;
+    EchoLimits limits_;
+    Decoder decoder_;
+    Fates fates_;
+    std::size_t searched_ = 0;    // of `caret`: so many bytes at the front hold no end
+    std::uint64_t taken_ = 0;     // messages
+    std::deque<Held> held_;       // in the order of sending; the deadlines never decrease
+    std::size_t held_bytes_ = 0;  // of memory for these
+};
+
+// Returns true if it stopped although there may be another whole message. A message that is not
+// whole needs more input, however little there is room for.
+bool FaultyEcho::take_some(Stream& stream) {
+    for (int i = 0; i < messages_a_call && may_take(); ++i) {
+        if (take(stream)) continue;
+        stream.need_input(stream.received().size() + 1);
+        return false;
+    }
+    stream.need_input(0);
+    return true;
+}
+
+// Returns false if there is no whole message left.
+bool FaultyEcho::take(Stream& stream) {
+    const std::string_view bytes = stream.received();
+    if (framing_.kind == Framing::Kind::caret)
+        stream.consume(std::min(bytes.find('^'), bytes.size()));
+    std::optional<Reply> reply = next_reply(stream.received(), stream.input_ended());
+    if (!reply) return false;
+    stream.consume(reply->used);
+    ++taken_;
+    hold(std::move(*reply));
+    return true;
+}
+
+// `last`: nothing follows. What is left counts as a message, unless a length says that it is
+// not.
+std::optional<Reply> FaultyEcho::next_reply(std::string_view bytes, bool last) {
+    if (framing_.kind == Framing::Kind::caret) return next_caret(bytes, last);
+    const Decoder::Cut cut = decoder_.next(bytes);
+    if (cut.kind == Decoder::Cut::Kind::error) refuse();
+    if (cut.kind == Decoder::Cut::Kind::message)
+        return Reply{std::string(bytes.substr(0, cut.used)),
+                     static_cast<std::size_t>(cut.payload.data() - bytes.data()),
+                     cut.payload.size(), cut.used};
+    if (end_ || !last || bytes.empty()) return std::nullopt;
+    if (framing_.kind == Framing::Kind::prefixed) {
+        end_ = cut_message(framing_, bytes);
+        return std::nullopt;
+    }
+    return Reply{std::string(bytes), 0, bytes.size(), bytes.size()};
+}
+
+// The bytes are none, or begin with a caret.
+std::optional<Reply> FaultyEcho::next_caret(std::string_view bytes, bool last) {
+    const std::size_t end = std::min(bytes.find('$', searched_), bytes.size());
+    const std::size_t used = std::min(end + 1, bytes.size());
+    searched_ = end == used ? end : 0;
+    if (end > most() + 1) refuse();
+    if (end_ || bytes.empty() || (end == used && !last)) return std::nullopt;
+    std::string reply = caret_reply(bytes.substr(1, end - 1));
+    const std::size_t size = reply.size();
+    return Reply{std::move(reply), 0, size, used};
+}
+
+void FaultyEcho::refuse() {
+    const char* const name = limits_.buffer < limits_.message ? "buffer" : "frame";
+    end_ = {bufio::Reason::limit, "a message is over the limit of " + std::to_string(most()) +
+                                      " (--max-" + name + ")"};
+}
+
+void FaultyEcho::hold(Reply reply) {
+    const Fates::Fate fate = fates_.next();
+    if (fate.drop) return;
+    if (fate.corrupt)
+        corrupt(reply.bytes.data() + reply.payload, reply.payload_size, fate.place,
+                framing_.delimiter);
+    const ev::Time earliest = held_.empty() ? ev::Time{} : held_.back().due;
+    const ev::Time due = std::max(earliest, loop_.after(fate.delay));
+    for (int copies = fate.dup ? 2 : 1; copies > 0; --copies) {
+        held_.push_back({reply.bytes, 0, due});
+        held_bytes_ += held_.back().memory();
+    }
+}
+
+// A piece waits until the system has taken the one before, or chunks would go as one.
+void FaultyEcho::send(Stream& stream) {
+    const int pieces = faults_.chunk > 0 ? 1 : pieces_a_call;
+    for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
+}
+
+// Takes what is due from the front: of one message where there are chunks, else of as many as a
+// piece holds.
+std::string FaultyEcho::next_piece() {
+    const std::size_t size =
+        std::min(faults_.chunk > 0 ? faults_.chunk : piece, limits_.buffer);
+    std::string due;
+    while (due.size() < size && !held_.empty() && held_.front().due <= loop_.now()) {
+        if (faults_.chunk > 0 && !due.empty()) break;
+        Held& first = held_.front();
+        const std::string_view part =
+            std::string_view(first.bytes).substr(first.sent, size - due.size());
+        due += part;
+        first.sent += part.size();
+        if (first.sent < first.bytes.size()) break;
+        held_bytes_ -= first.memory();
+        held_.pop_front();
+    }
+    return due;
+}
+
+void FaultyEcho::leave_when_due(Stream& stream) {
+    if (!all_taken() || holds() || stream.pending() > 0 || !stream.open()) return;
+    if (faults_.reset_after) return stream.abort();
+    end_ = {bufio::Reason::aborted, "closed after " + std::to_string(taken_) + " messages"};
+}
+
+}  // namespace
+
+bool Faults::any() const {
+    return delay > ev::Duration::zero() || jitter > ev::Duration::zero() || drop > 0 ||
+           corrupt > 0 || dup > 0 || chunk > 0 || close_after || reset_after || half_close ||
+           no_read || stall_handshake || !banner.empty();
+}
+
+// Every message takes as many numbers, so that its fate does not depend on those of others.
+Fates::Fate Fates::next() {
+    Fate fate{};
+    fate.drop = fraction() < faults_.drop;
+    fate.dup = fraction() < faults_.dup;
+    fate.corrupt = fraction() < faults_.corrupt;
+    fate.place = number();
+    const double deviation = 2 * fraction() - 1;
+    fate.delay =
+        faults_.delay + std::chrono::duration_cast<ev::Duration>(faults_.jitter * deviation);
+    return fate;
+}
+
+// SplitMix64: the same numbers with every standard library, in eight bytes of state.
+std::uint64_t Fates::number() {
+    std::uint64_t mixed = state_ += 0x9e3779b97f4a7c15;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+    return mixed ^ (mixed >> 31);
+}
+
+double Fates::fraction() { return static_cast<double>(number() >> 11) * 0x1p-53; }
+
+void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved) {
+    if (size == 0) return;
+    char& byte = payload[place % size];
+    for (unsigned bit = 0; bit < 8; ++bit) {
+        const char turned = static_cast<char>(byte ^ (1 << ((place >> 32) + bit) % 8));
+        if (reserved.find(turned) != std::string_view::npos) continue;
+        byte = turned;
+        return;
+    }
+}
+
+std::unique_ptr<Echo> make_faulty_echo(ev::Loop& loop, const Faults& faults,
+                                       const Framing& framing, EchoLimits limits,
+                                       std::uint64_t connection) {
+    return std::make_unique<FaultyEcho>(loop, faults, framing, limits, connection);
+}
+
+}  // namespace yodel

@@ -1,0 +1,68 @@
+// What an echo server does wrong on demand: the peer that tests other people's clients.
+//
+// The faults act on whole messages where there is a framing, on what one read brings where
+// there is none. The fate of a message depends on the seed, on the number of its connection and
+// on its own number there, and on nothing else: the same run meets the same faults.
+#pragma once
+
+#include "app/server/echo.hpp"
+#include "ev/loop.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+struct Faults {
+    ev::Duration delay{};   // every message is held back for so long,
+    ev::Duration jitter{};  // give or take at most so much; never out of order
+    double drop = 0;        // the chance that a message is swallowed; 0 to 1
+    double corrupt = 0;     // of one bit of its payload to be turned over
+    double dup = 0;         // of coming back twice
+    std::size_t chunk = 0;  // bytes sent at once, in a turn of their own; 0: any number
+    std::optional<std::uint64_t> close_after;  // so many messages, in order
+    std::optional<std::uint64_t> reset_after;  // the same, by a reset
+    bool half_close = false;                   // sends nothing, and says so at once
+    bool no_read = false;
+    bool stall_handshake = false;  // TLS is never answered
+    std::string banner;            // sent first
+    std::uint64_t seed = 1;
+
+    bool any() const;
+};
+
+// The fates of the messages of a connection, one after the other.
+class Fates {
+public:
+    Fates(const Faults& faults, std::uint64_t connection)
+        : faults_(faults), state_(faults.seed * 0xd1342543de82ef95 + connection) {}
+
+    struct Fate {
+        bool drop;
+        bool dup;
+        bool corrupt;
+        std::uint64_t place;  // of the corruption, to be reduced to what there is
+        ev::Duration delay;
+    };
+    Fate next();
+
+private:
+    std::uint64_t number();
+    double fraction();  // from 0 up to, not including, 1
+
+    const Faults& faults_;
+    std::uint64_t state_;
+};
+
+// Turns one bit of the payload over, never into one of the bytes that would end the message.
+void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved);
+
+// The faults and the framing outlive the echo.
+std::unique_ptr<Echo> make_faulty_echo(ev::Loop& loop, const Faults& faults,
+                                       const Framing& framing, EchoLimits limits,
+                                       std::uint64_t connection);
+
+}  // namespace yodel

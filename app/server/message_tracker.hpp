@@ -1,0 +1,53 @@
+// Follows the messages in the bytes of a connection without keeping them: for logs, and for
+// time limits on a message.
+#pragma once
+
+#include "app/protocol/framing.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+// Pure: it is given every byte once, in order, in pieces of any size, and takes linear time.
+// `raw` has no messages, and bytes outside of the marks of `caret` belong to none.
+class MessageTracker {
+public:
+    // Of each message so many bytes are kept to be shown.
+    MessageTracker(const Framing& framing, std::size_t head) : framing_(framing), most_(head) {}
+
+    struct Message {
+        std::size_t size;       // of the payload, in bytes
+        std::string_view head;  // its first bytes, valid until the next call
+    };
+    // The next message that ends in `bytes`, which are consumed from the front up to there;
+    // none when all of them are consumed.
+    std::optional<Message> next(std::string_view& bytes);
+
+    bool inside() const { return inside_; }         // a message has begun and is not whole
+    std::size_t size() const { return size_; }      // its payload so far, in bytes
+    std::uint64_t begun() const { return begun_; }  // messages so far, this one included
+
+private:
+    void begin();
+    void add(std::string_view payload);
+    Message finish();
+    std::optional<Message> next_delimited(std::string_view& bytes);
+    std::optional<Message> next_prefixed(std::string_view& bytes);
+    std::optional<Message> next_caret(std::string_view& bytes);
+
+    const Framing& framing_;
+    std::size_t most_;
+    bool inside_ = false;
+    std::size_t size_ = 0;
+    std::uint64_t begun_ = 0;
+    std::string head_;
+    std::string prefix_;    // of `prefixed`: the bytes of the length, so far
+    char last_ = '\0';      // of `delimited`: the byte before the next one
+    std::size_t left_ = 0;  // of `prefixed`, behind the length: bytes still to come
+};
+
+}  // namespace yodel

@@ -1,0 +1,33 @@
+#include "app/stats/tally.hpp"
+
+#include "app/text/units.hpp"
+
+namespace yodel {
+
+void Tally::answered(bool right, bool was_late, std::optional<ev::Duration> round_trip) {
+    if (was_late) {
+        --lost;
+        ++late;
+    }
+    std::uint64_t& count = right ? echoed : bad;
+    ++count;
+    if (round_trip) round_trips.record(*round_trip);
+}
+
+std::string Tally::counts() const {
+    return std::to_string(sent) + " sent, " + std::to_string(echoed) + " echoed, " +
+           std::to_string(bad) + " bad, " + std::to_string(lost) + " lost";
+}
+
+std::string Tally::summary() const {
+    std::string text = counts();
+    if (late > 0) text += ", " + std::to_string(late) + " late";
+    if (unsolicited > 0) text += ", " + std::to_string(unsolicited) + " unasked";
+    if (round_trips.count() == 0) return text;
+    text += "; rtt min/p50/p95/p99/max " + milliseconds_text(round_trips.min());
+    for (const double percent : {50.0, 95.0, 99.0})
+        text += "/" + milliseconds_text(round_trips.percentile(percent));
+    return text + "/" + milliseconds_text(round_trips.max()) + " ms";
+}
+
+}  // namespace yodel

@@ -1,0 +1,29 @@
+// The number of messages by their outcome, and the times of their round trips.
+#pragma once
+
+#include "app/stats/histogram.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace yodel {
+
+struct Tally {
+    std::uint64_t sent = 0;
+    std::uint64_t echoed = 0;
+    std::uint64_t bad = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t late = 0;  // of those echoed or bad: after the reply timeout
+    std::uint64_t unsolicited = 0;
+    Histogram round_trips;
+
+    // Counts a reply; one that is late corrects the count of the lost.
+    void answered(bool right, bool was_late, std::optional<ev::Duration> round_trip);
+
+    std::string counts() const;  // "120 sent, 120 echoed, 0 bad, 0 lost"
+    // "120 sent, 120 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 0.08/…/3.1 ms"
+    std::string summary() const;
+};
+
+}  // namespace yodel

@@ -1,0 +1,88 @@
+#include "app/text/diagnostics.hpp"
+
+#include "app/text/json.hpp"
+#include "ui/text.hpp"
+
+#include <unistd.h>
+
+namespace yodel {
+
+namespace {
+
+constexpr std::size_t most_waiting = 64 * 1024;
+
+constexpr ev::Duration last_wait = std::chrono::milliseconds(300);
+
+}  // namespace
+
+void Diagnostics::remark(const std::string& text) { line(remark_line(text)); }
+
+void Diagnostics::line(std::string_view text) {
+    output_.flush();
+    drop_if_failed();
+    report_left_out();
+    const bool fits = output_.pending() == 0 || output_.pending() + text.size() < most_waiting;
+    if (left_out_ > 0 || !fits) {
+        ++left_out_;
+        return;
+    }
+    output_.append_line(text);
+    output_.flush();
+    drop_if_failed();
+}
+
+void Diagnostics::show(std::string_view text) {
+    output_.flush();
+    drop_if_failed();
+    if (output_.pending() == 0) output_.write(text);
+    drop_if_failed();
+}
+
+void Diagnostics::attach(ev::Loop& loop) {
+    output_.attach(loop, [this] {
+        drop_if_failed();
+        report_left_out();
+        output_.flush();
+    });
+}
+
+void Diagnostics::drain(ev::Duration longest) {
+    output_.drain(longest);
+    drop_if_failed();
+    report_left_out();
+    output_.flush();
+}
+
+std::string Diagnostics::remark_line(const std::string& text) const {
+    if (form_ == Form::json) return JsonObject().text("text", text).str();
+    return std::string(program_) + ": " + ui::printable(text);
+}
+
+// A line that standard error refuses is gone: there is no other place to report it. The next
+// one is tried again, for a full disk may have room by then.
+void Diagnostics::drop_if_failed() {
+    if (output_.error() != 0) output_.clear();
+}
+
+// In the place of the lines that are missing, and so only after all that came before them.
+void Diagnostics::report_left_out() {
+    if (left_out_ == 0 || output_.pending() > 0) return;
+    output_.append_line(remark_line(std::to_string(left_out_) +
+                                    (left_out_ == 1 ? " line was" : " lines were") +
+                                    " not written: standard error was not read"));
+    left_out_ = 0;
+}
+
+Diagnostics& diagnostics() {
+    static Diagnostics only(STDERR_FILENO, "yodel");
+    return only;
+}
+
+void complain(const char* program, const std::string& text) {
+    diagnostics().set_program(program);
+    diagnostics().remark(text);
+}
+
+void finish_diagnostics() { diagnostics().drain(last_wait); }
+
+}  // namespace yodel

@@ -1,0 +1,71 @@
+// Standard error, written in whole lines that block nothing: a line for which there is no room,
+// because nobody reads, waits; above 64 KiB lines are left out and counted, and the count is
+// written in their place as soon as there is room again.
+//
+// All of it belongs to the main thread.
+#pragma once
+
+#include "app/text/output.hpp"
+#include "ev/loop.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+class Diagnostics {
+public:
+    // How a remark is written: "program: text", or as the object {"text":"text"}.
+    enum class Form { text, json };
+
+    // The descriptor outlives this object, and so does the program's name.
+    Diagnostics(int fd, const char* program) : program_(program), output_(fd) {}
+
+    void set_program(const char* program) { program_ = program; }
+    void set_form(Form form) { form_ = form; }
+    Form form() const { return form_; }
+
+    // Writes one remark. The text may hold any bytes: it is made printable first.
+    void remark(const std::string& text);
+    // Writes a line as it is, and a newline.
+    void line(std::string_view text);
+    // Shows a passing state on a terminal: not counted, and left out while anything waits.
+    void show(std::string_view text);
+
+    void attach(ev::Loop& loop);
+    void detach() { output_.detach(); }
+    // Waits at most so long for the reader to take what waits.
+    void drain(ev::Duration longest);
+
+private:
+    std::string remark_line(const std::string& text) const;
+    void drop_if_failed();
+    void report_left_out();
+
+    const char* program_;
+    Form form_ = Form::text;
+    std::uint64_t left_out_ = 0;  // lines since the last one that found room
+    Output output_;
+};
+
+// Those of this process, on standard error. The first call opens it, and so it comes after
+// fill_standard_descriptors().
+Diagnostics& diagnostics();
+
+// While it lives, lines that wait are written from the loop, which outlives it.
+class DiagnosticsOnLoop {
+public:
+    explicit DiagnosticsOnLoop(ev::Loop& loop) { diagnostics().attach(loop); }
+    ~DiagnosticsOnLoop() { diagnostics().detach(); }
+    DiagnosticsOnLoop(const DiagnosticsOnLoop&) = delete;
+    DiagnosticsOnLoop& operator=(const DiagnosticsOnLoop&) = delete;
+};
+
+// Writes "program: text" to standard error, made printable, as one line.
+void complain(const char* program, const std::string& text);
+
+// The last call before the program ends: standard error gets a moment to take what waits.
+void finish_diagnostics();
+
+}  // namespace yodel

@@ -1,0 +1,43 @@
+#include "app/text/escapes.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace yodel {
+
+namespace {
+
+// One escape behind its backslash, which is cut off the text.
+std::optional<char> take_escape(std::string_view& text) {
+    static constexpr std::string_view letters = "nrt0\\", meanings{"\n\r\t\0\\", 5};
+    const std::size_t known = text.empty() ? letters.npos : letters.find(text[0]);
+    if (known != letters.npos) {
+        text.remove_prefix(1);
+        return meanings[known];
+    }
+    if (text.size() < 3 || text[0] != 'x') return std::nullopt;
+    unsigned byte = 0;
+    const char* const end = text.data() + 3;
+    if (std::from_chars(end - 2, end, byte, 16).ptr != end) return std::nullopt;
+    text.remove_prefix(3);
+    return static_cast<char>(byte);
+}
+
+}  // namespace
+
+std::optional<std::string> unescaped(std::string_view text) {
+    std::string plain;
+    while (!text.empty()) {
+        const std::size_t mark = std::min(text.find('\\'), text.size());
+        plain += text.substr(0, mark);
+        text.remove_prefix(mark);
+        if (text.empty()) break;
+        text.remove_prefix(1);
+        const std::optional<char> byte = take_escape(text);
+        if (!byte) return std::nullopt;
+        plain += *byte;
+    }
+    return plain;
+}
+
+}  // namespace yodel

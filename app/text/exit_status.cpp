@@ -1,0 +1,55 @@
+#include "app/text/exit_status.hpp"
+
+namespace yodel {
+
+using bufio::Reason;
+
+int exit_status(const bufio::End& end) {
+    switch (end.reason) {
+    case Reason::none:
+    case Reason::clean:
+    case Reason::aborted: return all_well;
+    case Reason::lookup: return lookup_failed;
+    case Reason::connect: return connect_failed;
+    case Reason::output: return output_failed;
+    case Reason::timeout: return timed_out;
+    case Reason::tls:
+    case Reason::cut_handshake: return handshake_failed;
+    case Reason::send: return send_failed;
+    case Reason::receive:
+    case Reason::truncated:
+    case Reason::closed_early:
+    case Reason::limit: return receive_failed;
+    case Reason::own_certificate: return own_certificate_unusable;
+    case Reason::certificate: return certificate_refused;
+    case Reason::trust: return trust_unusable;
+    case Reason::pin: return pin_differs;
+    }
+    return reply_wrong_or_lost;
+}
+
+namespace {
+
+// Trusting its authority helps where nothing else is wrong. An owner of a server that does not
+// send its intermediate should mend that, rather than have each client trust more.
+std::string ways_to_accept(const bufio::TlsFacts& tls) {
+    std::string text;
+    if (tls.incomplete) text += "; an intermediate is for the server to send";
+    text += "; to accept it: ";
+    if (tls.untrusted && tls.faults == 1) text += "--cacert FILE, ";
+    return text + "--pinnedpubkey " + tls.pin + ", or -k";
+}
+
+}  // namespace
+
+std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
+    switch (end.reason) {
+    case Reason::certificate: return tls ? end.text + ways_to_accept(*tls) : end.text;
+    case Reason::own_certificate:
+        return tls && !tls->subject.empty() ? end.text + "; --cert FILE and --key FILE name it"
+                                            : end.text;
+    default: return end.text;
+    }
+}
+
+}  // namespace yodel

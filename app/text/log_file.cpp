@@ -1,0 +1,86 @@
+#include "app/text/log_file.hpp"
+
+#include "app/text/exit_status.hpp"
+#include "bufio/fd.hpp"
+#include "ui/text.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <system_error>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+// Bytes handed over at once, and the most that may wait for a reader.
+constexpr std::size_t batch = 16 * 1024;
+constexpr std::size_t most_waiting = 1024 * 1024;
+
+constexpr ev::Duration last_wait = std::chrono::milliseconds(200);
+
+std::string timestamp() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto count = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+    const auto seconds = static_cast<std::time_t>(count / 1'000'000);
+    std::tm parts{};
+    ::localtime_r(&seconds, &parts);
+    char text[32];
+    const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+    std::snprintf(text + size, sizeof text - size, ".%06d",
+                  static_cast<int>(count % 1'000'000));
+    return text;
+}
+
+// Without O_NONBLOCK, a pipe would be waited for until somebody reads it.
+bufio::Fd open_log(const std::string& path) {
+    bufio::Fd file(::open(
+        path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666));
+    if (file) return file;
+    const int code = errno;
+    struct stat status {};
+    const bool pipe = ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+    if (pipe && code == ENXIO)
+        throw OutputError("cannot write the log " + path + ": nobody reads this pipe", code);
+    throw OutputError("cannot write the log " + path, code);
+}
+
+}  // namespace
+
+LogFile::LogFile(const std::string& path) : path_(path), output_(open_log(path)) {}
+
+void LogFile::add(char sign, std::string_view bytes) {
+    if (!trouble_.empty()) return;
+    output_.append_line(timestamp() + ' ' + sign + ' ' + ui::printable(bytes));
+    if (output_.pending() >= batch) flush();
+}
+
+bool LogFile::flush() {
+    output_.flush();
+    check();
+    return trouble_.empty();
+}
+
+bool LogFile::finish() {
+    if (trouble_.empty()) output_.drain(last_wait);
+    check();
+    if (output_.pending() > 0) fail("not all was written, because it is not read");
+    return trouble_.empty();
+}
+
+void LogFile::check() {
+    if (output_.error() != 0) fail(std::generic_category().message(output_.error()));
+    if (output_.pending() > most_waiting) fail("it is not read");
+}
+
+void LogFile::fail(const std::string& why) {
+    trouble_ = "cannot write the log " + path_ + ": " + why;
+    output_.clear();
+}
+
+}  // namespace yodel

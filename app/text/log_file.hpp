@@ -1,0 +1,43 @@
+// A file in which every message is noted with the wall clock's time:
+//
+//     2026-11-21 12:04:31.208113 > hello
+//
+// `>` was sent, `<` received, and `-` is a remark. What is not plain text is made visible.
+//
+// The file may be a pipe or a terminal: it never blocks. Up to 1 MiB waits for a reader. Where
+// more would have to wait, or a write fails, the log has failed: trouble() says why, and
+// nothing more is written.
+#pragma once
+
+#include "app/text/output.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+class LogFile {
+public:
+    // Appends to the file. Throws OutputError, for a pipe that nobody reads too.
+    explicit LogFile(const std::string& path);
+
+    void add(char sign, std::string_view bytes);
+    // Hands over what is still kept back, as far as the reader takes it. False: the log has
+    // failed.
+    bool flush();
+    // Writes what is left, and gives a slow reader a moment. To be called before the exit
+    // status is stated anywhere. False: the log has failed.
+    bool finish();
+    // One clause with the file's name; empty while all is well.
+    const std::string& trouble() const { return trouble_; }
+
+private:
+    void check();
+    void fail(const std::string& why);
+
+    std::string path_;
+    std::string trouble_;
+    Output output_;
+};
+
+}  // namespace yodel

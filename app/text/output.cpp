@@ -1,0 +1,120 @@
+#include "app/text/output.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
+
+// Opens what the descriptor stands for a second time, with flags of its own.
+bufio::Fd reopen(int fd) {
+    constexpr int flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+    bufio::Fd own(::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), flags));
+    const char* const terminal = own ? nullptr : ::ttyname(fd);
+    if (terminal) own.reset(::open(terminal, flags));
+    return own;
+}
+
+}  // namespace
+
+Output::Output(int fd) : fd_(fd), piece_(PIPE_BUF) {
+    struct stat status {};
+    ::fstat(fd, &status);
+    const bool terminal = ::isatty(fd) == 1;
+    const bool device = S_ISCHR(status.st_mode) && !terminal;  // /dev/null and its like
+    if (S_ISREG(status.st_mode) || device) piece_ = any_size;
+    socket_ = S_ISSOCK(status.st_mode);
+    if (S_ISFIFO(status.st_mode) || terminal) own_ = reopen(fd);
+    if (own_) fd_ = own_.get();
+    if (own_ || socket_) piece_ = any_size;
+}
+
+Output::Output(bufio::Fd file) : own_(std::move(file)), fd_(own_.get()), piece_(any_size) {}
+
+void Output::attach(ev::Loop& loop, std::function<void()> changed) {
+    changed_ = std::move(changed);
+    watch_ = ev::Watch(loop, fd_, ev::none, [this](ev::Events) {
+        blocked_ = false;
+        write_some();
+        if (changed_) changed_();
+    });
+    if (!done()) watch_.want(ev::writable);
+}
+
+void Output::detach() {
+    watch_ = {};
+    changed_ = nullptr;
+    blocked_ = false;
+}
+
+void Output::append_line(std::string_view text) {
+    char* const room = buffer_.reserve(text.size() + 1);
+    *std::copy(text.begin(), text.end(), room) = '\n';
+    buffer_.commit(text.size() + 1);
+}
+
+void Output::write(std::string_view bytes) {
+    if (buffer_.empty() && writes_at_once() && error_ == 0) {
+        const ssize_t count = write_piece(bytes);
+        if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    append(bytes);
+    if (!bytes.empty()) flush();
+}
+
+bool Output::writes_at_once() const { return piece_ == any_size && !blocked_; }
+
+void Output::flush() {
+    if (done()) return;
+    if (writes_at_once()) return write_some();
+    if (watch_) watch_.want(ev::writable);
+}
+
+void Output::drain(ev::Duration longest) {
+    detach();
+    flush();
+    if (done()) return;
+    ev::Loop loop(ev::Clock::now, "poll");  // whatever the environment names
+    ev::Timer limit(loop, [&loop] { loop.stop(); });
+    limit.start(longest);
+    attach(loop, [this, &loop] {
+        if (done()) loop.stop();
+    });
+    loop.run();
+    detach();
+}
+
+void Output::clear() {
+    buffer_.consume(buffer_.size());
+    error_ = 0;
+}
+
+void Output::write_some() {
+    do {
+        const ssize_t count = write_piece(buffer_.view().substr(0, piece_));
+        if (count >= 0) buffer_.consume(static_cast<std::size_t>(count));
+        blocked_ = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+        if (count < 0 && !blocked_ && errno != EINTR) error_ = errno;
+    } while (!blocked_ && !done() && piece_ == any_size);
+    if (!watch_) blocked_ = false;  // nobody would say when there is room: the next call tries
+    if (watch_) watch_.want(done() ? ev::none : ev::writable);
+}
+
+ssize_t Output::write_piece(std::string_view bytes) const {
+    if (socket_) return ::send(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return ::write(fd_, bytes.data(), bytes.size());
+}
+
+}  // namespace yodel

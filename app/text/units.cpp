@@ -1,0 +1,131 @@
+#include "app/text/units.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <limits>
+
+namespace yodel {
+
+namespace {
+
+template <class Number>
+std::optional<Number> parse_all(std::string_view text) {
+    Number number{};
+    const char* const end = text.data() + text.size();
+    const auto [stop, code] = std::from_chars(text.data(), end, number);
+    if (code != std::errc() || stop != end) return std::nullopt;
+    return number;
+}
+
+// By strtod: std::from_chars would bring in libm, which takes a fifteenth of a start to load.
+std::optional<double> parse_fraction(const std::string& text) {
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    const bool strange = text.find_first_not_of("0123456789.e-") != text.npos;
+    if (text.empty() || *end != '\0' || strange || text.starts_with('-')) return std::nullopt;
+    return number;
+}
+
+double seconds(ev::Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+}
+
+struct Unit {
+    std::string_view suffix;
+    double factor;
+};
+
+// The factor of the unit that the text ends in, which is cut off; 1 without one.
+template <std::size_t count>
+double take_unit(std::string_view& text, const Unit (&units)[count]) {
+    for (const Unit& unit : units) {
+        if (!text.ends_with(unit.suffix)) continue;
+        text.remove_suffix(unit.suffix.size());
+        return unit.factor;
+    }
+    return 1;
+}
+
+}  // namespace
+
+std::optional<ev::Duration> parse_duration(std::string_view text) {
+    // In nanoseconds: whole numbers, so that a number times its unit is exact.
+    static constexpr Unit units[] = {
+        {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
+    const bool bare = text.find_first_of("smh") == text.npos;
+    const double factor = bare ? 1e9 : take_unit(text, units);
+    const auto number = parse_fraction(std::string(text));
+    // A century, which is as good as for ever, is still far below the limit of a Duration.
+    const double longest = 100 * 365.25 * 86400e9;
+    if (!number || *number * factor > longest) return std::nullopt;
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(*number * factor + 0.5));
+}
+
+std::optional<double> parse_chance(std::string_view text) {
+    static constexpr Unit units[] = {{"%", 100}};
+    const double divisor = take_unit(text, units);
+    const auto number = parse_fraction(std::string(text));
+    if (!number || *number / divisor > 1) return std::nullopt;
+    return *number / divisor;
+}
+
+std::optional<std::size_t> parse_size(std::string_view text) {
+    static constexpr Unit units[] = {{"k", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}};
+    const auto factor = static_cast<std::size_t>(take_unit(text, units));
+    const auto number = parse_all<std::size_t>(text);
+    if (!number || *number > std::numeric_limits<std::size_t>::max() / 3 / factor)
+        return std::nullopt;
+    return *number * factor;
+}
+
+std::optional<unsigned> parse_number(std::string_view text, unsigned least, unsigned most) {
+    const auto number = parse_all<unsigned>(text);
+    if (!number || *number < least || *number > most) return std::nullopt;
+    return number;
+}
+
+std::string clock_text(std::chrono::system_clock::time_point at) {
+    const auto count =
+        std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
+    const auto whole = static_cast<std::time_t>(count / 1000);
+    std::tm parts{};
+    ::localtime_r(&whole, &parts);
+    return format("%02d:%02d:%02d.%03d", parts.tm_hour, parts.tm_min, parts.tm_sec,
+                  static_cast<int>(count % 1000));
+}
+
+std::string date_text(std::chrono::system_clock::time_point at) {
+    const auto count =
+        std::chrono::duration_cast<std::chrono::seconds>(at.time_since_epoch()).count();
+    const auto whole = static_cast<std::time_t>(count);
+    std::tm parts{};
+    ::localtime_r(&whole, &parts);
+    return format("%04d-%02d-%02d ", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday) +
+           clock_text(at);
+}
+
+std::string timestamp_text(std::chrono::system_clock::time_point at) {
+    const auto count =
+        std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
+    const auto whole = static_cast<std::time_t>(count / 1'000'000);
+    std::tm parts{};
+    ::gmtime_r(&whole, &parts);
+    return format("%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", parts.tm_year + 1900, parts.tm_mon + 1,
+                  parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                  static_cast<int>(count % 1'000'000));
+}
+
+std::string duration_text(ev::Duration duration) {
+    const double count = seconds(duration);
+    if (count < 0.9995) return format("%.3g", count * 1000) + "ms";
+    return format(count < 1000 ? "%.4g" : "%.0f", count) + "s";
+}
+
+std::string milliseconds_text(ev::Duration duration) {
+    const double count = seconds(duration) * 1000;
+    return format(count < 1 ? "%.2f" : count < 10 ? "%.1f" : "%.0f", count);
+}
+
+}  // namespace yodel

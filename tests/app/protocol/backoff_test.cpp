@@ -1,0 +1,34 @@
+#include "app/protocol/backoff.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+TEST_CASE("waits double up to half a minute, each cut short by at most half") {
+    Backoff backoff(500ms, 1);
+    for (const ev::Duration whole :
+         {500ms, 1000ms, 2000ms, 4000ms, 8000ms, 16000ms, 30000ms, 30000ms}) {
+        const ev::Duration wait = backoff.next();
+        CHECK(wait >= whole / 2);
+        CHECK(wait <= whole);
+    }
+    CHECK(backoff.count() == 8);
+    backoff.reset();
+    CHECK(backoff.count() == 0);
+    CHECK(backoff.next() <= 500ms);
+}
+
+TEST_CASE("a first wait above the longest stays, and none is none") {
+    Backoff patient(60s, 1);
+    patient.next();
+    CHECK(patient.next() >= 30s);
+    Backoff eager(0s, 1);
+    eager.next();
+    CHECK(eager.next() == 0s);
+}
+
+TEST_CASE("chance spreads those that began together") {
+    Backoff one(1s, 1);
+    Backoff other(1s, 2);
+    CHECK(one.next() != other.next());
+}

@@ -1,0 +1,134 @@
+#include "app/protocol/framing.hpp"
+#include "tests/support/catch.hpp"
+
+#include <vector>
+
+using namespace yodel;
+using namespace std::string_literals;
+using Kind = Decoder::Cut::Kind;
+
+namespace {
+
+constexpr std::size_t limit = 1000;  // of a message, in bytes
+
+std::string encoded(const Framing& framing, const std::vector<std::string>& messages) {
+    std::string bytes;
+    for (const std::string& message : messages) encode(framing, message, bytes);
+    return bytes;
+}
+
+// The messages in bytes that arrive in two parts.
+std::vector<std::string> decoded(const Framing& framing, const std::string& bytes,
+                                 std::size_t cut) {
+    Decoder decoder(framing, limit);
+    std::vector<std::string> messages;
+    std::string waiting;
+    for (const std::string& part : {bytes.substr(0, cut), bytes.substr(cut)}) {
+        waiting += part;
+        for (;;) {
+            const Decoder::Cut next = decoder.next(waiting);
+            REQUIRE((next.kind != Kind::error));
+            if (next.kind == Kind::incomplete) break;
+            messages.emplace_back(next.payload);
+            waiting.erase(0, next.used);
+        }
+    }
+    CHECK(waiting.empty());
+    return messages;
+}
+
+}  // namespace
+
+TEST_CASE("frames look as their protocols say") {
+    struct Case {
+        std::string framing;
+        std::string bytes;
+    };
+    const Case each =
+        GENERATE(Case{"line", "hi\n"}, Case{"crlf", "hi\r\n"}, Case{"nul", "hi\0"s},
+                 Case{"len1", "\2hi"}, Case{"len2", "\0\2hi"s}, Case{"len4", "\0\0\0\2hi"s},
+                 Case{"len2le", "\2\0hi"s}, Case{"len4le", "\2\0\0\0hi"s},
+                 Case{"caret", "^hi$"}, Case{"raw", "hi"});
+    CHECK(encoded(*find_framing(each.framing), {"hi"}) == each.bytes);
+}
+
+TEST_CASE("messages are found however their bytes are cut") {
+    const std::string name =
+        GENERATE("line", "crlf", "nul", "len1", "len2", "len4", "len2le", "len4le");
+    const Framing& framing = *find_framing(name);
+    const std::vector<std::string> messages{"hello1", "", "hello2", "a\rb",
+                                            std::string(200, 'x')};
+    const std::string bytes = encoded(framing, messages);
+    for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+        CAPTURE(name, cut);
+        CHECK(decoded(framing, bytes, cut) == messages);
+    }
+}
+
+TEST_CASE("a message as long as the limit is taken, a longer one refused by both numbers") {
+    const std::string name =
+        GENERATE("line", "crlf", "nul", "len2", "len4", "len2le", "len4le");
+    const Framing& framing = *find_framing(name);
+    const std::string longest = encoded(framing, {std::string(limit, 'x')});
+    Decoder decoder(framing, limit);
+    CHECK((decoder.next(longest).kind == Kind::message));
+    const std::string longer = encoded(framing, {std::string(limit + 1, 'x')});
+    const Decoder::Cut cut = Decoder(framing, limit).next(longer);
+    CHECK((cut.kind == Kind::error));
+    CHECK(cut.error.find("1001") != std::string::npos);
+    CHECK(cut.error.find("1000") != std::string::npos);
+}
+
+TEST_CASE("a line that never ends is refused once it is over the limit") {
+    Decoder decoder(*find_framing("line"), limit);
+    std::string bytes;
+    Kind kind = Kind::incomplete;
+    while (kind == Kind::incomplete && bytes.size() < 2 * limit)
+        kind = decoder.next(bytes += 'x').kind;
+    CHECK((kind == Kind::error));
+    CHECK(bytes.size() == limit + 2);
+}
+
+// Were all of it searched each time, this would take minutes and end by the watchdog.
+TEST_CASE("a long line that comes byte by byte is searched once") {
+    const std::string line(3'000'000, 'x');
+    Decoder decoder(*find_framing("line"), line.size());
+    std::size_t size = 0;
+    while (size < line.size() &&
+           decoder.next(std::string_view(line).substr(0, size)).kind == Kind::incomplete)
+        ++size;
+    CHECK(size == line.size());
+    CHECK(decoder.next(line + '\n').payload == line);
+}
+
+TEST_CASE("a payload that the framing would cut is several pieces") {
+    CHECK(pieces(*find_framing("line"), "a\nb") == std::vector<std::string_view>{"a", "b"});
+    CHECK(pieces(*find_framing("crlf"), "a\nb") == std::vector<std::string_view>{"a\nb"});
+    CHECK(pieces(*find_framing("len4"), "a\nb") == std::vector<std::string_view>{"a\nb"});
+    CHECK(pieces(*find_framing("caret"), "a$b") == std::vector<std::string_view>{"a", "b"});
+    CHECK(pieces(*find_framing("line"), "") == std::vector<std::string_view>{""});
+}
+
+TEST_CASE("pieces are counted as they are cut, however many") {
+    const Framing& framing =
+        *find_framing(GENERATE("line", "crlf", "nul", "len4", "caret", "raw"));
+    std::string payload;
+    for (std::size_t size = 0; size < 1000; ++size) {
+        CHECK(count_pieces(framing, payload) == pieces(framing, payload).size());
+        payload.insert(size / 2, 1, "\n\0$\r\n"[size % 5]);
+        if (size == 600) payload.assign(size + 1, '\n');
+    }
+}
+
+TEST_CASE("a length prefix holds no more than it can count") {
+    CHECK(find_framing("len1")->longest() == 255);
+    CHECK(find_framing("len2le")->longest() == 65535);
+    CHECK(find_framing("len4")->longest() == 4294967295u);
+}
+
+TEST_CASE("the answer of caret is every byte plus one") {
+    CHECK(caret_reply("abc") == "bcd");
+    CHECK(caret_reply("\xff^") == std::string("\0_", 2));
+}
+
+TEST_CASE("there is no framing of another name") { CHECK_FALSE(find_framing("morse")); }

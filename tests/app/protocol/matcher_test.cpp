@@ -1,0 +1,290 @@
+// Which reply answers which message, as a table.  A script is a list of words:
+//
+//     >TEXT  a message is sent          <TEXT  bytes come; a comma ends a frame of `line`
+//     !      the oldest message is late ?      the first reply is no greeting
+//     .      the unmatched replies are resolved, as when a reply is overdue
+//     ~      the connection ends: all messages are lost
+
+#include "app/protocol/matcher.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace yodel;
+
+namespace {
+
+struct Describe {
+    std::string operator()(const ReplyMatcher::Answered& event) const {
+        const Reply& reply = event.reply;
+        const std::string late = event.message.late ? "late " : "";
+        const std::string verdict =
+            reply.right ? "right " : "wrong@" + std::to_string(reply.difference) + " ";
+        return late + verdict + std::string(event.message.payload) + "=" +
+               std::string(reply.payload) + ";";
+    }
+    std::string operator()(const ReplyMatcher::Echoed& event) const {
+        std::string all;
+        std::istringstream lines{std::string(event.batch.frames)};
+        for (std::string line; std::getline(lines, line);)
+            all += "right " + line + "=" + line + ";";
+        return all;
+    }
+    std::string operator()(const ReplyMatcher::Lost& event) const {
+        return "lost " + std::string(event.message.payload) + ";";
+    }
+    std::string operator()(const ReplyMatcher::Unsolicited& event) const {
+        return "unasked " + std::string(event.payload) + ";";
+    }
+    std::string operator()(const ReplyMatcher::Arrived&) const { return {}; }
+    std::string operator()(const ReplyMatcher::Refused& event) const {
+        return "refused " + event.end.text + ";";
+    }
+};
+
+// A matcher and the bytes that it has not yet taken.
+class Scene {
+public:
+    explicit Scene(const ReplyMatcher::Options& options) : matcher(options) {}
+
+    void send(const std::string& text) {
+        matcher.messages().queue(text);
+        const auto bytes = matcher.messages().flush(ev::Time{} + std::chrono::seconds(1));
+        written_ += bytes.size();
+        matcher.messages().record_written(written_, ev::Time{} + std::chrono::seconds(1));
+    }
+    void receive(const std::string& bytes) {
+        input_ += bytes;
+        std::string_view rest = input_;
+        while (const auto event = matcher.next(rest, ev::Time{} + std::chrono::seconds(2))) {
+            log += std::visit(Describe(), *event);
+            if (std::holds_alternative<ReplyMatcher::Refused>(*event)) break;
+        }
+        input_.erase(0, input_.size() - rest.size());
+    }
+    void drain() {
+        while (const auto event = matcher.next_resolved())
+            log += std::visit(Describe(), *event);
+    }
+    void perform(const std::string& word) {
+        std::string text = word.substr(1);
+        std::replace(text.begin(), text.end(), ',', '\n');
+        switch (word[0]) {
+        case '>': return send(text);
+        case '<': return receive(text);
+        case '!': log += "lost " + std::string(matcher.mark_late().payload) + ";"; break;
+        case '?': matcher.rule_out_greeting(); break;
+        case '.': matcher.resolve_unmatched(); break;
+        case '~': matcher.lose(false); break;
+        }
+        drain();
+    }
+
+    ReplyMatcher matcher;
+    std::string log;
+
+private:
+    std::string input_;
+    std::uint64_t written_ = 0;
+};
+
+struct Case {
+    const char* name;
+    const char* script;
+    const char* events;
+    const char* framing = "line";
+    Expect expect = Expect::echo;
+};
+
+const Case cases[] = {
+    {"an echo is right", ">a <a,", "right a=a;"},
+    {"echoes answer in order", ">a >b <a,b,", "right a=a;right b=b;"},
+    {"a corrupted reply is wrong at its first different byte", ">a >hello <a,he11o,",
+     "right a=a;wrong@2 hello=he11o;"},
+    {"a reply cut short and one too long are wrong where they end",
+     ">a >hello >world <a,hell,world!,", "right a=a;wrong@4 hello=hell;wrong@5 world=world!;"},
+    {"a dropped message is lost once a later one is answered", ">a >b >c <c,",
+     "lost a;lost b;right c=c;"},
+    {"a reply before any message is unsolicited", "<hi, >a <a,", "unasked hi;right a=a;"},
+    {"a reply that comes again is unsolicited", ">a >b <a,a,b,",
+     "right a=a;unasked a;right b=b;"},
+    {"a wrong reply among right ones is that of the message between them", ">a >b >c <a,X,c,",
+     "right a=a;wrong@0 b=X;right c=c;"},
+    {"wrong replies for all messages wait for nothing more", ">a >b >c <a,X,Y,",
+     "right a=a;wrong@0 b=X;wrong@0 c=Y;"},
+    {"more wrong replies than messages begin with an unsolicited one", ">a >b >c <a,X,b,Y,Z,",
+     "right a=a;unasked X;right b=b;wrong@0 c=Y;unasked Z;"},
+    {"the end of the connection resolves what waits", ">a >b <X, ~", "wrong@0 a=X;lost b;"},
+    {"events keep the order of arrival where a reply is repeated", ">a >b >c <a,X,a,c,",
+     "right a=a;wrong@0 b=X;unasked a;right c=c;"},
+
+    {"a greeting that crosses a message is unsolicited", ">a <hello,a,",
+     "unasked hello;right a=a;"},
+    {"a greeting of several lines is unsolicited", ">a <hello,world,a,",
+     "unasked hello;wrong@0 a=world;unasked a;"},
+    {"a greeting and a wrong reply are told apart by their number", ">a <hello,X,",
+     "unasked hello;wrong@0 a=X;"},
+    {"the only reply is no greeting in the end", ">a <X, ?", "wrong@0 a=X;"},
+    {"after the first echo a wrong reply waits for nothing", ">a <a, >b <X,",
+     "right a=a;wrong@0 b=X;"},
+
+    {"a late echo is right and late", ">a ! <a,", "lost a;late right a=a;"},
+    {"a late wrong reply is that of the late message", ">a ! >b <X,b,",
+     "lost a;late wrong@0 a=X;right b=b;"},
+    {"a late wrong reply leaves messages in flight alone", ">a ! >b >c <X,b,c,",
+     "lost a;late wrong@0 a=X;right b=b;right c=c;"},
+    {"a wrong reply that is overdue is that of the late message", ">a ! >b <X, . ! <b,",
+     "lost a;late wrong@0 a=X;lost b;late right b=b;"},
+    {"a wrong reply while only late messages wait is that of the youngest", ">a ! >b ! <X,",
+     "lost a;lost b;late wrong@0 b=X;"},
+    {"a corrupted reply after a dropped message is not that of the dropped one",
+     ">a ! >b >c <X,c,", "lost a;wrong@0 b=X;right c=c;"},
+    {"a message that is late and then skipped stays lost", ">a ! >b <b,", "lost a;right b=b;"},
+
+    {"with any, the next reply answers", ">a <x, >b <y,", "right a=x;right b=y;", "line",
+     Expect::any},
+    {"with any, a late message does not take the reply of the next", ">a ! >b <y, >c <z,",
+     "lost a;right b=y;right c=z;", "line", Expect::any},
+    {"with any, a late reply finds its message while no other waits", ">a ! <x,",
+     "lost a;late right a=x;", "line", Expect::any},
+    {"with none, all is unsolicited", ">a <a,", "unasked a;", "line", Expect::none},
+
+    {"raw bytes are matched by their place", ">hello >world <hellowor <Xd!",
+     "right hello=hello;wrong@3 world=worXd;unasked !;", "raw"},
+    {"raw with any reports what came", ">hello <hi", "right hello=hi;", "raw", Expect::any},
+    {"caret replies are the message plus one", ">abc >xyz <*bcd <yz{",
+     "right abc=bcd;right xyz=yz{;", "caret"},
+    {"caret with any reports what came", ">abc <*xyz", "right abc=xyz;", "caret", Expect::any},
+    {"caret needs its greeting", ">abc <bcd",
+     "refused the server does not greet with *, as it does with -f caret;", "caret"},
+};
+
+std::string run(const Case& each, bool coalesce) {
+    ReplyMatcher::Options options;
+    options.framing = find_framing(each.framing);
+    options.expect = each.expect;
+    options.coalesce = coalesce;
+    Scene scene(options);
+    std::istringstream script{each.script};
+    for (std::string word; script >> word;) scene.perform(word);
+    return scene.log;
+}
+
+}  // namespace
+
+TEST_CASE("each reply answers the message that the table says") {
+    const std::size_t i = GENERATE(range(std::size_t{0}, std::size(cases)));
+    const bool coalesce = GENERATE(false, true);
+    CAPTURE(cases[i].name, cases[i].script, coalesce);
+    CHECK(run(cases[i], coalesce) == cases[i].events);
+}
+
+TEST_CASE("replies are matched alike, wherever the bytes are cut") {
+    const std::string answer = "a\nX\nc\nc\nd\n";
+    const std::string events = "right a=a;wrong@0 b=X;right c=c;unasked c;right d=d;";
+    const std::size_t cut = GENERATE_COPY(range(std::size_t{0}, answer.size() + 1));
+    Scene scene({});
+    for (const char* text : {"a", "b", "c", "d"}) scene.send(text);
+    scene.receive(answer.substr(0, cut));
+    scene.receive(answer.substr(cut));
+    scene.matcher.lose(false);
+    scene.drain();
+    CHECK(scene.log == events);
+}
+
+namespace {
+
+// What a client reports of a server that garbles, drops and doubles what it echoes.
+class Garbler {
+public:
+    explicit Garbler(unsigned seed) : random_(seed) {
+        for (int i = 0; i < 40; ++i) sent_.push_back(word());
+        for (const std::string& line : sent_) switch (below(8)) {
+            case 0: answer_ += word() + "\n"; break;
+            case 1: break;
+            case 2: answer_ += line + "\n"; [[fallthrough]];
+            default: answer_ += line + "\n";
+            }
+    }
+
+    std::string reported(bool coalesce) const {
+        std::mt19937 random = random_;  // the same for all
+        ReplyMatcher::Options options;
+        options.coalesce = coalesce;
+        Scene scene(options);
+        for (std::size_t at = 0; at < sent_.size();) {
+            std::string group = sent_[at];
+            ++at;
+            for (; at < sent_.size() && random() % 4 != 0; ++at) group += "\n" + sent_[at];
+            scene.send(group);
+        }
+        for (std::string_view rest = answer_; !rest.empty();) {
+            const std::size_t count = std::min<std::size_t>(rest.size(), 1 + random() % 9);
+            scene.receive(std::string(rest.substr(0, count)));
+            rest.remove_prefix(count);
+        }
+        scene.matcher.lose(false);
+        scene.drain();
+        CHECK(scene.matcher.messages().count() == 0);
+        return scene.log;
+    }
+
+private:
+    unsigned below(unsigned count) { return static_cast<unsigned>(random_() % count); }
+    // Of few letters, so that many messages are equal.
+    std::string word() {
+        std::string text;
+        for (unsigned left = below(3); left > 0; --left)
+            text += static_cast<char>('a' + static_cast<char>(below(2)));
+        return text;
+    }
+
+    std::mt19937 random_;
+    std::vector<std::string> sent_;
+    std::string answer_;
+};
+
+}  // namespace
+
+TEST_CASE("coalesced or each alone, messages are answered alike") {
+    const unsigned seed = GENERATE(range(0U, 300U));
+    const Garbler garbler(seed);
+    CHECK(garbler.reported(true) == garbler.reported(false));
+}
+
+TEST_CASE("unmatched replies are resolved once they take more memory than allowed") {
+    ReplyMatcher::Options options;
+    options.unmatched_bytes = 1000;
+    Scene scene(options);
+    for (int i = 0; i < 100; ++i) scene.send("message " + std::to_string(i));
+    scene.receive("message 0\n");
+    scene.log.clear();
+    for (int i = 1; i < 50; ++i) scene.receive("wrong\n");
+    CHECK(scene.log.starts_with("wrong@0 message 1=wrong;wrong@0 message 2=wrong;"));
+}
+
+TEST_CASE("a great many wrong replies take linear time") {
+    Scene scene({});
+    const int count = 40'000;
+    for (int i = 0; i < count; ++i) scene.send("message " + std::to_string(i));
+    std::string replies;
+    for (int i = 0; i < count; ++i) replies += "wrong " + std::to_string(i) + "\n";
+    scene.receive(replies);
+    scene.matcher.lose(false);
+    scene.drain();
+    CHECK(scene.matcher.messages().count() == 0);
+    CHECK(std::count(scene.log.begin(), scene.log.end(), '@') == count);
+}
+
+TEST_CASE("a hint fits the reply that was met") {
+    CHECK(mismatch_hint("hello", "he11o").empty());
+    CHECK(mismatch_hint("hello", "hell").empty());
+    CHECK(mismatch_hint("hello", "HTTP/1.1 400 Bad Request\r").find("--expect any") !=
+          std::string::npos);
+    CHECK(mismatch_hint("hello", "\x15\x03\x01").find("--tls") != std::string::npos);
+}

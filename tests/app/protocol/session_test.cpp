@@ -1,0 +1,970 @@
+// Sessions against a listener that the test itself answers for, on one loop.
+
+#include "app/protocol/session.hpp"
+#include "bufio/listen.hpp"
+#include "tests/app/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using bufio::Reason;
+using State = Session::State;
+
+using test::any_loopback_port;
+using test::turn_until;
+
+namespace {
+
+// A server that does what the test says, and notes what it got.
+class Server final : private bufio::Stream::User {
+public:
+    explicit Server(ev::Loop& loop)
+        : loop_(loop),
+          listener_(loop, any_loopback_port(), [this](bufio::Fd socket, const bufio::Address&) {
+              stream = std::make_unique<bufio::Stream>(
+                  loop_, bufio::make_plain_transport(std::move(socket)), user());
+          }) {}
+    int port() const { return listener_.address().port(); }
+    void reset() {
+        stream->abort();
+        stream.reset();
+    }
+
+    std::unique_ptr<bufio::Stream> stream;
+    std::string got;
+
+private:
+    bufio::Stream::User& user() { return *this; }
+    void stream_changed(bufio::Stream& changed) override {
+        got += changed.received();
+        changed.consume(changed.received().size());
+    }
+
+    ev::Loop& loop_;
+    bufio::Listener listener_;
+};
+
+// Where a server was, and is no more.
+int port_of_nobody(ev::Loop& loop) { return Server(loop).port(); }
+
+struct Client : Session::User {
+    explicit Client(ev::Loop& loop, int port, Session::Options options = {})
+        : session(loop, at(std::move(options), port), *this) {
+        session.connect();
+    }
+    // What the usual time for a reply would tell in the end is no test's to wait for.
+    static Session::Options at(Session::Options options, int port) {
+        if (options.reply_timeout == Session::Options().reply_timeout)
+            options.reply_timeout = 1h;
+        options.endpoint.host = "127.0.0.1";
+        options.endpoint.service = std::to_string(port);
+        return options;
+    }
+    virtual ~Client() = default;
+    void session_changed() override {}
+    void session_answered(const Message& message, const Reply& reply) override {
+        ids_in_order &= message.id > last_id;
+        last_id = message.id;
+        ++reports;
+        log += reply.right ? "right " : "wrong@" + std::to_string(reply.difference) + " ";
+        log += std::string(message.payload) + "=" + std::string(reply.payload) + ";";
+    }
+    // The messages of a batch are logged as each of them would be.
+    void session_echoed(const Batch& batch, std::optional<ev::Duration>) override {
+        ids_in_order &= batch.first > last_id;
+        last_id = batch.first + batch.count - 1;
+        ++reports;
+        const auto lines = pieces(*find_framing("line"), batch.frames);
+        CHECK(lines.size() == batch.count + 1);
+        for (std::size_t i = 0; i < batch.count; ++i)
+            log += "right " + std::string(lines[i]) + "=" + std::string(lines[i]) + ";";
+    }
+    void session_lost(const Message& message) override {
+        log += "lost " + std::string(message.payload) + ";";
+    }
+    void session_unsolicited(std::string_view payload) override {
+        log += "unasked " + std::string(payload) + ";";
+    }
+
+    void send(const std::string& text) {
+        REQUIRE(session.send(text));
+        session.flush();
+    }
+
+    std::string log;
+    std::size_t reports = 0;  // of answers
+    std::uint64_t last_id = 0;
+    bool ids_in_order = true;
+    Session session;
+};
+
+// The time of a loop that a test moves by hand.
+ev::Time virtual_time{1h};
+ev::Time virtual_clock() { return virtual_time; }
+
+struct Pair {
+    ev::Loop loop;
+    Server server{loop};
+    Client client;
+
+    explicit Pair(Session::Options options = {}, ev::Loop::ReadClock clock = ev::Clock::now)
+        : loop(clock), client(loop, server.port(), std::move(options)) {
+        turn_until(loop,
+                   [&] { return client.session.state() == State::open && server.stream; });
+    }
+    void until_logged(const std::string& log) {
+        turn_until(loop, [&] { return client.log.size() >= log.size(); });
+        CHECK(client.log == log);
+    }
+    void until_server_got(const std::string& bytes) {
+        turn_until(loop, [&] { return server.got.size() >= bytes.size(); });
+        CHECK(server.got == bytes);
+    }
+    void until_closed() {
+        turn_until(loop, [&] { return client.session.state() == State::closed; });
+    }
+};
+
+// Every reply is soon late.
+Session::Options impatient() {
+    Session::Options options;
+    options.reply_timeout = 1ms;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("messages are answered in order, one write for all that is flushed") {
+    Pair pair;
+    REQUIRE(pair.client.session.send("a").first == 1);
+    REQUIRE(pair.client.session.send("b").first == 2);
+    CHECK(pair.server.got.empty());
+    pair.client.session.flush();
+    pair.until_server_got("a\nb\n");
+    CHECK(pair.client.session.in_flight() == 2);
+    pair.server.stream->write("a\nb");
+    pair.until_logged("right a=a;");
+    pair.server.stream->write("\n");
+    pair.until_logged("right a=a;right b=b;");
+    CHECK(pair.client.session.in_flight() == 0);
+}
+
+TEST_CASE("what answers nothing is unasked") {
+    Pair pair;
+    pair.server.stream->write("welcome\n");
+    pair.until_logged("unasked welcome;");
+    pair.client.send("a");
+    pair.server.stream->write("a\na\n");
+    pair.until_logged("unasked welcome;right a=a;unasked a;");
+    pair.client.log.clear();
+    pair.server.stream->write("\x15\x03\x03\n");  // no alert of TLS, in the middle
+    pair.until_logged("unasked \x15\x03\x03;");
+}
+
+TEST_CASE("a greeting that crosses messages on their way is unasked, not a wrong reply") {
+    Pair pair;
+    pair.client.send("a");
+    pair.client.send("b");
+    pair.server.stream->write("welcome\na\nb\n");
+    pair.until_logged("unasked welcome;right a=a;right b=b;");
+}
+
+TEST_CASE("a wrong reply that nothing follows is told when the connection ends") {
+    Pair pair;
+    pair.client.send("a");
+    pair.client.send("b");
+    pair.server.stream->write("X\n");
+    pair.server.stream->finish();
+    pair.until_logged("wrong@0 a=X;lost b;");
+}
+
+TEST_CASE("a reply in time renews nothing, and one that is late counts") {
+    Pair pair(impatient());
+    pair.client.send("a");
+    pair.until_logged("lost a;");
+    CHECK(pair.client.session.in_flight() == 0);
+    pair.server.stream->write("a\n");
+    pair.until_logged("lost a;right a=a;");
+}
+
+TEST_CASE("what is late when the connection ends was told before") {
+    Session::Options options = impatient();
+    options.retries = GENERATE(0U, 1U);
+    options.retry_delay = 1h;
+    Pair pair(options);
+    pair.client.send("a");
+    pair.until_logged("lost a;");
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() != State::open; });
+    CHECK(pair.client.log == "lost a;");
+}
+
+TEST_CASE("each message has its own time for the reply") {
+    Session::Options options;
+    options.reply_timeout = 20ms;
+    Pair pair(options);
+    pair.client.send("a");
+    const ev::Time later = ev::Clock::now() + options.reply_timeout / 2;
+    while (ev::Clock::now() < later) pair.loop.step(1ms);
+    pair.client.send("b");
+    pair.until_logged("lost a;lost b;");
+}
+
+TEST_CASE("a reply that comes in part, and whole when it is late, is compared from its start") {
+    Pair pair(impatient());
+    pair.client.send("ab");
+    pair.client.send("cb");
+    pair.server.stream->write("X\na");
+    pair.until_logged("wrong@0 ab=X;lost cb;");
+    pair.server.stream->write("b\n");
+    pair.until_logged("wrong@0 ab=X;lost cb;unasked ab;");
+}
+
+TEST_CASE("what came too early to be a reply may still end as one") {
+    Pair pair;
+    pair.server.stream->write("a");
+    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.client.send("a");
+    pair.client.send("b");
+    pair.server.stream->write("\n\n");
+    pair.until_logged("right a=a;wrong@0 b=;");
+}
+
+TEST_CASE("with expect any the next message is the reply") {
+    Session::Options options;
+    options.expect = Expect::any;
+    const bool framed = GENERATE(true, false);
+    if (!framed) options.framing = find_framing("raw");
+    Pair pair(options);
+    pair.client.send("a");
+    pair.server.stream->write(framed ? "whatever\n" : "whatever");
+    pair.until_logged("right a=whatever;");
+}
+
+TEST_CASE("with expect none nothing is awaited") {
+    Session::Options options;
+    options.expect = Expect::none;
+    Pair pair(options);
+    pair.client.send("a");
+    CHECK(pair.client.session.in_flight() == 0);
+    CHECK(pair.client.session.messages().in_flight_bytes() == 0);
+    pair.server.stream->write("a\n");
+    pair.until_logged("unasked a;");
+}
+
+TEST_CASE("raw bytes are matched by their place, however they are cut") {
+    const std::size_t cut = GENERATE(range<std::size_t>(0, 11));
+    Session::Options options;
+    options.framing = find_framing("raw");
+    Pair pair(options);
+    pair.client.send("hello");
+    pair.client.send("world");
+    const std::string answer = "helloworXd!";
+    pair.server.stream->write(answer.substr(0, cut));
+    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.server.stream->write(answer.substr(cut));
+    pair.until_logged("right hello=hello;wrong@3 world=worXd;unasked !;");
+    CHECK_FALSE(pair.client.session.send(""));
+}
+
+TEST_CASE("raw bytes are sent from where they were put, as a message of their own") {
+    Session::Options options;
+    options.framing = find_framing("raw");
+    options.max_frame = 100;
+    Pair pair(options);
+    Session& session = pair.client.session;
+    session.reserve(101);
+    CHECK_FALSE(session.send_reserved(101));
+    CHECK_FALSE(session.send_reserved(0));
+    for (const std::string_view text : {"hello", "world"}) {
+        std::copy(text.begin(), text.end(), session.reserve(100));
+        CHECK(session.send_reserved(text.size()));
+    }
+    session.flush();
+    CHECK(session.in_flight() == 2);
+    pair.server.stream->write("helloworXd");
+    pair.until_logged("right hello=hello;wrong@3 world=worXd;");
+    session.disconnect();
+    session.reserve(1);
+    CHECK_FALSE(session.send_reserved(1));
+}
+
+TEST_CASE("a server that answers with a TLS alert speaks TLS, one that echoes it does not") {
+    Session::Options options;
+    options.framing = find_framing("raw");
+    Pair pair(options);
+    const std::string alert("\x15\x03\x03\0\2\2\x46", 7);
+    SECTION("an echo") {
+        pair.client.send(alert);
+        pair.server.stream->write(alert);
+        pair.until_logged("right " + alert + "=" + alert + ";");
+    }
+    SECTION("an answer") {
+        pair.client.send("hello");
+        pair.server.stream->write(alert);
+        pair.server.stream->finish();
+        pair.until_closed();
+        CHECK(pair.client.session.end().text == "the server speaks TLS: --tls");
+    }
+}
+
+TEST_CASE("caret: a greeting, then every byte plus one, however they are cut") {
+    const std::size_t cut = GENERATE(range<std::size_t>(0, 8));
+    Session::Options options;
+    options.framing = find_framing("caret");
+    Pair pair(options);
+    pair.client.send("abc");
+    pair.client.send("xyz");
+    pair.until_server_got("^abc$^xyz$");
+    pair.client.session.pause(false);  // looks at what has come: nothing
+    const std::string answer = "*bcdyz{";
+    pair.server.stream->write(answer.substr(0, cut));
+    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.server.stream->write(answer.substr(cut));
+    pair.until_logged("right abc=bcd;right xyz=yz{;");
+    CHECK_FALSE(pair.client.session.send(""));
+}
+
+TEST_CASE("caret: a wrong byte is found, and a server without its greeting refused") {
+    Session::Options options;
+    options.framing = find_framing("caret");
+    options.retries = Session::forever;  // which would not mend it
+    Pair pair(options);
+    SECTION("wrong") {
+        pair.client.send("abc");
+        pair.server.stream->write("*bXd");
+        pair.until_logged("wrong@1 abc=bXd;");
+    }
+    SECTION("no greeting") {
+        pair.server.stream->write("welcome");
+        pair.until_closed();
+        CHECK((pair.client.session.end().reason == Reason::receive));
+    }
+}
+
+TEST_CASE("a message with the delimiter inside is several") {
+    Pair pair;
+    pair.client.send("a\nb");
+    CHECK(pair.client.session.in_flight() == 2);
+    pair.server.stream->write("a\nb\n");
+    pair.until_logged("right a=a;right b=b;");
+}
+
+namespace {
+
+Session::Options coalescing() {
+    Session::Options options;
+    options.coalesce = true;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("messages of one sending are told together, as far as they have come back") {
+    const std::string lines = "a\n\nbc\nd\n";
+    const std::size_t cut = GENERATE_COPY(range<std::size_t>(1, lines.size()));
+    Pair pair(coalescing());
+    CHECK(pair.client.session.send(lines.substr(0, lines.size() - 1)).count == 4);
+    pair.client.session.flush();
+    CHECK(pair.client.session.in_flight() == 4);
+    pair.until_server_got(lines);
+    pair.server.stream->write(lines.substr(0, cut));
+    const std::string whole = lines.substr(0, lines.rfind('\n', cut - 1) + 1);
+    const auto left =
+        std::count(lines.begin(), lines.end(), '\n') -
+        std::count(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(cut), '\n');
+    turn_until(pair.loop, [&] {
+        return pair.client.session.in_flight() == static_cast<std::size_t>(left);
+    });
+    CHECK(pair.client.reports <= 1);
+    pair.server.stream->write(lines.substr(cut));
+    pair.until_logged("right a=a;right =;right bc=bc;right d=d;");
+    CHECK(pair.client.reports <= 2);
+    CHECK(pair.client.ids_in_order);
+}
+
+TEST_CASE("messages sent together are timed as the system takes them") {
+    struct Timer : Client {
+        using Client::Client;
+        void session_answered(const Message& message, const Reply&) override {
+            record(message.planned, message.sent, 1);
+        }
+        void session_echoed(const Batch& batch, std::optional<ev::Duration>) override {
+            record(batch.planned, batch.sent, batch.count);
+        }
+        void record(ev::Time planned, ev::Time time, std::size_t count) {
+            CHECK(time >= planned);
+            answered += count;
+            if (sent.empty() || sent.back() != time) sent.push_back(time);
+        }
+        std::uint64_t answered = 0;
+        std::vector<ev::Time> sent;  // each but once
+    };
+    ev::Loop loop;
+    Server server(loop);
+    Timer client(loop, server.port(), coalescing());
+    turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
+    server.stream->hold(true);
+    constexpr std::size_t count = 16 * 1024;
+    std::string lines;
+    for (std::size_t i = 0; i < count; ++i) lines += std::string(1023, 'x') + "\n";
+    client.send(lines.substr(0, lines.size() - 1));
+    CHECK(client.session.pending() > 0);
+    server.stream->hold(false);
+    turn_until(loop, [&] {
+        server.stream->write(std::exchange(server.got, {}));
+        return client.answered == count;
+    });
+    CHECK(client.sent.size() > 2);
+    CHECK(std::is_sorted(client.sent.begin(), client.sent.end()));
+}
+
+TEST_CASE("a message that does not fit the framing or the limit is refused") {
+    const auto [framing, max_frame, longest] = GENERATE(
+        table<const char*, std::size_t, std::size_t>({{"len1", 1000, 255}, {"line", 9, 9}}));
+    Session::Options options;
+    options.framing = find_framing(framing);
+    options.max_frame = max_frame;
+    Pair pair(options);
+    CHECK_FALSE(pair.client.session.send(std::string(longest + 1, 'x')));
+    CHECK(pair.client.session.send(std::string(longest, 'x')));
+}
+
+TEST_CASE("a message as long as the limit is sent, however much that is") {
+    Session::Options options;
+    options.max_frame = 65 * 1024 * 1024;
+    Pair pair(options);
+    pair.client.send(std::string(options.max_frame, 'x'));
+    CHECK((pair.client.session.state() == State::open));
+}
+
+TEST_CASE("finishing waits for the replies before it says so") {
+    Pair pair;
+    REQUIRE(pair.client.session.send("a"));
+    pair.client.session.finish();
+    pair.until_server_got("a\n");
+    CHECK_FALSE(pair.server.stream->input_ended());
+    pair.server.stream->write("a\n");
+    turn_until(pair.loop, [&] { return pair.server.stream->input_ended(); });
+    CHECK(pair.client.log == "right a=a;");
+    pair.server.stream->finish();
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::clean));
+}
+
+TEST_CASE("a peer that has answered all but stays open is no fault") {
+    Session::Options options;
+    options.close_timeout = 1ms;
+    Pair pair(options);
+    pair.client.session.finish();
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::clean));
+}
+
+TEST_CASE("a peer that has answered all but goes on talking is not waited for") {
+    Session::Options options;
+    options.close_timeout = 100ms;
+    Pair pair(options);
+    pair.client.send("a");
+    pair.client.session.finish();
+    pair.until_server_got("a\n");
+    pair.server.stream->write("a\n");
+    turn_until(pair.loop, [&] {
+        pair.server.stream->write("tick\n");
+        return pair.client.session.state() == State::closed;
+    });
+    CHECK((pair.client.session.end().reason == Reason::clean));
+    CHECK(pair.client.log.starts_with("right a=a;unasked tick;"));
+}
+
+TEST_CASE("a peer that neither answers in time nor goes is left") {
+    Session::Options options;
+    options.reply_timeout = options.close_timeout = 1ms;
+    Pair pair(options);
+    pair.client.send("a");
+    pair.client.session.finish();
+    pair.until_closed();
+    CHECK(pair.client.log == "lost a;");
+    CHECK((pair.client.session.end().reason == Reason::clean));
+}
+
+TEST_CASE("a peer that ends inside a message has truncated it") {
+    Pair pair;
+    pair.client.send("hello");
+    pair.server.stream->write("hel");
+    pair.server.stream->finish();
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::truncated));
+    CHECK(pair.client.log == "unasked hel;lost hello;");
+}
+
+TEST_CASE("a peer that closes its side while replies are expected ends the connection") {
+    Session::Options options;
+    options.framing = find_framing(GENERATE("line", "len4", "raw"));
+    options.expect = GENERATE(Expect::echo, Expect::any);
+    options.closed_early = "closed before the end";
+    Pair pair(options);
+    const bool in_flight = GENERATE(false, true);
+    if (in_flight) pair.client.send("a");
+    pair.server.stream->finish();
+    pair.until_closed();
+    CHECK(pair.client.log == (in_flight ? "lost a;" : ""));
+    CHECK((pair.client.session.end().reason == Reason::closed_early));
+    CHECK(pair.client.session.end().text == "closed before the end");
+}
+
+TEST_CASE("a peer that closes its side is tried again, where that is wanted") {
+    Session::Options options;
+    options.retries = 1;
+    options.retry_delay = 1ms;
+    Pair pair(options);
+    pair.server.stream->finish();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
+}
+
+TEST_CASE("a peer that closes its side is still sent to where nothing is awaited") {
+    Session::Options options;
+    options.expect = Expect::none;
+    Pair pair(options);
+    pair.server.stream->finish();
+    turn_until(pair.loop, [&] { return pair.client.session.input_ended(); });
+    pair.client.send("a");
+    pair.until_server_got("a\n");
+    CHECK((pair.client.session.state() == State::open));
+}
+
+TEST_CASE("an end of our own in the turn of the peer's is in order") {
+    Pair pair;
+    pair.client.send("a");
+    pair.until_server_got("a\n");
+    pair.server.stream->write("a\n");
+    pair.server.stream->finish();
+    turn_until(pair.loop, [&] { return pair.client.session.input_ended(); });
+    pair.client.session.finish();
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::clean));
+}
+
+TEST_CASE("nothing is awaited from a peer that takes nothing for the time of a reply") {
+    Session::Options options;
+    options.expect = GENERATE(Expect::echo, Expect::none);
+    options.reply_timeout = 10ms;
+    Pair pair(options);
+    pair.server.stream->hold(true);
+    pair.client.send(std::string(20'000'000, 'x'));
+    if (GENERATE(false, true)) pair.client.session.finish();
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::timeout));
+    CHECK(pair.client.session.end().text.find("the server takes nothing") != std::string::npos);
+}
+
+TEST_CASE("a first reply that differs is held as a possible greeting, and then wrong") {
+    Pair pair;
+    pair.client.send("a");
+    pair.server.stream->write("hello\n");
+    SECTION("an echo follows") {
+        pair.server.stream->write("a\n");
+        pair.until_logged("unasked hello;right a=a;");
+    }
+    SECTION("nothing follows") { pair.until_logged("wrong@0 a=hello;"); }
+}
+
+TEST_CASE("the wait for the peer's end begins with ours, and is not prolonged by its talk") {
+    Session::Options options;
+    options.expect = GENERATE(Expect::none, Expect::any);
+    options.close_timeout = 50ms;
+    Pair pair(options);
+    pair.client.session.finish();
+    turn_until(pair.loop, [&] {
+        pair.server.stream->write("tick\n");
+        return pair.client.session.state() == State::closed;
+    });
+    CHECK((pair.client.session.end().reason == Reason::clean));
+}
+
+TEST_CASE("a frame over the limit ends the session with both numbers") {
+    Session::Options options;
+    options.framing = find_framing("len4");
+    options.max_frame = 100;
+    Pair pair(options);
+    pair.server.stream->write(std::string("\0\0\1\0", 4));
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::limit));
+    CHECK(pair.client.session.end().text.find("256 bytes or more is over the limit of 100") !=
+          std::string::npos);
+}
+
+TEST_CASE("what is held waits, and is then looked at") {
+    Pair pair;
+    pair.client.send("a");
+    pair.client.session.pause(true);
+    pair.server.stream->write("a\n");
+    for (int i = 0; i < 20; ++i) pair.loop.step(1ms);
+    const bool resets = GENERATE(false, true);
+    resets ? pair.server.reset() : pair.server.stream->finish();
+    for (int i = 0; i < 20; ++i) pair.loop.step(1ms);
+    CHECK(pair.client.log.empty());
+    CHECK((pair.client.session.state() == State::open));
+    pair.client.session.pause(false);
+    CHECK(pair.client.log.empty());  // nobody is called from inside its own call
+    pair.until_closed();
+    CHECK(pair.client.log == "right a=a;");
+    const Reason reason = pair.client.session.end().reason;
+    CHECK((reason == (resets ? Reason::receive : Reason::closed_early)));
+}
+
+TEST_CASE("while held nothing is late, and no wait for an end runs out") {
+    Session::Options options;
+    options.reply_timeout = options.close_timeout = 20ms;
+    options.idle_timeout = 20ms;
+    const auto wait = [](Pair& pair) {
+        const ev::Time until = ev::Clock::now() + 60ms;
+        while (ev::Clock::now() < until) pair.loop.step(1ms);
+    };
+    SECTION("for replies") {
+        Pair pair(options);
+        pair.client.send("a");
+        pair.client.session.pause(true);
+        pair.server.stream->write("a\n");
+        wait(pair);
+        CHECK(pair.client.log.empty());
+        pair.client.session.pause(false);
+        pair.until_logged("right a=a;");
+    }
+    SECTION("for the peer's end") {
+        options.expect = Expect::none;
+        Pair pair(options);
+        pair.client.session.finish();
+        pair.client.session.pause(true);
+        pair.server.stream->write("b\n");
+        wait(pair);
+        CHECK((pair.client.session.state() == State::finishing));
+        pair.client.session.pause(false);
+        pair.until_logged("unasked b;");
+        pair.until_closed();
+        CHECK((pair.client.session.end().reason == Reason::clean));
+    }
+}
+
+TEST_CASE("a round trip is timed from the write to the read, or voided") {
+    struct Timer : Client {
+        using Client::Client;
+        void session_answered(const Message&, const Reply& reply) override {
+            times.push_back(reply.round_trip);
+        }
+        std::vector<std::optional<ev::Duration>> times;
+    };
+    ev::Loop loop;
+    Server server(loop);
+    Timer client(loop, server.port());
+    turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
+    const ev::Time before = ev::Clock::now();
+    client.send("a");
+    const ev::Time sent = ev::Clock::now();
+    turn_until(loop, [&] { return server.got == "a\n"; });
+    const ev::Duration delay = 5ms;
+    while (ev::Clock::now() < sent + delay) loop.step(1ms);
+    server.stream->write("a\n");
+    turn_until(loop, [&] { return client.times.size() == 1; });
+    REQUIRE(client.times[0]);
+    CHECK(*client.times[0] >= delay);
+    CHECK(*client.times[0] <= ev::Clock::now() - before);
+    client.send("b");
+    client.session.void_round_trips();
+    server.stream->write("b\n");
+    turn_until(loop, [&] { return client.times.size() == 2; });
+    CHECK_FALSE(client.times[1]);
+}
+
+TEST_CASE("a session can be ended and begun again") {
+    Pair pair;
+    pair.client.session.disconnect();
+    CHECK((pair.client.session.end().reason == Reason::aborted));
+    pair.client.session.connect();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
+}
+
+TEST_CASE("a connection that can't be made is told, and the deadline holds over all phases") {
+    ev::Loop loop;
+    const int port = port_of_nobody(loop);
+    Client refused(loop, port);
+    turn_until(loop, [&] { return refused.session.state() == State::closed; });
+    CHECK((refused.session.end().reason == Reason::connect));
+
+    Server silent(loop);
+    Session::Options options;
+    options.tls = bufio::TlsContext::client({});
+    options.connect_timeout = 20ms;
+    Client hanging(loop, silent.port(), options);
+    turn_until(loop, [&] { return hanging.session.state() == State::closed; });
+    CHECK((hanging.session.end().reason == Reason::timeout));
+    CHECK(hanging.session.end().text.find("within 20ms: still TLS handshake") !=
+          std::string::npos);
+}
+
+namespace {
+
+Session::Options persistent(unsigned retries) {
+    Session::Options options;
+    options.retries = retries;
+    options.retry_delay = 1ms;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("a connection that is refused is tried again, as often as allowed") {
+    ev::Loop loop;
+    const int port = port_of_nobody(loop);
+    Client client(loop, port, persistent(2));
+    for (const unsigned number : {1u, 2u}) {
+        turn_until(loop, [&] { return client.session.state() == State::waiting; });
+        CHECK(client.session.retry() == number);
+        CHECK(client.session.retry_time() >= client.session.since());
+        CHECK((client.session.end().reason == Reason::connect));
+        turn_until(loop, [&] { return client.session.state() != State::waiting; });
+    }
+    turn_until(loop, [&] { return client.session.state() == State::closed; });
+    CHECK((client.session.end().reason == Reason::connect));
+    client.session.connect();  // as the first try
+    turn_until(loop, [&] { return client.session.state() == State::waiting; });
+    CHECK(client.session.retry() == 1);
+}
+
+TEST_CASE("tries are counted anew once the service has said something") {
+    const bool talks = GENERATE(false, true);
+    Pair pair(persistent(1));
+    for (const State expected : {State::waiting, talks ? State::waiting : State::closed}) {
+        turn_until(pair.loop, [&] {
+            return pair.client.session.state() == State::open && pair.server.stream;
+        });
+        pair.client.log.clear();
+        if (talks) pair.server.stream->write("hello\n");
+        if (talks) pair.until_logged("unasked hello;");
+        pair.server.reset();
+        turn_until(pair.loop, [&] { return pair.client.session.state() != State::open; });
+        CHECK((pair.client.session.state() == expected));
+    }
+}
+
+TEST_CASE("the time allowed for all goes on over connecting anew by hand") {
+    ev::Loop loop;
+    const int port = port_of_nobody(loop);
+    Session::Options options = persistent(Session::forever);
+    options.max_time = 100ms;
+    Client client(loop, port, options);
+    turn_until(loop, [&] {
+        if (client.session.state() == State::waiting) client.session.connect();
+        return client.session.state() == State::closed;
+    });
+    CHECK((client.session.end().reason == Reason::timeout));
+}
+
+TEST_CASE("an end stays as it is, also when the time allowed for all has passed") {
+    ev::Loop loop;
+    Session::Options options;
+    options.max_time = 20ms;
+    Client client(loop, port_of_nobody(loop), options);
+    turn_until(loop, [&] { return client.session.state() == State::closed; });
+    const std::string end = client.session.end().text;
+    const ev::Time late = ev::Clock::now() + 2 * *options.max_time;
+    while (ev::Clock::now() < late && loop.step(1ms)) {
+    }
+    CHECK(client.session.end().text == end);
+}
+
+TEST_CASE("what one connection left unsaid does not befall the next") {
+    Session::Options options = persistent(Session::forever);
+    options.framing = find_framing(GENERATE("line", "caret"));
+    const bool caret = options.framing == find_framing("caret");
+    Pair pair(options);
+    pair.client.send("abc");
+    pair.server.stream->write(caret ? "*bX" : "long and not whole");
+    turn_until(pair.loop, [&] { return pair.server.stream->pending() == 0; });
+    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
+    turn_until(pair.loop, [&] {
+        return pair.client.session.state() == State::open && pair.server.stream;
+    });
+    pair.client.log.clear();
+    pair.client.send("abc");
+    pair.server.stream->write(caret ? "*bcd" : "abX\n");
+    pair.until_logged(caret ? "right abc=bcd;" : "wrong@2 abc=abX;");
+}
+
+TEST_CASE("the time allowed for connecting ends with it, that of idleness with what comes") {
+    Session::Options options = persistent(Session::forever);
+    options.connect_timeout = 20ms;
+    SECTION("connecting") {
+        Pair pair(options);
+        const ev::Time late = pair.client.session.since() + 2 * options.connect_timeout;
+        while (ev::Clock::now() < late) pair.loop.step(1ms);
+        CHECK((pair.client.session.state() == State::open));
+    }
+    SECTION("idleness") {
+        options.idle_timeout = 1h;
+        options.retries = 0;
+        Pair pair(options, virtual_clock);
+        virtual_time += 40min;
+        pair.server.stream->write("hello\n");
+        pair.until_logged("unasked hello;");
+        virtual_time += 40min;
+        for (int i = 0; i < 3; ++i) pair.loop.step(0ms);
+        CHECK((pair.client.session.state() == State::open));
+        virtual_time += 20min;
+        pair.until_closed();
+        CHECK((pair.client.session.end().reason == Reason::timeout));
+    }
+}
+
+TEST_CASE("after a reset what was sent is lost once, and the rest goes out again") {
+    Pair pair(persistent(Session::forever));
+    pair.client.send("sent");
+    pair.until_server_got("sent\n");
+    // More than the system takes, and one behind it.
+    const std::string big(20'000'000, 'x');
+    pair.client.send(big);
+    pair.client.send("kept");
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
+    CHECK((pair.client.log == "lost sent;"));
+    CHECK(pair.client.session.in_flight() == 2);
+    pair.server.got.clear();
+    turn_until(pair.loop, [&] { return pair.server.got.size() >= big.size() + 6; });
+    CHECK((pair.server.got == big + "\nkept\n"));
+    pair.client.log.clear();
+    pair.server.stream->write("kept\n");
+    turn_until(pair.loop, [&] { return pair.client.log.size() > big.size(); });
+    CHECK((pair.client.log.ends_with("right kept=kept;")));
+}
+
+TEST_CASE(
+    "a connection that turns out to be gone ends as such, whatever else is sent over it") {
+    Pair pair(persistent(Session::forever));
+    Session& session = pair.client.session;
+    SECTION("by the peer's reset") { pair.server.reset(); }
+    SECTION("by a reset after the peer's end") {
+        pair.server.stream->finish();
+        turn_until(pair.loop, [&] { return session.input_ended(); });
+        pair.server.reset();
+    }
+    pair.client.send("this finds it out");
+    pair.client.send("before anybody is told");
+    REQUIRE(session.send("and this"));
+    session.finish();
+    turn_until(pair.loop, [&] { return session.state() == State::waiting; });
+    CHECK((session.end().reason == Reason::send));
+    CHECK(session.in_flight() == 3);
+}
+
+TEST_CASE("after a reset nothing of raw goes out again") {
+    Session::Options options = persistent(Session::forever);
+    options.framing = find_framing("raw");
+    options.retry_delay = 1h;
+    Pair pair(options);
+    pair.client.send(std::string(20'000'000, 'x'));
+    pair.client.send("behind");
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
+    CHECK(pair.client.session.in_flight() == 0);
+}
+
+TEST_CASE("what waits for the next connection is not late") {
+    Session::Options options = persistent(Session::forever);
+    options.retry_delay = 1h;
+    options.reply_timeout = 20ms;
+    Pair pair(options);
+    pair.client.send(std::string(20'000'000, 'x'));
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
+    const ev::Time late = ev::Clock::now() + 2 * options.reply_timeout;
+    while (ev::Clock::now() < late) pair.loop.step(1ms);
+    CHECK(pair.client.session.in_flight() == 1);
+}
+
+TEST_CASE("a connection that goes in the TLS handshake is tried again") {
+    ev::Loop loop;
+    Server server(loop);
+    Session::Options options = persistent(1);
+    options.tls = bufio::TlsContext::client({});
+    Client client(loop, server.port(), options);
+    for (const State next : {State::waiting, State::closed}) {
+        turn_until(loop, [&] { return server.stream && !server.got.empty(); });
+        server.got.clear();
+        server.stream.reset();
+        turn_until(loop, [&] { return client.session.state() == next; });
+        CHECK((client.session.end().reason == Reason::cut_handshake));
+    }
+}
+
+TEST_CASE("a wait for the next try is cut short or ended by hand") {
+    Session::Options options = persistent(Session::forever);
+    options.retry_delay = 1h;
+    Pair pair(options);
+    pair.server.reset();
+    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
+    SECTION("connect") {
+        pair.client.session.connect();
+        turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
+    }
+    SECTION("disconnect") {
+        pair.client.session.disconnect();
+        CHECK((pair.client.session.state() == State::closed));
+        CHECK((pair.client.session.end().reason == Reason::receive));
+    }
+}
+
+TEST_CASE("what another try can't mend is not tried again") {
+    SECTION("a peer that ended in order") {
+        Pair pair(persistent(Session::forever));
+        pair.server.stream->finish();
+        pair.client.session.finish();
+        pair.until_closed();
+    }
+    SECTION("a peer that went when all was sent") {
+        Pair pair(persistent(Session::forever));
+        pair.client.send("a");
+        pair.client.session.finish();
+        pair.until_server_got("a\n");
+        pair.server.reset();
+        pair.until_closed();
+        CHECK(pair.client.log == "lost a;");
+    }
+    SECTION("idleness") {
+        ev::Loop loop;
+        Server server(loop);
+        Session::Options options = persistent(Session::forever);
+        options.idle_timeout = 10ms;
+        Client client(loop, server.port(), options);
+        turn_until(loop, [&] { return client.session.state() == State::closed; });
+        CHECK((client.session.end().reason == Reason::timeout));
+    }
+    SECTION("a frame over the limit") {
+        Session::Options options = persistent(Session::forever);
+        options.max_frame = 1;
+        Pair pair(options);
+        pair.server.stream->write("long\n");
+        pair.until_closed();
+    }
+    SECTION("a certificate") {
+        ev::Loop loop;
+        test::SilentTlsServer server(loop);
+        Session::Options options = persistent(Session::forever);
+        options.tls = bufio::TlsContext::client({});
+        Client client(loop, server.port(), options);
+        turn_until(loop, [&] { return client.session.state() == State::closed; });
+        CHECK((client.session.end().reason == Reason::certificate));
+    }
+}

@@ -1,0 +1,98 @@
+#include "app/text/log_file.hpp"
+
+#include "app/text/exit_status.hpp"
+#include "tests/support/blocked.hpp"
+#include "tests/support/catch.hpp"
+
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+using test::Ends;
+using yodel::LogFile;
+
+namespace {
+
+std::string path_of(const bufio::Fd& fd) { return "/dev/fd/" + std::to_string(fd.get()); }
+
+std::string refusal(const std::string& path) {
+    try {
+        const LogFile log(path);
+    } catch (const yodel::OutputError& error) {
+        return error.what();
+    }
+    return "opened";
+}
+
+struct NamedPipe {
+    NamedPipe()
+        : path(std::filesystem::temp_directory_path() /
+               ("log_file_test." + std::to_string(::getpid()))) {
+        ::mkfifo(path.c_str(), 0600);
+    }
+    ~NamedPipe() { ::unlink(path.c_str()); }
+    NamedPipe(const NamedPipe&) = delete;
+    NamedPipe& operator=(const NamedPipe&) = delete;
+    std::string path;
+};
+
+}  // namespace
+
+TEST_CASE("a log that can't be opened is named with the reason, and nothing waits") {
+    const NamedPipe pipe;
+    CHECK(refusal("/") == "cannot write the log /: Is a directory");
+    CHECK(refusal("/no/log") == "cannot write the log /no/log: No such file or directory");
+    CHECK(refusal(pipe.path).starts_with("cannot write the log " + pipe.path +
+                                         ": nobody reads this pipe"));
+}
+
+TEST_CASE("a log takes a line for each message, into a pipe too") {
+    const Ends ends = test::pipe_ends();
+    LogFile log(path_of(ends.writer));
+    log.add('>', "a\x1b");
+    REQUIRE(log.flush());
+    CHECK(test::take(ends.reader).ends_with(" > a^[\n"));
+    CHECK(log.finish());
+    CHECK(log.trouble().empty());
+}
+
+TEST_CASE("a log that is full has failed, and says so once and for all") {
+    LogFile log("/dev/full");
+    log.add('>', "a");
+    CHECK_FALSE(log.flush());
+    CHECK(log.trouble() == "cannot write the log /dev/full: No space left on device");
+    log.add('>', "b");
+    CHECK_FALSE(log.flush());
+    CHECK_FALSE(log.finish());
+}
+
+TEST_CASE("a log that nobody reads any more blocks nothing") {
+    Ends (*const make)() = GENERATE(&test::pipe_ends, &test::stopped_terminal_ends);
+    const Ends ends = make();
+    test::fill(ends.writer);
+    LogFile log(path_of(ends.writer));
+    const std::string message(100'000, 'm');
+    SECTION("a little waits for the reader until the end") {
+        log.add('>', message);
+        CHECK(log.flush());
+        CHECK_FALSE(log.finish());
+        CHECK(log.trouble().ends_with("not all was written, because it is not read"));
+    }
+    SECTION("of too much, the log fails") {
+        for (int i = 0; i < 11; ++i) log.add('>', message);
+        CHECK_FALSE(log.flush());
+        CHECK(log.trouble().ends_with(": it is not read"));
+    }
+}
+
+TEST_CASE("the end of a log's reader is an error, not a signal") {
+    std::signal(SIGPIPE, SIG_IGN);
+    Ends ends = test::pipe_ends();
+    LogFile log(path_of(ends.writer));
+    ends.reader.reset();
+    log.add('>', "a");
+    CHECK_FALSE(log.finish());
+    CHECK(log.trouble().ends_with(": Broken pipe"));
+}

@@ -41,7 +41,7 @@ void TimerQueue::start(Slot& timer, Time deadline) {
     timer.current_ = start;
     if (held) return;
     timer.in_heap_ = start;
-    if (entries_.size() <= 2 * slots_.size() + 8) return;
+    if (entries_.size() <= 2 * slots_.size() + few_) return;
     heap_size_ = 0;  // most entries are dead, by many restarts to an earlier time
     merge();
 }
@@ -91,6 +91,11 @@ void TimerQueue::merge() {
     const auto nursery = entries_.begin() + static_cast<std::ptrdiff_t>(heap_size_);
     const auto dead = [](Entry& entry) { return !refresh(entry); };
     entries_.erase(std::remove_if(nursery, entries_.end(), dead), entries_.end());
+    if (entries_.size() > heap_size_ + std::max(few_, heap_size_ / 4)) {
+        heap_size_ = entries_.size();
+        for (std::size_t place = (heap_size_ + arity - 2) / arity; place-- > 0;)
+            sift_down(place);
+    }
     while (heap_size_ < entries_.size()) sift_up(heap_size_++);
 }
 

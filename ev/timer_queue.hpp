@@ -4,7 +4,7 @@
 // Each turn of its user is: begin_turn(), then pop_due() until it returns null, then sweep().
 //
 // It is a 4-ary heap with a nursery: an unsorted tail where new timers wait until the next turn
-// sifts up those that are still wanted.
+// merges them, by one heapify when they are many.
 //
 // A timer's slot is right, and its entry in the heap may lag behind: cancelling a timer, and
 // restarting it to a later time, change the slot alone; the entry is refreshed or dropped when
@@ -50,6 +50,10 @@ public:
         Start in_heap_;  // of its entry, never later than current_; other entries are dead
     };
 
+    // Up to `few` new timers, or a quarter of the heap, are sifted up one by one; for more,
+    // rebuilding the heap is cheaper.
+    explicit TimerQueue(std::size_t few = 8) : few_(few) {}
+
     // A timer at rest; the callback is for the user to call. It stays where it is until
     // destroy(), which can't fail and leaves the callback to the next sweep().
     Slot* create(std::function<void()> callback = {});
@@ -80,6 +84,7 @@ private:
     void sift_up(std::size_t place);
     void sift_down(std::size_t place);
 
+    const std::size_t few_;
     std::deque<Slot> slots_;
     std::vector<Slot*> free_;     // of destroyed timers; these may still have an entry
     std::size_t swept_ = 0;       // so many of the free ones, the first, have no callback

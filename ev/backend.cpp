@@ -1,6 +1,5 @@
 #include "ev/backend.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
@@ -9,14 +8,6 @@
 #include <utility>
 
 namespace ev {
-
-int milliseconds(std::chrono::nanoseconds duration) {
-    using std::chrono::milliseconds;
-    if (duration == duration.max()) return -1;
-    const auto count = std::chrono::ceil<milliseconds>(std::max(duration, duration.zero()));
-    const milliseconds longest(std::numeric_limits<int>::max());
-    return static_cast<int>(std::min<milliseconds>(count, longest).count());
-}
 
 template <class T>
 static void make_room_for_one(std::vector<T>& list) {
@@ -54,9 +45,25 @@ void Backend::copy_to(Backend& successor) const {
         successor.update_kernel(*each, none, each->interest);
 }
 
-void Backend::wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) {
+int Backend::call_poll(std::chrono::nanoseconds longest) {
     const auto count = static_cast<nfds_t>(polled_.size());
-    int left = ::poll(polled_.data(), count, milliseconds(longest));
+    const auto in_milliseconds = [&](int limit) {
+        return ::poll(polled_.data(), count, limit);
+    };
+#ifdef __APPLE__
+    const auto in_nanoseconds = [&](const timespec& limit) {
+        return in_milliseconds(milliseconds(limit));
+    };
+#else
+    const auto in_nanoseconds = [&](const timespec& limit) {
+        return ::ppoll(polled_.data(), count, &limit, nullptr);
+    };
+#endif
+    return wait_in_parts(longest, in_milliseconds, in_nanoseconds);
+}
+
+void Backend::wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) {
+    int left = call_poll(longest);
     if (left < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "poll");
     for (std::size_t i = 0; left > 0; ++i) {

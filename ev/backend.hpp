@@ -3,8 +3,10 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -66,6 +68,9 @@ protected:
     // the place of one that is removed.
     std::vector<Registration*> registrations_;
     std::vector<pollfd> polled_;
+
+private:
+    int call_poll(std::chrono::nanoseconds longest);
 };
 
 // By name: "poll", "select", "auto" and, on Linux, "epoll". Without a name, the one that the
@@ -82,8 +87,27 @@ std::unique_ptr<Backend> make_auto_backend(std::size_t threshold = 32);
 // descriptors were ready (r: readable, w: writable, h: hang-up, e: error).
 std::unique_ptr<Backend> make_trace_backend(std::unique_ptr<Backend> traced);
 
-// The argument that poll(2) and similar calls take: rounded up, so that no wait ends early; -1
-// is without limit.
-int milliseconds(std::chrono::nanoseconds duration);
+// Waits in two parts, because system calls that take nanoseconds cost more: a wait of 20 ms or
+// more is made in milliseconds first. Both calls return how many are ready, or less than 0 on
+// failure.
+template <class InMilliseconds, class InNanoseconds>
+int wait_in_parts(std::chrono::nanoseconds longest, InMilliseconds in_milliseconds,
+                  InNanoseconds in_nanoseconds) {
+    using std::chrono::milliseconds;
+    if (longest == longest.max()) return in_milliseconds(-1);
+    const std::chrono::nanoseconds most = milliseconds(std::numeric_limits<int>::max());
+    const auto limit = std::clamp(longest, longest.zero(), most);
+    const bool is_short = limit < milliseconds(20);
+    const auto whole = is_short ? milliseconds(0) : std::chrono::floor<milliseconds>(limit);
+    const timespec rest{0, static_cast<long>((limit - whole).count())};
+    if (rest.tv_nsec == 0) return in_milliseconds(static_cast<int>(whole.count()));
+    const int found = is_short ? 0 : in_milliseconds(static_cast<int>(whole.count()));
+    return found == 0 ? in_nanoseconds(rest) : found;
+}
+
+// For systems without a call that takes nanoseconds: rounded up, so that no wait ends early.
+inline int milliseconds(const timespec& rest) {
+    return static_cast<int>((rest.tv_nsec + 999'999) / 1'000'000);
+}
 
 }  // namespace ev

@@ -40,8 +40,7 @@ class EpollBackend final : public Backend {
 public:
     void wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) override {
         ready.insert(ready.end(), refused_.begin(), refused_.end());
-        const int count = ::epoll_wait(epoll_, found_.data(), static_cast<int>(found_.size()),
-                                       refused_.empty() ? milliseconds(longest) : 0);
+        const int count = wait_for_events(refused_.empty() ? longest : longest.zero());
         if (count < 0 && errno != EINTR) fail();
         for (int i = 0; i < count; ++i) {
             const epoll_event& found = found_[static_cast<std::size_t>(i)];
@@ -50,6 +49,25 @@ public:
     }
 
 private:
+    int wait_for_events(std::chrono::nanoseconds longest) {
+        const auto most = static_cast<int>(found_.size());
+        const auto in_milliseconds = [&](int limit) {
+            return ::epoll_wait(epoll_, found_.data(), most, limit);
+        };
+        // Linux has epoll_pwait2(2) only since 5.11.
+        const auto in_nanoseconds = [&](const timespec& limit) {
+#    if __GLIBC__ * 100 + __GLIBC_MINOR__ >= 235
+            if (has_pwait2_) {
+                const int count = ::epoll_pwait2(epoll_, found_.data(), most, &limit, nullptr);
+                if (count >= 0 || errno != ENOSYS) return count;
+                has_pwait2_ = false;
+            }
+#    endif
+            return in_milliseconds(milliseconds(limit));
+        };
+        return wait_in_parts(longest, in_milliseconds, in_nanoseconds);
+    }
+
     void update_kernel(Registration& registration, Events before, Events interest) override {
         const auto same = [&](const Readiness& ready) {
             return ready.registration == &registration;
@@ -120,6 +138,7 @@ private:
     std::vector<Readiness> refused_;  // always ready: regular files; or invalid descriptors
     std::vector<Duplicate> duplicates_;
     std::array<epoll_event, 256> found_;
+    [[maybe_unused]] bool has_pwait2_ = true;
 };
 
 }  // namespace

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <system_error>
+
+using namespace std::chrono_literals;
 
 namespace ev {
 
@@ -15,7 +18,7 @@ namespace {
 class SelectBackend final : public Backend {
 public:
     void wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) override {
-        const int found = sleep(milliseconds(longest));
+        const int found = sleep(longest);
         if (found > 0 || (found < 0 && errno == EBADF))
             Backend::wait(longest.zero(), ready);
         else if (found < 0 && errno != EINTR)
@@ -29,7 +32,7 @@ private:
             throw std::system_error(EMFILE, std::generic_category(), "select");
     }
 
-    int sleep(int milliseconds) const {
+    int sleep(std::chrono::nanoseconds longest) const {
         fd_set reads, writes;
         FD_ZERO(&reads);
         FD_ZERO(&writes);
@@ -40,8 +43,12 @@ private:
             if (each.events & POLLOUT) FD_SET(each.fd, &writes);
             end = std::max(end, each.fd + 1);
         }
-        timeval limit{milliseconds / 1000, milliseconds % 1000 * 1000};
-        return ::select(end, &reads, &writes, nullptr, milliseconds < 0 ? nullptr : &limit);
+        // A wait that ends after a day costs one turn.
+        const auto limit = std::clamp<std::chrono::nanoseconds>(longest, 0s, 24h);
+        const timespec time{static_cast<std::time_t>(limit / 1s),
+                            static_cast<long>((limit % 1s).count())};
+        return ::pselect(end, &reads, &writes, nullptr,
+                         longest == longest.max() ? nullptr : &time, nullptr);
     }
 };
 

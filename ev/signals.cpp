@@ -52,8 +52,8 @@ static void handle(int signo) {
 }
 
 static struct sigaction set_handler(int signo) {
-    struct sigaction action {
-    }, before{};
+    struct sigaction action {};
+    struct sigaction before {};
     action.sa_handler = handle;
     action.sa_flags = SA_RESTART;
     sigfillset(&action.sa_mask);
@@ -125,7 +125,7 @@ void Signals::unsubscribe(SignalSubscription* subscription) {
     --size_;
 }
 
-bool Signals::raised() const {
+bool Signals::any_raised() const {
     for (const SignalSubscription* const each : subscriptions_)
         if (each->raised) return true;
     return false;

@@ -22,12 +22,13 @@ public:
     SignalSubscription* subscribe(int signo, std::function<void()> callback);
     void unsubscribe(SignalSubscription* subscription);  // its callback lasts until sweep()
     std::size_t size() const { return size_; }
-    bool raised() const;
+    bool raised() const { return size_ > 0 && any_raised(); }
     void deliver();
     void sweep();
 
 private:
     struct Pipe;
+    bool any_raised() const;
 
     Backend& backend_;
     std::unique_ptr<Pipe> pipe_;                      // while there are subscriptions

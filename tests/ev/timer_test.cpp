@@ -3,6 +3,7 @@
 
 #include <sys/time.h>
 
+#include <algorithm>
 #include <csignal>
 #include <optional>
 #include <random>
@@ -50,6 +51,37 @@ TEST_CASE("a wait by the real clock does not end early", "[timer]") {
     timer.start(1500us);
     loop.step();  // one turn is enough: the wait does not end too early either
     CHECK(fired >= timer.deadline());
+}
+
+TEST_CASE("a short wait is not rounded to milliseconds", "[timer]") {
+    ev::Loop loop;
+    ev::Time fired{};
+    Timer timer(loop, [&] { fired = ev::Clock::now(); });
+    auto least_late = ev::Duration::max();
+    for (int tries = 0; tries < 1000 && least_late >= 500us; ++tries) {
+        timer.start(200us);
+        loop.step();
+        REQUIRE(fired >= timer.deadline());
+        least_late = std::min(least_late, fired - timer.deadline());
+    }
+    CHECK(least_late < 500us);  // rounded up, each would be late by 800 us
+}
+
+TEST_CASE("a long wait ends neither early nor a millisecond late", "[timer]") {
+    ev::Loop loop;
+    ev::Time fired{};
+    Timer timer(loop, [&] { fired = ev::Clock::now(); });
+    auto least_late = ev::Duration::max();
+    int turns = 0;
+    for (int tries = 0; tries < 100 && least_late >= 500us; ++tries) {
+        fired = {};
+        timer.start(20'100us);
+        for (turns = 0; fired == ev::Time{}; ++turns) loop.step();
+        REQUIRE(fired >= timer.deadline());
+        least_late = std::min(least_late, fired - timer.deadline());
+    }
+    CHECK(least_late < 500us);
+    CHECK(turns == 1);
 }
 
 TEST_CASE("time spent in callbacks counts for all timers", "[timer]") {

@@ -28,7 +28,7 @@ void Loop::run() {
     }
 }
 
-// Ends a turn, also where a callback throws, and frees the objects that ended in it.
+// Ends a turn, also if a callback throws, and frees the objects that were destroyed in it.
 struct Loop::TurnScope {
     explicit TurnScope(Loop& of) : loop(of) { loop.in_turn_ = true; }
     ~TurnScope() {

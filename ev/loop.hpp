@@ -69,7 +69,7 @@ public:
 
 private:
     bool last_turn_busy_ = false;
-    unsigned interval_ = 1;  // of so many busy turns one looks
+    unsigned interval_ = 1;  // one of this many busy turns looks
     unsigned turns_since_look_ = 0;
 };
 
@@ -128,8 +128,8 @@ private:
     Registration* graveyard_ = nullptr;  // of watches that were destroyed in this turn
     SpinPolicy spin_;
     std::vector<Readiness> ready_;      // found by the turn's wait
-    Time deadline_{};                   // of the first timer, or earlier, as the turn began
-    mutable std::optional<Time> time_;  // of this turn, once it was read
+    Time deadline_{};                   // no timer comes due before it, as the turn began
+    mutable std::optional<Time> time_;  // of this turn, once it has been read
     bool in_turn_ = false;
     bool stopping_ = false;
 };

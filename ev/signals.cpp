@@ -16,7 +16,7 @@ namespace ev {
 // The handler walks the list of these without a lock: they are added and used again, but never
 // removed.
 struct SignalSubscription {
-    std::atomic<int> signo;  // or one of the two below
+    std::atomic<int> signo;  // or `unused`, or `ended`
     std::atomic<int> pipe;   // the end that the handler writes to
     std::atomic<bool> raised;
     struct sigaction before;  // the disposition to restore
@@ -25,10 +25,10 @@ struct SignalSubscription {
 };
 
 static constexpr int unused = 0;
-static constexpr int ended = -1;  // and its callback is still to be destroyed
+static constexpr int ended = -1;  // its callback is still to be destroyed
 
 static std::atomic<SignalSubscription*> all_subscriptions;
-static std::mutex mutex;  // for changes of them
+static std::mutex mutex;  // held while they change
 
 static SignalSubscription* find(int signo) {
     SignalSubscription* each = all_subscriptions;
@@ -138,16 +138,17 @@ void Signals::deliver() {
         if (subscriptions_[i]->raised.exchange(false)) subscriptions_[i]->callback();
 }
 
+// Destroying a callback can end further signals, and so call this again.
 void Signals::sweep() {
-    if (size_ == subscriptions_.size()) return;
-    const auto first = std::find_if(subscriptions_.begin(), subscriptions_.end(),
-                                    [](auto* each) { return each->signo == ended; });
-    SignalSubscription& subscription = **first;
-    subscriptions_.erase(first);
+    while (size_ < subscriptions_.size()) {
+        const auto first = std::find_if(subscriptions_.begin(), subscriptions_.end(),
+                                        [](auto* each) { return each->signo == ended; });
+        SignalSubscription& subscription = **first;
+        subscriptions_.erase(first);
+        const auto callback = std::exchange(subscription.callback, nullptr);
+        subscription.signo = unused;
+    }
     if (subscriptions_.empty()) pipe_.reset();
-    const auto callback = std::exchange(subscription.callback, nullptr);
-    subscription.signo = unused;
-    sweep();  // also because destroying the callback can end further signals
 }
 
 }  // namespace ev

@@ -87,7 +87,7 @@ private:
     const std::size_t few_;
     std::deque<Slot> slots_;
     std::vector<Slot*> free_;     // of destroyed timers; these may still have an entry
-    std::size_t swept_ = 0;       // so many of the free ones, the first, have no callback
+    std::size_t swept_ = 0;       // the first ones of free_, as many as this, have no callback
     std::vector<Entry> entries_;  // first the heap, then the nursery
     std::size_t heap_size_ = 0;
     std::uint64_t last_order_ = 0;   // given to a timer

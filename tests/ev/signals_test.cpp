@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <memory>
 #include <new>
 #include <optional>
 #include <system_error>
@@ -173,6 +174,25 @@ TEST_CASE("a signal object destroyed in its callback restores the disposition at
     CHECK(loop.step());
     CHECK(given_back);
     CHECK_FALSE(loop.step());
+}
+
+TEST_CASE("a signal object owned by another's callback is destroyed with it", "[signal]") {
+    FakeLoop loop;
+    const auto before = open_descriptors();
+    auto owned = std::make_shared<Signal>(loop, SIGUSR2, [] {});
+    std::optional<Signal> owner(std::in_place, loop, SIGUSR1, [held = std::move(owned)] {});
+    const bool in_turn = GENERATE(false, true);
+    Signal ends(loop, SIGTERM, [&] { owner.reset(); });
+    if (in_turn) {
+        std::raise(SIGTERM);
+        loop.turn();
+    } else {
+        owner.reset();
+    }
+    CHECK(disposition(SIGUSR2) == SIG_DFL);
+    ends = {};
+    CHECK_FALSE(loop.turn());
+    CHECK(open_descriptors() == before);
 }
 
 TEST_CASE("a signal object destroyed by another's callback is not called", "[signal]") {

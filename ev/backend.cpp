@@ -81,7 +81,8 @@ static std::unique_ptr<Backend> make_named_backend(std::string_view name) {
     if (name == "auto") return make_auto_backend();
 #endif
     if (name == "poll" || name == "auto") return std::make_unique<Backend>();
-    throw std::invalid_argument("no such backend of the event loop: " + std::string(name));
+    throw std::invalid_argument("EV_BACKEND: no backend is called " + std::string(name) +
+                                " (auto, epoll, poll, select)");
 }
 
 static std::string_view environment(const char* name) {

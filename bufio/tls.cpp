@@ -175,7 +175,6 @@ void keep_key_log(TlsState& state, const std::string& file) {
 }
 
 SslCtx new_context(bool client) {
-    load_openssl();
     SslCtx context(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
     if (!context) refuse(Reason::tls, "OpenSSL can't start: " + openssl_reason());
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);

@@ -14,8 +14,7 @@
 
 namespace bufio {
 
-// Settings that can't be used: a file that is missing or holds no certificate, and the like; or
-// no OpenSSL, which the first context loads.
+// The settings can't be used: a file is missing, holds no certificate, and the like.
 class TlsError : public std::runtime_error {
 public:
     explicit TlsError(End end) : std::runtime_error(end.text), end_(std::move(end)) {}

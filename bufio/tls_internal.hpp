@@ -2,8 +2,14 @@
 #pragma once
 
 #include "bufio/host_name.hpp"
-#include "bufio/openssl.hpp"
 #include "bufio/tls.hpp"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include <map>
 #include <memory>
@@ -12,20 +18,21 @@
 
 namespace bufio {
 
-template <auto& free_it>
-struct Free {
+// Gives an object of OpenSSL back by the function that its manual names.
+template <auto free_object>
+struct Deleter {
     template <class T>
-    void operator()(T* it) const {
-        free_it(it);
+    void operator()(T* object) const {
+        free_object(object);
     }
 };
-using Ssl = std::unique_ptr<SSL, Free<SSL_free>>;
-using SslCtx = std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>>;
-using SslSession = std::unique_ptr<SSL_SESSION, Free<SSL_SESSION_free>>;
-using Certificate = std::unique_ptr<X509, Free<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
-using Names = std::unique_ptr<GENERAL_NAMES, Free<GENERAL_NAMES_free>>;
-using MemoryBio = std::unique_ptr<BIO, Free<BIO_free>>;
+using Ssl = std::unique_ptr<SSL, Deleter<SSL_free>>;
+using SslCtx = std::unique_ptr<SSL_CTX, Deleter<SSL_CTX_free>>;
+using SslSession = std::unique_ptr<SSL_SESSION, Deleter<SSL_SESSION_free>>;
+using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
+using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
+using MemoryBio = std::unique_ptr<BIO, Deleter<BIO_free>>;
 
 // What OpenSSL makes, if it has the memory.
 template <class T>

@@ -9,7 +9,6 @@ using namespace bufio;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    load_openssl();
     if (size < 1) return 0;
     const unsigned char* der = data + 1;
     const Certificate certificate(d2i_X509(nullptr, &der, static_cast<long>(size - 1)));

@@ -44,9 +44,9 @@ std::string port(const std::string& text) {
     return text;
 }
 
-int tls_version(const std::string& text) {
-    if (text == "1.2") return 0x0303;
-    if (text == "1.3") return 0x0304;
+bufio::TlsVersion tls_version(const std::string& text) {
+    if (text == "1.2") return bufio::TlsVersion::v1_2;
+    if (text == "1.3") return bufio::TlsVersion::v1_3;
     throw UsageError("\"" + text + "\" is not a version of TLS spoken here: 1.2 or 1.3");
 }
 
@@ -337,7 +337,7 @@ void check_tls(const ClientOptions& options, const std::string& given) {
                          "given");
     const std::string& host = options.session.endpoint.host;
     if (options.use_tls && !host.empty()) host_name(host);
-    if (tls.max_version != 0 && tls.max_version < tls.min_version)
+    if (tls.max_version && *tls.max_version < tls.min_version)
         throw UsageError("--tls-max is below --tls-min");
 }
 

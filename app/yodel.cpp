@@ -62,7 +62,7 @@ std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
     endpoint.host = endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
     endpoint.service = "0";
     auto made = std::make_unique<EchoServer>(loop, std::move(server), [](auto&) {});
-    const bufio::Found loopback = bufio::look_up_numeric(endpoint);
+    const bufio::LookupResult loopback = bufio::resolve_without_network(endpoint);
     endpoint.service = std::to_string(made->listen(loopback.addresses.front()).port());
     return made;
 }

@@ -60,7 +60,7 @@ private:
     }
 
     void listen(const bufio::Endpoint& endpoint) {
-        const bufio::Found found = bufio::look_up(endpoint);
+        const bufio::LookupResult found = bufio::look_up(endpoint);
         if (found.addresses.empty())
             throw std::runtime_error("cannot listen on " + endpoint.text() + ": " +
                                      found.error);

@@ -79,7 +79,7 @@ Fd open_socket(int family) {
     return fd;
 }
 
-int error_of(int fd) {
+int pending_socket_error(int fd) {
     int code = 0;
     socklen_t size = sizeof code;
     ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size);

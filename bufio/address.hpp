@@ -35,6 +35,6 @@ void prepare_socket(int fd, int family);
 Fd open_socket(int family);
 
 // The errno of what went wrong with it in the meantime, told once; 0: nothing.
-int error_of(int fd);
+int pending_socket_error(int fd);
 
 }  // namespace bufio

@@ -19,14 +19,14 @@ bool is_connected_to_itself(int fd, const Address& peer) {
 }
 
 // None: any will do.
-Found look_up_source(const Endpoint& to) {
+LookupResult look_up_source(const Endpoint& to) {
     if (to.source_host.empty() && to.source_port.empty()) return {};
     Endpoint source;
     source.host = to.source_host;
     source.service = to.source_port.empty() ? "0" : to.source_port;
     source.numeric = true;
     source.passive = true;
-    return look_up_numeric(source);
+    return resolve_without_network(source);
 }
 }  // namespace
 
@@ -53,35 +53,37 @@ Dialer::Dialer(ev::Loop& loop, Endpoint endpoint, Callback done)
 }
 
 std::string Dialer::phase() const {
-    if (!found_) return "resolving";
+    if (!resolved_) return "resolving";
     return attempts_.empty() ? "connecting" : "connecting " + attempts_.back().address.text();
 }
 
 void Dialer::begin() {
     timer_ = ev::Timer(loop_, [this] { try_next(); });
-    Found source = look_up_source(endpoint_);
+    LookupResult source = look_up_source(endpoint_);
     sources_ = std::move(source.addresses);
-    if (!source.error.empty()) return found({{}, endpoint_.source_host + ": " + source.error});
-    Found known = look_up_numeric(endpoint_);
+    if (!source.error.empty())
+        return on_resolved({{}, endpoint_.source_host + ": " + source.error});
+    LookupResult known = resolve_without_network(endpoint_);
     if (known.addresses.empty() && known.error.empty()) known.error = start_lookup();
-    if (!known.addresses.empty() || !known.error.empty()) found(std::move(known));
+    if (!known.addresses.empty() || !known.error.empty()) on_resolved(std::move(known));
 }
 
 // Why it could not be started; empty if it is.
 std::string Dialer::start_lookup() {
     try {
-        lookup_.emplace(loop_, endpoint_, [this](Found result) { found(std::move(result)); });
+        lookup_.emplace(loop_, endpoint_,
+                        [this](LookupResult result) { on_resolved(std::move(result)); });
         return {};
     } catch (const std::system_error& error) {
         return error.what();
     }
 }
 
-void Dialer::found(Found result) {
-    found_ = true;
-    found_at_ = loop_.now();
+void Dialer::on_resolved(LookupResult result) {
+    resolved_ = true;
+    resolved_at_ = loop_.now();
     if (result.addresses.empty()) {
-        Dialed dialed;
+        DialResult dialed;
         dialed.end = {Reason::lookup,
                       "cannot resolve " + endpoint_.text() + ": " + result.error};
         return finish(std::move(dialed));
@@ -99,7 +101,7 @@ void Dialer::try_next() {
         return;
     }
     if (under_way_ > 0) return;
-    Dialed dialed;
+    DialResult dialed;
     dialed.end = {Reason::connect, "cannot connect to " + endpoint_.text() + ": " + failures_};
     finish(std::move(dialed));
 }
@@ -136,7 +138,7 @@ bool Dialer::bind_source(int fd, int family) const {
 
 void Dialer::check(Attempt& attempt) {
     attempt.watch = {};
-    int code = error_of(attempt.socket.get());
+    int code = pending_socket_error(attempt.socket.get());
     if (code == 0 && is_connected_to_itself(attempt.socket.get(), attempt.address))
         code = ECONNREFUSED;
     if (code != 0) {
@@ -145,7 +147,7 @@ void Dialer::check(Attempt& attempt) {
         failed(attempt.address, code);
         return try_next();
     }
-    Dialed dialed;
+    DialResult dialed;
     dialed.socket = std::move(attempt.socket);
     dialed.address = attempt.address;
     finish(std::move(dialed));
@@ -160,11 +162,11 @@ void Dialer::failed(const Address& address, int code) {
 }
 
 // The callback may destroy the dialer, so it comes last, from a place of its own.
-void Dialer::finish(Dialed dialed) {
+void Dialer::finish(DialResult dialed) {
     timer_.cancel();
     attempts_.clear();
-    dialed.lookup_time = found_at_ - started_;
-    dialed.connect_time = loop_.now() - found_at_;
+    dialed.lookup_time = resolved_at_ - started_;
+    dialed.connect_time = loop_.now() - resolved_at_;
     const Callback done = std::exchange(done_, nullptr);
     done(std::move(dialed));
 }

@@ -15,7 +15,7 @@
 
 namespace bufio {
 
-struct Dialed {
+struct DialResult {
     Fd socket;        // connected; empty if `end` tells why not
     Address address;  // that won
     End end;
@@ -27,7 +27,7 @@ struct Dialed {
 // attempts. It has no deadline of its own.
 class Dialer {
 public:
-    using Callback = std::function<void(Dialed)>;
+    using Callback = std::function<void(DialResult)>;
     Dialer(ev::Loop& loop, Endpoint endpoint, Callback done);
 
     // What it is doing now, for display: "resolving" or the address tried last.
@@ -42,20 +42,20 @@ private:
 
     void begin();
     std::string start_lookup();
-    void found(Found found);
+    void on_resolved(LookupResult result);
     void try_next();
     bool attempt(const Address& address);
     bool bind_source(int fd, int family) const;
     void check(Attempt& attempt);
     void failed(const Address& address, int code);
-    void finish(Dialed dialed);
+    void finish(DialResult dialed);
 
     ev::Loop& loop_;
     Endpoint endpoint_;
     Callback done_;
     ev::Time started_;
-    ev::Time found_at_{};
-    bool found_ = false;
+    ev::Time resolved_at_{};
+    bool resolved_ = false;
     std::optional<Lookup> lookup_;
     std::vector<Address> sources_;    // to connect from, one of each family; empty: any
     std::vector<Address> addresses_;  // in the order of trying

@@ -27,7 +27,7 @@ constexpr ev::Duration pause_length = std::chrono::seconds(1);
 }
 
 // Accepting failed because of one connection, which went away while it waited.
-bool is_passing(int code) {
+bool is_transient(int code) {
     switch (code) {
     case EINTR:
     case ECONNABORTED:
@@ -52,11 +52,12 @@ void remove_stale(const Address& address) {
 
 }  // namespace
 
-Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted, Starved starved)
+Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
+                   OnExhausted on_exhausted)
     : socket_(open_socket(address.family())),
       address_(address),
       accepted_(std::move(accepted)),
-      starved_(std::move(starved)),
+      on_exhausted_(std::move(on_exhausted)),
       pause_(loop, [this] { watch_.want(ev::readable); }) {
     const int on = 1;
     if (!socket_) refuse(address);
@@ -95,7 +96,7 @@ Listener::Path::~Path() {
 void Listener::pause(int code) {
     pause_.start(pause_length);
     watch_.want(ev::none);
-    if (!std::exchange(starving_, true)) starved_(code);
+    if (!std::exchange(exhausted_, true)) on_exhausted_(code);
 }
 
 void Listener::accept_some() {
@@ -104,10 +105,10 @@ void Listener::accept_some() {
         peer.size = sizeof peer.storage;
         Fd socket(
             ::accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size));
-        if (!socket && is_passing(errno)) continue;
+        if (!socket && is_transient(errno)) continue;
         if (!socket && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
         if (!socket) return pause(errno);
-        starving_ = false;
+        exhausted_ = false;
         prepare_socket(socket.get(), address_.family());
         accepted_(std::move(socket), peer);
     }

@@ -19,14 +19,14 @@ namespace bufio {
 class Listener {
 public:
     using Callback = std::function<void(Fd socket, const Address& peer)>;
-    using Starved = std::function<void(int code)>;
+    using OnExhausted = std::function<void(int code)>;
 
     // Throws std::system_error: the address can't be listened on. A port of 0 is any free one.
-    // `starved` gets the errno of the first pause, and then none until one was accepted again.
-    // The listener must not be destroyed by its callbacks.
+    // `on_exhausted` gets the errno of the first pause, and then none until one was accepted
+    // again. The listener must not be destroyed by its callbacks.
     Listener(
         ev::Loop& loop, const Address& address, Callback accepted,
-        Starved starved = [](int) {});
+        OnExhausted on_exhausted = [](int) {});
     ~Listener();
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
@@ -56,8 +56,8 @@ private:
     Path path_;  // after the socket, so that it goes first
     Address address_;
     Callback accepted_;
-    Starved starved_;
-    bool starving_ = false;  // and that is told
+    OnExhausted on_exhausted_;
+    bool exhausted_ = false;  // and that is told
     ev::Timer pause_;
     ev::Watch watch_;
 };

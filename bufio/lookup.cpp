@@ -22,7 +22,7 @@ std::string error_text(int code) {
     return ::gai_strerror(code);
 }
 
-Found ask(const Endpoint& endpoint, int flags, int& code) {
+LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags, int& code) {
     addrinfo hints{};
     hints.ai_family = endpoint.family;
     hints.ai_socktype = SOCK_STREAM;
@@ -31,18 +31,18 @@ Found ask(const Endpoint& endpoint, int flags, int& code) {
     const char* const host = endpoint.host.empty() ? nullptr : endpoint.host.c_str();
     code = ::getaddrinfo(host, endpoint.service.c_str(), &hints, &list);
     if (code == EAI_MEMORY) throw std::bad_alloc();
-    Found found;
+    LookupResult result;
     if (code != 0) {
-        found.error = error_text(code);
-        return found;
+        result.error = error_text(code);
+        return result;
     }
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
     for (const addrinfo* it = list; it; it = it->ai_next)
-        found.addresses.emplace_back(it->ai_addr, it->ai_addrlen);
-    return found;
+        result.addresses.emplace_back(it->ai_addr, it->ai_addrlen);
+    return result;
 }
 
-Found look_up_path(const std::string& path) {
+LookupResult look_up_path(const std::string& path) {
     try {
         return {{Address::unix_path(path)}, {}};
     } catch (const std::system_error& error) {
@@ -82,24 +82,26 @@ std::string Endpoint::text() const {
     return (v6 ? "[" + host + "]" : host) + ":" + service;
 }
 
-Found look_up_numeric(const Endpoint& endpoint) {
+LookupResult resolve_without_network(const Endpoint& endpoint) {
     if (!endpoint.path.empty()) return look_up_path(endpoint.path);
     int code = 0;
-    if (endpoint.host == "localhost") return ask(loopback(endpoint), AI_NUMERICHOST, code);
-    Found found = ask(endpoint, AI_NUMERICHOST, code);
-    if (code == EAI_NONAME && !endpoint.numeric) found.error.clear();
-    return found;
+    if (endpoint.host == "localhost")
+        return call_getaddrinfo(loopback(endpoint), AI_NUMERICHOST, code);
+    LookupResult result = call_getaddrinfo(endpoint, AI_NUMERICHOST, code);
+    if (code == EAI_NONAME && !endpoint.numeric) result.error.clear();
+    return result;
 }
 
-Found look_up(const Endpoint& endpoint) {
-    Found found = look_up_numeric(endpoint);
+LookupResult look_up(const Endpoint& endpoint) {
+    LookupResult result = resolve_without_network(endpoint);
     int code = 0;
-    if (found.addresses.empty() && found.error.empty()) found = ask(endpoint, 0, code);
-    return found;
+    if (result.addresses.empty() && result.error.empty())
+        result = call_getaddrinfo(endpoint, 0, code);
+    return result;
 }
 
 struct Lookup::Shared {
-    Found found;  // the thread's, until it is `ready`
+    LookupResult result;  // the thread's, until it is `ready`
     std::atomic<bool> ready = false;
     Fd done;  // the pipe's other end
 };
@@ -115,13 +117,13 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
         ev::Watch(loop, wake_.get(), ev::readable, [this, done = std::move(done)](ev::Events) {
             assert(shared_->ready);
             watch_.want(ev::none);
-            done(std::move(shared_->found));
+            done(std::move(shared_->result));
         });
     start_thread([shared = shared_, endpoint] {
         try {
-            shared->found = look_up(endpoint);
+            shared->result = look_up(endpoint);
         } catch (const std::bad_alloc&) {
-            shared->found.error = "out of memory";  // short enough to need none
+            shared->result.error = "out of memory";  // short enough to need none
         }
         shared->ready = true;
         shared->done.reset();  // the pipe's end of input wakes the loop

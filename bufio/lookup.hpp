@@ -25,23 +25,23 @@ struct Endpoint {
     std::string text() const;  // HOST:PORT, [v6]:PORT or the path
 };
 
-struct Found {
+struct LookupResult {
     std::vector<Address> addresses;  // in the resolver's order of preference
     std::string error;               // why there are none
 };
 
 // What can be told without asking the network: a path, a numeric host, localhost. No addresses
 // and no error: it takes a Lookup.
-Found look_up_numeric(const Endpoint& endpoint);
+LookupResult resolve_without_network(const Endpoint& endpoint);
 
 // Blocks while the resolver does.
-Found look_up(const Endpoint& endpoint);
+LookupResult look_up(const Endpoint& endpoint);
 
 // One look-up in the background. It calls back once, unless it is destroyed before; its thread
 // then goes on by itself and what it finds is dropped.
 class Lookup {
 public:
-    using Callback = std::function<void(Found)>;
+    using Callback = std::function<void(LookupResult)>;
     // Throws std::system_error: out of descriptors or threads.
     Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done);
 

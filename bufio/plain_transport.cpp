@@ -15,27 +15,27 @@ public:
 
     int descriptor() const override { return fd_.get(); }
 
-    Moved read(char* to, std::size_t size) override {
+    IoResult read(char* to, std::size_t size) override {
         for (;;) {
             const ssize_t count = ::recv(fd_.get(), to, size, 0);
-            if (count > 0) return {Io::done, static_cast<std::size_t>(count)};
-            if (count == 0) return {Io::end_of_input};
-            if (errno == EAGAIN || errno == EWOULDBLOCK) return {Io::wants_read};
+            if (count > 0) return {IoStatus::done, static_cast<std::size_t>(count)};
+            if (count == 0) return {IoStatus::end_of_input};
+            if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoStatus::wants_read};
             if (errno != EINTR) return fail(system_end(Reason::receive, "receiving", errno));
         }
     }
 
-    Moved write(const char* from, std::size_t size) override {
+    IoResult write(const char* from, std::size_t size) override {
         for (;;) {
             const ssize_t count = ::send(fd_.get(), from, size, MSG_NOSIGNAL);
-            if (count >= 0) return {Io::done, static_cast<std::size_t>(count)};
-            if (errno == EAGAIN || errno == EWOULDBLOCK) return {Io::wants_write};
+            if (count >= 0) return {IoStatus::done, static_cast<std::size_t>(count)};
+            if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoStatus::wants_write};
             if (errno != EINTR) return fail(system_end(Reason::send, "sending", errno));
         }
     }
 
-    Moved close_output() override {
-        if (::shutdown(fd_.get(), SHUT_WR) == 0) return {Io::done};
+    IoResult close_output() override {
+        if (::shutdown(fd_.get(), SHUT_WR) == 0) return {IoStatus::done};
         return fail(system_end(Reason::send, "closing the sending side", errno));
     }
 

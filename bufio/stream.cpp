@@ -84,14 +84,14 @@ bool Stream::write(std::string_view bytes) {
     return true;
 }
 
-void Stream::need_input(std::size_t bytes) {
+void Stream::set_min_readable(std::size_t bytes) {
     if (bytes == needed_) return;
     needed_ = bytes;
     update();
 }
 
-void Stream::hold(bool held) {
-    held_ = held;
+void Stream::pause_reading(bool paused) {
+    reading_paused_ = paused;
     update();
 }
 
@@ -149,34 +149,34 @@ void Stream::on_again() {
 }
 
 void Stream::handshake() {
-    switch (transport_->handshake().io) {
-    case Io::done:
+    switch (transport_->handshake().status) {
+    case IoStatus::done:
         ready_ = true;
         unseen_ = transport_->buffers_input();
         if (!output_.empty() || finishing_) flush();
         break;
-    case Io::wants_read: handshake_waits_ = ev::readable; break;
-    case Io::wants_write: handshake_waits_ = ev::writable; break;
-    case Io::end_of_input:
-    case Io::failed: end_with(transport_->failure()); break;
+    case IoStatus::wants_read: handshake_waits_ = ev::readable; break;
+    case IoStatus::wants_write: handshake_waits_ = ev::writable; break;
+    case IoStatus::end_of_input:
+    case IoStatus::failed: end_with(transport_->failure()); break;
     }
 }
 
 // Input that nobody has left over is handed to the user where it was read; the rest is kept.
 void Stream::read() {
     char* const room = input_.empty() ? shared_room() : input_.reserve(chunk);
-    const Moved last = transport_->read(room, chunk);
+    const IoResult last = transport_->read(room, chunk);
     bytes_read_ += last.count;
     if (input_.empty()) {
         fresh_ = {room, last.count};
     } else {
         input_.commit(last.count);
     }
-    unseen_ = last.io == Io::done && transport_->buffers_input();
-    read_waits_ = last.io == Io::wants_write ? ev::writable : ev::readable;
-    if (last.io == Io::end_of_input) input_ended_ = true;
-    if (last.io == Io::failed) end_with(transport_->failure());
-    if (broken_ && last.io != Io::done) end_with(broken_);
+    unseen_ = last.status == IoStatus::done && transport_->buffers_input();
+    read_waits_ = last.status == IoStatus::wants_write ? ev::writable : ev::readable;
+    if (last.status == IoStatus::end_of_input) input_ended_ = true;
+    if (last.status == IoStatus::failed) end_with(transport_->failure());
+    if (broken_ && last.status != IoStatus::done) end_with(broken_);
     end_if_both_closed();
 }
 
@@ -192,21 +192,21 @@ void Stream::flush() {
 // Writes what the system takes, but no more than one turn may, and leaves the rest in `bytes`.
 void Stream::push(std::string_view& bytes) {
     for (std::size_t left = std::min(bytes.size(), most_pushed); left > 0;) {
-        const Moved moved = transport_->write(bytes.data(), left);
-        write_waits_ = moved.io == Io::wants_read ? ev::readable : ev::writable;
-        if (moved.io == Io::failed) fail_output();
-        if (moved.io != Io::done) return;
-        bytes.remove_prefix(moved.count);
-        bytes_written_ += moved.count;
-        left -= moved.count;
+        const IoResult result = transport_->write(bytes.data(), left);
+        write_waits_ = result.status == IoStatus::wants_read ? ev::readable : ev::writable;
+        if (result.status == IoStatus::failed) fail_output();
+        if (result.status != IoStatus::done) return;
+        bytes.remove_prefix(result.count);
+        bytes_written_ += result.count;
+        left -= result.count;
     }
 }
 
 void Stream::close_output() {
-    const Moved moved = transport_->close_output();
-    write_waits_ = moved.io == Io::wants_read ? ev::readable : ev::writable;
-    if (moved.io == Io::failed) fail_output();
-    output_closed_ = moved.io == Io::done;
+    const IoResult result = transport_->close_output();
+    write_waits_ = result.status == IoStatus::wants_read ? ev::readable : ev::writable;
+    if (result.status == IoStatus::failed) fail_output();
+    output_closed_ = result.status == IoStatus::done;
     end_if_both_closed();
 }
 
@@ -228,14 +228,14 @@ void Stream::end_with(End end) {
 
 // The peer, who had said before that it sends no more, takes nothing more either.
 End Stream::gone() const {
-    const int code = error_of(transport_->descriptor());
+    const int code = pending_socket_error(transport_->descriptor());
     return code == 0 ? End{Reason::clean, "closed"} : system_end(Reason::send, "sending", code);
 }
 
 // The last words of a peer that takes nothing more are no more than the system holds already,
 // and the user may wait for room to send before it consumes: the marks don't count then.
 bool Stream::wants_input() const {
-    return ready_ && !end_ && !input_ended_ && !held_ && (!full_ || broken_);
+    return ready_ && !end_ && !input_ended_ && !reading_paused_ && (!full_ || broken_);
 }
 
 bool Stream::wants_output() const {

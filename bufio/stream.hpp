@@ -68,9 +68,9 @@ public:
 
     // The user needs so many bytes at once to go on: until the next call the low-water mark is
     // not below that, and the high one above it.
-    void need_input(std::size_t bytes);
+    void set_min_readable(std::size_t bytes);
     // Held: reads nothing, and so does not notice either that the peer has ended.
-    void hold(bool held);
+    void pause_reading(bool paused);
 
     // Says, after all that is pending, that nothing more will be written: FIN, or close_notify
     // with TLS. Input goes on; once the peer has ended too, the stream has ended cleanly.
@@ -88,7 +88,9 @@ public:
     // The peer takes nothing more, and only its last words are still read.
     bool output_failed() const { return static_cast<bool>(broken_); }
     bool output_closed() const { return output_closed_; }
-    bool reading() const { return !full_ && !held_; }  // neither above the high mark nor held
+    bool reading() const {
+        return !full_ && !reading_paused_;
+    }                                                  // neither above the high mark nor held
     bool input_ended() const { return input_ended_; }  // the peer has closed its side
     const End& end() const { return end_; }
     const TlsFacts* tls() const { return transport_->tls(); }
@@ -145,7 +147,7 @@ private:
     bool ready_ = false;                     // the handshake is done
     bool full_ = false;  // input has passed its high-water mark and not yet come below the low
     bool unseen_ = false;  // the last read stopped before the transport had nothing more
-    bool held_ = false;    // nothing is to be read
+    bool reading_paused_ = false;  // nothing is to be read
     bool input_ended_ = false;
     bool finishing_ = false;
     bool output_closed_ = false;

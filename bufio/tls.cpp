@@ -174,6 +174,10 @@ void keep_key_log(TlsState& state, const std::string& file) {
     SSL_CTX_set_keylog_callback(state.ctx.get(), log_key);
 }
 
+int openssl_version(TlsVersion version) {
+    return version == TlsVersion::v1_2 ? TLS1_2_VERSION : TLS1_3_VERSION;
+}
+
 SslCtx new_context(bool client) {
     SslCtx context(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
     if (!context) refuse(Reason::tls, "OpenSSL can't start: " + openssl_reason());
@@ -238,8 +242,9 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
     if (!named && options.pins.empty()) trust_system(ctx);
     if (!options.crl_file.empty()) check_revocation(ctx, options.crl_file);
     if (!options.certificate.empty()) use_certificate(ctx, options.certificate, options.key);
-    if (options.min_version != 0) SSL_CTX_set_min_proto_version(ctx, options.min_version);
-    if (options.max_version != 0) SSL_CTX_set_max_proto_version(ctx, options.max_version);
+    SSL_CTX_set_min_proto_version(ctx, openssl_version(options.min_version));
+    if (options.max_version)
+        SSL_CTX_set_max_proto_version(ctx, openssl_version(*options.max_version));
     if (!options.alpn.empty()) offer_alpn(ctx, options.alpn);
     if (!options.key_log_file.empty()) keep_key_log(*state, options.key_log_file);
     return TlsContext(std::move(state));

@@ -5,9 +5,11 @@
 
 #include "bufio/end.hpp"
 #include "bufio/fd.hpp"
+#include "bufio/tls_facts.hpp"
 #include "bufio/transport.hpp"
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,6 +25,8 @@ public:
 private:
     End end_;
 };
+
+enum class TlsVersion { v1_2, v1_3 };
 
 struct TlsClientOptions {
     // With both of these empty the system's are trusted: what SSL_CERT_FILE and SSL_CERT_DIR
@@ -41,8 +45,8 @@ struct TlsClientOptions {
     // The connections' secrets are appended, for analysers. Not a FIFO. A line that can't be
     // written ends the handshake with Reason::output.
     std::string key_log_file;
-    int min_version = 0;  // 0x0303 for TLS 1.2, 0x0304 for TLS 1.3
-    int max_version = 0;  // likewise; 0: the latest
+    TlsVersion min_version = TlsVersion::v1_2;
+    std::optional<TlsVersion> max_version;  // empty: the latest that OpenSSL speaks
 };
 
 struct TlsServerOptions {

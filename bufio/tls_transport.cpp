@@ -183,7 +183,7 @@ public:
     bool buffers_input() const override { return SSL_has_pending(ssl_.get()) == 1; }
     const TlsFacts* tls() const override { return &facts_; }
 
-    Moved handshake() override {
+    IoResult handshake() override {
         socket_.budget = call_budget;
         ERR_clear_error();
         const int result = SSL_do_handshake(ssl_.get());
@@ -197,38 +197,39 @@ public:
             learn();
             return check_pin();
         }
-        const Moved moved = outcome(result, Reason::tls);
-        if (moved.io == Io::end_of_input) return fail(early_end());
-        if (moved.io == Io::failed && facts_.subject.empty()) learn_certificate();
-        return moved;
+        const IoResult outcome = classify_error(result, Reason::tls);
+        if (outcome.status == IoStatus::end_of_input) return fail(early_end());
+        if (outcome.status == IoStatus::failed && facts_.subject.empty()) learn_certificate();
+        return outcome;
     }
 
-    Moved read(char* to, std::size_t size) override {
+    IoResult read(char* to, std::size_t size) override {
         socket_.budget = call_budget;
-        Moved all{Io::done};
+        IoResult all{IoStatus::done};
         for (int records = 0; records < most_records && all.count < size; ++records) {
-            const Moved one = read_record(to + all.count, size - all.count);
-            all = {one.io, all.count + one.count};
-            if (all.io != Io::done || !buffers_input()) break;
+            const IoResult one = read_record(to + all.count, size - all.count);
+            all = {one.status, all.count + one.count};
+            if (all.status != IoStatus::done || !buffers_input()) break;
         }
         return all;
     }
 
-    Moved write(const char* from, std::size_t size) override {
+    IoResult write(const char* from, std::size_t size) override {
         std::size_t count = 0;
         socket_.budget = call_budget;
         socket_.more = size > SSL3_RT_MAX_PLAIN_LENGTH;
         ERR_clear_error();
         const int result = SSL_write_ex(ssl_.get(), from, size, &count);
         socket_.more = false;
-        return result == 1 ? Moved{Io::done, count} : outcome(result, Reason::send);
+        return result == 1 ? IoResult{IoStatus::done, count}
+                           : classify_error(result, Reason::send);
     }
 
-    Moved close_output() override {
+    IoResult close_output() override {
         socket_.budget = call_budget;
         ERR_clear_error();
         const int result = SSL_shutdown(ssl_.get());
-        return result >= 0 ? Moved{Io::done} : outcome(result, Reason::send);
+        return result >= 0 ? IoResult{IoStatus::done} : classify_error(result, Reason::send);
     }
 
     // Called by OpenSSL, in a handshake.
@@ -266,17 +267,18 @@ public:
 private:
     const TlsClientOptions& options() const { return state_->options; }
 
-    Moved read_record(char* to, std::size_t size) {
+    IoResult read_record(char* to, std::size_t size) {
         std::size_t count = 0;
         ERR_clear_error();
         const int result = SSL_read_ex(ssl_.get(), to, size, &count);
         if (result == 1) socket_.silent = 0;
-        if (result == 1) return {Io::done, count};
-        const Moved moved = outcome(result, Reason::receive);
-        const bool waits = moved.io == Io::wants_read || moved.io == Io::wants_write;
+        if (result == 1) return {IoStatus::done, count};
+        const IoResult outcome = classify_error(result, Reason::receive);
+        const bool waits =
+            outcome.status == IoStatus::wants_read || outcome.status == IoStatus::wants_write;
         if (waits && socket_.silent > most_silent)
             return fail({Reason::receive, "the peer goes on sending TLS records without data"});
-        return moved;
+        return outcome;
     }
 
     void start_client() {
@@ -305,26 +307,27 @@ private:
     }
 
     // Once the peer has said that it is done, OpenSSL says so of a write that fails, too.
-    Moved outcome(int result, Reason reason) {
+    IoResult classify_error(int result, Reason reason) {
         switch (SSL_get_error(ssl_.get(), result)) {
-        case SSL_ERROR_WANT_READ: return {Io::wants_read};
-        case SSL_ERROR_WANT_WRITE: return {Io::wants_write};
+        case SSL_ERROR_WANT_READ: return {IoStatus::wants_read};
+        case SSL_ERROR_WANT_WRITE: return {IoStatus::wants_write};
         case SSL_ERROR_ZERO_RETURN:
             return reason == Reason::send ? fail(system_failure(reason))
-                                          : Moved{Io::end_of_input};
+                                          : IoResult{IoStatus::end_of_input};
         case SSL_ERROR_SYSCALL: return fail(system_failure(reason));
         default: return fail(protocol_failure(reason));
         }
     }
 
     End system_failure(Reason reason) const {
-        if (!ready_) return system_end(Reason::cut_handshake, "TLS handshake", socket_.error);
+        if (!ready_)
+            return system_end(Reason::handshake_interrupted, "TLS handshake", socket_.error);
         return system_end(reason, reason == Reason::receive ? "receiving" : "sending",
                           socket_.error);
     }
 
     End early_end() const {
-        return {Reason::cut_handshake,
+        return {Reason::handshake_interrupted,
                 "the peer closed the connection during the TLS handshake"};
     }
 
@@ -440,16 +443,16 @@ private:
     }
 
     // A pinned key stands in for a chain of certificates; another key is refused in any case.
-    Moved check_pin() {
+    IoResult check_pin() {
         const auto& pins = options().pins;
-        if (pins.empty()) return {Io::done};
+        if (pins.empty()) return {IoStatus::done};
         if (std::find(pins.begin(), pins.end(), facts_.pin) == pins.end())
             return fail({Reason::pin, "the public key of " + host_ +
                                           " is not the pinned one but " + facts_.pin});
         facts_.unverified.clear();
         facts_.faults = 0;
         facts_.untrusted = facts_.incomplete = false;
-        return {Io::done};
+        return {IoStatus::done};
     }
 
     Socket socket_;

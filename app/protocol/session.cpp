@@ -153,7 +153,7 @@ void Session::pause(bool paused) {
         void_round_trips();
     }
     if (!stream_) return;
-    stream_->hold(paused);
+    stream_->pause_reading(paused);
     watch_all();
     if (!paused) changed_.start(ev::Duration::zero());
 }
@@ -174,11 +174,11 @@ void Session::dial() {
     matcher_.restart();
     connecting_.start(options_.connect_timeout);
     dialer_.emplace(loop_, options_.endpoint,
-                    [this](bufio::Dialed result) { dialed(std::move(result)); });
+                    [this](bufio::DialResult result) { on_dialed(std::move(result)); });
     set_state(State::dialing);
 }
 
-void Session::dialed(bufio::Dialed result) {
+void Session::on_dialed(bufio::DialResult result) {
     dialer_.reset();
     address_ = result.address;
     phases_ = {result.lookup_time, result.connect_time, {}};
@@ -191,7 +191,7 @@ void Session::dialed(bufio::Dialed result) {
     limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
     bufio::Stream::User& user = *this;
     stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), user, limits);
-    stream_->hold(paused_);
+    stream_->pause_reading(paused_);
     advance();
 }
 
@@ -267,7 +267,7 @@ void Session::receive() {
     }
     stream_->consume(before - received.size());
     // A message that is longer than the water marks needs them raised, but only while it comes.
-    if (!paused_) stream_->need_input(received.size() + 1);
+    if (!paused_) stream_->set_min_readable(received.size() + 1);
 }
 
 void Session::report(const ReplyMatcher::Event& event) {
@@ -440,7 +440,7 @@ bool Session::worth_retrying(Reason reason) const {
     switch (reason) {
     case Reason::lookup:
     case Reason::connect:
-    case Reason::cut_handshake:
+    case Reason::handshake_interrupted:
     case Reason::send:
     case Reason::receive:
     case Reason::truncated:

@@ -19,6 +19,7 @@
 #include "bufio/dial.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
+#include "bufio/tls_facts.hpp"
 #include "ev/loop.hpp"
 
 #include <cstdint>
@@ -128,7 +129,7 @@ public:
 
 private:
     void dial();
-    void dialed(bufio::Dialed dialed);
+    void on_dialed(bufio::DialResult result);
     void opened();
     void stream_changed(bufio::Stream& stream) override;
     void advance();

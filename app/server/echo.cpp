@@ -76,7 +76,7 @@ private:
         while (left_ == 0 && at < most) {
             const std::string_view rest = stream.received().substr(at);
             const std::size_t frame = frame_size(rest);
-            stream.need_input(frame);
+            stream.set_min_readable(frame);
             if (end_ || rest.size() < frame) break;
             const std::size_t step = std::min(frame, most - at);
             left_ = frame - step;

@@ -36,7 +36,7 @@ public:
           fates_(faults, connection) {}
 
     void greet(Stream& stream) override {
-        stream.hold(faults_.no_read);
+        stream.pause_reading(faults_.no_read);
         if (faults_.stall_handshake) return;
         if (framing_.kind == Framing::Kind::caret) stream.write(caret_greeting);
         stream.write(faults_.banner);
@@ -105,10 +105,10 @@ private:
 bool FaultyEcho::take_some(Stream& stream) {
     for (int i = 0; i < messages_a_call && may_take(); ++i) {
         if (take(stream)) continue;
-        stream.need_input(stream.received().size() + 1);
+        stream.set_min_readable(stream.received().size() + 1);
         return false;
     }
-    stream.need_input(0);
+    stream.set_min_readable(0);
     return true;
 }
 

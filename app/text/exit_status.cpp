@@ -14,7 +14,7 @@ int exit_status(const bufio::End& end) {
     case Reason::output: return output_failed;
     case Reason::timeout: return timed_out;
     case Reason::tls:
-    case Reason::cut_handshake: return handshake_failed;
+    case Reason::handshake_interrupted: return handshake_failed;
     case Reason::send: return send_failed;
     case Reason::receive:
     case Reason::truncated:

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bufio/end.hpp"
-#include "bufio/transport.hpp"
+#include "bufio/tls_facts.hpp"
 
 #include <string>
 #include <system_error>

@@ -14,8 +14,8 @@
 
 using namespace test;
 using bufio::Address;
-using bufio::Dialed;
 using bufio::Dialer;
+using bufio::DialResult;
 using bufio::Endpoint;
 
 namespace {
@@ -65,7 +65,7 @@ struct Dawdling {
 
 struct Dial {
     void start(const Endpoint& endpoint) {
-        dialer.emplace(loop, endpoint, [this](Dialed dialed) {
+        dialer.emplace(loop, endpoint, [this](DialResult dialed) {
             ++calls;
             result = std::move(dialed);
         });
@@ -76,7 +76,7 @@ struct Dial {
 
     ev::Loop loop;
     std::optional<Dialer> dialer;
-    Dialed result;
+    DialResult result;
     int calls = 0;
 };
 
@@ -171,9 +171,9 @@ TEST_CASE("dialing starts the next attempt after 250 ms, and the first to connec
     fake_now = ev::Time{} + 1h;
     ev::Loop loop(fake_clock);
     int calls = 0;
-    Dialed result;
+    DialResult result;
     const int before = open_descriptors();
-    Dialer dialer(loop, to("service.example", where.port()), [&](Dialed dialed) {
+    Dialer dialer(loop, to("service.example", where.port()), [&](DialResult dialed) {
         ++calls;
         result = std::move(dialed);
     });
@@ -233,7 +233,8 @@ TEST_CASE("a look-up calls back once") {
     faults.resolve = [](const std::string&) { return std::vector{v4(1, 7)}; };
     ev::Loop loop;
     int calls = 0;
-    const bufio::Lookup lookup(loop, to("some.example", 7), [&](bufio::Found) { ++calls; });
+    const bufio::Lookup lookup(loop, to("some.example", 7),
+                               [&](bufio::LookupResult) { ++calls; });
     REQUIRE(run_until(loop, [&] { return calls > 0; }));
     settle(loop);
     CHECK(calls == 1);
@@ -270,9 +271,9 @@ TEST_CASE("localhost is known without asking, and is the loopback also to listen
     Endpoint endpoint = to("localhost", 7);
     endpoint.family = AF_INET;
     endpoint.passive = true;
-    CHECK(texts(bufio::look_up_numeric(endpoint).addresses) == texts({loopback(7)}));
+    CHECK(texts(bufio::resolve_without_network(endpoint).addresses) == texts({loopback(7)}));
     endpoint.host.clear();
-    const auto any = bufio::look_up_numeric(endpoint).addresses;
+    const auto any = bufio::resolve_without_network(endpoint).addresses;
     REQUIRE(any.size() == 1);
     CHECK(any[0].text() == "0.0.0.0:7");
 }
@@ -318,7 +319,7 @@ TEST_CASE("a dialer may be destroyed by its callback") {
     std::optional<Dialer> dialer;
     bool called = false;
     const std::string host = GENERATE("127.0.0.1", "255.255.255.255", "::1%nowhere");
-    dialer.emplace(loop, to(host, where.port()), [&](Dialed) {
+    dialer.emplace(loop, to(host, where.port()), [&](DialResult) {
         called = true;
         dialer.reset();
     });

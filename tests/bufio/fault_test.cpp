@@ -150,7 +150,7 @@ TEST_CASE("dialing and listening that run out of memory leave nothing behind") {
         ev::Loop loop;
         bool done = false;
         const bufio::Listener listener(loop, loopback(), [](Fd, const bufio::Address&) {});
-        const bufio::Dialer dialer(loop, name, [&](bufio::Dialed dialed) {
+        const bufio::Dialer dialer(loop, name, [&](bufio::DialResult dialed) {
             done = dialed.socket || dialed.end.text.ends_with(": out of memory");
         });
         if (!run_until(loop, [&] { return done; })) throw std::runtime_error("no end");

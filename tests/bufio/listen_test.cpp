@@ -103,7 +103,7 @@ TEST_CASE("a unix-domain socket is made, dialed and removed") {
         bufio::Endpoint endpoint;
         endpoint.path = path;
         bool connected = false;
-        const bufio::Dialer dialer(loop, endpoint, [&](bufio::Dialed dialed) {
+        const bufio::Dialer dialer(loop, endpoint, [&](bufio::DialResult dialed) {
             connected = static_cast<bool>(dialed.socket);
             CHECK(dialed.address.text() == path);
         });

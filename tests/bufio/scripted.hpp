@@ -11,9 +11,9 @@ namespace test {
 
 // One outcome of a call. A read that is `done` brings the bytes, a write takes so many of them.
 struct Step {
-    bufio::Io io;
+    bufio::IoStatus status;
     std::string bytes = {};
-    bufio::End end = {};  // with Io::failed
+    bufio::End end = {};  // with IoStatus::failed
 };
 
 // What a transport is to do, in the hands of the test, and what was done. Where nothing more is
@@ -32,36 +32,40 @@ public:
     int descriptor() const override { return fd_.get(); }
     bool buffers_input() const override { return script_.buffers_input; }
 
-    bufio::Moved handshake() override { return next('h', script_.handshakes, bufio::Io::done); }
+    bufio::IoResult handshake() override {
+        return next('h', script_.handshakes, bufio::IoStatus::done);
+    }
 
-    bufio::Moved read(char* to, std::size_t size) override {
-        if (script_.reads.empty()) return next('r', script_.reads, bufio::Io::wants_read);
+    bufio::IoResult read(char* to, std::size_t size) override {
+        if (script_.reads.empty()) return next('r', script_.reads, bufio::IoStatus::wants_read);
         const std::string bytes = script_.reads.front().bytes;
         REQUIRE(bytes.size() <= size);
         bytes.copy(to, size);
-        return next('r', script_.reads, bufio::Io::wants_read);
+        return next('r', script_.reads, bufio::IoStatus::wants_read);
     }
 
-    bufio::Moved write(const char* from, std::size_t size) override {
+    bufio::IoResult write(const char* from, std::size_t size) override {
         const bool all = script_.writes.empty();
-        bufio::Moved moved = next('w', script_.writes, bufio::Io::done);
-        if (moved.io != bufio::Io::done) return moved;
+        bufio::IoResult moved = next('w', script_.writes, bufio::IoStatus::done);
+        if (moved.status != bufio::IoStatus::done) return moved;
         if (all) moved.count = size;
         REQUIRE(moved.count <= size);
         script_.written.append(from, moved.count);
         return moved;
     }
 
-    bufio::Moved close_output() override { return next('c', script_.closes, bufio::Io::done); }
+    bufio::IoResult close_output() override {
+        return next('c', script_.closes, bufio::IoStatus::done);
+    }
 
 private:
-    bufio::Moved next(char letter, std::deque<Step>& steps, bufio::Io otherwise) {
+    bufio::IoResult next(char letter, std::deque<Step>& steps, bufio::IoStatus otherwise) {
         script_.log += letter;
         if (steps.empty()) return {otherwise};
         const Step step = steps.front();
         steps.pop_front();
-        if (step.io == bufio::Io::failed) return fail(step.end);
-        return {step.io, step.bytes.size()};
+        if (step.status == bufio::IoStatus::failed) return fail(step.end);
+        return {step.status, step.bytes.size()};
     }
 
     Fd fd_;

@@ -6,7 +6,7 @@
 
 using namespace test;
 using bufio::End;
-using bufio::Io;
+using bufio::IoStatus;
 
 namespace {
 
@@ -47,16 +47,17 @@ Script handshaking(std::deque<Step> steps) {
     return script;
 }
 
-Step data(std::string bytes) { return {Io::done, std::move(bytes)}; }
-Step taken(std::size_t count) { return {Io::done, std::string(count, ' ')}; }
+Step data(std::string bytes) { return {IoStatus::done, std::move(bytes)}; }
+Step taken(std::size_t count) { return {IoStatus::done, std::string(count, ' ')}; }
 Step failure(Reason reason, std::string text) {
-    return {Io::failed, {}, End{reason, std::move(text)}};
+    return {IoStatus::failed, {}, End{reason, std::move(text)}};
 }
 
 }  // namespace
 
 TEST_CASE("the handshake waits for the direction it names, and writing starts by itself") {
-    Scene scene(handshaking({{Io::wants_write}, {Io::wants_read}, {Io::wants_write}}));
+    Scene scene(handshaking(
+        {{IoStatus::wants_write}, {IoStatus::wants_read}, {IoStatus::wants_write}}));
     CHECK_FALSE(scene.stream().open());
     CHECK(scene.stream().write("early"));
     REQUIRE(scene.run_until([&] { return scene.script.log == "hh"; }));
@@ -69,7 +70,7 @@ TEST_CASE("the handshake waits for the direction it names, and writing starts by
 }
 
 TEST_CASE("a client speaks first after a handshake that ended in reading") {
-    Scene scene(handshaking({{Io::wants_read}}));
+    Scene scene(handshaking({{IoStatus::wants_read}}));
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.stream().open(); }));
     settle(scene.loop);
@@ -90,17 +91,17 @@ TEST_CASE("a failed handshake is told once, with its reason, and not from inside
 
 TEST_CASE("a read that found nothing does not keep a write back") {
     Scene scene;
-    scene.script.reads = {{Io::wants_read}};
+    scene.script.reads = {{IoStatus::wants_read}};
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.script.log.find('r') != std::string::npos; }));
-    scene.script.writes = {{Io::wants_write}, taken(5)};
+    scene.script.writes = {{IoStatus::wants_write}, taken(5)};
     CHECK(scene.stream().write("hello"));
     REQUIRE(scene.run_until([&] { return scene.script.written == "hello"; }));
 }
 
 TEST_CASE("a read that waits for room to write is read again, without anything to write") {
     Scene scene;
-    scene.script.reads = {{Io::wants_write}, data("late")};
+    scene.script.reads = {{IoStatus::wants_write}, data("late")};
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.script.log == "hr"; }));
     scene.take_back();
@@ -110,7 +111,7 @@ TEST_CASE("a read that waits for room to write is read again, without anything t
 
 TEST_CASE("a write that waits for input is written again, without anything read") {
     Scene scene;
-    scene.script.writes = {{Io::wants_read}, taken(5)};
+    scene.script.writes = {{IoStatus::wants_read}, taken(5)};
     CHECK(scene.stream().write("hello"));
     settle(scene.loop);
     CHECK(scene.script.written.empty());
@@ -121,7 +122,7 @@ TEST_CASE("a write that waits for input is written again, without anything read"
 
 TEST_CASE("an end of output that waits for input is said again, without anything read") {
     Scene scene;
-    scene.script.closes = {{Io::wants_read}};
+    scene.script.closes = {{IoStatus::wants_read}};
     scene.stream().finish();
     settle(scene.loop);
     CHECK(scene.script.log == "hc");
@@ -135,7 +136,7 @@ TEST_CASE("a write of any length of pieces is delivered whole and in order") {
         Scene scene;
         for (std::size_t done = 0; done < message.size(); done += piece) {
             scene.script.writes.push_back(taken(std::min(piece, message.size() - done)));
-            scene.script.writes.push_back({Io::wants_write});
+            scene.script.writes.push_back({IoStatus::wants_write});
         }
         CHECK(scene.stream().write(message));
         REQUIRE(scene.run_until([&] { return scene.stream().pending() == 0; }));
@@ -187,10 +188,10 @@ TEST_CASE("decrypted bytes of the handshake are not left lying") {
     script.buffers_input = true;
     script.reads = {data("greeting")};
     Scene scene(std::move(script));
-    scene.stream().hold(true);
+    scene.stream().pause_reading(true);
     settle(scene.loop);
     CHECK(scene.script.log == "h");
-    scene.stream().hold(false);
+    scene.stream().pause_reading(false);
     REQUIRE(scene.run_until([&] { return scene.script.log == "hrr"; }));
     CHECK(scene.user.got == "greeting");
     // What is still there, a record that has not come whole, is left to an event.
@@ -215,7 +216,7 @@ TEST_CASE("reading stops above the high-water mark and goes on below the low one
 
 TEST_CASE("what the user needs at once is always read") {
     Scene scene({100, 20, 1000});
-    scene.stream().need_input(50000);
+    scene.stream().set_min_readable(50000);
     scene.user.on_change = [](Stream& stream) {
         // One message, and the beginning of one of 50000 bytes behind it.
         if (stream.received().size() >= 110000) stream.consume(70000);
@@ -229,11 +230,11 @@ TEST_CASE("once the user needs less at once, no more is read than the limits say
     Scene scene({100, 20, 1000});
     scene.user.on_change = [](Stream&) {};  // takes nothing
     for (int i = 0; i < 24; ++i) scene.script.reads.push_back(data(std::string(5000, 'x')));
-    scene.stream().need_input(50000);
+    scene.stream().set_min_readable(50000);
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 5000; }));
     CHECK(scene.stream().reading());
-    scene.stream().need_input(0);
+    scene.stream().set_min_readable(0);
     CHECK_FALSE(scene.stream().reading());
     settle(scene.loop);
     CHECK(scene.stream().received().size() <= 10000);
@@ -241,7 +242,7 @@ TEST_CASE("once the user needs less at once, no more is read than the limits say
 
 TEST_CASE("a write beyond the limit is refused whole") {
     Scene scene({100, 20, 10});
-    scene.script.writes = {{Io::wants_write}};
+    scene.script.writes = {{IoStatus::wants_write}};
     CHECK(scene.stream().write("1234567"));
     CHECK_FALSE(scene.stream().write("8901"));
     CHECK(scene.stream().write("890"));
@@ -253,7 +254,7 @@ TEST_CASE("a write beyond the limit is refused whole") {
 
 TEST_CASE("the end of input is not the end of the stream") {
     Scene scene;
-    scene.script.reads = {data("last"), {Io::end_of_input}};
+    scene.script.reads = {data("last"), {IoStatus::end_of_input}};
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.stream().input_ended(); }));
     CHECK(scene.user.got == "last");
@@ -267,8 +268,9 @@ TEST_CASE("the end of input is not the end of the stream") {
 
 TEST_CASE("the end of output follows all that was written before it") {
     Scene scene;
-    scene.script.writes = {{Io::wants_write}, taken(2), {Io::wants_write}, taken(3)};
-    scene.script.closes = {{Io::wants_write}, {Io::wants_read}, {Io::done}};
+    scene.script.writes = {
+        {IoStatus::wants_write}, taken(2), {IoStatus::wants_write}, taken(3)};
+    scene.script.closes = {{IoStatus::wants_write}, {IoStatus::wants_read}, {IoStatus::done}};
     CHECK(scene.stream().write("hello"));
     scene.stream().finish();
     CHECK_FALSE(scene.stream().write("more"));
@@ -276,7 +278,7 @@ TEST_CASE("the end of output follows all that was written before it") {
         return std::count(scene.script.log.begin(), scene.script.log.end(), 'c') == 2;
     }));
     CHECK_FALSE(scene.stream().output_closed());
-    scene.script.reads = {data("reply"), {Io::end_of_input}};
+    scene.script.reads = {data("reply"), {IoStatus::end_of_input}};
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
     CHECK(scene.script.written == "hello");
@@ -286,7 +288,7 @@ TEST_CASE("the end of output follows all that was written before it") {
 
 TEST_CASE("a stream that is finished before its handshake still delivers") {
     const std::string text = GENERATE("hello", "");
-    Scene scene(handshaking({{Io::wants_read}}));
+    Scene scene(handshaking({{IoStatus::wants_read}}));
     CHECK(scene.stream().write(text));
     scene.stream().finish();
     CHECK_FALSE(scene.stream().output_closed());
@@ -320,7 +322,7 @@ TEST_CASE("a peer that takes nothing more is still listened to") {
 
 TEST_CASE("closing writes what is pending and says the end, without waiting") {
     Scene scene;
-    scene.script.writes = {taken(2), {Io::wants_write}};
+    scene.script.writes = {taken(2), {IoStatus::wants_write}};
     scene.stream().write("hello");
     scene.stream().close();
     CHECK(scene.script.written == "hello");
@@ -331,7 +333,7 @@ TEST_CASE("closing writes what is pending and says the end, without waiting") {
 
 TEST_CASE("closing leaves a peer that takes nothing without a word") {
     Scene scene;
-    scene.script.writes = {{Io::wants_write}, {Io::wants_write}};
+    scene.script.writes = {{IoStatus::wants_write}, {IoStatus::wants_write}};
     scene.stream().write("hello");
     scene.stream().close();
     CHECK(scene.script.log == "hww");
@@ -339,7 +341,7 @@ TEST_CASE("closing leaves a peer that takes nothing without a word") {
 }
 
 TEST_CASE("closing during the handshake sends nothing") {
-    Scene scene(handshaking({{Io::wants_read}}));
+    Scene scene(handshaking({{IoStatus::wants_read}}));
     scene.stream().close();
     CHECK(scene.script.log == "h");
     CHECK(scene.user.reason() == Reason::aborted);
@@ -348,8 +350,8 @@ TEST_CASE("closing during the handshake sends nothing") {
 TEST_CASE("a failure to send is the end where the peer has nothing to say") {
     Scene scene;
     scene.script.writes = {failure(Reason::send, "broken pipe")};
-    SECTION("and goes on") { scene.script.reads = {{Io::wants_read}}; }
-    SECTION("and has ended") { scene.script.reads = {{Io::end_of_input}}; }
+    SECTION("and goes on") { scene.script.reads = {{IoStatus::wants_read}}; }
+    SECTION("and has ended") { scene.script.reads = {{IoStatus::end_of_input}}; }
     CHECK(scene.stream().write("hello"));
     REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
     CHECK(scene.user.text() == "broken pipe");
@@ -368,7 +370,7 @@ TEST_CASE("a failure to send is told to a user who does not consume") {
 
 TEST_CASE("a failure after the peer's end is told") {
     Scene scene;
-    scene.script.reads = {{Io::end_of_input}};
+    scene.script.reads = {{IoStatus::end_of_input}};
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.stream().input_ended(); }));
     SECTION("by a write") {
@@ -387,8 +389,8 @@ TEST_CASE("a stream may be destroyed by its user in every call back") {
     for (const char moment : std::string("hrewa")) {
         Scene scene(moment == 'h' ? handshaking({failure(Reason::tls, "no")}) : Script());
         if (moment == 'r') scene.script.reads = {data("x")};
-        if (moment == 'e') scene.script.reads = {{Io::end_of_input}};
-        if (moment == 'w') scene.script.writes = {{Io::wants_write}};
+        if (moment == 'e') scene.script.reads = {{IoStatus::end_of_input}};
+        if (moment == 'w') scene.script.writes = {{IoStatus::wants_write}};
         if (moment == 'a') scene.stream().abort();
         if (moment != 'a') scene.stream().write("y");
         if (moment == 'r' || moment == 'e') scene.poke();
@@ -420,7 +422,7 @@ TEST_CASE("an idle stream has given back what its queues took, and asks for it a
     scene.user.on_change = [](Stream&) {};  // takes nothing
     const std::string much(64 * 1024, 'x');
     for (int time = 0; time < 2; ++time) {
-        scene.script.writes = {{Io::wants_write}};
+        scene.script.writes = {{IoStatus::wants_write}};
         allocations.largest = 0;
         CHECK(scene.stream().write(much));
         CHECK(allocations.largest >= much.size());
@@ -444,7 +446,7 @@ TEST_CASE("what is written in the call back comes from the bytes received") {
         stream.consume(stream.received().size());
     };
     scene.script.reads = {data("one"), data("two")};
-    scene.script.writes = {taken(1), {Io::wants_write}};
+    scene.script.writes = {taken(1), {IoStatus::wants_write}};
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.script.written == "onetwo"; }));
 }

@@ -17,11 +17,12 @@ using namespace test;
 using bufio::TlsClientOptions;
 using bufio::TlsContext;
 using bufio::TlsServerOptions;
+using bufio::TlsVersion;
 
 namespace {
 
-constexpr int tls12 = 0x0303;
-constexpr int tls13 = 0x0304;
+constexpr TlsVersion tls12 = TlsVersion::v1_2;
+constexpr TlsVersion tls13 = TlsVersion::v1_3;
 
 // One server identity by one authority, made once: keys take time.
 struct World {
@@ -36,7 +37,7 @@ World& world() {
     return made;
 }
 
-TlsClientOptions trusting(int max_version = 0) {
+TlsClientOptions trusting(std::optional<TlsVersion> max_version = {}) {
     TlsClientOptions options;
     options.ca_file = world().ca.certificate;
     options.max_version = max_version;
@@ -144,7 +145,7 @@ struct RawPeer {
 
 // A client's stream and a server that is driven by hand.
 struct HalfRaw {
-    explicit HalfRaw(int version) : HalfRaw(TlsContext::client(trusting(version))) {}
+    explicit HalfRaw(TlsVersion version) : HalfRaw(TlsContext::client(trusting(version))) {}
     explicit HalfRaw(const TlsContext& client) {
         auto [one, other] = socket_pair();
         peer = std::make_unique<RawPeer>(TLS_server_method(), std::move(other));
@@ -189,7 +190,7 @@ bool mentions(const std::string& text, const std::string& part) {
 TEST_CASE("TLS: what was agreed on can be shown") {
     Secure secure;
     TlsClientOptions options = trusting();
-    const int version = GENERATE(tls12, tls13);
+    const TlsVersion version = GENERATE(tls12, tls13);
     options.max_version = version;
     secure.connect(TlsContext::client(options), usual_server());
     REQUIRE(secure.opened());
@@ -287,7 +288,7 @@ TEST_CASE("TLS: a connection closed in the handshake is told as that") {
     SECTION("without") { ::shutdown(peer, SHUT_WR); }
     SECTION("altogether") { half.peer->socket.reset(); }
     REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
-    CHECK(half.near.reason() == Reason::cut_handshake);
+    CHECK(half.near.reason() == Reason::handshake_interrupted);
     const std::string& text = half.near.text();
     const bool told = text.find("during the TLS handshake") != std::string::npos ||
                       text.find("TLS handshake: ") != std::string::npos;
@@ -466,7 +467,7 @@ TEST_CASE("TLS: renegotiation is refused, and harms nothing") {
 }
 
 TEST_CASE("TLS: a session is resumed by the next connection to the same host") {
-    const int version = GENERATE(tls12, tls13);
+    const TlsVersion version = GENERATE(tls12, tls13);
     const TlsContext client = TlsContext::client(trusting(version));
     const TlsContext server = usual_server();
     for (const bool resumed : {false, true, true}) {

@@ -14,6 +14,7 @@ using namespace test;
 using bufio::TlsClientOptions;
 using bufio::TlsContext;
 using bufio::TlsServerOptions;
+using bufio::TlsVersion;
 
 namespace {
 
@@ -317,7 +318,7 @@ TEST_CASE("verify: another key than the pinned one is refused, whatever else is 
     TlsClientOptions options = world().trusting();
     options.pins = {world().server(own).pin()};
     options.verify = GENERATE(true, false);
-    options.max_version = GENERATE(0x0303, 0x0304);
+    options.max_version = GENERATE(TlsVersion::v1_2, TlsVersion::v1_3);
     const TlsContext client = TlsContext::client(options);
     const TlsContext server = world().server(world().good);
     for (int i = 0; i < 2; ++i) {  // the second time could resume a session
@@ -339,11 +340,12 @@ TEST_CASE("verify: a server with a certificate made on the spot is trusted by it
 TEST_CASE("verify: a client certificate that is demanded and missing or refused is told") {
     World& w = world();
     TlsClientOptions options = w.trusting();
-    options.max_version = GENERATE(0x0303, 0x0304);
+    options.max_version = GENERATE(TlsVersion::v1_2, TlsVersion::v1_3);
     std::string said;
     SECTION("missing") {
         said = "the peer demands a client certificate (TLS alert: ";
-        said += options.max_version == 0x0303 ? "handshake failure" : "certificate required";
+        said += options.max_version == TlsVersion::v1_2 ? "handshake failure"
+                                                        : "certificate required";
     }
     SECTION("by a stranger") {
         const Identity strange = w.files.make("client", {.issuer = &w.stranger});

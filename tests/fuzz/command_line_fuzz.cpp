@@ -2,8 +2,8 @@
 // refused in words.
 #include "app/client_options.hpp"
 #include "app/command_line.hpp"
-#include "app/text/escapes.hpp"
 #include "app/target.hpp"
+#include "app/text/escapes.hpp"
 
 #include <cassert>
 #include <cstdint>
@@ -30,7 +30,7 @@ void check(const ClientOptions& options) {
     assert(!endpoint.path.empty() || !endpoint.service.empty());
     assert(!endpoint.text().empty());
     endpoint.numeric = true;  // nobody is asked
-    const bufio::Found found = bufio::look_up_numeric(endpoint);
+    const bufio::LookupResult found = bufio::resolve_without_network(endpoint);
     assert(found.addresses.empty() != found.error.empty());
     for (const bufio::Address& address : found.addresses) assert(!address.text().empty());
     for (const std::string& name : options.tls.alpn) assert(name.size() - 1 < 255);

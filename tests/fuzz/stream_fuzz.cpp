@@ -35,44 +35,47 @@ public:
     int descriptor() const override { return fd_.get(); }
     bool buffers_input() const override { return buffers_; }
 
-    Moved handshake() override {
-        const Io io = outcome();
-        return io == Io::end_of_input ? fail(failure_end()) : result(io, 0);
+    IoResult handshake() override {
+        const IoStatus status = outcome();
+        return status == IoStatus::end_of_input ? fail(failure_end()) : result(status, 0);
     }
-    Moved read(char* to, std::size_t size) override {
-        const Io io = outcome();
-        buffers_ = io == Io::done && source_.next() % 2 == 0;
-        if (io != Io::done) return result(io, 0);
+    IoResult read(char* to, std::size_t size) override {
+        const IoStatus status = outcome();
+        buffers_ = status == IoStatus::done && source_.next() % 2 == 0;
+        if (status != IoStatus::done) return result(status, 0);
         const std::size_t count = std::min<std::size_t>(size, 1 + source_.next() * 300);
         for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<char>(given++);
-        return {io, count};
+        return {status, count};
     }
-    Moved write(const char* from, std::size_t size) override {
-        const Io io = outcome();
-        source_.broken |= io == Io::failed;
-        if (io != Io::done) return result(io == Io::end_of_input ? Io::wants_write : io, 0);
+    IoResult write(const char* from, std::size_t size) override {
+        const IoStatus status = outcome();
+        source_.broken |= status == IoStatus::failed;
+        if (status != IoStatus::done)
+            return result(status == IoStatus::end_of_input ? IoStatus::wants_write : status, 0);
         const std::size_t count = std::min<std::size_t>(size, 1 + source_.next() * 300);
         for (std::size_t i = 0; i < count; ++i) assert(from[i] == static_cast<char>(taken++));
-        return {io, count};
+        return {status, count};
     }
-    Moved close_output() override {
-        const Io io = outcome();
-        source_.broken |= io == Io::failed;
-        return result(io == Io::end_of_input ? Io::wants_write : io, 0);
+    IoResult close_output() override {
+        const IoStatus status = outcome();
+        source_.broken |= status == IoStatus::failed;
+        return result(status == IoStatus::end_of_input ? IoStatus::wants_write : status, 0);
     }
 
     std::size_t given = 0;  // bytes read from it: a running count of one byte each
     std::size_t taken = 0;
 
 private:
-    Io outcome() {
-        constexpr Io often[] = {Io::done,        Io::done,         Io::done,  Io::wants_read,
-                                Io::wants_write, Io::end_of_input, Io::failed};
+    IoStatus outcome() {
+        constexpr IoStatus often[] = {IoStatus::done,        IoStatus::done,
+                                      IoStatus::done,        IoStatus::wants_read,
+                                      IoStatus::wants_write, IoStatus::end_of_input,
+                                      IoStatus::failed};
         return often[source_.next() % std::size(often)];
     }
     static End failure_end() { return {Reason::receive, "whim"}; }
-    Moved result(Io io, std::size_t count) {
-        return io == Io::failed ? fail(failure_end()) : Moved{io, count};
+    IoResult result(IoStatus status, std::size_t count) {
+        return status == IoStatus::failed ? fail(failure_end()) : IoResult{status, count};
     }
 
     Source& source_;

@@ -414,13 +414,13 @@ TEST_CASE("messages sent together are timed as the system takes them") {
     Server server(loop);
     Timer client(loop, server.port(), coalescing());
     turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
-    server.stream->hold(true);
+    server.stream->pause_reading(true);
     constexpr std::size_t count = 16 * 1024;
     std::string lines;
     for (std::size_t i = 0; i < count; ++i) lines += std::string(1023, 'x') + "\n";
     client.send(lines.substr(0, lines.size() - 1));
     CHECK(client.session.pending() > 0);
-    server.stream->hold(false);
+    server.stream->pause_reading(false);
     turn_until(loop, [&] {
         server.stream->write(std::exchange(server.got, {}));
         return client.answered == count;
@@ -561,7 +561,7 @@ TEST_CASE("nothing is awaited from a peer that takes nothing for the time of a r
     options.expect = GENERATE(Expect::echo, Expect::none);
     options.reply_timeout = 10ms;
     Pair pair(options);
-    pair.server.stream->hold(true);
+    pair.server.stream->pause_reading(true);
     pair.client.send(std::string(20'000'000, 'x'));
     if (GENERATE(false, true)) pair.client.session.finish();
     pair.until_closed();
@@ -905,7 +905,7 @@ TEST_CASE("a connection that goes in the TLS handshake is tried again") {
         server.got.clear();
         server.stream.reset();
         turn_until(loop, [&] { return client.session.state() == next; });
-        CHECK((client.session.end().reason == Reason::cut_handshake));
+        CHECK((client.session.end().reason == Reason::handshake_interrupted));
     }
 }
 

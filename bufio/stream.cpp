@@ -12,40 +12,24 @@ namespace bufio {
 
 namespace {
 
-// Bytes read at once. Larger is no faster, and smaller costs: half of it a tenth, a quarter of
-// it half again as much time per byte.
-constexpr std::size_t chunk = 64 * 1024;
+// The most bytes of one read. More is no faster; half of it costs a tenth more time per byte,
+// and a quarter of it costs half as much again.
+constexpr std::size_t read_size = 64 * 1024;
 
-// Bytes written at once: a peer that is fast enough would otherwise take all that is pending in
-// one turn of the loop.
-constexpr std::size_t most_pushed = 1024 * 1024;
+// The most bytes that one turn of the loop writes. Without this bound, a fast peer could take
+// all of the pending output in one turn and keep the loop from its other streams.
+constexpr std::size_t max_write_per_turn = 1024 * 1024;
 
-// An idle connection keeps no memory larger than this many bytes.
-constexpr std::size_t keep = 1024;
+// The memory of an empty queue is given back if it is larger than this many bytes.
+constexpr std::size_t max_idle_capacity = 1024;
 
-// All streams of a thread read into this one, so that an idle connection owns no buffer.
-char* shared_room() {
-    static thread_local std::array<char, chunk> room;
-    return room.data();
+// All streams of a thread read into this buffer, so that an idle connection owns none.
+char* shared_read_buffer() {
+    static thread_local std::array<char, read_size> buffer;
+    return buffer.data();
 }
 
 }  // namespace
-
-// Whether the stream outlives a call to its user, who may also throw.
-class Stream::Alive {
-public:
-    explicit Alive(bool*& word) : word_(word) { word_ = &destroyed_; }
-    ~Alive() {
-        if (!destroyed_) word_ = nullptr;
-    }
-    Alive(const Alive&) = delete;
-    Alive& operator=(const Alive&) = delete;
-    explicit operator bool() const { return !destroyed_; }
-
-private:
-    bool*& word_;
-    bool destroyed_ = false;
-};
 
 Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user, Limits limits)
     : transport_(std::move(transport)),
@@ -53,8 +37,8 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user,
       limits_(limits),
       output_(limits.output),
       watch_(loop, transport_->descriptor(), ev::none, [this](ev::Events e) { on_events(e); }),
-      again_(loop, [this] { on_again(); }),
-      deadline_(loop, [this] {
+      resume_timer_(loop, [this] { resume(); }),
+      finish_deadline_(loop, [this] {
           end_with({Reason::timeout, "the peer has not closed in time"});
           notify();
       }) {
@@ -62,31 +46,31 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user,
     update();
 }
 
-Stream::~Stream() {
-    if (destroyed_) *destroyed_ = true;
-}
+Stream::~Stream() = default;
 
-std::string_view Stream::received() const { return fresh_.empty() ? input_.view() : fresh_; }
+std::string_view Stream::received() const {
+    return unconsumed_read_.empty() ? input_.view() : unconsumed_read_;
+}
 
 void Stream::consume(std::size_t count) {
     assert(count <= received().size());
-    if (!fresh_.empty()) return fresh_.remove_prefix(count);
+    if (!unconsumed_read_.empty()) return unconsumed_read_.remove_prefix(count);
     input_.consume(count);
-    if (input_.empty() && input_.capacity() > keep) input_.release();
+    if (input_.empty() && input_.capacity() > max_idle_capacity) input_.release();
     update();
 }
 
 bool Stream::write(std::string_view bytes) {
     if (end_ || finishing_ || bytes.size() > output_.limit() - output_.size()) return false;
-    if (ready_ && !broken_ && output_.empty()) push(bytes);
+    if (handshake_done_ && !send_failure_ && output_.empty()) push(bytes);
     output_.append(bytes);
     update();
     return true;
 }
 
 void Stream::set_min_readable(std::size_t bytes) {
-    if (bytes == needed_) return;
-    needed_ = bytes;
+    if (bytes == min_readable_) return;
+    min_readable_ = bytes;
     update();
 }
 
@@ -98,13 +82,13 @@ void Stream::pause_reading(bool paused) {
 void Stream::finish() {
     if (end_ || finishing_) return;
     finishing_ = true;
-    if (ready_ && !broken_ && output_.empty()) close_output();
+    if (handshake_done_ && !send_failure_ && output_.empty()) close_output();
     update();
 }
 
 void Stream::finish(ev::Duration deadline) {
     finish();
-    if (!end_) deadline_.start(deadline);
+    if (!end_) finish_deadline_.start(deadline);
 }
 
 void Stream::close() {
@@ -126,23 +110,33 @@ void Stream::abort() {
 }
 
 Stream::News Stream::news() const {
-    return {bytes_read_,  bytes_written_, ready_,
+    return {bytes_read_,  bytes_written_, handshake_done_,
             input_ended_, output_closed_, static_cast<bool>(end_)};
 }
 
 void Stream::on_events(ev::Events events) {
     const News before = news();
-    if (!ready_) {
-        handshake();
+    if (handshake_done_) {
+        on_data_events(events);
     } else {
-        if (wants_output() && (events & write_waits_)) flush();
-        if (wants_input() && (events & read_waits_)) read();
-        if (input_ended_ && (events & (ev::hangup | ev::error))) end_with(gone());
+        handshake();
     }
     notify_of_change(before);
 }
 
-void Stream::on_again() {
+// Output is flushed before input is read, so that a user who answers the input finds as much
+// space in the output as there can be, and its answer goes out after what was pending. A
+// hang-up comes last, because the bytes that the peer sent before it are still there to be
+// read; it only counts once the peer's input has ended, since until then read() meets the end
+// itself.
+void Stream::on_data_events(ev::Events events) {
+    if (wants_output() && (events & write_waits_)) flush();
+    if (wants_input() && (events & read_waits_)) read();
+    if (input_ended_ && (events & (ev::hangup | ev::error))) end_with(disconnect_reason());
+}
+
+// Called by the timer: there is input that poll cannot see, or an end to report.
+void Stream::resume() {
     const News before = news();
     if (wants_input()) read();
     notify_of_change(before);
@@ -151,8 +145,8 @@ void Stream::on_again() {
 void Stream::handshake() {
     switch (transport_->handshake().status) {
     case IoStatus::done:
-        ready_ = true;
-        unseen_ = transport_->buffers_input();
+        handshake_done_ = true;
+        transport_has_buffered_input_ = transport_->buffers_input();
         if (!output_.empty() || finishing_) flush();
         break;
     case IoStatus::wants_read: handshake_waits_ = ev::readable; break;
@@ -162,21 +156,31 @@ void Stream::handshake() {
     }
 }
 
-// Input that nobody has left over is handed to the user where it was read; the rest is kept.
+// If the input is empty, the user gets the bytes where they were read, without a copy; notify()
+// then keeps those that it does not consume.
 void Stream::read() {
-    char* const room = input_.empty() ? shared_room() : input_.reserve(chunk);
-    const IoResult last = transport_->read(room, chunk);
-    bytes_read_ += last.count;
+    char* const space = input_.empty() ? shared_read_buffer() : input_.reserve(read_size);
+    const IoResult result = transport_->read(space, read_size);
+    bytes_read_ += result.count;
     if (input_.empty()) {
-        fresh_ = {room, last.count};
+        unconsumed_read_ = {space, result.count};
     } else {
-        input_.commit(last.count);
+        input_.commit(result.count);
     }
-    unseen_ = last.status == IoStatus::done && transport_->buffers_input();
-    read_waits_ = last.status == IoStatus::wants_write ? ev::writable : ev::readable;
-    if (last.status == IoStatus::end_of_input) input_ended_ = true;
-    if (last.status == IoStatus::failed) end_with(transport_->failure());
-    if (broken_ && last.status != IoStatus::done) end_with(broken_);
+    transport_has_buffered_input_ =
+        result.status == IoStatus::done && transport_->buffers_input();
+    read_waits_ = result.status == IoStatus::wants_write ? ev::writable : ev::readable;
+    note_end_of_read(result.status);
+}
+
+// The first end counts, so the order decides. A failure to read, such as an alert, says more
+// about why the peer is gone than the failure to send before it. That one in turn ends the
+// stream as soon as nothing more can be read at once. Only without any failure is the end a
+// clean one.
+void Stream::note_end_of_read(IoStatus status) {
+    if (status == IoStatus::end_of_input) input_ended_ = true;
+    if (status == IoStatus::failed) end_with(transport_->failure());
+    if (send_failure_ && status != IoStatus::done) end_with(send_failure_);
     end_if_both_closed();
 }
 
@@ -184,14 +188,14 @@ void Stream::flush() {
     std::string_view rest = output_.view();
     push(rest);
     output_.consume(output_.size() - rest.size());
-    if (!output_.empty() || broken_) return;
-    if (output_.capacity() > keep) output_.release();
+    if (!output_.empty() || send_failure_) return;
+    if (output_.capacity() > max_idle_capacity) output_.release();
     if (finishing_) close_output();
 }
 
-// Writes what the system takes, but no more than one turn may, and leaves the rest in `bytes`.
+// Writes as much as the system takes and one turn may write, and leaves the rest in `bytes`.
 void Stream::push(std::string_view& bytes) {
-    for (std::size_t left = std::min(bytes.size(), most_pushed); left > 0;) {
+    for (std::size_t left = std::min(bytes.size(), max_write_per_turn); left > 0;) {
         const IoResult result = transport_->write(bytes.data(), left);
         write_waits_ = result.status == IoStatus::wants_read ? ev::readable : ev::writable;
         if (result.status == IoStatus::failed) fail_output();
@@ -210,72 +214,87 @@ void Stream::close_output() {
     end_if_both_closed();
 }
 
+// The stream goes on reading, unless the peer has closed its side and so has nothing more to
+// say.
 void Stream::fail_output() {
-    broken_ = transport_->failure();
-    if (input_ended_) end_with(broken_);
+    send_failure_ = transport_->failure();
+    if (input_ended_) end_with(send_failure_);
 }
 
 void Stream::end_if_both_closed() {
     if (input_ended_ && output_closed_) end_with({Reason::clean, "closed"});
 }
 
+// The first end of the stream stays. The user is notified by the event that is under way, and
+// otherwise by the timer.
 void Stream::end_with(End end) {
     if (end_) return;
     end_ = std::move(end);
-    deadline_.cancel();
-    again_.start(ev::Duration::zero());  // unless the user is told earlier
+    finish_deadline_.cancel();
+    resume_timer_.start(ev::Duration::zero());
 }
 
-// The peer, who had said before that it sends no more, takes nothing more either.
-End Stream::gone() const {
+// The peer had closed its side before, and now the system reports that it takes nothing more: a
+// clean end, unless the socket has an error.
+End Stream::disconnect_reason() const {
     const int code = pending_socket_error(transport_->descriptor());
     return code == 0 ? End{Reason::clean, "closed"} : system_end(Reason::send, "sending", code);
 }
 
-// The last words of a peer that takes nothing more are no more than the system holds already,
-// and the user may wait for room to send before it consumes: the marks don't count then.
+// After a failure to send, only bytes that the system holds already can still arrive, and the
+// user may be waiting for space in the output before it consumes; so the marks are ignored.
 bool Stream::wants_input() const {
-    return ready_ && !end_ && !input_ended_ && !reading_paused_ && (!full_ || broken_);
+    return handshake_done_ && !end_ && !input_ended_ && !reading_paused_ &&
+           (!above_high_water_ || send_failure_);
 }
 
 bool Stream::wants_output() const {
-    return ready_ && !end_ && !broken_ && (!output_.empty() || (finishing_ && !output_closed_));
+    return handshake_done_ && !end_ && !send_failure_ &&
+           (!output_.empty() || (finishing_ && !output_closed_));
 }
 
-std::size_t Stream::low_mark() const { return std::max(limits_.input_low, needed_); }
+std::size_t Stream::low_water() const { return std::max(limits_.input_low, min_readable_); }
 
-std::size_t Stream::high_mark() const {
-    if (needed_ <= limits_.input_low) return limits_.input_high;
-    return std::max(limits_.input_high, needed_ + chunk);
+std::size_t Stream::high_water() const {
+    if (min_readable_ <= limits_.input_low) return limits_.input_high;
+    return std::max(limits_.input_high, min_readable_ + read_size);
 }
 
-// The one place that decides what is waited for; called after every change of state.
-void Stream::update() {
-    const std::size_t waiting = received().size();
-    full_ = waiting > (full_ ? low_mark() : high_mark());
+// A stream that waits for nothing else still watches a peer that has closed its side, in order
+// to notice when that peer goes away altogether.
+ev::Events Stream::wanted_events() const {
+    if (end_) return ev::none;
+    if (!handshake_done_) return handshake_waits_;
     ev::Events events = ev::none;
-    if (!ready_ && !end_) events |= handshake_waits_;
     if (wants_input()) events |= read_waits_;
     if (wants_output()) events |= write_waits_;
-    const bool half_open = ready_ && !end_ && input_ended_;  // the peer may go altogether
-    watch_.want(events == ev::none && half_open ? ev::hangup : events);
-    if ((unseen_ || broken_) && wants_input() && !again_.pending())
-        again_.start(ev::Duration::zero());
+    return events == ev::none && input_ended_ ? ev::hangup : events;
 }
 
-// An end that came of a call by the user is told though nothing has changed since.
+// The one place that decides what the stream waits for. It is called after every change of
+// state.
+void Stream::update() {
+    const std::size_t mark = above_high_water_ ? low_water() : high_water();
+    above_high_water_ = received().size() > mark;
+    watch_.want(wanted_events());
+    if ((transport_has_buffered_input_ || send_failure_) && wants_input() &&
+        !resume_timer_.pending())
+        resume_timer_.start(ev::Duration::zero());
+}
+
+// An end that was caused by a call of the user is reported although nothing has changed since.
 void Stream::notify_of_change(const News& before) {
     if (end_ || news() != before) return notify();
     update();
 }
 
 void Stream::notify() {
-    if (end_) again_.cancel();  // it is told now
-    const Alive alive(destroyed_);
+    if (end_) resume_timer_.cancel();  // the end is reported by this very call
+    const std::weak_ptr<void> lifetime = lifetime_;
     user_.stream_changed(*this);
-    if (!alive) return;
-    input_.append(fresh_);
-    fresh_ = {};
+    if (lifetime.expired()) return;
+    input_.append(unconsumed_read_);
+    unconsumed_read_ = {};
     update();
 }
 

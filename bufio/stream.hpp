@@ -1,21 +1,25 @@
-// A connection as two queues of bytes: what was received and not yet consumed, and what was
-// written and not yet taken by the system.  It does the handshake if there is one, reads while
-// there is room, writes as soon as it may, and tells its user when something has changed.
+// A connection as two queues of bytes: the input that was received and not yet consumed, and
+// the output that was written and not yet taken by the system.  The stream does the handshake
+// if there is one, reads while there is space, writes as soon as the system takes bytes, and
+// notifies its user of changes.
 //
-// A user reads received() and consume()s; a write() goes to the system at once where that takes
-// it.  The user is called back, never from inside a call of its own, with stream_changed():
-// when the handshake is done, bytes came or went, either side was closed, or the stream ended,
-// and for nothing else: records of TLS without data are no news.  It may do anything there,
-// destroying the stream included.  What it throws passes through the loop; after that, or after
-// std::bad_alloc, the stream is good for nothing but to be destroyed.
+// The user reads received() and calls consume(); write() passes bytes to the system at once if
+// the system takes them.  The stream notifies the user by stream_changed(), always from the
+// loop and never from inside one of the user's own calls.  It does so when the handshake is
+// done, when bytes were received or sent, when either side was closed and when the stream has
+// ended, and for nothing else: a TLS record without data is not reported.  The user may do
+// anything in that call, including destroying the stream.  An exception that it throws passes
+// through the loop; after that, or after a std::bad_alloc of any call, the stream may only be
+// destroyed.
 //
-// Both queues are bounded.  Above the high-water mark of input, by at most one read of 64 KiB,
-// it stops reading until the user has consumed down to the low one, so that the peer meets its
-// own back-pressure.  The low one is not below what the user needs at once to go on.  A write
-// that would take the output past its limit is refused whole; users look at pending() before.
+// Both queues are bounded.  Once the input is above its high-water mark, by at most one read of
+// 64 KiB, the stream stops reading until the user has consumed down to the low-water mark, so
+// that the peer meets back-pressure.  A write that would exceed the limit of the output is
+// refused as a whole; pending() says how much is in use.
 //
-// When the peer takes nothing more, what it said before is still read: its last words may tell
-// why.  To destroy a stream is to close the connection; what is pending is lost.
+// When sending has failed, the stream still reads the bytes that the peer sent before, because
+// they may say why, and only then ends.  Destroying a stream closes the connection and drops
+// the output that is pending.
 #pragma once
 
 #include "bufio/buffer.hpp"
@@ -45,7 +49,7 @@ public:
         std::size_t output = 64 * 1024 * 1024;
     };
 
-    // The user outlives the stream.
+    // The user must outlive the stream.
     Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user, Limits limits);
     Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user)
         : Stream(loop, std::move(transport), user, Limits()) {}
@@ -53,52 +57,53 @@ public:
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    // The bytes received and not yet consumed; valid until consume() or until the call back
-    // returns.
+    // The bytes received and not yet consumed.  The view is valid until the next consume(), and
+    // one that was taken in stream_changed() only until that returns.
     std::string_view received() const;
     void consume(std::size_t count);
 
-    // False if it was refused: the limit, or a stream that is finishing or has ended, told
-    // or not yet.
+    // Appends all of the bytes to the output, or returns false and takes none: because they
+    // would exceed the limit, or because the stream is finishing or has ended.  The stream may
+    // have ended before the user is notified of that.
     bool write(std::string_view bytes);
+    // Bytes written by the user and not yet taken by the system.
     std::size_t pending() const { return output_.size(); }
     std::uint64_t bytes_read() const { return bytes_read_; }
-    // Bytes that the system has taken.
+    // Bytes that the system has taken, of the user's own: TLS adds to them on the wire.
     std::uint64_t bytes_written() const { return bytes_written_; }
 
-    // The user needs so many bytes at once to go on: until the next call the low-water mark is
-    // not below that, and the high one above it.
+    // States that the user cannot make progress with fewer than `bytes` bytes: until the next
+    // call, the low-water mark is at least that and the high-water mark is above it.
     void set_min_readable(std::size_t bytes);
-    // Held: reads nothing, and so does not notice either that the peer has ended.
+    // While paused, the stream reads nothing, and so does not notice that the peer has closed.
     void pause_reading(bool paused);
 
-    // Says, after all that is pending, that nothing more will be written: FIN, or close_notify
-    // with TLS. Input goes on; once the peer has ended too, the stream has ended cleanly.
+    // Half-closes the connection once all pending output is sent: by FIN, or by close_notify
+    // with TLS. Input goes on; once the peer has closed its side too, the stream ends cleanly.
     void finish();
-    // The same, ending with Reason::timeout if the peer's end has not come within `deadline`.
+    // The same, but the stream ends with Reason::timeout if the peer has not closed its side
+    // within `deadline`.
     void finish(ev::Duration deadline);
-    // Ends the connection now, in order: the peer gets as much of what is pending as the system
+    // Ends the stream now, in an orderly way: sends as much of the pending output as the system
     // takes at once and, if that was all, FIN or close_notify. The rest is lost.
     void close();
-    // Ends now. What is pending is lost, and the peer gets to see a reset.
+    // Ends the stream now. Pending output is lost, and the peer sees a reset.
     void abort();
 
-    bool open() const { return ready_ && !end_; }  // the handshake is done
+    bool open() const { return handshake_done_ && !end_; }  // the handshake is done
     bool finishing() const { return finishing_; }
-    // The peer takes nothing more, and only its last words are still read.
-    bool output_failed() const { return static_cast<bool>(broken_); }
+    // Sending has failed, and the stream only reads what the peer sent before.
+    bool output_failed() const { return static_cast<bool>(send_failure_); }
     bool output_closed() const { return output_closed_; }
-    bool reading() const {
-        return !full_ && !reading_paused_;
-    }                                                  // neither above the high mark nor held
+    // Neither paused nor stopped by the high-water mark.
+    bool reading() const { return !above_high_water_ && !reading_paused_; }
     bool input_ended() const { return input_ended_; }  // the peer has closed its side
+    // Reason::none while the stream has not ended.
     const End& end() const { return end_; }
     const TlsFacts* tls() const { return transport_->tls(); }
 
 private:
-    class Alive;
-
-    // What the user is called for when it changes.
+    // The user is notified if any of these has changed in an event.
     struct News {
         std::uint64_t read, written;
         bool ready, input_ended, output_closed, ended;
@@ -108,49 +113,56 @@ private:
     News news() const;
     void notify_of_change(const News& before);
     void on_events(ev::Events events);
-    void on_again();
+    void on_data_events(ev::Events events);
+    void resume();
     void handshake();
     void read();
+    void note_end_of_read(IoStatus status);
     void flush();
     void push(std::string_view& bytes);
     void close_output();
     void fail_output();
     void end_if_both_closed();
-    End gone() const;
+    End disconnect_reason() const;
     void end_with(End end);
     bool wants_input() const;
     bool wants_output() const;
-    std::size_t low_mark() const;
-    std::size_t high_mark() const;
+    std::size_t low_water() const;
+    std::size_t high_water() const;
+    ev::Events wanted_events() const;
     void update();
     void notify();
 
     std::unique_ptr<Transport> transport_;
     User& user_;
     Limits limits_;
-    std::size_t needed_ = 0;  // bytes that the user needs at once, whatever the limits
+    std::size_t min_readable_ = 0;  // bytes, from set_min_readable()
     Buffer input_;
     Buffer output_;
-    std::string_view fresh_;  // received, still in the shared read buffer: only while notifying
+    // Bytes received that still lie in the shared read buffer; empty except while notifying.
+    std::string_view unconsumed_read_;
     End end_;
-    End broken_;  // why nothing more can be sent, while the peer's last words are read
+    End send_failure_;  // the stream still reads what the peer sent before it
     ev::Watch watch_;
-    // To go on without an event: input that poll can't see, or the end to tell.
-    ev::Timer again_;
-    ev::Timer deadline_;  // of finish()
+    // Goes on without an event: to read bytes that poll cannot see, or to report the end.
+    ev::Timer resume_timer_;
+    ev::Timer finish_deadline_;
     std::uint64_t bytes_read_ = 0;
     std::uint64_t bytes_written_ = 0;
-    bool* destroyed_ = nullptr;  // where the destructor leaves its word, while notifying
+    // Expires with the stream, so that notify() can see if the user has destroyed it.
+    std::shared_ptr<void> lifetime_ = std::make_shared<char>();
     ev::Events handshake_waits_ = ev::none;
     ev::Events read_waits_ = ev::readable;   // the direction that the next read waits for
     ev::Events write_waits_ = ev::writable;  // the direction that the next write waits for
-    bool ready_ = false;                     // the handshake is done
-    bool full_ = false;  // input has passed its high-water mark and not yet come below the low
-    bool unseen_ = false;  // the last read stopped before the transport had nothing more
-    bool reading_paused_ = false;  // nothing is to be read
-    bool input_ended_ = false;
-    bool finishing_ = false;
-    bool output_closed_ = false;
+    bool handshake_done_ = false;
+    // The input has passed its high-water mark and not yet come down to the low one.
+    bool above_high_water_ = false;
+    // The last read stopped while the transport still held bytes that poll cannot see.
+    bool transport_has_buffered_input_ = false;
+    bool reading_paused_ = false;
+    bool input_ended_ = false;    // the peer has closed its side
+    bool finishing_ = false;      // finish() was called
+    bool output_closed_ = false;  // and our side is closed
 };
 
 }  // namespace bufio

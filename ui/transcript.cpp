@@ -1,5 +1,6 @@
 #include "ui/transcript.hpp"
 
+#include "ui/glyphs.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
@@ -172,8 +173,7 @@ Transcript::Layout Transcript::lay_out(Id id) const {
         layout.put(shown, entry.style, needle_, entry.message ? Wrap::anywhere : Wrap::words);
     }
     if (shown.size() < entry.body.size())
-        layout.put((utf8_locale() ? "… " : "... ") + std::to_string(entry.body.size()) +
-                       " bytes",
+        layout.put(glyph::ellipsis.text() + " " + std::to_string(entry.body.size()) + " bytes",
                    Style::dim, {}, Wrap::words);
     layout.put(entry.suffix, Wrap::words);
     return layout;

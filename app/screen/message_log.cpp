@@ -1,7 +1,7 @@
 #include "app/screen/message_log.hpp"
 
-#include "app/screen/signs.hpp"
 #include "app/text/units.hpp"
+#include "ui/glyphs.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,8 +23,9 @@ std::string difference_text(const Exchange& exchange) {
         return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at]))
                                  : "end";
     };
-    return " " + sign_wrong.text() + " differs at byte " + std::to_string(exchange.difference) +
-           ": " + byte(exchange.payload) + sign_becomes.text() + byte(exchange.reply);
+    return " " + ui::glyph::mismatch.text() + " differs at byte " +
+           std::to_string(exchange.difference) + ": " + byte(exchange.payload) +
+           ui::glyph::becomes.text() + byte(exchange.reply);
 }
 
 std::string round_trip_text(const Exchange& exchange) {
@@ -62,7 +63,7 @@ void MessageLog::answered(WallTime at, const Message& message, const Reply& repl
     exchange->right = reply.right;
     exchange->difference = reply.difference;
     exchange->round_trip = reply.round_trip;
-    const ui::Span verdict = reply.right ? ui::Span{" " + sign_right.text(), Style::good}
+    const ui::Span verdict = reply.right ? ui::Span{" " + ui::glyph::match.text(), Style::good}
                                          : ui::Span{difference_text(*exchange), Style::bad};
     add({Kind::received, at, {}, std::move(exchange)}, reply.payload, {verdict});
 }
@@ -129,10 +130,10 @@ ui::Span MessageLog::label(const Record& record) const {
     };
     switch (record.kind) {
     case Kind::note: return line("-", Style::dim);
-    case Kind::sent: return line(sign_sent.text(), Style::dim);
-    case Kind::received: return line(sign_received.text(), Style::dim);
+    case Kind::sent: return line(ui::glyph::sent.text(), Style::dim);
+    case Kind::received: return line(ui::glyph::received.text(), Style::dim);
     case Kind::lost: return line("?", Style::bad);
-    case Kind::unasked: return line(sign_unasked.text(), Style::warn);
+    case Kind::unasked: return line(ui::glyph::unsolicited.text(), Style::warn);
     }
     return {};
 }

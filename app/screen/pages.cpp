@@ -1,8 +1,9 @@
 #include "app/screen/pages.hpp"
 
-#include "app/text/exit_status.hpp"
 #include "app/screen/status_line.hpp"
+#include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
+#include "ui/glyphs.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ std::string bar(std::uint64_t count, std::uint64_t most, int width) {
     const auto length =
         static_cast<int>(count * static_cast<std::uint64_t>(std::max(width, 1)) / most);
     std::string text;
-    for (int i = 0; i < std::max(length, 1); ++i) text += ui::utf8_locale() ? "█" : "#";
+    for (int i = 0; i < std::max(length, 1); ++i) text += ui::glyph::block.text();
     return text;
 }
 

@@ -1,6 +1,6 @@
 #include "app/screen/screen_client.hpp"
 
-#include "app/screen/signs.hpp"
+#include "ui/glyphs.hpp"
 #include "ui/text.hpp"
 
 #include <unistd.h>
@@ -31,13 +31,13 @@ bool refused_by_tls(const bufio::End& end) {
 
 void add_counters(Rows& rows, int width) {
     add_title(rows, "The counters");
-    add_fact(rows, sign_out.text(), "sent", width);
-    add_fact(rows, sign_in.text(), "echoed as they should be", width);
-    add_fact(rows, sign_open.text(), "in flight: their replies are awaited", width);
-    add_fact(rows, sign_wrong.text(), "answered wrong", width);
+    add_fact(rows, ui::glyph::outgoing.text(), "sent", width);
+    add_fact(rows, ui::glyph::incoming.text(), "echoed as they should be", width);
+    add_fact(rows, ui::glyph::in_flight.text(), "in flight: their replies are awaited", width);
+    add_fact(rows, ui::glyph::mismatch.text(), "answered wrong", width);
     add_fact(rows, "?", "lost: without a reply in time", width);
-    add_fact(rows, sign_unasked.text(), "unsolicited: sent by the server, answering nothing",
-             width);
+    add_fact(rows, ui::glyph::unsolicited.text(),
+             "unsolicited: sent by the server, answering nothing", width);
 }
 
 // Ends what is under way, and does nothing else.

@@ -1,8 +1,8 @@
 #include "app/screen/status_line.hpp"
 
 #include "app/text/exit_status.hpp"
-#include "app/screen/signs.hpp"
 #include "app/text/units.hpp"
+#include "ui/glyphs.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
     const bool soon = tls.days_left < few;
     parts.push_back({soon ? Worth::trust : Worth::detail,
                      StatusGroup::connection,
-                     {sign_right.text() + std::to_string(tls.days_left) + "d",
+                     {ui::glyph::match.text() + std::to_string(tls.days_left) + "d",
                       soon ? Style::status_warn : Style::status}});
 }
 
@@ -91,13 +91,13 @@ void add_counts(std::vector<StatusPart>& parts, const Tally& tally, std::size_t 
              StatusGroup::counts,
              {std::to_string(count) + sign, failed ? Style::status_bad : Style::status}});
     };
-    add(tally.sent, sign_out.text());
-    add(tally.echoed, sign_in.text());
-    add(in_flight, sign_open.text());
-    add(tally.bad, sign_wrong.text(), tally.bad > 0);
+    add(tally.sent, ui::glyph::outgoing.text());
+    add(tally.echoed, ui::glyph::incoming.text());
+    add(in_flight, ui::glyph::in_flight.text());
+    add(tally.bad, ui::glyph::mismatch.text(), tally.bad > 0);
     add(tally.lost, "?", tally.lost > 0);
     if (tally.unsolicited == 0) return;
-    add(tally.unsolicited, sign_unasked.text());
+    add(tally.unsolicited, ui::glyph::unsolicited.text());
     parts.back().span.style = Style::status_warn;
 }
 
@@ -120,7 +120,7 @@ ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& ch
         if (!chosen[i]) continue;
         const bool divided = std::exchange(group, parts[i].group) != parts[i].group;
         if (!row.empty()) ui::append(row, " ", Style::status);
-        if (divided) ui::append(row, sign_bar.text() + " ", Style::status);
+        if (divided) ui::append(row, ui::glyph::separator.text() + " ", Style::status);
         ui::append(row, parts[i].span.text, parts[i].span.style);
     }
     return row;
@@ -146,11 +146,13 @@ std::string state_words(const Session& session, ev::Time now) {
 
 std::vector<StatusPart> status_parts(const Session& session, const Tally& tally,
                                      const std::deque<ev::Duration>& recent, ev::Time now) {
-    const Sign& sign = session.state() == State::open ? sign_up : sign_down;
+    const ui::Glyph& glyph =
+        session.state() == State::open ? ui::glyph::connected : ui::glyph::disconnected;
     std::vector<StatusPart> parts{
         {Worth::state,
          StatusGroup::connection,
-         {sign.text() + " " + ui::printable(state_words(session, now)), state_style(session)}}};
+         {glyph.text() + " " + ui::printable(state_words(session, now)),
+          state_style(session)}}};
     const auto add = [&](Worth worth, std::string text) {
         parts.push_back({worth, StatusGroup::connection, {std::move(text), Style::status}});
     };

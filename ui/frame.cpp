@@ -13,20 +13,20 @@ void append(Row& row, std::string_view text, Style style) {
 void append_bytes(Row& row, std::string_view bytes, Style style) {
     Cells cells(bytes);
     while (const auto cell = cells.next())
-        append(row, cell->text, cell->marked ? Style::marked : style);
+        append(row, cell->text, cell->escaped ? Style::escaped : style);
 }
 
-int columns(const Row& row) {
+int display_width(const Row& row) {
     int sum = 0;
-    for (const auto& span : row) sum += columns(span.text);
+    for (const auto& span : row) sum += display_width(span.text);
     return sum;
 }
 
-void cut(Row& row, int width) {
+void truncate(Row& row, int width) {
     for (auto span = row.begin(); span != row.end(); ++span) {
-        const auto taken = columns(span->text);
+        const auto taken = display_width(span->text);
         if (taken > width) {
-            span->text = fit(span->text, width);
+            span->text = truncated(span->text, width);
             row.erase(span->text.empty() ? span : span + 1, row.end());
             return;
         }
@@ -35,7 +35,7 @@ void cut(Row& row, int width) {
 }
 
 void pad(Row& row, int width, Style style) {
-    const auto missing = width - columns(row);
+    const auto missing = width - display_width(row);
     if (missing > 0) append(row, std::string(static_cast<std::size_t>(missing), ' '), style);
 }
 

@@ -17,7 +17,7 @@ enum class Style {
     good,
     bad,
     warn,
-    marked,       // a stand-in for bytes that must not reach the terminal: reverse video
+    escaped,      // an escape for bytes that must not reach the terminal: reverse video
     match,        // found by a search
     selected,     // the selected message
     status,       // the status line: a bar
@@ -46,13 +46,13 @@ struct Frame {
 // Adds visible text, to the last span if that has the same style.
 void append(Row& row, std::string_view text, Style style = Style::normal);
 
-// Adds any bytes: made visible, their stand-ins marked.
+// Adds any bytes: made visible, their escapes marked.
 void append_bytes(Row& row, std::string_view bytes, Style style = Style::normal);
 
-int columns(const Row& row);
+int display_width(const Row& row);
 
 // Keeps the cells that fit into `width` columns.
-void cut(Row& row, int width);
+void truncate(Row& row, int width);
 
 // Adds blanks up to `width` columns.
 void pad(Row& row, int width, Style style = Style::normal);

@@ -14,9 +14,10 @@ void History::add(std::string line) {
         bytes_ += line.size();
         lines_.push_back(std::move(line));
     }
-    for (; lines_.size() > limit_ || (bytes_ > room && lines_.size() > 1); lines_.pop_front())
+    for (; lines_.size() > limit_ || (bytes_ > max_bytes && lines_.size() > 1);
+         lines_.pop_front())
         bytes_ -= lines_.front().size();
-    give_up();
+    stop_browsing();
 }
 
 std::optional<std::string> History::older(const std::string& current) {
@@ -30,7 +31,7 @@ std::optional<std::string> History::newer() {
     return ++shown_ == lines_.size() ? std::exchange(own_, {}) : lines_[shown_];
 }
 
-void History::give_up() { shown_ = lines_.size(); }
+void History::stop_browsing() { shown_ = lines_.size(); }
 
 HistorySearch::HistorySearch(const History& history)
     : history_(history), at_(history.lines().size()) {}

@@ -16,7 +16,7 @@ public:
     explicit History(std::size_t limit = 1000 /* lines */);
 
     // Adds a line, unless it is empty or the same as the last; stepping starts anew. The oldest
-    // go: those beyond the limit, and those that have no room beside newer ones in `room`.
+    // go: those beyond the limit, and those that have no room beside newer ones in `max_bytes`.
     void add(std::string line);
 
     // The line before and after the one shown. `current` is what the user has in the editor;
@@ -24,13 +24,13 @@ public:
     // line.
     std::optional<std::string> older(const std::string& current);
     std::optional<std::string> newer();
-    void give_up();  // the line shown: stepping starts anew
+    void stop_browsing();  // the line shown: stepping starts anew
 
     // Oldest first.
     const std::deque<std::string>& lines() const { return lines_; }
 
 private:
-    static constexpr std::size_t room = 1024 * 1024;  // bytes
+    static constexpr std::size_t max_bytes = 1024 * 1024;
 
     std::deque<std::string> lines_;
     std::size_t bytes_ = 0;  // of these

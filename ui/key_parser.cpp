@@ -56,7 +56,7 @@ Parsed parse_character(std::string_view bytes) {
 }
 
 // The keys whose sequence ends in a letter, after CSI or SS3.
-std::optional<KeyCode> lettered(char final) {
+std::optional<KeyCode> key_from_final(char final) {
     switch (final) {
     case 'A': return KeyCode::up;
     case 'B': return KeyCode::down;
@@ -70,7 +70,7 @@ std::optional<KeyCode> lettered(char final) {
 }
 
 // The keys whose sequence is CSI number ~.
-std::optional<KeyCode> numbered(int number) {
+std::optional<KeyCode> key_from_number(int number) {
     switch (number) {
     case 1:
     case 7: return KeyCode::home;
@@ -104,14 +104,15 @@ Parsed parse_csi(std::string_view bytes) {
         if (at + 1 == bytes.size()) return incomplete;
         return bytes[at + 1] == 'A' ? pressed(at + 2, plain(KeyCode::f1)) : Parsed{at + 2};
     }
-    const auto code = final == '~' ? numbered(std::atoi(parameters.c_str())) : lettered(final);
+    const auto code =
+        final == '~' ? key_from_number(std::atoi(parameters.c_str())) : key_from_final(final);
     return code ? pressed(at + 1, modified(*code, parameters)) : Parsed{at + 1};
 }
 
 Parsed parse_ss3(std::string_view bytes) {
     if (bytes.size() < 3) return incomplete;
     if (bytes[2] == 'M') return pressed(3, plain(KeyCode::enter));  // of the keypad
-    const auto code = lettered(bytes[2]);
+    const auto code = key_from_final(bytes[2]);
     return code ? pressed(3, plain(*code)) : Parsed{3};
 }
 
@@ -136,7 +137,7 @@ Parsed parse(std::string_view bytes, bool whole, bool nested) {
 }
 
 // Terminals paste a carriage return for each newline.
-std::string with_newlines(std::string text) {
+std::string cr_to_lf(std::string text) {
     std::size_t size = 0;
     char last = '\0';
     for (const char c : text) {
@@ -165,7 +166,7 @@ std::optional<Key> KeyParser::next() {
     while (!bytes_.empty()) {
         if (in_paste_) {
             if (!take_paste()) return std::nullopt;
-            return Key{plain(KeyCode::paste), with_newlines(std::exchange(pasted_, {})),
+            return Key{plain(KeyCode::paste), cr_to_lf(std::exchange(pasted_, {})),
                        std::exchange(cut_, false)};
         }
         if (bytes_.compare(0, paste_begin.size(), paste_begin) == 0) {

@@ -79,7 +79,7 @@ const LineEditor::Binding LineEditor::bindings[] = {
 
 bool LineEditor::press(const Key& key) {
     if (std::exchange(literal_, false)) return press_literal(key);
-    const bool types =
+    const bool is_text =
         key.chord.code == KeyCode::character && !key.chord.alt && !key.chord.ctrl;
     const auto binding =
         std::find_if(std::begin(bindings), std::end(bindings),
@@ -91,10 +91,10 @@ bool LineEditor::press(const Key& key) {
         (this->*binding->edit)();
         return true;
     }
-    if (types) insert(key.text);
+    if (is_text) insert(key.text);
     if (key.chord == plain(KeyCode::tab)) insert("\t");
     if (key.chord == plain(KeyCode::paste)) insert(pasted(key));
-    return types || key.chord == plain(KeyCode::tab) || key.chord == plain(KeyCode::paste);
+    return is_text || key.chord == plain(KeyCode::tab) || key.chord == plain(KeyCode::paste);
 }
 
 bool LineEditor::press_literal(const Key& key) {
@@ -106,7 +106,7 @@ bool LineEditor::press_literal(const Key& key) {
 void LineEditor::insert(std::string_view bytes) {
     text_.insert(cursor_, bytes);
     cursor_ += bytes.size();
-    settle();
+    snap_to_cell();
 }
 
 void LineEditor::set(std::string text) {
@@ -118,14 +118,14 @@ void LineEditor::set(std::string text) {
 
 // An edit may join what stood apart, as a mark does with the base before it: the cursor then
 // stands after the whole.
-void LineEditor::settle() {
+void LineEditor::snap_to_cell() {
     if (cursor_ > 0) cursor_ = next_cell(text_, previous_cell(text_, cursor_));
 }
 
 void LineEditor::erase(std::size_t begin, std::size_t end) {
     text_.erase(begin, end - begin);
     cursor_ = begin;
-    settle();
+    snap_to_cell();
 }
 
 // Kills that follow each other are yanked as one text.
@@ -182,7 +182,7 @@ void LineEditor::transpose() {
     if (begin == middle) return;
     std::rotate(at(begin), at(middle), at(end));
     cursor_ = end;
-    settle();
+    snap_to_cell();
 }
 
 // The columns from left_ to the cursor, as far as they matter in a row of `width`.
@@ -204,7 +204,7 @@ void LineEditor::scroll_to_cursor(int width) {
     left_ = cursor_;
     for (int room = width / 2; left_ > 0;) {
         const auto before = previous_cell(text_, left_);
-        room -= columns(std::string_view(text_).substr(before, left_ - before));
+        room -= display_width(std::string_view(text_).substr(before, left_ - before));
         if (room < 0) break;
         left_ = before;
     }
@@ -218,7 +218,7 @@ LineEditor::View LineEditor::view(int width) {
     int used = 0;
     Cells cells(text_, left_);
     for (auto cell = cells.next(); cell && used + cell->width <= width; cell = cells.next()) {
-        append(view.row, cell->text, cell->marked ? Style::marked : Style::normal);
+        append(view.row, cell->text, cell->escaped ? Style::escaped : Style::normal);
         used += cell->width;
     }
     return view;

@@ -1,6 +1,6 @@
 // The line being typed, edited with readline's keys, by grapheme.
 //
-// The text is any bytes; what is not printable is shown as its stand-in (ui/text.hpp) and
+// The text is any bytes; what is not printable is shown as its escape (ui/text.hpp) and
 // edited as one cell. Pure: it draws nothing and reads nothing.
 #pragma once
 
@@ -68,7 +68,7 @@ private:
     bool press_literal(const Key& key);
     void kill(std::size_t begin, std::size_t end);
     void erase(std::size_t begin, std::size_t end);
-    void settle();
+    void snap_to_cell();
     std::size_t word_left(bool (*part)(char)) const;
     std::size_t word_right(bool (*part)(char)) const;
     int columns_to_cursor(int width) const;

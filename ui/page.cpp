@@ -7,7 +7,7 @@
 namespace ui {
 namespace {
 
-constexpr std::size_t beyond_all = std::numeric_limits<std::size_t>::max() / 2;  // rows
+constexpr std::size_t past_the_end = std::numeric_limits<std::size_t>::max() / 2;  // rows
 
 }  // namespace
 
@@ -23,7 +23,7 @@ bool Page::press(const Key& key, int height) {
     if (chord == plain(KeyCode::up)) return move_to(top_ - std::min(top_, row));
     if (chord == plain(KeyCode::page_up)) return move_to(top_ - std::min(top_, page));
     if (chord == alt('<')) return move_to(0);
-    if (chord == alt('>')) return move_to(beyond_all);
+    if (chord == alt('>')) return move_to(past_the_end);
     return false;
 }
 
@@ -38,7 +38,7 @@ std::vector<Row> Page::rows(int width, int height) {
     top_ = std::min(top_, rows.size() - seen);
     rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(top_));
     rows.resize(seen);
-    for (Row& row : rows) cut(row, width);
+    for (Row& row : rows) truncate(row, width);
     return rows;
 }
 

@@ -22,7 +22,7 @@
 #include <thread>
 #include <utility>
 
-#undef columns  // term.h's; it is a name of ours
+#undef columns  // of term.h: Size has a member of this name
 
 namespace ui {
 namespace {
@@ -30,9 +30,9 @@ namespace {
 constexpr std::chrono::milliseconds default_escape_delay{25};
 // For how long a terminal that takes nothing is waited for, twice: a signal that ends the
 // program does so within a second.
-constexpr std::chrono::milliseconds leave_patience{200};
-constexpr std::chrono::milliseconds glance{5};  // between two tries of these
-constexpr int largest = 1000;                   // rows and columns that are used, of any more
+constexpr std::chrono::milliseconds flush_timeout{200};
+constexpr std::chrono::milliseconds flush_poll_interval{5};  // between two tries of these
+constexpr int max_dimension = 1000;  // rows and columns that are used, of any more
 constexpr std::string_view paste_on = "\x1b[?2004h";
 constexpr std::string_view paste_off = "\x1b[?2004l";
 
@@ -78,18 +78,18 @@ int open_canvas() {
 }
 
 // Handlers that other code installs while this lives are undone.
-class KeptSignals {
+class SignalDispositionGuard {
 public:
-    KeptSignals() {
+    SignalDispositionGuard() {
         for (std::size_t i = 0; i < std::size(numbers); ++i)
             sigaction(numbers[i], nullptr, &found_[i]);
     }
-    ~KeptSignals() {
+    ~SignalDispositionGuard() {
         for (std::size_t i = 0; i < std::size(numbers); ++i)
             sigaction(numbers[i], &found_[i], nullptr);
     }
-    KeptSignals(const KeptSignals&) = delete;
-    KeptSignals& operator=(const KeptSignals&) = delete;
+    SignalDispositionGuard(const SignalDispositionGuard&) = delete;
+    SignalDispositionGuard& operator=(const SignalDispositionGuard&) = delete;
 
 private:
     static constexpr int numbers[] = {SIGINT, SIGTERM, SIGTSTP,
@@ -240,7 +240,7 @@ bool start_colors(Color color) {
 }
 
 // How a style looks, where there are colors and where there are none.
-attr_t look(Style style, bool colors) {
+attr_t attributes_for(Style style, bool colors) {
     const auto tinted = [colors](short pair, attr_t otherwise) {
         return colors ? static_cast<attr_t>(COLOR_PAIR(pair)) : otherwise;
     };
@@ -251,7 +251,7 @@ attr_t look(Style style, bool colors) {
     case Style::good: return tinted(good_pair, A_NORMAL);
     case Style::bad: return tinted(bad_pair, A_BOLD);
     case Style::warn: return tinted(warn_pair, A_BOLD);
-    case Style::marked: return A_REVERSE | A_BOLD;  // bold, so as to be seen within a bar
+    case Style::escaped: return A_REVERSE | A_BOLD;  // bold, so as to be seen within a bar
     case Style::match: return A_UNDERLINE | A_BOLD;
     case Style::selected: return A_REVERSE;
     case Style::status: return A_REVERSE;
@@ -265,10 +265,10 @@ attr_t look(Style style, bool colors) {
 void draw_row(int y, const Row& row, int width, bool colors) {
     Row safe;  // curses would obey a control character
     for (const auto& span : row) append_bytes(safe, span.text, span.style);
-    cut(safe, width);
+    truncate(safe, width);
     move(y, 0);
     for (const auto& span : safe) {
-        attrset(look(span.style, colors));
+        attrset(attributes_for(span.style, colors));
         addstr(span.text.c_str());
     }
 }
@@ -292,7 +292,7 @@ std::string terminal_trouble() {
 // takes nothing. So it finds the terminal there when it begins, and from then on a file.
 struct Terminal::Screen {
     Screen() : canvas(open_canvas()), output(open_output()) {
-        const KeptSignals kept;
+        const SignalDispositionGuard kept;
         file = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), "w");
         screen = file ? newterm(nullptr, file, stdin) : nullptr;
         if (screen == nullptr) throw std::runtime_error("curses can't use this terminal");
@@ -336,16 +336,16 @@ Terminal::Terminal(Color color) {
     rescue.output = screen_->output;
     prepare_rescue(screen_->pastes);
     catch_fatal_signals();
-    enter();
+    take_over();
 }
 
 Terminal::~Terminal() {
-    leave();
+    restore();
     restore_fatal_signals();
 }
 
 std::optional<Key> Terminal::read_key() {
-    if (left_) return std::nullopt;
+    if (restored_) return std::nullopt;
     for (;;) {
         if (auto key = parser_.next()) return key;
         if (gone_ || !read_bytes()) return std::nullopt;
@@ -378,7 +378,7 @@ int Terminal::output() const { return screen_->output; }
 bool Terminal::flush() { return write_some(screen_->output, pending_); }
 
 // Takes over what curses has drawn into its file.
-void Terminal::put_drawing() {
+void Terminal::take_curses_output() {
     std::string drawing(static_cast<std::size_t>(lseek(screen_->canvas, 0, SEEK_CUR)), '\0');
     lseek(screen_->canvas, 0, SEEK_SET);
     if (pread(screen_->canvas, drawing.data(), drawing.size(), 0) > 0) put(drawing);
@@ -386,14 +386,14 @@ void Terminal::put_drawing() {
 
 // False: the terminal did not take all in time.
 bool Terminal::write_out() {
-    const auto deadline = std::chrono::steady_clock::now() + leave_patience;
+    const auto deadline = std::chrono::steady_clock::now() + flush_timeout;
     while (!flush() && std::chrono::steady_clock::now() < deadline)
-        std::this_thread::sleep_for(glance);
+        std::this_thread::sleep_for(flush_poll_interval);
     return pending_.empty();
 }
 
 void Terminal::draw(const Frame& frame) {
-    if (left_ || gone_ || !flush()) return;
+    if (restored_ || gone_ || !flush()) return;
     erase();
     const auto count = std::min(size_.rows, static_cast<int>(frame.rows.size()));
     for (int y = 0; y < count; ++y)
@@ -403,7 +403,7 @@ void Terminal::draw(const Frame& frame) {
     move(std::clamp(frame.cursor_row, 0, size_.rows - 1),
          std::clamp(frame.cursor_column, 0, size_.columns - 1));
     refresh();
-    put_drawing();
+    take_curses_output();
     flush();
 }
 
@@ -412,21 +412,21 @@ void Terminal::redraw() { clearok(curscr, TRUE); }
 Size Terminal::resize() {
     winsize found{};
     ioctl(STDOUT_FILENO, TIOCGWINSZ, &found);
-    size_ = {found.ws_row ? std::min<int>(found.ws_row, largest) : 24,
-             found.ws_col ? std::min<int>(found.ws_col, largest) : 80};
+    size_ = {found.ws_row ? std::min<int>(found.ws_row, max_dimension) : 24,
+             found.ws_col ? std::min<int>(found.ws_col, max_dimension) : 80};
     resize_term(size_.rows, size_.columns);
     redraw();
     return size_;
 }
 
-void Terminal::leave() {
-    if (std::exchange(left_, true)) return;
+void Terminal::restore() {
+    if (std::exchange(restored_, true)) return;
     const Unstopped unstopped;
     if (!write_out()) make_room(screen_->output);
     pending_.clear();
     if (screen_->pastes) put(paste_off);
     endwin();
-    put_drawing();
+    take_curses_output();
     put(screen_->clear_row);
     const std::string sequences = pending_;
     if (!write_out()) {  // only now was there too much before them
@@ -438,12 +438,12 @@ void Terminal::leave() {
     rescue.needed = 0;
 }
 
-bool Terminal::enter() {
+bool Terminal::take_over() {
     if (in_background()) {
         kill(0, SIGTTOU);
         return false;
     }
-    left_ = false;
+    restored_ = false;
     rescue.needed = 1;
     tcsetattr(STDIN_FILENO, TCSANOW, &screen_->settings);
     if (screen_->pastes) put(paste_on);
@@ -452,7 +452,7 @@ bool Terminal::enter() {
 }
 
 void Terminal::suspend() {
-    leave();
+    restore();
     struct sigaction found {};
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;

@@ -15,9 +15,9 @@
 //         display.want(terminal.flush() ? ev::none : ev::writable);
 //     }
 //     ev::Signal winch(loop, SIGWINCH, [&] { terminal.resize(); ... draw ... });
-//     ev::Signal cont(loop, SIGCONT, [&] { terminal.enter(); ... draw ... });
+//     ev::Signal cont(loop, SIGCONT, [&] { terminal.take_over(); ... draw ... });
 //
-// The terminal is as it was found after the destructor, after leave(), and after every signal
+// The terminal is as it was found after the destructor, after restore(), and after every signal
 // that ends the process by default, which then takes its way. Signals that are ignored stay
 // so, and those that the caller has handlers for before the constructor are the caller's, but
 // for faults (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL): the caller's handlers run after the
@@ -97,16 +97,17 @@ public:
     Size size() const { return size_; }
 
     // Gives the terminal back, and takes it over again: with its size read anew and everything
-    // written by the next draw(). Either may be called at any time; enter() also after SIGCONT,
-    // when others may have changed the terminal in between. A terminal that takes nothing is
-    // waited for, for less than half a second; what it has not taken by then it does not get.
-    void leave();
+    // written by the next draw(). Either may be called at any time; take_over() also after
+    // SIGCONT, when others may have changed the terminal in between. A terminal that takes
+    // nothing is waited for, for less than half a second; what it has not taken by then it does
+    // not get.
+    void restore();
     // False where another job has the terminal: it stops the process group, as all do that
     // touch the terminal then, and is to be called again once that is continued.
-    bool enter();
+    bool take_over();
 
     // Leaves, and stops the process group as ^Z does, or does not where nobody could continue
-    // it. SIGCONT is raised in any case, after which to enter().
+    // it. SIGCONT is raised in any case, after which to take_over().
     void suspend();
 
 private:
@@ -114,7 +115,7 @@ private:
 
     bool read_bytes();
     void put(std::string_view bytes) { pending_ += bytes; }
-    void put_drawing();
+    void take_curses_output();
     bool write_out();
 
     std::unique_ptr<Screen> screen_;
@@ -122,7 +123,7 @@ private:
     std::string pending_;  // not yet taken by the terminal
     Size size_;
     bool gone_ = false;
-    bool left_ = false;
+    bool restored_ = false;
 };
 
 }  // namespace ui

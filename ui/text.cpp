@@ -21,7 +21,7 @@ unsigned char byte_at(std::string_view bytes, std::size_t at) {
 
 // Characters that steer the reader's or the terminal's eye and have no shape of their own:
 // Unicode's format controls, separators of lines, fillers and selectors.
-bool invisible(char32_t c) {
+bool is_format_character(char32_t c) {
     static constexpr struct {
         char32_t first, last;
     } ranges[] = {
@@ -36,14 +36,14 @@ bool invisible(char32_t c) {
                        [c](auto range) { return c >= range.first && c <= range.last; });
 }
 
-// Columns, 0 for a combining mark; negative: to be shown by a stand-in.
+// Columns, 0 for a combining mark; negative: to be shown by an escape.
 int width_of(char32_t c) {
-    if (c < 0x20 || (c >= 0x7f && c < 0xa0) || invisible(c)) return -1;
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0) || is_format_character(c)) return -1;
     if (c < 0x7f) return 1;
     return wcwidth(static_cast<wchar_t>(c));
 }
 
-std::string stand_in(char32_t c) {
+std::string escape(char32_t c) {
     char text[16];
     const auto value = static_cast<unsigned>(c);
     if (c < 0x20 || c == 0x7f)
@@ -57,13 +57,13 @@ std::string stand_in(char32_t c) {
     return text;
 }
 
-Cell marked_cell(char32_t c, std::size_t begin, std::size_t size) {
-    auto text = stand_in(c);
+Cell escaped_cell(char32_t c, std::size_t begin, std::size_t size) {
+    auto text = escape(c);
     const auto width = static_cast<int>(text.size());
     return {std::move(text), width, true, begin, begin + size};
 }
 
-Cell marked_byte(unsigned char byte, std::size_t begin) {
+Cell escaped_byte(unsigned char byte, std::size_t begin) {
     char text[8];
     std::snprintf(text, sizeof text, "\\x%02x", byte);
     return {text, 4, true, begin, begin + 1};
@@ -90,11 +90,11 @@ bool surely_begins_cell(std::string_view bytes, std::size_t at) {
 
 Cell read_cell(std::string_view bytes, std::size_t at, bool utf8) {
     const auto byte = byte_at(bytes, at);
-    if (!utf8 && byte >= 0x80) return marked_byte(byte, at);
+    if (!utf8 && byte >= 0x80) return escaped_byte(byte, at);
     const auto base = decode(bytes, at);
-    if (base.size == 0) return marked_byte(byte, at);
+    if (base.size == 0) return escaped_byte(byte, at);
     const auto width = width_of(base.value);
-    if (width <= 0) return marked_cell(base.value, at, base.size);
+    if (width <= 0) return escaped_cell(base.value, at, base.size);
     const auto end = utf8 ? end_of_marks(bytes, at + base.size) : at + 1;
     return {std::string(bytes.substr(at, end - at)), width, false, at, end};
 }
@@ -120,14 +120,14 @@ std::string printable(std::string_view bytes) {
     return text;
 }
 
-int columns(std::string_view bytes) {
+int display_width(std::string_view bytes) {
     int sum = 0;
     Cells cells(bytes);
     while (const auto cell = cells.next()) sum += cell->width;
     return sum;
 }
 
-std::string fit(std::string_view bytes, int width) {
+std::string truncated(std::string_view bytes, int width) {
     std::string text;
     Cells cells(bytes);
     for (auto cell = cells.next(); cell && cell->width <= width; cell = cells.next()) {

@@ -2,7 +2,7 @@
 // command line chose to what a terminal may be given.
 //
 // Ordinary text stays as it is. Whatever could command a terminal, change the order of what is
-// read, or pass unseen is replaced by a stand-in of plain ASCII:
+// read, or pass unseen is replaced by an escape of plain ASCII:
 //
 //     ^[  ^?            C0 controls and DEL
 //     \x9b              C1 controls, raw or as UTF-8, and bytes that are not UTF-8
@@ -29,7 +29,7 @@ namespace ui {
 struct Cell {
     std::string text;       // visible text
     int width = 0;          // columns, at least 1
-    bool marked = false;    // a stand-in, shown in reverse video where there is any
+    bool escaped = false;   // an escape, shown in reverse video where there is any
     std::size_t begin = 0;  // the bytes it stands for: [begin, end) of the source
     std::size_t end = 0;
 };
@@ -55,10 +55,10 @@ bool utf8_locale();
 std::string printable(std::string_view bytes);
 
 // The columns that printable(bytes) takes.
-int columns(std::string_view bytes);
+int display_width(std::string_view bytes);
 
 // The longest head of printable(bytes) that takes no more than `width` columns.
-std::string fit(std::string_view bytes, int width);
+std::string truncated(std::string_view bytes, int width);
 
 // Where the cell around or after `at` ends, and where the one before `at` begins: the steps of
 // a cursor. Both stay within [0, bytes.size()].

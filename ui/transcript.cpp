@@ -29,7 +29,7 @@ void show_selected(Row& row, int width) {
 
 }  // namespace
 
-// One entry cut into rows. A unit is what is never cut: a cell, or one character of a stand-in.
+// One entry cut into rows. A unit is what is never cut: a cell, or one character of an escape.
 class Transcript::Layout {
 public:
     explicit Layout(std::size_t width) : width_(width) {}
@@ -84,15 +84,15 @@ private:
     bool wraps_at(std::string_view text, std::size_t at) const {
         if (at > 0 && text[at - 1] != ' ') return false;
         const auto word = text.substr(at, text.find(' ', at) - at);
-        const auto width = static_cast<std::size_t>(columns(word));
+        const auto width = static_cast<std::size_t>(display_width(word));
         return used_ + width > width_ && width <= width_;
     }
 
     void put(const Cell& cell, Style style) {
-        if (cell.marked) {
-            for (const char c : cell.text) put_unit({&c, 1}, 1, Style::marked);
+        if (cell.escaped) {
+            for (const char c : cell.text) put_unit({&c, 1}, 1, Style::escaped);
         } else if (const auto width = static_cast<std::size_t>(cell.width); width > width_) {
-            put_unit("?", 1, Style::marked);
+            put_unit("?", 1, Style::escaped);
         } else {
             put_unit(cell.text, width, style);
         }

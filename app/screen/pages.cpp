@@ -30,7 +30,7 @@ std::string ms(ev::Duration duration) { return milliseconds_text(duration) + " m
 std::size_t fitting(std::string_view bytes, int room) {
     std::size_t end = ui::next_cell(bytes, 0);
     while (end < bytes.size() &&
-           ui::columns(bytes.substr(0, ui::next_cell(bytes, end))) <= room)
+           ui::display_width(bytes.substr(0, ui::next_cell(bytes, end))) <= room)
         end = ui::next_cell(bytes, end);
     const std::size_t blank = end < bytes.size() ? bytes.rfind(' ', end - 1) : bytes.npos;
     return blank == bytes.npos ? end : blank + 1;

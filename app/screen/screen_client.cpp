@@ -140,12 +140,12 @@ void ScreenClient::turn_ended() {
 
 // At the end of a turn, so that a signal that came with SIGCONT can end the program first.
 void ScreenClient::enter_terminal() {
-    entering_ = !terminal_.enter();
+    entering_ = !terminal_.take_over();
     if (!entering_) read_keys();  // those that were read before it was left
 }
 
 int ScreenClient::report() {
-    terminal_.leave();
+    terminal_.restore();
     return conversation_.report();
 }
 
@@ -300,7 +300,7 @@ void ScreenClient::interrupt() {
     const bool typed = !editor_.empty();
     const bool under_way =
         state != State::open && state != State::closed && state != State::idle;
-    if (typed) history_.give_up();
+    if (typed) history_.stop_browsing();
     if (typed) editor_.clear();
     if (!typed && under_way) session().disconnect();
 }
@@ -430,23 +430,23 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
         const std::size_t cell_bytes = 20;  // at most, of a column: a base and its marks
         ui::append(row, search_->failed() ? "not sent before: " : "search: ", Style::dim);
         ui::append_bytes(row, search_->query());
-        frame.cursor_column = ui::columns(row);
+        frame.cursor_column = ui::display_width(row);
         ui::append(row, " - ", Style::dim);
         ui::append_bytes(
             row, search_->match().substr(0, cell_bytes * static_cast<std::size_t>(width)));
-        ui::cut(row, width);
+        ui::truncate(row, width);
         return row;
     }
     if (const char* const text = words()) {
         ui::append(row, text, Style::dim);
-        ui::cut(row, width);
+        ui::truncate(row, width);
         return row;
     }
     if (find_) ui::append(row, find_failed_ ? "not found: " : "find: ", Style::dim);
     if (escaped_) ui::append(row, "Esc- ", Style::dim);
     ui::LineEditor::View view =
-        (find_ ? *find_ : editor_).view(std::max(width - ui::columns(row), 1));
-    frame.cursor_column = ui::columns(row) + view.cursor;
+        (find_ ? *find_ : editor_).view(std::max(width - ui::display_width(row), 1));
+    frame.cursor_column = ui::display_width(row) + view.cursor;
     row.insert(row.end(), view.row.begin(), view.row.end());
     return row;
 }

@@ -184,12 +184,12 @@ ui::Row fit_status(const std::vector<StatusPart>& parts, int width) {
     for (const std::size_t i : by_worth) {
         chosen[i] = full.count(parts[i].group) == 0;
         if (!chosen[i] || parts[i].worth == Worth::state) continue;
-        if (ui::columns(joined(parts, chosen)) <= width) continue;
+        if (ui::display_width(joined(parts, chosen)) <= width) continue;
         chosen[i] = false;
         full.insert(parts[i].group);
     }
     ui::Row row = joined(parts, chosen);
-    ui::cut(row, width);
+    ui::truncate(row, width);
     ui::pad(row, width, Style::status);
     return row;
 }

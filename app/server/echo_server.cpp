@@ -48,7 +48,7 @@ std::string bytes_text(std::uint64_t count) {
 }
 
 std::string with_head(const std::string& text, std::string_view head, std::size_t size) {
-    const std::string shown = ui::fit(head, head_columns);
+    const std::string shown = ui::truncated(head, head_columns);
     const bool all = head.size() == size && shown == ui::printable(head);
     return text + ": " + shown + (all ? "" : "...");
 }

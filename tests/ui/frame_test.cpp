@@ -16,24 +16,24 @@ TEST_CASE("spans of one style are joined") {
     REQUIRE(ui::plain_text(row) == "abc");
 }
 
-TEST_CASE("stand-ins are marked") {
+TEST_CASE("escapes are marked") {
     Row row;
     ui::append_bytes(row, "a\x1b[", Style::good);
-    REQUIRE(row == Row{{"a", Style::good}, {"^[", Style::marked}, {"[", Style::good}});
+    REQUIRE(row == Row{{"a", Style::good}, {"^[", Style::escaped}, {"[", Style::good}});
 }
 
 TEST_CASE("rows are cut and padded by column") {
     const test::Locale utf8("C.UTF-8");
     const Row row{{"a你", Style::normal}, {"bc", Style::bold}};
-    REQUIRE(ui::columns(row) == 5);
+    REQUIRE(ui::display_width(row) == 5);
     for (int width = 0; width < 8; ++width) {
         auto changed = row;
-        ui::cut(changed, width);
-        REQUIRE(ui::columns(changed) == (width == 2 ? 1 : std::min(width, 5)));
+        ui::truncate(changed, width);
+        REQUIRE(ui::display_width(changed) == (width == 2 ? 1 : std::min(width, 5)));
         ui::pad(changed, width);
-        REQUIRE(ui::columns(changed) == width);
+        REQUIRE(ui::display_width(changed) == width);
     }
     auto none = row;
-    ui::cut(none, 0);
+    ui::truncate(none, 0);
     REQUIRE(none.empty());
 }

@@ -49,7 +49,7 @@ TEST_CASE("stepping that is given up begins anew") {
     auto history = with({"one", "two"});
     REQUIRE(history.older("mine") == "two");
     REQUIRE(history.older("two") == "one");
-    history.give_up();
+    history.stop_browsing();
     REQUIRE_FALSE(history.newer());
     REQUIRE(history.older("") == "two");
     REQUIRE(history.newer() == "");

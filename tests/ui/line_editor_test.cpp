@@ -151,7 +151,7 @@ TEST_CASE("the view shows the cursor, whatever the width") {
             const auto view = editor.view(width);
             REQUIRE(view.cursor >= 0);
             REQUIRE(view.cursor < width);
-            REQUIRE(ui::columns(view.row) <= width);
+            REQUIRE(ui::display_width(view.row) <= width);
             type(editor, back == size ? "\x05" : "\x02");
         }
     REQUIRE(editor.view(0).row.empty());
@@ -187,10 +187,11 @@ TEST_CASE("the view never hides text beside blank columns") {
     }
 }
 
-TEST_CASE("stand-ins are marked in the view") {
+TEST_CASE("escapes are marked in the view") {
     LineEditor editor;
     editor.insert("a\x1b");
-    REQUIRE(editor.view(9).row == ui::Row{{"a", ui::Style::normal}, {"^[", ui::Style::marked}});
+    REQUIRE(editor.view(9).row ==
+            ui::Row{{"a", ui::Style::normal}, {"^[", ui::Style::escaped}});
 }
 
 TEST_CASE("a long paste is edited like a short one") {

@@ -81,7 +81,7 @@ private:
     }
 
     void press(const ui::Key& key) {
-        if (key.chord == ui::ctrl('z')) terminal_.suspend(), terminal_.enter();
+        if (key.chord == ui::ctrl('z')) terminal_.suspend(), terminal_.take_over();
         if (key.chord == ui::ctrl('l')) terminal_.redraw();
         if (key.chord == ui::plain(ui::KeyCode::enter)) act();
         keys_.push_back(name(key) + '.');

@@ -18,7 +18,7 @@ std::string cells(std::string_view bytes) {
     ui::Cells cells(bytes);
     while (const auto cell = cells.next()) {
         if (!text.empty()) text += '|';
-        text += cell->marked ? '<' + cell->text + '>' : cell->text;
+        text += cell->escaped ? '<' + cell->text + '>' : cell->text;
     }
     return text;
 }
@@ -86,7 +86,7 @@ TEST_CASE("where UTF-8 is not spoken, all beyond ASCII is shown by its bytes") {
     const Locale c("C");
     REQUIRE_FALSE(ui::utf8_locale());
     REQUIRE(ui::printable("a é \x1b") == "a \\xc3\\xa9 ^[");
-    REQUIRE(ui::columns("é") == 8);
+    REQUIRE(ui::display_width("é") == 8);
     REQUIRE(ui::previous_cell("é", 2) == 1);
 }
 
@@ -106,13 +106,13 @@ TEST_CASE("no byte that commands a terminal passes, and what passed once passes 
 
 TEST_CASE("text is measured and cut by columns") {
     const Locale utf8("C.UTF-8");
-    REQUIRE(ui::columns("a你\x1b") == 5);
+    REQUIRE(ui::display_width("a你\x1b") == 5);
     const struct {
         int width;
         const char* text;
     } cuts[] = {{-1, ""},   {0, ""},    {1, "a"},     {2, "a"},
                 {3, "a你"}, {4, "a你"}, {5, "a你^["}, {9, "a你^["}};
-    for (const auto& cut : cuts) REQUIRE(ui::fit("a你\x1b", cut.width) == cut.text);
+    for (const auto& cut : cuts) REQUIRE(ui::truncated("a你\x1b", cut.width) == cut.text);
 }
 
 TEST_CASE("a cursor steps from cell to cell") {
@@ -141,7 +141,7 @@ TEST_CASE("a screenful of a long message costs a screenful") {
     const std::string message(1 << 20, '\xff');
     ui::Cells cells(message, message.size() - 2);
     REQUIRE(cells.next()->begin == message.size() - 2);
-    REQUIRE(ui::fit(message, 8) == "\\xff\\xff");
+    REQUIRE(ui::truncated(message, 8) == "\\xff\\xff");
 }
 
 TEST_CASE("bytes are dumped in rows") {

@@ -27,7 +27,7 @@ Transcript with(int count, Transcript::Limits limits = {}) {
 std::string seen(Transcript& transcript, int width, int height) {
     std::string text;
     for (const auto& row : transcript.rows(width, height)) {
-        REQUIRE(ui::columns(row) <= std::max(width, 1));
+        REQUIRE(ui::display_width(row) <= std::max(width, 1));
         text += '|' + ui::plain_text(row);
     }
     return text.empty() ? text : text.substr(1);
@@ -50,7 +50,7 @@ TEST_CASE("entries wrap by column") {
         {"你", 1, ">| |?|!"},
         {"e\u0301e\u0301", 3, "> e\u0301|e\u0301 !"},
         {"a\nb", 20, "> a^Jb !"},
-        {"\x1b\x1b", 3, "> ^|[^[|!"},  // a stand-in may be
+        {"\x1b\x1b", 3, "> ^|[^[|!"},  // an escape may be
         {"\xff", 1, ">| |\\|x|f|f|!"},
     };
     for (const auto& each : cases) {
@@ -88,11 +88,11 @@ TEST_CASE("a span can begin a new row") {
     REQUIRE(seen(transcript, 80, 24) == "sent|  back");
 }
 
-TEST_CASE("styles are kept, stand-ins marked") {
+TEST_CASE("styles are kept, escapes marked") {
     Transcript transcript;
     transcript.append({{{"> ", Style::dim}}, "a\x1b", {}, Style::bad});
     REQUIRE(transcript.rows(80, 24)[0] ==
-            Row{{"> ", Style::dim}, {"a", Style::bad}, {"^[", Style::marked}});
+            Row{{"> ", Style::dim}, {"a", Style::bad}, {"^[", Style::escaped}});
 }
 
 TEST_CASE("a long body is shown by its head and its size") {

@@ -219,7 +219,7 @@ TEST_CASE("what is worth less goes first as the width shrinks, the state never")
         for (const ev::Duration time : times) tally.round_trips.record(time);
         const auto parts = status_parts(line.session, tally, times, line.session.since() + 12s);
         const ui::Row row = fit_status(parts, width);
-        CHECK(ui::columns(row) == width);
+        CHECK(ui::display_width(row) == width);
         const std::string text = ui::plain_text(row);
         return text.substr(0, text.find_last_not_of(' ') + 1);
     };

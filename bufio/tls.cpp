@@ -1,3 +1,5 @@
+#include "bufio/tls.hpp"
+
 #include "bufio/tls_internal.hpp"
 
 #include <fcntl.h>

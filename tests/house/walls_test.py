@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Breaks each wall of a made-up house, and expects walls.py to find that and no more."""
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True  # nothing is written into the source tree
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import walls  # noqa: E402  # it is found by the line above
+
+
+# A header in each room, with a word for the rows below.
+HEADERS = {f"{room}/a.hpp": "#pragma once\n" for room in walls.ALLOWED if room != "ui/text"}
+HEADERS["ui/text.hpp"] = "#pragma once\n"
+
+
+def header_of(room):
+    return "ui/text.hpp" if room == "ui/text" else f"{room}/a.hpp"
+
+
+class Walls(unittest.TestCase):
+    def expect(self, files, *expected):
+        self.assertEqual(walls.House(HEADERS | files).check(), list(expected))
+
+    def test_a_house_without_includes_has_no_findings(self):
+        self.expect({})
+
+    def test_each_arrow_between_rooms_is_allowed_by_the_table_or_found(self):
+        for room, allowed in walls.ALLOWED.items():
+            for other in walls.ALLOWED.keys() - {room}:
+                file = "ui/utf8.cpp" if room == "ui/text" else f"{room}/b.cpp"
+                text = f'#include "{header_of(other)}"\n'
+                found = f"{file}:1: {room} may not see {other} ({header_of(other)})"
+                with self.subTest(room=room, other=other):
+                    self.expect({file: text}, *([] if other in allowed else [found]))
+
+    def test_the_session_sees_no_screen(self):
+        self.expect({"app/protocol/session.hpp": '#pragma once\n#include "ui/a.hpp"\n'},
+                    "app/protocol/session.hpp:2: app/protocol may not see ui (ui/a.hpp)")
+
+    def test_an_arrow_is_found_with_angle_brackets_too(self):
+        self.expect({"ev/b.cpp": "#  include <bufio/a.hpp>\n"},
+                    "ev/b.cpp:1: ev may not see bufio (bufio/a.hpp)")
+
+    def test_circles_of_rooms_and_of_headers_are_found(self):
+        self.expect({"ev/b.hpp": '#include "bufio/b.hpp"\n',
+                     "bufio/b.hpp": '#include "ev/b.hpp"\n'},
+                    "ev/b.hpp:1: ev may not see bufio (bufio/b.hpp)",
+                    "a circle of the rooms: bufio -> ev -> bufio",
+                    "a circle of the headers: bufio/b.hpp -> ev/b.hpp -> bufio/b.hpp")
+        self.expect({"ev/b.hpp": '#include "ev/c.hpp"\n', "ev/c.hpp": '#include "ev/b.hpp"\n'},
+                    "a circle of the headers: ev/b.hpp -> ev/c.hpp -> ev/b.hpp")
+
+    def test_a_folder_that_is_no_room_is_found(self):
+        self.expect({"app/new/b.cpp": ""}, "app/new/b.cpp:1: app/new is no room of the house")
+
+    def test_an_include_that_is_not_written_from_the_root_is_found(self):
+        self.expect({"ev/b.cpp": '#include "a.hpp"\n'},
+                    'ev/b.cpp:1: "a.hpp" is not written from the root')
+
+    def test_readiness_calls_stay_in_ev(self):
+        for line, named in [("#include <poll.h>", "poll.h"),
+                            ("#    include <sys/epoll.h>", "sys/epoll.h"),
+                            ("#include <sys/select.h>", "sys/select.h"),
+                            ("int n = ::poll(fds, 1, 0);", "poll("),
+                            ("int n = poll (fds, 1, 0);", "poll ("),
+                            ("return ::ppoll(fds, 1, nullptr, nullptr);", "ppoll("),
+                            ("epoll_ctl(fd, 1, 2, nullptr);", "epoll_ctl("),
+                            ("::select(1, &set, nullptr, nullptr, &t);", None)]:
+            with self.subTest(line=line):
+                self.expect({"ev/b.cpp": line})
+                found = walls.House(HEADERS | {"bufio/b.cpp": "\n" + line}).check()
+                self.assertEqual(len(found), 1)
+                self.assertIn("bufio/b.cpp:2: a readiness call is not used here", found[0])
+                self.assertIn(named or "select(", found[0])
+
+    def test_what_only_looks_like_a_readiness_call_is_none(self):
+        self.expect({"ui/b.cpp": "// poll(fds, 1, 0)\n"
+                                 "/* #include <poll.h>\n#include <poll.h> */\n"
+                                 'const char* text = "ppoll(fds)";\n'
+                                 'const char* url = "tcp://"; void select(Id id);\n'
+                                 "log.select(1); if (found) select(found); Log::poll(1);\n"})
+
+    def test_openssl_stays_in_the_files_of_tls(self):
+        self.expect({"bufio/tls_x.cpp": "#include <openssl/ssl.h>\n"})
+        for file in ["bufio/stream.cpp", "app/b.cpp", "ev/tls.cpp"]:
+            self.expect({file: "#include <openssl/ssl.h>\n"},
+                        f"{file}:1: OpenSSL is not used here (openssl/ssl.h)")
+
+    def test_curses_stays_in_ui(self):
+        for header in ["curses.h", "ncursesw/curses.h", "term.h"]:
+            self.expect({"ui/b.cpp": f"#include <{header}>\n"})
+            self.expect({"app/screen/b.cpp": f"#include <{header}>\n"},
+                        f"app/screen/b.cpp:1: curses is not used here ({header})")
+        self.expect({"app/b.cpp": "#include <termios.h>\n"})
+
+    def test_neither_ui_nor_ev_knows_a_socket(self):
+        for room in ["ui", "ev"]:
+            self.expect({f"{room}/b.cpp": "#include <sys/socket.h>\n"},
+                        f"{room}/b.cpp:1: a socket is not used here (sys/socket.h)")
+
+    def test_a_source_includes_its_own_header_first(self):
+        own, other = '#include "ev/a.hpp"\n', '#include "ev/b.hpp"\n'
+        self.expect({"ev/a.cpp": "// comment\n\n" + own + other, "ev/b.hpp": ""})
+        late = 'ev/a.cpp:1: the first include is not "ev/a.hpp"'
+        self.expect({"ev/a.cpp": other + own, "ev/b.hpp": ""}, late)
+        self.expect({"ev/a.cpp": "#include <vector>\n" + own}, late)
+        self.expect({"ev/a.cpp": "int a;\n"}, late)
+
+
+class Sources(unittest.TestCase):
+    def test_the_sources_of_a_tree_are_found_in_each_room(self):
+        root = pathlib.Path(__file__).parents[2]
+        rooms = {walls.room_of(path) for path in walls.sources(root)}
+        self.assertEqual(rooms, walls.ALLOWED.keys())
+
+
+if __name__ == "__main__":
+    unittest.main()

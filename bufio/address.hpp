@@ -15,26 +15,29 @@ struct Address {
 
     Address() { storage.ss_family = AF_UNSPEC; }
     Address(const sockaddr* from, socklen_t length);
-    static Address unix_path(const std::string& path);  // throws std::system_error: too long
-    static Address of_socket(int fd);                   // our own end
+    // Throws std::system_error if the path is too long for the system.
+    static Address unix_path(const std::string& path);
+    // The address of our own end of a socket.
+    static Address of_socket(int fd);
 
     const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
     int family() const { return storage.ss_family; }
-    int port() const;          // 0 where there is none
-    std::string text() const;  // 127.0.0.1:7, [::1]:7, or the path
+    int port() const;          // 0 if the family has no ports
+    std::string text() const;  // 127.0.0.1:7, [::1]:7, the path, or "unnamed"
 };
 
-// True for a unix-domain path where something else than a socket is found.
+// True for a unix-domain path at which there is a file that is not a socket.
 bool is_other_file(const Address& address);
 
-// Makes a socket of this family non-blocking and closed on exec, and a TCP one send without
-// Nagle's delay, so that what is written is on its way.
+// Makes a socket of this family non-blocking and closed on exec. A TCP socket also gets
+// TCP_NODELAY, so that written bytes leave without Nagle's delay.
 void prepare_socket(int fd, int family);
 
-// A new one, prepared; empty, and errno set, on failure.
+// Returns a new socket, prepared as above; on failure it is empty and errno is set.
 Fd open_socket(int family);
 
-// The errno of what went wrong with it in the meantime, told once; 0: nothing.
+// Returns the error that the system has noted for the socket, as an errno, and clears it; 0 if
+// there is none.
 int pending_socket_error(int fd);
 
 }  // namespace bufio

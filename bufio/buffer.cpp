@@ -8,29 +8,33 @@ namespace bufio {
 
 namespace {
 
-// A buffer below so many bytes is not made smaller.
-constexpr std::size_t large = 64 * 1024;
+// A buffer is not made smaller than this many bytes.
+constexpr std::size_t min_shrunk_capacity = 64 * 1024;
 
 }  // namespace
 
 bool Buffer::append(std::string_view bytes) {
-    char* const room = reserve(bytes.size());
-    if (!room) return bytes.empty();
-    std::copy(bytes.begin(), bytes.end(), room);
+    char* const space = reserve(bytes.size());
+    if (!space) return bytes.empty();
+    std::copy(bytes.begin(), bytes.end(), space);
     commit(bytes.size());
     return true;
 }
 
-// Giving memory back is paid for by the bytes consumed before.
+// The bytes consumed since the buffer was last this full pay for copying those that remain.
 void Buffer::consume(std::size_t count) {
     assert(count <= size());
     begin_ += count;
-    if (begin_ == end_) begin_ = end_ = 0;
-    if (capacity_ > large && size() < capacity_ / 16) relocate(std::max(2 * size(), large));
+    if (begin_ == end_) {
+        begin_ = 0;
+        end_ = 0;
+    }
+    if (capacity_ > min_shrunk_capacity && size() < capacity_ / 16)
+        relocate(std::max(2 * size(), min_shrunk_capacity));
 }
 
-// Moving the bytes to the front is paid for by as many consumed before; doubling by as many
-// appended.
+// This takes amortised constant time per byte: the bytes are moved to the front only after at
+// least as many were consumed, and the capacity is doubled only after as many were appended.
 char* Buffer::reserve(std::size_t count) {
     if (count > limit_ - size()) return nullptr;
     if (count > capacity_ - end_) {
@@ -49,7 +53,9 @@ void Buffer::commit(std::size_t count) {
 void Buffer::release() {
     if (!empty()) return;
     memory_.reset();
-    capacity_ = begin_ = end_ = 0;
+    capacity_ = 0;
+    begin_ = 0;
+    end_ = 0;
 }
 
 void Buffer::relocate(std::size_t capacity) {

@@ -1,5 +1,6 @@
-// A queue of bytes in one piece of memory: appended at the end, consumed at the front, both in
-// amortised constant time.  Views are valid until the next call that is not const.
+// A queue of bytes in one piece of memory.  Bytes are appended at the end and consumed at the
+// front, both in amortised constant time per byte.  Views are valid until the next call that is
+// not const.  If append() or reserve() throws std::bad_alloc, it has had no effect.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@ namespace bufio {
 
 class Buffer {
 public:
-    // The most bytes it may hold; what would exceed that is refused whole.
+    // The buffer holds at most `limit` bytes.
     explicit Buffer(std::size_t limit = static_cast<std::size_t>(-1)) : limit_(limit) {}
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
@@ -21,13 +22,15 @@ public:
     std::size_t limit() const { return limit_; }
     std::size_t capacity() const { return capacity_; }
 
+    // Returns false, and appends nothing, if the limit would be exceeded.
     bool append(std::string_view bytes);
-    void consume(std::size_t count);  // at most size()
-    // Room for `count` bytes behind the last one, to be written and then committed; null where
-    // the limit would be exceeded.
+    // Removes the first `count` bytes, at most size().
+    void consume(std::size_t count);
+    // Returns space for `count` bytes behind the last one, or null if the limit would be
+    // exceeded. The caller writes into it and then commits as many bytes as it has written.
     char* reserve(std::size_t count);
     void commit(std::size_t count);
-    // Gives an empty buffer's memory back.
+    // Gives the memory back if the buffer is empty.
     void release();
 
 private:

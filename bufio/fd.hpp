@@ -1,4 +1,4 @@
-// The owner of a descriptor: closes it when destroyed; empty by default.
+// The owner of a descriptor, which it closes when it is destroyed.  It is empty by default.
 #pragma once
 
 #include <unistd.h>
@@ -19,8 +19,11 @@ public:
     ~Fd() { reset(); }
 
     explicit operator bool() const { return number_ >= 0; }
+    // The descriptor, or -1.
     int get() const { return number_; }
+    // Gives up the descriptor without closing it.
     int release() { return std::exchange(number_, -1); }
+    // Closes the descriptor, if there is one, and owns `number` from now on.
     void reset(int number = -1) {
         if (number_ >= 0) ::close(number_);
         number_ = number;

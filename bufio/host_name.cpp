@@ -11,24 +11,24 @@ namespace bufio {
 namespace {
 
 bool is_ipv6(const std::string& text) {
-    in6_addr room;
-    return text.find('\0') == text.npos && ::inet_pton(AF_INET6, text.c_str(), &room) == 1;
+    in6_addr ignored;
+    return text.find('\0') == text.npos && ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
 }
 
 bool is_ipv4(const std::string& text) {
-    in_addr room;
-    return text.find('\0') == text.npos && ::inet_pton(AF_INET, text.c_str(), &room) == 1;
+    in_addr ignored;
+    return text.find('\0') == text.npos && ::inet_pton(AF_INET, text.c_str(), &ignored) == 1;
 }
 
-// Not isalnum(), which knows other letters in other locales.
-bool is_of_name(char c) {
+// This is not isalnum(), because that accepts other letters in other locales.
+bool is_name_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            c == '-' || c == '_';
 }
 
 bool is_label(std::string_view label) {
     return !label.empty() && label.size() <= 63 &&
-           std::all_of(label.begin(), label.end(), is_of_name);
+           std::all_of(label.begin(), label.end(), is_name_character);
 }
 
 bool is_name(std::string_view name) {

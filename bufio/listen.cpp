@@ -13,20 +13,20 @@ namespace bufio {
 
 namespace {
 
-// Connections taken in one turn, so that a storm of them can't starve those that stand.
-constexpr int batch = 64;
-// The longest queue; the system caps it at its own limit.
+// The most connections accepted in one turn, so that a storm of them can't starve the others.
+constexpr int max_accepts_per_turn = 64;
+// The length of the queue of connections to be accepted; the system caps it at its own limit.
 constexpr int backlog = 4096;
-constexpr ev::Duration pause_length = std::chrono::seconds(1);
+constexpr ev::Duration accept_pause = std::chrono::seconds(1);
 
 [[noreturn]] void refuse(const Address& address) {
-    // A file that is in the way is not an address in use.
+    // The system says "address in use" also where a file that is no socket is in the way.
     const int code = errno == EADDRINUSE && is_other_file(address) ? EEXIST : errno;
     throw std::system_error(code, std::generic_category(),
                             "cannot listen on " + address.text());
 }
 
-// Accepting failed because of one connection, which went away while it waited.
+// True if accepting failed only for one connection, which was lost while it waited.
 bool is_transient(int code) {
     switch (code) {
     case EINTR:
@@ -39,7 +39,7 @@ bool is_transient(int code) {
     }
 }
 
-// A path that a server left behind when it died. One that still accepts is left alone.
+// Removes a path that a server left behind when it died, but not one that is still listened on.
 void remove_stale(const Address& address) {
     struct stat status {};
     if (address.family() != AF_UNIX || ::lstat(address.text().c_str(), &status) != 0 ||
@@ -58,16 +58,17 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
       address_(address),
       accepted_(std::move(accepted)),
       on_exhausted_(std::move(on_exhausted)),
-      pause_(loop, [this] { watch_.want(ev::readable); }) {
+      resume_timer_(loop, [this] { watch_.want(ev::readable); }) {
     const int on = 1;
     if (!socket_) refuse(address);
-    // What may run out of memory comes before there is a path to be left behind.
+    // The watch is made before the path is, because making it may throw std::bad_alloc, which
+    // would leave the path behind.
     watch_ =
         ev::Watch(loop, socket_.get(), ev::readable, [this](ev::Events) { accept_some(); });
     remove_stale(address);
     if (address.family() != AF_UNIX)
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    // [::] and 0.0.0.0 are two sockets, whatever the system's default.
+    // [::] does not include 0.0.0.0, whatever the system's default is.
     if (address.family() == AF_INET6)
         ::setsockopt(socket_.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     if (::bind(socket_.get(), address.get(), address.size) != 0) refuse(address);
@@ -86,28 +87,28 @@ void Listener::Path::own(std::string path) {
     path_ = std::move(path);
 }
 
-// The socket that holds the inode is still open, so that no other file can have its number.
+// The socket is still open here and holds its inode, so that no other file can have its number.
 Listener::Path::~Path() {
     struct stat status {};
     const bool there = !path_.empty() && ::lstat(path_.c_str(), &status) == 0;
     if (there && status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
 }
 
-void Listener::pause(int code) {
-    pause_.start(pause_length);
+void Listener::pause_accepting(int code) {
+    resume_timer_.start(accept_pause);
     watch_.want(ev::none);
     if (!std::exchange(exhausted_, true)) on_exhausted_(code);
 }
 
 void Listener::accept_some() {
-    for (int i = 0; i < batch; ++i) {
+    for (int i = 0; i < max_accepts_per_turn; ++i) {
         Address peer;
         peer.size = sizeof peer.storage;
         Fd socket(
             ::accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size));
         if (!socket && is_transient(errno)) continue;
         if (!socket && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-        if (!socket) return pause(errno);
+        if (!socket) return pause_accepting(errno);
         exhausted_ = false;
         prepare_socket(socket.get(), address_.family());
         accepted_(std::move(socket), peer);

@@ -1,4 +1,4 @@
-// Listening: hands over each connection that comes in.
+// A listening socket, which hands over each connection that is accepted.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -13,17 +13,17 @@
 namespace bufio {
 
 // When the process has run out of descriptors or memory, accepting pauses for a second instead
-// of spinning; the connections wait in the system's queue.  A unix-domain path is made by the
-// constructor, also in place of one that a dead server has left, and removed by the destructor,
-// unless something else stands there by then.
+// of spinning; connections then wait in the system's queue.  The constructor creates a
+// unix-domain socket's path, replacing one that a dead server has left; the destructor removes
+// the path, unless another file has taken its place.
 class Listener {
 public:
     using Callback = std::function<void(Fd socket, const Address& peer)>;
     using OnExhausted = std::function<void(int code)>;
 
-    // Throws std::system_error: the address can't be listened on. A port of 0 is any free one.
-    // `on_exhausted` gets the errno of the first pause, and then none until one was accepted
-    // again. The listener must not be destroyed by its callbacks.
+    // Throws std::system_error if the address can't be listened on. A port of 0 means any free
+    // one. `on_exhausted` gets the errno of the first pause, and is not called again before a
+    // connection was accepted. The callbacks must not destroy the listener.
     Listener(
         ev::Loop& loop, const Address& address, Callback accepted,
         OnExhausted on_exhausted = [](int) {});
@@ -31,34 +31,35 @@ public:
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    const Address& address() const { return address_; }  // with the port that it got
+    const Address& address() const { return address_; }  // with the actual port
 
 private:
-    // The path of a unix-domain socket, while it is ours.
+    // The path of a unix-domain socket, which is removed at the end if it is still ours.
     class Path {
     public:
         Path() = default;
         ~Path();
         Path(const Path&) = delete;
         Path& operator=(const Path&) = delete;
-        void own(std::string path);  // that a socket has just been bound to
+        // Takes over a path that a socket has just been bound to.
+        void own(std::string path);
 
     private:
-        std::string path_;  // empty: there is none
+        std::string path_;  // empty if there is none
         dev_t device_ = 0;
         ino_t inode_ = 0;
     };
 
     void accept_some();
-    void pause(int code);
+    void pause_accepting(int code);
 
     Fd socket_;
-    Path path_;  // after the socket, so that it goes first
+    Path path_;  // declared after the socket, so that the path is removed before that is closed
     Address address_;
     Callback accepted_;
     OnExhausted on_exhausted_;
-    bool exhausted_ = false;  // and that is told
-    ev::Timer pause_;
+    bool exhausted_ = false;  // and on_exhausted_ was called for it
+    ev::Timer resume_timer_;
     ev::Watch watch_;
 };
 

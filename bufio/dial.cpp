@@ -8,17 +8,17 @@
 namespace bufio {
 
 namespace {
-// How long one attempt may dawdle before the next is started beside it: RFC 8305's
-// recommendation.
+// The time after which the next attempt is started beside one that is in progress, as RFC 8305
+// recommends.
 constexpr ev::Duration attempt_delay = std::chrono::milliseconds(250);
 
-// A socket that connects to a free port of this machine may be given that very port to connect
-// from, and so meet itself.
+// A socket that connects to a free port of this machine may be given that same port to connect
+// from. It is then connected to itself.
 bool is_connected_to_itself(int fd, const Address& peer) {
     return peer.family() != AF_UNIX && Address::of_socket(fd).text() == peer.text();
 }
 
-// None: any will do.
+// Resolves the address to connect from. The result is empty if any will do.
 LookupResult look_up_source(const Endpoint& to) {
     if (to.source_host.empty() && to.source_port.empty()) return {};
     Endpoint source;
@@ -33,8 +33,13 @@ LookupResult look_up_source(const Endpoint& to) {
 std::vector<Address> interleave(const std::vector<Address>& addresses) {
     std::vector<Address> one;
     std::vector<Address> other;
-    for (const Address& address : addresses)
-        (address.family() == addresses.front().family() ? one : other).push_back(address);
+    for (const Address& address : addresses) {
+        if (address.family() == addresses.front().family()) {
+            one.push_back(address);
+        } else {
+            other.push_back(address);
+        }
+    }
     std::vector<Address> all;
     for (std::size_t i = 0; i < std::max(one.size(), other.size()); ++i) {
         if (i < one.size()) all.push_back(one[i]);
@@ -48,8 +53,9 @@ Dialer::Dialer(ev::Loop& loop, Endpoint endpoint, Callback done)
       endpoint_(std::move(endpoint)),
       done_(std::move(done)),
       started_(loop.now()),
-      timer_(loop, [this] { begin(); }) {
-    timer_.start(ev::Duration::zero());
+      start_timer_(loop, [this] { begin(); }),
+      next_attempt_timer_(loop, [this] { try_next(); }) {
+    start_timer_.start(ev::Duration::zero());
 }
 
 std::string Dialer::phase() const {
@@ -58,7 +64,6 @@ std::string Dialer::phase() const {
 }
 
 void Dialer::begin() {
-    timer_ = ev::Timer(loop_, [this] { try_next(); });
     LookupResult source = look_up_source(endpoint_);
     sources_ = std::move(source.addresses);
     if (!source.error.empty())
@@ -68,7 +73,7 @@ void Dialer::begin() {
     if (!known.addresses.empty() || !known.error.empty()) on_resolved(std::move(known));
 }
 
-// Why it could not be started; empty if it is.
+// Returns why the look-up could not be started, or an empty text.
 std::string Dialer::start_lookup() {
     try {
         lookup_.emplace(loop_, endpoint_,
@@ -83,47 +88,50 @@ void Dialer::on_resolved(LookupResult result) {
     resolved_ = true;
     resolved_at_ = loop_.now();
     if (result.addresses.empty()) {
-        DialResult dialed;
-        dialed.end = {Reason::lookup,
-                      "cannot resolve " + endpoint_.text() + ": " + result.error};
-        return finish(std::move(dialed));
+        DialResult failure;
+        failure.end = {Reason::lookup,
+                       "cannot resolve " + endpoint_.text() + ": " + result.error};
+        return finish(std::move(failure));
     }
     addresses_ = interleave(result.addresses);
     attempts_.reserve(addresses_.size());
     try_next();
 }
 
-// Starts attempts until one is under way; ends the dialing when none is left.
+// Starts attempts until one does not fail at once. When all addresses have failed, dialing
+// ends.
 void Dialer::try_next() {
     while (next_ < addresses_.size()) {
-        if (!attempt(addresses_[next_++])) continue;
-        if (next_ < addresses_.size()) timer_.start(attempt_delay);
+        const Address& address = addresses_[next_];
+        ++next_;
+        if (!start_attempt(address)) continue;
+        if (next_ < addresses_.size()) next_attempt_timer_.start(attempt_delay);
         return;
     }
-    if (under_way_ > 0) return;
-    DialResult dialed;
-    dialed.end = {Reason::connect, "cannot connect to " + endpoint_.text() + ": " + failures_};
-    finish(std::move(dialed));
+    if (in_progress_ > 0) return;
+    DialResult result;
+    result.end = {Reason::connect, "cannot connect to " + endpoint_.text() + ": " + failures_};
+    finish(std::move(result));
 }
 
-// False if it failed at once. One that succeeds at once is seen to be writable in the next
-// turn.
-bool Dialer::attempt(const Address& address) {
+// Returns false if the attempt failed at once. If it succeeded at once, the socket is found to
+// be writable in the next turn.
+bool Dialer::start_attempt(const Address& address) {
     Fd socket = open_socket(address.family());
     if (!socket || !bind_source(socket.get(), address.family()) ||
         (::connect(socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS &&
          errno != EINTR)) {
-        failed(address, errno);
+        note_failure(address, errno);
         return false;
     }
-    Attempt& made = attempts_.emplace_back(Attempt{address, std::move(socket), {}});
-    ++under_way_;
-    made.watch = ev::Watch(loop_, made.socket.get(), ev::writable,
-                           [this, &made](ev::Events) { check(made); });
+    Attempt& attempt = attempts_.emplace_back(Attempt{address, std::move(socket), {}});
+    ++in_progress_;
+    attempt.watch = ev::Watch(loop_, attempt.socket.get(), ev::writable,
+                              [this, &attempt](ev::Events) { on_writable(attempt); });
     return true;
 }
 
-// False, and errno set, if the address can't be connected from.
+// Returns false, with errno set, if the source address can't be used.
 bool Dialer::bind_source(int fd, int family) const {
     if (sources_.empty() || family == AF_UNIX) return true;
     const auto source =
@@ -131,44 +139,44 @@ bool Dialer::bind_source(int fd, int family) const {
                      [&](const Address& address) { return address.family() == family; });
     errno = EAFNOSUPPORT;
     if (source == sources_.end()) return false;
-    const int on = 1;  // the port may still be held by a connection that was closed
+    const int on = 1;  // a closed connection may still hold the port
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     return ::bind(fd, source->get(), source->size) == 0;
 }
 
-void Dialer::check(Attempt& attempt) {
+void Dialer::on_writable(Attempt& attempt) {
     attempt.watch = {};
     int code = pending_socket_error(attempt.socket.get());
     if (code == 0 && is_connected_to_itself(attempt.socket.get(), attempt.address))
         code = ECONNREFUSED;
     if (code != 0) {
         attempt.socket.reset();
-        --under_way_;
-        failed(attempt.address, code);
+        --in_progress_;
+        note_failure(attempt.address, code);
         return try_next();
     }
-    DialResult dialed;
-    dialed.socket = std::move(attempt.socket);
-    dialed.address = attempt.address;
-    finish(std::move(dialed));
+    DialResult result;
+    result.socket = std::move(attempt.socket);
+    result.address = attempt.address;
+    finish(std::move(result));
 }
 
-void Dialer::failed(const Address& address, int code) {
+void Dialer::note_failure(const Address& address, int code) {
     if (!failures_.empty()) failures_ += "; ";
     if (addresses_.size() > 1) failures_ += address.text() + ": ";
-    // The system calls it a refused connection, as if somebody had closed a socket there.
+    // The system reports a refused connection also where there is no socket but another file.
     const bool other = code == ECONNREFUSED && is_other_file(address);
     failures_ += other ? "it is not a socket" : std::generic_category().message(code);
 }
 
-// The callback may destroy the dialer, so it comes last, from a place of its own.
-void Dialer::finish(DialResult dialed) {
-    timer_.cancel();
+// The callback may destroy the dialer, and with it done_. So it is moved out and called last.
+void Dialer::finish(DialResult result) {
+    next_attempt_timer_.cancel();
     attempts_.clear();
-    dialed.lookup_time = resolved_at_ - started_;
-    dialed.connect_time = loop_.now() - resolved_at_;
+    result.lookup_time = resolved_at_ - started_;
+    result.connect_time = loop_.now() - resolved_at_;
     const Callback done = std::exchange(done_, nullptr);
-    done(std::move(dialed));
+    done(std::move(result));
 }
 
 }  // namespace bufio

@@ -1,6 +1,6 @@
-// From a name to a connected socket: every address is tried, of both families in turn, the next
-// one as soon as one fails or dawdles, and the first to connect wins (RFC 8305, "Happy
-// Eyeballs").
+// From a name to a connected socket.  The addresses of both families are tried in turn; the
+// next attempt starts when one fails or takes long, and the first to connect wins (RFC 8305,
+// "Happy Eyeballs").
 #pragma once
 
 #include "bufio/end.hpp"
@@ -16,21 +16,22 @@
 namespace bufio {
 
 struct DialResult {
-    Fd socket;        // connected; empty if `end` tells why not
-    Address address;  // that won
-    End end;
+    Fd socket;        // connected and non-blocking, or empty
+    Address address;  // of the peer, if there is a socket
+    End end;          // why there is no socket
     ev::Duration lookup_time{};
-    ev::Duration connect_time{};
+    ev::Duration connect_time{};  // since the look-up
 };
 
-// Calls back once, never from its constructor, unless it is destroyed before; that gives up all
-// attempts. It has no deadline of its own.
+// A dialer calls back once, from the loop and never from its constructor, and the callback may
+// destroy it. Destroying it earlier gives up all attempts without a call. It has no deadline.
 class Dialer {
 public:
     using Callback = std::function<void(DialResult)>;
     Dialer(ev::Loop& loop, Endpoint endpoint, Callback done);
 
-    // What it is doing now, for display: "resolving" or the address tried last.
+    // The present activity, for display: "resolving", or "connecting" and the address tried
+    // last.
     std::string phase() const;
 
 private:
@@ -44,11 +45,11 @@ private:
     std::string start_lookup();
     void on_resolved(LookupResult result);
     void try_next();
-    bool attempt(const Address& address);
+    bool start_attempt(const Address& address);
     bool bind_source(int fd, int family) const;
-    void check(Attempt& attempt);
-    void failed(const Address& address, int code);
-    void finish(DialResult dialed);
+    void on_writable(Attempt& attempt);
+    void note_failure(const Address& address, int code);
+    void finish(DialResult result);
 
     ev::Loop& loop_;
     Endpoint endpoint_;
@@ -57,16 +58,18 @@ private:
     ev::Time resolved_at_{};
     bool resolved_ = false;
     std::optional<Lookup> lookup_;
-    std::vector<Address> sources_;    // to connect from, one of each family; empty: any
+    std::vector<Address> sources_;    // to connect from; empty: any
     std::vector<Address> addresses_;  // in the order of trying
-    std::size_t next_ = 0;            // the first address not yet tried
-    std::vector<Attempt> attempts_;   // room for all addresses: an attempt never moves
-    std::size_t under_way_ = 0;       // of these, not yet failed
+    std::size_t next_ = 0;            // index of the first address not yet tried
+    std::vector<Attempt> attempts_;   // reserved for all addresses, so that none moves
+    std::size_t in_progress_ = 0;     // attempts that have not failed yet
     std::string failures_;
-    ev::Timer timer_;  // begins the look-up, then starts the next attempt
+    ev::Timer start_timer_;         // runs out at once, so that begin() is called from the loop
+    ev::Timer next_attempt_timer_;  // starts another attempt beside those in progress
 };
 
-// The order of RFC 8305: the families in turn, beginning with that of the first address.
+// Returns the addresses in the order of RFC 8305: the families in turn, that of the first
+// address first.
 std::vector<Address> interleave(const std::vector<Address>& addresses);
 
 }  // namespace bufio

@@ -37,8 +37,8 @@ LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags, int& code) {
         return result;
     }
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
-    for (const addrinfo* it = list; it; it = it->ai_next)
-        result.addresses.emplace_back(it->ai_addr, it->ai_addrlen);
+    for (const addrinfo* entry = list; entry; entry = entry->ai_next)
+        result.addresses.emplace_back(entry->ai_addr, entry->ai_addrlen);
     return result;
 }
 
@@ -50,15 +50,15 @@ LookupResult look_up_path(const std::string& path) {
     }
 }
 
-// The name that RFC 6761 reserves for the loopback is known without asking anybody, also where
-// the system has no file of hosts.
+// RFC 6761 reserves the name localhost for the loopback, so it is resolved without asking the
+// resolver, which may lack a file of hosts.
 Endpoint loopback(Endpoint endpoint) {
     endpoint.host.clear();
     endpoint.passive = false;
     return endpoint;
 }
 
-// The thread takes none of the program's signals: they belong to the loop.
+// The thread blocks all signals, because those of the program belong to the loop.
 template <class Work>
 void start_thread(Work work) {
     sigset_t all;
@@ -101,9 +101,9 @@ LookupResult look_up(const Endpoint& endpoint) {
 }
 
 struct Lookup::Shared {
-    LookupResult result;  // the thread's, until it is `ready`
+    LookupResult result;  // written by the thread, and read by the loop once it is `ready`
     std::atomic<bool> ready = false;
-    Fd done;  // the pipe's other end
+    Fd done;  // the writing end of the pipe
 };
 
 Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
@@ -123,10 +123,10 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
         try {
             shared->result = look_up(endpoint);
         } catch (const std::bad_alloc&) {
-            shared->result.error = "out of memory";  // short enough to need none
+            shared->result.error = "out of memory";  // too short to need memory itself
         }
         shared->ready = true;
-        shared->done.reset();  // the pipe's end of input wakes the loop
+        shared->done.reset();  // closing the pipe wakes the loop
     });
 }
 

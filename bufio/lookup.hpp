@@ -1,5 +1,5 @@
-// Names to addresses.  A numeric host is answered without delay; a name is looked up on a
-// thread of its own, because the system's resolver blocks for as long as it likes.
+// From names to addresses.  A numeric host is answered without delay; a name is looked up on a
+// thread of its own, because the system's resolver blocks for an unbounded time.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -14,41 +14,42 @@
 namespace bufio {
 
 struct Endpoint {
-    std::string host;          // a name, an address, or empty with a unix-domain path
-    std::string service;       // a port or a service's name
-    std::string path;          // of a unix-domain socket
-    int family = AF_UNSPEC;    // AF_INET or AF_INET6: addresses of this family alone
-    bool numeric = false;      // never ask the resolver
-    bool passive = false;      // to listen on, not to connect to
-    std::string source_host;   // numeric address to connect from; empty: any
-    std::string source_port;   // likewise
+    std::string host;         // a name, an address, or empty with a unix-domain path
+    std::string service;      // a port or a service's name
+    std::string path;         // of a unix-domain socket; if it is not empty, it alone counts
+    int family = AF_UNSPEC;   // AF_INET or AF_INET6 allows addresses of this family only
+    bool numeric = false;     // true: the resolver is never asked
+    bool passive = false;     // true: the address is to be listened on, not connected to
+    std::string source_host;  // the numeric address to connect from; empty: any
+    std::string source_port;  // the port to connect from; empty: any
+
     std::string text() const;  // HOST:PORT, [v6]:PORT or the path
 };
 
 struct LookupResult {
     std::vector<Address> addresses;  // in the resolver's order of preference
-    std::string error;               // why there are none
+    std::string error;               // why there are no addresses
 };
 
-// What can be told without asking the network: a path, a numeric host, localhost. No addresses
-// and no error: it takes a Lookup.
+// Resolves what needs no resolver: a path, a numeric host, localhost. If the result has neither
+// addresses nor an error, the host is a name that takes a Lookup.
 LookupResult resolve_without_network(const Endpoint& endpoint);
 
-// Blocks while the resolver does.
+// Blocks as long as the resolver does.
 LookupResult look_up(const Endpoint& endpoint);
 
-// One look-up in the background. It calls back once, unless it is destroyed before; its thread
-// then goes on by itself and what it finds is dropped.
+// One look-up in the background. It calls back once, from the loop, unless it is destroyed
+// before that. The thread of a destroyed look-up goes on by itself, and its result is dropped.
 class Lookup {
 public:
     using Callback = std::function<void(LookupResult)>;
-    // Throws std::system_error: out of descriptors or threads.
+    // Throws std::system_error if there are no descriptors or threads left.
     Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done);
 
 private:
     struct Shared;
     std::shared_ptr<Shared> shared_;
-    Fd wake_;  // readable once the thread is done
+    Fd wake_;  // the end of a pipe, readable once the thread has finished
     ev::Watch watch_;
 };
 

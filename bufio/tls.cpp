@@ -131,19 +131,20 @@ void trust_system(SSL_CTX* context) {
     }
     SSL_CTX_set_default_verify_dir(context);
     static X509_LOOKUP_METHOD* const method = [] {
-        auto* const made = needed(X509_LOOKUP_meth_new("file, once it is needed"));
+        auto* const made = check_allocated(X509_LOOKUP_meth_new("file, once it is needed"));
         X509_LOOKUP_meth_set_get_by_subject(made, find_in_file);
         return made;
     }();
     X509_STORE* const store = SSL_CTX_get_cert_store(context);
-    X509_LOOKUP* const file = needed(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
-    X509_LOOKUP_set_method_data(needed(X509_STORE_add_lookup(store, method)), file);
+    X509_LOOKUP* const file = check_allocated(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
+    X509_LOOKUP_set_method_data(check_allocated(X509_STORE_add_lookup(store, method)), file);
 }
 
 void check_revocation(SSL_CTX* context, const std::string& file) {
     ERR_clear_error();
     X509_STORE* const store = SSL_CTX_get_cert_store(context);
-    X509_LOOKUP* const lookup = needed(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
+    X509_LOOKUP* const lookup =
+        check_allocated(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
     if (X509_load_crl_file(lookup, file.c_str(), X509_FILETYPE_PEM) < 1)
         refuse(Reason::trust, "revocation list " + file +
                                   (lacks_contents() ? " holds none" : ": " + openssl_reason()));
@@ -199,7 +200,7 @@ std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
     auto state = std::make_shared<TlsState>(TlsState{new_context(true), true, options});
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_cert_verify_callback(ctx, verify_chain, nullptr);
-    SSL_CTX_set_cert_cb(ctx, note_demand, nullptr);
+    SSL_CTX_set_cert_cb(ctx, on_certificate_request, nullptr);
     SSL_CTX_set_post_handshake_auth(ctx, 1);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(ctx, note_session);

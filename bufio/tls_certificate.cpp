@@ -6,12 +6,16 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 
 namespace bufio {
 
 namespace {
+
+// Peers choose how many certificates a chain has and how many faults they have, so only this
+// many are described.
+constexpr int max_chain = 10;
+constexpr int max_faults = 5;
 
 std::string contents(BIO* bio) {
     char* bytes = nullptr;
@@ -19,7 +23,7 @@ std::string contents(BIO* bio) {
     return {bytes, static_cast<std::size_t>(std::max(count, 0L))};
 }
 
-// Peers choose the texts in their certificates: each is cut after so many bytes, and not inside
+// Peers choose the texts in their certificates, so each is cut after 255 bytes, but not inside
 // a character of UTF-8.
 std::string clipped(const std::string& text) {
     std::size_t size = 255;
@@ -28,7 +32,7 @@ std::string clipped(const std::string& text) {
     return text.substr(0, size) + "...";
 }
 
-// The first few, and how many more there are.
+// Names the first few items, and how many more there are.
 std::string list_text(const std::vector<std::string>& items) {
     constexpr std::size_t most = 3;
     std::string list;
@@ -38,7 +42,7 @@ std::string list_text(const std::vector<std::string>& items) {
     return list + " and " + std::to_string(items.size() - most) + " more";
 }
 
-// Certificates come from anybody: an address in one may have any length.
+// A certificate may come from anybody, so an address in it may have any length.
 std::string address_text(const ASN1_OCTET_STRING* address) {
     const auto size = static_cast<std::size_t>(ASN1_STRING_length(address));
     const bool v4 = size == sizeof(in_addr);
@@ -53,7 +57,7 @@ std::string text_of(const ASN1_STRING* string) {
     return clipped({bytes, static_cast<std::size_t>(ASN1_STRING_length(string))});
 }
 
-// The names that a certificate is for.
+// Returns the hosts and addresses that a certificate is for.
 std::vector<std::string> names_of(const GENERAL_NAMES* names) {
     std::vector<std::string> list;
     for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
@@ -64,7 +68,8 @@ std::vector<std::string> names_of(const GENERAL_NAMES* names) {
     return list;
 }
 
-// A host in the subject does not count (RFC 9525), which surprises owners of old certificates.
+// A host in the subject does not count (RFC 9525). That surprises owners of old certificates,
+// so the text says it.
 std::string mismatch(const X509* certificate, const std::string& host) {
     const Names names(static_cast<GENERAL_NAMES*>(
         X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
@@ -81,20 +86,20 @@ std::string issuer_text(const X509* certificate) {
     return name_text(X509_get_issuer_name(certificate));
 }
 
-std::string list_fault(int error, const X509_CRL* list) {
-    const std::string what =
+std::string crl_fault(int error, const X509_CRL* list) {
+    const std::string start =
         "can't be checked: the revocation list of " + name_text(X509_CRL_get_issuer(list));
     switch (error) {
     case X509_V_ERR_CRL_HAS_EXPIRED:
-        return what + " expired on " + date_text(X509_CRL_get0_nextUpdate(list));
+        return start + " expired on " + date_text(X509_CRL_get0_nextUpdate(list));
     case X509_V_ERR_CRL_NOT_YET_VALID:
-        return what + " is not valid before " + date_text(X509_CRL_get0_lastUpdate(list));
-    case X509_V_ERR_CRL_SIGNATURE_FAILURE: return what + " is not signed by it";
-    default: return what + " is refused: " + X509_verify_cert_error_string(error);
+        return start + " is not valid before " + date_text(X509_CRL_get0_lastUpdate(list));
+    case X509_V_ERR_CRL_SIGNATURE_FAILURE: return start + " is not signed by it";
+    default: return start + " is refused: " + X509_verify_cert_error_string(error);
     }
 }
 
-std::string own_fault(int error, const X509* certificate, const std::string& host) {
+std::string certificate_fault(int error, const X509* certificate, const std::string& host) {
     switch (error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
         return "expired on " + date_text(X509_get0_notAfter(certificate));
@@ -108,15 +113,26 @@ std::string own_fault(int error, const X509* certificate, const std::string& hos
     }
 }
 
-}  // namespace
-
-std::string openssl_reason() {
-    const unsigned long code = ERR_get_error();
-    ERR_clear_error();
-    if (ERR_SYSTEM_ERROR(code)) return std::strerror(ERR_GET_REASON(code));
-    const char* const text = ERR_reason_error_string(code);
-    return text ? text : "no reason given";
+long days_left(const X509* certificate) {
+    int days = 0;
+    int seconds = 0;
+    ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate));
+    return seconds < 0 ? days - 1 : days;
 }
+
+std::vector<std::string> chain_texts(const STACK_OF(X509) * chain) {
+    std::vector<std::string> texts;
+    const int count = sk_X509_num(chain);
+    for (int i = 0; i < std::min(count, max_chain); ++i) {
+        const X509* const link = sk_X509_value(chain, i);
+        texts.push_back(name_text(X509_get_subject_name(link)) + ", until " +
+                        date_text(X509_get0_notAfter(link)));
+    }
+    if (count > max_chain) texts.push_back(std::to_string(count - max_chain) + " more");
+    return texts;
+}
+
+}  // namespace
 
 std::string name_text(const X509_NAME* name) {
     const MemoryBio out(BIO_new(BIO_s_mem()));
@@ -162,8 +178,8 @@ bool lacks_issuer(const Fault& fault) {
                                 fault.error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE);
 }
 
-std::string objection(const Fault& fault, const TlsClientOptions& options,
-                      const std::string& host) {
+std::string verification_error(const Fault& fault, const TlsClientOptions& options,
+                               const std::string& host) {
     const X509* const certificate = fault.certificate;
     if (fault.error == X509_V_OK) return {};
     if (lacks_issuer(fault))
@@ -175,32 +191,58 @@ std::string objection(const Fault& fault, const TlsClientOptions& options,
         return "can't be checked: there is no revocation list of " + issuer_text(certificate) +
                " in --crl " + options.crl_file;
     if (fault.list && fault.error != X509_V_ERR_CERT_REVOKED)
-        return list_fault(fault.error, fault.list);
-    const std::string what = own_fault(fault.error, certificate, host);
-    if (fault.depth == 0) return what;
-    return "is by " + name_text(X509_get_subject_name(certificate)) + ", whose own " + what;
+        return crl_fault(fault.error, fault.list);
+    const std::string text = certificate_fault(fault.error, certificate, host);
+    if (fault.depth == 0) return text;
+    return "is by " + name_text(X509_get_subject_name(certificate)) + ", whose own " + text;
+}
+
+void describe_certificate(TlsFacts& facts, const X509* certificate,
+                          const STACK_OF(X509) * chain) {
+    facts.subject = name_text(X509_get_subject_name(certificate));
+    facts.issuer = name_text(X509_get_issuer_name(certificate));
+    facts.not_before = date_text(X509_get0_notBefore(certificate));
+    facts.not_after = date_text(X509_get0_notAfter(certificate));
+    facts.days_left = days_left(certificate);
+    facts.pin = pin_of(X509_get0_pubkey(certificate));
+    facts.chain = chain_texts(chain);
+}
+
+// OpenSSL finds a missing issuer twice, and then also lacks the revocation list of that issuer.
+void add_fault(TlsFacts& facts, const Fault& fault, const TlsClientOptions& options,
+               const std::string& host) {
+    const bool trust = lacks_trust(fault.error);
+    if (facts.untrusted && (trust || fault.error == X509_V_ERR_UNABLE_TO_GET_CRL)) return;
+    const std::string text = verification_error(fault, options, host);
+    if (text.empty() || facts.unverified.find(text) != std::string::npos) return;
+    facts.untrusted |= trust;
+    facts.incomplete |= lacks_issuer(fault);
+    ++facts.faults;
+    if (facts.faults > max_faults) return;
+    facts.unverified += (facts.unverified.empty() ? "" : "; it also ") + text;
+    if (facts.faults == max_faults) facts.unverified += "; and so on";
 }
 
 Certificate make_certificate(EVP_PKEY* key) {
-    Certificate made(needed(X509_new()));
-    X509* const it = made.get();
-    X509_set_version(it, X509_VERSION_3);
-    ASN1_INTEGER_set(X509_get_serialNumber(it), 1);
+    Certificate owner(check_allocated(X509_new()));
+    X509* const certificate = owner.get();
+    X509_set_version(certificate, X509_VERSION_3);
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
     const long hour = 3600;  // seconds
-    X509_gmtime_adj(X509_getm_notBefore(it), -hour);
-    X509_gmtime_adj(X509_getm_notAfter(it), 365 * 24 * hour);
-    X509_set_pubkey(it, key);
-    X509_NAME* const name = X509_get_subject_name(it);
+    X509_gmtime_adj(X509_getm_notBefore(certificate), -hour);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 365 * 24 * hour);
+    X509_set_pubkey(certificate, key);
+    X509_NAME* const name = X509_get_subject_name(certificate);
     const auto* const common = reinterpret_cast<const unsigned char*>("localhost");
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, common, -1, -1, 0);
-    X509_set_issuer_name(it, name);
+    X509_set_issuer_name(certificate, name);
     const char* const names = "DNS:localhost,IP:127.0.0.1,IP:::1";
     X509_EXTENSION* const extension =
         X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, names);
-    X509_add_ext(it, extension, -1);
+    X509_add_ext(certificate, extension, -1);
     X509_EXTENSION_free(extension);
-    X509_sign(it, key, EVP_sha256());
-    return made;
+    X509_sign(certificate, key, EVP_sha256());
+    return owner;
 }
 
 }  // namespace bufio

@@ -1,4 +1,5 @@
-// What the parts of TLS share.  Only bufio/tls*.cpp and a fuzz target include this, or OpenSSL.
+// The declarations that the parts of TLS share.  Only bufio/tls* and a fuzz target include
+// this, or OpenSSL.
 #pragma once
 
 #include "bufio/host_name.hpp"
@@ -18,7 +19,7 @@
 
 namespace bufio {
 
-// Gives an object of OpenSSL back by the function that its manual names.
+// Frees an object of OpenSSL by the function that OpenSSL has for its type.
 template <auto free_object>
 struct Deleter {
     template <class T>
@@ -34,63 +35,100 @@ using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
 using MemoryBio = std::unique_ptr<BIO, Deleter<BIO_free>>;
 
-// What OpenSSL makes, if it has the memory.
+// Returns an object that OpenSSL has made. OpenSSL returns null only if it has no memory; that
+// throws std::bad_alloc.
 template <class T>
-T* needed(T* made) {
-    return made ? made : throw std::bad_alloc();
+T* check_allocated(T* object) {
+    return object ? object : throw std::bad_alloc();
 }
 
-// What a context's transports share.
+// The state that a context shares with its transports.
 struct TlsState {
     SslCtx ctx;
     bool client = false;
     TlsClientOptions options{};  // of a client
-    Fd key_log{};                // empty: none is kept
-    // Of the last connection to each host, for the next one to resume; null: there is none.
+    Fd key_log{};                // empty if no log is kept
+    // The session of the last connection to each host, for the next one to resume, or null.
     std::map<std::string, SslSession> sessions{};
 };
 
+// tls_transport.cpp
+
 std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
                                               const std::string& host);
-// OpenSSL calls these for an SSL that belongs to such a transport; no exception may leave them.
-// Verifies the certificate of the peer. OpenSSL goes on after each fault, so that all are
-// found, and any one refuses the certificate.
+
+// OpenSSL calls the following functions for an SSL that belongs to such a transport. They are
+// set in the context, and must not let an exception pass.
+
+// Verifies the certificate of the peer. OpenSSL goes on after each fault, so that all of them
+// are found; any one refuses the certificate.
 int verify_chain(X509_STORE_CTX* store, void*) noexcept;
 int note_verification(int accepted, X509_STORE_CTX* store) noexcept;
-// A session to resume, and a demand for our own certificate.
+// Stores a session for the next connection.
 int note_session(SSL* ssl, SSL_SESSION* session) noexcept;
-int note_demand(SSL* ssl, void*) noexcept;
-// A line for the key log. A failure to write it fails the handshake.
+// Notes that the peer has asked for our certificate.
+int on_certificate_request(SSL* ssl, void*) noexcept;
+// Appends a line to the key log. If that fails, the handshake fails.
 void log_key(const SSL* ssl, const char* line) noexcept;
 
-// OpenSSL's word for the error it noted first, and no more of its list.
+// tls_errors.cpp
+
+// Returns the first error of OpenSSL's list as text, and clears the list.
 std::string openssl_reason();
 
-// sha256//BASE64 of a public key.
+// The facts, beside OpenSSL's code, on which the meaning of an error depends.
+struct TlsSituation {
+    bool client;  // we are the client
+    bool handshake_done;
+    bool certificate_requested;  // the peer has asked for a certificate of ours
+    bool has_certificate;        // and we have one
+    const std::string& host;     // that the peer's certificate must name
+    const TlsFacts& facts;
+};
+
+// True if the error means that the peer does not speak TLS at all.
+bool is_not_tls(int code, const TlsSituation& situation);
+// The end for an error that OpenSSL has put into its list, of which `code` is the reason.
+End protocol_failure(int code, Reason reason, const TlsSituation& situation);
+// The end for a system call that has failed with the errno `error`.
+End system_failure(int error, Reason reason, bool handshake_done);
+// The end for a peer that has closed the connection during the handshake.
+End closed_in_handshake();
+
+// tls_certificate.cpp
+
+// Returns sha256//BASE64 of a public key.
 std::string pin_of(EVP_PKEY* key);
-std::string name_text(const X509_NAME* name);  // clipped
+// Returns the name in one line, cut to a bounded length.
+std::string name_text(const X509_NAME* name);
+// Returns the date as YYYY-MM-DD.
 std::string date_text(const ASN1_TIME* time);
 
-// Something wrong with a certificate of a chain.
+// An error that OpenSSL has found in verifying a chain.
 struct Fault {
     int error;  // OpenSSL's code
-    int depth;  // in the chain; 0: the peer's own certificate
+    int depth;  // the place in the chain; 0 is the peer's own certificate
     const X509* certificate;
-    const X509_CRL* list = nullptr;  // the revocation list concerned, if it is one
+    const X509_CRL* list = nullptr;  // the revocation list, if the fault concerns one
 };
-// The fault is that no authority trusted here stands for the certificate.
+// True if no authority trusted here has issued the certificate.
 bool lacks_trust(int error);
-// The same, and the peer has sent no more than its own certificate: a missing intermediate is
-// likely. After one intermediate a missing root is, which servers need not send.
+// True if, in addition, the peer has sent only its own certificate. Then probably an
+// intermediate certificate is missing. After one intermediate it is the root, which servers
+// need not send.
 bool lacks_issuer(const Fault& fault);
-// A clause that goes on after the name of the certificate; empty if nothing is wrong.
-std::string objection(const Fault& fault, const TlsClientOptions& options,
-                      const std::string& host);
-// The most certificates of a chain that are described, and the most faults of one that are:
-// peers choose how many there are.
-constexpr int longest_chain = 10;
-constexpr int most_faults = 5;
-// By the key itself, for `localhost` and the loopback addresses, a year from now.
+// Returns a clause that continues "the certificate of HOST", or an empty text if nothing is
+// wrong.
+std::string verification_error(const Fault& fault, const TlsClientOptions& options,
+                               const std::string& host);
+// Fills the facts about the peer's certificate and the chain that it has sent.
+void describe_certificate(TlsFacts& facts, const X509* certificate,
+                          const STACK_OF(X509) * chain);
+// Adds a fault to the facts, unless it follows from one that they have.
+void add_fault(TlsFacts& facts, const Fault& fault, const TlsClientOptions& options,
+               const std::string& host);
+// Returns a certificate signed by the key itself, for `localhost` and the loopback addresses,
+// that is valid for a year.
 Certificate make_certificate(EVP_PKEY* key);
 
 }  // namespace bufio

@@ -1,0 +1,97 @@
+// The ends and texts that OpenSSL's errors are given.
+#include "bufio/tls_internal.hpp"
+
+#include <cstring>
+
+namespace bufio {
+
+namespace {
+
+// True for an alert by which a peer refuses, or misses, our certificate.
+bool concerns_our_certificate(int alert) {
+    switch (alert) {
+    case SSL_AD_BAD_CERTIFICATE:
+    case SSL_AD_UNSUPPORTED_CERTIFICATE:
+    case SSL_AD_CERTIFICATE_REVOKED:
+    case SSL_AD_CERTIFICATE_EXPIRED:
+    case SSL_AD_CERTIFICATE_UNKNOWN:
+    case SSL_AD_UNKNOWN_CA:
+    case SSL_AD_CERTIFICATE_REQUIRED: return true;
+    default: return false;
+    }
+}
+
+std::string alert_name(int alert) {
+    switch (alert) {  // OpenSSL's own list lacks these
+    case SSL_AD_MISSING_EXTENSION: return "missing extension";
+    case SSL_AD_CERTIFICATE_REQUIRED: return "certificate required";
+    case SSL_AD_NO_APPLICATION_PROTOCOL: return "no application protocol";
+    default: return SSL_alert_desc_string_long(alert);
+    }
+}
+
+// Codes above those of the alerts are errors of OpenSSL itself, such as a lack of memory.
+bool is_alert(int code) {
+    return code >= SSL_AD_REASON_OFFSET && code < SSL_AD_REASON_OFFSET + 256;
+}
+
+std::string certificate_owner(const TlsSituation& situation) {
+    return situation.client ? "the certificate of " + situation.host + " "
+                            : "the client's certificate ";
+}
+
+// With TLS 1.3 the first read shows that a requested certificate of ours was missing or
+// refused; with TLS 1.2 the handshake fails.
+End alert_end(int alert, Reason reason, const TlsSituation& situation) {
+    const std::string name = " (TLS alert: " + alert_name(alert) + ")";
+    const bool refused = concerns_our_certificate(alert);
+    if (situation.certificate_requested && situation.has_certificate && refused)
+        return {Reason::own_certificate, "the peer refuses our certificate" + name};
+    if (situation.certificate_requested && !situation.has_certificate &&
+        (refused || alert == SSL_AD_HANDSHAKE_FAILURE))
+        return {Reason::own_certificate, "the peer demands a client certificate" + name};
+    return {reason, "the peer gave up" + name};
+}
+
+}  // namespace
+
+std::string openssl_reason() {
+    const unsigned long code = ERR_get_error();
+    ERR_clear_error();
+    if (ERR_SYSTEM_ERROR(code)) return std::strerror(ERR_GET_REASON(code));
+    const char* const text = ERR_reason_error_string(code);
+    return text ? text : "no reason given";
+}
+
+// A plain echo server sends our first TLS message back, before any certificate.
+bool is_not_tls(int code, const TlsSituation& situation) {
+    if (situation.handshake_done) return false;
+    return code == SSL_R_WRONG_VERSION_NUMBER || code == SSL_R_PACKET_LENGTH_TOO_LONG ||
+           code == SSL_R_HTTP_REQUEST ||
+           (code == SSL_R_UNEXPECTED_MESSAGE && situation.facts.subject.empty());
+}
+
+End system_failure(int error, Reason reason, bool handshake_done) {
+    if (!handshake_done)
+        return system_end(Reason::handshake_interrupted, "TLS handshake", error);
+    return system_end(reason, reason == Reason::receive ? "receiving" : "sending", error);
+}
+
+End closed_in_handshake() {
+    return {Reason::handshake_interrupted,
+            "the peer closed the connection during the TLS handshake"};
+}
+
+End protocol_failure(int code, Reason reason, const TlsSituation& situation) {
+    if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING && !situation.handshake_done)
+        return closed_in_handshake();
+    if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+        return {Reason::truncated, "the peer closed without TLS's close_notify"};
+    if (code == SSL_R_CERTIFICATE_VERIFY_FAILED)
+        return {Reason::certificate, certificate_owner(situation) + situation.facts.unverified};
+    if (is_not_tls(code, situation)) return {Reason::tls, "the peer does not speak TLS"};
+    if (is_alert(code)) return alert_end(code - SSL_AD_REASON_OFFSET, reason, situation);
+    return {reason, "TLS: " + openssl_reason()};
+}
+
+}  // namespace bufio

@@ -17,17 +17,17 @@ namespace {
     throw TlsError({reason, std::move(text)});
 }
 
-// Opening a FIFO, or reading a terminal, would block a program that is at work.
+// Opening a FIFO or reading from a terminal would block a program that is serving others.
 void check_regular(Reason reason, const std::string& file) {
     struct stat status {};
     if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
         refuse(reason, file + " is not a regular file: reading it now could block");
 }
 
-// The answer to OpenSSL's question for the pass phrase of a key. By itself it would ask on
-// standard input where there is no terminal.
+// Answers OpenSSL's request for the pass phrase of a key. OpenSSL itself would read it from
+// standard input if there is no terminal.
 struct PassPhrase {
-    bool may_ask;  // somebody may be there to answer
+    bool may_ask;  // somebody may be at the terminal to answer
     bool wanted = false;
     bool asked = false;
 
@@ -40,8 +40,8 @@ struct PassPhrase {
     }
 };
 
-// OpenSSL's words for a file without what is looked for in it are "no start line" and, of its
-// decoders, "unsupported".
+// True if OpenSSL has found nothing of the wanted kind in a file. It then reports "no start
+// line" or, from its decoders, "unsupported".
 bool lacks_contents() {
     const int code = ERR_GET_REASON(ERR_peek_error());
     return code == PEM_R_NO_START_LINE || code == ERR_R_UNSUPPORTED;
@@ -68,8 +68,10 @@ void use_key(SSL_CTX* context, const std::string& file, bool unattended) {
 void use_certificate(SSL_CTX* context, const std::string& file, const std::string& key,
                      bool unattended = false) {
     const std::string& key_file = key.empty() ? file : key;
-    if (unattended) check_regular(Reason::own_certificate, file);
-    if (unattended) check_regular(Reason::own_certificate, key_file);
+    if (unattended) {
+        check_regular(Reason::own_certificate, file);
+        check_regular(Reason::own_certificate, key_file);
+    }
     ERR_clear_error();
     if (SSL_CTX_use_certificate_chain_file(context, file.c_str()) != 1)
         refuse(Reason::own_certificate,
@@ -83,7 +85,7 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
 
 constexpr char trusted[] = "trusted certificates ";
 
-// OpenSSL passes over what it can't open.
+// OpenSSL silently skips a directory or file that it can't open, so this checks before.
 void check_access(const std::string& path) {
     if (::access(path.c_str(), R_OK) != 0)
         refuse(Reason::trust, system_end(Reason::trust, trusted + path, errno).text);
@@ -97,13 +99,14 @@ void trust(SSL_CTX* context, const std::string& file, const std::string& directo
     ERR_clear_error();
     if (!file.empty() && SSL_CTX_load_verify_file(context, file.c_str()) != 1)
         refuse_trust(file);
-    if (!directory.empty()) check_access(directory + "/.");
-    if (!directory.empty() && SSL_CTX_load_verify_dir(context, directory.c_str()) != 1)
-        refuse_trust(directory);
+    if (directory.empty()) return;
+    check_access(directory + "/.");
+    if (SSL_CTX_load_verify_dir(context, directory.c_str()) != 1) refuse_trust(directory);
 }
 
-// Called by OpenSSL for an authority that it has found nowhere else. What is found belongs to
-// the store, and OpenSSL counts it once more itself.
+// OpenSSL calls this for an authority that it has found nowhere else. It reads the system's
+// bundle into the store, at the first call only. The certificate returned belongs to the store;
+// OpenSSL adds its own reference to it, so the one that set1 adds is given back.
 int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* name,
                  X509_OBJECT* found) {
     auto* const file = static_cast<X509_LOOKUP*>(X509_LOOKUP_get_method_data(lookup));
@@ -120,9 +123,9 @@ int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* na
     return 1;
 }
 
-// The system's bundle takes longer to parse than all the rest of a start: it is left alone
-// until an authority is wanted that is not in the directory, where those needed are looked up
-// by hash.
+// Parsing the system's bundle takes longer than all the rest of a start. So the authorities are
+// first looked up by hash in the system's directory, and the bundle is read only when one is
+// missing there.
 void trust_system(SSL_CTX* context) {
     const char* const named = std::getenv(X509_get_default_cert_file_env());
     if (named && *named) {
@@ -131,9 +134,9 @@ void trust_system(SSL_CTX* context) {
     }
     SSL_CTX_set_default_verify_dir(context);
     static X509_LOOKUP_METHOD* const method = [] {
-        auto* const made = check_allocated(X509_LOOKUP_meth_new("file, once it is needed"));
-        X509_LOOKUP_meth_set_get_by_subject(made, find_in_file);
-        return made;
+        auto* const lazy = check_allocated(X509_LOOKUP_meth_new("file, once it is needed"));
+        X509_LOOKUP_meth_set_get_by_subject(lazy, find_in_file);
+        return lazy;
     }();
     X509_STORE* const store = SSL_CTX_get_cert_store(context);
     X509_LOOKUP* const file = check_allocated(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
@@ -151,7 +154,7 @@ void check_revocation(SSL_CTX* context, const std::string& file) {
     X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 
-// The wire form of ALPN: each name behind a byte that counts it.
+// Returns the wire form of ALPN, in which a byte with its length precedes each name.
 std::string alpn_wire(const std::vector<std::string>& protocols) {
     std::string wire;
     for (const std::string& protocol : protocols)
@@ -165,15 +168,15 @@ void offer_alpn(SSL_CTX* context, const std::vector<std::string>& protocols) {
                             static_cast<unsigned>(wire.size()));
 }
 
-// The log is written in the loop: it must not block, neither when it is opened nor later.
+// The log is written by the loop, so neither opening it nor writing to it may block.
 void keep_key_log(TlsState& state, const std::string& file) {
-    const std::string what = "key log " + file;
+    const std::string name = "key log " + file;
     struct stat status {};
     if (::stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
-        refuse(Reason::output, what + " is a FIFO, but has to be a file");
+        refuse(Reason::output, name + " is a FIFO, but has to be a file");
     const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     state.key_log.reset(::open(file.c_str(), flags, 0600));
-    if (!state.key_log) refuse(Reason::output, system_end(Reason::output, what, errno).text);
+    if (!state.key_log) refuse(Reason::output, system_end(Reason::output, name, errno).text);
     SSL_CTX_set_keylog_callback(state.ctx.get(), log_key);
 }
 
@@ -186,18 +189,20 @@ SslCtx new_context(bool client) {
     if (!context) refuse(Reason::tls, "OpenSSL can't start: " + openssl_reason());
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
-    // The buffers of an idle connection are kept, 50 KiB: to free and allocate them for each
-    // message costs a twentieth of its time.
+    // SSL_MODE_RELEASE_BUFFERS is not set, so that an idle connection keeps its buffers of 50
+    // KiB: freeing and allocating them for each message would cost a twentieth of its time.
     SSL_CTX_set_mode(context.get(),
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // Two records are read at once. Four would save as much again, and cost all who are idle.
+    // Two records are read at once. Four would save as much time again, but would double the
+    // memory of idle connections.
     SSL_CTX_set_read_ahead(context.get(), 1);
     SSL_CTX_set_default_read_buffer_len(context.get(), 2 * SSL3_RT_MAX_PACKET_SIZE);
     return context;
 }
 
 std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
-    auto state = std::make_shared<TlsState>(TlsState{new_context(true), true, options});
+    auto state = std::make_shared<TlsState>(
+        TlsState{.ctx = new_context(true), .client = true, .options = options});
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_cert_verify_callback(ctx, verify_chain, nullptr);
     SSL_CTX_set_cert_cb(ctx, on_certificate_request, nullptr);
@@ -207,10 +212,10 @@ std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
     return state;
 }
 
-// Sessions go into tickets, which the clients keep. Without an id of the context, one that
-// shows a certificate could not resume.
+// Sessions are kept by the clients, in tickets. The context needs an id, because without one a
+// client that shows a certificate could not resume.
 std::shared_ptr<TlsState> new_server() {
-    auto state = std::make_shared<TlsState>(TlsState{new_context(false)});
+    auto state = std::make_shared<TlsState>(TlsState{.ctx = new_context(false)});
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_cert_verify_callback(ctx, verify_chain, nullptr);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);

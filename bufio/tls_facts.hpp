@@ -6,25 +6,26 @@
 
 namespace bufio {
 
-// It is filled for a connection that was refused, too. A text that the peer chose is as the
-// peer sent it, so it must be made printable before it meets a terminal; its length is bounded
-// here.
+// A connection that was refused has them, too. The texts that the peer chose have a bounded
+// length but are as the peer sent them, so they must be made printable before they meet a
+// terminal.
 struct TlsFacts {
     std::string version;
     std::string cipher;
     std::string alpn;
-    std::string subject;  // of the peer's certificate; empty: it has shown none
+    std::string subject;  // of the peer's certificate; empty if it has shown none
     std::string issuer;
-    std::string not_before;          // ISO date
-    std::string not_after;           // ISO date
-    long days_left = 0;              // until then; negative: expired
-    std::vector<std::string> chain;  // subject and end of the certificates shown, its own first
-    std::string pin;                 // sha256//BASE64 of its public key
-    std::string unverified;   // empty: the certificate was verified; else all that is wrong
-    int faults = 0;           // the number of things wrong with it
-    bool untrusted = false;   // one of them: no authority that is trusted here stands for it
-    bool incomplete = false;  // that, and the peer has sent no certificate but its own
-    bool resumed = false;
+    std::string not_before;  // ISO date
+    std::string not_after;   // ISO date
+    long days_left = 0;      // until then; negative: expired
+    std::vector<std::string>
+        chain;               // subject and end of each certificate sent, the peer's own first
+    std::string pin;         // sha256//BASE64 of its public key
+    std::string unverified;  // all that is wrong with the certificate; empty if it was verified
+    int faults = 0;          // the number of things that are wrong with it
+    bool untrusted = false;  // no authority that is trusted here has issued it
+    bool incomplete = false;  // untrusted, and the peer has sent only its own certificate
+    bool resumed = false;     // the session was resumed
 };
 
 }  // namespace bufio

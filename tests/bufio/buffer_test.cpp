@@ -6,7 +6,7 @@
 
 using bufio::Buffer;
 
-TEST_CASE("a new buffer is empty and owns no memory") {
+TEST_CASE("a new buffer is empty and owns no memory", "[buffer]") {
     Buffer buffer;
     CHECK(buffer.empty());
     CHECK(buffer.view().empty());
@@ -15,7 +15,7 @@ TEST_CASE("a new buffer is empty and owns no memory") {
     CHECK(buffer.capacity() == 0);
 }
 
-TEST_CASE("bytes come out in the order they went in, NUL included") {
+TEST_CASE("bytes come out in the order they went in, NUL included", "[buffer]") {
     Buffer buffer;
     REQUIRE(buffer.append(std::string_view("on\0e\n", 5)));
     REQUIRE(buffer.append("two\nthree\n"));
@@ -28,7 +28,7 @@ TEST_CASE("bytes come out in the order they went in, NUL included") {
     CHECK(buffer.empty());
 }
 
-TEST_CASE("a buffer refuses whole what would exceed its limit") {
+TEST_CASE("an append beyond the limit of a buffer is refused as a whole", "[buffer]") {
     Buffer buffer(10);
     CHECK(buffer.append("1234567"));
     CHECK_FALSE(buffer.append("8901"));
@@ -42,7 +42,7 @@ TEST_CASE("a buffer refuses whole what would exceed its limit") {
     CHECK(buffer.capacity() <= 10);
 }
 
-TEST_CASE("what is reserved counts once it is committed") {
+TEST_CASE("reserved space counts only once it is committed", "[buffer]") {
     Buffer buffer;
     char* const room = buffer.reserve(100);
     REQUIRE(room);
@@ -53,7 +53,7 @@ TEST_CASE("what is reserved counts once it is committed") {
     CHECK(buffer.view() == "ab");
 }
 
-TEST_CASE("a buffer gives its memory back only when empty") {
+TEST_CASE("a buffer gives its memory back only when empty", "[buffer]") {
     Buffer buffer;
     buffer.append("abc");
     buffer.release();
@@ -65,7 +65,7 @@ TEST_CASE("a buffer gives its memory back only when empty") {
     CHECK(buffer.view() == "again");
 }
 
-TEST_CASE("a buffer in steady use keeps its size") {
+TEST_CASE("a buffer in steady use keeps its size", "[buffer]") {
     Buffer buffer;
     for (int i = 0; i < 100000; ++i) {
         buffer.append("0123456789");
@@ -75,7 +75,7 @@ TEST_CASE("a buffer in steady use keeps its size") {
     CHECK(buffer.capacity() <= 4096);
 }
 
-TEST_CASE("a buffer that is never empty gives back the memory of its peak") {
+TEST_CASE("a buffer that is never empty gives back the memory of its peak", "[buffer]") {
     Buffer buffer;
     buffer.append(std::string(32 * 1024 * 1024, 'x'));
     buffer.append("rest");
@@ -87,7 +87,7 @@ TEST_CASE("a buffer that is never empty gives back the memory of its peak") {
 }
 
 // Quadratic time would take hours here.
-TEST_CASE("lines are taken one by one out of 64 MiB in linear time") {
+TEST_CASE("lines are taken one by one out of 64 MiB in linear time", "[buffer]") {
     const std::string line = std::string(63, 'x') + "\n";
     constexpr std::size_t lines = 1024 * 1024;
     Buffer buffer;
@@ -100,7 +100,7 @@ TEST_CASE("lines are taken one by one out of 64 MiB in linear time") {
     CHECK(taken == lines);
 }
 
-TEST_CASE("lines pass through a buffer that is never empty in linear time") {
+TEST_CASE("lines pass through a buffer that is never empty in linear time", "[buffer]") {
     const std::string half = std::string(32, 'x') + "\n" + std::string(31, 'y');
     Buffer buffer;
     buffer.append(half);

@@ -1,4 +1,4 @@
-// Certificates for tests, made on the spot, in files of a directory that goes away with them.
+// Certificates for tests, made in files of a directory that is removed with them.
 #pragma once
 
 #include <filesystem>
@@ -30,12 +30,12 @@ public:
     Identity make(const std::string& name, const Wish& wish);
     Identity authority(const std::string& name) { return make(name, {.names = ""}); }
 
-    // A list by the authority of what it has revoked: a file. The times are seconds from now.
+    // Returns the file of a revocation list by the authority. The times are seconds from now.
     std::string revoke(const Identity& authority, const std::vector<Identity>& revoked,
                        long from = -60, long until = 86400);
-    // A directory with links by hash, as c_rehash makes it.
+    // Returns a directory with links by hash, as c_rehash makes it.
     std::string hashed(const std::vector<Identity>& trusted);
-    // A file with the contents of all.
+    // Returns a file with the contents of all of them.
     std::string bundle(const std::vector<std::string>& files);
     std::string path(const std::string& name) const { return (directory_ / name).string(); }
 

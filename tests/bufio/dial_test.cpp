@@ -1,14 +1,10 @@
 #include "bufio/dial.hpp"
 
+#include "tests/bufio/addresses.hpp"
 #include "tests/bufio/fixture.hpp"
 #include "tests/bufio/system.hpp"
 
-#include <arpa/inet.h>
-#include <sys/wait.h>
-
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <future>
 #include <optional>
 
@@ -20,39 +16,9 @@ using bufio::Endpoint;
 
 namespace {
 
-Address v6(int last, int port) {
-    sockaddr_in6 address{};
-    address.sin6_family = AF_INET6;
-    address.sin6_port = htons(static_cast<std::uint16_t>(port));
-    ::inet_pton(AF_INET6, "2001:db8::", &address.sin6_addr);
-    address.sin6_addr.s6_addr[15] = static_cast<unsigned char>(last);
-    return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
-}
-
-Address v4(int last, int port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    address.sin_addr.s_addr = htonl(0x7f000000u + static_cast<unsigned>(last));
-    return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
-}
-
-std::vector<std::string> texts(const std::vector<Address>& addresses) {
-    std::vector<std::string> list;
-    for (const Address& address : addresses) list.push_back(address.text());
-    return list;
-}
-
-Endpoint to(const std::string& host, int port) {
-    Endpoint endpoint;
-    endpoint.host = host;
-    endpoint.service = std::to_string(port);
-    return endpoint;
-}
-
-// A port of the loopback that takes no connection more: its queue is full.
-struct Dawdling {
-    explicit Dawdling() : listening(listen_somewhere(where, 0)) {
+// A port of the loopback that takes no more connections, because its queue is full.
+struct FullPort {
+    explicit FullPort() : listening(listen_somewhere(where, 0)) {
         for (int i = 0; i < 3; ++i) {
             waiting.push_back(bufio::open_socket(AF_INET));
             ::connect(waiting.back().get(), where.get(), where.size);
@@ -80,7 +46,7 @@ struct Dial {
     int calls = 0;
 };
 
-// Every name has two addresses: one that can't be reached, and then this one.
+// Gives every name two addresses: first one that can't be reached, and then `where`.
 void one_unreachable(Faults& faults, const Address& where) {
     faults.resolve = [&where](const std::string&) {
         return std::vector<Address>{v6(1, where.port()), where};
@@ -95,7 +61,8 @@ ev::Time fake_clock() { return fake_now; }
 
 }  // namespace
 
-TEST_CASE("dialing tries the families in turn, the resolver's first one first") {
+TEST_CASE("dialing tries the families in turn, beginning with that of the first address",
+          "[dial]") {
     CHECK(texts(bufio::interleave({})).empty());
     CHECK(texts(bufio::interleave({v6(1, 7), v6(2, 7), v6(3, 7), v4(1, 7), v4(2, 7)})) ==
           texts({v6(1, 7), v4(1, 7), v6(2, 7), v4(2, 7), v6(3, 7)}));
@@ -103,7 +70,7 @@ TEST_CASE("dialing tries the families in turn, the resolver's first one first") 
           texts({v4(1, 7), v6(1, 7), v4(2, 7)}));
 }
 
-TEST_CASE("dialing connects to a numeric address, and tells how long it took") {
+TEST_CASE("dialing connects to a numeric address, and reports how long it took", "[dial]") {
     Address where;
     const Fd listening = listen_somewhere(where);
     Dial dial;
@@ -118,7 +85,7 @@ TEST_CASE("dialing connects to a numeric address, and tells how long it took") {
     CHECK(dial.result.connect_time >= ev::Duration::zero());
 }
 
-TEST_CASE("dialing a port where nobody listens is refused") {
+TEST_CASE("dialing a port where nobody listens is refused", "[dial]") {
     Address where;
     listen_somewhere(where).reset();
     Dial dial;
@@ -129,7 +96,7 @@ TEST_CASE("dialing a port where nobody listens is refused") {
     CHECK(dial.result.end.text == "cannot connect to " + where.text() + ": Connection refused");
 }
 
-TEST_CASE("dialing goes on to the next address when one fails at once") {
+TEST_CASE("dialing goes on to the next address when one fails at once", "[dial]") {
     Address where;
     const Fd listening = listen_somewhere(where);
     Faults faults;
@@ -141,7 +108,7 @@ TEST_CASE("dialing goes on to the next address when one fails at once") {
     CHECK(dial.result.address.text() == where.text());
 }
 
-TEST_CASE("dialing tells of all addresses that failed") {
+TEST_CASE("dialing reports all addresses that failed", "[dial]") {
     Address where;
     listen_somewhere(where).reset();
     Faults faults;
@@ -155,14 +122,15 @@ TEST_CASE("dialing tells of all addresses that failed") {
               ": Connection refused");
 }
 
-TEST_CASE("dialing starts the next attempt after 250 ms, and the first to connect wins") {
-    const Dawdling dawdling;
+TEST_CASE("dialing starts the next attempt after 250 ms, and the first to connect wins",
+          "[dial]") {
+    const FullPort full;
     Address where;
     const Fd listening = listen_somewhere(where);
     Faults faults;
     std::vector<std::string> tried;
     faults.resolve = [&](const std::string&) {
-        return std::vector<Address>{dawdling.where, where};
+        return std::vector<Address>{full.where, where};
     };
     faults.connect = [&](const Address& address) {
         tried.push_back(address.text());
@@ -179,35 +147,36 @@ TEST_CASE("dialing starts the next attempt after 250 ms, and the first to connec
     });
     REQUIRE(run_until(loop, [&] { return tried.size() == 1; }));
     fake_now += 249ms;
-    settle(loop);
+    run_pending(loop);
     CHECK(tried.size() == 1);
-    CHECK(dialer.phase() == "connecting " + dawdling.where.text());
+    CHECK(dialer.phase() == "connecting " + full.where.text());
     fake_now += 1ms;
-    settle(loop);
-    CHECK(tried == texts({dawdling.where, where}));
+    run_pending(loop);
+    CHECK(tried == texts({full.where, where}));
     REQUIRE(run_until(loop, [&] { return calls == 1; }));
     CHECK(result.address.text() == where.text());
     CHECK(result.connect_time == 250ms);
     result.socket.reset();
-    CHECK(open_descriptors() <= before + 1);  // the look-up's own; no attempt is left
+    CHECK(open_descriptors() <= before + 1);  // that of the look-up; no attempt is left
 }
 
-TEST_CASE("dialing that is given up calls nobody and leaves nothing") {
-    const Dawdling dawdling;
+TEST_CASE("a dialer that is destroyed early does not call back and leaves no descriptor open",
+          "[dial]") {
+    const FullPort full;
     const int before = open_descriptors();
     {
         Dial dial;
-        dial.start(to("127.0.0.1", dawdling.where.port()));
-        settle(dial.loop);
-        CHECK(dial.dialer->phase() == "connecting " + dawdling.where.text());
+        dial.start(to("127.0.0.1", full.where.port()));
+        run_pending(dial.loop);
+        CHECK(dial.dialer->phase() == "connecting " + full.where.text());
         dial.dialer.reset();
-        settle(dial.loop);
+        run_pending(dial.loop);
         CHECK(dial.calls == 0);
     }
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("a look-up that is given up calls nobody, and ends by itself") {
+TEST_CASE("a dialer that is destroyed while it resolves does not call back", "[dial]") {
     std::promise<void> started;
     std::promise<void> answer;
     std::shared_future<void> answered = answer.get_future().share();
@@ -219,88 +188,16 @@ TEST_CASE("a look-up that is given up calls nobody, and ends by itself") {
     };
     Dial dial;
     dial.start(to("slow.example", 7));
-    settle(dial.loop);
+    run_pending(dial.loop);
     started.get_future().wait();
     CHECK(dial.dialer->phase() == "resolving");
     dial.dialer.reset();
     answer.set_value();
-    settle(dial.loop);
+    run_pending(dial.loop);
     CHECK(dial.calls == 0);
 }
 
-TEST_CASE("a look-up calls back once") {
-    Faults faults;
-    faults.resolve = [](const std::string&) { return std::vector{v4(1, 7)}; };
-    ev::Loop loop;
-    int calls = 0;
-    const bufio::Lookup lookup(loop, to("some.example", 7),
-                               [&](bufio::LookupResult) { ++calls; });
-    REQUIRE(run_until(loop, [&] { return calls > 0; }));
-    settle(loop);
-    CHECK(calls == 1);
-}
-
-TEST_CASE("a look-up takes no signal, and leaves no program what it opens") {
-    const auto takes_signals = [] {
-        sigset_t blocked;
-        ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
-        return ::sigismember(&blocked, SIGINT) == 0;
-    };
-    const auto inherited = [] {
-        int count = 0;
-        for (int fd = 0; fd < 256; ++fd) count += ::fcntl(fd, F_GETFD) == 0;
-        return count;
-    };
-    std::promise<bool> took;
-    Faults faults;
-    faults.resolve = [&](const std::string&) {
-        took.set_value(takes_signals());
-        return std::vector{v4(1, 7)};
-    };
-    ev::Loop loop;
-    const int before = inherited();
-    bool found = false;
-    const bufio::Lookup lookup(loop, to("some.example", 7), [&](auto) { found = true; });
-    CHECK(inherited() == before);
-    CHECK(takes_signals());
-    CHECK_FALSE(took.get_future().get());
-    CHECK(run_until(loop, [&] { return found; }));
-}
-
-TEST_CASE("localhost is known without asking, and is the loopback also to listen on") {
-    Endpoint endpoint = to("localhost", 7);
-    endpoint.family = AF_INET;
-    endpoint.passive = true;
-    CHECK(texts(bufio::resolve_without_network(endpoint).addresses) == texts({loopback(7)}));
-    endpoint.host.clear();
-    const auto any = bufio::resolve_without_network(endpoint).addresses;
-    REQUIRE(any.size() == 1);
-    CHECK(any[0].text() == "0.0.0.0:7");
-}
-
-TEST_CASE("a program may end while a look-up goes on") {
-    std::fflush(nullptr);
-    const pid_t child = ::fork();
-    if (child == 0) {
-        std::promise<void> started;
-        Faults faults;
-        faults.resolve = [&](const std::string&) {
-            started.set_value();
-            for (;;) ::pause();
-            return std::vector<Address>{};
-        };
-        Dial dial;
-        dial.start(to("slow.example", 7));
-        settle(dial.loop);
-        started.get_future().wait();
-        std::exit(0);
-    }
-    int status = -1;
-    ::waitpid(child, &status, 0);
-    CHECK(status == 0);
-}
-
-TEST_CASE("a name without an address is told") {
+TEST_CASE("a name without an address is reported", "[dial]") {
     Faults faults;
     faults.resolve = [](const std::string&) { return std::vector<Address>{}; };
     Dial dial;
@@ -312,7 +209,7 @@ TEST_CASE("a name without an address is told") {
     CHECK(dial.result.end.text.find("cannot resolve nowhere.example:7: ") == 0);
 }
 
-TEST_CASE("a dialer may be destroyed by its callback") {
+TEST_CASE("a dialer may be destroyed by its callback", "[dial]") {
     Address where;
     const Fd listening = listen_somewhere(where);
     ev::Loop loop;
@@ -327,7 +224,7 @@ TEST_CASE("a dialer may be destroyed by its callback") {
     CHECK_FALSE(dialer);
 }
 
-TEST_CASE("dialing can be held to a family, and to an address of our own") {
+TEST_CASE("dialing can be limited to an address family and to a source address", "[dial]") {
     Address where;
     const Fd listening = listen_somewhere(where);
     Endpoint endpoint = to("127.0.0.1", where.port());
@@ -394,7 +291,7 @@ TEST_CASE("dialing can be held to a family, and to an address of our own") {
     }
 }
 
-TEST_CASE("a connection to itself is none") {
+TEST_CASE("a socket that has connected to itself counts as refused", "[dial]") {
     Address port;
     listen_somewhere(port).reset();
     Endpoint endpoint = to("127.0.0.1", port.port());
@@ -406,7 +303,7 @@ TEST_CASE("a connection to itself is none") {
     CHECK(dial.result.end.reason == Reason::connect);
 }
 
-TEST_CASE("a unix-domain path that is too long is told") {
+TEST_CASE("a unix-domain path that is too long is reported", "[dial]") {
     Endpoint endpoint;
     endpoint.path = "/" + std::string(200, 'x');
     Dial dial;
@@ -415,7 +312,7 @@ TEST_CASE("a unix-domain path that is too long is told") {
     CHECK(dial.result.end.reason == Reason::lookup);
 }
 
-TEST_CASE("a path that leads to no socket is not called refused") {
+TEST_CASE("dialing a file that is not a socket is reported as that", "[dial]") {
     Endpoint endpoint;
     endpoint.path = GENERATE("/dev/null", "/", "/proc/self/exe");
     Dial dial;
@@ -424,13 +321,4 @@ TEST_CASE("a path that leads to no socket is not called refused") {
     CHECK(dial.result.end.reason == Reason::connect);
     CHECK(dial.result.end.text ==
           "cannot connect to " + endpoint.path + ": it is not a socket");
-}
-
-TEST_CASE("addresses are written as they are typed") {
-    CHECK(loopback(7).text() == "127.0.0.1:7");
-    CHECK(v6(1, 7).text() == "[2001:db8::1]:7");
-    CHECK(Address::unix_path("/run/echo").text() == "/run/echo");
-    CHECK(Address().text() == "unnamed");
-    CHECK(to("::1", 7).text() == "[::1]:7");
-    CHECK(to("host", 7).text() == "host:7");
 }

@@ -1,4 +1,4 @@
-// Two ends of a connection, and a loop to turn until something holds.
+// Two ends of a connection, and ways to run a loop until a condition is true.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -25,7 +25,7 @@ using bufio::Fd;
 using bufio::Reason;
 using bufio::Stream;
 
-// What turns a hang into a failure; nothing waits for it to pass.
+// The time after which a hang counts as a failure; no test waits for it to pass.
 constexpr ev::Duration patience = 20s;
 
 template <class Condition>
@@ -37,8 +37,8 @@ bool run_until(ev::Loop& loop, Condition condition) {
     return true;
 }
 
-// Turns while there is something to do at once.
-inline void settle(ev::Loop& loop, int turns = 8) {
+// Runs a few turns without waiting, for work that can be done at once.
+inline void run_pending(ev::Loop& loop, int turns = 8) {
     for (int i = 0; i < turns; ++i) loop.step(ev::Duration::zero());
 }
 
@@ -57,7 +57,7 @@ inline bufio::Address loopback(int port = 0) {
     return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
 }
 
-// A listening socket on the loopback, and where it is.
+// Returns a listening socket on the loopback, and its address in `where`.
 inline Fd listen_somewhere(bufio::Address& where, int backlog = 16) {
     Fd listening = bufio::open_socket(AF_INET);
     where = loopback();
@@ -67,7 +67,7 @@ inline Fd listen_somewhere(bufio::Address& where, int backlog = 16) {
     return listening;
 }
 
-// A connected pair of TCP sockets, non-blocking.
+// Returns a connected pair of non-blocking TCP sockets.
 inline std::pair<Fd, Fd> tcp_pair() {
     bufio::Address where;
     const Fd listening = listen_somewhere(where);
@@ -84,7 +84,7 @@ inline int open_descriptors() {
     return count;
 }
 
-// Lets a SIGPIPE kill, as it does where the program has not said otherwise.
+// Restores the default action of SIGPIPE, which ends the process, until it is destroyed.
 class DeadlySigpipe {
 public:
     DeadlySigpipe() { before_ = std::signal(SIGPIPE, SIG_DFL); }
@@ -106,7 +106,7 @@ inline std::string pattern(std::size_t size) {
     return bytes;
 }
 
-// A stream's user that takes all it gets, unless told to do otherwise.
+// A stream's user that consumes all bytes, unless on_change is set.
 class Taker final : public Stream::User {
 public:
     void open(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport,
@@ -131,7 +131,7 @@ public:
 
     std::string got;
     int calls = 0;
-    int ends = 0;  // calls that told the end: never more than one
+    int ends = 0;  // calls that reported the end; more than one is an error
     std::function<void(Stream&)> on_change;
     std::unique_ptr<Stream> stream;
 };

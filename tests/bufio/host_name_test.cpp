@@ -1,4 +1,4 @@
-// Names that a certificate can be asked for.
+// Host names that a certificate can be verified against.
 #include "bufio/host_name.hpp"
 
 #include "tests/support/catch.hpp"
@@ -7,7 +7,7 @@
 
 using bufio::certified_name;
 
-TEST_CASE("host name: what a certificate can name is a name or an address") {
+TEST_CASE("a host name or an address is brought into the form of certificates", "[host_name]") {
     struct Case {
         std::string asked, name;
     };
@@ -23,7 +23,7 @@ TEST_CASE("host name: what a certificate can name is a name or an address") {
     CHECK(certified_name(c.asked) == c.name);
 }
 
-TEST_CASE("host name: what is neither a name nor an address is refused") {
+TEST_CASE("a text that is neither a host name nor an address is refused", "[host_name]") {
     const std::string label(63, 'a');
     const std::string four = label + "." + label + "." + label + "." + label;
     const std::string asked = GENERATE_REF(

@@ -37,7 +37,7 @@ struct Counting {
 
 }  // namespace
 
-TEST_CASE("listening hands over each connection, ready for a stream") {
+TEST_CASE("listening hands over each connection, ready for a stream", "[listen]") {
     ev::Loop loop;
     Counting counting(loop, loopback());
     CHECK(counting.listener.address().port() > 0);
@@ -50,7 +50,8 @@ TEST_CASE("listening hands over each connection, ready for a stream") {
     CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
 }
 
-TEST_CASE("listening where another does is refused with the address") {
+TEST_CASE("listening on an address in use is refused, with the address in the message",
+          "[listen]") {
     ev::Loop loop;
     const Counting first(loop, loopback());
     try {
@@ -62,7 +63,7 @@ TEST_CASE("listening where another does is refused with the address") {
     }
 }
 
-TEST_CASE("out of descriptors, accepting pauses for a second and resumes") {
+TEST_CASE("out of descriptors, accepting pauses for a second and resumes", "[listen]") {
     fake_now = ev::Time{} + 1h;
     ev::Loop loop(fake_clock);
     Counting counting(loop, loopback());
@@ -75,17 +76,18 @@ TEST_CASE("out of descriptors, accepting pauses for a second and resumes") {
     };
     const Fd one = connect_to(counting.listener.address());
     REQUIRE(run_until(loop, [&] { return refusals == 1; }));
-    settle(loop, 20);
+    run_pending(loop, 20);
     CHECK(refusals == 1);  // it does not spin
     fake_now += 999ms;
-    settle(loop);
+    run_pending(loop);
     CHECK(refusals == 1);
     faults.accept = {};
     fake_now += 1ms;
     REQUIRE(run_until(loop, [&] { return counting.sockets.size() == 1; }));
 }
 
-TEST_CASE("a connection that went away while it waited does not stop the others") {
+TEST_CASE("a connection that was lost before it was accepted does not stop the others",
+          "[listen]") {
     ev::Loop loop;
     Counting counting(loop, loopback());
     Faults faults;
@@ -94,7 +96,7 @@ TEST_CASE("a connection that went away while it waited does not stop the others"
     REQUIRE(run_until(loop, [&] { return counting.sockets.size() == 1; }));
 }
 
-TEST_CASE("a unix-domain socket is made, dialed and removed") {
+TEST_CASE("a unix-domain socket is created, dialed and removed", "[listen]") {
     const Certificates directory;
     const std::string path = directory.path("socket");
     ev::Loop loop;
@@ -113,7 +115,8 @@ TEST_CASE("a unix-domain socket is made, dialed and removed") {
     CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("a path is taken over from the dead, never from the living or from a file") {
+TEST_CASE("the path of a dead server is replaced, but not that of a live one or of a file",
+          "[listen]") {
     const Certificates directory;
     const std::string path = directory.path("socket");
     const Address address = Address::unix_path(path);
@@ -138,7 +141,7 @@ TEST_CASE("a path is taken over from the dead, never from the living or from a f
     }
 }
 
-TEST_CASE("at the end the path stays if something else has taken its place") {
+TEST_CASE("a listener does not remove its path if another file has taken it", "[listen]") {
     const Certificates directory;
     const std::string path = directory.path("socket");
     const std::string aside = directory.path("aside");

@@ -1,7 +1,7 @@
-// What a stream does with every outcome of a transport's calls.
+// A stream meets every outcome of a transport's calls.
 #include "bufio/stream.hpp"
 
-#include "tests/bufio/scripted.hpp"
+#include "tests/bufio/scripted_transport.hpp"
 #include "tests/support/allocations.hpp"
 
 using namespace test;
@@ -55,41 +55,44 @@ Step failure(Reason reason, std::string text) {
 
 }  // namespace
 
-TEST_CASE("the handshake waits for the direction it names, and writing starts by itself") {
+TEST_CASE("the handshake waits for the direction it names, and writing starts by itself",
+          "[stream]") {
     Scene scene(handshaking(
         {{IoStatus::wants_write}, {IoStatus::wants_read}, {IoStatus::wants_write}}));
     CHECK_FALSE(scene.stream().open());
     CHECK(scene.stream().write("early"));
     REQUIRE(scene.run_until([&] { return scene.script.log == "hh"; }));
-    settle(scene.loop);
-    CHECK(scene.script.log == "hh");  // nothing to read: it is not asked again
+    run_pending(scene.loop);
+    CHECK(scene.script.log ==
+          "hh");  // the transport is not called again while there is nothing to read
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.stream().open(); }));
     CHECK(scene.script.written == "early");
     CHECK(scene.script.log.substr(0, 5) == "hhhhw");
 }
 
-TEST_CASE("a client speaks first after a handshake that ended in reading") {
+TEST_CASE("a client speaks first after a handshake that ended in reading", "[stream]") {
     Scene scene(handshaking({{IoStatus::wants_read}}));
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.stream().open(); }));
-    settle(scene.loop);
+    run_pending(scene.loop);
     CHECK(scene.stream().write("hello"));
     CHECK(scene.script.written == "hello");
 }
 
-TEST_CASE("a failed handshake is told once, with its reason, and not from inside a call") {
+TEST_CASE("a failed handshake is reported once, with its reason, and not from inside a call",
+          "[stream]") {
     Scene scene(handshaking({failure(Reason::certificate, "expired")}));
     CHECK(scene.user.calls == 0);
     CHECK_FALSE(scene.stream().write("x"));
     REQUIRE(scene.run_until([&] { return scene.user.ends > 0; }));
-    settle(scene.loop);
+    run_pending(scene.loop);
     CHECK(scene.user.ends == 1);
     CHECK(scene.user.reason() == Reason::certificate);
     CHECK(scene.user.text() == "expired");
 }
 
-TEST_CASE("a read that found nothing does not keep a write back") {
+TEST_CASE("a read without a result does not delay a write", "[stream]") {
     Scene scene;
     scene.script.reads = {{IoStatus::wants_read}};
     scene.poke();
@@ -99,7 +102,8 @@ TEST_CASE("a read that found nothing does not keep a write back") {
     REQUIRE(scene.run_until([&] { return scene.script.written == "hello"; }));
 }
 
-TEST_CASE("a read that waits for room to write is read again, without anything to write") {
+TEST_CASE("a read that waits for a writable socket is repeated without pending output",
+          "[stream]") {
     Scene scene;
     scene.script.reads = {{IoStatus::wants_write}, data("late")};
     scene.poke();
@@ -109,28 +113,29 @@ TEST_CASE("a read that waits for room to write is read again, without anything t
     CHECK(scene.script.log.substr(0, 3) == "hrr");
 }
 
-TEST_CASE("a write that waits for input is written again, without anything read") {
+TEST_CASE("a write that waits for a readable socket is repeated without a read", "[stream]") {
     Scene scene;
     scene.script.writes = {{IoStatus::wants_read}, taken(5)};
     CHECK(scene.stream().write("hello"));
-    settle(scene.loop);
+    run_pending(scene.loop);
     CHECK(scene.script.written.empty());
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.script.written == "hello"; }));
     CHECK(scene.script.log.substr(0, 3) == "hww");
 }
 
-TEST_CASE("an end of output that waits for input is said again, without anything read") {
+TEST_CASE("closing the output is repeated without a read when it waits for a readable socket",
+          "[stream]") {
     Scene scene;
     scene.script.closes = {{IoStatus::wants_read}};
     scene.stream().finish();
-    settle(scene.loop);
+    run_pending(scene.loop);
     CHECK(scene.script.log == "hc");
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.stream().output_closed(); }));
 }
 
-TEST_CASE("a write of any length of pieces is delivered whole and in order") {
+TEST_CASE("a message is delivered whole and in order in pieces of any length", "[stream]") {
     const std::string message = "the quick brown fox";
     for (std::size_t piece = 1; piece <= message.size(); ++piece) {
         Scene scene;
@@ -145,7 +150,8 @@ TEST_CASE("a write of any length of pieces is delivered whole and in order") {
     }
 }
 
-TEST_CASE("a peer that takes all at once does not keep the loop from the others") {
+TEST_CASE("a peer that takes any number of bytes does not keep the loop from other work",
+          "[stream]") {
     Scene scene;
     const std::string message = pattern(4 * 1024 * 1024);
     CHECK(scene.stream().write(message));
@@ -158,12 +164,12 @@ TEST_CASE("a peer that takes all at once does not keep the loop from the others"
     CHECK((scene.script.written == message));
 }
 
-TEST_CASE("the user is not called where nothing has changed for it") {
+TEST_CASE("the user is not notified of a record without data", "[stream]") {
     Scene scene;
-    settle(scene.loop);
+    run_pending(scene.loop);
     scene.user.calls = 0;
     const std::size_t before = scene.script.log.size();
-    scene.poke();  // readable, but for a record that brings no data
+    scene.poke();  // readable, as by a record that brings no data
     REQUIRE(scene.run_until([&] { return scene.script.log.size() >= before + 3; }));
     CHECK(scene.user.calls == 0);
     scene.script.reads = {data("x")};
@@ -171,10 +177,10 @@ TEST_CASE("the user is not called where nothing has changed for it") {
     CHECK(scene.user.calls == 1);
 }
 
-TEST_CASE("bytes that the transport holds are asked for without an event") {
+TEST_CASE("bytes that the transport has buffered are read without an event", "[stream]") {
     Scene scene;
     scene.script.buffers_input = true;
-    // More than one turn may read, each time as much as the room takes.
+    // This is more than one turn reads, and each piece is as large as one read.
     const std::string chunk(64 * 1024, 'x');
     scene.script.reads = {data(chunk), data(chunk), data("end")};
     scene.poke();
@@ -183,42 +189,44 @@ TEST_CASE("bytes that the transport holds are asked for without an event") {
     CHECK(scene.user.calls >= 3);
 }
 
-TEST_CASE("decrypted bytes of the handshake are not left lying") {
+TEST_CASE("bytes that were decrypted during the handshake are read without an event",
+          "[stream]") {
     Script script;
     script.buffers_input = true;
     script.reads = {data("greeting")};
     Scene scene(std::move(script));
     scene.stream().pause_reading(true);
-    settle(scene.loop);
+    run_pending(scene.loop);
     CHECK(scene.script.log == "h");
     scene.stream().pause_reading(false);
     REQUIRE(scene.run_until([&] { return scene.script.log == "hrr"; }));
     CHECK(scene.user.got == "greeting");
-    // What is still there, a record that has not come whole, is left to an event.
-    settle(scene.loop);
+    // The transport still holds bytes: an incomplete record, whose rest comes by an event.
+    run_pending(scene.loop);
     CHECK(scene.script.log == "hrr");
 }
 
-TEST_CASE("reading stops above the high-water mark and goes on below the low one") {
+TEST_CASE("reading stops above the high-water mark and resumes below the low one", "[stream]") {
     Scene scene({/*input_high=*/100, /*input_low=*/20, /*output=*/1000});
-    scene.user.on_change = [](Stream&) {};  // takes nothing
+    scene.user.on_change = [](Stream&) {};  // consumes nothing
     for (int i = 0; i < 10; ++i) scene.script.reads.push_back(data(std::string(60, 'x')));
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 120; }));
-    settle(scene.loop);
+    run_pending(scene.loop);
     CHECK(scene.stream().received().size() == 120);
-    scene.stream().consume(90);  // 30 left: not yet below the low mark
-    settle(scene.loop);
+    scene.stream().consume(90);  // 30 are left, which is above the low mark
+    run_pending(scene.loop);
     CHECK(scene.stream().received().size() == 30);
     scene.stream().consume(10);
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() > 100; }));
 }
 
-TEST_CASE("what the user needs at once is always read") {
+TEST_CASE("the bytes that the user needs at once are read even above the high-water mark",
+          "[stream]") {
     Scene scene({100, 20, 1000});
     scene.stream().set_min_readable(50000);
     scene.user.on_change = [](Stream& stream) {
-        // One message, and the beginning of one of 50000 bytes behind it.
+        // Consumes one message and leaves the beginning of the next, of 50000 bytes.
         if (stream.received().size() >= 110000) stream.consume(70000);
     };
     for (int i = 0; i < 24; ++i) scene.script.reads.push_back(data(std::string(5000, 'x')));
@@ -226,9 +234,9 @@ TEST_CASE("what the user needs at once is always read") {
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 50000; }));
 }
 
-TEST_CASE("once the user needs less at once, no more is read than the limits say") {
+TEST_CASE("once the user needs fewer bytes at once, the limits hold again", "[stream]") {
     Scene scene({100, 20, 1000});
-    scene.user.on_change = [](Stream&) {};  // takes nothing
+    scene.user.on_change = [](Stream&) {};  // consumes nothing
     for (int i = 0; i < 24; ++i) scene.script.reads.push_back(data(std::string(5000, 'x')));
     scene.stream().set_min_readable(50000);
     scene.poke();
@@ -236,11 +244,11 @@ TEST_CASE("once the user needs less at once, no more is read than the limits say
     CHECK(scene.stream().reading());
     scene.stream().set_min_readable(0);
     CHECK_FALSE(scene.stream().reading());
-    settle(scene.loop);
+    run_pending(scene.loop);
     CHECK(scene.stream().received().size() <= 10000);
 }
 
-TEST_CASE("a write beyond the limit is refused whole") {
+TEST_CASE("a write beyond the limit is refused as a whole", "[stream]") {
     Scene scene({100, 20, 10});
     scene.script.writes = {{IoStatus::wants_write}};
     CHECK(scene.stream().write("1234567"));
@@ -252,7 +260,7 @@ TEST_CASE("a write beyond the limit is refused whole") {
     CHECK(scene.stream().write("1"));
 }
 
-TEST_CASE("the end of input is not the end of the stream") {
+TEST_CASE("the end of input is not the end of the stream", "[stream]") {
     Scene scene;
     scene.script.reads = {data("last"), {IoStatus::end_of_input}};
     scene.poke();
@@ -266,7 +274,7 @@ TEST_CASE("the end of input is not the end of the stream") {
     CHECK(scene.user.reason() == Reason::clean);
 }
 
-TEST_CASE("the end of output follows all that was written before it") {
+TEST_CASE("the end of output follows all bytes written before it", "[stream]") {
     Scene scene;
     scene.script.writes = {
         {IoStatus::wants_write}, taken(2), {IoStatus::wants_write}, taken(3)};
@@ -286,7 +294,7 @@ TEST_CASE("the end of output follows all that was written before it") {
     CHECK(scene.user.reason() == Reason::clean);
 }
 
-TEST_CASE("a stream that is finished before its handshake still delivers") {
+TEST_CASE("a stream that is finished before its handshake still delivers", "[stream]") {
     const std::string text = GENERATE("hello", "");
     Scene scene(handshaking({{IoStatus::wants_read}}));
     CHECK(scene.stream().write(text));
@@ -297,7 +305,7 @@ TEST_CASE("a stream that is finished before its handshake still delivers") {
     CHECK(scene.script.written == text);
 }
 
-TEST_CASE("bytes received with the end are told with it") {
+TEST_CASE("bytes received together with the end are reported with it", "[stream]") {
     Scene scene;
     scene.script.reads = {data("last words"), failure(Reason::receive, "reset")};
     scene.poke();
@@ -306,7 +314,7 @@ TEST_CASE("bytes received with the end are told with it") {
     CHECK(scene.user.text() == "reset");
 }
 
-TEST_CASE("a peer that takes nothing more is still listened to") {
+TEST_CASE("after a failure to send, the last bytes of the peer are still read", "[stream]") {
     Scene scene;
     scene.script.writes = {failure(Reason::send, "broken pipe")};
     scene.script.reads = {data("your certificate"),
@@ -320,7 +328,7 @@ TEST_CASE("a peer that takes nothing more is still listened to") {
     CHECK(scene.user.reason() == Reason::own_certificate);
 }
 
-TEST_CASE("closing writes what is pending and says the end, without waiting") {
+TEST_CASE("close() sends the pending output and its end without waiting", "[stream]") {
     Scene scene;
     scene.script.writes = {taken(2), {IoStatus::wants_write}};
     scene.stream().write("hello");
@@ -331,7 +339,7 @@ TEST_CASE("closing writes what is pending and says the end, without waiting") {
     CHECK(scene.run_until([&] { return scene.user.ends == 1; }));
 }
 
-TEST_CASE("closing leaves a peer that takes nothing without a word") {
+TEST_CASE("close() does not close the output if the peer does not take all of it", "[stream]") {
     Scene scene;
     scene.script.writes = {{IoStatus::wants_write}, {IoStatus::wants_write}};
     scene.stream().write("hello");
@@ -340,14 +348,14 @@ TEST_CASE("closing leaves a peer that takes nothing without a word") {
     CHECK(scene.user.reason() == Reason::aborted);
 }
 
-TEST_CASE("closing during the handshake sends nothing") {
+TEST_CASE("close() during the handshake sends nothing", "[stream]") {
     Scene scene(handshaking({{IoStatus::wants_read}}));
     scene.stream().close();
     CHECK(scene.script.log == "h");
     CHECK(scene.user.reason() == Reason::aborted);
 }
 
-TEST_CASE("a failure to send is the end where the peer has nothing to say") {
+TEST_CASE("a failure to send ends the stream if the peer has sent nothing more", "[stream]") {
     Scene scene;
     scene.script.writes = {failure(Reason::send, "broken pipe")};
     SECTION("and goes on") { scene.script.reads = {{IoStatus::wants_read}}; }
@@ -357,7 +365,7 @@ TEST_CASE("a failure to send is the end where the peer has nothing to say") {
     CHECK(scene.user.text() == "broken pipe");
 }
 
-TEST_CASE("a failure to send is told to a user who does not consume") {
+TEST_CASE("a failure to send is reported to a user who does not consume", "[stream]") {
     Scene scene({10, 5, 1000});
     scene.user.on_change = [](Stream&) {};
     scene.script.reads = {data(std::string(60, 'x'))};
@@ -368,7 +376,7 @@ TEST_CASE("a failure to send is told to a user who does not consume") {
     REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
 }
 
-TEST_CASE("a failure after the peer's end is told") {
+TEST_CASE("a failure after the peer's end is reported", "[stream]") {
     Scene scene;
     scene.script.reads = {{IoStatus::end_of_input}};
     scene.poke();
@@ -385,7 +393,7 @@ TEST_CASE("a failure after the peer's end is told") {
     CHECK(scene.user.text() == "reset");
 }
 
-TEST_CASE("a stream may be destroyed by its user in every call back") {
+TEST_CASE("a user may destroy its stream in any notification", "[stream]") {
     for (const char moment : std::string("hrewa")) {
         Scene scene(moment == 'h' ? handshaking({failure(Reason::tls, "no")}) : Script());
         if (moment == 'r') scene.script.reads = {data("x")};
@@ -400,7 +408,7 @@ TEST_CASE("a stream may be destroyed by its user in every call back") {
     }
 }
 
-TEST_CASE("a user who throws leaves a stream that can be destroyed") {
+TEST_CASE("a user who throws leaves a stream that can be destroyed", "[stream]") {
     Scene scene;
     scene.script.reads = {data("x")};
     scene.user.on_change = [](Stream&) { throw std::runtime_error("user"); };
@@ -409,17 +417,19 @@ TEST_CASE("a user who throws leaves a stream that can be destroyed") {
     scene.user.stream.reset();
 }
 
-TEST_CASE("an idle stream is not woken") {
+TEST_CASE("an idle stream is not woken", "[stream]") {
     Scene scene;
     CHECK(scene.stream().write("hello"));
-    settle(scene.loop);
+    run_pending(scene.loop);
     CHECK(scene.script.log == "hw");
     CHECK(scene.user.calls == 0);
 }
 
-TEST_CASE("an idle stream has given back what its queues took, and asks for it anew") {
+TEST_CASE(
+    "an idle stream gives the memory of its queues back and allocates it again when needed",
+    "[stream]") {
     Scene scene;
-    scene.user.on_change = [](Stream&) {};  // takes nothing
+    scene.user.on_change = [](Stream&) {};  // consumes nothing
     const std::string much(64 * 1024, 'x');
     for (int time = 0; time < 2; ++time) {
         scene.script.writes = {{IoStatus::wants_write}};
@@ -432,14 +442,15 @@ TEST_CASE("an idle stream has given back what its queues took, and asks for it a
         scene.poke();
         allocations.largest = 0;
         REQUIRE(scene.run_until([&] { return scene.script.reads.empty(); }));
-        CHECK(allocations.largest >= much.size());  // room for a read behind what is kept
+        CHECK(allocations.largest >=
+              much.size());  // space for a read behind the bytes that are kept
         scene.stream().consume(scene.stream().received().size());
         scene.take_back();
-        settle(scene.loop);
+        run_pending(scene.loop);
     }
 }
 
-TEST_CASE("what is written in the call back comes from the bytes received") {
+TEST_CASE("the bytes received can be written back from within the notification", "[stream]") {
     Scene scene;
     scene.user.on_change = [](Stream& stream) {
         CHECK(stream.write(stream.received()));

@@ -105,7 +105,7 @@ int __wrap_getaddrinfo(const char* host, const char* service, const addrinfo* hi
         *list = test::make_list(addresses);
         return 0;
     }
-    const auto resolve = current->resolve;  // it may outlive the test that gave it up
+    const auto resolve = current->resolve;  // the thread may outlive the test
     *list = test::make_list(resolve(host));
     return *list ? 0 : EAI_NONAME;
 }

@@ -1,5 +1,5 @@
-// The system's calls as bufio makes them, with faults put in between: the linker sends them
-// here first (--wrap).  What is set lasts until the end of the test's Faults.
+// Faults in the system calls of bufio: the linker (--wrap) redirects the calls to wrappers
+// here. The faults that are set last until the test's object is destroyed.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -19,13 +19,13 @@ struct Faults {
     Faults(const Faults&) = delete;
     Faults& operator=(const Faults&) = delete;
 
-    // For a call with so many bytes: how many of them it may move, or -errno.
+    // These return how many of the call's bytes it may move, or -errno.
     std::function<long(std::size_t)> recv;
     std::function<long(std::size_t)> send;
-    // 0, or the errno to fail with.
+    // These return 0, or the errno with which the call fails.
     std::function<int()> accept;
     std::function<int(const bufio::Address&)> connect;
-    // The addresses of a name that is no number; called on the thread that looks up.
+    // Returns the addresses of a name that is not numeric. The thread of the look-up calls it.
     std::function<std::vector<bufio::Address>(const std::string&)> resolve;
 
     std::size_t recv_calls = 0;

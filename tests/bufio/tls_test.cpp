@@ -1,4 +1,4 @@
-// Streams over TLS, on both sides or against OpenSSL by itself.
+// Streams over TLS, with a stream or with OpenSSL alone on the other side.
 #include "bufio/tls.hpp"
 
 #include "tests/bufio/certificates.hpp"
@@ -24,7 +24,7 @@ namespace {
 constexpr TlsVersion tls12 = TlsVersion::v1_2;
 constexpr TlsVersion tls13 = TlsVersion::v1_3;
 
-// One server identity by one authority, made once: keys take time.
+// Identities by one authority. They are made once, because making keys takes time.
 struct World {
     Certificates files;
     Identity ca = files.authority("Test Authority");
@@ -74,7 +74,8 @@ struct Secure {
     Taker far;
 };
 
-// A peer that is OpenSSL itself, driven by hand, to do what no stream does.
+// A peer that is OpenSSL alone, driven by the test, so that it can do things that no stream
+// does.
 struct RawPeer {
     RawPeer(const SSL_METHOD* method, Fd fd) : socket(std::move(fd)), ctx(SSL_CTX_new(method)) {
         SSL_CTX_use_certificate_chain_file(ctx, world().server.certificate.c_str());
@@ -108,7 +109,7 @@ struct RawPeer {
         return count > 0;
     }
 
-    // From now on what is written is kept here, for the test to send.
+    // From now on the bytes written are kept here, and the test sends them.
     void keep_written() { SSL_set0_wbio(ssl, BIO_new(BIO_s_mem())); }
     std::string written() {
         char* bytes = nullptr;
@@ -123,7 +124,7 @@ struct RawPeer {
             handshake();
         }
     }
-    // As much as the system takes.
+    // Writes as much as the system takes.
     void send(std::string_view& bytes) const {
         while (!bytes.empty()) {
             const ssize_t count = ::send(socket.get(), bytes.data(), bytes.size(), 0);
@@ -143,7 +144,7 @@ struct RawPeer {
     std::string got;
 };
 
-// A client's stream and a server that is driven by hand.
+// A client's stream, and a server that the test drives.
 struct HalfRaw {
     explicit HalfRaw(TlsVersion version) : HalfRaw(TlsContext::client(trusting(version))) {}
     explicit HalfRaw(const TlsContext& client) {
@@ -187,7 +188,7 @@ bool mentions(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("TLS: what was agreed on can be shown") {
+TEST_CASE("the facts of a TLS connection are available for display", "[tls]") {
     Secure secure;
     TlsClientOptions options = trusting();
     const TlsVersion version = GENERATE(tls12, tls13);
@@ -207,7 +208,7 @@ TEST_CASE("TLS: what was agreed on can be shown") {
     CHECK_FALSE(facts.resumed);
 }
 
-TEST_CASE("TLS: messages around the size of a record are echoed on an open connection") {
+TEST_CASE("messages around the size of a TLS record are echoed", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting(GENERATE(tls12, tls13))), usual_server());
     secure.echo();
@@ -221,17 +222,17 @@ TEST_CASE("TLS: messages around the size of a record are echoed on an open conne
     }
 }
 
-TEST_CASE("TLS: a client speaks first, also after the tickets have come") {
+TEST_CASE("a TLS client can speak first, also after it has received tickets", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting()), usual_server());
     REQUIRE(secure.opened());
     SECTION("at once") {}
-    SECTION("idle") { settle(secure.loop, 20); }
+    SECTION("idle") { run_pending(secure.loop, 20); }
     secure.near.stream->write("hello");
     REQUIRE(secure.run_until([&] { return secure.far.got == "hello"; }));
 }
 
-TEST_CASE("TLS: a stream that is written to before its handshake delivers after it") {
+TEST_CASE("bytes written before the TLS handshake are delivered after it", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting()), usual_server());
     secure.near.stream->write("early");
@@ -240,7 +241,7 @@ TEST_CASE("TLS: a stream that is written to before its handshake delivers after 
     CHECK(secure.far.got == "early");
 }
 
-TEST_CASE("TLS: close_notify in one direction leaves the other usable") {
+TEST_CASE("close_notify in one direction leaves the other usable", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting(GENERATE(tls12, tls13))), usual_server());
     REQUIRE(secure.opened());
@@ -258,7 +259,7 @@ TEST_CASE("TLS: close_notify in one direction leaves the other usable") {
     CHECK(secure.far.reason() == Reason::clean);
 }
 
-TEST_CASE("TLS: a connection closed at once still says close_notify") {
+TEST_CASE("close() of a TLS stream still sends close_notify", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting(GENERATE(tls12, tls13))), usual_server());
     REQUIRE(secure.opened());
@@ -271,7 +272,7 @@ TEST_CASE("TLS: a connection closed at once still says close_notify") {
     CHECK(secure.far.reason() != Reason::receive);
 }
 
-TEST_CASE("TLS: a FIN without close_notify is a truncation") {
+TEST_CASE("a FIN without close_notify is a truncation", "[tls]") {
     HalfRaw half(GENERATE(tls12, tls13));
     half.open();
     half.peer->write("cut");
@@ -281,7 +282,7 @@ TEST_CASE("TLS: a FIN without close_notify is a truncation") {
     CHECK(half.near.reason() == Reason::truncated);
 }
 
-TEST_CASE("TLS: a connection closed in the handshake is told as that") {
+TEST_CASE("a connection closed during the TLS handshake is reported as that", "[tls]") {
     HalfRaw half(tls13);
     const int peer = half.peer->socket.get();
     SECTION("with a word") { REQUIRE(::write(peer, "\x15\3\3\0\2\1\0", 7) == 7); }
@@ -296,7 +297,7 @@ TEST_CASE("TLS: a connection closed in the handshake is told as that") {
     CHECK(told);
 }
 
-TEST_CASE("TLS: a peer that does not speak it is told as that") {
+TEST_CASE("a peer that does not speak TLS is reported as that", "[tls]") {
     auto [one, other] = socket_pair();
     ev::Loop loop;
     Taker near;
@@ -314,7 +315,7 @@ TEST_CASE("TLS: a peer that does not speak it is told as that") {
     mentions(near.text(), "does not speak TLS");
 }
 
-TEST_CASE("TLS: an alert is told by its name") {
+TEST_CASE("a TLS alert is reported by its name", "[tls]") {
     HalfRaw half(TlsContext::client(trusting()));
     SSL_CTX_set_max_proto_version(half.peer->ctx, TLS1_2_VERSION);
     SSL_CTX_set_cipher_list(half.peer->ctx, "ECDHE-RSA-AES128-GCM-SHA256");  // no such key here
@@ -327,7 +328,7 @@ TEST_CASE("TLS: an alert is told by its name") {
     mentions(half.near.text(), "TLS alert: handshake failure");
 }
 
-TEST_CASE("TLS: versions that don't meet end the handshake") {
+TEST_CASE("TLS versions without a common one end the handshake", "[tls]") {
     Secure secure;
     TlsClientOptions options = trusting();
     options.min_version = tls13;
@@ -343,7 +344,7 @@ TEST_CASE("TLS: versions that don't meet end the handshake") {
     mentions(secure.near.text(), "protocol version");
 }
 
-TEST_CASE("TLS: the server chooses among the protocols offered") {
+TEST_CASE("the server chooses one of the protocols offered by ALPN", "[tls]") {
     TlsClientOptions options = trusting();
     options.alpn = {"echo/2", "echo/1"};
     HalfRaw half(TlsContext::client(options));
@@ -360,7 +361,7 @@ TEST_CASE("TLS: the server chooses among the protocols offered") {
     CHECK(half.near.stream->tls()->alpn == "echo/1");
 }
 
-TEST_CASE("TLS: the host is sent to the server, unless it is an address") {
+TEST_CASE("the host is sent as SNI unless it is an address", "[tls]") {
     struct Case {
         std::string host, server_name, sent;
     };
@@ -382,7 +383,7 @@ TEST_CASE("TLS: the host is sent to the server, unless it is an address") {
     CHECK(std::string(name ? name : "") == c.sent);
 }
 
-TEST_CASE("TLS: keys are updated while both directions carry data") {
+TEST_CASE("TLS keys are updated while both directions carry data", "[tls]") {
     HalfRaw half(tls13);
     half.open();
     const std::string bytes = pattern(2 * 1024 * 1024);
@@ -404,7 +405,7 @@ TEST_CASE("TLS: keys are updated while both directions carry data") {
     CHECK(round > 1);
 }
 
-TEST_CASE("TLS: what belongs to a handshake may come at any moment, in any pieces") {
+TEST_CASE("TLS handshake messages may come at any time and in any pieces", "[tls]") {
     TlsClientOptions options = trusting(tls13);
     options.certificate = world().client.certificate;
     options.key = world().client.key;
@@ -432,7 +433,7 @@ TEST_CASE("TLS: what belongs to a handshake may come at any moment, in any piece
     CHECK(SSL_get0_peer_certificate(ssl) != nullptr);
 }
 
-TEST_CASE("TLS: a client's wish for another handshake is refused") {
+TEST_CASE("a client's request for another TLS handshake is refused", "[tls]") {
     auto [one, other] = socket_pair();
     ev::Loop loop;
     Taker far;
@@ -444,29 +445,29 @@ TEST_CASE("TLS: a client's wish for another handshake is refused") {
     REQUIRE(run_until(loop, [&] { return peer.handshake() && far.stream->open(); }));
     SSL_renegotiate(peer.ssl);
     CHECK_FALSE(peer.handshake());
-    settle(loop);
+    run_pending(loop);
     CHECK_FALSE(peer.handshake());
     CHECK(ERR_GET_REASON(ERR_peek_error()) == SSL_R_NO_RENEGOTIATION);
     ERR_clear_error();
 }
 
-TEST_CASE("TLS: renegotiation is refused, and harms nothing") {
+TEST_CASE("TLS renegotiation is refused, and the connection goes on", "[tls]") {
     HalfRaw half(tls12);
     half.open();
     SSL_renegotiate(half.peer->ssl);
     half.peer->handshake();
-    settle(half.loop);
+    run_pending(half.loop);
     ERR_clear_error();
     half.near.stream->write("hello");
-    settle(half.loop);
+    run_pending(half.loop);
     half.peer->read();
-    // The peer may go on or give up; no second handshake has been.
+    // The peer may go on or give up, but there was no second handshake.
     CHECK(SSL_num_renegotiations(half.peer->ssl) <= 1);
     CHECK(half.near.stream->open());
     ERR_clear_error();
 }
 
-TEST_CASE("TLS: a session is resumed by the next connection to the same host") {
+TEST_CASE("a TLS session is resumed by the next connection to the same host", "[tls]") {
     const TlsVersion version = GENERATE(tls12, tls13);
     const TlsContext client = TlsContext::client(trusting(version));
     const TlsContext server = usual_server();
@@ -478,7 +479,7 @@ TEST_CASE("TLS: a session is resumed by the next connection to the same host") {
         CHECK(secure.near.stream->tls()->resumed == resumed);
         CHECK(secure.near.stream->tls()->subject == "CN=localhost");
         CHECK(secure.near.stream->tls()->unverified.empty());
-        secure.near.stream->write("x");  // its echo comes behind the tickets
+        secure.near.stream->write("x");  // its echo follows the tickets
         REQUIRE(secure.run_until([&] { return secure.near.got == "x"; }));
     }
     Secure elsewhere;
@@ -487,13 +488,13 @@ TEST_CASE("TLS: a session is resumed by the next connection to the same host") {
     CHECK_FALSE(elsewhere.near.stream->tls()->resumed);
 }
 
-TEST_CASE("TLS: a ticket of TLS 1.3 is shown once") {
+TEST_CASE("a ticket of TLS 1.3 is used only once", "[tls]") {
     const TlsContext client = TlsContext::client(trusting(tls13));
     const TlsContext server = usual_server();
     Secure first;
     first.connect(client, server);
     first.echo();
-    first.near.stream->write("x");  // its echo comes behind the tickets
+    first.near.stream->write("x");  // its echo follows the tickets
     REQUIRE(first.run_until([&] { return first.near.got == "x"; }));
     Secure second, third;
     second.connect(client, server);
@@ -504,7 +505,7 @@ TEST_CASE("TLS: a ticket of TLS 1.3 is shown once") {
     CHECK_FALSE(third.near.stream->tls()->resumed);
 }
 
-TEST_CASE("TLS: a session is resumed with a client certificate too") {
+TEST_CASE("a TLS session with a client certificate is resumed too", "[tls]") {
     TlsClientOptions options = trusting(GENERATE(tls12, tls13));
     options.certificate = world().client.certificate;
     options.key = world().client.key;
@@ -523,7 +524,8 @@ TEST_CASE("TLS: a session is resumed with a client certificate too") {
     }
 }
 
-TEST_CASE("TLS: a server's new context takes over, its old connections go on") {
+TEST_CASE("connections of a server's old TLS context go on beside those of a new one",
+          "[tls]") {
     const TlsContext client = TlsContext::client(trusting());
     Secure old;
     old.connect(client, usual_server());
@@ -538,7 +540,7 @@ TEST_CASE("TLS: a server's new context takes over, its old connections go on") {
     REQUIRE(old.run_until([&] { return old.near.got == "still here"; }));
 }
 
-TEST_CASE("TLS: the secrets are appended to the key log, which nobody else may read") {
+TEST_CASE("secrets are appended to the key log, which only its owner may read", "[tls]") {
     TlsClientOptions options = trusting();
     options.key_log_file = world().files.path("keys.log");
     for (int i = 0; i < 2; ++i) {
@@ -556,17 +558,17 @@ TEST_CASE("TLS: the secrets are appended to the key log, which nobody else may r
     CHECK((status.st_mode & 0777) == 0600);
 }
 
-TEST_CASE("TLS: a peer that goes is told in every state") {
+TEST_CASE("a lost TLS connection is reported in every state", "[tls]") {
     const DeadlySigpipe deadly;
     HalfRaw half(GENERATE(tls12, tls13));
     half.open();
     SECTION("with more to send than the system takes") {
         half.near.stream->write(pattern(8 * 1024 * 1024));
-        settle(half.loop, 2);
+        run_pending(half.loop, 2);
     }
     SECTION("half-closed by us") {
         half.near.stream->finish();
-        settle(half.loop, 2);
+        run_pending(half.loop, 2);
     }
     SECTION("half-closed by the peer") {
         SSL_shutdown(half.peer->ssl);
@@ -583,7 +585,7 @@ TEST_CASE("TLS: a peer that goes is told in every state") {
     CHECK(half.near.text().find("Success") == std::string::npos);
 }
 
-TEST_CASE("TLS: all that was written before the end is delivered") {
+TEST_CASE("all bytes written before finish() are delivered over TLS", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting()), usual_server());
     REQUIRE(secure.opened());
@@ -597,7 +599,7 @@ TEST_CASE("TLS: all that was written before the end is delivered") {
     CHECK(secure.near.reason() == Reason::clean);
 }
 
-TEST_CASE("TLS: reading stops above the high-water mark and goes on") {
+TEST_CASE("reading from TLS stops above the high-water mark and resumes", "[tls]") {
     Secure secure;
     const Stream::Limits limits{32 * 1024, 8 * 1024, 64 * 1024 * 1024};
     secure.connect(TlsContext::client(trusting()), usual_server(), "localhost", limits);
@@ -605,7 +607,7 @@ TEST_CASE("TLS: reading stops above the high-water mark and goes on") {
     secure.near.on_change = [](Stream&) {};
     const std::string bytes = pattern(4 * 1024 * 1024);
     secure.far.stream->write(bytes);
-    settle(secure.loop, 100);
+    run_pending(secure.loop, 100);
     CHECK(secure.near.stream->received().size() > 32 * 1024);
     CHECK(secure.near.stream->received().size() <= (32 + 64) * 1024);
     secure.near.on_change = {};
@@ -614,7 +616,7 @@ TEST_CASE("TLS: reading stops above the high-water mark and goes on") {
     CHECK((secure.near.got == bytes));
 }
 
-TEST_CASE("TLS: two streams with both directions full go on when one reads") {
+TEST_CASE("two TLS streams with both directions full resume when one side reads", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting()), usual_server());
     REQUIRE(secure.opened());
@@ -622,7 +624,7 @@ TEST_CASE("TLS: two streams with both directions full go on when one reads") {
     secure.near.on_change = secure.far.on_change = [](Stream&) {};
     CHECK(secure.near.stream->write(bytes));
     CHECK(secure.far.stream->write(bytes));
-    settle(secure.loop, 200);
+    run_pending(secure.loop, 200);
     CHECK(secure.near.stream->pending() > 0);
     CHECK(secure.far.stream->pending() > 0);
     for (Taker* const side : {&secure.near, &secure.far}) {
@@ -633,7 +635,7 @@ TEST_CASE("TLS: two streams with both directions full go on when one reads") {
     }
 }
 
-TEST_CASE("TLS: an echo in the steady state allocates nothing") {
+TEST_CASE("a TLS echo in the steady state allocates nothing", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting()), usual_server());
     secure.echo();
@@ -649,27 +651,28 @@ TEST_CASE("TLS: an echo in the steady state allocates nothing") {
     CHECK(test::allocations.count == before);
 }
 
-TEST_CASE("TLS: records without data are no news to the user") {
+TEST_CASE("the user is not notified of TLS records without data", "[tls]") {
     HalfRaw half(tls13);
     half.open();
-    settle(half.loop);
+    run_pending(half.loop);
     half.near.calls = 0;
     for (int i = 0; i < 10; ++i) {
         CHECK(SSL_new_session_ticket(half.peer->ssl) == 1);
         CHECK(half.peer->handshake());
         CHECK(SSL_key_update(half.peer->ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1);
         CHECK(half.peer->handshake());
-        settle(half.loop);
+        run_pending(half.loop);
     }
     CHECK(half.near.calls == 0);
     half.peer->write("news");
     REQUIRE(half.run_until([&] { return half.near.got == "news"; }));
 }
 
-TEST_CASE("TLS: a flood of records without data is read in turns, and then ends the stream") {
+TEST_CASE("a flood of TLS records without data is read in turns, and then ends the stream",
+          "[tls]") {
     HalfRaw half(tls13);
     half.open();
-    settle(half.loop);
+    run_pending(half.loop);
     half.peer->keep_written();
     const int request = GENERATE(SSL_KEY_UPDATE_NOT_REQUESTED, SSL_KEY_UPDATE_REQUESTED);
     CAPTURE(request);
@@ -693,10 +696,10 @@ TEST_CASE("TLS: a flood of records without data is read in turns, and then ends 
     mentions(half.near.text(), "records without data");
 }
 
-TEST_CASE("TLS: tiny records are read in turns") {
+TEST_CASE("tiny TLS records are read in turns", "[tls]") {
     HalfRaw half(tls13);
     half.open();
-    settle(half.loop);
+    run_pending(half.loop);
     half.peer->keep_written();
     constexpr std::size_t count = 4000;
     for (std::size_t i = 0; i < count; ++i) half.peer->write("x");
@@ -713,7 +716,7 @@ TEST_CASE("TLS: tiny records are read in turns") {
     CHECK_FALSE(half.near.stream->end());
 }
 
-TEST_CASE("TLS: a key log that is full ends the handshake") {
+TEST_CASE("a key log on a full disk ends the handshake", "[tls]") {
     Secure secure;
     TlsClientOptions options = trusting();
     options.key_log_file = "/dev/full";
@@ -723,7 +726,7 @@ TEST_CASE("TLS: a key log that is full ends the handshake") {
     mentions(secure.near.text(), "key log /dev/full: ");
 }
 
-TEST_CASE("TLS: an echo takes one call to read and one to write") {
+TEST_CASE("a TLS echo takes one call to read and one to write", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting()), usual_server());
     secure.echo();

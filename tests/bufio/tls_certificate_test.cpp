@@ -1,4 +1,4 @@
-// Which certificates are accepted, and what is said of those that are not.
+// The verification of certificates, and the messages about those that are refused.
 #include "bufio/tls.hpp"
 
 #include "tests/bufio/certificates.hpp"
@@ -21,7 +21,7 @@ namespace {
 constexpr long day = 86400;  // seconds
 
 struct Outcome {
-    bufio::End end;  // none: the handshake succeeded, and a message went both ways
+    bufio::End end;  // empty if the handshake succeeded and a message went both ways
     bufio::TlsFacts facts;
     bufio::End server_end;
 };
@@ -33,7 +33,7 @@ bool mentions(const std::string& text, const std::string& part) {
     return found;
 }
 
-// A handshake, then a message and its echo, until that or an end.
+// Makes a handshake, sends a message and waits for its echo, or for an end.
 Outcome talk(const TlsContext& client, const TlsContext& server,
              const std::string& host = "localhost") {
     ev::Loop loop;
@@ -79,7 +79,7 @@ World& world() {
     return made;
 }
 
-// That this process has asked of files so far; 0 where the system does not count.
+// Returns the bytes that this process has read so far; 0 if the system does not count them.
 long bytes_read() {
     std::ifstream counts("/proc/self/io");
     std::string name;
@@ -88,7 +88,8 @@ long bytes_read() {
     return count;
 }
 
-// Sets a variable of the environment for a while; to nothing: unsets it.
+// Sets a variable of the environment, or removes it if the value is empty, until it is
+// destroyed.
 class Variable {
 public:
     Variable(const char* name, const std::string& value) : name_(name) {
@@ -101,7 +102,11 @@ public:
 
 private:
     void set(const std::string& value) {
-        value.empty() ? ::unsetenv(name_) : ::setenv(name_, value.c_str(), 1);
+        if (value.empty()) {
+            ::unsetenv(name_);
+        } else {
+            ::setenv(name_, value.c_str(), 1);
+        }
     }
 
     const char* name_;
@@ -110,7 +115,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("verify: a certificate for the host by a trusted authority is accepted") {
+TEST_CASE("a certificate for the host by a trusted authority is accepted", "[certificate]") {
     for (const char* const host : {"localhost", "localhost.", "LOCALHOST", "127.0.0.1", ""}) {
         const Outcome outcome = world().talk_to(world().good, host);
         INFO(host << ": " << outcome.end.text);
@@ -119,7 +124,8 @@ TEST_CASE("verify: a certificate for the host by a trusted authority is accepted
     }
 }
 
-TEST_CASE("verify: what is wrong with a certificate is told, and of which") {
+TEST_CASE("the faults of a certificate are reported, with the certificate concerned",
+          "[certificate]") {
     World& w = world();
     Certificates& files = w.files;
     Outcome outcome;
@@ -274,7 +280,7 @@ TEST_CASE("verify: what is wrong with a certificate is told, and of which") {
     mentions(outcome.server_end.text, "TLS alert: ");
 }
 
-TEST_CASE("verify: a chain over an authority in between is accepted") {
+TEST_CASE("a chain with an intermediate authority is accepted", "[certificate]") {
     Certificates& files = world().files;
     const Identity middle = files.make("Middle", {.names = "", .issuer = &world().ca});
     Identity shown = files.make("localhost", {.issuer = &middle});
@@ -285,7 +291,8 @@ TEST_CASE("verify: a chain over an authority in between is accepted") {
     mentions(outcome.facts.chain[1], "CN=Middle, until 20");
 }
 
-TEST_CASE("verify: what is accepted unverified is said to be that") {
+TEST_CASE("a certificate that is accepted without verification is reported as unverified",
+          "[certificate]") {
     TlsClientOptions options = world().trusting();
     options.verify = false;
     const Outcome outcome =
@@ -295,7 +302,8 @@ TEST_CASE("verify: what is accepted unverified is said to be that") {
     CHECK(outcome.facts.chain.size() == 1);
 }
 
-TEST_CASE("verify: another name than the host's can be demanded") {
+TEST_CASE("the certificate can be required to name something other than the host",
+          "[certificate]") {
     TlsClientOptions options = world().trusting();
     options.verify_name = "other.example";
     const Identity other =
@@ -304,7 +312,7 @@ TEST_CASE("verify: another name than the host's can be demanded") {
     CHECK(talk(TlsContext::client(options), world().server(world().good)).end);
 }
 
-TEST_CASE("verify: a pinned key stands in for the chain") {
+TEST_CASE("a pinned key replaces the chain", "[certificate]") {
     const Identity own = world().files.make("anything", {.names = "DNS:anything"});
     TlsClientOptions options;
     options.pins = {world().server(world().good).pin(), world().server(own).pin()};
@@ -313,7 +321,7 @@ TEST_CASE("verify: a pinned key stands in for the chain") {
     CHECK(outcome.facts.unverified.empty());
 }
 
-TEST_CASE("verify: another key than the pinned one is refused, whatever else is accepted") {
+TEST_CASE("any key but the pinned one is refused, whatever else is accepted", "[certificate]") {
     const Identity own = world().files.make("localhost", {});
     TlsClientOptions options = world().trusting();
     options.pins = {world().server(own).pin()};
@@ -328,7 +336,7 @@ TEST_CASE("verify: another key than the pinned one is refused, whatever else is 
     }
 }
 
-TEST_CASE("verify: a server with a certificate made on the spot is trusted by its pin") {
+TEST_CASE("a self-signed server is trusted by its pin", "[certificate]") {
     const TlsContext server = TlsContext::self_signed_server();
     TlsClientOptions options;
     options.pins = {server.pin()};
@@ -337,7 +345,8 @@ TEST_CASE("verify: a server with a certificate made on the spot is trusted by it
     CHECK(talk(TlsContext::client(options), server).end.reason == Reason::certificate);
 }
 
-TEST_CASE("verify: a client certificate that is demanded and missing or refused is told") {
+TEST_CASE("a requested client certificate that is missing or refused is reported",
+          "[certificate]") {
     World& w = world();
     TlsClientOptions options = w.trusting();
     options.max_version = GENERATE(TlsVersion::v1_2, TlsVersion::v1_3);
@@ -368,7 +377,7 @@ TEST_CASE("verify: a client certificate that is demanded and missing or refused 
     CHECK(outcome.server_end);
 }
 
-TEST_CASE("verify: a client certificate that is demanded is shown") {
+TEST_CASE("a requested client certificate is sent", "[certificate]") {
     World& w = world();
     TlsClientOptions options = w.trusting();
     const Identity own = w.files.make("client", {.issuer = &w.ca});
@@ -382,7 +391,7 @@ TEST_CASE("verify: a client certificate that is demanded is shown") {
     CHECK_FALSE(talk(TlsContext::client(options), server).end);
 }
 
-TEST_CASE("verify: a revoked certificate is refused") {
+TEST_CASE("a revoked certificate is refused", "[certificate]") {
     World& w = world();
     const Identity bad = w.files.make("localhost", {.issuer = &w.ca});
     TlsClientOptions options = w.trusting();
@@ -393,7 +402,7 @@ TEST_CASE("verify: a revoked certificate is refused") {
     CHECK_FALSE(talk(TlsContext::client(options), w.server(w.good)).end);
 }
 
-TEST_CASE("verify: the whole chain is checked against the revocation lists") {
+TEST_CASE("the whole chain is checked against the revocation lists", "[certificate]") {
     World& w = world();
     const Identity middle = w.files.make("Middle", {.names = "", .issuer = &w.ca});
     Identity shown = w.files.make("localhost", {.issuer = &middle});
@@ -439,7 +448,7 @@ TEST_CASE("verify: the whole chain is checked against the revocation lists") {
     CHECK(outcome.facts.faults == (said.empty() ? 0 : 1));
 }
 
-TEST_CASE("verify: a hashed directory is trusted") {
+TEST_CASE("the certificates of a hashed directory are trusted", "[certificate]") {
     World& w = world();
     TlsClientOptions options;
     options.ca_directory = w.files.hashed({w.ca});
@@ -448,7 +457,7 @@ TEST_CASE("verify: a hashed directory is trusted") {
     CHECK(talk(TlsContext::client(options), w.server(w.good)).end);
 }
 
-TEST_CASE("verify: the environment names what is trusted") {
+TEST_CASE("the environment names the trusted file and directory", "[certificate]") {
     struct Case {
         std::string file, directory;
         bool accepted;
@@ -472,12 +481,12 @@ TEST_CASE("verify: the environment names what is trusted") {
     }
 }
 
-TEST_CASE("verify: a file named by the environment that is not there is told") {
+TEST_CASE("a missing file that the environment names is reported", "[certificate]") {
     const Variable file("SSL_CERT_FILE", "/nowhere.pem");
     CHECK_THROWS_AS(TlsContext::client({}), bufio::TlsError);
 }
 
-TEST_CASE("verify: a hashed directory saves the reading of a bundle") {
+TEST_CASE("the system's bundle is not read if the hashed directory suffices", "[certificate]") {
     World& w = world();
     const std::string bundle = w.files.path("bundle.pem");
     std::ofstream(bundle) << std::string(1000000, '\n') << contents(w.stranger.certificate);
@@ -489,7 +498,8 @@ TEST_CASE("verify: a hashed directory saves the reading of a bundle") {
     CHECK(bytes_read() - before < 100000);
 }
 
-TEST_CASE("verify: settings that can't be used are refused with the file's name") {
+TEST_CASE("settings that can't be used are refused with the name of the file",
+          "[certificate]") {
     World& w = world();
     const std::string text = w.files.path("text.pem");
     std::fclose(std::fopen(text.c_str(), "w"));
@@ -551,6 +561,6 @@ TEST_CASE("verify: settings that can't be used are refused with the file's name"
         CHECK(error.end().reason == reason);
         mentions(error.what(), named);
     }
-    // A failure before leaves nothing behind.
+    // An earlier failure has no effect on this.
     CHECK_FALSE(world().talk_to(world().good).end);
 }

@@ -1,4 +1,4 @@
-// Streams on sockets of the system.
+// Streams on plain sockets.
 #include "bufio/stream.hpp"
 
 #include "tests/bufio/fixture.hpp"
@@ -37,7 +37,7 @@ void reset(Fd& socket) {
     socket.reset();
 }
 
-// Bytes that a socket of the peer's takes before it would block.
+// Reads everything that has arrived at the socket.
 void read_all(Fd& socket, std::string& to) {
     char bytes[65536];
     ssize_t count = 0;
@@ -47,13 +47,7 @@ void read_all(Fd& socket, std::string& to) {
 
 }  // namespace
 
-TEST_CASE("an empty owner of a descriptor closes none") {
-    const int before = open_descriptors();
-    { const Fd none; }
-    CHECK(open_descriptors() == before);
-}
-
-TEST_CASE("a descriptor is closed once, by the stream that owns it") {
+TEST_CASE("a descriptor is closed once, by the stream that owns it", "[plain]") {
     const int before = open_descriptors();
     {
         Plain plain;
@@ -64,7 +58,7 @@ TEST_CASE("a descriptor is closed once, by the stream that owns it") {
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("a MiB is read in few calls") {
+TEST_CASE("a MiB is read in few calls", "[plain]") {
     Plain plain({}, false);
     Faults faults;
     plain.open_far();
@@ -75,7 +69,7 @@ TEST_CASE("a MiB is read in few calls") {
     CHECK(faults.recv_calls <= 100);
 }
 
-TEST_CASE("an echo takes one call to read and one to write") {
+TEST_CASE("an echo takes one call to read and one to write", "[plain]") {
     Plain plain;
     plain.open_far();
     plain.far_user.on_change = [](Stream& stream) {
@@ -91,7 +85,7 @@ TEST_CASE("an echo takes one call to read and one to write") {
     CHECK(faults.send_calls == 200);
 }
 
-TEST_CASE("an echo in the steady state allocates nothing") {
+TEST_CASE("an echo in the steady state allocates nothing", "[plain]") {
     Plain plain;
     plain.open_far();
     plain.far_user.on_change = [](Stream& stream) {
@@ -109,7 +103,7 @@ TEST_CASE("an echo in the steady state allocates nothing") {
     CHECK(test::allocations.count == before);
 }
 
-TEST_CASE("calls that were interrupted are made again") {
+TEST_CASE("calls that were interrupted are made again", "[plain]") {
     Plain plain;
     plain.open_far();
     Faults faults;
@@ -124,7 +118,7 @@ TEST_CASE("calls that were interrupted are made again") {
     CHECK(plain.far_user.got == bytes);
 }
 
-TEST_CASE("a peer that closes ends the input, and not the output") {
+TEST_CASE("a peer that closes ends the input, and not the output", "[plain]") {
     Plain plain;
     REQUIRE(::write(plain.far.get(), "bye", 3) == 3);
     ::shutdown(plain.far.get(), SHUT_WR);
@@ -139,7 +133,7 @@ TEST_CASE("a peer that closes ends the input, and not the output") {
     CHECK(plain.near.reason() == Reason::clean);
 }
 
-TEST_CASE("a peer that is gone altogether ends the stream, in order") {
+TEST_CASE("a peer that has closed both sides ends the stream cleanly", "[plain]") {
     ev::Loop loop;
     auto [near, far] = socket_pair();
     Taker user;
@@ -149,7 +143,7 @@ TEST_CASE("a peer that is gone altogether ends the stream, in order") {
     CHECK(user.reason() == Reason::clean);
 }
 
-TEST_CASE("finishing is half a close: input goes on") {
+TEST_CASE("finish() half-closes the connection, and input goes on", "[plain]") {
     Plain plain;
     plain.near.stream->write("question");
     plain.near.stream->finish();
@@ -157,7 +151,7 @@ TEST_CASE("finishing is half a close: input goes on") {
     REQUIRE(plain.run_until([&] { return plain.near.stream->output_closed(); }));
     read_all(plain.far, got);
     CHECK(got == "question");
-    settle(plain.loop);
+    run_pending(plain.loop);
     CHECK_FALSE(plain.near.stream->end());
     REQUIRE(::write(plain.far.get(), "answer", 6) == 6);
     plain.far.reset();
@@ -166,18 +160,18 @@ TEST_CASE("finishing is half a close: input goes on") {
     CHECK(plain.near.reason() == Reason::clean);
 }
 
-TEST_CASE("a reset is told in every state") {
+TEST_CASE("a reset is reported in every state", "[plain]") {
     Plain plain;
     Reason expected = Reason::receive;
     SECTION("idle") { reset(plain.far); }
     SECTION("with more to send than the system takes") {
         plain.near.stream->write(pattern(16 * 1024 * 1024));
-        settle(plain.loop, 1);
+        run_pending(plain.loop, 1);
         reset(plain.far);
     }
     SECTION("half-closed by us") {
         plain.near.stream->finish();
-        settle(plain.loop, 1);
+        run_pending(plain.loop, 1);
         reset(plain.far);
     }
     SECTION("half-closed by the peer, who is written to") {
@@ -190,7 +184,7 @@ TEST_CASE("a reset is told in every state") {
     SECTION("half-closed by the peer, and nothing to write") {
         ::shutdown(plain.far.get(), SHUT_WR);
         REQUIRE(plain.run_until([&] { return plain.near.stream->input_ended(); }));
-        settle(plain.loop, 1);
+        run_pending(plain.loop, 1);
         reset(plain.far);
         expected = Reason::send;
     }
@@ -203,7 +197,7 @@ TEST_CASE("a reset is told in every state") {
     CHECK(named);
 }
 
-TEST_CASE("writing to a peer that is gone kills nobody") {
+TEST_CASE("writing to a peer that is gone does not kill the program by SIGPIPE", "[plain]") {
     const DeadlySigpipe deadly;
     Plain plain({}, false);
     plain.far.reset();
@@ -212,7 +206,7 @@ TEST_CASE("writing to a peer that is gone kills nobody") {
     CHECK(plain.near.reason() == Reason::send);
 }
 
-TEST_CASE("aborting resets the connection") {
+TEST_CASE("abort() resets the connection", "[plain]") {
     Plain plain;
     plain.near.stream->write(pattern(16 * 1024 * 1024));
     plain.near.stream->abort();
@@ -224,7 +218,7 @@ TEST_CASE("aborting resets the connection") {
     CHECK(errno == ECONNRESET);
 }
 
-TEST_CASE("all that was written before the end is delivered to a slow reader") {
+TEST_CASE("all bytes written before finish() are delivered to a slow reader", "[plain]") {
     Plain plain;
     const std::string bytes = pattern(32 * 1024 * 1024);
     CHECK(plain.near.stream->write(bytes));
@@ -248,7 +242,7 @@ TEST_CASE("all that was written before the end is delivered to a slow reader") {
     CHECK(plain.near.reason() == Reason::clean);
 }
 
-TEST_CASE("a peer that does not close in time is given up") {
+TEST_CASE("a peer that does not close in time ends the stream by a timeout", "[plain]") {
     Plain plain;
     plain.near.stream->write(pattern(32 * 1024 * 1024));
     plain.near.stream->finish(1ms);
@@ -256,34 +250,34 @@ TEST_CASE("a peer that does not close in time is given up") {
     CHECK(plain.near.reason() == Reason::timeout);
 }
 
-TEST_CASE("a peer that never reads costs no more than the limit") {
+TEST_CASE("a peer that never reads costs no more than the limit", "[plain]") {
     Plain plain({1000, 100, 1024 * 1024});
     std::size_t taken = 0;
     const std::string piece(64 * 1024, 'x');
     while (plain.near.stream->write(piece)) {
         taken += piece.size();
-        settle(plain.loop, 1);
+        run_pending(plain.loop, 1);
     }
     CHECK(plain.near.stream->pending() <= 1024 * 1024);
     CHECK(taken >= 1024 * 1024 - piece.size());
 }
 
-TEST_CASE("a peer that floods costs no more than the high-water mark and one read") {
+TEST_CASE("a peer that floods costs no more than the high-water mark and one read", "[plain]") {
     Plain plain({256 * 1024, 64 * 1024, 1000});
     plain.near.on_change = [](Stream&) {};
     const std::string flood(64 * 1024, 'x');
-    // Until the stream no longer makes room in a few turns.
-    for (bool taken = true; taken; settle(plain.loop))
+    // Writes until the stream takes nothing more within a few turns.
+    for (bool taken = true; taken; run_pending(plain.loop))
         for (taken = false; ::write(plain.far.get(), flood.data(), flood.size()) > 0;)
             taken = true;
     CHECK(plain.near.stream->received().size() > 256 * 1024);
     CHECK(plain.near.stream->received().size() <= (256 + 64) * 1024);
     plain.near.stream->consume(plain.near.stream->received().size());
-    settle(plain.loop);
+    run_pending(plain.loop);
     CHECK_FALSE(plain.near.stream->received().empty());
 }
 
-TEST_CASE("two streams with both directions full go on when one reads") {
+TEST_CASE("two streams with both directions full resume when one side reads", "[plain]") {
     Plain plain({64 * 1024, 16 * 1024, 64 * 1024 * 1024});
     plain.open_far({64 * 1024, 16 * 1024, 64 * 1024 * 1024});
     const std::string bytes = pattern(16 * 1024 * 1024);

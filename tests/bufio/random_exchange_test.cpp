@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t total = 512 * 1024;  // bytes, each way
 
-// Writes a known sequence in pieces of random size and checks the one that comes back; consumes
-// in pieces of random size too.
+// Writes a known sequence in pieces of random size, and checks the one that it receives, which
+// it also consumes in pieces of random size.
 class Talker final : public Stream::User {
 public:
     Talker(std::mt19937& random, const std::string& sent, const std::string& expected)
@@ -113,12 +113,12 @@ void exchange(unsigned seed, bool tls, std::size_t most) {
 
 }  // namespace
 
-TEST_CASE("random: plain, every byte arrives") {
+TEST_CASE("random exchanges over plain sockets deliver every byte", "[random]") {
     for (unsigned seed = 1; seed <= 6; ++seed) exchange(seed, false, 20000);
     exchange(7, false, 100);
 }
 
-TEST_CASE("random: TLS, every byte arrives") {
+TEST_CASE("random exchanges over TLS deliver every byte", "[random]") {
     for (unsigned seed = 1; seed <= 6; ++seed) exchange(seed, true, 20000);
     exchange(7, true, 100);
 }

@@ -1,5 +1,6 @@
-// Whole conversations, plain and TLS, whose system calls move a byte at a time, or fail from
-// one position after the other on; or that are refused memory, at one position after the other.
+// Whole conversations, plain and over TLS, whose system calls move one byte at a time, or fail
+// from a certain call on, or whose memory is refused at a certain allocation; for each position
+// in turn.
 #include "bufio/dial.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/tls.hpp"
@@ -19,7 +20,7 @@ namespace {
 const std::string question = pattern(1000);
 const std::string answer = pattern(40000);  // several records
 
-// Says its piece, then listens until the end, and is gone.
+// Sends its text, then receives until the end, and destroys its stream.
 struct Side final : Stream::User {
     void open(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport,
               const std::string& sent) {
@@ -65,7 +66,7 @@ struct Conversation {
     bool ended = false;
 };
 
-// Fails from the call of this number on.
+// Fails from the call with the number `position` on.
 auto failing(int position, int code, bool& failed) {
     return [position, code, &failed, call = 0](std::size_t size) mutable {
         if (++call < position) return static_cast<long>(size);
@@ -74,28 +75,29 @@ auto failing(int position, int code, bool& failed) {
     };
 }
 
-// Runs it with each allocation refused in turn, until it needs no more. Nothing is left open.
+// Calls `run` with each allocation refused in turn, until it makes fewer. It must leave no
+// descriptor open.
 template <class Run>
 void refuse_memory(Run run) {
     auto& [count, largest, refused] = allocations;
-    run();  // makes what is made once
+    run();  // makes the allocations that are made only once
     const int before = open_descriptors();
-    bool met = true;
-    for (std::size_t nth = 1; met; ++nth) {
+    bool refused_one = true;
+    for (std::size_t nth = 1; refused_one; ++nth) {
         refused = count + nth;
         try {
             run();
         } catch (const std::bad_alloc&) {
         }
-        met = count >= refused;
+        refused_one = count >= refused;
         refused = 0;
-        while (open_descriptors() > before) std::this_thread::yield();  // a look-up's thread
+        while (open_descriptors() > before) std::this_thread::yield();  // of a look-up's thread
     }
 }
 
 }  // namespace
 
-TEST_CASE("bytes that move one by one, with interruptions, are all delivered") {
+TEST_CASE("bytes that move one by one, with interruptions, are all delivered", "[failure]") {
     Faults faults;
     const auto stingy = [call = 0](std::size_t) mutable {
         constexpr long outcomes[] = {-EINTR, -EAGAIN, 1, 1};
@@ -109,7 +111,8 @@ TEST_CASE("bytes that move one by one, with interruptions, are all delivered") {
     CHECK((talk.near.got == answer));
 }
 
-TEST_CASE("a socket that fails, at whichever call, is told, and nothing false is received") {
+TEST_CASE("a socket call that fails at any position is reported, and no false byte is received",
+          "[failure]") {
     const bool tls = GENERATE(false, true);
     const bool sending = GENERATE(false, true);
     bool failed = true;
@@ -130,7 +133,7 @@ TEST_CASE("a socket that fails, at whichever call, is told, and nothing false is
     }
 }
 
-TEST_CASE("a conversation that runs out of memory leaves nothing behind") {
+TEST_CASE("a conversation that runs out of memory leaves no descriptor open", "[failure]") {
     const bool tls = GENERATE(false, true);
     refuse_memory([&] {
         const Conversation talk(tls);
@@ -138,7 +141,8 @@ TEST_CASE("a conversation that runs out of memory leaves nothing behind") {
     });
 }
 
-TEST_CASE("dialing and listening that run out of memory leave nothing behind") {
+TEST_CASE("dialing and listening that run out of memory leave no descriptor open",
+          "[failure]") {
     bufio::Address where;
     const Fd listening = listen_somewhere(where, 1000);
     Faults faults;

@@ -1,5 +1,5 @@
-// A transport that does what a test has written down, so that a stream meets what no socket can
-// be made to do on demand.
+// A transport that follows a script, so that a stream meets outcomes that no socket has on
+// demand.
 #pragma once
 
 #include "tests/bufio/fixture.hpp"
@@ -9,15 +9,15 @@
 
 namespace test {
 
-// One outcome of a call. A read that is `done` brings the bytes, a write takes so many of them.
+// One outcome of a call. A read that is `done` returns the bytes, and a write takes as many.
 struct Step {
     bufio::IoStatus status;
     std::string bytes = {};
     bufio::End end = {};  // with IoStatus::failed
 };
 
-// What a transport is to do, in the hands of the test, and what was done. Where nothing more is
-// written down, a handshake is done, a read finds nothing, and a write takes all.
+// The coming outcomes of a transport's calls, and a log of the calls made. When the script has
+// run out, a handshake is done, a read finds nothing, and a write takes all.
 struct Script {
     std::deque<Step> handshakes, reads, writes, closes;
     bool buffers_input = false;

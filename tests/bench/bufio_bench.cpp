@@ -1,5 +1,5 @@
-// Echo servers on streams against others: round trips, processor time and system calls, with
-// and without TLS.
+// Echo servers on our streams compared with others: round trips, processor time and system
+// calls, with and without TLS.
 
 #include "tests/bench/bufio_server.hpp"
 #include "tests/bench/echo_load.hpp"

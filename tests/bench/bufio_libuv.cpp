@@ -7,7 +7,8 @@
 
 namespace {
 
-// One read buffer at a time is in use: what is not written at once is copied.
+// Only one read buffer is in use at a time, because bytes that are not written at once are
+// copied.
 char room[64 * 1024];
 
 void give_room(uv_handle_t*, std::size_t, uv_buf_t* to) {

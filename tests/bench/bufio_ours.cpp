@@ -10,7 +10,7 @@
 
 namespace {
 
-// Destroys itself at its end.
+// A connection, which destroys itself when it has ended.
 class Echo final : public bufio::Stream::User {
 public:
     Echo(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport)

@@ -18,10 +18,10 @@ constexpr int chunk = 64 * 1024;
 
 struct Client {
     SSL* ssl = nullptr;
-    std::string rest;  // not taken by the system; nothing is read while there is any
+    std::string rest;  // bytes that the system has not taken; nothing is read before it has
 };
 
-// Bytes moved, 0 at the end, -1 where it would block.
+// These return the number of bytes moved, 0 at the end, and -1 if the call would block.
 ssize_t move(ssize_t count, bool ended) {
     if (count > 0) return count;
     return ended ? 0 : -1;
@@ -45,7 +45,7 @@ ssize_t give(int fd, Client& client, const char* from, std::size_t size) {
     return move(count, SSL_get_error(client.ssl, count) != SSL_ERROR_WANT_WRITE);
 }
 
-// False once the connection is over.
+// Returns false once the connection has ended.
 bool put(int fd, Client& client, const char* bytes, std::size_t size) {
     while (size > 0) {
         const ssize_t count = give(fd, client, bytes, size);

@@ -1,5 +1,5 @@
-// One face for every echo server that is compared. Each serves what comes to a listening
-// socket, for ever, in a process of its own.
+// One interface for all echo servers that are compared. Each serves the connections of a
+// listening socket for ever, in a process of its own.
 #pragma once
 
 #include <string>
@@ -13,12 +13,13 @@ struct Certificate {
 struct EchoEntrant {
     std::string name;
     void (*serve)(int listening, const Certificate& certificate);
-    bool tls;  // whether it can
+    bool tls;  // true if it can serve TLS
 };
 
-// The raw one is the measure: a hand-written loop in poll, without TLS or with OpenSSL's calls.
+// The raw server is the standard of comparison: a hand-written loop around poll, without TLS or
+// with direct calls of OpenSSL.
 void add_raw_server(std::vector<EchoEntrant>& entrants);
 void add_our_server(std::vector<EchoEntrant>& entrants);
-// Each adds nothing where it was not there to be built.
+// Each of these adds nothing if its library was not found by the build.
 void add_libevent_server(std::vector<EchoEntrant>& entrants);
 void add_libuv_server(std::vector<EchoEntrant>& entrants);

@@ -1,5 +1,4 @@
-// Any certificate that OpenSSL can read at all: it is shown and judged, whatever it says of
-// itself.
+// Every certificate that OpenSSL can read can be described, whatever it holds.
 #include "bufio/tls_internal.hpp"
 
 #include <cassert>
@@ -14,14 +13,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Certificate certificate(d2i_X509(nullptr, &der, static_cast<long>(size - 1)));
     ::ERR_clear_error();
     if (!certificate) return 0;
-    const X509* const it = certificate.get();
-    name_text(::X509_get_subject_name(it));
-    assert(date_text(::X509_get0_notAfter(it)).size() == 10);
-    if (EVP_PKEY* const key = ::X509_get0_pubkey(it)) assert(pin_of(key).size() == 8 + 44);
+    const X509* const x509 = certificate.get();
+    name_text(::X509_get_subject_name(x509));
+    assert(date_text(::X509_get0_notAfter(x509)).size() == 10);
+    if (EVP_PKEY* const key = ::X509_get0_pubkey(x509)) assert(pin_of(key).size() == 8 + 44);
     const int depth = data[0] / 128;
     for (const int error : {data[0] % 128, X509_V_ERR_HOSTNAME_MISMATCH,
                             X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID})
-        assert(verification_error({error, depth, it}, {}, "localhost").empty() == (error == X509_V_OK));
+        assert(verification_error({error, depth, x509}, {}, "localhost").empty() ==
+               (error == X509_V_OK));
     ::ERR_clear_error();
     return 0;
 }

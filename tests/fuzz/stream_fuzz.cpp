@@ -1,5 +1,5 @@
-// A stream on a transport that does as the input says, and a user who does too: no byte is lost
-// or made up, the bounds hold, the end is told once, and nothing spins.
+// The input decides what a stream's transport and its user do.  No byte is lost or made up, the
+// bounds hold, the end is reported once, and the loop does not spin.
 #include "bufio/fd.hpp"
 #include "bufio/stream.hpp"
 
@@ -16,11 +16,11 @@ using namespace bufio;
 
 namespace {
 
-// The input, byte by byte; zeros once it is used up.
+// Returns the bytes of the input, and zeros once they are used up.
 struct Source {
     const std::uint8_t* data;
     std::size_t left;
-    bool broken = false;  // a write failed: what the system holds is read, whatever the marks
+    bool broken = false;  // a write has failed, after which reading ignores the marks
     unsigned next() {
         if (left == 0) return 0;
         --left;
@@ -28,9 +28,9 @@ struct Source {
     }
 };
 
-class Whim final : public Transport {
+class FuzzedTransport final : public Transport {
 public:
-    Whim(Source& source, Fd fd) : source_(source), fd_(std::move(fd)) {}
+    FuzzedTransport(Source& source, Fd fd) : source_(source), fd_(std::move(fd)) {}
 
     int descriptor() const override { return fd_.get(); }
     bool buffers_input() const override { return buffers_; }
@@ -62,7 +62,7 @@ public:
         return result(status == IoStatus::end_of_input ? IoStatus::wants_write : status, 0);
     }
 
-    std::size_t given = 0;  // bytes read from it: a running count of one byte each
+    std::size_t given = 0;  // the bytes read so far; each is the count before it
     std::size_t taken = 0;
 
 private:
@@ -73,7 +73,7 @@ private:
                                       IoStatus::failed};
         return often[source_.next() % std::size(often)];
     }
-    static End failure_end() { return {Reason::receive, "whim"}; }
+    static End failure_end() { return {Reason::receive, "fuzzed"}; }
     IoResult result(IoStatus status, std::size_t count) {
         return status == IoStatus::failed ? fail(failure_end()) : IoResult{status, count};
     }
@@ -86,7 +86,7 @@ private:
 void poke(const Fd& fd) { [[maybe_unused]] const ssize_t count = ::write(fd.get(), "x", 1); }
 
 constexpr Stream::Limits limits{5000, 1000, 20000};
-constexpr std::size_t read_room = 64 * 1024;  // that one read may go over the mark
+constexpr std::size_t read_room = 64 * 1024;  // by which one read may exceed the mark
 
 class User final : public Stream::User {
 public:
@@ -135,7 +135,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Fd other(ends[1]);
     ev::Loop loop;
     User user(source);
-    Stream stream(loop, std::make_unique<Whim>(source, Fd(ends[0])), user, limits);
+    Stream stream(loop, std::make_unique<FuzzedTransport>(source, Fd(ends[0])), user, limits);
     while (source.left > 0 && !stream.end()) {
         const unsigned choice = source.next();
         if (choice % 4 == 0) poke(other);

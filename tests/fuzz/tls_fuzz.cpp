@@ -1,5 +1,5 @@
-// Any bytes where a client of TLS expects a server, and a server a client: a handshake that
-// fails does so with a reason.
+// Any bytes from a peer, to a TLS client and to a TLS server: a handshake that fails has a
+// reason.
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
 

@@ -18,6 +18,13 @@ bool is_connected_to_itself(int fd, const Address& peer) {
     return peer.family() != AF_UNIX && Address::of_socket(fd).text() == peer.text();
 }
 
+// Returns false, with errno set, if connecting failed at once. An interrupted call goes on in
+// the background like one that is in progress.
+bool start_connect(int fd, const Address& address) {
+    const int result = ::connect(fd, address.get(), address.size);
+    return result == 0 || errno == EINPROGRESS || errno == EINTR;
+}
+
 // Resolves the address to connect from. The result is empty if any will do.
 LookupResult look_up_source(const Endpoint& to) {
     if (to.source_host.empty() && to.source_port.empty()) return {};
@@ -119,8 +126,7 @@ void Dialer::try_next() {
 bool Dialer::start_attempt(const Address& address) {
     Fd socket = open_socket(address.family());
     if (!socket || !bind_source(socket.get(), address.family()) ||
-        (::connect(socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS &&
-         errno != EINTR)) {
+        !start_connect(socket.get(), address)) {
         note_failure(address, errno);
         return false;
     }
@@ -137,8 +143,10 @@ bool Dialer::bind_source(int fd, int family) const {
     const auto source =
         std::find_if(sources_.begin(), sources_.end(),
                      [&](const Address& address) { return address.family() == family; });
-    errno = EAFNOSUPPORT;
-    if (source == sources_.end()) return false;
+    if (source == sources_.end()) {
+        errno = EAFNOSUPPORT;
+        return false;
+    }
     const int on = 1;  // a closed connection may still hold the port
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     return ::bind(fd, source->get(), source->size) == 0;

@@ -97,7 +97,9 @@ Listener::Path::~Path() {
 void Listener::pause_accepting(int code) {
     resume_timer_.start(accept_pause);
     watch_.want(ev::none);
-    if (!std::exchange(exhausted_, true)) on_exhausted_(code);
+    if (exhausted_) return;
+    exhausted_ = true;
+    on_exhausted_(code);
 }
 
 void Listener::accept_some() {

@@ -291,10 +291,10 @@ TEST_CASE("a connection closed during the TLS handshake is reported as that", "[
     REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
     CHECK(half.near.reason() == Reason::handshake_interrupted);
     const std::string& text = half.near.text();
-    const bool told = text.find("during the TLS handshake") != std::string::npos ||
+    const bool reported = text.find("during the TLS handshake") != std::string::npos ||
                       text.find("TLS handshake: ") != std::string::npos;
     INFO(text);
-    CHECK(told);
+    CHECK(reported);
 }
 
 TEST_CASE("a peer that does not speak TLS is reported as that", "[tls]") {
@@ -579,9 +579,9 @@ TEST_CASE("a lost TLS connection is reported in every state", "[tls]") {
     REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
     const Reason reason = half.near.reason();
     INFO(half.near.text());
-    const bool told =
+    const bool reported =
         reason == Reason::send || reason == Reason::receive || reason == Reason::truncated;
-    CHECK(told);
+    CHECK(reported);
     CHECK(half.near.text().find("Success") == std::string::npos);
 }
 

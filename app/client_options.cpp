@@ -348,7 +348,7 @@ void check_pipe(const ClientOptions& options) {
         throw UsageError("-z sends nothing, but -c, -i or --size is given");
     if (options.unattended() && (options.escapes || options.hex))
         throw UsageError("--escapes and -x are for input, but -c, -i or --size is given");
-    if (options.escapes && options.session.framing->kind == Framing::Kind::raw)
+    if (options.escapes && !options.session.framing->has_frames())
         throw UsageError("--escapes reads lines, but -f raw has none");
     const Framing& framing = *options.session.framing;
     const std::size_t limit = options.session.max_frame;

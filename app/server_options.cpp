@@ -3,8 +3,8 @@
 #include "app/arguments.hpp"
 #include "app/command_line.hpp"
 #include "app/server/echo.hpp"
-#include "app/text/escapes.hpp"
 #include "app/target.hpp"
+#include "app/text/escapes.hpp"
 #include "app/text/units.hpp"
 
 #include <sys/socket.h>
@@ -192,12 +192,10 @@ std::vector<OptionGroup> table(ServerOptions& to) {
             {"Faults, on purpose", fault_options(to.server.faults)}};
 }
 
-// What has to wait at once, whoever the client is.
+// Returns the bytes that must fit into the output buffer at once with any client.
 std::size_t least_buffer(const EchoServer::Options& server) {
-    const bool caret = server.framing->kind == Framing::Kind::caret;
-    const std::size_t greeting = caret ? caret_greeting.size() : 0;
-    return std::max<std::size_t>(server.framing->prefix,
-                                 greeting + server.faults.banner.size());
+    const std::size_t first = server.framing->greeting.size() + server.faults.banner.size();
+    return std::max<std::size_t>(server.framing->prefix, first);
 }
 
 // These make sense together, or not at all.
@@ -211,7 +209,7 @@ void check(const ServerOptions& options, const std::string& for_tls) {
         throw UsageError("--self-signed makes a certificate, but one is given");
     if (options.use_tls && !options.self_signed && tls.certificate.empty())
         throw UsageError("--tls needs --cert, or --self-signed");
-    if (options.server.message_timeout && options.server.framing->kind == Framing::Kind::raw)
+    if (options.server.message_timeout && !options.server.framing->has_frames())
         throw UsageError(
             "--message-timeout needs a framing that has messages, such as -f line");
     if (faults.close_after && faults.reset_after)

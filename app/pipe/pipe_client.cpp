@@ -169,7 +169,8 @@ bool PipeClient::send_payload(std::string_view payload) {
 Decoder::Cut PipeClient::next_message() {
     const std::string_view bytes = input_.view();
     const auto whole = [](std::string_view payload) {
-        return Decoder::Cut{Decoder::Cut::Kind::message, payload, payload.size(), {}};
+        return Decoder::Cut{
+            .kind = Decoder::Cut::Kind::message, .payload = payload, .used = payload.size()};
     };
     if (raw() && !bytes.empty()) return whole(bytes.substr(0, chunk));
     Decoder::Cut cut = lines_.next(bytes);

@@ -29,7 +29,7 @@ private:
     void send() override;
     void connected() override;
 
-    bool raw() const { return session().options().framing->kind == Framing::Kind::raw; }
+    bool raw() const { return !session().options().framing->has_frames(); }
     bool bytes_pass() const { return raw() && !options_.escapes; }  // as they are read
     void read_input();
     void take_input(std::string_view bytes);

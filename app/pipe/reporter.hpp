@@ -73,7 +73,7 @@ public:
     const Tally& tally() const { return tally_; }
 
 private:
-    bool raw() const { return session_.options().framing->kind == Framing::Kind::raw; }
+    bool raw() const { return !session_.options().framing->has_frames(); }
     bool bytes_pass() const;
     void print(std::string_view payload, bool newline = true);
     void print_visible(std::string_view bytes);

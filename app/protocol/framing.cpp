@@ -8,24 +8,35 @@ namespace yodel {
 
 namespace {
 
-using Kind = Framing::Kind;
 using namespace std::string_view_literals;
 
+std::string increased(std::string_view payload) {
+    std::string reply(payload);
+    for (char& byte : reply) byte = static_cast<char>(byte + 1);
+    return reply;
+}
+
 constexpr Framing table[] = {
-    {"line", Kind::delimited, "\n", 0, false},
-    {"crlf", Kind::delimited, "\r\n", 0, false},
-    {"nul", Kind::delimited, "\0"sv, 0, false},
-    {"len1", Kind::prefixed, "", 1, false},
-    {"len2", Kind::prefixed, "", 2, false},
-    {"len4", Kind::prefixed, "", 4, false},
-    {"len2le", Kind::prefixed, "", 2, true},
-    {"len4le", Kind::prefixed, "", 4, true},
-    {"caret", Kind::caret, "$", 0, false, caret_greeting, caret_reply},
-    {"raw", Kind::raw, "", 0, false},
+    {.name = "line", .delimiter = "\n"},
+    {.name = "crlf", .delimiter = "\r\n"},
+    {.name = "nul", .delimiter = "\0"sv},
+    {.name = "len1", .prefix = 1},
+    {.name = "len2", .prefix = 2},
+    {.name = "len4", .prefix = 4},
+    {.name = "len2le", .prefix = 2, .little_endian = true},
+    {.name = "len4le", .prefix = 4, .little_endian = true},
+    {.name = "caret", .delimiter = "$", .head = "^", .greeting = "*", .reply = increased},
+    {.name = "raw"},
 };
 
-// In blocks of a length that the compiler knows, and whose counts fit into a byte, it compares
-// many bytes at once.
+constexpr bool valid(const Framing& framing) {
+    if (framing.delimiter.empty()) return framing.head.empty() && framing.reply == nullptr;
+    return framing.prefix == 0 && framing.delimiter.size() <= 2 && framing.head.size() <= 1;
+}
+static_assert(std::all_of(std::begin(table), std::end(table), valid));
+
+// The blocks have a length that the compiler knows and a count that fits into a byte, so that
+// the compiler compares many bytes at once.
 std::size_t count_byte(std::string_view bytes, char byte) {
     constexpr std::size_t block = 240;
     std::size_t count = 0;
@@ -38,7 +49,7 @@ std::size_t count_byte(std::string_view bytes, char byte) {
     return count + static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), byte));
 }
 
-// The place of byte `i` of a length in its prefix, counted from the least significant one.
+// Returns the place in the prefix of byte `i` of the length; byte 0 is the lowest one.
 std::size_t place(const Framing& framing, std::size_t i) {
     return framing.little_endian ? i : framing.prefix - 1 - i;
 }
@@ -47,34 +58,31 @@ std::size_t place(const Framing& framing, std::size_t i) {
 
 std::size_t Framing::longest() const {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
-    return kind == Kind::prefixed ? all >> (8 * (sizeof all - prefix)) : all;
+    return prefix > 0 ? all >> (8 * (sizeof all - prefix)) : all;
 }
 
-std::string Framing::head(std::size_t size) const {
-    if (kind == Kind::caret) return "^";
+std::string Framing::header(std::size_t size) const {
     std::string length(prefix, '\0');
     for (std::size_t i = 0; i < prefix; ++i)
         length[place(*this, i)] = static_cast<char>(size >> (8 * i));
-    return length;
+    return std::string(head) + length;
 }
 
 std::string_view Framing::payload(std::string_view frame) const {
-    frame.remove_prefix(kind == Kind::caret ? 1 : prefix);
+    frame.remove_prefix(head.size() + prefix);
     frame.remove_suffix(delimiter.size());
     return frame;
 }
 
-std::size_t Framing::told_size(std::string_view bytes) const {
+std::size_t Framing::decode_length(std::string_view bytes) const {
     std::size_t size = 0;
     for (std::size_t i = 0; i < prefix; ++i)
         size |= std::size_t{static_cast<unsigned char>(bytes[place(*this, i)])} << (8 * i);
     return size;
 }
 
-std::string caret_reply(std::string_view message) {
-    std::string reply(message);
-    for (char& byte : reply) byte = static_cast<char>(byte + 1);
-    return reply;
+std::size_t Framing::stray(std::string_view bytes) const {
+    return std::min(bytes.find(head), bytes.size());
 }
 
 const Framing* find_framing(std::string_view name) {
@@ -105,50 +113,54 @@ std::vector<std::string_view> pieces(const Framing& framing, std::string_view pa
 }
 
 void encode(const Framing& framing, std::string_view payload, std::string& to) {
-    to += framing.head(payload.size());
+    to += framing.header(payload.size());
     to += payload;
     to += framing.delimiter;
 }
 
 Decoder::Cut Decoder::next(std::string_view bytes) {
-    switch (framing_->kind) {
-    case Kind::delimited: return next_delimited(bytes);
-    case Kind::prefixed: return next_prefixed(bytes);
-    case Kind::caret:
-    case Kind::raw: break;
-    }
-    if (bytes.empty()) return {Cut::Kind::incomplete, {}, 0, {}};
-    return {Cut::Kind::message, bytes, bytes.size(), {}};
+    if (bytes.empty()) return {};
+    const std::size_t stray = searched_ == 0 ? framing_->stray(bytes) : 0;
+    if (stray > 0)
+        return {.kind = Cut::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
+    if (framing_->prefix > 0) return next_prefixed(bytes);
+    if (framing_->has_frames()) return next_delimited(bytes);
+    return {.kind = Cut::Kind::message, .payload = bytes, .used = bytes.size()};
 }
 
 Decoder::Cut Decoder::next_delimited(std::string_view bytes) {
     const std::string_view delimiter = framing_->delimiter;
-    const std::size_t end = bytes.find(delimiter, searched_);
+    const std::size_t head = framing_->head.size();
+    const std::size_t end = bytes.find(delimiter, std::max(searched_, head));
     if (end == std::string_view::npos) {
-        if (bytes.size() > max_frame_ + delimiter.size()) return too_long(bytes.size());
+        if (bytes.size() - head > max_frame_ + delimiter.size())
+            return too_long(bytes.size() - head);
         searched_ = bytes.size() - std::min(bytes.size(), delimiter.size() - 1);
-        return {Cut::Kind::incomplete, {}, 0, {}};
+        return {};
     }
     searched_ = 0;
-    if (end > max_frame_) return too_long(end);
-    return {Cut::Kind::message, bytes.substr(0, end), end + delimiter.size(), {}};
+    if (end - head > max_frame_) return too_long(end - head);
+    return {.kind = Cut::Kind::message,
+            .payload = bytes.substr(head, end - head),
+            .used = end + delimiter.size()};
 }
 
 Decoder::Cut Decoder::next_prefixed(std::string_view bytes) const {
-    if (bytes.size() < framing_->prefix) return {Cut::Kind::incomplete, {}, 0, {}};
-    const std::size_t size = framing_->told_size(bytes);
+    if (bytes.size() < framing_->prefix) return {};
+    const std::size_t size = framing_->decode_length(bytes);
     if (size > max_frame_) return too_long(size);
     const std::size_t used = framing_->prefix + size;
-    if (bytes.size() < used) return {Cut::Kind::incomplete, {}, 0, {}};
-    return {Cut::Kind::message, bytes.substr(framing_->prefix, size), used, {}};
+    if (bytes.size() < used) return {};
+    return {.kind = Cut::Kind::message,
+            .payload = bytes.substr(framing_->prefix, size),
+            .used = used};
 }
 
 Decoder::Cut Decoder::too_long(std::size_t size) const {
-    return {Cut::Kind::error,
-            {},
-            0,
-            "a message of " + std::to_string(size) + " bytes or more is over the limit of " +
-                std::to_string(max_frame_) + " (--max-frame)"};
+    return {.kind = Cut::Kind::error,
+            .error = "a message of " + std::to_string(size) +
+                     " bytes or more is over the limit of " + std::to_string(max_frame_) +
+                     " (--max-frame)"};
 }
 
 }  // namespace yodel

@@ -1,4 +1,13 @@
 // How messages are put into bytes and cut out of them.
+//
+// A framing is a row of data, and no other file asks which framing it is: a new one is a row in
+// the table of framing.cpp and a case in its test.  A frame is head, length, payload and
+// delimiter in this order, each of which may be absent:
+//
+//     line    hi\n              a delimiter
+//     len2    \0\2hi            a length
+//     caret   ^hi$              a head and a delimiter
+//     raw     hi                nothing: the bytes have no messages in them
 #pragma once
 
 #include <cstddef>
@@ -8,38 +17,46 @@
 
 namespace yodel {
 
+// A row has a length, or a delimiter, or neither.  A head or a reply of its own needs a
+// delimiter.
 struct Framing {
-    // The replies of `raw` and `caret` have no frames: they are told apart by their size.
-    enum class Kind { delimited, prefixed, raw, caret };
-    std::string_view name;
-    Kind kind;
-    std::string_view delimiter;  // what ends a message and can't be inside one; may be empty
-    unsigned prefix;             // of `prefixed`: the bytes of the length
-    bool little_endian;          // of `prefixed`
-    std::string_view greeting = {};  // what the server says first, before any reply
-    // Returns the right reply to a payload; null where that is the payload itself.
+    std::string_view name;            // of -f
+    std::string_view delimiter = {};  // at most two bytes, which no payload contains
+    unsigned prefix = 0;              // bytes of the length before the payload
+    bool little_endian = false;       // of the length; otherwise its first byte is the highest
+    std::string_view head = {};       // one byte; bytes between a delimiter and it are ignored
+    std::string_view greeting = {};   // sent by the server before any reply
+    // Returns the right reply to a payload, which comes without a frame and is as long as the
+    // payload.  Each byte depends on the same byte of the payload only, so that a server can
+    // answer parts.  Null: the right reply is the message itself, in its frame.
     std::string (*reply)(std::string_view payload) = nullptr;
 
-    bool replies_framed() const { return kind == Kind::delimited || kind == Kind::prefixed; }
-    // What stands before a payload of that size, and what is left of a frame without that and
-    // its delimiter.
-    std::string head(std::size_t size) const;
+    // True if the bytes of a connection are cut into messages.
+    bool has_frames() const { return prefix > 0 || !delimiter.empty(); }
+    // True if replies are cut likewise; otherwise a reply is told from the next by its size.
+    bool replies_framed() const { return has_frames() && reply == nullptr; }
+    // True if the frames of several messages are, without the last delimiter, one payload that
+    // is not yet cut into pieces.
+    bool joins_pieces() const { return replies_framed() && prefix == 0 && head.empty(); }
+
+    // Returns the part of a frame before a payload of `size` bytes.
+    std::string header(std::size_t size) const;
+    // Returns the payload of a whole frame.
     std::string_view payload(std::string_view frame) const;
-    // Of `prefixed`: the size that a whole prefix, at the front of the bytes, tells.
-    std::size_t told_size(std::string_view bytes) const;
-    // The longest payload that can be put into a frame.
+    // Returns the size of the payload whose length, `prefix` bytes, is at the front.
+    std::size_t decode_length(std::string_view bytes) const;
+    // Returns the number of bytes at the front, between two frames, that belong to no frame.
+    std::size_t stray(std::string_view bytes) const;
+    // Returns the size of the longest payload that a frame can have.
     std::size_t longest() const;
 };
 
-// Of `caret`: the server's first word, and its answer to a message: every byte plus one.
-inline constexpr std::string_view caret_greeting = "*";
-std::string caret_reply(std::string_view message);
-
-// Null where there is none of that name.
+// Returns null if there is no framing of that name.  The rows live as long as the program.
 const Framing* find_framing(std::string_view name);
 std::string framing_names();  // "line, crlf, …"
 
-// Cuts a payload where the framing could not tell it from several; most are one piece.
+// Cuts a payload at the delimiters in it, because the framing could not tell such a payload
+// from several messages.  Most payloads are one piece; an empty payload is one empty piece.
 template <class Take>
 void for_each_piece(const Framing& framing, std::string_view payload, Take take) {
     while (!framing.delimiter.empty()) {
@@ -52,26 +69,37 @@ void for_each_piece(const Framing& framing, std::string_view payload, Take take)
 }
 std::size_t count_pieces(const Framing& framing, std::string_view payload);
 std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload);
-// Appends a frame with the payload, which is one piece and not too long.
+// Appends the frame of the payload, which must be one piece and no longer than longest().
 void encode(const Framing& framing, std::string_view payload, std::string& to);
 
-// The messages of one connection, one after the other, in linear time however they arrive.
+// Cuts the messages of one connection out of its bytes, one after the other, in linear time
+// however the bytes arrive.  The framing must outlive the decoder, which keeps no bytes itself:
+// the caller keeps all bytes that it has received and not yet consumed, and after each call
+// consumes `used` of them from the front.
 class Decoder {
 public:
+    // A payload of more than `max_frame` bytes is an error.
     Decoder(const Framing& framing, std::size_t max_frame)
         : framing_(&framing), max_frame_(max_frame) {}
 
     struct Cut {
-        enum class Kind { incomplete, message, error } kind;
-        std::string_view payload;  // inside the bytes given
-        std::size_t used = 0;      // bytes of the frame, to be consumed
-        std::string error;         // what is wrong with the frame
+        enum class Kind {
+            incomplete,  // there is no whole message yet
+            message,
+            stray,  // bytes before a head, which belong to no message
+            error,  // the connection cannot be decoded any further
+        };
+        Kind kind = Kind::incomplete;
+        std::string_view payload =
+            {};                  // a view into the bytes given: the message or stray bytes
+        std::size_t used = 0;    // bytes to consume: the frame, or the stray bytes
+        std::string error = {};  // a sentence that says what is wrong with the frame
     };
-    // What was at the front is there no more.
-    void restart() { searched_ = 0; }
-    // Looks for a message at the front of all bytes received and not yet consumed. Where
-    // replies are not framed, a message is whatever has arrived.
+    // Looks for a message at the front of all bytes received and not yet consumed.  Without
+    // frames a message is whatever has arrived.
     Cut next(std::string_view bytes);
+    // Must be called when bytes other than `used` were consumed.
+    void restart() { searched_ = 0; }
 
 private:
     Cut next_delimited(std::string_view bytes);
@@ -80,7 +108,7 @@ private:
 
     const Framing* framing_;
     std::size_t max_frame_;
-    std::size_t searched_ = 0;  // so many bytes at the front hold no delimiter
+    std::size_t searched_ = 0;  // bytes at the front that are known to hold no delimiter
 };
 
 }  // namespace yodel

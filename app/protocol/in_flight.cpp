@@ -16,14 +16,14 @@ constexpr std::size_t kept_capacity = 1024 * 1024;
 // Frames are gathered, so that a flush is one write. A payload of several coalesced messages
 // already is the sequence of their frames, but for the last delimiter.
 Queued InFlight::queue(std::string_view payload) {
-    if (options_.coalesce && framing_.kind == Framing::Kind::delimited) {
+    if (options_.coalesce && framing_.joins_pieces()) {
         frames_.append(payload);
         frames_.append(framing_.delimiter);
         return record_queued(queued(), count_pieces(framing_, payload));
     }
     Queued all{last_id_ + 1, 0};
     for_each_piece(framing_, payload, [&](std::string_view piece) {
-        frames_.append(framing_.head(piece.size()));
+        frames_.append(framing_.header(piece.size()));
         frames_.append(piece);
         frames_.append(framing_.delimiter);
         all.count += record_queued(queued()).count;

@@ -89,6 +89,11 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::next_framed(std::string_view& r
     if (cut.kind == Decoder::Cut::Kind::error)
         return Refused{{bufio::Reason::limit, cut.error}};
     if (cut.kind == Decoder::Cut::Kind::incomplete) return std::nullopt;
+    if (cut.kind == Decoder::Cut::Kind::stray) {
+        received.remove_prefix(cut.used);
+        same_ = 0;
+        return Unsolicited{cut.payload};
+    }
     auto event = match(cut.payload, read_at);
     if (resolution_) return std::nullopt;  // its events come first, and then this frame again
     received.remove_prefix(cut.used);

@@ -396,7 +396,7 @@ End Session::explained(End end) const {
 
 void Session::wait_for_retry(End end) {
     drop_connection(std::move(end));
-    matcher_.lose(options_.framing->kind != Framing::Kind::raw);
+    matcher_.lose(options_.framing->has_frames());
     retry_.start(backoff_.next());
     set_state(State::waiting);
 }

@@ -18,8 +18,10 @@ constexpr int pieces_a_call = 4;
 class FaithfulEcho : public Echo {
 public:
     // A read that finds no room waits beside the output: together they keep to the limit.
-    explicit FaithfulEcho(std::size_t limit)
-        : limit_(limit > 4 * piece ? limit - piece : limit) {}
+    FaithfulEcho(const Framing& framing, std::size_t limit)
+        : framing_(framing), limit_(limit > 4 * piece ? limit - piece : limit) {}
+
+    void greet(Stream& stream) final { stream.write(framing_.greeting); }
 
     // After a piece that the system took at once there is room again, and no event will say so.
     std::optional<ev::Time> answer(Stream& stream) final {
@@ -30,8 +32,11 @@ public:
         return ev::Time{};
     }
 
+protected:
+    const Framing& framing_;
+
 private:
-    // Answers at most `most` bytes of what was received. Returns whether any were consumed.
+    // Answers at most `most` of the bytes received. Returns true if it consumed any.
     virtual bool answer(Stream& stream, std::size_t most) = 0;
 
     std::size_t limit_;
@@ -58,7 +63,7 @@ private:
 class WholeEcho final : public FaithfulEcho {
 public:
     WholeEcho(const Framing& framing, EchoLimits limits)
-        : FaithfulEcho(limits.buffer), framing_(framing), longest_(limits.message) {}
+        : FaithfulEcho(framing, limits.buffer), longest_(limits.message) {}
 
 private:
     bool answer(Stream& stream, std::size_t most) override {
@@ -88,7 +93,7 @@ private:
     // That of its prefix, as long as this is not whole.
     std::size_t frame_size(std::string_view bytes) {
         if (bytes.size() < framing_.prefix) return framing_.prefix;
-        const std::size_t length = framing_.told_size(bytes);
+        const std::size_t length = framing_.decode_length(bytes);
         if (length <= longest_) return framing_.prefix + length;
         refuse(length);
         return framing_.prefix;
@@ -100,16 +105,14 @@ private:
                                           std::to_string(longest_) + " (--max-frame)"};
     }
 
-    const Framing& framing_;
     std::size_t longest_;
     std::size_t left_ = 0;  // bytes at the front that belong to a whole message begun before
 };
 
-class CaretEcho final : public FaithfulEcho {
+// Answers the payloads, without their frames, by the reply that the framing defines.
+class ReplyEcho final : public FaithfulEcho {
 public:
     using FaithfulEcho::FaithfulEcho;
-
-    void greet(Stream& stream) override { stream.write(caret_greeting); }
 
 private:
     bool answer(Stream& stream, std::size_t most) override {
@@ -123,11 +126,12 @@ private:
     std::string reply_to(std::string_view bytes) {
         std::string reply;
         while (!bytes.empty()) {
-            const std::size_t mark = std::min(bytes.find(inside_ ? '$' : '^'), bytes.size());
-            if (inside_) reply += caret_reply(bytes.substr(0, mark));
-            if (mark == bytes.size()) break;
+            const std::string_view mark = inside_ ? framing_.delimiter : framing_.head;
+            const std::size_t end = std::min(bytes.find(mark), bytes.size());
+            if (inside_) reply += framing_.reply(bytes.substr(0, end));
+            if (end == bytes.size()) break;
             inside_ = !inside_;
-            bytes.remove_prefix(mark + 1);
+            bytes.remove_prefix(end + mark.size());
         }
         return reply;
     }
@@ -141,17 +145,16 @@ bufio::End cut_message(const Framing& framing, std::string_view fragment) {
     const bool told = fragment.size() >= framing.prefix;
     const std::size_t count = told ? fragment.size() - framing.prefix : fragment.size();
     const std::string whole =
-        told ? "it (of " + std::to_string(framing.told_size(fragment)) + ")" : "its length";
+        told ? "it (of " + std::to_string(framing.decode_length(fragment)) + ")" : "its length";
     return {bufio::Reason::truncated, "closed inside a message, after " +
                                           std::to_string(count) +
                                           (count == 1 ? " byte of " : " bytes of ") + whole};
 }
 
 std::unique_ptr<Echo> make_faithful_echo(const Framing& framing, EchoLimits limits) {
-    if (framing.kind == Framing::Kind::caret) return std::make_unique<CaretEcho>(limits.buffer);
-    if (framing.kind == Framing::Kind::prefixed)
-        return std::make_unique<WholeEcho>(framing, limits);
-    return std::make_unique<PlainEcho>(limits.buffer);
+    if (framing.reply) return std::make_unique<ReplyEcho>(framing, limits.buffer);
+    if (framing.prefix > 0) return std::make_unique<WholeEcho>(framing, limits);
+    return std::make_unique<PlainEcho>(framing, limits.buffer);
 }
 
 }  // namespace yodel

@@ -41,7 +41,8 @@ bufio::End cut_message(const Framing& framing, std::string_view fragment);
 
 // Sends every byte back as it comes. A message of a framing by lengths is answered once it is
 // whole, and so takes as much memory as it is long; until then it takes what has come of it.
-// `caret` is the protocol in which each message comes back increased by one, byte by byte.
+// Where the framing defines another reply than the message, that reply is sent byte by byte,
+// and its greeting comes first. The framing outlives the echo.
 std::unique_ptr<Echo> make_faithful_echo(const Framing& framing, EchoLimits limits);
 
 }  // namespace yodel

@@ -165,7 +165,7 @@ private:
 
     void log_read(std::string_view bytes) {
         const std::string text = "read " + bytes_text(bytes.size());
-        const bool raw = server_.options_.framing->kind == Framing::Kind::raw;
+        const bool raw = !server_.options_.framing->has_frames();
         log(raw ? with_head(text, bytes.substr(0, head_bytes), bytes.size()) : text);
     }
 

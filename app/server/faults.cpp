@@ -38,7 +38,7 @@ public:
     void greet(Stream& stream) override {
         stream.pause_reading(faults_.no_read);
         if (faults_.stall_handshake) return;
-        if (framing_.kind == Framing::Kind::caret) stream.write(caret_greeting);
+        stream.write(framing_.greeting);
         stream.write(faults_.banner);
         if (faults_.half_close) stream.finish();
     }
@@ -69,8 +69,8 @@ private:
 
     // The longest message, which is held whole.
     std::size_t most() const {
-        const bool prefixed = framing_.kind == Framing::Kind::prefixed;
-        return prefixed ? limits_.message : std::min(limits_.message, limits_.buffer);
+        return framing_.prefix > 0 ? limits_.message
+                                   : std::min(limits_.message, limits_.buffer);
     }
     bool may_take() const { return !end_ && !all_taken() && held_bytes_ < limits_.buffer; }
     bool all_taken() const {
@@ -81,7 +81,7 @@ private:
     bool take_some(Stream& stream);
     bool take(Stream& stream);
     std::optional<Reply> next_reply(std::string_view bytes, bool last);
-    std::optional<Reply> next_caret(std::string_view bytes, bool last);
+    Reply reply_to(std::string_view frame, std::string_view payload) const;
     void refuse();
     void hold(Reply reply);
     void send(Stream& stream);
@@ -94,7 +94,6 @@ private:
     EchoLimits limits_;
     Decoder decoder_;
     Fates fates_;
-    std::size_t searched_ = 0;    // of `caret`: so many bytes at the front hold no end
     std::uint64_t taken_ = 0;     // messages
     std::deque<Held> held_;       // in the order of sending; the deadlines never decrease
     std::size_t held_bytes_ = 0;  // of memory for these
@@ -114,9 +113,7 @@ bool FaultyEcho::take_some(Stream& stream) {
 
 // Returns false if there is no whole message left.
 bool FaultyEcho::take(Stream& stream) {
-    const std::string_view bytes = stream.received();
-    if (framing_.kind == Framing::Kind::caret)
-        stream.consume(std::min(bytes.find('^'), bytes.size()));
+    stream.consume(framing_.stray(stream.received()));
     std::optional<Reply> reply = next_reply(stream.received(), stream.input_ended());
     if (!reply) return false;
     stream.consume(reply->used);
@@ -128,31 +125,22 @@ bool FaultyEcho::take(Stream& stream) {
 // `last`: nothing follows. What is left counts as a message, unless a length says that it is
 // not.
 std::optional<Reply> FaultyEcho::next_reply(std::string_view bytes, bool last) {
-    if (framing_.kind == Framing::Kind::caret) return next_caret(bytes, last);
     const Decoder::Cut cut = decoder_.next(bytes);
     if (cut.kind == Decoder::Cut::Kind::error) refuse();
     if (cut.kind == Decoder::Cut::Kind::message)
-        return Reply{std::string(bytes.substr(0, cut.used)),
-                     static_cast<std::size_t>(cut.payload.data() - bytes.data()),
-                     cut.payload.size(), cut.used};
+        return reply_to(bytes.substr(0, cut.used), cut.payload);
     if (end_ || !last || bytes.empty()) return std::nullopt;
-    if (framing_.kind == Framing::Kind::prefixed) {
+    if (framing_.prefix > 0) {
         end_ = cut_message(framing_, bytes);
         return std::nullopt;
     }
-    return Reply{std::string(bytes), 0, bytes.size(), bytes.size()};
+    return reply_to(bytes, bytes.substr(framing_.head.size()));
 }
 
-// The bytes are none, or begin with a caret.
-std::optional<Reply> FaultyEcho::next_caret(std::string_view bytes, bool last) {
-    const std::size_t end = std::min(bytes.find('$', searched_), bytes.size());
-    const std::size_t used = std::min(end + 1, bytes.size());
-    searched_ = end == used ? end : 0;
-    if (end > most() + 1) refuse();
-    if (end_ || bytes.empty() || (end == used && !last)) return std::nullopt;
-    std::string reply = caret_reply(bytes.substr(1, end - 1));
-    const std::size_t size = reply.size();
-    return Reply{std::move(reply), 0, size, used};
+Reply FaultyEcho::reply_to(std::string_view frame, std::string_view payload) const {
+    if (framing_.reply) return {framing_.reply(payload), 0, payload.size(), frame.size()};
+    return {std::string(frame), static_cast<std::size_t>(payload.data() - frame.data()),
+            payload.size(), frame.size()};
 }
 
 void FaultyEcho::refuse() {

@@ -15,12 +15,9 @@ std::string_view take_front(std::string_view& bytes, std::size_t count) {
 }  // namespace
 
 std::optional<MessageTracker::Message> MessageTracker::next(std::string_view& bytes) {
-    switch (framing_.kind) {
-    case Framing::Kind::delimited: return next_delimited(bytes);
-    case Framing::Kind::prefixed: return next_prefixed(bytes);
-    case Framing::Kind::caret: return next_caret(bytes);
-    case Framing::Kind::raw: bytes = {}; break;
-    }
+    if (framing_.prefix > 0) return next_prefixed(bytes);
+    if (framing_.has_frames()) return next_delimited(bytes);
+    bytes = {};
     return std::nullopt;
 }
 
@@ -47,7 +44,9 @@ MessageTracker::Message MessageTracker::finish() {
 
 // A delimiter of two bytes may be cut between them; then its first one was counted as payload.
 std::optional<MessageTracker::Message> MessageTracker::next_delimited(std::string_view& bytes) {
+    if (!inside_) take_front(bytes, framing_.stray(bytes));
     if (bytes.empty()) return std::nullopt;
+    if (!inside_) take_front(bytes, framing_.head.size());
     begin();
     const std::string_view delimiter = framing_.delimiter;
     if (delimiter.size() == 2 && size_ > 0 && last_ == delimiter[0] &&
@@ -69,27 +68,12 @@ std::optional<MessageTracker::Message> MessageTracker::next_prefixed(std::string
     if (prefix_.size() < framing_.prefix) {
         prefix_ += take_front(bytes, framing_.prefix - prefix_.size());
         if (prefix_.size() < framing_.prefix) return std::nullopt;
-        left_ = framing_.told_size(prefix_);
+        left_ = framing_.decode_length(prefix_);
     }
     const std::string_view payload = take_front(bytes, left_);
     add(payload);
     left_ -= payload.size();
     if (left_ > 0) return std::nullopt;
-    return finish();
-}
-
-std::optional<MessageTracker::Message> MessageTracker::next_caret(std::string_view& bytes) {
-    if (!inside_) {
-        const std::size_t mark = bytes.find('^');
-        take_front(bytes, mark);
-        if (mark == std::string_view::npos) return std::nullopt;
-        bytes.remove_prefix(1);
-        begin();
-    }
-    const std::size_t end = bytes.find('$');
-    add(take_front(bytes, end));
-    if (end == std::string_view::npos) return std::nullopt;
-    bytes.remove_prefix(1);
     return finish();
 }
 

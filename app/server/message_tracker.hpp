@@ -13,7 +13,7 @@
 namespace yodel {
 
 // Pure: it is given every byte once, in order, in pieces of any size, and takes linear time.
-// `raw` has no messages, and bytes outside of the marks of `caret` belong to none.
+// Without frames there are no messages, and bytes before the head of a frame belong to none.
 class MessageTracker {
 public:
     // Of each message so many bytes are kept to be shown.
@@ -37,7 +37,6 @@ private:
     Message finish();
     std::optional<Message> next_delimited(std::string_view& bytes);
     std::optional<Message> next_prefixed(std::string_view& bytes);
-    std::optional<Message> next_caret(std::string_view& bytes);
 
     const Framing& framing_;
     std::size_t most_;
@@ -45,9 +44,9 @@ private:
     std::size_t size_ = 0;
     std::uint64_t begun_ = 0;
     std::string head_;
-    std::string prefix_;    // of `prefixed`: the bytes of the length, so far
-    char last_ = '\0';      // of `delimited`: the byte before the next one
-    std::size_t left_ = 0;  // of `prefixed`, behind the length: bytes still to come
+    std::string prefix_;    // bytes of the length so far
+    char last_ = '\0';      // the last byte of the payload so far
+    std::size_t left_ = 0;  // bytes to come of the payload whose length is known
 };
 
 }  // namespace yodel

@@ -14,8 +14,8 @@ using namespace yodel;
 namespace {
 
 constexpr std::size_t longest = 1000;  // bytes of a message
-constexpr std::string_view names[] = {"line", "crlf", "nul",    "len1",
-                                      "len2", "len4", "len2le", "len4le"};
+constexpr std::string_view names[] = {"line", "crlf",   "nul",    "len1", "len2",
+                                      "len4", "len2le", "len4le", "caret"};
 
 struct Result {
     std::vector<std::string> messages;
@@ -36,8 +36,11 @@ Result decode(const Framing& framing, std::string_view bytes, std::size_t piece)
         }
         result.error = cut.kind == Decoder::Cut::Kind::error;
         if (result.error) return result;
-        assert(cut.used > 0 && cut.used <= fed && cut.payload.size() <= longest);
-        result.messages.emplace_back(cut.payload);
+        assert(cut.used > 0 && cut.used <= fed);
+        if (cut.kind == Decoder::Cut::Kind::message) {
+            assert(cut.payload.size() <= longest);
+            result.messages.emplace_back(cut.payload);
+        }
         bytes.remove_prefix(cut.used);
         fed -= cut.used;
     }

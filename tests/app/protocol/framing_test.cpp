@@ -1,4 +1,6 @@
 #include "app/protocol/framing.hpp"
+
+#include "app/protocol/matcher.hpp"
 #include "tests/support/catch.hpp"
 
 #include <vector>
@@ -127,8 +129,79 @@ TEST_CASE("a length prefix holds no more than it can count") {
 }
 
 TEST_CASE("the answer of caret is every byte plus one") {
-    CHECK(caret_reply("abc") == "bcd");
-    CHECK(caret_reply("\xff^") == std::string("\0_", 2));
+    const Framing& caret = *find_framing("caret");
+    CHECK(caret.reply("abc") == "bcd");
+    CHECK(caret.reply("\xff^") == std::string("\0_", 2));
 }
 
 TEST_CASE("there is no framing of another name") { CHECK_FALSE(find_framing("morse")); }
+
+TEST_CASE("bytes before a head are cut off as stray bytes") {
+    const Framing& caret = *find_framing("caret");
+    Decoder decoder(caret, limit);
+    const Decoder::Cut stray = decoder.next("xy^hi");
+    CHECK((stray.kind == Kind::stray));
+    CHECK(stray.payload == "xy");
+    CHECK(stray.used == 2);
+    CHECK((decoder.next("^hi").kind == Kind::incomplete));
+    const Decoder::Cut message = decoder.next("^hi$z");
+    CHECK((message.kind == Kind::message));
+    CHECK(message.payload == "hi");
+    CHECK(message.used == 4);
+}
+
+// Framings that are in no table: a row is all that the protocol needs to know.
+namespace {
+
+std::string upper(std::string_view payload) {
+    std::string reply(payload);
+    for (char& byte : reply)
+        if (byte >= 'a' && byte <= 'z') byte = static_cast<char>(byte - 'a' + 'A');
+    return reply;
+}
+
+constexpr Framing shouting{
+    .name = "shouting", .delimiter = "!", .greeting = "hello ", .reply = upper};
+constexpr Framing bracketed{.name = "bracketed", .delimiter = "]\n", .head = "["};
+constexpr Framing len3{.name = "len3", .prefix = 3};
+
+// Sends the messages and returns each reply to them, with its verdict, and unsolicited bytes.
+std::string matched(const Framing& framing, const std::vector<std::string>& messages,
+                    std::string_view received) {
+    ReplyMatcher::Options options;
+    options.framing = &framing;
+    ReplyMatcher matcher(options);
+    for (const std::string& message : messages) matcher.messages().queue(message);
+    matcher.messages().flush(ev::Time(std::chrono::seconds(1)));
+    std::string log;
+    while (const auto event = matcher.next(received, ev::Time(std::chrono::seconds(2)))) {
+        if (const auto* const answered = std::get_if<ReplyMatcher::Answered>(&*event))
+            log += std::string(answered->reply.payload) +
+                   (answered->reply.right ? " right;" : " wrong;");
+        if (const auto* const echoed = std::get_if<ReplyMatcher::Echoed>(&*event))
+            log += std::string(echoed->batch.frames) + " right;";
+        if (const auto* const stray = std::get_if<ReplyMatcher::Unsolicited>(&*event))
+            log += std::string(stray->payload) + " unsolicited;";
+    }
+    return log;
+}
+
+}  // namespace
+
+TEST_CASE("a row of data is enough for a further framing") {
+    CHECK(encoded(shouting, {"hi", "ho"}) == "hi!ho!");
+    CHECK(encoded(bracketed, {"hi", ""}) == "[hi]\n[]\n");
+    CHECK(encoded(len3, {"hi"}) == "\0\0\2hi"s);
+    const Framing& framing = *GENERATE(&bracketed, &len3);
+    const std::vector<std::string> messages{"hello", "", "a]b", std::string(300, 'x')};
+    const std::string bytes = encoded(framing, messages);
+    for (std::size_t cut = 0; cut <= bytes.size(); ++cut)
+        CHECK(decoded(framing, bytes, cut) == messages);
+}
+
+TEST_CASE("replies in a further framing are matched by its row") {
+    CHECK(matched(shouting, {"hi", "ho"}, "hello HIHx") == "HI right;Hx wrong;");
+    CHECK(matched(len3, {"hi", "ho"}, "\0\0\2hi\0\0\2hx"s) == "hi right;hx wrong;");
+    CHECK(matched(bracketed, {"hi"}, "[hi]\n") == "hi right;");
+    CHECK(matched(bracketed, {"hi"}, "xy[hi]\nz") == "xy unsolicited;hi right;z unsolicited;");
+}

@@ -183,7 +183,7 @@ TEST_CASE("a small buffer takes longer, but all of it comes back") {
     std::string bytes;
     for (int i = 0; i < 1000; ++i) encode(*options.framing, "abc", bytes);
     std::string expected = bytes;
-    if (options.framing->kind == Framing::Kind::caret) {
+    if (options.framing->reply) {
         expected = "*";
         for (int i = 0; i < 1000; ++i) expected += "bcd";
     }

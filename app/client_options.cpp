@@ -238,7 +238,7 @@ std::vector<Option> message_options(ClientOptions& to) {
         {.letter = 'W',
          .name = "reply-timeout",
          .argument = "D",
-         .help = "limit for each reply (5s)",
+         .help = "limit for the server to read, and to reply (5s)",
          .apply = [&](auto& text) { session.reply_timeout = duration_argument(text); }},
         {.name = "window",
          .argument = "N",

@@ -1,5 +1,5 @@
 #include "app/stats/histogram.hpp"
-#include "app/stats/tally.hpp"
+
 #include "tests/support/catch.hpp"
 
 using namespace std::chrono_literals;
@@ -35,16 +35,4 @@ TEST_CASE("times from nothing to days are counted") {
     CHECK(histogram.min() == 0ns);
     CHECK(histogram.max() == ev::Duration::max());
     CHECK(histogram.percentile(40) == 0ns);
-}
-
-TEST_CASE("the summary tells counts and times") {
-    Tally tally;
-    tally.sent = 3;
-    CHECK(tally.summary() == "3 sent, 0 echoed, 0 bad, 0 lost");
-    tally.echoed = 2;
-    tally.bad = 1;
-    tally.unsolicited = 4;
-    tally.round_trips.record(2ms);
-    CHECK(tally.summary() == "3 sent, 2 echoed, 1 bad, 0 lost, 4 unasked; rtt "
-                             "min/p50/p95/p99/max 2.0/2.0/2.0/2.0/2.0 ms");
 }

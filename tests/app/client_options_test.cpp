@@ -1,0 +1,106 @@
+#include "app/client_options.hpp"
+
+#include "tests/app/parsing.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using test::parse_by;
+using test::refusal;
+using test::words_of;
+
+namespace {
+
+ClientOptions parse(const std::vector<std::string>& words) {
+    return parse_by(parse_client_options, words);
+}
+
+}  // namespace
+
+TEST_CASE("each option sets its value") {
+    const ClientOptions options =
+        parse({"--tls", "-w", "3", "-W", "200ms", "-f", "len4le", "--window", "7", "h", "7"});
+    CHECK(options.use_tls);
+    CHECK(options.session.connect_timeout == 3s);
+    CHECK(options.session.reply_timeout == 200ms);
+    CHECK(options.session.framing->name == "len4le");
+    CHECK(options.window == 7);
+    CHECK(parse({"--scrollback", "7"}).scrollback == 7);
+    CHECK_FALSE(options.own_server);
+    CHECK(parse({"--retry", "forever", "--retry-delay", "2", "h:7"}).retries ==
+          Session::forever);
+    CHECK_FALSE(parse({"h:7"}).retries);
+    CHECK(parse({}).own_server);
+    CHECK(parse({"tls://h:7"}).use_tls);
+    CHECK((parse({"-C", "h:7"}).session.framing->name == "crlf"));
+}
+
+TEST_CASE("options that contradict each other are refused") {
+    const std::vector<std::string> words = GENERATE(
+        std::vector<std::string>{"--tls", "tcp://h:7"}, std::vector<std::string>{"-k", "h:7"},
+        std::vector<std::string>{"--cacert", "f", "h:7"},
+        std::vector<std::string>{"--tls", "--key", "f", "h:7"},
+        std::vector<std::string>{"--tls", "--tls-min", "1.3", "--tls-max", "1.2", "h:7"},
+        std::vector<std::string>{"--tls", "--tls-min", "1.1", "h:7"},
+        std::vector<std::string>{"-U", "p", "h:7"},
+        std::vector<std::string>{"--tls", "--pinnedpubkey", "sha256//short", "h:7"},
+        std::vector<std::string>{"--tls", "--crl", "f", "--pinnedpubkey",
+                                 "sha256//" + std::string(44, 'A'), "h:7"},
+        std::vector<std::string>{"--tls", "--verify-hostname", ".test", "h:7"},
+        std::vector<std::string>{"--tls", "--verify-hostname", "localhost%evil", "h:7"},
+        std::vector<std::string>{"--tls", "--verify-hostname", "*", "h:7"},
+        std::vector<std::string>{"--tls", "--servername", ".", "h:7"},
+        std::vector<std::string>{"--tls", ".test", "7"}, std::vector<std::string>{"tls://%x:7"},
+        std::vector<std::string>{"tls://a..b:7"},
+        std::vector<std::string>{"--window", "0", "h:7"},
+        std::vector<std::string>{"--scrollback", "0", "h:7"},
+        std::vector<std::string>{"--scrollback", "many", "h:7"},
+        std::vector<std::string>{"--retry", "often", "h:7"},
+        std::vector<std::string>{"--json", "-x", "h:7"},
+        std::vector<std::string>{"-z", "-c", "1", "h:7"},
+        std::vector<std::string>{"-c", "1", "--escapes", "h:7"},
+        std::vector<std::string>{"-f", "raw", "--escapes", "h:7"},
+        std::vector<std::string>{"-c", "0", "h:7"},
+        std::vector<std::string>{"-f", "raw", "--size", "0", "h:7"},
+        std::vector<std::string>{"-f", "len1", "--size", "256", "h:7"});
+    CHECK_THROWS_AS(parse(words), UsageError);
+}
+
+TEST_CASE("a mistake in an option is reported with the option's name as it was written") {
+    const auto [words, sentence] = GENERATE(table<std::string, std::string>({
+        {"-w localhost 7000", "-w: \"localhost\" is not a duration such as 1.5s, 200ms or 2m"},
+        {"--connect-timeout=x h 7",
+         "--connect-timeout: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
+        {"-nWx h 7", "-W: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
+        {"-f json h 7", "-f: \"json\" is no framing; there are " + framing_names()},
+        {"--expect reply h 7", "--expect: \"reply\" is not one of echo, any, none"},
+        {"--color=blue", "--color: \"blue\" is not one of auto, always, never"},
+        {"--alpn ,h2", "--alpn: a protocol's name has 1 to 255 bytes"},
+        {"-p 0 h 7", "-p: \"0\" is not a port, from 1 to 65535"},
+        {"-s me h 7", "-s: \"me\" is not a numeric address"},
+        {"--window 0 h 7", "--window: \"0\" is not a number from 1 to 1000000"},
+        {"--size 1.5k", "--size: \"1.5k\" is not a size such as 512, 64k or 32M"},
+        {"--json=true", "--json takes no value"},
+        {"--json=", "--json takes no value"},
+        {"--window= h 7", "--window needs an argument that is not empty"},
+        {"h 7 --size", "--size needs an argument"},
+        {"h 7 -vw", "-w needs an argument"},
+        {"--cac f h 7", "there is no option --cac; --cacert is meant?"},
+        {"--ca f h 7", "there is no option --ca; --cacert or --capath is meant?"},
+        {"--cacerts f h 7", "there is no option --cacerts"},
+        {"--nonsense=7", "there is no option --nonsense"},
+        {"--tls -Xv", "there is no option -X"},
+        {"-vX", "there is no option -X"},
+        {"-tls h 7", "there is no option -t; --tls has two dashes"},
+        {"-46 h 7", "-6: -4 and -6 exclude each other"},
+        {"-6 -4 h 7", "-4: -4 and -6 exclude each other"},
+        {"-6 127.0.0.1 7", "-6: \"127.0.0.1\" is not an IPv6 address"},
+        {"-4 [::1]:7", "-4: \"::1\" is not an IPv4 address"},
+        {"-s ::1 127.0.0.1 7", "-s ::1 and 127.0.0.1 are not of one family"},
+        {"--cacert f h 7", "--cacert is given, but not --tls"},
+        {"-E f --key f h 7", "-E is given, but not --tls"},
+        {"-k h 7", "-k is given, but not --tls"},
+    }));
+    CAPTURE(words);
+    CHECK(refusal([&, &words = words] { parse(words_of(words)); }) == sentence);
+}

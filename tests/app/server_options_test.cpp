@@ -1,0 +1,36 @@
+#include "app/server_options.hpp"
+
+#include "tests/app/parsing.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace yodel;
+using test::parse_by;
+using test::refusal;
+using test::words_of;
+
+namespace {
+
+ServerOptions parse_server(const std::vector<std::string>& words) {
+    return parse_by(parse_server_options, words);
+}
+
+}  // namespace
+
+TEST_CASE("a mistake in an option of the server is reported with the option's name") {
+    const auto [words, sentence] = GENERATE(table<std::string, std::string>({
+        {"--drop 10 7", "--drop: \"10\" is not a chance such as 0.1 or 10%, up to 1"},
+        {"--delay 1s~x 7", "--delay: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
+        {"--seed=-1 7", "--seed: \"-1\" is not a whole number"},
+        {"-m 0 7", "-m: \"0\" is not a number of connections, from 1 to 1000000"},
+        {"--banner \\q 7",
+         "--banner: after a backslash come n, r, t, 0, another one, or x and two digits"},
+        {"-6 127.0.0.1:7", "-6: \"127.0.0.1\" is not an IPv6 address"},
+        {"-4 [::]:7", "-4: \"::\" is not an IPv4 address"},
+        {"-64 7", "-4: -4 and -6 exclude each other"},
+        {"--cert f 7", "--cert is given, but not --tls"},
+        {"--stall-handshake 7", "--stall-handshake is given, but not --tls"},
+        {"localhost 7", "\"localhost\" is neither a port nor ADDR:PORT"},
+    }));
+    CAPTURE(words);
+    CHECK(refusal([&, &words = words] { parse_server(words_of(words)); }) == sentence);
+}

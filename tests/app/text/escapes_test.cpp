@@ -1,0 +1,14 @@
+#include "app/text/escapes.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace yodel;
+
+TEST_CASE("each escape stands for its byte, and others are refused") {
+    CHECK(unescaped("a\\n\\r\\t\\0\\\\\\x7Fz") == std::string("a\n\r\t\0\\\x7fz", 8));
+    for (const char* wrong :
+         {"\\", "\\a", "\\x", "\\x4", "\\xg0", "\\x-1", "\\x 1", "\\x\x14\x11"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(unescaped(wrong));
+    }
+}

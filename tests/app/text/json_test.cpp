@@ -1,0 +1,34 @@
+#include "app/text/json.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/ui/locale.hpp"
+
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+using namespace yodel;
+
+TEST_CASE("a JSON string shows any bytes without control characters") {
+    const test::Locale utf8("C.UTF-8");
+    const auto [text, json] = GENERATE(table<std::string, std::string>({
+        {"", R"("")"},
+        {"plain", R"("plain")"},
+        {"\"\\", R"("\"\\")"},
+        {"gr\xc3\xbc\xc3\x9f", "\"gr\xc3\xbc\xc3\x9f\""},
+        {"\x1b[31m", R"("^[[31m")"},
+        {"a\0b\n"s, R"("a^@b^J")"},
+        {"\xff", R"("\\xff")"},
+    }));
+    CHECK(json_string(text) == json);
+}
+
+TEST_CASE("a JSON object has its members in the order in which they were added") {
+    CHECK(JsonObject().str() == "{}");
+    const JsonObject inner = JsonObject().flag("yes", true).flag("no", false);
+    CHECK(JsonObject()
+              .text("text", "a\"b")
+              .number("number", 18446744073709551615u)
+              .object("object", inner)
+              .time("time", 1234567ns)
+              .str() == R"({"text":"a\"b","number":18446744073709551615,)"
+                        R"("object":{"yes":true,"no":false},"time":1234.567})");
+}

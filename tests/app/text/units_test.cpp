@@ -1,0 +1,127 @@
+#include "app/text/units.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+#include <string>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+// Sets the time zone of this process while it lives.
+class ZoneGuard {
+public:
+    explicit ZoneGuard(const char* zone) {
+        if (const char* const set = std::getenv("TZ")) before_ = set;
+        ::setenv("TZ", zone, 1);
+        ::tzset();
+    }
+    ~ZoneGuard() {
+        if (before_) ::setenv("TZ", before_->c_str(), 1);
+        if (!before_) ::unsetenv("TZ");
+        ::tzset();
+    }
+    ZoneGuard(const ZoneGuard&) = delete;
+    ZoneGuard& operator=(const ZoneGuard&) = delete;
+
+private:
+    std::optional<std::string> before_;
+};
+
+}  // namespace
+
+TEST_CASE("a duration is a number with a unit, seconds without one") {
+    struct Case {
+        const char* text;
+        std::chrono::nanoseconds value;
+    };
+    const Case each = GENERATE(
+        Case{"5", 5s}, Case{"1.5s", 1500ms}, Case{"200ms", 200ms}, Case{"2m", 120s},
+        Case{"0.5h", 1800s}, Case{"0", 0s}, Case{"0ms", 0s}, Case{".5", 500ms}, Case{"1.", 1s},
+        Case{"1e-3", 1ms}, Case{"200us", 200us}, Case{"1us", 1us}, Case{"0.5us", 500ns},
+        Case{"1.5ms", 1500us}, Case{"33us", 33us}, Case{"1.1s", 1100ms}, Case{"0.000001", 1us},
+        Case{"0.1m", 6s}, Case{"0.001h", 3600ms}, Case{"1e3us", 1ms}, Case{"876000h", 876000h});
+    CAPTURE(each.text);
+    CHECK(parse_duration(each.text) == each.value);
+}
+
+TEST_CASE("every whole number of a unit is exact") {
+    for (int i = 0; i <= 1000; ++i) {
+        CHECK(parse_duration(std::to_string(i) + "us") == std::chrono::microseconds(i));
+        CHECK(parse_duration(std::to_string(i) + "ms") == std::chrono::milliseconds(i));
+        CHECK(parse_duration(std::to_string(i)) == std::chrono::seconds(i));
+    }
+}
+
+TEST_CASE("text that is not a duration is refused") {
+    const char* const wrong = GENERATE(
+        "", "s", "us", "-1", "-0", "1x", "1 s", " 1", "nan", "inf", "1e300", "ms", "1.5.2",
+        "0x10", ".", "1e", "+1", "1u", "1sm", "1ss", "1ms ", "1S", "1d", "876601h", "1,5");
+    CAPTURE(wrong);
+    CHECK_FALSE(parse_duration(wrong));
+}
+
+TEST_CASE("a chance is a fraction or a percentage, at most 1") {
+    CHECK(parse_chance("0") == 0.0);
+    CHECK(parse_chance("1") == 1.0);
+    CHECK(parse_chance("0.25") == 0.25);
+    CHECK(parse_chance("10%") == 0.1);
+    CHECK(parse_chance("100%") == 1.0);
+    for (const char* wrong :
+         {"", "%", "10", "101%", "-1%", " 1%", "0x1p-3", "nan", "1%%", "x"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(parse_chance(wrong));
+    }
+}
+
+TEST_CASE("a size is a whole number of bytes, with a binary unit") {
+    CHECK(parse_size("0") == 0u);
+    CHECK(parse_size("512") == 512u);
+    CHECK(parse_size("64k") == 65536u);
+    CHECK(parse_size("32M") == 33554432u);
+    CHECK(parse_size("1G") == 1073741824u);
+    for (const char* wrong :
+         {"", "k", "-1", "1.5k", "1T", "99999999999999999999", "18446744073709551615k",
+          "18446744073709551615", "9223372036854775807"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(parse_size(wrong));
+    }
+}
+
+TEST_CASE("a number is within its bounds") {
+    CHECK(parse_number("7", 7, 9) == 7u);
+    CHECK(parse_number("9", 7, 9) == 9u);
+    for (const char* wrong : {"", "6", "10", "-8", "+8", "8.0", " 8", "8x", "99999999999"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(parse_number(wrong, 7, 9));
+    }
+}
+
+TEST_CASE("a duration is shown with the unit that suits it") {
+    const auto [duration, text] =
+        GENERATE(table<ev::Duration, std::string>({{0ms, "0ms"},
+                                                   {250ms, "250ms"},
+                                                   {1500ms, "1.5s"},
+                                                   {10s, "10s"},
+                                                   {999900us, "0.9999s"},
+                                                   {3h, "10800s"}}));
+    CHECK(duration_text(duration) == text);
+}
+
+TEST_CASE("milliseconds are shown with two digits, larger ones whole") {
+    const auto [duration, text] = GENERATE(table<ev::Duration, std::string>(
+        {{0us, "0.00"}, {210us, "0.21"}, {1234us, "1.2"}, {12345us, "12"}, {13s, "13000"}}));
+    CHECK(milliseconds_text(duration) == text);
+}
+
+TEST_CASE("a time is shown in the local zone, for programs in UTC") {
+    const ZoneGuard zone("XYZ-2");
+    const std::chrono::system_clock::time_point at(1'795'258'984'208'417us);
+    CHECK(clock_text(at) == "13:03:04.208");
+    CHECK(date_text(at) == "2026-11-21 13:03:04.208");
+    CHECK(timestamp_text(at) == "2026-11-21T11:03:04.208417Z");
+}

@@ -35,9 +35,17 @@ struct Span {
 
 using Row = std::vector<Span>;
 
+// Of a screen.
+struct Size {
+    int rows = 24;
+    int columns = 80;
+
+    bool operator==(const Size&) const = default;
+};
+
 struct Frame {
-    std::vector<Row>
-        rows;  // from the top; missing ones are blank, those below the screen unseen
+    // From the top. Missing rows are blank, rows below the screen are not drawn.
+    std::vector<Row> rows;
     int cursor_row = 0;
     int cursor_column = 0;
     bool cursor_shown = false;

@@ -1,29 +1,69 @@
-// The terminal of the process, standard input and output, while it belongs to the program.
+// The terminal of the process (standard input and output), while it belongs to the program.
 //
-//     std::setlocale(LC_ALL, "");
-//     ui::Terminal terminal;
-//     ev::Timer escape(loop, [&] { terminal.expire_key(); read_keys(); });
-//     ev::Watch keyboard(loop, STDIN_FILENO, ev::readable, [&](ev::Events) { read_keys(); });
-//     void read_keys() {
-//         while (auto key = terminal.read_key()) ...
-//         if (terminal.key_incomplete()) escape.start(terminal.escape_delay());
-//         if (terminal.gone()) loop.stop();
-//     }
-//     ev::Watch display(loop, terminal.output(), ev::none, [&](ev::Events) { draw(); });
-//     void draw() {
-//         if (terminal.flush()) terminal.draw(...);
-//         display.want(terminal.flush() ? ev::none : ev::writable);
-//     }
-//     ev::Signal winch(loop, SIGWINCH, [&] { terminal.resize(); ... draw ... });
-//     ev::Signal cont(loop, SIGCONT, [&] { terminal.take_over(); ... draw ... });
+//     #include "ev/loop.hpp"
+//     #include "ui/terminal.hpp"
 //
-// The terminal is as it was found after the destructor, after restore(), and after every signal
-// that ends the process by default, which then takes its way. Signals that are ignored stay
-// so, and those that the caller has handlers for before the constructor are the caller's, but
-// for faults (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL): the caller's handlers run after the
-// terminal was given back. No handler is left behind. The flags of the descriptors are never
-// changed. A terminal that takes nothing (stopped, or at the end of a dead line) blocks
-// nobody: what is drawn waits. There is one Terminal at a time, used by one thread.
+//     #include <unistd.h>
+//
+//     #include <clocale>
+//     #include <csignal>
+//     #include <string>
+//
+//     // Shows what is typed; Enter ends it.
+//     class Program {
+//     public:
+//         void run() {
+//             do {
+//                 draw();
+//             } while (loop.step());
+//         }
+//
+//     private:
+//         void read_keys() {
+//             while (const auto key = terminal.read_key()) {
+//                 typed += key->text;
+//                 if (key->chord == ui::plain(ui::KeyCode::enter)) loop.stop();
+//             }
+//             if (terminal.key_incomplete()) escape.start(terminal.escape_delay());
+//             if (terminal.gone()) loop.stop();
+//         }
+//
+//         void draw() {
+//             ui::Row row;
+//             append_bytes(row, "typed: " + typed);
+//             if (terminal.flush()) terminal.draw({.rows = {row}});
+//             display.want(terminal.flush() ? ev::none : ev::writable);
+//         }
+//
+//         // The signals first: they must be handled before the terminal is taken over.
+//         ev::Loop loop;
+//         ev::Signal resized{loop, SIGWINCH, [this] { terminal.resize(); }};
+//         ev::Signal continued{loop, SIGCONT, [this] { terminal.take_over(); }};
+//         ui::Terminal terminal;
+//         ev::Watch keyboard{loop, STDIN_FILENO, ev::readable,
+//                            [this](ev::Events) { read_keys(); }};
+//         ev::Timer escape{loop, [this] {
+//                              terminal.expire_key();
+//                              read_keys();
+//                          }};
+//         ev::Watch display{loop, terminal.output(), ev::none, [](ev::Events) {}};
+//         std::string typed;
+//     };
+//
+//     int main() {
+//         std::setlocale(LC_ALL, "");
+//         Program().run();
+//     }
+//
+// The terminal is as it was found after the destructor, after restore(), and when a signal that
+// ends the process by default arrives; the process then ends by that signal. Signals that are
+// ignored stay ignored. A signal that the caller handles before the constructor is called stays
+// with the caller; but the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL restore the
+// terminal first and call the caller's handler then. The destructor removes all handlers.
+//
+// The flags of the descriptors are never changed, because other processes share them. A
+// terminal that takes nothing (stopped, or at the end of a dead line) blocks nobody: what is
+// drawn waits. There is one Terminal at a time, used by one thread.
 #pragma once
 
 #include "ui/frame.hpp"
@@ -38,89 +78,85 @@
 
 namespace ui {
 
-struct Size {
-    int rows = 24;
-    int columns = 80;
-
-    bool operator==(const Size&) const = default;
-};
-
 enum class Color {
     automatic,  // if the terminal has colors and NO_COLOR is not set
     always,     // if the terminal has colors
     never,
 };
 
-// Why the terminal can't be taken over, in one sentence: standard input or output is no
-// terminal, its type (TERM) is not known, or it can't place its cursor. Empty if it can.
-// Changes nothing of the terminal. Not while there is a Terminal.
+// The reason why the terminal can't be taken over, in one sentence: standard input or output is
+// no terminal, its type (TERM) is not known, or it can't place its cursor. Empty if it can be.
+// Changes nothing of the terminal. Must not be called while a Terminal exists.
 std::string terminal_trouble();
 
 class Terminal {
 public:
     // Takes the terminal over. Throws std::runtime_error with terminal_trouble(), if there is
-    // any.
+    // any, or if curses refuses the terminal; std::system_error if there is no file to draw
+    // into.
     explicit Terminal(Color color = Color::automatic);
     ~Terminal();
     Terminal(const Terminal&) = delete;
     Terminal& operator=(const Terminal&) = delete;
 
-    // The next key, if one was pressed. Never waits. When the terminal is readable, call it
-    // until it returns none: a part of the input is kept here.
+    // Returns the next key, if one was pressed. Never waits. When the terminal is readable,
+    // call it until it returns none: input that was read is kept here. None while restored.
     std::optional<Key> read_key();
 
-    // Whether an ESC was read that may be a key or the beginning of one. If nothing follows for
-    // the delay (ESCDELAY, else 25 ms), call expire_key() and read_key() returns it.
+    // True if an ESC was read that may be a key or the beginning of one. If nothing follows
+    // within the delay (ESCDELAY in milliseconds, else 25 ms), call expire_key(), and
+    // read_key() returns the key.
     bool key_incomplete() const { return parser_.waiting(); }
     std::chrono::milliseconds escape_delay() const;
     void expire_key() { parser_.expire(); }
 
-    // Whether the terminal hung up: from then on it is readable for ever and has no keys.
+    // True if the terminal hung up: from then on it is readable for ever and has no keys.
     bool gone() const { return gone_; }
 
-    // Shows a frame; only what differs from the last one is written. Nothing while left, or
-    // while the terminal has yet to take the last frame.
+    // Shows a frame; only what differs from the last one is written. Does nothing while the
+    // terminal is restored, or while it has not yet taken the last frame.
     void draw(const Frame& frame);
 
-    // Writes on, where the terminal did not take all at once. True: it has all.
+    // Continues to write what the terminal did not take at once. True: it has taken everything.
     bool flush();
 
-    // The descriptor that is writable when the terminal takes more.
+    // The descriptor that is writable when the terminal takes more. It stays the same.
     int output() const;
 
-    // Lets the next draw() write everything: another program may have written over the screen.
+    // Makes the next draw() write everything: another program may have written to the screen.
     void redraw();
 
-    // Reads the terminal's size and returns it; to be called after SIGWINCH. 0 counts as 80
-    // columns, or 24 rows; beyond 1000 of either nothing is drawn.
+    // Reads the terminal's size and returns it; to be called after SIGWINCH. A size of 0 counts
+    // as 24 rows or 80 columns; more than 1000 rows or columns are not used.
     Size resize();
     Size size() const { return size_; }
 
-    // Gives the terminal back, and takes it over again: with its size read anew and everything
-    // written by the next draw(). Either may be called at any time; take_over() also after
-    // SIGCONT, when others may have changed the terminal in between. A terminal that takes
-    // nothing is waited for, for less than half a second; what it has not taken by then it does
-    // not get.
+    // Gives the terminal back. If the terminal takes nothing, it waits for less than half a
+    // second and discards what was not taken by then. May be called at any time.
     void restore();
-    // False where another job has the terminal: it stops the process group, as all do that
-    // touch the terminal then, and is to be called again once that is continued.
+
+    // Takes the terminal over again, reads its size, and makes the next draw() write
+    // everything. May be called at any time; call it after SIGCONT, because other programs may
+    // have changed the terminal while the process was stopped. False: another job has the
+    // terminal. The process group is then stopped by SIGTTOU, as it is whenever it uses the
+    // terminal from the background; call it again when the group is continued.
     bool take_over();
 
-    // Leaves, and stops the process group as ^Z does, or does not where nobody could continue
-    // it. SIGCONT is raised in any case, after which to take_over().
+    // Restores the terminal and stops the process group as ^Z does; where no shell could
+    // continue it, it is not stopped. SIGCONT is raised in both cases: call take_over() then.
     void suspend();
 
 private:
-    struct Screen;
+    struct Parts;
 
     bool read_bytes();
     void put(std::string_view bytes) { pending_ += bytes; }
     void take_curses_output();
-    bool write_out();
+    bool flush_in_time();
 
-    std::unique_ptr<Screen> screen_;
+    std::unique_ptr<Parts> parts_;
     KeyParser parser_;
-    std::string pending_;  // not yet taken by the terminal
+    std::string pending_;  // bytes that the terminal has not yet taken
     Size size_;
     bool gone_ = false;
     bool restored_ = false;

@@ -73,6 +73,19 @@ TEST_CASE("keys of every kind arrive") {
     }
 }
 
+TEST_CASE("the example in the header runs") {
+    Tty tty({{TERMINAL_EXAMPLE}, {}, {}});
+    REQUIRE(tty.wait_for("typed:"));
+    tty.send("hello");
+    REQUIRE(tty.wait_for("typed: hello"));
+    tty.resize({5, 40});
+    tty.send("\x1b!");
+    REQUIRE(tty.wait_for("typed: hello!"));
+    tty.send("\r");
+    REQUIRE(tty.wait_exit() == 0);
+    require_restored(tty);
+}
+
 TEST_CASE("the terminal is restored on every way out") {
     const struct {
         const char* deed;

@@ -1,0 +1,125 @@
+#include "ui/crash_restore.hpp"
+
+#include "ui/tty.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+// Everything that the handler needs, ready before it runs: it must not allocate.
+struct State {
+    struct sigaction found[NSIG];  // the actions that are reinstated
+    bool caught[NSIG];
+    termios settings;
+    int output;
+    char sequences[256];
+    std::size_t size;
+    volatile std::sig_atomic_t armed;
+} state;
+
+void reinstate_signals() {
+    for (int number = 1; number < NSIG; ++number) {
+        if (std::exchange(state.caught[number], false))
+            ::sigaction(number, &state.found[number], nullptr);
+    }
+}
+
+bool write_sequences() {
+    const ssize_t count = ::write(state.output, state.sequences, state.size);
+    return count == static_cast<ssize_t>(state.size);
+}
+
+void restore_terminal() {
+    if (!write_sequences()) {
+        discard_output(state.output);
+        write_sequences();
+    }
+    if (!in_background()) ::tcsetattr(STDIN_FILENO, TCSANOW, &state.settings);
+}
+
+// Runs with all signals blocked. That includes SIGTTOU, so writing from the background does not
+// stop the process.
+void on_fatal_signal(int number) {
+    if (state.armed) restore_terminal();
+    reinstate_signals();
+    ::raise(number);
+}
+
+// Signals by which the process reports its own fault.
+bool is_fault(int number) {
+    return number == SIGABRT || number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
+           number == SIGILL;
+}
+
+bool ends_by_default(int number) {
+    switch (number) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGURG:
+    case SIGWINCH:
+#ifdef SIGINFO
+    case SIGINFO:
+#endif
+#ifndef __linux__
+    case SIGIO:  // other systems ignore it
+#endif
+        return false;
+    default: return true;
+    }
+}
+
+bool is_fatal(int number, const struct sigaction& found) {
+    if (found.sa_flags & SA_SIGINFO) return is_fault(number);
+    if (found.sa_handler == SIG_DFL) return ends_by_default(number);
+    return found.sa_handler != SIG_IGN && is_fault(number);
+}
+
+// sigaction() refuses the signals that can't be caught or are reserved by the C library.
+void catch_signal(int number) {
+    struct sigaction& found = state.found[number];
+    if (::sigaction(number, nullptr, &found) != 0 || !is_fatal(number, found)) return;
+    struct sigaction action {};
+    action.sa_handler = on_fatal_signal;
+    action.sa_flags = SA_ONSTACK;
+    sigfillset(&action.sa_mask);
+    state.caught[number] = ::sigaction(number, &action, nullptr) == 0;
+}
+
+// The handler gets a stack of its own unless the caller has set one: the program's own stack
+// may be full when SIGSEGV arrives.
+void provide_signal_stack() {
+    static char stack[64 * 1024];
+    stack_t found{};
+    ::sigaltstack(nullptr, &found);
+    if (!(found.ss_flags & SS_DISABLE)) return;
+    const stack_t own{stack, 0, sizeof stack};
+    ::sigaltstack(&own, nullptr);
+}
+
+}  // namespace
+
+CrashRestore::CrashRestore(int output, const termios& settings, std::string_view sequences) {
+    state.output = output;
+    state.settings = settings;
+    state.size = sequences.copy(state.sequences, sizeof state.sequences);
+    state.armed = 0;
+    provide_signal_stack();
+    for (int number = 1; number < NSIG; ++number) catch_signal(number);
+}
+
+CrashRestore::~CrashRestore() { reinstate_signals(); }
+
+void CrashRestore::arm() { state.armed = 1; }
+
+void CrashRestore::disarm() { state.armed = 0; }
+
+}  // namespace ui

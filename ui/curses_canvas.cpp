@@ -1,0 +1,167 @@
+#include "ui/curses_canvas.hpp"
+
+#include <curses.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <iterator>
+#include <stdexcept>
+#include <system_error>
+
+namespace ui {
+
+namespace {
+
+// Color pairs.
+constexpr short good_pair = 1;
+constexpr short bad_pair = 2;
+constexpr short warn_pair = 3;
+
+// A file without a name, in memory if the system has such files.
+int open_memory() {
+#ifdef MFD_CLOEXEC
+    const int memory = ::memfd_create("screen", MFD_CLOEXEC);
+    if (memory >= 0) return memory;
+#endif
+    std::FILE* const file = std::tmpfile();
+    const int fd = file ? ::fcntl(::fileno(file), F_DUPFD_CLOEXEC, 0) : -1;
+    if (file) std::fclose(file);
+    if (fd < 0) throw std::system_error(errno, std::generic_category(), "a file to draw into");
+    return fd;
+}
+
+// Undoes the signal handlers that other code installs during its lifetime.
+class SignalDispositionGuard {
+public:
+    SignalDispositionGuard() {
+        for (std::size_t i = 0; i < std::size(numbers); ++i)
+            ::sigaction(numbers[i], nullptr, &found_[i]);
+    }
+    ~SignalDispositionGuard() {
+        for (std::size_t i = 0; i < std::size(numbers); ++i)
+            ::sigaction(numbers[i], &found_[i], nullptr);
+    }
+    SignalDispositionGuard(const SignalDispositionGuard&) = delete;
+    SignalDispositionGuard& operator=(const SignalDispositionGuard&) = delete;
+
+private:
+    // The signals that curses handles.
+    static constexpr int numbers[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+    struct sigaction found_[std::size(numbers)];
+};
+
+// Sets the modes of input, and returns the settings that the terminal then has.
+termios input_settings() {
+    ::raw();
+    ::noecho();
+    ::nonl();
+    ::typeahead(-1);  // curses must not look at the input, which it never reads
+    termios settings{};
+    ::tcgetattr(STDIN_FILENO, &settings);
+    return settings;
+}
+
+// False if the terminal has no colors.
+bool start_colors() {
+    if (!::has_colors()) return false;
+    ::start_color();
+    const short background = ::use_default_colors() == OK ? -1 : COLOR_BLACK;
+    ::init_pair(good_pair, COLOR_GREEN, background);
+    ::init_pair(bad_pair, COLOR_RED, background);
+    ::init_pair(warn_pair, COLOR_YELLOW, background);
+    return true;
+}
+
+// The attributes that show a style. Where colors would be needed and there are none, other
+// attributes replace them.
+attr_t attributes_for(Style style, bool colors) {
+    const auto tinted = [colors](short pair, attr_t otherwise) {
+        return colors ? static_cast<attr_t>(COLOR_PAIR(pair)) : otherwise;
+    };
+    switch (style) {
+    case Style::normal: return A_NORMAL;
+    case Style::dim: return A_DIM;
+    case Style::bold: return A_BOLD;
+    case Style::good: return tinted(good_pair, A_NORMAL);
+    case Style::bad: return tinted(bad_pair, A_BOLD);
+    case Style::warn: return tinted(warn_pair, A_BOLD);
+    case Style::escaped: return A_REVERSE | A_BOLD;  // bold is visible within a reverse bar
+    case Style::match: return A_UNDERLINE | A_BOLD;
+    case Style::selected: return A_REVERSE;
+    case Style::status: return A_REVERSE;
+    case Style::status_good: return A_REVERSE | tinted(good_pair, A_NORMAL);
+    case Style::status_bad: return A_REVERSE | tinted(bad_pair, A_BOLD);
+    case Style::status_warn: return A_REVERSE | tinted(warn_pair, A_BOLD);
+    }
+    return A_NORMAL;
+}
+
+void draw_row(int y, const Row& row, int width, bool colors) {
+    Row safe;  // control characters are escaped once more: curses would obey them
+    for (const Span& span : row) append_bytes(safe, span.text, span.style);
+    truncate(safe, width);
+    ::move(y, 0);
+    for (const Span& span : safe) {
+        ::attrset(attributes_for(span.style, colors));
+        ::addstr(span.text.c_str());
+    }
+}
+
+}  // namespace
+
+CursesCanvas::CursesCanvas(bool with_colors) : memory_(open_memory()) {
+    const SignalDispositionGuard guard;
+    termios found{};
+    ::tcgetattr(STDIN_FILENO, &found);
+    // Curses starts on the terminal, whose speed it looks up, and then gets the file instead.
+    file_ = ::fdopen(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), "w");
+    screen_ = file_ ? ::newterm(nullptr, file_, stdin) : nullptr;
+    if (screen_ == nullptr) throw std::runtime_error("curses can't use this terminal");
+    settings_ = input_settings();
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &found);
+    ::dup2(memory_, ::fileno(file_));
+    ::fcntl(::fileno(file_), F_SETFD, FD_CLOEXEC);
+    colors_ = with_colors && start_colors();
+}
+
+CursesCanvas::~CursesCanvas() {
+    ::delscreen(screen_);
+    std::fclose(file_);
+    ::close(memory_);
+}
+
+void CursesCanvas::draw(const Frame& frame, Size size) {
+    ::erase();
+    const int count = std::min(size.rows, static_cast<int>(frame.rows.size()));
+    for (int y = 0; y < count; ++y)
+        draw_row(y, frame.rows[static_cast<std::size_t>(y)], size.columns, colors_);
+    ::attrset(A_NORMAL);
+    ::curs_set(frame.cursor_shown ? 1 : 0);
+    ::move(std::clamp(frame.cursor_row, 0, size.rows - 1),
+           std::clamp(frame.cursor_column, 0, size.columns - 1));
+    ::refresh();
+}
+
+void CursesCanvas::redraw() { ::clearok(curscr, TRUE); }
+
+void CursesCanvas::resize(Size size) {
+    ::resize_term(size.rows, size.columns);
+    redraw();
+}
+
+void CursesCanvas::end() { ::endwin(); }
+
+std::string CursesCanvas::take_output() {
+    const off_t written = ::lseek(memory_, 0, SEEK_CUR);
+    std::string output(static_cast<std::size_t>(written), '\0');
+    ::lseek(memory_, 0, SEEK_SET);
+    if (::pread(memory_, output.data(), output.size(), 0) <= 0) output.clear();
+    return output;
+}
+
+}  // namespace ui

@@ -1,0 +1,38 @@
+#include "ui/terminfo.hpp"
+
+#include "ui/text.hpp"
+
+#include <curses.h>
+#include <term.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace ui {
+
+std::string control_sequence(const char* capability) {
+    static std::string collected;  // tputs() passes no context to the function that it calls
+    collected.clear();
+    const char* const string = ::tigetstr(capability);
+    const bool found = string != nullptr && string != reinterpret_cast<const char*>(-1);
+    if (found)
+        ::tputs(string, 1, [](int c) {
+            collected += static_cast<char>(c);
+            return c;
+        });
+    return collected;
+}
+
+std::string terminal_type_trouble() {
+    const char* const type = std::getenv("TERM");
+    const std::string named =
+        "the terminal type \"" + printable(type ? type : "") + "\" (TERM) ";
+    int error = 0;
+    if (::setupterm(type, STDOUT_FILENO, &error) != OK)
+        return named + "is not known on this system";
+    const bool places_cursor = !control_sequence("cup").empty();
+    ::del_curterm(cur_term);
+    return places_cursor ? "" : named + "can't place its cursor";
+}
+
+}  // namespace ui

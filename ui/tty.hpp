@@ -1,0 +1,15 @@
+// System calls on the process's terminal that several parts of ui need. They may be used in a
+// signal handler.
+#pragma once
+
+namespace ui {
+
+// True if the terminal belongs to the process group of another job. A process that then writes
+// to the terminal or changes its settings may be stopped by SIGTTOU.
+bool in_background();
+
+// Discards the output that the terminal has not yet taken, and resumes output that was stopped
+// (as by ^S), so that the sequences which give the screen back can be written.
+void discard_output(int fd);
+
+}  // namespace ui

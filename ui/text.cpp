@@ -99,6 +99,15 @@ Cell read_cell(std::string_view bytes, std::size_t at, bool utf8) {
     return {std::string(bytes.substr(at, end - at)), width, false, at, end};
 }
 
+// The bytes in a row of a hex dump: a power of two, so that offsets are easy to read.
+std::size_t hex_row_bytes(int width) {
+    constexpr int fixed_columns = 13;     // the offset, the bars and the blanks
+    constexpr int columns_of_a_byte = 4;  // three as hex, one as text
+    int count = 16;
+    while (count > 1 && fixed_columns + columns_of_a_byte * count > width) count /= 2;
+    return static_cast<std::size_t>(count);
+}
+
 }  // namespace
 
 Cells::Cells(std::string_view bytes, std::size_t from)
@@ -172,6 +181,16 @@ std::string hex_row(std::string_view bytes, std::size_t offset, std::size_t coun
         row += at < bytes.size() ? number : "   ";
     }
     return row + "  |" + text + '|';
+}
+
+std::vector<HexRow> hex_dump(std::string_view bytes, int width, std::size_t begin,
+                             std::size_t end) {
+    bytes = bytes.substr(0, end);
+    const std::size_t count = hex_row_bytes(width);
+    std::vector<HexRow> rows;
+    for (std::size_t at = begin; at < bytes.size(); at += count)
+        rows.push_back({at, at + count, hex_row(bytes, at, count)});
+    return rows;
 }
 
 }  // namespace ui

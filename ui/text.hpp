@@ -22,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ui {
 
@@ -68,5 +69,16 @@ std::size_t previous_cell(std::string_view bytes, std::size_t at);
 // One row of a hex dump, from bytes[offset] on: "00000010  68 65 6c 6c 6f   |hello|", always
 // with room for `count` bytes. Bytes outside printable ASCII are dots in its right column.
 std::string hex_row(std::string_view bytes, std::size_t offset, std::size_t count = 16);
+
+struct HexRow {
+    std::size_t begin;  // the bytes that it has room for: [begin, end); the last row
+    std::size_t end;    // may have more room than there are bytes
+    std::string text;
+};
+
+// The rows of a hex dump of bytes[begin, end). Each has room for 16 bytes, or for 8, 4, 2 or 1
+// if 16 need more than `width` columns. No bytes have no rows.
+std::vector<HexRow> hex_dump(std::string_view bytes, int width, std::size_t begin = 0,
+                             std::size_t end = std::string_view::npos);
 
 }  // namespace ui

@@ -60,13 +60,11 @@ public:
         }
     }
 
-    // A dump of as many bytes a row as fit, on rows of its own.
+    // A hex dump, on rows of its own.
     void put_hex(std::string_view bytes, Style style) {
-        std::size_t count = 16;
-        while (count > 1 && hex_row({}, 0, count).size() + count > width_) count /= 2;
-        for (std::size_t at = 0; at < bytes.size(); at += count) {
+        for (const HexRow& row : hex_dump(bytes, static_cast<int>(width_))) {
             break_row();
-            put(hex_row(bytes, at, count), style, {}, Wrap::anywhere);
+            put(row.text, style, {}, Wrap::anywhere);
         }
     }
 

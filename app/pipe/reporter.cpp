@@ -104,10 +104,13 @@ std::size_t partial_character(std::string_view bytes) {
     return 0;
 }
 
-std::string hex_dump(std::string_view bytes) {
+// An empty message has a row, too.
+std::string hex_text(std::string_view bytes) {
+    constexpr int width = 80;
+    if (bytes.empty()) return ui::hex_row(bytes, 0);
     std::string text;
-    for (std::size_t at = 0; at == 0 || at < bytes.size(); at += 16)
-        text += (at == 0 ? "" : "\n") + ui::hex_row(bytes, at);
+    for (const ui::HexRow& row : ui::hex_dump(bytes, width))
+        text += (text.empty() ? "" : "\n") + row.text;
     return text;
 }
 
@@ -216,7 +219,7 @@ void Reporter::received(std::string_view bytes) {
     if (!raw()) return;
     log('<', bytes);
     if (!bytes_pass()) return;
-    if (options_.form == Form::hex) return append_line(hex_dump(bytes));
+    if (options_.form == Form::hex) return append_line(hex_text(bytes));
     if (!visible_) return output_.write(bytes);
     const std::string all = std::exchange(partial_, {}) + std::string(bytes);
     const std::size_t whole = all.size() - partial_character(all);
@@ -270,7 +273,7 @@ bool Reporter::bytes_pass() const {
 }
 
 void Reporter::print(std::string_view payload, bool newline) {
-    if (options_.form == Form::hex) return append_line(hex_dump(payload));
+    if (options_.form == Form::hex) return append_line(hex_text(payload));
     const std::string text = visible_ ? ui::printable(payload) : std::string();
     const std::string_view shown = visible_ ? std::string_view(text) : payload;
     if (newline) return output_.append_line(shown);

@@ -81,8 +81,6 @@ void add_course(Rows& rows, const Course& course, int width) {
 }
 
 void add_hex(Rows& rows, std::string_view bytes, std::size_t marked, int width) {
-    std::size_t count = 16;
-    while (count > 1 && static_cast<int>(12 + 4 * count) > width) count /= 2;
     const bool far_in = marked != nowhere && marked >= most_bytes;
     const std::size_t begin = far_in ? (marked - bytes_before) / 16 * 16 : 0;
     const std::size_t end = std::min(bytes.size(), begin + most_bytes);
@@ -90,9 +88,9 @@ void add_hex(Rows& rows, std::string_view bytes, std::size_t marked, int width) 
         if (size > 0) rows.push_back({{std::to_string(size) + " bytes " + where, Style::dim}});
     };
     add_rest(begin, "before");
-    for (std::size_t at = begin; at < end; at += count) {
-        const bool here = marked >= at && marked < at + count;
-        rows.push_back({{ui::hex_row(bytes, at, count), here ? Style::bad : Style::normal}});
+    for (const ui::HexRow& row : ui::hex_dump(bytes, width, begin, end)) {
+        const bool here = marked >= row.begin && marked < row.end;
+        rows.push_back({{row.text, here ? Style::bad : Style::normal}});
     }
     add_rest(bytes.size() - end, "more");
 }

@@ -151,3 +151,30 @@ TEST_CASE("bytes are dumped in rows") {
     REQUIRE(ui::hex_row(bytes, 23, 4) == "00000017  72 65        |re|");
     REQUIRE(ui::hex_row(bytes, 100, 1) == "00000064      ||");
 }
+
+TEST_CASE("a hex dump has as many bytes in a row as fit into the width") {
+    const std::string bytes(40, 'x');
+    const struct {
+        int width;
+        std::size_t count;
+    } cases[] = {{200, 16}, {77, 16}, {76, 8}, {45, 8}, {44, 4},
+                 {29, 4},   {28, 2},  {20, 1}, {1, 1}};
+    for (const auto& each : cases) {
+        INFO(each.width);
+        const std::vector<ui::HexRow> rows = ui::hex_dump(bytes, each.width);
+        REQUIRE(rows.size() == (bytes.size() + each.count - 1) / each.count);
+        REQUIRE(rows[0].text == ui::hex_row(bytes, 0, each.count));
+        REQUIRE(rows[1].begin == each.count);
+        REQUIRE(rows[1].end == 2 * each.count);
+    }
+}
+
+TEST_CASE("a part of the bytes is dumped with its offsets") {
+    const std::string bytes = "0123456789";
+    const std::vector<ui::HexRow> rows = ui::hex_dump(bytes, 28, 4, 7);
+    REQUIRE(rows.size() == 2);
+    REQUIRE(rows[0].text == ui::hex_row(bytes, 4, 2));
+    REQUIRE(rows[1].begin == 6);
+    REQUIRE(rows[1].text == "00000006  36     |6|");
+    REQUIRE(ui::hex_dump("", 80).empty());
+}

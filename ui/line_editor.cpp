@@ -6,9 +6,10 @@
 #include <utility>
 
 namespace ui {
+
 namespace {
 
-// Letters, digits, and all that is not ASCII.
+// Letters, digits, and everything outside ASCII.
 bool is_word(char c) {
     return (c & '\x80') != 0 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
            (c >= 'a' && c <= 'z');
@@ -16,14 +17,14 @@ bool is_word(char c) {
 
 bool is_not_blank(char c) { return c != ' ' && c != '\t' && c != '\n'; }
 
-// A text that is copied by whole lines ends in a newline that nobody meant to type.
+// Text that is copied by whole lines ends in a newline which the user did not mean to type.
 std::string_view pasted(const Key& key) {
     std::string_view text = key.text;
     if (text.ends_with('\n')) text.remove_suffix(1);
     return text;
 }
 
-// The bytes of a key after ^V; none for keys that are no single character.
+// The bytes that a key stands for after ^V; none for keys without a character.
 std::string literal(const Key& key) {
     switch (key.chord.code) {
     case KeyCode::character:
@@ -41,22 +42,27 @@ std::string literal(const Key& key) {
 
 }  // namespace
 
+// The first binding of a group has the help for all of them. M-Enter has none: what a newline
+// does depends on the framing of messages, which the caller knows.
 struct LineEditor::Binding {
     Chord chord;
     void (LineEditor::*edit)();
-    bool kills = false;
+    bool kills = false;  // it moves text to what ^Y pastes
+    const char* keys = nullptr;
+    const char* help = nullptr;
 };
 
 const LineEditor::Binding LineEditor::bindings[] = {
-    {ctrl('a'), &LineEditor::move_home},
+    {ctrl('a'), &LineEditor::move_home, false, "^A ^E",
+     "to the start, to the end; so do Home End"},
     {plain(KeyCode::home), &LineEditor::move_home},
     {ctrl('e'), &LineEditor::move_end},
     {plain(KeyCode::end), &LineEditor::move_end},
-    {ctrl('b'), &LineEditor::move_left},
+    {ctrl('b'), &LineEditor::move_left, false, "^B ^F", "by a character; so do Left Right"},
     {plain(KeyCode::left), &LineEditor::move_left},
     {ctrl('f'), &LineEditor::move_right},
     {plain(KeyCode::right), &LineEditor::move_right},
-    {alt('b'), &LineEditor::move_word_left},
+    {alt('b'), &LineEditor::move_word_left, false, "M-b M-f", "by a word"},
     {ctrl(KeyCode::left), &LineEditor::move_word_left},
     {alt(KeyCode::left), &LineEditor::move_word_left},
     {alt('f'), &LineEditor::move_word_right},
@@ -65,23 +71,32 @@ const LineEditor::Binding LineEditor::bindings[] = {
     {plain(KeyCode::backspace), &LineEditor::delete_left},
     {plain(KeyCode::del), &LineEditor::delete_right},
     {ctrl('d'), &LineEditor::delete_right},
-    {ctrl('u'), &LineEditor::kill_left, true},
+    {ctrl('u'), &LineEditor::kill_left, true, "^U ^K ^W",
+     "cut: to the start, to the end, the word before"},
     {ctrl('k'), &LineEditor::kill_right, true},
     {ctrl('w'), &LineEditor::kill_space_word_left, true},
     {alt(KeyCode::backspace), &LineEditor::kill_word_left, true},
-    {alt('d'), &LineEditor::kill_word_right, true},
-    {ctrl('y'), &LineEditor::yank},
+    {alt('d'), &LineEditor::kill_word_right, true, "M-d", "cut the word after"},
+    {ctrl('y'), &LineEditor::yank, false, "^Y ^T", "paste what was cut; swap two characters"},
     {ctrl('t'), &LineEditor::transpose},
-    {ctrl('v'), &LineEditor::await_literal},
+    {ctrl('v'), &LineEditor::await_literal, false, "^V", "take the next key as it is"},
     {alt(KeyCode::enter), &LineEditor::add_newline},
     {alt(KeyCode::newline), &LineEditor::add_newline},
 };
+
+std::vector<LineEditor::KeyHelp> LineEditor::key_help() {
+    std::vector<KeyHelp> rows;
+    for (const Binding& binding : bindings) {
+        if (binding.help) rows.push_back({binding.keys, binding.help});
+    }
+    return rows;
+}
 
 bool LineEditor::press(const Key& key) {
     if (std::exchange(literal_, false)) return press_literal(key);
     const bool is_text =
         key.chord.code == KeyCode::character && !key.chord.alt && !key.chord.ctrl;
-    const auto binding =
+    const Binding* const binding =
         std::find_if(std::begin(bindings), std::end(bindings),
                      [&](const Binding& each) { return each.chord == key.chord; });
     const bool bound = binding != std::end(bindings);
@@ -113,11 +128,12 @@ void LineEditor::set(std::string text) {
     text_ = std::move(text);
     cursor_ = text_.size();
     left_ = 0;
-    killing_ = literal_ = false;
+    killing_ = false;
+    literal_ = false;
 }
 
-// An edit may join what stood apart, as a mark does with the base before it: the cursor then
-// stands after the whole.
+// An edit can join two cells, as a combining mark joins the base before it. The cursor then
+// moves to the end of the new cell.
 void LineEditor::snap_to_cell() {
     if (cursor_ > 0) cursor_ = next_cell(text_, previous_cell(text_, cursor_));
 }
@@ -128,7 +144,7 @@ void LineEditor::erase(std::size_t begin, std::size_t end) {
     snap_to_cell();
 }
 
-// Kills that follow each other are yanked as one text.
+// Consecutive kills become one text for ^Y.
 void LineEditor::kill(std::size_t begin, std::size_t end) {
     if (begin == end) return;
     if (!joins_) killed_.clear();
@@ -136,20 +152,19 @@ void LineEditor::kill(std::size_t begin, std::size_t end) {
     erase(begin, end);
 }
 
-// Where the bytes before the cursor that are no `part` of a word, and then those that are,
-// begin.
+// The beginning of the word before the cursor. `part` decides which bytes belong to a word.
 std::size_t LineEditor::word_left(bool (*part)(char)) const {
-    auto at = cursor_;
+    std::size_t at = cursor_;
     while (at > 0 && !part(text_[at - 1])) --at;
     while (at > 0 && part(text_[at - 1])) --at;
-    return previous_cell(text_, at + 1);  // where the cell around `at` begins
+    return previous_cell(text_, at + 1);  // the beginning of the cell around `at`
 }
 
 std::size_t LineEditor::word_right(bool (*part)(char)) const {
-    auto at = cursor_;
+    std::size_t at = cursor_;
     while (at < text_.size() && !part(text_[at])) ++at;
     while (at < text_.size() && part(text_[at])) ++at;
-    return at == cursor_ ? at : next_cell(text_, at - 1);  // where the cell before `at` ends
+    return at == cursor_ ? at : next_cell(text_, at - 1);  // the end of the cell before `at`
 }
 
 void LineEditor::move_home() { cursor_ = 0; }
@@ -170,14 +185,14 @@ void LineEditor::await_literal() { literal_ = true; }
 
 void LineEditor::kill_space_word_left() { kill(word_left(is_not_blank), cursor_); }
 
-// Swaps the cells around the cursor, or the last two at the end, and steps on.
+// Swaps the two cells around the cursor, or the last two if it is at the end.
 void LineEditor::transpose() {
-    const auto middle = cursor_ == text_.size() ? previous_cell(text_, cursor_) : cursor_;
-    const auto begin = previous_cell(text_, middle);
-    const auto end = next_cell(text_, middle);
-    const auto text = text_.begin();
-    const auto at = [text](std::size_t offset) {
-        return text + static_cast<std::ptrdiff_t>(offset);
+    const std::size_t middle =
+        cursor_ == text_.size() ? previous_cell(text_, cursor_) : cursor_;
+    const std::size_t begin = previous_cell(text_, middle);
+    const std::size_t end = next_cell(text_, middle);
+    const auto at = [this](std::size_t offset) {
+        return text_.begin() + static_cast<std::ptrdiff_t>(offset);
     };
     if (begin == middle) return;
     std::rotate(at(begin), at(middle), at(end));
@@ -185,27 +200,32 @@ void LineEditor::transpose() {
     snap_to_cell();
 }
 
-// The columns from left_ to the cursor, as far as they matter in a row of `width`.
+// The columns from left_ to the cursor. Stops counting once there are `width` of them, so that
+// a long text costs no more than a row.
 int LineEditor::columns_to_cursor(int width) const {
     int sum = 0;
     Cells cells(text_, left_);
-    for (auto cell = cells.next(); cell && cell->begin < cursor_ && sum < width;
-         cell = cells.next())
+    std::optional<Cell> cell = cells.next();
+    while (cell && cell->begin < cursor_ && sum < width) {
         sum += cell->width;
+        cell = cells.next();
+    }
     return sum;
 }
 
-// Scrolls by half a row, so that typing on does not scroll at each key, and that what is
-// before the cursor is seen.
+// Scrolls by half a row, so that further typing does not scroll with each key and the text
+// before the cursor is visible.
 void LineEditor::scroll_to_cursor(int width) {
-    if (std::exchange(width_, width) != width) left_ = 0;  // in a wider row more may fit
+    if (width_ != width) left_ = 0;  // a wider row may have space for more
+    width_ = width;
     const bool before_seen = left_ < cursor_ || left_ == 0;
     if (before_seen && columns_to_cursor(width) < width) return;
     left_ = cursor_;
-    for (int room = width / 2; left_ > 0;) {
-        const auto before = previous_cell(text_, left_);
-        room -= display_width(std::string_view(text_).substr(before, left_ - before));
-        if (room < 0) break;
+    int space = width / 2;
+    while (left_ > 0) {
+        const std::size_t before = previous_cell(text_, left_);
+        space -= display_width(std::string_view(text_).substr(before, left_ - before));
+        if (space < 0) break;
         left_ = before;
     }
 }
@@ -217,9 +237,11 @@ LineEditor::View LineEditor::view(int width) {
     view.cursor = columns_to_cursor(width);
     int used = 0;
     Cells cells(text_, left_);
-    for (auto cell = cells.next(); cell && used + cell->width <= width; cell = cells.next()) {
+    std::optional<Cell> cell = cells.next();
+    while (cell && used + cell->width <= width) {
         append(view.row, cell->text, cell->escaped ? Style::escaped : Style::normal);
         used += cell->width;
+        cell = cells.next();
     }
     return view;
 }

@@ -1,7 +1,7 @@
-// The line being typed, edited with readline's keys, by grapheme.
+// An editor for the line that is being typed, with readline's keys. A step is a grapheme.
 //
-// The text is any bytes; what is not printable is shown as its escape (ui/text.hpp) and
-// edited as one cell. Pure: it draws nothing and reads nothing.
+// The text may be any bytes; bytes that are not printable are shown as an escape (ui/text.hpp),
+// which is edited as one cell. Pure: it draws nothing and reads nothing.
 #pragma once
 
 #include "ui/frame.hpp"
@@ -10,24 +10,25 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ui {
 
 class LineEditor {
 public:
-    // Edits, if the key is one for editing. False: the key means nothing here, and the line is
-    // as it was. Offer every key to the editor first: after ^V the next one is text, whatever
-    // it is; ^D deletes unless the line is empty; Enter is never its own, M-Enter is. A paste
-    // is one edit; a newline at its end is dropped.
+    // Edits the line if the key is bound or types text. False: the editor has no use for the
+    // key, and the line is unchanged. Pass every key to the editor first: after ^V it takes any
+    // key as text, and ^D deletes unless the line is empty. It takes M-Enter, but never Enter.
+    // A paste is one edit; a newline at its end is dropped.
     bool press(const Key& key);
 
-    // Whether ^V was pressed: the next key is text, whatever it is.
+    // True after ^V: the next key is text, whatever it is.
     bool takes_all() const { return literal_; }
 
-    // Puts bytes at the cursor.
+    // Inserts bytes before the cursor.
     void insert(std::string_view bytes);
 
-    // The whole text, the cursor at its end.
+    // Replaces the whole text and puts the cursor at its end.
     void set(std::string text);
     void clear() { set({}); }
 
@@ -35,13 +36,22 @@ public:
     std::size_t cursor() const { return cursor_; }  // a byte offset into text()
     bool empty() const { return text_.empty(); }
 
-    // What is seen of it in `width` columns, scrolled so that the cursor is seen, and what is
-    // before it.
+    // The part of the text that is visible in `width` columns. It scrolls so that the cursor
+    // and some text before it are visible.
     struct View {
         Row row;
         int cursor = 0;  // column, below `width` if that is not 0
     };
     View view(int width);
+
+    // The keys of press() and what they do, in the order for a page of help. Keys that type
+    // what they are labelled with, the arrows, Backspace and Delete explain themselves, and the
+    // effect of M-Enter depends on the caller: these have no row of their own.
+    struct KeyHelp {
+        const char* keys;  // "^A ^E"
+        const char* help;
+    };
+    static std::vector<KeyHelp> key_help();
 
 private:
     struct Binding;
@@ -75,13 +85,13 @@ private:
     void scroll_to_cursor(int width);
 
     std::string text_;
-    std::size_t cursor_ = 0;  // where a cell begins, or the end
-    std::size_t left_ = 0;    // the first byte seen
+    std::size_t cursor_ = 0;  // the beginning of a cell, or the end of the text
+    std::size_t left_ = 0;    // the first visible byte
     int width_ = 0;           // of the last view()
-    std::string killed_;
-    bool killing_ = false;  // the last key killed
-    bool joins_ = false;    // the one before, too: their texts are one
-    bool literal_ = false;  // ^V was pressed
+    std::string killed_;      // the text for ^Y
+    bool killing_ = false;    // the last key was a kill
+    bool joins_ = false;      // so was the one before: their texts are joined
+    bool literal_ = false;    // ^V was pressed
 };
 
 }  // namespace ui

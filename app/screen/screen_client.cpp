@@ -339,13 +339,8 @@ Rows ScreenClient::key_page(int width) {
              splits ? "a newline: with this framing, a new message"
                     : "a newline in the message",
              width);
-    add_fact(rows, "^A ^E", "to the start, to the end; so do Home End", width);
-    add_fact(rows, "^B ^F", "by a character; so do Left Right", width);
-    add_fact(rows, "M-b M-f", "by a word", width);
-    add_fact(rows, "^U ^K ^W", "cut: to the start, to the end, the word before", width);
-    add_fact(rows, "M-d", "cut the word after", width);
-    add_fact(rows, "^Y ^T", "paste what was cut; swap two characters", width);
-    add_fact(rows, "^V", "take the next key as it is", width);
+    for (const ui::LineEditor::KeyHelp& row : ui::LineEditor::key_help())
+        add_fact(rows, row.keys, row.help, width);
     add_counters(rows, width);
     return rows;
 }

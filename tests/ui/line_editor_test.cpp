@@ -141,6 +141,23 @@ TEST_CASE("keys that edit nothing are the caller's") {
     }
 }
 
+TEST_CASE("the help for the keys names every letter that edits, and no other") {
+    std::string named;
+    for (const LineEditor::KeyHelp& row : LineEditor::key_help())
+        named += std::string(row.keys) + ' ';
+    for (char letter = 'a'; letter <= 'z'; ++letter) {
+        const char upper = static_cast<char>(letter - 'a' + 'A');
+        const auto symbol = static_cast<char32_t>(letter);
+        CAPTURE(letter);
+        // The client explains ^D: it ends the input on an empty line.
+        if (letter != 'd')
+            CHECK(LineEditor().press({ui::ctrl(symbol), "", false}) ==
+                  (named.find(std::string("^") + upper + ' ') != std::string::npos));
+        CHECK(LineEditor().press({ui::alt(symbol), "", false}) ==
+              (named.find(std::string("M-") + letter + ' ') != std::string::npos));
+    }
+}
+
 TEST_CASE("the view shows the cursor, whatever the width") {
     const Locale utf8("C.UTF-8");
     LineEditor editor;

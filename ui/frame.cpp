@@ -12,19 +12,19 @@ void append(Row& row, std::string_view text, Style style) {
 
 void append_bytes(Row& row, std::string_view bytes, Style style) {
     Cells cells(bytes);
-    while (const auto cell = cells.next())
+    while (const std::optional<Cell> cell = cells.next())
         append(row, cell->text, cell->escaped ? Style::escaped : style);
 }
 
 int display_width(const Row& row) {
     int sum = 0;
-    for (const auto& span : row) sum += display_width(span.text);
+    for (const Span& span : row) sum += display_width(span.text);
     return sum;
 }
 
 void truncate(Row& row, int width) {
     for (auto span = row.begin(); span != row.end(); ++span) {
-        const auto taken = display_width(span->text);
+        const int taken = display_width(span->text);
         if (taken > width) {
             span->text = truncated(span->text, width);
             row.erase(span->text.empty() ? span : span + 1, row.end());
@@ -35,13 +35,13 @@ void truncate(Row& row, int width) {
 }
 
 void pad(Row& row, int width, Style style) {
-    const auto missing = width - display_width(row);
+    const int missing = width - display_width(row);
     if (missing > 0) append(row, std::string(static_cast<std::size_t>(missing), ' '), style);
 }
 
 std::string plain_text(const Row& row) {
     std::string text;
-    for (const auto& span : row) text += span.text;
+    for (const Span& span : row) text += span.text;
     return text;
 }
 

@@ -1,6 +1,8 @@
-// What is drawn: rows of styled text, as a value. Whoever composes a frame needs no terminal.
+// A frame is the content of the screen as a value: rows of styled text. Composing one needs no
+// terminal.
 //
-// All text in a frame is visible text: literals, or what ui/text.hpp returned.
+// All text in a frame must be visible text: literals, or text that ui/text.hpp returned. Widths
+// are columns of the terminal.
 #pragma once
 
 #include <string>
@@ -9,7 +11,7 @@
 
 namespace ui {
 
-// What text means, never how it looks: that depends on the terminal, which may have no colors.
+// The meaning of text. Its look depends on the terminal, which may have no colors.
 enum class Style {
     normal,
     dim,
@@ -17,11 +19,11 @@ enum class Style {
     good,
     bad,
     warn,
-    escaped,      // an escape for bytes that must not reach the terminal: reverse video
-    match,        // found by a search
+    escaped,      // an escape instead of bytes that must not reach the terminal: reverse video
+    match,        // a match of a search
     selected,     // the selected message
     status,       // the status line: a bar
-    status_good,  // within that bar
+    status_good,  // within the status line
     status_bad,
     status_warn,
 };
@@ -35,7 +37,7 @@ struct Span {
 
 using Row = std::vector<Span>;
 
-// Of a screen.
+// The size of a screen.
 struct Size {
     int rows = 24;
     int columns = 80;
@@ -51,21 +53,22 @@ struct Frame {
     bool cursor_shown = false;
 };
 
-// Adds visible text, to the last span if that has the same style.
+// Adds visible text: to the last span if that has the same style, else as a new span.
 void append(Row& row, std::string_view text, Style style = Style::normal);
 
-// Adds any bytes: made visible, their escapes marked.
+// Adds any bytes as visible text. Escapes get Style::escaped instead of `style`.
 void append_bytes(Row& row, std::string_view bytes, Style style = Style::normal);
 
+// The columns that the row takes.
 int display_width(const Row& row);
 
-// Keeps the cells that fit into `width` columns.
+// Removes the cells at the end that do not fit into `width` columns.
 void truncate(Row& row, int width);
 
-// Adds blanks up to `width` columns.
+// Adds blanks at the end up to a width of `width` columns.
 void pad(Row& row, int width, Style style = Style::normal);
 
-// Its text alone.
+// The text without its styles.
 std::string plain_text(const Row& row);
 
 }  // namespace ui

@@ -23,12 +23,14 @@ void History::add(std::string line) {
 std::optional<std::string> History::older(const std::string& current) {
     if (shown_ == 0) return std::nullopt;
     if (shown_ == lines_.size()) own_ = current;
-    return lines_[--shown_];
+    --shown_;
+    return lines_[shown_];
 }
 
 std::optional<std::string> History::newer() {
     if (shown_ == lines_.size()) return std::nullopt;
-    return ++shown_ == lines_.size() ? std::exchange(own_, {}) : lines_[shown_];
+    ++shown_;
+    return shown_ == lines_.size() ? std::exchange(own_, {}) : lines_[shown_];
 }
 
 void History::stop_browsing() { shown_ = lines_.size(); }
@@ -37,7 +39,7 @@ HistorySearch::HistorySearch(const History& history)
     : history_(history), at_(history.lines().size()) {}
 
 bool HistorySearch::press(const Key& key) {
-    const auto newest = history_.lines().size();
+    const std::size_t newest = history_.lines().size();
     if (key.chord == ctrl('r')) {
         search(at_);
     } else if (key.chord == plain(KeyCode::backspace)) {
@@ -53,22 +55,22 @@ bool HistorySearch::press(const Key& key) {
 }
 
 std::string_view HistorySearch::match() const {
-    const auto& lines = history_.lines();
+    const std::deque<std::string>& lines = history_.lines();
     return at_ < lines.size() ? std::string_view(lines[at_]) : std::string_view();
 }
 
-// Goes to the newest line before `end` that holds the query, if there is one.
+// Goes to the newest line that contains the query and whose index is below `end`.
 void HistorySearch::search(std::size_t end) {
-    const auto& lines = history_.lines();
+    const std::deque<std::string>& lines = history_.lines();
     failed_ = false;
-    if (query_.empty()) at_ = lines.size();
-    if (query_.empty()) return;
-    for (auto at = end; at-- > 0;)
-        if (lines[at].find(query_) != std::string::npos) {
-            at_ = at;
-            return;
-        }
-    failed_ = true;
+    if (query_.empty()) {
+        at_ = lines.size();
+        return;
+    }
+    std::size_t at = end;
+    while (at > 0 && lines[at - 1].find(query_) == std::string::npos) --at;
+    failed_ = at == 0;
+    if (!failed_) at_ = at - 1;
 }
 
 }  // namespace ui

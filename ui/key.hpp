@@ -7,7 +7,7 @@
 namespace ui {
 
 enum class KeyCode {
-    character,  // with its symbol
+    character,  // Chord::symbol says which
     enter,
     newline,  // ^J
     tab,
@@ -26,14 +26,14 @@ enum class KeyCode {
     paste,  // a bracketed paste
 };
 
-// What a key is bound by:
+// The part of a key that bindings compare:
 //
 //     if (key.chord == ui::ctrl('c')) ...
 //     std::map<ui::Chord, Action> bindings{{ui::alt('h'), ...}, {ui::alt(KeyCode::up), ...}};
 struct Chord {
     KeyCode code = KeyCode::character;
-    char32_t symbol = 0;  // of a character, 0 for all others; with ctrl in lower case
-    bool alt = false;     // as a modifier, or as ESC typed before the key
+    char32_t symbol = 0;  // a character's code point, in lower case with ctrl; else 0
+    bool alt = false;     // a modifier of the key, or ESC typed before it
     bool ctrl = false;
 
     auto operator<=>(const Chord&) const = default;
@@ -41,8 +41,8 @@ struct Chord {
 
 struct Key {
     Chord chord;
-    std::string text;  // what a character or a paste would insert, as bytes; else empty
-    bool cut = false;  // a paste beyond the limit: its rest was dropped
+    std::string text;  // the bytes that a character or a paste inserts; else empty
+    bool cut = false;  // a paste exceeded the limit, and its rest was dropped
 
     bool operator==(const Key&) const = default;
 };

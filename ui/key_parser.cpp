@@ -7,15 +7,16 @@
 #include <utility>
 
 namespace ui {
+
 namespace {
 
 constexpr char esc = '\x1b';
 constexpr std::string_view paste_begin = "\x1b[200~";
 constexpr std::string_view paste_end = "\x1b[201~";
-constexpr std::size_t longest_sequence = 32;  // bytes; the ones above are noise
+constexpr std::size_t longest_sequence = 32;  // bytes; anything longer is noise
 
 struct Parsed {
-    std::size_t size = 0;  // bytes used; 0: the rest is still to come
+    std::size_t size = 0;  // bytes used; 0: the key is not complete
     std::optional<Key> key = std::nullopt;
 };
 
@@ -38,15 +39,15 @@ Parsed parse_control(char c) {
     return pressed(1, ctrl(symbol >= U'A' && symbol <= U'Z' ? symbol | 0x20 : symbol));
 }
 
-// Whether more bytes may make a character of these.
+// True if these bytes are the beginning of a UTF-8 character that needs more.
 bool begins_character(std::string_view bytes) {
     const auto is_later = [](char c) { return (c & '\xc0') == '\x80'; };
     return encoded_size(bytes[0]) > bytes.size() &&
            std::all_of(bytes.begin() + 1, bytes.end(), is_later);
 }
 
-// A byte that can't be part of a character is one of its own, for terminals that speak another
-// encoding than UTF-8.
+// A byte that can't be part of a UTF-8 character counts as a character, for terminals with
+// another encoding.
 Parsed parse_character(std::string_view bytes) {
     if (begins_character(bytes)) return incomplete;
     const CodePoint point = decode(bytes, 0);
@@ -84,11 +85,11 @@ std::optional<KeyCode> key_from_number(int number) {
     }
 }
 
-// The modifiers are the second parameter, less one: 1 shift, 2 alt, 4 control.
+// The second parameter is the modifiers plus one: 1 shift, 2 alt, 4 control.
 Chord modified(KeyCode code, const std::string& parameters) {
-    const auto second = parameters.find(';');
+    const std::size_t second = parameters.find(';');
     if (second == std::string::npos) return plain(code);
-    const auto bits = std::atoi(parameters.c_str() + second + 1) - 1;
+    const int bits = std::atoi(parameters.c_str() + second + 1) - 1;
     return {code, 0, (bits & 2) != 0, (bits & 4) != 0};
 }
 
@@ -97,14 +98,14 @@ Parsed parse_csi(std::string_view bytes) {
     while (at < bytes.size() && bytes[at] >= 0x20 && bytes[at] < 0x40) ++at;
     if (at > longest_sequence) return {at};
     if (at == bytes.size()) return incomplete;
-    const auto final = bytes[at];
+    const char final = bytes[at];
     if (final < 0x40 || final == '\x7f') return {at};
     const std::string parameters(bytes.substr(2, at - 2));
     if (final == '[') {  // the Linux console: CSI [ A is F1
         if (at + 1 == bytes.size()) return incomplete;
         return bytes[at + 1] == 'A' ? pressed(at + 2, plain(KeyCode::f1)) : Parsed{at + 2};
     }
-    const auto code =
+    const std::optional<KeyCode> code =
         final == '~' ? key_from_number(std::atoi(parameters.c_str())) : key_from_final(final);
     return code ? pressed(at + 1, modified(*code, parameters)) : Parsed{at + 1};
 }
@@ -112,37 +113,40 @@ Parsed parse_csi(std::string_view bytes) {
 Parsed parse_ss3(std::string_view bytes) {
     if (bytes.size() < 3) return incomplete;
     if (bytes[2] == 'M') return pressed(3, plain(KeyCode::enter));  // of the keypad
-    const auto code = key_from_final(bytes[2]);
+    const std::optional<KeyCode> code = key_from_final(bytes[2]);
     return code ? pressed(3, plain(*code)) : Parsed{3};
 }
 
 Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
     if (bytes.size() == 1) return whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
-    const bool alone = whole && bytes.size() == 2;  // then it is a key pressed with alt
+    const bool alone = whole && bytes.size() == 2;  // a key with alt: no sequence follows
     if (bytes[1] == '[' && !alone) return parse_csi(bytes);
     if (bytes[1] == 'O' && !alone) return parse_ss3(bytes);
     if (bytes[1] == esc && nested) return pressed(1, plain(KeyCode::escape));
-    auto parsed = parse(bytes.substr(1), whole, true);
+    Parsed parsed = parse(bytes.substr(1), whole, true);
     if (parsed.size == 0) return incomplete;
     if (parsed.key) parsed.key->chord.alt = true;
     return {parsed.size + 1, std::move(parsed.key)};
 }
 
-// The key that `bytes` begin with. If they are `whole`, no more will follow.
+// Returns the key at the beginning of `bytes`. `whole` means that no more bytes will follow.
 Parsed parse(std::string_view bytes, bool whole, bool nested) {
-    const auto first = bytes[0];
+    const char first = bytes[0];
     if (first == esc) return parse_escape(bytes, whole, nested);
     const auto code = static_cast<unsigned char>(first);
     return code < 0x20 || code == 0x7f ? parse_control(first) : parse_character(bytes);
 }
 
-// Terminals paste a carriage return for each newline.
+// In a paste, terminals send a carriage return for each newline.
 std::string cr_to_lf(std::string text) {
     std::size_t size = 0;
     char last = '\0';
     for (const char c : text) {
-        if (!(last == '\r' && c == '\n')) text[size++] = c == '\r' ? '\n' : c;
+        const bool second_half = last == '\r' && c == '\n';
         last = c;
+        if (second_half) continue;
+        text[size] = c == '\r' ? '\n' : c;
+        ++size;
     }
     text.resize(size);
     return text;
@@ -174,7 +178,7 @@ std::optional<Key> KeyParser::next() {
             in_paste_ = true;
             continue;
         }
-        auto parsed = parse(bytes_, expired_);
+        Parsed parsed = parse(bytes_, expired_);
         if (parsed.size == 0) return std::nullopt;
         bytes_.erase(0, parsed.size);
         if (parsed.key) return std::move(parsed.key);
@@ -182,16 +186,16 @@ std::optional<Key> KeyParser::next() {
     return std::nullopt;
 }
 
-// Moves what was fed to the paste. True at the paste's end.
+// Moves bytes to the paste. True if its end was among them.
 bool KeyParser::take_paste() {
-    const auto end = bytes_.find(paste_end);
+    const std::size_t end = bytes_.find(paste_end);
     const bool ends = end != std::string::npos;
-    // What could be the beginning of its end stays for the next time.
-    const auto kept = std::min(bytes_.size(), paste_end.size() - 1);
-    const auto size = ends ? end : bytes_.size() - kept;
-    const auto room = paste_limit_ - pasted_.size();
-    if (size > room) cut_ = true;
-    pasted_.append(bytes_, 0, std::min(size, room));
+    // The last bytes stay: they could be the first part of the sequence that ends the paste.
+    const std::size_t kept = std::min(bytes_.size(), paste_end.size() - 1);
+    const std::size_t size = ends ? end : bytes_.size() - kept;
+    const std::size_t space = paste_limit_ - pasted_.size();
+    if (size > space) cut_ = true;
+    pasted_.append(bytes_, 0, std::min(size, space));
     bytes_.erase(0, ends ? size + paste_end.size() : size);
     in_paste_ = !ends;
     return ends;

@@ -1,5 +1,5 @@
-// A text that may be longer than the screen: composed anew for each drawing, seen through a
-// window that its keys scroll.
+// A text that may be longer than the screen, in a window that keys scroll. It is composed again
+// for each drawing, so that it follows changes of its content and of the width.
 //
 // Pure: it draws nothing.
 #pragma once
@@ -15,22 +15,22 @@ namespace ui {
 
 class Page {
 public:
+    // Returns all rows of the text, for a window of `width` columns.
     using Compose = std::function<std::vector<Row>(int width)>;
 
+    // The objects that `compose` uses must outlive the page.
     explicit Page(Compose compose);
 
-    // Scrolls a page of `height` rows, or to its ends, if the key is one for that. False: it
-    // means nothing here.
+    // Scrolls if the key is for that: by a row, by a window of `height` rows, or to an end.
+    // False: the page has no use for the key.
     bool press(const Key& key, int height);
 
-    // What is seen, at most `height` rows of at most `width` columns each.
+    // The visible rows: at most `height`, of at most `width` columns each.
     std::vector<Row> rows(int width, int height);
 
 private:
-    bool move_to(std::size_t top);
-
     Compose compose_;
-    std::size_t top_ = 0;  // the first row seen; beyond the last window until the next rows()
+    std::size_t top_ = 0;  // the first visible row; rows() moves it back if it is too far down
 };
 
 }  // namespace ui

@@ -10,17 +10,18 @@
 #include <cstring>
 
 namespace ui {
+
 namespace {
 
-// As many as curses keeps in one cell of its screen (CCHARW_MAX, less the base).
+// Combining marks in a cell: as many as curses stores in one (CCHARW_MAX, less the base).
 constexpr int max_marks = 4;
 
 unsigned char byte_at(std::string_view bytes, std::size_t at) {
     return static_cast<unsigned char>(bytes[at]);
 }
 
-// Characters that steer the reader's or the terminal's eye and have no shape of their own:
-// Unicode's format controls, separators of lines, fillers and selectors.
+// Characters without a shape of their own, which change how other text is shown: Unicode's
+// format controls, line separators, fillers and selectors.
 bool is_format_character(char32_t c) {
     static constexpr struct {
         char32_t first, last;
@@ -36,7 +37,7 @@ bool is_format_character(char32_t c) {
                        [c](auto range) { return c >= range.first && c <= range.last; });
 }
 
-// Columns, 0 for a combining mark; negative: to be shown by an escape.
+// The columns of a character; 0: a combining mark; negative: it must be shown as an escape.
 int width_of(char32_t c) {
     if (c < 0x20 || (c >= 0x7f && c < 0xa0) || is_format_character(c)) return -1;
     if (c < 0x7f) return 1;
@@ -46,19 +47,20 @@ int width_of(char32_t c) {
 std::string escape(char32_t c) {
     char text[16];
     const auto value = static_cast<unsigned>(c);
-    if (c < 0x20 || c == 0x7f)
+    if (c < 0x20 || c == 0x7f) {
         std::snprintf(text, sizeof text, "^%c", static_cast<char>(value ^ 0x40));
-    else
-        std::snprintf(text, sizeof text,
-                      c < 0xa0      ? "\\x%02x"
-                      : c < 0x10000 ? "\\u%04x"
-                                    : "\\U%08x",
-                      value);
+    } else if (c < 0xa0) {
+        std::snprintf(text, sizeof text, "\\x%02x", value);
+    } else if (c < 0x10000) {
+        std::snprintf(text, sizeof text, "\\u%04x", value);
+    } else {
+        std::snprintf(text, sizeof text, "\\U%08x", value);
+    }
     return text;
 }
 
 Cell escaped_cell(char32_t c, std::size_t begin, std::size_t size) {
-    auto text = escape(c);
+    std::string text = escape(c);
     const auto width = static_cast<int>(text.size());
     return {std::move(text), width, true, begin, begin + size};
 }
@@ -69,33 +71,33 @@ Cell escaped_byte(unsigned char byte, std::size_t begin) {
     return {text, 4, true, begin, begin + 1};
 }
 
-// Where the combining marks at `at` end, of which a cell holds so many.
+// The end of the combining marks at `at`, as far as one cell can hold them.
 std::size_t end_of_marks(std::string_view bytes, std::size_t at) {
     for (int count = 0; count < max_marks && at < bytes.size(); ++count) {
         if (byte_at(bytes, at) < 0x80) break;
-        const auto mark = decode(bytes, at);
+        const CodePoint mark = decode(bytes, at);
         if (mark.size == 0 || width_of(mark.value) != 0) break;
         at += mark.size;
     }
     return at;
 }
 
-// Whether a cell begins at `at`, whatever is before. Others may, too.
+// True if a cell begins at `at`, whatever the bytes before it are. False: it depends on them.
 bool surely_begins_cell(std::string_view bytes, std::size_t at) {
-    const auto byte = byte_at(bytes, at);
+    const unsigned char byte = byte_at(bytes, at);
     if ((byte & 0xc0) == 0x80) return false;
-    const auto base = decode(bytes, at);
+    const CodePoint base = decode(bytes, at);
     return base.size == 0 || width_of(base.value) != 0;
 }
 
 Cell read_cell(std::string_view bytes, std::size_t at, bool utf8) {
-    const auto byte = byte_at(bytes, at);
+    const unsigned char byte = byte_at(bytes, at);
     if (!utf8 && byte >= 0x80) return escaped_byte(byte, at);
-    const auto base = decode(bytes, at);
+    const CodePoint base = decode(bytes, at);
     if (base.size == 0) return escaped_byte(byte, at);
-    const auto width = width_of(base.value);
+    const int width = width_of(base.value);
     if (width <= 0) return escaped_cell(base.value, at, base.size);
-    const auto end = utf8 ? end_of_marks(bytes, at + base.size) : at + 1;
+    const std::size_t end = utf8 ? end_of_marks(bytes, at + base.size) : at + 1;
     return {std::string(bytes.substr(at, end - at)), width, false, at, end};
 }
 
@@ -115,7 +117,7 @@ Cells::Cells(std::string_view bytes, std::size_t from)
 
 std::optional<Cell> Cells::next() {
     if (at_ >= bytes_.size()) return std::nullopt;
-    auto cell = read_cell(bytes_, at_, utf8_);
+    Cell cell = read_cell(bytes_, at_, utf8_);
     at_ = cell.end;
     return cell;
 }
@@ -125,30 +127,32 @@ bool utf8_locale() { return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
 std::string printable(std::string_view bytes) {
     std::string text;
     Cells cells(bytes);
-    while (const auto cell = cells.next()) text += cell->text;
+    while (const std::optional<Cell> cell = cells.next()) text += cell->text;
     return text;
 }
 
 int display_width(std::string_view bytes) {
     int sum = 0;
     Cells cells(bytes);
-    while (const auto cell = cells.next()) sum += cell->width;
+    while (const std::optional<Cell> cell = cells.next()) sum += cell->width;
     return sum;
 }
 
 std::string truncated(std::string_view bytes, int width) {
     std::string text;
     Cells cells(bytes);
-    for (auto cell = cells.next(); cell && cell->width <= width; cell = cells.next()) {
+    std::optional<Cell> cell = cells.next();
+    while (cell && cell->width <= width) {
         text += cell->text;
         width -= cell->width;
+        cell = cells.next();
     }
     return text;
 }
 
 std::size_t next_cell(std::string_view bytes, std::size_t at) {
     Cells cells(bytes, previous_cell(bytes, at));
-    auto cell = cells.next();
+    std::optional<Cell> cell = cells.next();
     while (cell && cell->end <= at) cell = cells.next();
     return cell ? cell->end : bytes.size();
 }
@@ -156,10 +160,10 @@ std::size_t next_cell(std::string_view bytes, std::size_t at) {
 std::size_t previous_cell(std::string_view bytes, std::size_t at) {
     at = std::min(at, bytes.size());
     if (at == 0) return 0;
-    auto begin = at - 1;
+    std::size_t begin = at - 1;
     while (begin > 0 && !surely_begins_cell(bytes, begin)) --begin;
     Cells cells(bytes, begin);
-    while (const auto cell = cells.next()) {
+    while (const std::optional<Cell> cell = cells.next()) {
         if (cell->end >= at) break;
         begin = cell->end;
     }
@@ -172,9 +176,9 @@ std::string hex_row(std::string_view bytes, std::size_t offset, std::size_t coun
     std::string row = number;
     std::string text;
     for (std::size_t i = 0; i < count; ++i) {
-        const auto at = offset + i;
+        const std::size_t at = offset + i;
         if (at < bytes.size()) {
-            const auto byte = byte_at(bytes, at);
+            const unsigned char byte = byte_at(bytes, at);
             std::snprintf(number, sizeof number, " %02x", byte);
             text += byte >= 0x20 && byte < 0x7f ? bytes[at] : '.';
         }

@@ -8,11 +8,12 @@
 #include <utility>
 
 namespace ui {
+
 namespace {
 
 std::size_t bytes_of(const Row& row) {
     std::size_t sum = row.size() * sizeof(Span);
-    for (const auto& span : row) sum += span.text.size();
+    for (const Span& span : row) sum += span.text.size();
     return sum;
 }
 
@@ -21,24 +22,26 @@ std::size_t bytes_of(const Transcript::Entry& entry) {
 }
 
 void show_selected(Row& row, int width) {
-    for (auto& span : row)
+    for (Span& span : row) {
         if (span.style == Style::normal || span.style == Style::dim)
             span.style = Style::selected;
+    }
     pad(row, width, Style::selected);
 }
 
 }  // namespace
 
-// One entry cut into rows. A unit is what is never cut: a cell, or one character of an escape.
+// One entry, cut into rows. A unit is the smallest part that a row can begin with: a cell, or
+// one character of an escape.
 class Transcript::Layout {
 public:
     explicit Layout(std::size_t width) : width_(width) {}
 
-    // Where a row ends: wherever it is full, or between words.
+    // A row ends wherever it is full, or between words.
     enum class Wrap { anywhere, words };
 
     void put(const Row& spans, Wrap wrap) {
-        for (const auto& span : spans) {
+        for (const Span& span : spans) {
             if (span.text == "\n")
                 break_row();
             else
@@ -49,12 +52,12 @@ public:
     void put(std::string_view bytes, Style style, std::string_view needle, Wrap wrap) {
         Cells cells(bytes);
         std::size_t match_end = 0;
-        while (const auto cell = cells.next()) {
+        while (const std::optional<Cell> cell = cells.next()) {
             if (!needle.empty() && bytes.compare(cell->begin, needle.size(), needle) == 0)
                 match_end = cell->begin + needle.size();
             if (wrap == Wrap::words && wraps_at(bytes, cell->begin)) break_row();
             if (wrap == Wrap::words && used_ == width_ && cell->text == " ")
-                ++units_;  // between two rows it is not seen
+                ++units_;  // a blank between two rows is not shown
             else
                 put(*cell, cell->begin < match_end ? Style::match : style);
         }
@@ -68,7 +71,7 @@ public:
         }
     }
 
-    // The row that a unit is in; the last one if there is no such unit any more.
+    // The row of a unit; the last row if the entry no longer has that unit.
     std::size_t row_of(std::size_t unit) const {
         const auto after = std::upper_bound(first_units_.begin(), first_units_.end(), unit);
         return static_cast<std::size_t>(after - first_units_.begin()) - 1;
@@ -78,18 +81,20 @@ public:
     std::size_t first_unit(std::size_t row) const { return first_units_[row]; }
 
 private:
-    // Whether a word begins there that fits into a row, but no more into this one.
+    // True if a word begins at `at` which needs a new row: it fits into a whole row, but not
+    // into the rest of this one.
     bool wraps_at(std::string_view text, std::size_t at) const {
         if (at > 0 && text[at - 1] != ' ') return false;
-        const auto word = text.substr(at, text.find(' ', at) - at);
+        const std::string_view word = text.substr(at, text.find(' ', at) - at);
         const auto width = static_cast<std::size_t>(display_width(word));
         return used_ + width > width_ && width <= width_;
     }
 
     void put(const Cell& cell, Style style) {
+        const auto width = static_cast<std::size_t>(cell.width);
         if (cell.escaped) {
             for (const char c : cell.text) put_unit({&c, 1}, 1, Style::escaped);
-        } else if (const auto width = static_cast<std::size_t>(cell.width); width > width_) {
+        } else if (width > width_) {
             put_unit("?", 1, Style::escaped);
         } else {
             put_unit(cell.text, width, style);
@@ -143,7 +148,7 @@ const Transcript::Entry* Transcript::find(Id id) const {
 
 void Transcript::show_hex(bool hex) {
     hex_ = hex;
-    if (top_) top_->unit = 0;  // the units of an entry are others now
+    if (top_) top_->unit = 0;  // its unit does not exist in the other form
 }
 
 void Transcript::trim() {
@@ -160,8 +165,8 @@ std::string_view Transcript::head(const Entry& entry) const {
 }
 
 Transcript::Layout Transcript::lay_out(Id id) const {
-    const auto& entry = at(id);
-    const auto shown = head(entry);
+    const Entry& entry = at(id);
+    const std::string_view shown = head(entry);
     using Wrap = Layout::Wrap;
     Layout layout(width_);
     layout.put(entry.prefix, Wrap::anywhere);
@@ -186,7 +191,7 @@ std::vector<Row> Transcript::rows(int width, int height) {
     if (entries_.empty() || height_ == 0) return seen;
     auto [id, row] = top();
     for (; id < next_ && seen.size() < height_; ++id, row = 0) {
-        auto layout = lay_out(id);
+        Layout layout = lay_out(id);
         for (; row < layout.rows().size() && seen.size() < height_; ++row) {
             seen.push_back(std::move(layout.rows()[row]));
             if (id == selected_) show_selected(seen.back(), width);
@@ -212,7 +217,7 @@ Transcript::Place Transcript::up(Place from, std::size_t rows) const {
 }
 
 Transcript::Place Transcript::down(Place from, std::size_t rows) const {
-    auto count = row_count(from.id);
+    std::size_t count = row_count(from.id);
     while (from.row + rows >= count && from.id + 1 < next_) {
         rows -= count - from.row;
         from = {from.id + 1, 0};
@@ -229,7 +234,7 @@ Transcript::Place Transcript::top_of_tail() const {
 }
 
 Transcript::Place Transcript::top() const {
-    const auto tail = top_of_tail();
+    const Place tail = top_of_tail();
     if (!top_) return tail;
     if (top_->id < first()) return {first(), 0};
     return std::min(tail, {top_->id, lay_out(top_->id).row_of(top_->unit)});
@@ -251,7 +256,7 @@ void Transcript::scroll(int rows) {
 }
 
 void Transcript::scroll_pages(int pages) {
-    // A row of the old page stays in sight.
+    // One row of the old page stays visible.
     scroll(pages * static_cast<int>(std::max<std::size_t>(height_, 2) - 1));
 }
 
@@ -268,18 +273,19 @@ void Transcript::hold() {
 void Transcript::select(Id id) {
     selected_ = id;
     const Place begin{id, 0};
-    const auto lowest = up({id, row_count(id) - 1}, std::max<std::size_t>(height_, 1) - 1);
+    const Place lowest = up({id, row_count(id) - 1}, std::max<std::size_t>(height_, 1) - 1);
     hold_at(std::clamp(top(), std::min(lowest, begin), begin));
 }
 
 void Transcript::select_older() {
     if (entries_.empty()) return;
-    const auto before = selected().value_or(next_);
+    const Id before = selected().value_or(next_);
     select(before > first() ? before - 1 : before);
 }
 
 void Transcript::select_newer() {
-    if (const auto id = selected(); id && *id + 1 < next_) return select(*id + 1);
+    const std::optional<Id> id = selected();
+    if (id && *id + 1 < next_) return select(*id + 1);
     select_none();
     scroll_to_end();
 }
@@ -305,14 +311,16 @@ bool Transcript::search(std::string text) {
 bool Transcript::search_older() { return search_before(selected().value_or(next_)); }
 
 bool Transcript::search_before(Id end) {
-    for (auto id = end; id-- > first();)
-        if (select_match(id)) return true;
+    for (Id id = end; id > first(); --id) {
+        if (select_match(id - 1)) return true;
+    }
     return false;
 }
 
 bool Transcript::search_newer() {
-    for (auto id = selected().value_or(next_) + 1; id < next_; ++id)
+    for (Id id = selected().value_or(next_) + 1; id < next_; ++id) {
         if (select_match(id)) return true;
+    }
     return false;
 }
 

@@ -1,12 +1,11 @@
-// What was sent, received and said: a bounded list of entries, seen through a window that
-// wraps, scrolls, searches and selects.
+// A bounded list of messages and notes, in a window that wraps, scrolls, searches and selects.
 //
-// Appending costs O(1), and a screenful costs a screenful, however many entries there are. The
-// window follows the tail until it is scrolled away from it; from then on what is at its top
-// stays there, through appending, resizing, and the trimming of older entries, until it is
-// scrolled to the end again.
+// Appending costs O(1), and drawing costs as much as the visible rows do, however many entries
+// there are. The window follows the tail until it is scrolled away from it. From then on the
+// text at its top stays there, through appending, resizing and the removal of older entries,
+// until the window is scrolled to the end again.
 //
-// Pure: it draws nothing. Scrolling and selecting go by the size of the last rows().
+// Pure: it draws nothing. Scrolling and selecting use the size of the last rows().
 #pragma once
 
 #include "ui/frame.hpp"
@@ -25,15 +24,16 @@ namespace ui {
 
 class Transcript {
 public:
-    using Id = std::uint64_t;  // in the order of appending, never used again
+    using Id = std::uint64_t;  // ascends with each append(), never reused
 
     struct Entry {
-        Row prefix;                   // visible text; a span that is "\n" begins a new row
-        std::string body;             // any bytes; a long one is shown by its head and its size
-        Row suffix;                   // as prefix
+        Row prefix;        // visible text; a span "\n" begins a new row
+        std::string body;  // any bytes; of a long body its head and its size are shown
+        Row suffix;        // like prefix
         Style style = Style::normal;  // of the body
-        bool message = false;  // the body is a message: as it is, or a hex dump where that is
-                               // on; else it is text, wrapped between words as the suffix is
+        // True: the body is a message, shown as text or as a hex dump. False: it is a note,
+        // which wraps between words as the suffix does.
+        bool message = false;
     };
 
     struct Limits {
@@ -45,46 +45,47 @@ public:
     Transcript();
     explicit Transcript(Limits limits);
 
-    // Adds at the tail. The oldest entries go when a limit is passed, never the newest.
+    // Adds an entry at the tail. If a limit is exceeded, the oldest entries are removed, but
+    // never the newest.
     Id append(Entry entry);
 
-    // Lets `edit` change an entry. False: it is there no more.
+    // Calls `edit` to change an entry. False: the entry no longer exists. `edit` must not use
+    // the transcript.
     bool change(Id id, const std::function<void(Entry&)>& edit);
 
-    // Null: it is there no more. Valid until the next append() or change().
+    // Null: the entry no longer exists. Valid until the next append() or change().
     const Entry* find(Id id) const;
 
     std::size_t size() const { return entries_.size(); }
-    Id oldest() const { return first(); }  // of the entries still there, if there are any
+    Id oldest() const { return first(); }  // meaningful if size() > 0
 
     // Shows the bodies of messages as hex dumps, or as text again.
     void show_hex(bool hex);
     bool hex() const { return hex_; }
 
-    // What is seen, at most `height` rows of at most `width` columns each; fewer when there is
-    // less to show.
+    // The visible rows: at most `height`, of at most `width` columns each.
     std::vector<Row> rows(int width, int height);
 
     void scroll(int rows);  // down; negative: up
     void scroll_pages(int pages);
     void scroll_to_start();
-    void scroll_to_end();  // and follow
-    void hold();           // stop following, where it is
+    void scroll_to_end();  // and follows the tail
+    void hold();           // stops following, at the current position
     bool following() const { return !top_; }
-    std::size_t below() const;  // entries after the last one seen by rows()
+    std::size_t below() const;  // entries after the last one that rows() showed
 
-    // The selected entry is shown by its style and is scrolled into sight, and the window
-    // holds.
-    void select_older();  // the newest one, when none is selected
-    void select_newer();  // none, after the newest one: the window follows again
+    // Selecting scrolls the entry into the window and stops following. The selected entry has
+    // Style::selected.
+    void select_older();  // begins with the newest entry
+    void select_newer();  // selects none after the newest one, and follows again
     void select_none();
     std::optional<Id> selected() const;
 
-    // Selects the newest entry whose body has `text` in its head, and marks every place where
-    // it is until the next search; an empty text ends the search. False: not found, nothing
-    // moved.
+    // Selects the newest entry with `text` in the head of its body, and shows every match in
+    // Style::match until the next search; an empty text ends the search. False: it was not
+    // found, and the window did not move.
     bool search(std::string text);
-    // False: there is no further place, and nothing moved.
+    // False: there is no further match, and the window did not move.
     bool search_older();
     bool search_newer();
 
@@ -96,10 +97,10 @@ private:
 
         auto operator<=>(const Place&) const = default;
     };
-    // What a row begins with, whatever the width.
+    // The first unit of a row, which is the same for every width.
     struct Anchor {
         Id id = 0;
-        std::size_t unit = 0;  // of those that the entry's layout puts into rows
+        std::size_t unit = 0;  // index among the units of the entry's layout
     };
     class Layout;
 
@@ -127,13 +128,13 @@ private:
 
     std::deque<Entry> entries_;
     Limits limits_;
-    Id next_ = 0;            // of the entry to come; the ids of entries_ are the ones before it
-    std::size_t bytes_ = 0;  // of entries_, as limited
+    Id next_ = 0;             // the id of the next entry; those of entries_ precede it
+    std::size_t bytes_ = 0;   // the size of entries_, as Limits counts it
     std::size_t width_ = 80;  // of the last rows(), at least 1
     std::size_t height_ = 24;
     std::optional<Anchor> top_;  // none: follows the tail
     std::optional<Id> selected_;
-    Id seen_ = 0;  // the last entry of the last rows()
+    Id seen_ = 0;  // the last entry that rows() showed
     std::string needle_;
     bool hex_ = false;
 };

@@ -1,6 +1,7 @@
 #include "ui/utf8.hpp"
 
 namespace ui {
+
 namespace {
 
 constexpr CodePoint not_utf8{0, 0};
@@ -17,7 +18,7 @@ std::size_t encoded_size(char lead) {
 CodePoint decode(std::string_view bytes, std::size_t at) {
     static constexpr char32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
     const auto lead = static_cast<unsigned char>(bytes[at]);
-    const auto size = encoded_size(bytes[at]);
+    const std::size_t size = encoded_size(bytes[at]);
     if (size == 1) return {lead, 1};
     if (size == 0 || size > bytes.size() - at) return not_utf8;
     char32_t value = lead & (0xffu >> (size + 1));

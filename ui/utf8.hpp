@@ -1,4 +1,4 @@
-// Characters out of UTF-8, whatever the locale's encoding. Pure.
+// Decodes UTF-8, whatever the encoding of the locale is. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ struct CodePoint {
     std::size_t size;  // bytes of its encoding; 0: these bytes are not UTF-8
 };
 
-// The bytes of a character that begins with this one; 0: none does.
+// The size of the character that begins with this byte; 0: no character does.
 std::size_t encoded_size(char lead);
 
-// The character at `at`, which is below the size of the bytes. One that is cut short, longer
-// than it need be, a surrogate or beyond Unicode is not UTF-8.
+// The character at `at`, which must be below bytes.size(). Incomplete and over-long encodings,
+// surrogates and values beyond Unicode are not UTF-8.
 CodePoint decode(std::string_view bytes, std::size_t at);
 
 }  // namespace ui

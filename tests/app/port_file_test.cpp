@@ -2,16 +2,17 @@
 
 #include "app/text/exit_status.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 
+using test::contents;
 using yodel::PortFile;
 namespace fs = std::filesystem;
 
@@ -31,11 +32,6 @@ struct Folder {
     }
     fs::path path;
 };
-
-std::string contents(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 

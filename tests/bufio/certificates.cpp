@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 
@@ -131,11 +130,6 @@ std::string Certificates::bundle(const std::vector<std::string>& files) {
     std::ofstream out(made);
     for (const std::string& file : files) out << contents(file);
     return made;
-}
-
-std::string contents(const std::string& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace test

@@ -1,6 +1,8 @@
 // Certificates for tests, made in files of a directory that is removed with them.
 #pragma once
 
+#include "tests/support/text.hpp"
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -43,7 +45,5 @@ private:
     std::filesystem::path directory_;
     long serial_ = 0;
 };
-
-std::string contents(const std::string& file);
 
 }  // namespace test

@@ -3,9 +3,11 @@
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 
 #include <csignal>
 
+using test::contains;
 using test::Outcome;
 using test::Peer;
 using test::run;
@@ -13,10 +15,6 @@ using test::Server;
 using test::yodel;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 std::vector<std::string> scripted(const std::vector<std::string>& steps) {
     std::vector<std::string> command{"python3", test::peers + "/scripted.py", "PORT"};

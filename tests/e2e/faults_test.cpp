@@ -2,10 +2,12 @@
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 
 #include <csignal>
 #include <cstdlib>
 
+using test::contains;
 using test::Outcome;
 using test::Process;
 using test::run;
@@ -13,10 +15,6 @@ using test::Server;
 using test::yodel;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 std::string lines(int count) {
     std::string text;

@@ -2,15 +2,15 @@
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 #include "tests/support/tty.hpp"
 
 #include <cctype>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
-#include <sstream>
 
+using test::contents;
 using test::Folder;
 using test::run;
 using test::Server;
@@ -19,12 +19,6 @@ using test::yodel;
 using test::yodeld;
 
 namespace {
-
-std::string contents(const std::string& file) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
-}
 
 std::set<std::string> matches(const std::string& text, const std::regex& pattern) {
     std::set<std::string> found;

@@ -2,6 +2,7 @@
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 
 #include <sys/stat.h>
 
@@ -9,6 +10,7 @@
 #include <filesystem>
 
 using test::Certificates;
+using test::contains;
 using test::Outcome;
 using test::Peer;
 using test::run;
@@ -30,10 +32,6 @@ std::string noise(std::size_t count) {
     for (char& byte : bytes)
         byte = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
     return bytes;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 // The client of the server, run by a shell that redirects its descriptors.

@@ -2,25 +2,21 @@
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 #include "tests/support/tty.hpp"
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <thread>
 
+using test::contents;
 using test::Server;
 using test::Tty;
 using test::yodel;
 
 namespace {
-
-std::string contents(const std::string& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::string last_row(const Tty& tty, int rows) { return tty.row(rows - 1); }
 

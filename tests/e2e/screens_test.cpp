@@ -5,15 +5,16 @@
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 #include "tests/support/tty.hpp"
 
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <regex>
 
+using test::contents;
 using test::Tty;
 using test::yodel;
 
@@ -30,11 +31,6 @@ std::string without_chance(std::string screen) {
     for (const auto& [pattern, text] : rules)
         screen = std::regex_replace(screen, pattern, text);
     return std::regex_replace(screen, std::regex(" +\n"), "\n");
-}
-
-std::string contents(const std::string& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 // Waits until the screen is that of the file.

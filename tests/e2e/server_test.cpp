@@ -2,17 +2,18 @@
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 
 #include <sys/stat.h>
 
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <regex>
-#include <sstream>
 
 using test::Certificates;
+using test::contains;
+using test::contents;
 using test::Folder;
 using test::Outcome;
 using test::Process;
@@ -23,10 +24,6 @@ using test::yodeld;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 constexpr std::size_t megabyte = 1024 * 1024;
 
 // The sanitizers take memory of their own.
@@ -36,12 +33,6 @@ constexpr bool measures_memory() {
 #else
     return true;
 #endif
-}
-
-std::string contents(const std::string& file) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
 }
 
 }  // namespace

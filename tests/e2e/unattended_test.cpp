@@ -2,21 +2,19 @@
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 #include "tests/support/tty.hpp"
 
 #include <algorithm>
 #include <csignal>
 
+using test::contains;
 using test::Outcome;
 using test::run;
 using test::Server;
 using test::yodel;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 

@@ -1,4 +1,4 @@
-// What a hostile peer sends in order to command the terminal of whoever reads it.
+// Bytes that a hostile peer sends in order to control the terminal of the reader.
 #pragma once
 
 #include <string_view>

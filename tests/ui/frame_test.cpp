@@ -16,13 +16,13 @@ TEST_CASE("spans of one style are joined") {
     REQUIRE(ui::plain_text(row) == "abc");
 }
 
-TEST_CASE("escapes are marked") {
+TEST_CASE("escapes have a style of their own") {
     Row row;
     ui::append_bytes(row, "a\x1b[", Style::good);
     REQUIRE(row == Row{{"a", Style::good}, {"^[", Style::escaped}, {"[", Style::good}});
 }
 
-TEST_CASE("rows are cut and padded by column") {
+TEST_CASE("rows are truncated and padded by columns") {
     const test::Locale utf8("C.UTF-8");
     const Row row{{"a你", Style::normal}, {"bc", Style::bold}};
     REQUIRE(ui::display_width(row) == 5);

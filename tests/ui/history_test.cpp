@@ -24,7 +24,7 @@ void type(HistorySearch& search, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("history is stepped through, the line under way kept") {
+TEST_CASE("browsing returns to the line that was being typed") {
     auto history = with({"one", "two"});
     REQUIRE_FALSE(history.newer());
     REQUIRE(history.older("mine") == "two");
@@ -35,7 +35,7 @@ TEST_CASE("history is stepped through, the line under way kept") {
     REQUIRE_FALSE(history.newer());
 }
 
-TEST_CASE("adding starts anew, without repetitions, and forgets the oldest") {
+TEST_CASE("adding a line skips repetitions, drops the oldest, and stops browsing") {
     History history(3);
     for (const auto* line : {"a", "", "b", "b", "a", "c"}) history.add(line);
     REQUIRE(history.lines() == std::deque<std::string>{"b", "a", "c"});
@@ -45,7 +45,7 @@ TEST_CASE("adding starts anew, without repetitions, and forgets the oldest") {
     REQUIRE_FALSE(History().older("x"));
 }
 
-TEST_CASE("stepping that is given up begins anew") {
+TEST_CASE("after browsing was stopped, it begins at the newest line") {
     auto history = with({"one", "two"});
     REQUIRE(history.older("mine") == "two");
     REQUIRE(history.older("two") == "one");
@@ -55,7 +55,7 @@ TEST_CASE("stepping that is given up begins anew") {
     REQUIRE(history.newer() == "");
 }
 
-TEST_CASE("long lines push out the oldest, and one of any length is kept") {
+TEST_CASE("lines are limited by their size, but the newest is always kept") {
     constexpr std::size_t room = 1024 * 1024;
     History history;
     for (const char letter : {'a', 'b', 'c'}) history.add(std::string(room / 3, letter));
@@ -69,7 +69,7 @@ TEST_CASE("long lines push out the oldest, and one of any length is kept") {
     REQUIRE(history.lines() == std::deque<std::string>{"e"});
 }
 
-TEST_CASE("a search goes on as it is typed") {
+TEST_CASE("each key narrows the search") {
     const auto history = with({"get /a", "post /b", "get /b"});
     HistorySearch search(history);
     REQUIRE(search.match().empty());
@@ -88,7 +88,7 @@ TEST_CASE("a search goes on as it is typed") {
     REQUIRE(search.failed());
 }
 
-TEST_CASE("a search ends with a key of another kind") {
+TEST_CASE("other keys end the search") {
     const auto history = with({"a"});
     HistorySearch search(history);
     for (const auto chord :

@@ -27,7 +27,8 @@ void add(std::vector<Key>& keys, const std::vector<Key>& more) {
     keys.insert(keys.end(), more.begin(), more.end());
 }
 
-// The keys of `bytes` that come in two reads, the first `cut` long, and end.
+// The keys of `bytes` that arrive in two reads, the first of `cut` bytes, with nothing after
+// them.
 std::vector<Key> keys_of(std::string_view bytes, std::size_t cut, std::size_t limit = 100) {
     KeyParser parser(limit);
     parser.feed(bytes.substr(0, cut));
@@ -45,7 +46,7 @@ Key key(Chord chord, std::string text = "") { return {chord, std::move(text), fa
 
 }  // namespace
 
-TEST_CASE("keys are the same wherever their bytes are cut") {
+TEST_CASE("keys do not depend on how their bytes are split") {
     const struct {
         std::string_view bytes;
         std::vector<Key> keys;
@@ -99,7 +100,7 @@ TEST_CASE("keys are the same wherever their bytes are cut") {
         }
 }
 
-TEST_CASE("only what may be a key alone is waited for") {
+TEST_CASE("the parser waits only for bytes that could be a key by themselves") {
     const struct {
         std::string_view bytes;
         bool waits;
@@ -119,14 +120,14 @@ TEST_CASE("only what may be a key alone is waited for") {
     }
 }
 
-TEST_CASE("a paste keeps its limit, and says that it was cut") {
+TEST_CASE("a paste is cut at its limit, and says so") {
     const auto keys = keys_of("\x1b[200~0123456789\x1b[201~k", 9, 4);
     REQUIRE(keys.size() == 2);
     REQUIRE(keys[0] == Key{plain(KeyCode::paste), "0123", true});
     REQUIRE(keys[1] == key(plain('k'), "k"));
 }
 
-TEST_CASE("a sequence without an end is not kept") {
+TEST_CASE("a sequence that never ends is not stored") {
     KeyParser parser;
     parser.feed("\x1b[" + std::string(1000, '1'));
     REQUIRE(drain(parser).empty());

@@ -34,7 +34,7 @@ std::string seen(LineEditor& editor, int width) {
     return ui::plain_text(view.row) + '@' + std::to_string(view.cursor);
 }
 
-// What is typed, and the state it leaves.
+// Keys, and the state() after them.
 constexpr struct {
     std::string_view typed;
     const char* state;
@@ -113,7 +113,7 @@ TEST_CASE("the line is edited with readline's keys") {
     }
 }
 
-TEST_CASE("an edit that joins graphemes moves the cursor out of them") {
+TEST_CASE("an edit that joins graphemes moves the cursor behind them") {
     const Locale utf8("C.UTF-8");
     LineEditor editor;
     editor.set("abe\u0301");
@@ -124,7 +124,7 @@ TEST_CASE("an edit that joins graphemes moves the cursor out of them") {
     REQUIRE(editor.cursor() == editor.text().size());
 }
 
-TEST_CASE("keys that edit nothing are the caller's") {
+TEST_CASE("keys without a binding are left to the caller") {
     const struct {
         std::string_view typed;
         bool taken;
@@ -188,7 +188,7 @@ TEST_CASE("the view scrolls by half a row") {
     REQUIRE(seen(editor, 8) == "@0");
 }
 
-TEST_CASE("the view never hides text beside blank columns") {
+TEST_CASE("the view never hides text while it has blank columns") {
     LineEditor editor;
     type(editor, "0123456789");
     SECTION("when its row gets wider") {
@@ -204,7 +204,7 @@ TEST_CASE("the view never hides text beside blank columns") {
     }
 }
 
-TEST_CASE("escapes are marked in the view") {
+TEST_CASE("the view shows escapes in a style of their own") {
     LineEditor editor;
     editor.insert("a\x1b");
     REQUIRE(editor.view(9).row ==

@@ -1,4 +1,4 @@
-// The process's locale for as long as this lives.
+// Sets the locale of the process during its lifetime.
 #pragma once
 
 #include "tests/support/catch.hpp"

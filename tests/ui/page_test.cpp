@@ -20,7 +20,7 @@ Page numbered(int count) {
     });
 }
 
-// What is seen in one column, on one line.
+// The first column of the visible rows, as one line.
 std::string seen(Page& page, int height) {
     std::string text;
     for (const Row& row : page.rows(1, height)) text += ui::plain_text(row);
@@ -57,13 +57,13 @@ TEST_CASE("a page is scrolled to its ends") {
     REQUIRE(seen(page, 3) == "012");
 }
 
-TEST_CASE("a page that fits is not scrolled, and fills no more than it has") {
+TEST_CASE("a page that fits is not scrolled") {
     Page page = numbered(2);
     REQUIRE(press(page, KeyCode::page_down, 5));
     REQUIRE(seen(page, 5) == "01");
 }
 
-TEST_CASE("a page is scrolled by a row where its window has no more") {
+TEST_CASE("in a window of one row, a page is scrolled by a row") {
     Page page = numbered(3);
     REQUIRE(press(page, KeyCode::page_down, 1));
     REQUIRE(seen(page, 1) == "1");
@@ -76,7 +76,7 @@ TEST_CASE("a page stays at its end when its window grows") {
     REQUIRE(seen(page, 4) == "1234");
 }
 
-TEST_CASE("keys that scroll no page are left to others") {
+TEST_CASE("other keys are left to the caller") {
     Page page = numbered(8);
     REQUIRE_FALSE(press(page, KeyCode::enter, 3));
     REQUIRE_FALSE(page.press({ui::alt(KeyCode::down), {}}, 3));

@@ -1,4 +1,4 @@
-// Shows the keys that ui::Terminal reads, and does on Enter what its argument says.
+// Shows the keys that ui::Terminal reads. On Enter it does what its argument says.
 //
 //     screen_probe quit|abort|segv|overflow|throw|attacks|fill
 #include "tests/ui/attacks.hpp"
@@ -81,11 +81,14 @@ private:
     }
 
     void press(const ui::Key& key) {
-        if (key.chord == ui::ctrl('z')) terminal_.suspend(), terminal_.take_over();
+        if (key.chord == ui::ctrl('z')) {
+            terminal_.suspend();
+            terminal_.take_over();
+        }
         if (key.chord == ui::ctrl('l')) terminal_.redraw();
         if (key.chord == ui::plain(ui::KeyCode::enter)) act();
         keys_.push_back(name(key) + '.');
-        if (fill_) draw();  // at once, so that much is drawn while nobody reads
+        if (fill_) draw();  // at once: more is drawn than the terminal takes
     }
 
     void act() {
@@ -105,8 +108,12 @@ private:
             for (std::size_t i = 0; i < std::size(test::attacks) * 2; ++i) {
                 auto& row = frame.rows[i % frame.rows.size()];
                 const auto attack = test::attacks[i % std::size(test::attacks)];
-                // As it should be done, and as it must not be.
-                i % 2 ? append_bytes(row, attack) : append(row, attack);
+                // The right way and the wrong one: the terminal must be safe from both.
+                if (i % 2 == 1) {
+                    append_bytes(row, attack);
+                } else {
+                    append(row, attack);
+                }
             }
         } else {
             const auto rows = frame.rows.size();
@@ -130,7 +137,7 @@ private:
     ui::Terminal terminal_;
     std::string deed_;
     std::vector<std::string> keys_;
-    char fill_ = 0;  // what all rows are filled with
+    char fill_ = 0;  // fills all rows, unless it is 0
     bool attacked_ = false;
     bool done_ = false;
 };

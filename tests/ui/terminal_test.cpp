@@ -1,32 +1,17 @@
+#include "ui/terminal.hpp"
+
 #include "tests/support/catch.hpp"
-#include "tests/support/tty.hpp"
+#include "tests/ui/probe.hpp"
 
 #include <csignal>
 #include <iterator>
-#include <set>
 #include <string>
-#include <vector>
 
-namespace {
-
+using test::probe;
+using test::require_restored;
 using test::Tty;
 
-Tty::Options probe(const std::string& deed, std::vector<std::string> environment = {},
-                   Tty::Size size = {}) {
-    return {{SCREEN_PROBE, deed}, std::move(environment), size};
-}
-
-// The terminal as the program found it.
-void require_restored(Tty& tty) {
-    REQUIRE(tty.settings_restored());
-    REQUIRE(tty.modes().count(2004) == 0);
-    REQUIRE_FALSE(tty.alternate_screen());
-    REQUIRE(tty.cursor_shown());
-}
-
-}  // namespace
-
-TEST_CASE("keys of every kind arrive") {
+TEST_CASE("keys of every kind are read") {
     const struct {
         const char *sent, *shown;
     } keys[] = {
@@ -66,7 +51,7 @@ TEST_CASE("keys of every kind arrive") {
     REQUIRE(tty.wait_for("size 24x80"));
     for (const auto& key : keys) {
         INFO(key.shown);
-        tty.send("\x1b[200~\x1b[201~");  // so that what is awaited is not of the key before
+        tty.send("\x1b[200~\x1b[201~");  // replaces the text of the key before
         REQUIRE(tty.wait_for("paste 0 lines"));
         tty.send(key.sent);
         REQUIRE(tty.wait_for(key.shown));
@@ -112,46 +97,6 @@ TEST_CASE("the terminal is restored on every way out") {
     }
 }
 
-TEST_CASE("every terminal will do") {
-    for (const std::string type : {"vt100", "screen", "linux", "xterm-256color", "xterm"}) {
-        INFO(type);
-        Tty tty(probe("quit", {"TERM=" + type}));
-        REQUIRE(tty.wait_for("size 24x80"));
-        tty.send("hi\x1b[A");
-        REQUIRE(tty.wait_for("up."));
-        REQUIRE(tty.cell(0, 0).reverse);
-        REQUIRE(tty.cell(0, 0).colored == (type != "vt100"));
-        tty.send("\r");
-        REQUIRE(tty.wait_exit() == 0);
-        REQUIRE(tty.settings_restored());
-    }
-}
-
-TEST_CASE("no colors where they are not wanted") {
-    Tty tty(probe("quit", {"NO_COLOR=1"}));
-    REQUIRE(tty.wait_for("size 24x80"));
-    REQUIRE_FALSE(tty.cell(0, 0).colored);
-    REQUIRE(tty.cell(0, 0).reverse);
-}
-
-TEST_CASE("a terminal that can't be used is told in one sentence") {
-    const struct {
-        const char *type, *sentence;
-    } cases[] = {
-        {"TERM=no-such", "the terminal type \"no-such\" (TERM) is not known on this system"},
-        {"TERM=dumb", "the terminal type \"dumb\" (TERM) can't place its cursor"},
-        {"TERM", "the terminal type \"\" (TERM) is not known on this system"},
-        {"TERM=a\x1b[2J", "the terminal type \"a^[[2J\" (TERM) is not known on this system"},
-    };
-    for (const auto& each : cases) {
-        Tty tty(probe("quit", {each.type}, {24, 120}));
-        REQUIRE(tty.wait_exit() == 1);
-        INFO(tty.screen());
-        REQUIRE(tty.row(0) == std::string("screen_probe: ") + each.sentence);
-        REQUIRE(tty.settings_restored());
-    }
-}
-
 TEST_CASE("a paste is one key, however long") {
     std::string text = "\x1b[200~";
     for (int i = 0; i < 10'000; ++i) text += "line\x1b[A of a paste\r";
@@ -165,7 +110,7 @@ TEST_CASE("a paste is one key, however long") {
     REQUIRE(tty.row(2) == "x.");
 }
 
-TEST_CASE("a storm of sizes ends in the last one") {
+TEST_CASE("after many changes of the size, the last one counts") {
     const Tty::Size sizes[] = {{1, 1}, {24, 80}, {0, 0}, {2, 3}, {200, 500}, {1, 80}, {50, 1}};
     Tty tty(probe("quit"));
     REQUIRE(tty.wait_for("size 24x80"));
@@ -187,7 +132,7 @@ TEST_CASE("a terminal that hangs up is noticed") {
     REQUIRE(tty.wait_exit() == 0);
 }
 
-TEST_CASE("suspended, the terminal is the shell's, and then the program's again") {
+TEST_CASE("the shell has the terminal while the program is suspended") {
     Tty tty({{"/bin/sh", "-c",
               "set -m; \"$0\" quit; echo stopped; stty; read line; fg >/dev/null; echo done $?",
               SCREEN_PROBE},
@@ -209,7 +154,7 @@ TEST_CASE("suspended, the terminal is the shell's, and then the program's again"
     REQUIRE(tty.wait_for("done 0"));
 }
 
-TEST_CASE("where nobody could continue it, it is not suspended") {
+TEST_CASE("the program is not suspended if no shell could continue it") {
     Tty tty(probe("quit"));
     REQUIRE(tty.wait_for("size 24x80"));
     tty.send("\x1a");
@@ -218,7 +163,7 @@ TEST_CASE("where nobody could continue it, it is not suspended") {
     REQUIRE(tty.wait_exit() == 0);
 }
 
-TEST_CASE("what attacks a terminal does not reach it") {
+TEST_CASE("attacks on the terminal do not reach it") {
     for (const std::string locale : {"C.UTF-8", "C"}) {
         INFO(locale);
         Tty tty(probe("attacks", {"LC_ALL=" + locale}, {40, 100}));
@@ -244,17 +189,17 @@ TEST_CASE("a terminal that takes nothing blocks nobody") {
     REQUIRE(tty.wait_for("enter.x"));
     tty.stall(true);
     tty.send(std::string(300, '\x0c'));  // 300 screens of 10,000 characters
-    SECTION("and shows the last frame when it goes on") {
+    SECTION("it shows the last frame when it resumes") {
         tty.send("\x03");
         tty.stall(false);
         REQUIRE(tty.wait_for([&] { return tty.row(49) == "ctrl-c." + std::string(193, 'x'); }));
         REQUIRE(tty.row(20) == "ctrl-l." + std::string(193, 'x'));
     }
-    SECTION("nor when it hangs up") {
+    SECTION("the program ends when it hangs up") {
         tty.hang_up();
         REQUIRE(tty.wait_exit() == 128 + SIGHUP);
     }
-    SECTION("nor when it is left, and gets that at the least") {
+    SECTION("a signal ends the program, and the screen is restored") {
         const int signal = GENERATE(SIGABRT, SIGQUIT);
         tty.kill(signal);
         REQUIRE(tty.wait_exit() == 128 + signal);
@@ -264,7 +209,7 @@ TEST_CASE("a terminal that takes nothing blocks nobody") {
     }
 }
 
-TEST_CASE("no size is too small or too large to begin with") {
+TEST_CASE("the program starts at any size") {
     for (const Tty::Size size : {Tty::Size{1, 1}, {2, 3}, {0, 0}, {1, 200}, {300, 2000}}) {
         INFO(size.rows << "x" << size.columns);
         Tty tty(probe("quit", {}, size));
@@ -272,33 +217,4 @@ TEST_CASE("no size is too small or too large to begin with") {
         tty.send("abc\r");
         REQUIRE(tty.wait_exit() == 0);
     }
-}
-
-TEST_CASE("every signal that ends the program gives the terminal back first") {
-    const std::set<int> others{SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
-                               SIGCHLD, SIGCONT, SIGURG,  SIGWINCH};
-    const int last_named = 31;
-    for (int signal = 1; signal <= SIGRTMAX; ++signal) {
-        const bool real_time = signal == SIGRTMIN || signal == SIGRTMAX;
-        if (others.count(signal) || (signal > last_named && !real_time)) continue;
-        INFO(signal);
-        Tty tty(probe("quit", {"ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0"}));
-        REQUIRE(tty.wait_for("size 24x80"));
-        REQUIRE(tty.alternate_screen());
-        tty.kill(signal);
-        REQUIRE(tty.wait_exit() == 128 + signal);
-        require_restored(tty);
-    }
-}
-
-TEST_CASE("ignored signals stay ignored") {
-    Tty tty(
-        {{"/bin/sh", "-c", "trap '' QUIT ALRM USR1; exec \"$0\" quit", SCREEN_PROBE}, {}, {}});
-    REQUIRE(tty.wait_for("size 24x80"));
-    for (const int signal : {SIGQUIT, SIGALRM, SIGUSR1}) tty.kill(signal);
-    tty.send("x");
-    REQUIRE(tty.wait_for("x."));
-    tty.send("\r");
-    REQUIRE(tty.wait_exit() == 0);
-    require_restored(tty);
 }

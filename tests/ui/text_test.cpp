@@ -12,7 +12,7 @@ namespace {
 using namespace std::string_view_literals;
 using test::Locale;
 
-// The cells of a text, parted by | and with <> around what is marked.
+// The cells of a text, separated by | and with <> around escapes.
 std::string cells(std::string_view bytes) {
     std::string text;
     ui::Cells cells(bytes);
@@ -65,7 +65,7 @@ TEST_CASE("bytes become cells") {
     }
 }
 
-TEST_CASE("cells tell their bytes and their width") {
+TEST_CASE("a cell has the range and the width of its bytes") {
     const Locale utf8("C.UTF-8");
     ui::Cells cells("a你e\u0301\x1b");
     const struct {
@@ -82,7 +82,7 @@ TEST_CASE("cells tell their bytes and their width") {
     REQUIRE_FALSE(cells.next());
 }
 
-TEST_CASE("where UTF-8 is not spoken, all beyond ASCII is shown by its bytes") {
+TEST_CASE("in a locale without UTF-8, bytes beyond ASCII are escaped") {
     const Locale c("C");
     REQUIRE_FALSE(ui::utf8_locale());
     REQUIRE(ui::printable("a é \x1b") == "a \\xc3\\xa9 ^[");
@@ -90,7 +90,7 @@ TEST_CASE("where UTF-8 is not spoken, all beyond ASCII is shown by its bytes") {
     REQUIRE(ui::previous_cell("é", 2) == 1);
 }
 
-TEST_CASE("no byte that commands a terminal passes, and what passed once passes again") {
+TEST_CASE("no control byte passes, and visible text passes unchanged") {
     for (const auto* name : {"C.UTF-8", "C"}) {
         const Locale locale(name);
         for (const auto attack : test::attacks)
@@ -104,7 +104,7 @@ TEST_CASE("no byte that commands a terminal passes, and what passed once passes 
     }
 }
 
-TEST_CASE("text is measured and cut by columns") {
+TEST_CASE("text is measured and truncated by columns") {
     const Locale utf8("C.UTF-8");
     REQUIRE(ui::display_width("a你\x1b") == 5);
     const struct {
@@ -136,7 +136,7 @@ TEST_CASE("a cursor steps from cell to cell") {
     REQUIRE(ui::next_cell("", 0) == 0);
 }
 
-TEST_CASE("a screenful of a long message costs a screenful") {
+TEST_CASE("only the visible part of a long message is read") {
     const Locale utf8("C.UTF-8");
     const std::string message(1 << 20, '\xff');
     ui::Cells cells(message, message.size() - 2);
@@ -144,7 +144,7 @@ TEST_CASE("a screenful of a long message costs a screenful") {
     REQUIRE(ui::truncated(message, 8) == "\\xff\\xff");
 }
 
-TEST_CASE("bytes are dumped in rows") {
+TEST_CASE("a row of a hex dump shows the offset, the bytes and the text") {
     const std::string_view bytes = "hello, \x1b\xff world, and more"sv;
     REQUIRE(ui::hex_row(bytes, 0) ==
             "00000000  68 65 6c 6c 6f 2c 20 1b ff 20 77 6f 72 6c 64 2c  |hello, .. world,|");

@@ -23,7 +23,7 @@ Transcript with(int count, Transcript::Limits limits = {}) {
     return transcript;
 }
 
-// What is seen, its rows parted by |.
+// The visible rows, separated by |.
 std::string seen(Transcript& transcript, int width, int height) {
     std::string text;
     for (const auto& row : transcript.rows(width, height)) {
@@ -62,7 +62,7 @@ TEST_CASE("entries wrap by column") {
     }
 }
 
-TEST_CASE("text that is no message wraps between words, as the suffix does") {
+TEST_CASE("a note wraps between words, as the suffix does") {
     const struct {
         const char* body;
         int width;
@@ -88,7 +88,7 @@ TEST_CASE("a span can begin a new row") {
     REQUIRE(seen(transcript, 80, 24) == "sent|  back");
 }
 
-TEST_CASE("styles are kept, escapes marked") {
+TEST_CASE("styles are kept, and escapes have one of their own") {
     Transcript transcript;
     transcript.append({{{"> ", Style::dim}}, "a\x1b", {}, Style::bad});
     REQUIRE(transcript.rows(80, 24)[0] ==
@@ -125,7 +125,7 @@ TEST_CASE("the tail is followed until scrolled away from") {
     REQUIRE(transcript.below() == 0);
 }
 
-TEST_CASE("pages and ends") {
+TEST_CASE("the window scrolls by pages and to the ends") {
     auto transcript = with(10);
     seen(transcript, 10, 4);
     transcript.scroll_pages(-1);
@@ -184,7 +184,7 @@ TEST_CASE("trimming keeps what is at the top, as long as it is there") {
     REQUIRE(transcript.find(5)->body == "5");
 }
 
-TEST_CASE("bytes are bounded, but the newest entry stays") {
+TEST_CASE("the size is limited, but the newest entry stays") {
     Transcript transcript(Transcript::Limits{100, 10'000, 100});
     for (int i = 0; i < 50; ++i) transcript.append(entry(std::string(1000, 'x')));
     REQUIRE(transcript.size() < 10);
@@ -195,7 +195,7 @@ TEST_CASE("bytes are bounded, but the newest entry stays") {
     REQUIRE(transcript.size() == 1);
 }
 
-TEST_CASE("an entry is changed in its place") {
+TEST_CASE("an entry can be changed in its place") {
     auto transcript = with(3);
     REQUIRE(transcript.change(1, [](auto& each) { each.suffix = {{" ok", Style::good}}; }));
     REQUIRE(seen(transcript, 10, 3) == "0|1 ok|2");
@@ -206,7 +206,7 @@ TEST_CASE("an entry is changed in its place") {
     REQUIRE(seen(transcript, 10, 2) == "|1 ok");
 }
 
-TEST_CASE("a message is selected and stays in sight") {
+TEST_CASE("a selected message stays visible") {
     auto transcript = with(10);
     seen(transcript, 10, 3);
     REQUIRE_FALSE(transcript.selected());
@@ -239,7 +239,7 @@ TEST_CASE("a selected entry higher than the window shows its beginning") {
     REQUIRE(seen(transcript, 2, 2) == "cd|ef");
 }
 
-TEST_CASE("bodies are searched") {
+TEST_CASE("a search selects the entries whose body matches") {
     Transcript transcript(Transcript::Limits{100, 1 << 20, 10});
     for (const auto* body : {"one", "two", "twenty-one", "far away .... one"})
         transcript.append(entry(body));
@@ -259,7 +259,7 @@ TEST_CASE("bodies are searched") {
     REQUIRE_FALSE(transcript.search(""));
 }
 
-TEST_CASE("nothing to show is shown as nothing") {
+TEST_CASE("an empty transcript shows nothing") {
     Transcript transcript;
     REQUIRE(transcript.rows(80, 24).empty());
     transcript.scroll(-1);
@@ -274,7 +274,7 @@ TEST_CASE("nothing to show is shown as nothing") {
     REQUIRE(transcript.below() == 0);
 }
 
-TEST_CASE("a screenful costs the same among a million entries") {
+TEST_CASE("drawing costs the same among a million entries") {
     auto transcript = with(1'000'000, {1'000'000, 1 << 30, 100});
     for (int i = 0; i < 1000; ++i) {
         seen(transcript, 80, 24);

@@ -1,0 +1,27 @@
+#include "ui/terminfo.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/ui/probe.hpp"
+
+#include <string>
+
+using test::probe;
+using test::Tty;
+
+TEST_CASE("one sentence says why a terminal can't be used") {
+    const struct {
+        const char *type, *sentence;
+    } cases[] = {
+        {"TERM=no-such", "the terminal type \"no-such\" (TERM) is not known on this system"},
+        {"TERM=dumb", "the terminal type \"dumb\" (TERM) can't place its cursor"},
+        {"TERM", "the terminal type \"\" (TERM) is not known on this system"},
+        {"TERM=a\x1b[2J", "the terminal type \"a^[[2J\" (TERM) is not known on this system"},
+    };
+    for (const auto& each : cases) {
+        Tty tty(probe("quit", {each.type}, {24, 120}));
+        REQUIRE(tty.wait_exit() == 1);
+        INFO(tty.screen());
+        REQUIRE(tty.row(0) == std::string("screen_probe: ") + each.sentence);
+        REQUIRE(tty.settings_restored());
+    }
+}

@@ -1,4 +1,4 @@
-// Pipes, terminals and sockets that take nothing, for what must not wait for them.
+// Pipes, terminals and sockets that take nothing, to test code that must not wait for them.
 #pragma once
 
 #include "bufio/fd.hpp"
@@ -31,7 +31,7 @@ inline Ends socket_ends() {
     return {bufio::Fd(ends[0]), bufio::Fd(ends[1])};
 }
 
-// The user's side and the program's.
+// A pseudo-terminal: the side of the user and the side of the program.
 inline Ends terminal_ends() {
     bufio::Fd user(::posix_openpt(O_RDWR | O_NOCTTY));
     if (!user || ::grantpt(user.get()) != 0 || ::unlockpt(user.get()) != 0) return {};
@@ -43,14 +43,14 @@ inline Ends terminal_ends() {
     return {std::move(user), std::move(line)};
 }
 
-// As by ^S.
+// Stops the output, as ^S does.
 inline Ends stopped_terminal_ends() {
     Ends ends = terminal_ends();
     ::tcflow(ends.writer.get(), TCOOFF);
     return ends;
 }
 
-// Writes until there is no room, and returns the number of bytes.
+// Writes until there is no space left, and returns the number of bytes.
 inline std::size_t fill(const bufio::Fd& writer) {
     const int flags = ::fcntl(writer.get(), F_GETFL);
     ::fcntl(writer.get(), F_SETFL, flags | O_NONBLOCK);
@@ -63,7 +63,7 @@ inline std::size_t fill(const bufio::Fd& writer) {
     return total;
 }
 
-// What can be read without waiting.
+// The bytes that can be read without waiting.
 inline std::string take(const bufio::Fd& reader) {
     ::fcntl(reader.get(), F_SETFL, O_NONBLOCK);
     std::string all;

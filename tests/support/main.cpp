@@ -6,7 +6,7 @@
 int main(int argc, char* argv[]) {
     Catch::Session session;
 #ifndef YODEL_CATCH2_V3
-    // A name that no test has is an error, as it is to the later generation.
+    // A test name that does not exist is an error, as in Catch2 3.
     session.configData().warnings = Catch::WarnAbout::NoTests;
 #endif
     return session.run(argc, argv);

@@ -1,6 +1,6 @@
-// Programs run beside a test: to their end, with what they wrote, or in the background.
+// Runs programs for a test: to their end, collecting their output, or in the background.
 //
-// Every wait is for a condition; its time limit is only what turns a hang into a failure.
+// Every wait is for a condition; its time limit only turns a hang into a failure.
 #pragma once
 
 #include <sys/types.h>
@@ -18,27 +18,28 @@ public:
 
     // The program first, found by PATH. Its three standard descriptors are pipes.
     explicit Process(const std::vector<std::string>& arguments);
-    ~Process();  // kills and reaps it if it still runs
+    ~Process();  // kills and reaps the program if it still runs
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
 
-    void write(std::string bytes);  // in the background, as it reads
-    void close_input();             // after what is written
+    void write(std::string bytes);  // in the background, while the program reads
+    void close_input();             // after everything is written
     void close_output();            // our end of its standard output
-    // Writes, and reads nothing, until for a while it takes nothing more. False: it took all.
+    // Writes, and reads nothing, until the program takes nothing more for a while. False: it
+    // took everything.
     bool write_until_stuck();
     std::size_t written() const { return input_sent_; }
     void kill(int signal) const;
 
-    // Reads on until its output, or errors, hold the text. False: it ended without it, or time
-    // is up.
+    // Reads until the output, or the errors, contain the text. False: the program ended without
+    // it, or the time is up.
     bool wait_for_output(const std::string& text);
     bool wait_for_errors(const std::string& text);
-    // The same, until there are so many bytes of output.
+    // The same, until there are at least `count` bytes of output.
     bool wait_for_output(std::size_t count);
-    // The most memory that it has had so far, in bytes; 0 where the system does not tell.
+    // The maximum of its memory so far, in bytes; 0 if the system does not say.
     std::size_t peak_memory() const;
-    // Waits until the memory that it has is less than so many bytes.
+    // Waits until its memory is less than `count` bytes.
     bool wait_for_memory_below(std::size_t count) const;
     // Its exit status, or 128 plus the signal that ended it; -1: it did not end in time.
     int wait_exit();
@@ -71,17 +72,17 @@ struct Outcome {
     std::string errors;
 };
 
-// Runs a program to its end with all of its input at hand.
+// Runs a program to its end, with all of its input known beforehand.
 Outcome run(const std::vector<std::string>& arguments, const std::string& input = "");
 
 // A port of the loopback that nobody listens on.
 int free_port();
 
-// Waits until somebody accepts connections on the loopback port. The connection made to see
-// that is closed at once.
+// Waits until a server accepts connections on the loopback port. The connection that is made
+// for this is closed at once.
 bool wait_for_listener(int port);
 
-// A folder of its own for the test, gone with it.
+// A temporary folder, removed with the object.
 class Folder {
 public:
     Folder();

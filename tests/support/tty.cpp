@@ -23,8 +23,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How often a condition is looked at that no descriptor tells of.
-constexpr std::chrono::milliseconds glance{10};
+// The interval for checking conditions that no descriptor signals.
+constexpr std::chrono::milliseconds poll_interval{10};
 
 [[noreturn]] void fail(const char* what) {
     throw std::system_error(errno, std::generic_category(), what);
@@ -37,7 +37,7 @@ winsize window(Tty::Size size) {
     return window;
 }
 
-// An emulator has a size even where the terminal tells none.
+// An emulator has a size even if the terminal has none.
 Tty::Size shown(Tty::Size size) {
     return size.rows == 0 || size.columns == 0 ? Tty::Size{} : size;
 }
@@ -58,7 +58,7 @@ void set_environment(const std::vector<std::string>& environment) {
     for (const auto& assignment : environment) set_variable(assignment);
 }
 
-// Becomes the program, with the terminal as its controlling one.
+// Executes the program, with the terminal as its controlling terminal.
 [[noreturn]] void become(const Tty::Options& options, const char* terminal) {
     setsid();
     const int fd = open(terminal, O_RDWR);
@@ -204,7 +204,7 @@ bool Tty::wait_for(const std::function<bool()>& condition, std::chrono::millisec
     while (!condition()) {
         if (Clock::now() >= deadline) return false;
         const bool ended = status_.has_value();
-        if (!exchange(glance) && ended) return condition();
+        if (!exchange(poll_interval) && ended) return condition();
     }
     return true;
 }

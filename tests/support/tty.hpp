@@ -1,4 +1,4 @@
-// A program on a pseudo-terminal, with a terminal emulator (libvterm) for a user to look at.
+// A program on a pseudo-terminal, in front of a terminal emulator (libvterm).
 //
 //     test::Tty tty({.arguments = {"build/yodel", "-f", "line"}});
 //     REQUIRE(tty.wait_for("● up"));
@@ -7,7 +7,7 @@
 //     tty.send("\x04");
 //     REQUIRE(tty.wait_exit() == 0);
 //
-// Every wait is for a condition; its time limit is only what turns a hang into a failure.
+// Every wait is for a condition; its time limit only turns a hang into a failure.
 #pragma once
 
 #include <sys/types.h>
@@ -46,12 +46,12 @@ public:
     Tty(const Tty&) = delete;
     Tty& operator=(const Tty&) = delete;
 
-    // What the user does.
+    // Actions of the user.
     void send(std::string_view bytes);
     void resize(Size size);                        // 0x0 too: the emulator keeps its size then
     void hang_up();                                // closes the user's side
-    void stall(bool stalls) { stalls_ = stalls; }  // takes nothing of what the program writes
-    void stop_output();  // as by ^S: what the program writes waits in its side
+    void stall(bool stalls) { stalls_ = stalls; }  // true: the emulator reads nothing
+    void stop_output();  // as ^S does: output of the program waits in the terminal
     void kill(int signal);
     pid_t pid() const { return pid_; }
 
@@ -65,7 +65,7 @@ public:
     // it did not end in time.
     std::optional<int> wait_exit(std::chrono::milliseconds timeout = patience);
 
-    // What the user sees.
+    // The screen that the user sees.
     std::string row(int row) const;  // without trailing blanks
     std::string screen() const;      // all rows, with a newline after each
     bool shows(std::string_view text) const;
@@ -82,10 +82,10 @@ public:
     bool alternate_screen() const;
     const std::string& title() const;
     std::set<int> modes() const;         // DEC private modes switched on, 2004 for one
-    const std::string& answers() const;  // what the emulator sent back to the program
+    const std::string& answers() const;  // bytes that the emulator sent to the program
     const std::string& output() const;   // every byte that the program wrote
 
-    // The settings of the line, as stty shows them: now; whether they are again those from
+    // The current settings of the line, as stty shows them, and true if they are those from
     // before the program.
     termios settings() const;
     bool settings_restored() const;

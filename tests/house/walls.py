@@ -36,7 +36,7 @@ KEPT_INSIDE = [
      # Ours named `select` take one argument, the system's takes five.
      r"(?<![\w.>])(?<!\w::)(p?poll|epoll_\w+|kqueue|kevent|pselect)\s*\("
      r"|(?<![\w.>])(?<!\w::)select\s*\([^;]*?,[^;]*?,[^;]*?,", r"ev/"),
-    ("OpenSSL", r"openssl/.*", None, r"bufio/(tls|openssl)[^/]*$"),
+    ("OpenSSL", r"openssl/.*", None, r"bufio/tls[^/]*$"),
     ("curses", r"(.*/)?(n?curses|term|panel|menu|form)\.h", None, r"ui/"),
     ("a socket", r"(sys/(socket|un)|netdb|netinet/.*|arpa/.*)(\.h)?", None, r"(bufio|app)/"),
 ]

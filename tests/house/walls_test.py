@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Breaks each wall of a made-up house, and expects walls.py to find that and no more."""
+"""Breaks each wall of a made-up house, and expects walls.py to find that and no more.
+
+usage: walls_test.py SOURCE_FOLDER
+"""
 import pathlib
 import sys
 import unittest
@@ -110,10 +113,9 @@ class Walls(unittest.TestCase):
 
 class Sources(unittest.TestCase):
     def test_the_sources_of_a_tree_are_found_in_each_room(self):
-        root = pathlib.Path(__file__).parents[2]
-        rooms = {walls.room_of(path) for path in walls.sources(root)}
+        rooms = {walls.room_of(path) for path in walls.sources(pathlib.Path(sys.argv[1]))}
         self.assertEqual(rooms, walls.ALLOWED.keys())
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])

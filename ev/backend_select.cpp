@@ -33,7 +33,8 @@ private:
     }
 
     int sleep(std::chrono::nanoseconds longest) const {
-        fd_set reads, writes;
+        fd_set reads;
+        fd_set writes;
         FD_ZERO(&reads);
         FD_ZERO(&writes);
         int end = 0;

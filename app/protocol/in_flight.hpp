@@ -140,7 +140,7 @@ private:
     Message message(std::size_t i) const;
     bool split(std::size_t i, std::uint64_t end);
     void split_first(std::size_t i);
-    void split_all_from(std::size_t i);
+    void split_all_from(std::size_t place);
     std::size_t entry_of(std::uint64_t id) const;
     void index_new_messages();
     void drop_index();

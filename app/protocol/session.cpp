@@ -391,7 +391,8 @@ void Session::ended(End end) {
 End Session::explained(End end) const {
     const bool alert = stream_ && !options_.tls && stream_->bytes_read() == alert_size &&
                        is_tls_alert(first_bytes_) && !matcher_.echoed();
-    return alert ? End{Reason::tls, "the server speaks TLS: --tls"} : end;
+    if (alert) return {Reason::tls, "the server speaks TLS: --tls"};
+    return end;
 }
 
 void Session::wait_for_retry(End end) {

@@ -9,7 +9,8 @@ namespace {
 
 // One escape behind its backslash, which is cut off the text.
 std::optional<char> take_escape(std::string_view& text) {
-    static constexpr std::string_view letters = "nrt0\\", meanings{"\n\r\t\0\\", 5};
+    static constexpr std::string_view letters = "nrt0\\";
+    static constexpr std::string_view meanings{"\n\r\t\0\\", 5};
     const std::size_t known = text.empty() ? letters.npos : letters.find(text[0]);
     if (known != letters.npos) {
         text.remove_prefix(1);

@@ -5,6 +5,8 @@
 # make fuzz    builds the fuzz targets and runs them, for FUZZ_SECONDS in all
 # make install PREFIX=/usr/local DESTDIR=
 # make uninstall                         removes what install made, with the same two
+# make lint    checks the format of all sources, and the product by clang-tidy and clang's warnings
+# make format  formats all sources
 # make clean
 #
 # make test SANITIZE=address,undefined   tests a build under these sanitizers
@@ -24,7 +26,7 @@ configure = cmake -S . -B $(1) -DYODEL_SANITIZE=$(SANITIZE) -DYODEL_WERROR=$(WER
 MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
-.PHONY: all run test bench fuzz stage install uninstall clean
+.PHONY: all run test bench fuzz lint format stage install uninstall clean
 
 all:
 	@.ci/packages build
@@ -51,6 +53,20 @@ fuzz:
 	@CXX=clang++ $(call configure,build/fuzz,-DYODEL_FUZZ=ON) >/dev/null
 	@$(call compile,build/fuzz) --target fuzz
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
+
+sources = find ev bufio ui app $(1) -name '*.[ch]pp'
+
+# The formatter of another version than 14 may see some lines otherwise.
+lint:
+	@.ci/packages build lint
+	@$(call sources,tests) | xargs clang-format --dry-run -Werror
+	@CXX=clang++ $(call configure,build/lint) >/dev/null
+	@$(sources) | grep 'cpp$$' | xargs -P $(JOBS) -n 1 clang-tidy -p build/lint --quiet \
+		2>build/lint/clang-tidy.log
+
+format:
+	@.ci/packages lint
+	@$(call sources,tests) | xargs clang-format -i
 
 # The files to install, in a tree of their own.
 stage: all

@@ -41,15 +41,19 @@ std::string reason_words(const bufio::End& end) {
     }
 }
 
+// An end in the past is named even where it is not the only fault.
+std::string certificate_words(const bufio::TlsFacts* tls) {
+    if (!tls || tls->days_left >= 0) return "CERT REFUSED";
+    if (tls->faults == 1) return "CERT EXPIRED " + tls->not_after;
+    return (tls->untrusted ? "CERT UNTRUSTED, EXPIRED " : "CERT REFUSED, EXPIRED ") +
+           tls->not_after;
+}
+
 std::string closed_words(const Session& session) {
     const bufio::TlsFacts* const tls = session.tls();
     const std::string where = " (M-i shows it)";
     switch (session.end().reason) {
-    case bufio::Reason::certificate:
-        if (tls && tls->days_left < 0)
-            return (tls->untrusted ? "CERT UNTRUSTED, EXPIRED " : "CERT EXPIRED ") +
-                   tls->not_after + where;
-        return "CERT REFUSED" + where;
+    case bufio::Reason::certificate: return certificate_words(tls) + where;
     case bufio::Reason::own_certificate: return "CLIENT CERT REFUSED" + where;
     case bufio::Reason::pin: return "PIN DIFFERS" + where;
     default: return "closed: " + session.end().text;
@@ -61,9 +65,14 @@ std::string waiting_words(const Session& session, ev::Time now) {
            seconds_text(session.retry_time() - now) + " (M-r now)";
 }
 
+// Where something is expected, a server that closes its side ends the connection at once.
+bool half_closed(const Session& session) {
+    return session.input_ended() && session.options().expect == Expect::none;
+}
+
 Style state_style(const Session& session) {
     if (session.state() == State::open)
-        return session.input_ended() ? Style::status_warn : Style::status_good;
+        return half_closed(session) ? Style::status_warn : Style::status_good;
     return exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
 }
 
@@ -136,7 +145,7 @@ std::string state_words(const Session& session, ev::Time now) {
     case State::dialing: return session.phase() + " " + seconds_text(elapsed) + limit;
     case State::handshaking: return "handshake " + seconds_text(elapsed);
     case State::open:
-        return session.input_ended() ? "half-closed (server)" : "up " + uptime_text(elapsed);
+        return half_closed(session) ? "half-closed (server)" : "up " + uptime_text(elapsed);
     case State::finishing: return "closing " + seconds_text(elapsed);
     case State::waiting: return waiting_words(session, now);
     case State::closed: break;

@@ -99,6 +99,7 @@ ScreenClient::Options screen_options(const ClientOptions& options) {
     conversation.escapes = options.escapes;
     conversation.scrollback = options.scrollback.value_or(conversation.scrollback);
     conversation.log = options.report.log;
+    conversation.quiet = options.report.quiet;
     to.color = options.color;
     to.hex = options.hex;
     if (options.use_tls) to.key_log = options.tls.key_log_file;

@@ -251,9 +251,7 @@ int Reporter::finish() {
 }
 
 std::string Reporter::summary() const {
-    const bufio::TlsFacts* const tls = session_.tls();
-    if (!tls || tls->unverified.empty()) return tally_.summary();
-    return tally_.summary() + "; UNVERIFIED (-k): the certificate " + tls->unverified;
+    return tally_.summary() + unverified_remark(session_.tls());
 }
 
 // As a shell reports the death by a signal, where one ends the program.

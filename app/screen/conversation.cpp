@@ -46,6 +46,7 @@ std::string file_name() {
 Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
     : loop_(loop),
       escapes_(options.escapes),
+      quiet_(options.quiet),
       file_name_(options.log),
       user_(user),
       log_(limits(options.scrollback)),
@@ -58,13 +59,23 @@ int Conversation::report() {
     if (!file_whole_) complain("yodel", "could not write all of the transcript file");
     const int status = exit_status(session_.end());
     if (status != 0) complain("yodel", explain(session_.end(), session_.tls()));
+    report_counts();
     if (status != 0) return status;
-    const bool all_echoed = tally_.bad == 0 && tally_.lost == 0 && kept_.empty();
+    if (!file_whole_) return output_failed;
+    return all_echoed() ? all_well : reply_wrong_or_lost;
+}
+
+bool Conversation::all_echoed() const {
+    return tally_.bad == 0 && tally_.lost == 0 && kept_.empty();
+}
+
+// After a failure the counts say something only if there are any.
+void Conversation::report_counts() const {
+    const bool failed = exit_status(session_.end()) != 0;
+    if (all_echoed() && (quiet_ || (failed && tally_.sent == 0))) return;
     const std::string never =
         kept_.empty() ? "" : "; " + std::to_string(kept_.size()) + " kept and never sent";
-    if (!all_echoed) complain("yodel", tally_.summary() + never);
-    if (!file_whole_) return output_failed;
-    return all_echoed ? all_well : reply_wrong_or_lost;
+    complain("yodel", tally_.summary() + never + unverified_remark(session_.tls()));
 }
 
 void Conversation::note(std::string_view text, Style style) {
@@ -72,25 +83,35 @@ void Conversation::note(std::string_view text, Style style) {
     user_.conversation_changed();
 }
 
-// --- What the session tells.
+// --- Reports of the session.
 
 void Conversation::session_changed() {
     user_.conversation_changed();
-    const State before = told_state_;
-    tell_state();
-    told_state_ = session_.state();
+    const State before = reported_state_;
+    report_state();
+    reported_state_ = session_.state();
+    report_server_end();
     if (before != State::open && session_.state() == State::open) send_kept();
-    if (leaving_ && before == State::finishing && session_.state() == State::closed)
-        loop_.stop();
+    const bool finished = leaving_ && before == State::finishing;
+    if (session_.state() == State::closed && (finished || session_.out_of_time())) loop_.stop();
 }
 
-void Conversation::tell_state() {
+// A server that closes its side ends the connection, except where nothing is expected from it.
+void Conversation::report_server_end() {
+    const bool ended = session_.state() == State::open && session_.input_ended() &&
+                       session_.options().expect == Expect::none;
+    if (ended && !server_ended_)
+        note("the server has closed its side, and can still be sent to", Style::warn);
+    server_ended_ = ended;
+}
+
+void Conversation::report_state() {
     const State state = session_.state();
-    if (state == told_state_) return;
+    if (state == reported_state_) return;
     if (state == State::open) note("connected to " + session_.address().text(), Style::good);
-    if (state == State::open) told_trouble_.clear();
+    if (state == State::open) reported_trouble_.clear();
     const std::string end = explain(session_.end(), session_.tls());
-    if (state == State::waiting && std::exchange(told_trouble_, end) != end)
+    if (state == State::waiting && std::exchange(reported_trouble_, end) != end)
         note(end + "; retrying, M-r retries now", Style::bad);
     if (state != State::closed) return;
     const bool failed = exit_status(session_.end()) != 0;
@@ -137,7 +158,7 @@ void Conversation::disconnect() {
     session_.disconnect();
 }
 
-// That the conne// The two calls are reported as one change: a new attempt.
+// The session reports both calls as one change, so that the log shows only the new attempt.
 void Conversation::reconnect() {
     disconnect();
     session_.connect();
@@ -150,7 +171,7 @@ void Conversation::say(const std::string& line) {
 }
 
 void Conversation::send_kept() {
-    for (const std::string& line : std::exchange(kept_, {})) send(line);
+    for (const std::string& line : std::exchange(kept_, {})) say(line);
 }
 
 void Conversation::send(const std::string& line) {

@@ -2,9 +2,9 @@
 // counts. It knows no key and draws nothing.
 #pragma once
 
-#include "app/stats/course.hpp"
-#include "app/screen/message_log.hpp"
 #include "app/protocol/session.hpp"
+#include "app/screen/message_log.hpp"
+#include "app/stats/course.hpp"
 #include "app/stats/tally.hpp"
 #include "ev/loop.hpp"
 
@@ -20,7 +20,8 @@ public:
         Session::Options session;
         bool escapes = false;              // lines hold \n, \xNN and the like
         std::size_t scrollback = 100'000;  // messages kept
-        std::string log;  // the transcript's file; empty: made up when asked for
+        std::string log;     // the transcript's file; empty: made up when asked for
+        bool quiet = false;  // no summary at the end where all is well
     };
 
     // Neither may destroy the conversation.
@@ -69,7 +70,10 @@ private:
     void session_answered(const Message& message, const Reply& reply) override;
     void session_lost(const Message& message) override;
     void session_unsolicited(std::string_view payload) override;
-    void tell_state();
+    void report_state();
+    void report_server_end();
+    void report_counts() const;
+    bool all_echoed() const;
     void send_kept();
     void send(const std::string& line);
     void refuse(const std::string& line, const std::string& why);
@@ -77,17 +81,20 @@ private:
 
     ev::Loop& loop_;
     const bool escapes_;
+    const bool quiet_;
     const std::string file_name_;
     User& user_;
     MessageLog log_;
     Tally tally_;
     Course course_;
     std::deque<ev::Duration> recent_;
-    std::deque<std::string> kept_;                      // lines for the next connection
-    Session::State told_state_ = Session::State::idle;  // by the log
-    bool file_whole_ = true;                            // whatever was to be written to it
-    bool leaving_ = false;                              // once all is answered
-    std::string told_trouble_;  // of the last try to connect: said once, however many follow
+    std::deque<std::string> kept_;                          // lines for the next connection
+    Session::State reported_state_ = Session::State::idle;  // the last one in the log
+    bool server_ended_ = false;  // the log says that the server has closed its side
+    bool file_whole_ = true;     // whatever was to be written to it
+    bool leaving_ = false;       // once all is answered
+    // The failure of the last try to connect is reported once, however many tries fail by it.
+    std::string reported_trouble_;
     Session session_;
 };
 

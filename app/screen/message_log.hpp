@@ -2,8 +2,8 @@
 // behind each what is known of its message.
 #pragma once
 
-#include "app/text/log_file.hpp"
 #include "app/protocol/session.hpp"
+#include "app/text/log_file.hpp"
 #include "ui/transcript.hpp"
 
 #include <chrono>

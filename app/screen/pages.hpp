@@ -1,9 +1,9 @@
 // The pages that the screen shows over the messages: rows of text, composed for a width.
 #pragma once
 
-#include "app/stats/course.hpp"
-#include "app/screen/message_log.hpp"
 #include "app/protocol/session.hpp"
+#include "app/screen/message_log.hpp"
+#include "app/stats/course.hpp"
 #include "app/stats/tally.hpp"
 #include "ui/frame.hpp"
 

@@ -52,4 +52,9 @@ std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
     }
 }
 
+std::string unverified_remark(const bufio::TlsFacts* tls) {
+    if (!tls || tls->unverified.empty()) return "";
+    return "; UNVERIFIED (-k): the certificate " + tls->unverified;
+}
+
 }  // namespace yodel

@@ -29,6 +29,16 @@ bool refused_by_tls(const bufio::End& end) {
            end.reason == bufio::Reason::own_certificate;
 }
 
+const char* first_hint(const Session& session) {
+    switch (session.options().expect) {
+    case Expect::any:
+        return "F1 keys; ^D leaves; type a line, Enter sends it and its reply is timed";
+    case Expect::none: return "F1 keys; ^D leaves; type a line, Enter sends it";
+    case Expect::echo: break;
+    }
+    return "F1 keys; ^D leaves; type a line, Enter sends it and its echo is timed";
+}
+
 void add_counters(Rows& rows, int width) {
     add_title(rows, "The counters");
     add_fact(rows, ui::glyph::outgoing.text(), "sent", width);
@@ -400,9 +410,7 @@ const char* ScreenClient::hint() const {
 const char* ScreenClient::state_hint() const {
     const Session& session = conversation_.session();
     switch (session.state()) {
-    case State::open:
-        if (!history_.lines().empty()) return nullptr;
-        return "F1 keys; ^D leaves; type a line, Enter sends it and its echo is timed";
+    case State::open: return history_.lines().empty() ? first_hint(session) : nullptr;
     case State::idle:
     case State::dialing:
     case State::handshaking:

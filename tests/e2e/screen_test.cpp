@@ -46,6 +46,42 @@ TEST_CASE("a line is sent, its echo is shown with its time, and ^D leaves") {
     CHECK(tty.wait_for([&] { return last_row(tty, 24).empty(); }));
     tty.send("\x04");
     check_gone(tty, 0);
+    CHECK(tty.wait_for("yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt "));
+}
+
+TEST_CASE("leaving a connection that is not verified says so once more") {
+    Server server({"--tls", "--self-signed"});
+    Tty tty(
+        {.arguments = {yodel, "--tls", "-k", "localhost", server.port()}, .size = {24, 200}});
+    REQUIRE(tty.wait_for("UNVERIFIED (-k)"));
+    tty.send("\x04");
+    check_gone(tty, 0);
+    CHECK(tty.wait_for("0 lost; UNVERIFIED (-k): the certificate is self-signed"));
+}
+
+TEST_CASE("--quiet leaves no summary where all is well") {
+    Tty tty({.arguments = {yodel, "--quiet"}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x04");
+    check_gone(tty, 0);
+    CHECK_FALSE(tty.shows("0 sent"));
+}
+
+TEST_CASE("--max-time ends the run") {
+    const std::string host = GENERATE("127.0.0.1", "no.such");  // which is not found
+    Server server;
+    Tty tty({.arguments = {yodel, "-n", "-m", "300ms", host, server.port()}});
+    check_gone(tty, 28);
+    CHECK(tty.wait_for("yodel: not done within 300ms (--max-time)"));
+}
+
+TEST_CASE("with nothing expected, a server that closes its side still receives") {
+    test::Peer peer({"python3", test::peers + "/scripted.py", "PORT", "shut", "line", "reset"});
+    Tty tty({.arguments = {yodel, "--expect", "none", "127.0.0.1", peer.port()}});
+    REQUIRE(tty.wait_for("half-closed (server)"));
+    CHECK(tty.wait_for("the server has closed its side, and can still be sent to"));
+    type(tty, "hello");
+    CHECK(tty.wait_for("; retrying"));  // it has read the line
 }
 
 TEST_CASE("with TLS the program trusts the certificate that it made for itself") {
@@ -198,6 +234,20 @@ TEST_CASE("the hint is true in its state, and names the way out") {
         CAPTURE(tty.screen());
         CHECK(shown);
     };
+    SECTION("up, with an expectation") {
+        const struct {
+            const char *expected, *part;
+        } cases[] = {
+            {"echo", "Enter sends it and its echo is timed"},
+            {"any", "Enter sends it and its reply is timed"},
+            {"none", "Enter sends it"},
+        };
+        for (const auto& each : cases) {
+            Tty tty({.arguments = {yodel, "--expect", each.expected}});
+            REQUIRE(tty.wait_for("up 00:"));
+            CHECK(tty.wait_for([&] { return last_row(tty, 24).ends_with(each.part); }));
+        }
+    }
     SECTION("up, and then closed") {
         Tty tty({.arguments = {yodel}});
         hint_is(tty, "Enter sends");
@@ -496,6 +546,17 @@ TEST_CASE("lines that were kept and never sent are told at the end") {
     CHECK(tty.wait_for("yodel: 0 sent, 0 echoed, 0 bad, 0 lost; 1 kept and never sent"));
 }
 
+TEST_CASE("lines that were kept and never sent are reported after a failure too") {
+    Tty tty({.arguments = {yodel, "127.0.0.1", std::to_string(test::free_port())}});
+    REQUIRE(tty.wait_for("refused; retry "));
+    type(tty, "later");
+    REQUIRE(tty.wait_for("1 kept"));
+    tty.send("\x04");
+    check_gone(tty, 7);
+    CHECK(tty.wait_for("Connection refused"));
+    CHECK(tty.wait_for("yodel: 0 sent, 0 echoed, 0 bad, 0 lost; 1 kept and never sent"));
+}
+
 TEST_CASE("who waits for the last replies to leave may stay after all") {
     Server server({"--delay", "60s", "-f", "line"});
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
@@ -562,10 +623,21 @@ TEST_CASE("a certificate that is neither trusted nor current is said to be both"
         yodel, "--tls", "--cacert", others.authority(), "localhost", server.port()};
     Tty tty({.arguments = command});
     REQUIRE(tty.wait_for("CERT UNTRUSTED, EXPIRED 20"));
-    tty.send("\r\x03\x03");
+    tty.send("\x03\x03");
     REQUIRE(tty.wait_exit() == 60);
     const std::string said = test::run(command, "a\n").errors;
     CHECK(said.find("not trusted here; it also expired on 20") != std::string::npos);
+}
+
+TEST_CASE("a certificate for another name that has also expired is said to be both") {
+    test::Certificates certificates;
+    certificates.issue("other", "DNS:example.org", -1);
+    Server server(certificates.server_options("other"));
+    Tty tty({.arguments = {yodel, "--tls", "--cacert", certificates.authority(), "localhost",
+                           server.port()},
+             .size = {24, 200}});
+    CHECK(tty.wait_for("CERT REFUSED, EXPIRED 20"));
+    CHECK(tty.wait_for("is for example.org, not for localhost; it also expired"));
 }
 
 TEST_CASE("what is wrong with TLS has a word, a sentence and an option") {

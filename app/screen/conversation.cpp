@@ -19,12 +19,12 @@ using ui::Style;
 
 namespace {
 
-// Round trips in the status line's little picture.
+// Round trips in the status line's sparkline.
 constexpr std::size_t recent_count = 8;
 
 MessageLog::WallTime wall_time() { return std::chrono::system_clock::now(); }
 
-// The longer the scrollback, the more memory it may take: some hundred bytes for each message.
+// A long scrollback needs a higher limit of memory: some hundred bytes for each message.
 ui::Transcript::Limits limits(std::size_t scrollback) {
     ui::Transcript::Limits limits;
     limits.entries = scrollback;
@@ -66,7 +66,7 @@ int Conversation::report() {
 }
 
 bool Conversation::all_echoed() const {
-    return tally_.bad == 0 && tally_.lost == 0 && kept_.empty();
+    return tally_.bad == 0 && tally_.lost == 0 && queued_lines_.empty();
 }
 
 // After a failure the counts say something only if there are any.
@@ -74,12 +74,14 @@ void Conversation::report_counts() const {
     const bool failed = exit_status(session_.end()) != 0;
     if (all_echoed() && (quiet_ || (failed && tally_.sent == 0))) return;
     const std::string never =
-        kept_.empty() ? "" : "; " + std::to_string(kept_.size()) + " kept and never sent";
+        queued_lines_.empty()
+            ? ""
+            : "; " + std::to_string(queued_lines_.size()) + " kept and never sent";
     complain("yodel", tally_.summary() + never + unverified_remark(session_.tls()));
 }
 
-void Conversation::note(std::string_view text, Style style) {
-    log_.note(wall_time(), text, style);
+void Conversation::add_note(std::string_view text, Style style) {
+    log_.add_note(wall_time(), text, style);
     user_.conversation_changed();
 }
 
@@ -91,8 +93,8 @@ void Conversation::session_changed() {
     report_state();
     reported_state_ = session_.state();
     report_server_end();
-    if (before != State::open && session_.state() == State::open) send_kept();
-    const bool finished = leaving_ && before == State::finishing;
+    if (before != State::open && session_.state() == State::open) send_queued_lines();
+    const bool finished = quitting_ && before == State::finishing;
     if (session_.state() == State::closed && (finished || session_.out_of_time())) loop_.stop();
 }
 
@@ -101,31 +103,32 @@ void Conversation::report_server_end() {
     const bool ended = session_.state() == State::open && session_.input_ended() &&
                        session_.options().expect == Expect::none;
     if (ended && !server_ended_)
-        note("the server has closed its side, and can still be sent to", Style::warn);
+        add_note("the server has closed its side, and can still be sent to", Style::warn);
     server_ended_ = ended;
 }
 
 void Conversation::report_state() {
     const State state = session_.state();
     if (state == reported_state_) return;
-    if (state == State::open) note("connected to " + session_.address().text(), Style::good);
+    if (state == State::open)
+        add_note("connected to " + session_.address().text(), Style::good);
     if (state == State::open) reported_trouble_.clear();
     const std::string end = explain(session_.end(), session_.tls());
     if (state == State::waiting && std::exchange(reported_trouble_, end) != end)
-        note(end + "; retrying, M-r retries now", Style::bad);
+        add_note(end + "; retrying, M-r retries now", Style::bad);
     if (state != State::closed) return;
     const bool failed = exit_status(session_.end()) != 0;
-    note(end + "; M-r connects again", failed ? Style::bad : Style::dim);
+    add_note(end + "; M-r connects again", failed ? Style::bad : Style::dim);
 }
 
 void Conversation::session_answered(const Message& message, const Reply& reply) {
     user_.conversation_changed();
     tally_.answered(reply.right, message.late, reply.round_trip);
-    log_.answered(wall_time(), message, reply);
+    log_.add_answer(wall_time(), message, reply);
     if (!reply.right && tally_.bad == 1)
         if (const std::string hint = mismatch_hint(message.payload, reply.payload);
             !hint.empty())
-            note(hint, Style::warn);
+            add_note(hint, Style::warn);
     if (!reply.round_trip) return;
     course_.record(loop_.now(), *reply.round_trip);
     recent_.push_back(*reply.round_trip);
@@ -135,26 +138,27 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
 void Conversation::session_lost(const Message& message) {
     user_.conversation_changed();
     ++tally_.lost;
-    log_.lost(wall_time(), message,
-              message.late ? "no reply after " + duration_text(session_.options().reply_timeout)
-                           : "no reply any more");
+    log_.add_loss(wall_time(), message,
+                  message.late
+                      ? "no reply after " + duration_text(session_.options().reply_timeout)
+                      : "no reply any more");
 }
 
 void Conversation::session_unsolicited(std::string_view payload) {
     user_.conversation_changed();
     ++tally_.unsolicited;
-    log_.unasked(wall_time(), payload);
+    log_.add_unsolicited(wall_time(), payload);
 }
 
-// --- What is said.
+// --- Sending.
 
-void Conversation::finish() {
-    leaving_ = true;
+void Conversation::quit_when_answered() {
+    quitting_ = true;
     session_.finish();
 }
 
 void Conversation::disconnect() {
-    leaving_ = false;
+    quitting_ = false;
     session_.disconnect();
 }
 
@@ -164,17 +168,17 @@ void Conversation::reconnect() {
     session_.connect();
 }
 
-void Conversation::say(const std::string& line) {
-    if (session_.state() == State::open) return send(line);
-    kept_.push_back(line);
-    note("not connected; kept until connected: " + line, Style::warn);
-}
-
-void Conversation::send_kept() {
-    for (const std::string& line : std::exchange(kept_, {})) say(line);
-}
-
 void Conversation::send(const std::string& line) {
+    if (session_.state() == State::open) return send_now(line);
+    queued_lines_.push_back(line);
+    add_note("not connected; kept until connected: " + line, Style::warn);
+}
+
+void Conversation::send_queued_lines() {
+    for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
+}
+
+void Conversation::send_now(const std::string& line) {
     const auto payload = escapes_ ? unescaped(line) : line;
     if (!payload) return refuse(line, escapes_expected);
     const Framing& framing = *session_.options().framing;
@@ -185,7 +189,7 @@ void Conversation::send(const std::string& line) {
                                              : "too long for " + name);
     std::uint64_t id = queued.first;
     for (const std::string_view piece : pieces(framing, *payload)) {
-        log_.sent(wall_time(), id, piece);
+        log_.add_sent(wall_time(), id, piece);
         ++id;
     }
     tally_.sent += queued.count;
@@ -194,7 +198,7 @@ void Conversation::send(const std::string& line) {
 
 void Conversation::refuse(const std::string& line, const std::string& why) {
     user_.line_refused(line);
-    note(why, Style::warn);
+    add_note(why, Style::warn);
 }
 
 // --- The file.
@@ -203,9 +207,9 @@ void Conversation::toggle_file() {
     if (!log_.file_open()) return start_file();
     const bool whole = log_.stop_file();
     file_whole_ &= whole;
-    note(whole ? "no longer written to the file"
-               : "the file could not take all, and is no longer written",
-         whole ? Style::dim : Style::bad);
+    add_note(whole ? "no longer written to the file"
+                   : "the file could not take all, and is no longer written",
+             whole ? Style::dim : Style::bad);
 }
 
 void Conversation::flush_file() {
@@ -216,9 +220,9 @@ void Conversation::start_file() {
     const std::string name = file_name_.empty() ? file_name() : file_name_;
     try {
         log_.start_file(name);
-        note("from here on written to " + name);
+        add_note("from here on written to " + name);
     } catch (const std::system_error& error) {
-        note(error.what(), Style::bad);
+        add_note(error.what(), Style::bad);
     }
 }
 

@@ -1,5 +1,5 @@
-// What is said with the service, as the screen shows it: the session, the log of it, and the
-// counts. It knows no key and draws nothing.
+// The conversation with the service: the session, its log and its counts. It knows no keys and
+// draws nothing.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -19,42 +19,44 @@ public:
     struct Options {
         Session::Options session;
         bool escapes = false;              // lines hold \n, \xNN and the like
-        std::size_t scrollback = 100'000;  // messages kept
-        std::string log;     // the transcript's file; empty: made up when asked for
+        std::size_t scrollback = 100'000;  // entries of the log
+        std::string log;     // the transcript's file; empty: named by the time when it starts
         bool quiet = false;  // no summary at the end where all is well
     };
 
-    // Neither may destroy the conversation.
+    // The user must not destroy the conversation from these callbacks.
     class User {
     public:
-        virtual void conversation_changed() = 0;  // what is to be shown
-        // It can't be sent, and the log says why.
+        virtual void conversation_changed() = 0;  // something to be shown
+        // The line can't be sent; the log says why.
         virtual void line_refused(const std::string& line) = 0;
 
     protected:
         ~User() = default;
     };
 
-    // Throws std::system_error: the log's file.
+    // Throws std::system_error if the transcript's file can't be opened. The loop and the user
+    // must outlive the conversation.
     Conversation(ev::Loop& loop, const Options& options, User& user);
 
-    // Sends the line, now or when there is a connection.
-    void say(const std::string& line);
-    std::size_t kept() const { return kept_.size(); }  // lines, until then
+    // Sends the line, or queues it until there is a connection.
+    void send(const std::string& line);
+    std::size_t queued_lines() const { return queued_lines_.size(); }
 
-    // Stops the loop once the session has finished, unless it was disconnected to stay.
-    void finish();
+    // Closes our side, and stops the loop once all is answered; disconnect() and reconnect()
+    // revoke that.
+    void quit_when_answered();
     void disconnect();
     void reconnect();
 
-    // Notes something of our own.
-    void note(std::string_view text, ui::Style style = ui::Style::dim);
-    // Starts or stops writing the log to a file too.
+    // Adds a remark of the program to the log.
+    void add_note(std::string_view text, ui::Style style = ui::Style::dim);
+    // Starts or stops writing the log to a file, too.
     void toggle_file();
-    // Writes what it has not yet, and stops where it can't.
+    // Writes all entries to the file; if that fails, stops writing to it.
     void flush_file();
 
-    // Says on standard error how it went, returns the exit status.
+    // Prints the outcome on standard error, returns the exit status.
     int report();
 
     Session& session() { return session_; }
@@ -74,8 +76,8 @@ private:
     void report_server_end();
     void report_counts() const;
     bool all_echoed() const;
-    void send_kept();
-    void send(const std::string& line);
+    void send_queued_lines();
+    void send_now(const std::string& line);
     void refuse(const std::string& line, const std::string& why);
     void start_file();
 
@@ -88,11 +90,11 @@ private:
     Tally tally_;
     Course course_;
     std::deque<ev::Duration> recent_;
-    std::deque<std::string> kept_;                          // lines for the next connection
+    std::deque<std::string> queued_lines_;  // to be sent over the next connection
     Session::State reported_state_ = Session::State::idle;  // the last one in the log
     bool server_ended_ = false;  // the log says that the server has closed its side
-    bool file_whole_ = true;     // whatever was to be written to it
-    bool leaving_ = false;       // once all is answered
+    bool file_whole_ = true;     // no entry of the log is missing in the file
+    bool quitting_ = false;      // the loop stops once all is answered
     // The failure of the last try to connect is reported once, however many tries fail by it.
     std::string reported_trouble_;
     Session session_;

@@ -12,7 +12,7 @@ using ui::Style;
 
 namespace {
 
-// Below a thousand seconds +1.234s, above in whole ones.
+// Formats as +1.234s, and from a thousand seconds on in whole seconds.
 std::string delta_text(ev::Duration duration) {
     const double seconds = std::chrono::duration<double>(duration).count();
     return format(seconds < 1000 ? "+%.3fs" : "+%.0fs", seconds);
@@ -38,11 +38,11 @@ std::string right_aligned(const std::string& text, std::size_t width) {
 
 }  // namespace
 
-void MessageLog::note(WallTime at, std::string_view text, Style style) {
+void MessageLog::add_note(WallTime at, std::string_view text, Style style) {
     add({Kind::note, at, {}, nullptr}, text, {}, style);
 }
 
-void MessageLog::sent(WallTime at, std::uint64_t id, std::string_view payload) {
+void MessageLog::add_sent(WallTime at, std::uint64_t id, std::string_view payload) {
     auto exchange = std::make_shared<Exchange>();
     exchange->id = id;
     exchange->payload = payload;
@@ -51,7 +51,7 @@ void MessageLog::sent(WallTime at, std::uint64_t id, std::string_view payload) {
     add({Kind::sent, at, {}, std::move(exchange)}, payload);
 }
 
-void MessageLog::answered(WallTime at, const Message& message, const Reply& reply) {
+void MessageLog::add_answer(WallTime at, const Message& message, const Reply& reply) {
     auto& slot = open_[message.id];
     auto exchange = slot ? std::move(slot) : std::make_shared<Exchange>();
     open_.erase(message.id);
@@ -68,22 +68,22 @@ void MessageLog::answered(WallTime at, const Message& message, const Reply& repl
     add({Kind::received, at, {}, std::move(exchange)}, reply.payload, {verdict});
 }
 
-void MessageLog::lost(WallTime at, const Message& message, const std::string& why) {
+void MessageLog::add_loss(WallTime at, const Message& message, const std::string& why) {
     const auto it = open_.find(message.id);
     add({Kind::lost, at, {}, it == open_.end() ? nullptr : it->second}, message.payload,
         {{" - " + why, Style::bad}}, Style::dim);
 }
 
-void MessageLog::unasked(WallTime at, std::string_view payload) {
+void MessageLog::add_unsolicited(WallTime at, std::string_view payload) {
     auto exchange = std::make_shared<Exchange>();
     exchange->reply = payload;
     exchange->answered_at = at;
     exchange->answered = true;
-    add({Kind::unasked, at, {}, std::move(exchange)}, payload);
+    add({Kind::unsolicited, at, {}, std::move(exchange)}, payload);
 }
 
-void MessageLog::show_times(Times times) {
-    times_ = times;
+void MessageLog::set_timestamp_style(TimestampStyle style) {
+    timestamp_style_ = style;
     ui::Transcript::Id id = transcript_.oldest();
     for (const Record& record : records_)
         transcript_.change(id++, [&](auto& entry) { entry.prefix = {label(record)}; });
@@ -115,14 +115,14 @@ void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style
     trim();
 }
 
-// Follows the transcript, whose oldest entries have gone.
+// Drops the records of the entries that the transcript has dropped.
 void MessageLog::trim() {
     for (; records_.size() > transcript_.size(); records_.pop_front())
         if (const Record& gone = records_.front(); gone.kind == Kind::sent)
             open_.erase(gone.exchange->id);
 }
 
-// The time, or for a reply its round trip, and a sign of what the entry is.
+// The time, or for a reply its round trip, and the sign of the kind of the entry.
 ui::Span MessageLog::label(const Record& record) const {
     const std::string time = time_text(record);
     const auto line = [&](const std::string& sign, Style style) {
@@ -133,19 +133,20 @@ ui::Span MessageLog::label(const Record& record) const {
     case Kind::sent: return line(ui::glyph::sent.text(), Style::dim);
     case Kind::received: return line(ui::glyph::received.text(), Style::dim);
     case Kind::lost: return line("?", Style::bad);
-    case Kind::unasked: return line(ui::glyph::unsolicited.text(), Style::warn);
+    case Kind::unsolicited: return line(ui::glyph::unsolicited.text(), Style::warn);
     }
     return {};
 }
 
 std::string MessageLog::time_text(const Record& record) const {
     const std::size_t width =
-        times_ == Times::delta ? 8 : 12;  // columns of +123.456s, of a clock
-    if (times_ == Times::off)
+        timestamp_style_ == TimestampStyle::delta ? 8 : 12;  // as +123.456s or a clock
+    if (timestamp_style_ == TimestampStyle::off)
         return record.kind == Kind::received ? round_trip_text(*record.exchange) : "";
     if (record.kind == Kind::received)
         return right_aligned(round_trip_text(*record.exchange), width);
-    if (times_ == Times::delta) return right_aligned(delta_text(record.since_last), width);
+    if (timestamp_style_ == TimestampStyle::delta)
+        return right_aligned(delta_text(record.since_last), width);
     const bool timed = record.kind == Kind::note || record.kind == Kind::sent;
     return timed ? clock_text(record.at) : std::string(width, ' ');
 }
@@ -156,7 +157,7 @@ void MessageLog::write_to_file(const Record& record, const ui::Transcript::Entry
     case Kind::note:
     case Kind::lost: return file_->add('-', entry.body + remark);
     case Kind::sent: return file_->add('>', entry.body);
-    case Kind::unasked: return file_->add('<', entry.body);
+    case Kind::unsolicited: return file_->add('<', entry.body);
     case Kind::received: break;
     }
     file_->add('<', entry.body);

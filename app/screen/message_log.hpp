@@ -1,5 +1,5 @@
-// What was sent, received and said, as the screen shows it: the entries of the transcript, and
-// behind each what is known of its message.
+// The log that the screen shows: the entries of the transcript, and for each of them the
+// message that it belongs to.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -16,9 +16,9 @@
 
 namespace yodel {
 
-// A message and what became of it.
+// A message and its reply, as far as they are known.
 struct Exchange {
-    std::uint64_t id = 0;  // 0: the peer sent it unasked
+    std::uint64_t id = 0;  // 0: an unsolicited message of the peer
     std::string payload;
     std::string reply;
     std::chrono::system_clock::time_point sent_at{};
@@ -29,8 +29,8 @@ struct Exchange {
     std::optional<ev::Duration> round_trip;
 };
 
-// What stands in front of an entry, besides the round-trip time of a reply.
-enum class Times { clock, delta, off };
+// The time in front of an entry that is not a reply. `delta`: since the entry before.
+enum class TimestampStyle { clock, delta, off };
 
 class MessageLog {
 public:
@@ -41,26 +41,27 @@ public:
     ui::Transcript& transcript() { return transcript_; }
     const ui::Transcript& transcript() const { return transcript_; }
 
-    void note(WallTime at, std::string_view text, ui::Style style = ui::Style::dim);
-    void sent(WallTime at, std::uint64_t id, std::string_view payload);
-    void answered(WallTime at, const Message& message, const Reply& reply);
-    void lost(WallTime at, const Message& message, const std::string& why);
-    void unasked(WallTime at, std::string_view payload);
+    // Each adds an entry. A note is a remark of the program.
+    void add_note(WallTime at, std::string_view text, ui::Style style = ui::Style::dim);
+    void add_sent(WallTime at, std::uint64_t id, std::string_view payload);
+    void add_answer(WallTime at, const Message& message, const Reply& reply);
+    void add_loss(WallTime at, const Message& message, const std::string& why);
+    void add_unsolicited(WallTime at, std::string_view payload);
 
-    Times times() const { return times_; }
-    void show_times(Times times);
-    // What is known of the selected entry; null if none is, or it is only a note.
+    TimestampStyle timestamp_style() const { return timestamp_style_; }
+    void set_timestamp_style(TimestampStyle style);
+    // The message of the selected entry; null if none is selected, or a note.
     std::shared_ptr<const Exchange> selected() const;
 
-    // Notes every entry from now on in a file too. Throws std::system_error.
+    // From now on writes every entry to a file, too. Throws std::system_error.
     void start_file(const std::string& name) { file_.emplace(name); }
-    // False: not all could be written.
+    // False: not every entry could be written.
     bool stop_file();
     bool flush_file() { return !file_ || file_->flush(); }
     bool file_open() const { return file_.has_value(); }
 
 private:
-    enum class Kind { note, sent, received, lost, unasked };
+    enum class Kind { note, sent, received, lost, unsolicited };
     struct Record {
         Kind kind;
         WallTime at;
@@ -76,10 +77,10 @@ private:
     void trim();
 
     ui::Transcript transcript_;
-    std::deque<Record> records_;  // of the entries still in the transcript
-    // Sent and not answered, by message, as long as they are in the transcript.
+    std::deque<Record> records_;  // one for each entry of the transcript
+    // The unanswered messages whose entries are still in the transcript, by their ids.
     std::map<std::uint64_t, std::shared_ptr<Exchange>> open_;
-    Times times_ = Times::clock;
+    TimestampStyle timestamp_style_ = TimestampStyle::clock;
     WallTime last_{};
     std::optional<LogFile> file_;
 };

@@ -171,7 +171,8 @@ void ScreenClient::read_keys() {
 }
 
 void ScreenClient::press(const ui::Key& key) {
-    if (key.cut) conversation_.note("the paste was too long: its end is missing", Style::warn);
+    if (key.cut)
+        conversation_.add_note("the paste was too long: its end is missing", Style::warn);
     const bool interrupts = key.chord == ui::ctrl('c') && !editor_.takes_all();
     if (interrupts && quit_asked_.pending()) return quit();
     quit_asked_.cancel();
@@ -272,10 +273,11 @@ void ScreenClient::find() { find_.emplace(); }
 
 void ScreenClient::next_times() {
     MessageLog& log = conversation_.log();
-    const Times now = log.times();
-    log.show_times(now == Times::clock   ? Times::delta
-                   : now == Times::delta ? Times::off
-                                         : Times::clock);
+    switch (log.timestamp_style()) {
+    case TimestampStyle::clock: return log.set_timestamp_style(TimestampStyle::delta);
+    case TimestampStyle::delta: return log.set_timestamp_style(TimestampStyle::off);
+    case TimestampStyle::off: return log.set_timestamp_style(TimestampStyle::clock);
+    }
 }
 
 void ScreenClient::show_statistics() {
@@ -301,7 +303,7 @@ void ScreenClient::toggle_hold() {
 }
 
 void ScreenClient::end_input() {
-    if (session().state() == State::open) return conversation_.finish();
+    if (session().state() == State::open) return conversation_.quit_when_answered();
     quit();
 }
 
@@ -326,7 +328,7 @@ void ScreenClient::send_line() {
     editor_.clear();
     transcript().select_none();
     transcript().scroll_to_end();
-    conversation_.say(line);
+    conversation_.send(line);
 }
 
 // What is being typed meanwhile stays; the line is among those sent before.
@@ -384,8 +386,9 @@ std::vector<StatusPart> ScreenClient::status() const {
         parts.insert(parts.begin() + 1,
                      {worth, StatusGroup::connection, {std::move(text), style}});
     };
-    if (conversation_.kept() > 0)
-        put(Worth::mode, std::to_string(conversation_.kept()) + " kept", Style::status_warn);
+    if (conversation_.queued_lines() > 0)
+        put(Worth::mode, std::to_string(conversation_.queued_lines()) + " kept",
+            Style::status_warn);
     if (conversation_.log().file_open()) put(Worth::detail, "FILE", Style::status);
     if (!key_log_.empty()) put(Worth::trust, "KEYLOG", Style::status_warn);
     if (!transcript.following()) {

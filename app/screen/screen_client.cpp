@@ -19,9 +19,9 @@ using ui::Style;
 
 namespace {
 
-// The shortest time between two drawings, which a flood of messages meets: about 60 a second.
+// The shortest time between two drawings, about 60 a second, which only a flood reaches.
 constexpr ev::Duration frame_time = 16ms;
-// For how long a second ^C quits.
+// A second ^C within this time quits.
 constexpr ev::Duration quit_time = 2s;
 
 bool refused_by_tls(const bufio::End& end) {
@@ -50,8 +50,8 @@ void add_counters(Rows& rows, int width) {
              "unsolicited: sent by the server, answering nothing", width);
 }
 
-// Ends what is under way, and does nothing else.
-bool gives_up(const ui::Key& key) {
+// True for the keys that end a mode and do nothing else.
+bool is_cancel(const ui::Key& key) {
     return key.chord == ui::plain(KeyCode::escape) || key.chord == ui::ctrl('g') ||
            key.chord == ui::ctrl('c');
 }
@@ -60,44 +60,72 @@ bool gives_up(const ui::Key& key) {
 
 struct ScreenClient::Binding {
     ui::Chord chord;
-    void (ScreenClient::*action)();
-    const char* keys;  // as the page of keys names them; null: named by the row above
+    void (*action)(ScreenClient& client);
+    const char* keys;  // the name on the page of keys; null: a row above names this key
     const char* help;
 };
 
+using Client = ScreenClient;
+
 const ScreenClient::Binding ScreenClient::bindings[] = {
-    {ui::plain(KeyCode::enter), &ScreenClient::enter, "Enter",
+    {ui::plain(KeyCode::enter), [](Client& c) { c.submit(); }, "Enter",
      "send; with a message selected, open it"},
-    {ui::plain(KeyCode::up), &ScreenClient::older_line, "Up Dn ^P ^N", "lines sent before"},
-    {ui::ctrl('p'), &ScreenClient::older_line, nullptr, nullptr},
-    {ui::plain(KeyCode::down), &ScreenClient::newer_line, nullptr, nullptr},
-    {ui::ctrl('n'), &ScreenClient::newer_line, nullptr, nullptr},
-    {ui::ctrl('r'), &ScreenClient::search_history, "^R", "search them"},
-    {ui::plain(KeyCode::page_up), &ScreenClient::page_up, "PgUp PgDn", "scroll"},
-    {ui::plain(KeyCode::page_down), &ScreenClient::page_down, nullptr, nullptr},
-    {ui::alt('<'), &ScreenClient::to_start, "M-< M->", "to the start, to the end"},
-    {ui::alt('>'), &ScreenClient::to_end, nullptr, nullptr},
-    {ui::alt(KeyCode::up), &ScreenClient::select_older, "M-Up M-Down",
+    {ui::plain(KeyCode::up), [](Client& c) { c.older_line(); }, "Up Dn ^P ^N",
+     "lines sent before"},
+    {ui::ctrl('p'), [](Client& c) { c.older_line(); }, nullptr, nullptr},
+    {ui::plain(KeyCode::down), [](Client& c) { c.newer_line(); }, nullptr, nullptr},
+    {ui::ctrl('n'), [](Client& c) { c.newer_line(); }, nullptr, nullptr},
+    {ui::ctrl('r'), [](Client& c) { c.mode_.emplace<ui::HistorySearch>(c.history_); }, "^R",
+     "search them"},
+    {ui::plain(KeyCode::page_up), [](Client& c) { c.transcript().scroll_pages(-1); },
+     "PgUp PgDn", "scroll"},
+    {ui::plain(KeyCode::page_down), [](Client& c) { c.transcript().scroll_pages(1); }, nullptr,
+     nullptr},
+    {ui::alt('<'), [](Client& c) { c.transcript().scroll_to_start(); }, "M-< M->",
+     "to the start, to the end"},
+    {ui::alt('>'), [](Client& c) { c.transcript().scroll_to_end(); }, nullptr, nullptr},
+    {ui::alt(KeyCode::up), [](Client& c) { c.transcript().select_older(); }, "M-Up M-Down",
      "select a message; then Up and Down do so too"},
-    {ui::alt(KeyCode::down), &ScreenClient::select_newer, nullptr, nullptr},
-    {ui::alt('/'), &ScreenClient::find, "M-/ n N",
+    {ui::alt(KeyCode::down), [](Client& c) { c.transcript().select_newer(); }, nullptr,
+     nullptr},
+    {ui::alt('/'), [](Client& c) { c.mode_.emplace<Find>(); }, "M-/ n N",
      "search the messages; go to older, newer places"},
-    {ui::alt('h'), &ScreenClient::toggle_hex, "M-h", "messages in hex, or as text"},
-    {ui::alt('t'), &ScreenClient::next_times, "M-t", "times: clock, since the last, off"},
-    {ui::alt('s'), &ScreenClient::show_statistics, "M-s", "statistics"},
-    {ui::alt('i'), &ScreenClient::show_connection, "M-i", "connection and certificate"},
-    {ui::alt('r'), &ScreenClient::reconnect, "M-r", "connect again, now"},
-    {ui::alt('c'), &ScreenClient::disconnect, "M-c", "close the connection and stay"},
-    {ui::alt('p'), &ScreenClient::toggle_hold, "M-p", "hold the view, or follow again"},
-    {ui::alt('o'), &ScreenClient::toggle_file, "M-o", "start or stop writing all to a file"},
-    {ui::ctrl('d'), &ScreenClient::end_input, nullptr, nullptr},
-    {ui::ctrl('c'), &ScreenClient::interrupt, "^C",
+    {ui::alt('h'), [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); }, "M-h",
+     "messages in hex, or as text"},
+    {ui::alt('t'), [](Client& c) { c.next_timestamp_style(); }, "M-t",
+     "times: clock, since the last, off"},
+    {ui::alt('s'),
+     [](Client& c) {
+         c.mode_.emplace<ui::Page>([&c](int width) {
+             return statistics_page(c.conversation_.tally(), c.conversation_.course(), width);
+         });
+     },
+     "M-s", "statistics"},
+    {ui::alt('i'),
+     [](Client& c) {
+         c.mode_.emplace<ui::Page>(
+             [&c](int width) { return connection_page(c.session(), c.key_log_, width); });
+     },
+     "M-i", "connection and certificate"},
+    {ui::alt('r'), [](Client& c) { c.conversation_.reconnect(); }, "M-r", "connect again, now"},
+    {ui::alt('c'), [](Client& c) { c.conversation_.disconnect(); }, "M-c",
+     "close the connection and stay"},
+    {ui::alt('p'), [](Client& c) { c.toggle_freeze(); }, "M-p",
+     "hold the view, or follow again"},
+    {ui::alt('o'), [](Client& c) { c.conversation_.toggle_file(); }, "M-o",
+     "start or stop writing all to a file"},
+    {ui::ctrl('d'), [](Client& c) { c.half_close(); }, nullptr, nullptr},
+    {ui::ctrl('c'), [](Client& c) { c.interrupt(); }, "^C",
      "clear the line; cancel a connect or a wait"},
-    {ui::ctrl('z'), &ScreenClient::suspend, "^Z", "suspend"},
-    {ui::ctrl('l'), &ScreenClient::redraw, "^L", "redraw"},
-    {ui::plain(KeyCode::escape), &ScreenClient::escape, "Esc",
+    {ui::ctrl('z'), [](Client& c) { c.suspend(); }, "^Z", "suspend"},
+    {ui::ctrl('l'), [](Client& c) { c.terminal_.redraw(); }, "^L", "redraw"},
+    {ui::plain(KeyCode::escape), [](Client& c) { c.back_to_end(); }, "Esc",
      "back to the messages and their end; there, Esc and then a key is M- and that key"},
-    {ui::plain(KeyCode::f1), &ScreenClient::show_keys, "F1", "these keys"},
+    {ui::plain(KeyCode::f1),
+     [](Client& c) {
+         c.mode_.emplace<ui::Page>([&c](int width) { return c.key_page(width); });
+     },
+     "F1", "these keys"},
 };
 
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
@@ -111,7 +139,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
       continued_(loop, SIGCONT,
                  [this] {
                      session().void_round_trips();
-                     entering_ = true;
+                     resuming_ = true;
                  }),
       stopped_(loop, SIGTSTP, [this] { suspend(); }),
       terminal_(options.color),
@@ -138,8 +166,8 @@ void ScreenClient::quit() {
 }
 
 void ScreenClient::turn_ended() {
-    if (entering_) enter_terminal();
-    if (entering_ || !changed_ || frame_.pending() || !terminal_.flush()) return;
+    if (resuming_) take_terminal();
+    if (resuming_ || !changed_ || frame_.pending() || !terminal_.flush()) return;
     conversation_.flush_file();
     draw();
     changed_ = false;
@@ -148,10 +176,11 @@ void ScreenClient::turn_ended() {
     schedule_clock();
 }
 
-// At the end of a turn, so that a signal that came with SIGCONT can end the program first.
-void ScreenClient::enter_terminal() {
-    entering_ = !terminal_.take_over();
-    if (!entering_) read_keys();  // those that were read before it was left
+// This waits for the end of a turn, so that a signal that came with SIGCONT can end the program
+// first.
+void ScreenClient::take_terminal() {
+    resuming_ = !terminal_.take_over();
+    if (!resuming_) read_keys();  // those that had been read before the suspension
 }
 
 int ScreenClient::report() {
@@ -167,7 +196,7 @@ void ScreenClient::read_keys() {
     changed_ = true;
     if (!terminal_.gone()) return;
     keyboard_.want(ev::none);
-    std::raise(SIGHUP);  // whose way out it is
+    std::raise(SIGHUP);  // a terminal that hangs up ends the program as the signal does
 }
 
 void ScreenClient::press(const ui::Key& key) {
@@ -177,101 +206,114 @@ void ScreenClient::press(const ui::Key& key) {
     if (interrupts && quit_asked_.pending()) return quit();
     quit_asked_.cancel();
     if (interrupts) quit_asked_.start(quit_time);
-    const bool in_mode = search_ || find_ || finding_ || page_;
-    if (in_mode && key.chord == ui::ctrl('l')) return redraw();
-    if (press_in_search(key) || press_in_find(key) || press_in_page(key)) return;
-    if (press_after_escape(key)) return;
-    press_bound(key);
+    if (!typing() && key.chord == ui::ctrl('l')) return terminal_.redraw();
+    const bool done = std::visit([&](auto& mode) { return press_in(mode, key); }, mode_);
+    if (!done) press_bound(key);
 }
 
-// False: the key means nothing here.
+// False: the key has no meaning.
 bool ScreenClient::press_bound(const ui::Key& key) {
     if (editor_.press(key)) return true;
     const auto* const it =
         std::find_if(std::begin(bindings), std::end(bindings),
                      [&](const Binding& binding) { return binding.chord == key.chord; });
     if (it == std::end(bindings)) return false;
-    (this->*it->action)();
+    it->action(*this);
     return true;
 }
 
-// After Esc a key is what it is with Alt. False: it means nothing so, and is as it is without.
-bool ScreenClient::press_after_escape(const ui::Key& key) {
-    if (!std::exchange(escaped_, false)) return false;
+bool ScreenClient::typing() const {
+    return std::holds_alternative<Typing>(mode_) || std::holds_alternative<Escaped>(mode_);
+}
+
+bool ScreenClient::press_in(Typing&, const ui::Key&) { return false; }
+
+// A key that has no meaning with Alt is obeyed as it is.
+bool ScreenClient::press_in(Escaped&, const ui::Key& key) {
+    mode_.emplace<Typing>();
     if (key.chord == ui::plain(KeyCode::escape)) return true;
     ui::Key with_alt = key;
     with_alt.chord.alt = true;
     return press_bound(with_alt);
 }
 
-bool ScreenClient::press_in_search(const ui::Key& key) {
-    if (!search_) return false;
-    if (search_->press(key)) return true;
-    const bool given_up = gives_up(key);
-    if (!given_up && !search_->match().empty()) editor_.set(std::string(search_->match()));
-    search_.reset();
-    return given_up;
+bool ScreenClient::press_in(ui::HistorySearch& search, const ui::Key& key) {
+    if (search.press(key)) return true;
+    const bool cancelled = is_cancel(key);
+    if (!cancelled && !search.match().empty()) editor_.set(std::string(search.match()));
+    mode_.emplace<Typing>();
+    return cancelled;
 }
 
-// First what to find is typed, until it is found; then n and N go on, until another key.
-bool ScreenClient::press_in_find(const ui::Key& key) {
-    if (find_ && key.chord == ui::plain(KeyCode::enter)) {
-        finding_ = transcript().search(find_->text());
-        find_failed_ = !finding_ && !find_->empty();
-        if (!find_failed_) find_.reset();
+bool ScreenClient::press_in(Find& find, const ui::Key& key) {
+    if (key.chord == ui::plain(KeyCode::enter)) {
+        search_messages(find);
         return true;
     }
-    find_failed_ = false;
-    if (!find_) return press_among_found(key);
-    const bool given_up = gives_up(key);
-    if (given_up || !find_->press(key)) find_.reset();
-    return given_up || find_;
+    find.failed = false;
+    const bool cancelled = is_cancel(key);
+    if (!cancelled && find.text.press(key)) return true;
+    mode_.emplace<Typing>();
+    return cancelled;
 }
 
-bool ScreenClient::press_among_found(const ui::Key& key) {
-    const bool older = key.chord == ui::plain(U'n');
-    finding_ = finding_ && (older || key.chord == ui::plain(U'N'));
-    if (finding_)
-        find_failed_ = older ? !transcript().search_older() : !transcript().search_newer();
-    return finding_;
+// Searching for nothing removes the marks of the last search.
+void ScreenClient::search_messages(Find& find) {
+    const bool nothing = find.text.empty();
+    const bool found = transcript().search(find.text.text());
+    find.failed = !found && !nothing;
+    if (found) {
+        mode_.emplace<FindNext>();
+    } else if (nothing) {
+        mode_.emplace<Typing>();
+    }
 }
 
-// The keys for scrolling scroll the page; all others but Enter and Escape close it first.
-bool ScreenClient::press_in_page(const ui::Key& key) {
-    if (!page_) return false;
-    if (page_->press(key, main_height())) return true;
-    page_.reset();
-    return key.chord == ui::plain(KeyCode::enter) || gives_up(key);
+bool ScreenClient::press_in(FindNext& next, const ui::Key& key) {
+    if (key.chord == ui::plain(U'n')) {
+        next.failed = !transcript().search_older();
+    } else if (key.chord == ui::plain(U'N')) {
+        next.failed = !transcript().search_newer();
+    } else {
+        mode_.emplace<Typing>();
+        return false;
+    }
+    return true;
 }
 
-void ScreenClient::enter() {
+// The keys for scrolling scroll the page; all others close it, and do no more if that is what
+// they are for.
+bool ScreenClient::press_in(ui::Page& page, const ui::Key& key) {
+    if (page.press(key, main_height())) return true;
+    mode_.emplace<Typing>();
+    return key.chord == ui::plain(KeyCode::enter) || is_cancel(key);
+}
+
+void ScreenClient::submit() {
     if (!selecting()) return send_line();
     if (const auto exchange = conversation_.log().selected())
-        page_.emplace([exchange](int width) { return message_page(*exchange, width); });
+        mode_.emplace<ui::Page>(
+            [exchange](int width) { return message_page(*exchange, width); });
 }
 
-void ScreenClient::escape() {
-    escaped_ = transcript().following() && !transcript().selected();
+void ScreenClient::back_to_end() {
+    if (transcript().following() && !transcript().selected()) mode_.emplace<Escaped>();
     transcript().select_none();
     transcript().search("");
     transcript().scroll_to_end();
 }
 
 void ScreenClient::older_line() {
-    if (selecting()) return select_older();
+    if (selecting()) return transcript().select_older();
     if (auto line = history_.older(editor_.text())) editor_.set(std::move(*line));
 }
 
 void ScreenClient::newer_line() {
-    if (selecting()) return select_newer();
+    if (selecting()) return transcript().select_newer();
     if (auto line = history_.newer()) editor_.set(std::move(*line));
 }
 
-void ScreenClient::search_history() { search_.emplace(history_); }
-
-void ScreenClient::find() { find_.emplace(); }
-
-void ScreenClient::next_times() {
+void ScreenClient::next_timestamp_style() {
     MessageLog& log = conversation_.log();
     switch (log.timestamp_style()) {
     case TimestampStyle::clock: return log.set_timestamp_style(TimestampStyle::delta);
@@ -280,21 +322,7 @@ void ScreenClient::next_times() {
     }
 }
 
-void ScreenClient::show_statistics() {
-    page_.emplace([this](int width) {
-        return statistics_page(conversation_.tally(), conversation_.course(), width);
-    });
-}
-
-void ScreenClient::show_connection() {
-    page_.emplace([this](int width) { return connection_page(session(), key_log_, width); });
-}
-
-void ScreenClient::show_keys() {
-    page_.emplace([this](int width) { return key_page(width); });
-}
-
-void ScreenClient::toggle_hold() {
+void ScreenClient::toggle_freeze() {
     if (transcript().following()) {
         transcript().hold();
     } else {
@@ -302,7 +330,7 @@ void ScreenClient::toggle_hold() {
     }
 }
 
-void ScreenClient::end_input() {
+void ScreenClient::half_close() {
     if (session().state() == State::open) return conversation_.quit_when_answered();
     quit();
 }
@@ -331,7 +359,7 @@ void ScreenClient::send_line() {
     conversation_.send(line);
 }
 
-// What is being typed meanwhile stays; the line is among those sent before.
+// A line that is being typed stays; the refused one can be recalled from the history.
 void ScreenClient::line_refused(const std::string& line) {
     if (editor_.empty()) editor_.set(line);
 }
@@ -364,8 +392,9 @@ void ScreenClient::draw() {
     const ui::Size size = terminal_.size();
     ui::Frame frame;
     const int height = main_height();
-    if (height > 0 && page_) frame.rows = page_->rows(size.columns, height);
-    if (height > 0 && !page_) frame.rows = transcript().rows(size.columns, height);
+    auto* const page = std::get_if<ui::Page>(&mode_);
+    if (height > 0 && page) frame.rows = page->rows(size.columns, height);
+    if (height > 0 && !page) frame.rows = transcript().rows(size.columns, height);
     while (static_cast<int>(frame.rows.size()) < height) frame.rows.emplace_back();
     if (size.rows > 1) frame.rows.push_back(fit_status(status(), size.columns));
     frame.cursor_row = size.rows - 1;
@@ -386,9 +415,8 @@ std::vector<StatusPart> ScreenClient::status() const {
         parts.insert(parts.begin() + 1,
                      {worth, StatusGroup::connection, {std::move(text), style}});
     };
-    if (conversation_.queued_lines() > 0)
-        put(Worth::mode, std::to_string(conversation_.queued_lines()) + " kept",
-            Style::status_warn);
+    if (const std::size_t count = conversation_.queued_lines(); count > 0)
+        put(Worth::mode, std::to_string(count) + " kept", Style::status_warn);
     if (conversation_.log().file_open()) put(Worth::detail, "FILE", Style::status);
     if (!key_log_.empty()) put(Worth::trust, "KEYLOG", Style::status_warn);
     if (!transcript.following()) {
@@ -399,12 +427,14 @@ std::vector<StatusPart> ScreenClient::status() const {
     return parts;
 }
 
-// What to do, where that is not plain; null where it is.
+// A hint at the keys of the mode, or of the state of the connection; null: none is needed.
 const char* ScreenClient::hint() const {
     const MessageLog& log = conversation_.log();
-    if (page_) return "Esc goes back; Up Down PgUp PgDn scroll";
-    if (finding_ && find_failed_) return "no further place; n older, N newer; Esc goes back";
-    if (finding_) return "n older, N newer; Esc goes back to the end";
+    if (std::holds_alternative<ui::Page>(mode_))
+        return "Esc goes back; Up Down PgUp PgDn scroll";
+    if (const auto* const next = std::get_if<FindNext>(&mode_))
+        return next->failed ? "no further place; n older, N newer; Esc goes back"
+                            : "n older, N newer; Esc goes back to the end";
     if (log.selected()) return "Enter opens it; Up Down select; Esc goes back";
     if (log.transcript().selected()) return "Up Down select; Esc goes back";
     return state_hint();
@@ -429,42 +459,50 @@ const char* ScreenClient::state_hint() const {
                : "F1 keys; ^D leaves; M-r connects again; lines are kept until connected";
 }
 
-// The line that the keys go to, with what they are for where that is not the message.
+// The line that the keys edit, with a label where it is not the message.
 ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
+    if (const auto* const search = std::get_if<ui::HistorySearch>(&mode_))
+        return search_row(*search, width, frame);
     ui::Row row;
-    if (search_) {
-        const std::size_t cell_bytes = 20;  // at most, of a column: a base and its marks
-        ui::append(row, search_->failed() ? "not sent before: " : "search: ", Style::dim);
-        ui::append_bytes(row, search_->query());
-        frame.cursor_column = ui::display_width(row);
-        ui::append(row, " - ", Style::dim);
-        ui::append_bytes(
-            row, search_->match().substr(0, cell_bytes * static_cast<std::size_t>(width)));
-        ui::truncate(row, width);
-        return row;
-    }
     if (const char* const text = words()) {
         ui::append(row, text, Style::dim);
         ui::truncate(row, width);
         return row;
     }
-    if (find_) ui::append(row, find_failed_ ? "not found: " : "find: ", Style::dim);
-    if (escaped_) ui::append(row, "Esc- ", Style::dim);
-    ui::LineEditor::View view =
-        (find_ ? *find_ : editor_).view(std::max(width - ui::display_width(row), 1));
+    auto* const find = std::get_if<Find>(&mode_);
+    if (find) ui::append(row, find->failed ? "not found: " : "find: ", Style::dim);
+    if (std::holds_alternative<Escaped>(mode_)) ui::append(row, "Esc- ", Style::dim);
+    ui::LineEditor& editor = find ? find->text : editor_;
+    const ui::LineEditor::View view = editor.view(std::max(width - ui::display_width(row), 1));
     frame.cursor_column = ui::display_width(row) + view.cursor;
     row.insert(row.end(), view.row.begin(), view.row.end());
     return row;
 }
 
-// What stands in the place of the line; null where the line does.
-const char* ScreenClient::words() const {
-    if (quit_asked_.pending()) return "^C again to quit";
-    if (find_ || !editor_.empty()) return nullptr;
-    return escaped_ ? "Esc- now a key as with Alt (F1 shows them); Esc leaves it" : hint();
+ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
+                                 ui::Frame& frame) const {
+    // The match may be long, and no column takes more bytes: a base and its marks.
+    const std::size_t most_bytes = 20 * static_cast<std::size_t>(width);
+    ui::Row row;
+    ui::append(row, search.failed() ? "not sent before: " : "search: ", Style::dim);
+    ui::append_bytes(row, search.query());
+    frame.cursor_column = ui::display_width(row);
+    ui::append(row, " - ", Style::dim);
+    ui::append_bytes(row, search.match().substr(0, most_bytes));
+    ui::truncate(row, width);
+    return row;
 }
 
-// What shows the time is drawn again as often as it changes.
+// The words that stand in the place of the line; null: the line itself stands there.
+const char* ScreenClient::words() const {
+    if (quit_asked_.pending()) return "^C again to quit";
+    if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return nullptr;
+    if (std::holds_alternative<Escaped>(mode_))
+        return "Esc- now a key as with Alt (F1 shows them); Esc leaves it";
+    return hint();
+}
+
+// Whatever shows the time is drawn again as often as it changes.
 void ScreenClient::schedule_clock() {
     const State state = session().state();
     if (state == State::closed || state == State::idle) return clock_.cancel();

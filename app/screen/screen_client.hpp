@@ -1,8 +1,9 @@
-// The client on the whole screen: what was said, a status line, and the line being typed. Here
-// is what the keys do and how it is drawn; what is said is the conversation's.
+// The client on the whole screen: the messages, a status line, and the line being typed. This
+// class decides what the keys do and how all is drawn; messages are sent and received by the
+// Conversation.
 //
-// Nothing is drawn by what happens: it marks what changed, and one drawing at most follows at
-// the end of the loop's turn, about 60 a second at most.
+// An event never draws: it marks that the screen has changed. One drawing follows at the end of
+// the loop's turn, and there are at most about 60 a second.
 #pragma once
 
 #include "app/screen/conversation.hpp"
@@ -16,6 +17,7 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 
 namespace yodel {
 
@@ -24,23 +26,36 @@ public:
     struct Options {
         Conversation::Options conversation;
         ui::Color color = ui::Color::automatic;
-        bool hex = false;     // begin with messages in hex
-        std::string key_log;  // where the secrets of TLS are written; empty: nowhere
+        bool hex = false;     // messages are shown in hex from the start
+        std::string key_log;  // the file to which TLS secrets are written; empty: none
     };
 
-    // Throws std::runtime_error: the terminal can't be used.
+    // Throws std::runtime_error if the terminal can't be used. The loop must outlive the
+    // client.
     ScreenClient(ev::Loop& loop, const Options& options);
 
-    // Closes the connection; for a signal from outside.
+    // Closes the connection after a signal from outside; the caller stops the loop.
     void leave(int signo);
-    // Draws, if something changed and the last drawing is not too fresh.
+    // Draws if something has changed, unless the last drawing was only just made.
     void turn_ended();
-    // Gives the terminal back, says on standard error how it went, returns the exit status.
+    // Gives the terminal back, prints the outcome on standard error, returns the exit status.
     int report();
 
 private:
     struct Binding;
     static const Binding bindings[];
+
+    // The modes: each says what the keys are for until a key ends it.
+    struct Typing {};   // the message; the keys are those of the editor and of `bindings`
+    struct Escaped {};  // the same, after Esc: the next key counts as pressed with Alt
+    struct Find {       // the text to find
+        ui::LineEditor text;
+        bool failed = false;  // it was not found, and nothing was pressed since
+    };
+    struct FindNext {         // n and N
+        bool failed = false;  // there is no further place, and nothing was pressed since
+    };
+    using Mode = std::variant<Typing, Escaped, ui::HistorySearch, Find, FindNext, ui::Page>;
 
     void conversation_changed() override { changed_ = true; }
     void line_refused(const std::string& line) override;
@@ -48,83 +63,68 @@ private:
     Session& session() { return conversation_.session(); }
     ui::Transcript& transcript() { return conversation_.log().transcript(); }
 
-    void enter_terminal();
+    void take_terminal();
     void read_keys();
     void press(const ui::Key& key);
     bool press_bound(const ui::Key& key);
-    bool press_after_escape(const ui::Key& key);
-    bool press_in_search(const ui::Key& key);
-    bool press_in_find(const ui::Key& key);
-    bool press_among_found(const ui::Key& key);
-    bool press_in_page(const ui::Key& key);
+    // Each may end its mode. They return false if the key is still to be obeyed, by the table.
+    bool press_in(Typing& typing, const ui::Key& key);
+    bool press_in(Escaped& escaped, const ui::Key& key);
+    bool press_in(ui::HistorySearch& search, const ui::Key& key);
+    bool press_in(Find& find, const ui::Key& key);
+    bool press_in(FindNext& next, const ui::Key& key);
+    bool press_in(ui::Page& page, const ui::Key& key);
+    void search_messages(Find& find);
+    bool typing() const;
 
-    // What the keys do.
-    void enter();
-    void escape();
+    // The keys that take more than one statement.
+    void submit();
+    void back_to_end();
     void older_line();
     void newer_line();
-    void search_history();
-    void page_up() { transcript().scroll_pages(-1); }
-    void page_down() { transcript().scroll_pages(1); }
-    void to_start() { transcript().scroll_to_start(); }
-    void to_end() { transcript().scroll_to_end(); }
-    void select_older() { transcript().select_older(); }
-    void select_newer() { transcript().select_newer(); }
-    void find();
-    void toggle_hex() { transcript().show_hex(!transcript().hex()); }
-    void next_times();
-    void show_statistics();
-    void show_connection();
-    void show_keys();
-    void toggle_hold();
-    void toggle_file() { conversation_.toggle_file(); }
-    void reconnect() { conversation_.reconnect(); }
-    void disconnect() { conversation_.disconnect(); }
-    void end_input();
+    void next_timestamp_style();
+    void toggle_freeze();
+    void half_close();
     void interrupt();
     void suspend();
-    void redraw() { terminal_.redraw(); }
 
     void quit();
     void send_line();
-    // A message is selected, and the keys are for it.
+    // True while a message is selected and Enter, Up and Down are for it.
     bool selecting() { return editor_.empty() && transcript().selected(); }
     Rows key_page(int width);
 
     void draw();
     void await_display();
-    // Of the messages, or the page over them: below are the status line and the input line.
+    // The rows above the status line and the input line.
     int main_height() const { return terminal_.size().rows - 2; }
     std::vector<StatusPart> status() const;
     const char* words() const;
     const char* hint() const;
     const char* state_hint() const;
     ui::Row input_row(int width, ui::Frame& frame);
+    ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;
     void schedule_clock();
 
     ev::Loop& loop_;
     const std::string key_log_;
-    // Watched before the terminal is taken, so that it is given back whatever comes meanwhile.
+    // These watches come before the terminal, so that a signal that arrives while it is taken
+    // over finds it given back.
     ev::Signal resized_;
     ev::Signal continued_;
     ev::Signal stopped_;
     ui::Terminal terminal_;
     ui::LineEditor editor_;
     ui::History history_;
-    std::optional<ui::HistorySearch> search_;  // while ^R goes on
-    std::optional<ui::LineEditor> find_;       // while what to find is typed
-    bool find_failed_ = false;      // to find that, or a further place, until the next key
-    bool finding_ = false;          // n and N go on to the next place
-    std::optional<ui::Page> page_;  // over the messages
-    bool escaped_ = false;          // Esc was pressed: the next key is with Alt
-    bool changed_ = true;           // since the last drawing
-    bool entering_ = false;         // the terminal, after a stop
-    ev::Timer quit_asked_;          // runs while another ^C quits
+    Mode mode_;
+    bool changed_ = true;    // the screen differs from the last drawing
+    bool resuming_ = false;  // the terminal is to be taken over again, after a suspension
+    ev::Timer quit_asked_;   // runs while another ^C quits
     ev::Watch keyboard_;
-    ev::Timer escape_;   // runs while an ESC may be a key or the beginning of one
-    ev::Watch display_;  // while the terminal has yet to take what was drawn
-    ev::Timer frame_;    // while it runs, the last drawing is too fresh
-    ev::Timer clock_;    // draws what shows the time
+    ev::Timer escape_;   // runs while an ESC may be a key of its own or the start of another
+    ev::Watch display_;  // waits while the terminal has not yet taken the whole drawing
+    ev::Timer frame_;    // runs while it is too early for another drawing
+    ev::Timer clock_;    // fires when a displayed time changes
     Conversation conversation_;
 };
 

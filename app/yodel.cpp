@@ -116,10 +116,7 @@ ev::Duration probe_end(const ClientOptions& options) {
 template <class Client>
 int run(ev::Loop& loop, const typename Client::Options& options, int& signo) {
     std::optional<Client> client;
-    const Ending ending(loop, [&](int number) {
-        client->leave(number);
-        loop.stop();
-    });
+    const Ending ending(loop, [&](int number) { client->leave(number); });
     client.emplace(loop, options);  // which may take the terminal: signals can wait by now
     while (loop.step()) client->turn_ended();
     signo = ending.signo();

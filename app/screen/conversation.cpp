@@ -89,13 +89,14 @@ void Conversation::add_note(std::string_view text, Style style) {
 
 void Conversation::session_changed() {
     user_.conversation_changed();
-    const State before = reported_state_;
+    const bool opened = session_.state() == State::open && reported_state_ != State::open;
     report_state();
     reported_state_ = session_.state();
     report_server_end();
-    if (before != State::open && session_.state() == State::open) send_queued_lines();
-    const bool finished = quitting_ && before == State::finishing;
-    if (session_.state() == State::closed && (finished || session_.out_of_time())) loop_.stop();
+    if (opened) send_queued_lines();
+    if (opened && quitting_) session_.finish();
+    const bool over = quitting_ || session_.out_of_time();
+    if (over && session_.state() == State::closed) loop_.stop();
 }
 
 // A server that closes its side ends the connection, except where nothing is expected from it.
@@ -155,6 +156,14 @@ void Conversation::session_unsolicited(std::string_view payload) {
 void Conversation::quit_when_answered() {
     quitting_ = true;
     session_.finish();
+}
+
+// The session reports the messages that are lost by it, and then its end, from the loop; unless
+// it had ended and reported that before.
+void Conversation::quit() {
+    quitting_ = true;
+    session_.disconnect();
+    if (reported_state_ == State::closed && session_.state() == State::closed) loop_.stop();
 }
 
 void Conversation::disconnect() {

@@ -46,6 +46,8 @@ public:
     // Closes our side, and stops the loop once all is answered; disconnect() and reconnect()
     // revoke that.
     void quit_when_answered();
+    // Closes the connection, and stops the loop once the session has reported that.
+    void quit();
     void disconnect();
     void reconnect();
 

@@ -158,12 +158,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     session().connect();
 }
 
-void ScreenClient::leave(int) { session().disconnect(); }
-
-void ScreenClient::quit() {
-    session().disconnect();
-    loop_.stop();
-}
+void ScreenClient::leave(int) { conversation_.quit(); }
 
 void ScreenClient::turn_ended() {
     if (resuming_) take_terminal();
@@ -203,7 +198,7 @@ void ScreenClient::press(const ui::Key& key) {
     if (key.cut)
         conversation_.add_note("the paste was too long: its end is missing", Style::warn);
     const bool interrupts = key.chord == ui::ctrl('c') && !editor_.takes_all();
-    if (interrupts && quit_asked_.pending()) return quit();
+    if (interrupts && quit_asked_.pending()) return conversation_.quit();
     quit_asked_.cancel();
     if (interrupts) quit_asked_.start(quit_time);
     if (!typing() && key.chord == ui::ctrl('l')) return terminal_.redraw();
@@ -332,7 +327,7 @@ void ScreenClient::toggle_freeze() {
 
 void ScreenClient::half_close() {
     if (session().state() == State::open) return conversation_.quit_when_answered();
-    quit();
+    conversation_.quit();
 }
 
 void ScreenClient::interrupt() {

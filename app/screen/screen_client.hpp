@@ -34,7 +34,7 @@ public:
     // client.
     ScreenClient(ev::Loop& loop, const Options& options);
 
-    // Closes the connection after a signal from outside; the caller stops the loop.
+    // Closes the connection after a signal from outside, and soon stops the loop.
     void leave(int signo);
     // Draws if something has changed, unless the last drawing was only just made.
     void turn_ended();
@@ -88,7 +88,6 @@ private:
     void interrupt();
     void suspend();
 
-    void quit();
     void send_line();
     // True while a message is selected and Enter, Up and Down are for it.
     bool selecting() { return editor_.empty() && transcript().selected(); }

@@ -137,6 +137,23 @@ TEST_CASE("^C twice quits, whatever the first one ended") {
     }
 }
 
+TEST_CASE("however it is left, messages in flight count as lost") {
+    Server late({"--delay", "60s", "-f", "line"});
+    const std::string keys = GENERATE("\x03\x03", "\x04\x04", "SIGTERM");
+    Tty tty({.arguments = {yodel, "127.0.0.1", late.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("1↑ 0↓ 1…"));
+    if (keys == "SIGTERM") {
+        tty.kill(SIGTERM);
+        check_gone(tty, 128 + SIGTERM);
+    } else {
+        tty.send(keys);
+        check_gone(tty, 1);
+    }
+    CHECK(tty.wait_for("yodel: 1 sent, 0 echoed, 0 bad, 1 lost"));
+}
+
 TEST_CASE("another key between them makes ^C begin again") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));

@@ -335,7 +335,8 @@ TEST_CASE("a signal at the very start finds the terminal given back") {
 }
 
 TEST_CASE("a signal that is not ours leaves the terminal as it was") {
-    const int signal = GENERATE(SIGABRT, SIGQUIT, SIGUSR1, SIGALRM, SIGXCPU, SIGSYS, SIGTRAP);
+    const int signal = GENERATE(SIGABRT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGSYS,
+                                SIGTRAP, SIGVTALRM, SIGPROF);
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.kill(signal);
@@ -388,7 +389,7 @@ TEST_CASE("a terminal that takes nothing holds nobody up") {
 }
 
 TEST_CASE("a terminal that was stopped is given back too") {
-    const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP, SIGQUIT);
+    const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1);
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.stop_output();
@@ -572,6 +573,50 @@ TEST_CASE("lines that were kept and never sent are reported after a failure too"
     check_gone(tty, 7);
     CHECK(tty.wait_for("Connection refused"));
     CHECK(tty.wait_for("yodel: 0 sent, 0 echoed, 0 bad, 0 lost; 1 kept and never sent"));
+}
+
+TEST_CASE("a server that closes is connected to again, and lines typed before are sent") {
+    test::Peer peer({"python3", test::peers + "/scripted.py", "PORT", "echo"});
+    Tty tty({.arguments = {yodel, "127.0.0.1", peer.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "first");
+    REQUIRE(tty.wait_for("‹ first ✓"));
+    REQUIRE(tty.wait_for("server closed; retry 1 in "));
+    type(tty, "second");
+    CHECK(tty.wait_for("‹ second ✓"));
+    CHECK(tty.wait_for("2↑ 2↓ 0… 0✗ 0?"));
+}
+
+TEST_CASE("the first mismatch adds what helps, once") {
+    test::Peer peer(
+        {"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:stdbuf -o0 tr a-z A-Z"});
+    Tty tty({.arguments = {yodel, "127.0.0.1", peer.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "first");
+    REQUIRE(tty.wait_for("--expect any"));
+    type(tty, "second");
+    REQUIRE(tty.wait_for("‹ SECOND ✗ differs"));
+    const std::string screen = tty.screen();
+    CHECK(screen.find("--expect any") == screen.rfind("--expect any"));
+}
+
+TEST_CASE("a plain connection to a TLS port is named") {
+    Server server({"--tls", "--self-signed"});
+    Tty tty({.arguments = {yodel, "localhost", server.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "hello there");
+    CHECK(tty.wait_for("closed: the server speaks TLS: --tls"));
+}
+
+TEST_CASE("a new attempt by key leaves no trace of the one that it ends") {
+    test::Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:sleep 60"});
+    Tty tty({.arguments = {yodel, "--tls", "127.0.0.1", peer.port()}});
+    REQUIRE(tty.wait_for("handshake 0.5s"));
+    tty.send("\x1br");
+    REQUIRE(tty.wait_for("handshake 0.2s"));
+    CHECK_FALSE(tty.shows("disconnected"));
+    tty.send("\033c");
+    REQUIRE(tty.wait_for("closed: disconnected"));
 }
 
 TEST_CASE("who waits for the last replies to leave may stay after all") {

@@ -142,7 +142,7 @@ void Conversation::session_lost(const Message& message) {
     log_.add_loss(wall_time(), message,
                   message.late
                       ? "no reply after " + duration_text(session_.options().reply_timeout)
-                      : "no reply any more");
+                      : "no reply before the connection ended");
 }
 
 void Conversation::session_unsolicited(std::string_view payload) {
@@ -216,8 +216,8 @@ void Conversation::toggle_file() {
     if (!log_.file_open()) return start_file();
     const bool whole = log_.stop_file();
     file_whole_ &= whole;
-    add_note(whole ? "no longer written to the file"
-                   : "the file could not take all, and is no longer written",
+    add_note(whole ? "stopped writing the transcript"
+                   : "the transcript file could not take all; stopped writing it",
              whole ? Style::dim : Style::bad);
 }
 
@@ -229,7 +229,7 @@ void Conversation::start_file() {
     const std::string name = file_name_.empty() ? file_name() : file_name_;
     try {
         log_.start_file(name);
-        add_note("from here on written to " + name);
+        add_note("writing the transcript to " + name);
     } catch (const std::system_error& error) {
         add_note(error.what(), Style::bad);
     }

@@ -13,20 +13,20 @@ namespace yodel {
 
 using Rows = std::vector<ui::Row>;
 
-// Counts, percentiles, how these went over time, and a histogram of the round-trip times.
+// The counts, the percentiles and their course over time, and a histogram of the round trips.
 Rows statistics_page(const Tally& tally, const Course& course, int width);
 
-// Where to, since when, and with TLS what was agreed on and with whom. `key_log`: where the
-// secrets are written, or empty.
+// The target, the address and the time-outs, and with TLS its parameters and the certificate.
+// `key_log`: the file to which TLS secrets are written; empty: none.
 Rows connection_page(const Session& session, const std::string& key_log, int width);
 
-// Both sides of a message, in text and in hex, and where they differ.
+// A message and its reply in hex, with the first difference marked.
 Rows message_page(const Exchange& exchange, int width);
 
-// A heading, with an empty row before it unless it is the first.
+// Adds a heading, with an empty row before it unless it is the first row.
 void add_title(Rows& rows, const std::string& title);
 
-// A name and what it stands for, wrapped below itself.
+// Adds a name and its value; the value wraps below itself.
 void add_fact(Rows& rows, const std::string& name, std::string_view value, int width,
               ui::Style style = ui::Style::normal);
 

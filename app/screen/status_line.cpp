@@ -29,7 +29,7 @@ std::string seconds_text(ev::Duration duration) {
     return format("%.1fs", std::chrono::duration<double>(duration).count());
 }
 
-// A word or two; the messages tell the rest.
+// A word or two; the log has the whole sentence.
 std::string reason_words(const bufio::End& end) {
     switch (end.reason) {
     case bufio::Reason::lookup: return "unknown host";

@@ -1,5 +1,5 @@
-// The status line: parts in their usual order. As the width shrinks, those of least worth are
-// left out, never the state.
+// The status line. Its parts keep their order; as the width shrinks, those of least worth are
+// left out, but never the state.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -12,14 +12,15 @@
 
 namespace yodel {
 
-// The state of a session in words, with how long it has lasted.
+// The state of a session in words, with the time since it began.
 std::string state_words(const Session& session, ev::Time now);
 
-// From the most worth to the least: where there is no room for all, the first ones are shown.
+// The worth of a part, the greatest first. If there is no space for all parts, the parts of the
+// first ones are shown.
 enum class Worth { state, failure, trust, mode, count, time, target, detail, course };
 
-// Between two groups there is a bar. Where a part of a group finds no room, what is worth less
-// in it is left out, too: it would say little alone.
+// A bar separates two groups. If there is no space for a part of a group, the parts of the
+// group that are worth less are left out, too: alone they would say little.
 enum class StatusGroup { connection, counts, times };
 
 struct StatusPart {
@@ -32,10 +33,10 @@ struct StatusPart {
 std::vector<StatusPart> status_parts(const Session& session, const Tally& tally,
                                      const std::deque<ev::Duration>& recent, ev::Time now);
 
-// Those of the parts that fit, by their worth, as one bar of the whole width.
+// The parts that fit, chosen by their worth, as one row of the whole width.
 ui::Row fit_status(const std::vector<StatusPart>& parts, int width);
 
-// Eight heights for the times, the greatest being the highest: ▁▂▁▃█▂
+// The times in eight heights, relative to the longest: ▁▂▁▃█▂
 std::string sparkline(const std::deque<ev::Duration>& times);
 
 }  // namespace yodel

@@ -352,7 +352,7 @@ TEST_CASE("a terminal that hangs up ends it") {
     CHECK(*exited == 128 + SIGHUP);
 }
 
-TEST_CASE("a terminal that takes nothing holds nobody up") {
+TEST_CASE("a terminal that takes nothing delays neither keys nor signals") {
     test::Peer flood(
         {"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:yes " + std::string(200, 'x')});
     Tty tty({.arguments = {yodel, "--expect", "none", "127.0.0.1", flood.port()},
@@ -377,7 +377,7 @@ TEST_CASE("a terminal that takes nothing holds nobody up") {
         tty.hang_up();
         CHECK(tty.wait_exit() == 128 + SIGHUP);
     }
-    SECTION("nor when it is told to go") {
+    SECTION("nor when a signal ends it") {
         const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
         tty.kill(signal);
         CHECK(tty.wait_exit() == 128 + signal);
@@ -494,13 +494,13 @@ TEST_CASE("however it was suspended, the round trips across that are not counted
     CHECK(tty.wait_for("untimed ‹ hello ✓"));
 }
 
-TEST_CASE("what can't be connected to is tried again, and said at the end") {
+TEST_CASE("a refused connection is retried, and reported at the end") {
     const std::string port = std::to_string(test::free_port());
     Tty tty({.arguments = {yodel, "127.0.0.1", port}});
     REQUIRE(tty.wait_for("cannot connect to 127.0.0.1:" + port + ": Connection refused"));
     REQUIRE(tty.wait_for("refused; retry 1 in 0."));
     REQUIRE(tty.wait_for("retry 2 in"));
-    const std::string screen = tty.screen();  // where the trouble is told once
+    const std::string screen = tty.screen();  // which reports the failure once
     CHECK(screen.find("cannot connect") == screen.rfind("cannot connect"));
     tty.send("\x03");
     REQUIRE(tty.wait_for("closed: cannot connect"));
@@ -519,7 +519,7 @@ TEST_CASE("connecting can be given up, and tried again") {
     REQUIRE(tty.wait_for("handshake"));
 }
 
-TEST_CASE("a server that goes away is missed at once, and what is typed meanwhile is kept") {
+TEST_CASE("when a server goes away, that is shown at once and typed lines are kept") {
     auto server = std::make_unique<Server>();
     const std::string port = server->port();
     Tty tty({.arguments = {yodel, "127.0.0.1", port}});
@@ -552,7 +552,7 @@ TEST_CASE("a kept line that can't be sent leaves alone what is being typed") {
     REQUIRE(tty.wait_for("half a line!"));
 }
 
-TEST_CASE("lines that were kept and never sent are told at the end") {
+TEST_CASE("lines that were kept and never sent are reported at the end") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\033c");
@@ -619,7 +619,7 @@ TEST_CASE("a new attempt by key leaves no trace of the one that it ends") {
     REQUIRE(tty.wait_for("closed: disconnected"));
 }
 
-TEST_CASE("who waits for the last replies to leave may stay after all") {
+TEST_CASE("after ^D one can still disconnect or reconnect, and stay") {
     Server server({"--delay", "60s", "-f", "line"});
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -647,14 +647,14 @@ TEST_CASE("a late reply is counted as such") {
     CHECK(tty.wait_for("lost        0"));
 }
 
-TEST_CASE("what is under way when the connection is cut is told to be lost") {
+TEST_CASE("messages in flight are lost when the connection is closed by key") {
     Server server({"--delay", "60s", "-f", "line"});
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "hello");
     REQUIRE(tty.wait_for("1↑ 0↓ 1…"));
     tty.send("\033c");
-    CHECK(tty.wait_for("? hello - no reply any more"));
+    CHECK(tty.wait_for("? hello - no reply before the connection ended"));
     CHECK(tty.wait_for("1↑ 0↓ 0… 0✗ 1?"));
     tty.send("\x04");
     check_gone(tty, 1);
@@ -702,7 +702,7 @@ TEST_CASE("a certificate for another name that has also expired is said to be bo
     CHECK(tty.wait_for("is for example.org, not for localhost; it also expired"));
 }
 
-TEST_CASE("what is wrong with TLS has a word, a sentence and an option") {
+TEST_CASE("each TLS failure has a status word, a sentence and an option") {
     test::Certificates certificates;
     certificates.self_sign("own", "DNS:localhost");
     certificates.issue("other", "DNS:example.org");
@@ -951,12 +951,12 @@ TEST_CASE("the transcript goes to a file, made printable, from key to key") {
     Tty tty({.arguments = {"sh", "-c", "cd " + folder.path("") + " && exec " + yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x1bo");
-    REQUIRE(tty.wait_for("from here on written to yodel-"));
+    REQUIRE(tty.wait_for("writing the transcript to yodel-"));
     CHECK(tty.wait_for(" FILE "));
     type(tty, "kept\x16\x01");
     REQUIRE(tty.wait_for("‹ kept^A ✓"));
     tty.send("\x1bo");
-    REQUIRE(tty.wait_for("no longer written"));
+    REQUIRE(tty.wait_for("stopped writing the transcript"));
     type(tty, "gone");
     REQUIRE(tty.wait_for("‹ gone ✓"));
     const auto file = std::filesystem::directory_iterator(folder.path(""))->path();
@@ -976,11 +976,11 @@ TEST_CASE("with -o the transcript goes to the file from the start, and M-o stops
     type(tty, "hello");
     REQUIRE(tty.wait_for("differs at byte 2"));
     tty.send("\x1bo");
-    REQUIRE(tty.wait_for("no longer written"));
+    REQUIRE(tty.wait_for("stopped writing the transcript"));
     type(tty, "between");
     REQUIRE(tty.wait_for("‹ between ✓"));
     tty.send("\x1bo");
-    REQUIRE(tty.wait_for("from here on written to " + file));
+    REQUIRE(tty.wait_for("writing the transcript to " + file));
     type(tty, "after");
     REQUIRE(tty.wait_for("‹ after ✓"));
     tty.send("\x04");
@@ -997,7 +997,7 @@ TEST_CASE("with -o the transcript goes to the file from the start, and M-o stops
     CHECK_FALSE(has(" > between"));
 }
 
-TEST_CASE("a transcript file that can't be written is told") {
+TEST_CASE("a transcript file that cannot be written is reported") {
     SECTION("from the start") {
         Tty tty({.arguments = {yodel, "-o", "/nowhere/log"}});
         check_gone(tty, 23);
@@ -1005,7 +1005,7 @@ TEST_CASE("a transcript file that can't be written is told") {
     }
     SECTION("when it is full") {
         Tty tty({.arguments = {yodel, "-o", "/dev/full"}});
-        CHECK(tty.wait_for("the file could not take all, and is no longer written"));
+        CHECK(tty.wait_for("the transcript file could not take all; stopped writing it"));
         CHECK_FALSE(tty.shows(" FILE "));
         tty.send("\x04");
         check_gone(tty, 23);
@@ -1013,7 +1013,7 @@ TEST_CASE("a transcript file that can't be written is told") {
     }
 }
 
-TEST_CASE("where the secrets of TLS are written, the screen says so") {
+TEST_CASE("the screen shows where TLS secrets are written") {
     test::Folder folder;
     const std::string keys = folder.path("keys");
     Tty tty({.arguments = {yodel, "--tls"},
@@ -1076,7 +1076,7 @@ TEST_CASE("without a locale for it, drawing keeps to ASCII") {
     REQUIRE(tty.wait_for("ms < hello ok"));
 }
 
-TEST_CASE("terminals of other kinds do") {
+TEST_CASE("the screen works on other types of terminal") {
     const std::string term = GENERATE("screen", "linux", "vt100");
     Tty tty({.arguments = {yodel}, .environment = {"TERM=" + term}});
     REQUIRE(tty.wait_for("up 00:"));

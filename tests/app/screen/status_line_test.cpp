@@ -1,4 +1,4 @@
-// Every state of a connection has its word.
+// Every state of a connection has its words in the status line.
 
 #include "app/screen/status_line.hpp"
 
@@ -87,7 +87,7 @@ std::string text_of(const std::vector<StatusPart>& parts) {
 
 }  // namespace
 
-TEST_CASE("before and while it connects") {
+TEST_CASE("the words before and while connecting") {
     Backlog backlog;
     Session::Options options;
     options.endpoint.service = backlog.port();
@@ -98,7 +98,7 @@ TEST_CASE("before and while it connects") {
     turn_until(line.loop, [&] { return line.words(3200ms) == expected; });
 }
 
-TEST_CASE("while a name is looked up") {
+TEST_CASE("the words while a name is looked up") {
     Session::Options options;
     options.endpoint.host = "localhost";
     Line line(std::move(options));
@@ -106,14 +106,14 @@ TEST_CASE("while a name is looked up") {
     CHECK(line.words() == "resolving 0.4s/10s");
 }
 
-TEST_CASE("while TLS is agreed on") {
+TEST_CASE("the words during the TLS handshake") {
     Line line(with_tls({}));
     line.session.connect();
     line.until(State::handshaking);
     CHECK(line.words() == "handshake 0.4s");
 }
 
-TEST_CASE("while it stands") {
+TEST_CASE("the words while the connection is open and while it closes") {
     Line line;
     line.open();
     CHECK(line.words(12s) == "up 00:12");
@@ -134,10 +134,10 @@ TEST_CASE("a server that closes its side leaves a half only where nothing is exp
     CHECK(line.words(0s) == (half ? "half-closed (server)" : "up 00:00"));
 }
 
-TEST_CASE("while another try is waited for") {
+TEST_CASE("the words while it waits for the next try") {
     Session::Options options;
     options.retries = Session::forever;
-    SECTION("as it refuses") {
+    SECTION("after a refusal") {
         options.endpoint.service = "1";
         Line line(std::move(options));
         line.session.connect();
@@ -145,7 +145,7 @@ TEST_CASE("while another try is waited for") {
         CHECK(state_words(line.session, line.session.retry_time() - 4100ms) ==
               "refused; retry 1 in 4.1s (M-r now)");
     }
-    SECTION("as it took too long") {
+    SECTION("after a time-out") {
         options.tls = bufio::TlsContext::client({});
         options.connect_timeout = 30ms;
         Line line(std::move(options));
@@ -153,7 +153,7 @@ TEST_CASE("while another try is waited for") {
         line.until(State::waiting);
         CHECK(line.words(0s).starts_with("timed out; retry 1 in "));
     }
-    SECTION("as it is not known") {
+    SECTION("after a failed look-up") {
         options.endpoint.host = "no.such";
         options.endpoint.numeric = true;
         Line line(std::move(options));
@@ -161,7 +161,7 @@ TEST_CASE("while another try is waited for") {
         line.until(State::waiting);
         CHECK(line.words(0s).starts_with("unknown host; retry 1 in "));
     }
-    SECTION("as it was lost") {
+    SECTION("after a loss") {
         Line line(std::move(options));
         line.open();
         const linger reset{1, 0};
@@ -172,14 +172,14 @@ TEST_CASE("while another try is waited for") {
     }
 }
 
-TEST_CASE("when it is over") {
+TEST_CASE("the words when the connection is closed") {
     Line line;
     line.open();
     line.session.disconnect();
     CHECK(line.words() == "closed: disconnected");
 }
 
-TEST_CASE("with a certificate that nobody vouches for") {
+TEST_CASE("the words for a certificate that is not trusted") {
     ev::Loop loop;
     test::SilentTlsServer server(loop);
     bufio::TlsClientOptions tls;
@@ -200,7 +200,7 @@ TEST_CASE("with a certificate that nobody vouches for") {
     }
 }
 
-TEST_CASE("what nobody asked for is counted where there is any") {
+TEST_CASE("unsolicited messages are counted if there are any") {
     Line line;
     line.open();
     Tally tally;
@@ -212,7 +212,7 @@ TEST_CASE("what nobody asked for is counted where there is any") {
     CHECK(text().ends_with("0?2<<"));
 }
 
-TEST_CASE("what is worth less goes first as the width shrinks, the state never") {
+TEST_CASE("parts go by their worth as the width shrinks, the state never") {
     Line line;
     line.open();
     Tally tally;

@@ -251,7 +251,7 @@ int Reporter::finish() {
 }
 
 std::string Reporter::summary() const {
-    return tally_.summary() + unverified_remark(session_.tls());
+    return tally_.summary() + unverified_remark(session_.end(), session_.tls());
 }
 
 // As a shell reports the death by a signal, where one ends the program.

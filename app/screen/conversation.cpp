@@ -77,7 +77,8 @@ void Conversation::report_counts() const {
         queued_lines_.empty()
             ? ""
             : "; " + std::to_string(queued_lines_.size()) + " kept and never sent";
-    complain("yodel", tally_.summary() + never + unverified_remark(session_.tls()));
+    complain("yodel",
+             tally_.summary() + never + unverified_remark(session_.end(), session_.tls()));
 }
 
 void Conversation::add_note(std::string_view text, Style style) {

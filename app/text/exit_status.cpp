@@ -52,8 +52,9 @@ std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
     }
 }
 
-std::string unverified_remark(const bufio::TlsFacts* tls) {
-    if (!tls || tls->unverified.empty()) return "";
+std::string unverified_remark(const bufio::End& end, const bufio::TlsFacts* tls) {
+    const bool refused = end.reason == Reason::certificate || end.reason == Reason::pin;
+    if (refused || !tls || tls->unverified.empty()) return "";
     return "; UNVERIFIED (-k): the certificate " + tls->unverified;
 }
 

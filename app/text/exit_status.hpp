@@ -42,8 +42,8 @@ int exit_status(const bufio::End& end);
 // The end in one clause, with what the user can do about it.
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);
 
-// For the end of a summary: that the peer's certificate was accepted by -k alone, and why it
-// would have been refused; empty where that is not so.
-std::string unverified_remark(const bufio::TlsFacts* tls);
+// The end of a summary if the peer's certificate was accepted by -k alone, with what is wrong
+// with it; otherwise empty, as after a certificate that was refused.
+std::string unverified_remark(const bufio::End& end, const bufio::TlsFacts* tls);
 
 }  // namespace yodel

@@ -18,3 +18,14 @@ TEST_CASE("each reason for an end has the status that curl gives it") {
                  Row{Reason::certificate, 60}, Row{Reason::trust, 77}, Row{Reason::pin, 90});
     CHECK(yodel::exit_status({row.reason, "text"}) == row.status);
 }
+
+TEST_CASE("a certificate that -k accepted is remarked on, one that was refused is not") {
+    bufio::TlsFacts facts;
+    CHECK(yodel::unverified_remark({}, nullptr).empty());
+    CHECK(yodel::unverified_remark({}, &facts).empty());
+    facts.unverified = "is self-signed";
+    CHECK(yodel::unverified_remark({Reason::clean, "closed"}, &facts) ==
+          "; UNVERIFIED (-k): the certificate is self-signed");
+    const Reason refusal = GENERATE(Reason::certificate, Reason::pin);
+    CHECK(yodel::unverified_remark({refusal, "text"}, &facts).empty());
+}

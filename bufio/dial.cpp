@@ -77,21 +77,21 @@ void Dialer::begin() {
         return on_resolved({{}, endpoint_.source_host + ": " + source.error});
     LookupResult known = resolve_without_network(endpoint_);
     if (known.addresses.empty() && known.error.empty()) known.error = start_lookup();
-    if (!known.addresses.empty() || !known.error.empty()) on_resolved(std::move(known));
+    if (!known.addresses.empty() || !known.error.empty()) on_resolved(known);
 }
 
 // Returns why the look-up could not be started, or an empty text.
 std::string Dialer::start_lookup() {
     try {
         lookup_.emplace(loop_, endpoint_,
-                        [this](LookupResult result) { on_resolved(std::move(result)); });
+                        [this](const LookupResult& result) { on_resolved(result); });
         return {};
     } catch (const std::system_error& error) {
         return error.what();
     }
 }
 
-void Dialer::on_resolved(LookupResult result) {
+void Dialer::on_resolved(const LookupResult& result) {
     resolved_ = true;
     resolved_at_ = loop_.now();
     if (result.addresses.empty()) {

@@ -43,7 +43,7 @@ private:
 
     void begin();
     std::string start_lookup();
-    void on_resolved(LookupResult result);
+    void on_resolved(const LookupResult& result);
     void try_next();
     bool start_attempt(const Address& address);
     bool bind_source(int fd, int family) const;

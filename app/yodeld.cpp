@@ -1,13 +1,13 @@
 // The echo server as a program.
 
-#include "app/text/diagnostics.hpp"
+#include "app/port_file.hpp"
+#include "app/program.hpp"
 #include "app/server/echo_server.hpp"
+#include "app/server_options.hpp"
+#include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
 #include "app/text/output.hpp"
-#include "app/port_file.hpp"
-#include "app/program.hpp"
-#include "app/server_options.hpp"
 #include "app/text/units.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"

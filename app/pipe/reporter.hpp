@@ -6,10 +6,10 @@
 // as `late`.
 #pragma once
 
-#include "app/text/log_file.hpp"
-#include "app/text/output.hpp"
 #include "app/protocol/session.hpp"
 #include "app/stats/tally.hpp"
+#include "app/text/log_file.hpp"
+#include "app/text/output.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 // yodel itself when it is started without a target.
 #pragma once
 
-#include "app/server/faults.hpp"
 #include "app/protocol/framing.hpp"
+#include "app/server/faults.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"

@@ -34,7 +34,7 @@ std::string clock_text(std::chrono::system_clock::time_point at);  // 12:04:31.2
 std::string date_text(std::chrono::system_clock::time_point at);   // 2026-11-21 and the clock
 // For programs, in UTC: 2026-11-21T11:04:31.208417Z
 std::string timestamp_text(std::chrono::system_clock::time_point at);
-std::string duration_text(ev::Duration duration);                  // 250ms, 1.5s, 10s
+std::string duration_text(ev::Duration duration);      // 250ms, 1.5s, 10s
 std::string milliseconds_text(ev::Duration duration);  // 0.21, 1.2, 13: two digits and no unit
 
 }  // namespace yodel

@@ -33,8 +33,8 @@ public:
         : tls_(bufio::TlsContext::self_signed_server()),
           listener_(loop, any_loopback_port(), [&](bufio::Fd socket, const bufio::Address&) {
               bufio::Stream::User& user = *this;
-              stream_ = std::make_unique<bufio::Stream>(
-                  loop, tls_.accept(std::move(socket)), user);
+              stream_ =
+                  std::make_unique<bufio::Stream>(loop, tls_.accept(std::move(socket)), user);
           }) {}
     int port() const { return listener_.address().port(); }
 

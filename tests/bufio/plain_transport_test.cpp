@@ -189,7 +189,8 @@ TEST_CASE("a reset is reported in every state", "[plain]") {
         expected = Reason::send;
     }
     REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
-    const bool reported = plain.near.reason() == expected || plain.near.reason() == Reason::send;
+    const bool reported =
+        plain.near.reason() == expected || plain.near.reason() == Reason::send;
     CHECK(reported);
     INFO(plain.near.text());
     const bool named = plain.near.text().find("reset") != std::string::npos ||

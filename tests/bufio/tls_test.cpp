@@ -292,7 +292,7 @@ TEST_CASE("a connection closed during the TLS handshake is reported as that", "[
     CHECK(half.near.reason() == Reason::handshake_interrupted);
     const std::string& text = half.near.text();
     const bool reported = text.find("during the TLS handshake") != std::string::npos ||
-                      text.find("TLS handshake: ") != std::string::npos;
+                          text.find("TLS handshake: ") != std::string::npos;
     INFO(text);
     CHECK(reported);
 }

@@ -172,7 +172,9 @@ void ReplyMatcher::resolve_if_decided() {
     if (unmatched_memory_ > options_.unmatched_bytes) return resolve_unmatched();
     const bool late_possible = messages_.late() > 0 && messages_.in_flight() > 0;
     if (unmatched_.empty() || late_possible || greeting_possible()) return;
-    if (unmatched_replies() >= messages_.in_flight()) resolve(messages_.count());
+    if (unmatched_replies() < messages_.in_flight()) return;
+    if (messages_.late() > 0) return resolve_unmatched();
+    resolve(messages_.count());
 }
 
 bool ReplyMatcher::greeting_possible() const {
@@ -185,14 +187,15 @@ void ReplyMatcher::rule_out_greeting() {
     resolve_unmatched();
 }
 
+// The oldest messages are taken, because replies come in order: each of the younger ones may
+// still be identified by a later reply. That the reply may be that of a younger one does not
+// change how many are wrong, and how many lost.
 void ReplyMatcher::resolve_unmatched() {
     if (unmatched_.empty()) return;
     const std::size_t replies = unmatched_replies();
     const std::size_t late = std::min(replies, messages_.late());
     const std::size_t timely = std::min(replies - late, messages_.in_flight());
-    resolution_ = {.unsolicited = replies - late - timely,
-                   .skipped = messages_.late() - late,
-                   .answered = late + timely};
+    resolution_ = {.unsolicited = replies - late - timely, .answered = late + timely};
 }
 
 void ReplyMatcher::lose(bool unwritten_stay) {

@@ -140,8 +140,15 @@ const Case cases[] = {
      "lost a;late wrong@0 a=X;right b=b;right c=c;"},
     {"a wrong reply that is overdue is that of the late message", ">a ! >b <X, . ! <b,",
      "lost a;late wrong@0 a=X;lost b;late right b=b;"},
-    {"a wrong reply while only late messages wait is that of the youngest", ">a ! >b ! <X,",
-     "lost a;lost b;late wrong@0 b=X;"},
+    {"a wrong reply while only late messages wait leaves the younger ones to later replies",
+     ">a ! >b ! >c ! <X,b, <Y,",
+     "lost a;lost b;lost c;late wrong@0 a=X;late right b=b;"
+     "late wrong@0 c=Y;"},
+    {"more wrong replies than late messages begin with an unsolicited one",
+     ">a <a, >b ! >c ! >d <X,Y,Z,W, .",
+     "right a=a;lost b;lost c;unasked X;late wrong@0 b=Y;late wrong@0 c=Z;wrong@0 d=W;"},
+    {"an overdue wrong reply leaves the younger late messages to later replies",
+     ">a ! >b ! >c <X, . <b,c,", "lost a;lost b;late wrong@0 a=X;late right b=b;right c=c;"},
     {"a corrupted reply after a dropped message is not that of the dropped one",
      ">a ! >b >c <X,c,", "lost a;wrong@0 b=X;right c=c;"},
     {"a message that is late and then skipped stays lost", ">a ! >b <b,", "lost a;right b=b;"},
@@ -255,6 +262,59 @@ TEST_CASE("coalesced or each alone, messages are answered alike") {
     const unsigned seed = GENERATE(range(0U, 300U));
     const Garbler garbler(seed);
     CHECK(garbler.reported(true) == garbler.reported(false));
+}
+
+namespace {
+
+// A service that answers in order, echoes most messages, and garbles or drops the others; now
+// and then the reply timeout passes for all of them before it answers.
+struct Verdicts {
+    int right = 0, wrong = 0, lost = 0;
+};
+
+Verdicts run_with_time_outs(unsigned seed, Verdicts& expected) {
+    std::mt19937 random(seed);
+    Scene scene({});
+    std::vector<std::string> unanswered;
+    const auto answer = [&] {
+        for (const std::string& line : unanswered) {
+            const unsigned fate = static_cast<unsigned>(random() % 8);
+            if (fate > 1) scene.perform("<" + line + ",");
+            if (fate == 1) scene.perform("<#" + line + ",");
+            ++(fate > 1 ? expected.right : fate == 1 ? expected.wrong : expected.lost);
+        }
+        unanswered.clear();
+    };
+    scene.perform(">first");
+    scene.perform("<first,");
+    for (int i = 0; i < 100; ++i) {
+        unanswered.push_back("message-" + std::to_string(i));
+        scene.perform(">" + unanswered.back());
+        if (random() % 4 == 0) scene.perform(".");
+        if (random() % 3 == 0)
+            while (scene.matcher.messages().in_flight() > 0) scene.perform("!");
+        if (random() % 4 == 0) answer();
+    }
+    answer();
+    scene.perform("~");
+    const auto count = [&](const std::string& word) {
+        int found = 0;
+        for (std::size_t at = scene.log.find(word); at != std::string::npos;
+             at = scene.log.find(word, at + 1))
+            ++found;
+        return found;
+    };
+    return {count("right ") - 1, count("wrong@"), count("lost ") - count("late ")};
+}
+
+}  // namespace
+
+TEST_CASE("a reply that comes late does not change the verdict on the others") {
+    Verdicts expected;
+    const Verdicts found = run_with_time_outs(GENERATE(range(0U, 200U)), expected);
+    CHECK(found.right == expected.right);
+    CHECK(found.wrong == expected.wrong);
+    CHECK(found.lost == expected.lost);
 }
 
 TEST_CASE("unmatched replies are resolved once they take more memory than allowed") {

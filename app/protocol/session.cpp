@@ -387,11 +387,15 @@ void Session::ended(End end) {
     close(std::move(end));
 }
 
-// An alert that we have sent ourselves is an echo.
+// An alert that we have sent ourselves is an echo. A server that has closed its side, and then
+// takes nothing more either, has ended the conversation with the first of the two.
 End Session::explained(End end) const {
     const bool alert = stream_ && !options_.tls && stream_->bytes_read() == alert_size &&
                        is_tls_alert(first_bytes_) && !matcher_.echoed();
     if (alert) return {Reason::tls, "the server speaks TLS: --tls"};
+    const bool closed_first = end.reason == Reason::send && input_ended();
+    if (closed_first && state_ == State::open && options_.expect != Expect::none)
+        return {Reason::closed_early, options_.closed_early};
     return end;
 }
 

@@ -108,6 +108,45 @@ TEST_CASE("a server that takes nothing is given up after the time for a reply") 
     CHECK(contains(client.errors(), "the server takes nothing"));
 }
 
+TEST_CASE("a server that closes is met by the next write as by the next read") {
+    const std::string end = GENERATE("close", "reset");
+    Peer peer({"python3", "-c",
+               "import socket, struct, sys\n"
+               "listener = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
+               "while True:\n"
+               "    client = listener.accept()[0]\n"
+               "    client.sendall(client.recv(65536))\n"
+               "    hard = struct.pack('ii', 1, 0)\n"
+               "    if sys.argv[2] == 'reset':\n"
+               "        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, hard)\n"
+               "    client.close()\n",
+               "PORT", end});
+    const Outcome outcome =
+        run({yodel, "-c", "100000", "-i", "0", "--quiet", "127.0.0.1", peer.port()});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 56);
+}
+
+TEST_CASE("an unattended run does not wait for each window of a server that answers nothing") {
+    Peer peer(scripted({"wait"}));
+    const Outcome outcome = run({yodel, "-c", "3000", "-i", "0", "-W", "300ms", "-m", "12s",
+                                 "--quiet", "127.0.0.1", peer.port()});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 1);
+}
+
+TEST_CASE("messages that are due while too many bytes await replies are lost") {
+    Peer peer(scripted({"wait"}));
+    test::Process client({yodel, "-c", "400", "-i", "1ms", "--size", "64k", "-W", "1s", "-q",
+                          "1s", "--json", "127.0.0.1", peer.port()});
+    REQUIRE(client.wait_for_output("\"seq\":400,"));
+#ifndef __SANITIZE_ADDRESS__
+    CHECK(client.peak_memory() < (24 << 20));
+#endif
+    CHECK(client.wait_exit() == 1);
+    CHECK(contains(client.output(), "\"sent\":400,\"echoed\":0,\"bad\":0,\"lost\":400"));
+}
+
 TEST_CASE("an unattended run ends with a server that takes nothing") {
     Server server({"--no-read"});
     const Outcome outcome = run({yodel, "-c", "200", "-i", "0", "--size", "1M", "-W", "1s",

@@ -141,6 +141,7 @@ bool PipeClient::send_message(const Decoder::Cut& cut) {
         if (!plain) return false;
     }
     if (!send_payload(plain ? *plain : cut.payload)) return false;
+    if (cut.used == cut.payload.size()) reporter().leave_last_line_open();
     input_.consume(cut.used);
     return true;
 }
@@ -176,7 +177,6 @@ Decoder::Cut PipeClient::next_message() {
     Decoder::Cut cut = lines_.next(bytes);
     const bool last =
         cut.kind == Decoder::Cut::Kind::incomplete && input_ended_ && !bytes.empty();
-    if (last) reporter().leave_last_line_open();
     return last ? whole(bytes) : cut;
 }
 

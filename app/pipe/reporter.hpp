@@ -55,8 +55,9 @@ public:
     void lost(const Message& message);
     void unsolicited(std::string_view payload);
     void received(std::string_view bytes);  // of `raw`: also what is no message's reply
-    // The input's last line, which is the next message, has no newline: neither gets its reply.
-    void leave_last_line_open() { open_line_ = session_.messages().last_id() + 1; }
+    // The input's last line, the end of which was sent as the last message, has no newline:
+    // neither gets the reply to that message.
+    void leave_last_line_open() { open_line_ = session_.messages().last_id(); }
     void record(Trouble trouble) { trouble_ = std::move(trouble); }
     void leave(int signo) { signo_ = signo; }  // that ends the program
     // The connection is closed for good: adds what belongs on standard output.

@@ -59,6 +59,14 @@ TEST_CASE("a last line without its newline is a message, and comes back without 
         CHECK(run({yodel, "-f", framing, "localhost:" + server.port()}, input).output == input);
 }
 
+TEST_CASE("the open end of the last line is that of its last message") {
+    Server server;
+    const std::string port = server.port();
+    CHECK(run({yodel, "--escapes", "127.0.0.1", port}, "a\\nb").output == "a\nb");
+    CHECK(run({yodel, "-f", "nul", "127.0.0.1", port}, std::string("a\0b", 3)).output ==
+          "a\nb");
+}
+
 TEST_CASE("no input is an orderly end") {
     Server server;
     const Outcome outcome = run({yodel, "127.0.0.1", server.port()});

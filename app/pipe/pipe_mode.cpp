@@ -48,7 +48,10 @@ void PipeMode::output_changed() {
     if (reporter_.pending() > high_water_) session_.pause(true);
     if (reporter_.pending() < high_water_ / 4) session_.pause(false);
     if (session_.state() != State::closed || reported_state_ != State::closed) return;
-    if (leaving_ || reporter_.output_done() || session_.out_of_time()) loop_.stop();
+    const bool done = leaving_ || reporter_.output_done();
+    if (!done && !session_.out_of_time()) return;
+    if (!done) reporter_.output_unread();
+    loop_.stop();
 }
 
 void PipeMode::session_answered(const Message& message, const Reply& reply) {

@@ -234,6 +234,12 @@ void Reporter::flush() {
     output_.flush();
 }
 
+void Reporter::output_unread() {
+    if (status() == timed_out) return;
+    record({timed_out, "standard output was not read within " +
+                           duration_text(*session_.options().max_time) + " (--max-time)"});
+}
+
 int Reporter::finish() {
     if (log_ && !log_->finish()) complain("yodel", log_->trouble());
     if (!trouble_.text.empty()) complain("yodel", trouble_.text);

@@ -68,6 +68,8 @@ public:
     std::size_t pending() const { return output_.pending(); }  // bytes
     bool output_failed() const { return output_.error() != 0; }
     bool output_done() const { return output_.done(); }
+    // The time for the run has passed, and the reader of standard output has not taken all.
+    void output_unread();
     // Prints on standard error how it went; returns the exit status.
     int finish();
 

@@ -61,14 +61,15 @@ Session::Session(ev::Loop& loop, Options options, User& user)
                  dial();
                  report_changes();
              }),
-      max_time_(
-          loop,
-          [this] {
-              out_of_time_ = true;
-              close({Reason::timeout,
-                     "not done within " + duration_text(*options_.max_time) + " (--max-time)"});
-              report_changes();
-          }),
+      max_time_(loop,
+                [this] {
+                    out_of_time_ = true;
+                    if (state_ != State::closed)
+                        close({Reason::timeout, "not done within " +
+                                                    duration_text(*options_.max_time) +
+                                                    " (--max-time)"});
+                    report_changes();
+                }),
       idle_(loop,
             [this] {
                 fail(Reason::timeout,
@@ -409,7 +410,6 @@ void Session::wait_for_retry(End end) {
 void Session::close(End end) {
     drop_connection(std::move(end));
     matcher_.lose(false);
-    max_time_.cancel();
     set_state(State::closed);
 }
 

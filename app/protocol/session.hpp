@@ -49,7 +49,9 @@ public:
         std::optional<ev::Duration> idle_timeout;
         unsigned retries = 0;  // tries in a row after the first, or `forever`
         ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
-        std::optional<ev::Duration> max_time;  // from the first connect() to the end of all
+        // From the first connect() on. It runs on when the session is closed, because the user
+        // may still have to write what the session has brought.
+        std::optional<ev::Duration> max_time;
         // The sentence for a server that closes while the user still has something to say.
         std::string closed_early = "the server closed the connection";
     };
@@ -113,7 +115,7 @@ public:
     std::string phase() const;                 // of connecting, in words
     ev::Time since() const { return since_; }  // when the state was entered
     const bufio::End& end() const { return end_; }
-    bool out_of_time() const { return out_of_time_; }  // the end of --max-time
+    bool out_of_time() const { return out_of_time_; }  // --max-time has passed
     // While waiting: the number of the next try in a row, from 1, and its time.
     unsigned retry() const { return backoff_.count(); }
     ev::Time retry_time() const { return retry_.deadline(); }

@@ -667,6 +667,25 @@ TEST_CASE("a reader that takes nothing does not outlast the time for all of it")
     CHECK(contains(outcome.errors, "not done within 300ms (--max-time)"));
 }
 
+TEST_CASE("output that nobody reads does not outlast the run, nor get lost in silence") {
+    Server server;
+    const test::Folder folder;
+    struct Case {
+        const char* options;
+        const char*
+            lines;  // so many that a pipe can't hold them, and the client need not pause
+    };
+    const Case each = GENERATE(Case{"", "15000"}, Case{"-f raw", "15000"},
+                               Case{"-f len4", "15000"}, Case{"-x", "1200"});
+    const Outcome outcome =
+        run({"sh", "-c",
+             "mkfifo \"$4\"; exec 3<>\"$4\"; seq $3 | \"$0\" $2 -m 1s 127.0.0.1 $1 >\"$4\"",
+             yodel, server.port(), each.options, each.lines, folder.path("fifo")});
+    CAPTURE(each.options, outcome.errors);
+    CHECK(outcome.status == 28);
+    CHECK(contains(outcome.errors, "standard output was not read within 1s (--max-time)"));
+}
+
 TEST_CASE("help and version go to standard output") {
     const Outcome help = run({yodel, "--help"});
     CHECK(help.status == 0);

@@ -88,7 +88,7 @@ Unattended::Options unattended_options(const ClientOptions& options) {
     to.count = options.count.value_or(0);
     to.interval = options.interval.value_or(to.interval);
     to.size = options.size.value_or(std::min(to.size, options.session.max_frame));
-    to.window = options.window.value_or(to.window);
+    to.window = options.window;
     return to;
 }
 

@@ -38,10 +38,6 @@ bool lines_pass(const PipeClient::Options& options) {
            ::isatty(STDOUT_FILENO) == 0;
 }
 
-// To a server that has answered nothing in time: enough to fill the system's buffers soon.
-constexpr std::size_t silent_window = 64 * 1024;  // messages, where each is kept by itself
-constexpr std::size_t silent_window_bytes = 4 * 1024 * 1024;
-
 PipeClient::Options completed(PipeClient::Options options) {
     options.session.coalesce = lines_pass(options);
     options.session.closed_early = "the server closed before the end of the input";
@@ -93,14 +89,10 @@ void PipeClient::send() {
     if (input_ended_ && input_.empty()) session().finish();
 }
 
-// A server that has answered nothing in time gets as much as it takes, instead of a window for
-// each reply time-out: whether it reads at all shows soon.
 bool PipeClient::has_space() const {
     const std::size_t in_flight = session().in_flight();
     const std::size_t bytes = session().messages().in_flight_bytes();
-    const bool countless = options_.session.coalesce || in_flight < silent_window;
-    if (silent() && countless && bytes < silent_window_bytes)
-        return session().pending() < high_water;
+    if (!options_.window && window_lifted()) return session().pending() < high_water;
     if (raw()) return in_flight < raw_window() && session().pending() < chunk;
     const bool few = in_flight < options_.window.value_or(usual_window);
     const bool small = !options_.window && bytes < usual_window_bytes;

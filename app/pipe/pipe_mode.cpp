@@ -4,6 +4,15 @@ namespace yodel {
 
 using State = Session::State;
 
+namespace {
+
+// In flight to a server that has answered nothing in time: enough to fill the system's buffers
+// soon.
+constexpr std::size_t silent_window = 64 * 1024;  // messages, where each is kept by itself
+constexpr std::size_t silent_window_bytes = 4 * 1024 * 1024;
+
+}  // namespace
+
 PipeMode::PipeMode(ev::Loop& loop, const Options& options, std::size_t high_water)
     : loop_(loop),
       high_water_(high_water),
@@ -52,6 +61,11 @@ void PipeMode::output_changed() {
     if (!done && !session_.out_of_time()) return;
     if (!done) reporter_.output_unread();
     loop_.stop();
+}
+
+bool PipeMode::window_lifted() const {
+    const bool few = session_.options().coalesce || session_.in_flight() < silent_window;
+    return silent_ && few && session_.messages().in_flight_bytes() < silent_window_bytes;
 }
 
 void PipeMode::session_answered(const Message& message, const Reply& reply) {

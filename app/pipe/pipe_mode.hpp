@@ -44,8 +44,10 @@ protected:
     virtual ev::Duration overdue(ev::Time /*planned*/, ev::Time /*sent*/) const { return {}; }
     virtual void before_report() {}
 
-    // True if a reply is overdue, and none has come since.
-    bool silent() const { return silent_; }
+    // A server that has answered nothing in time gets as much as it takes, within bounds of
+    // memory, instead of the usual window for each reply time-out: whether it reads at all
+    // shows soon.
+    bool window_lifted() const;
 
     Session& session() { return session_; }
     const Session& session() const { return session_; }
@@ -66,7 +68,7 @@ private:
     ev::Loop& loop_;
     const std::size_t high_water_;
     bool leaving_ = false;
-    bool silent_ = false;
+    bool silent_ = false;  // a reply is overdue, and none has come since
     Session session_;
     Session::State reported_state_ = Session::State::idle;
     Reporter reporter_;

@@ -17,6 +17,11 @@ namespace {
 // our output, above which no more replies are looked at.
 constexpr std::size_t high_water = 256 * 1024;
 
+// With an interval: bytes that await their replies, each kept to be compared with its reply.
+constexpr std::size_t most_in_flight = 8 * 1024 * 1024;
+
+constexpr std::size_t usual_window = 64;  // messages
+
 constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
 
 // Of the terminal that standard error is; one that does not know has 80.
@@ -60,12 +65,22 @@ ev::Duration Unattended::overdue(ev::Time planned, ev::Time sent) const {
 
 void Unattended::send() {
     if (!scheduled()) {
-        while (!all_sent() && session().state() == Session::State::open &&
-               session().in_flight() < options_.window && session().pending() < high_water)
+        while (!all_sent() && session().state() == Session::State::open && has_space())
             send_one();
         session().flush();
     }
     finish_if_done();
+}
+
+bool Unattended::has_space() const {
+    const bool lifted = !options_.window && window_lifted();
+    return (lifted || session().in_flight() < options_.window.value_or(usual_window)) &&
+           session().pending() < high_water;
+}
+
+bool Unattended::peer_takes() const {
+    return session().pending() < high_water &&
+           session().messages().in_flight_bytes() < most_in_flight;
 }
 
 void Unattended::send_due() {
@@ -78,7 +93,7 @@ void Unattended::send_due() {
 void Unattended::send_one() {
     const std::string message = made_up_message(reporter().tally().sent + 1, options_.size);
     Queued queued;
-    if (session().pending() < high_water) queued = session().send(message);
+    if (peer_takes()) queued = session().send(message);
     if (queued) return reporter().sent(message, queued);
     reporter().missed(message, session().reserve_id());
 }

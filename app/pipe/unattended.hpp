@@ -2,14 +2,15 @@
 //
 // A message is sent when it is due, whether or not replies have come, and its round trip counts
 // from then, so that a service that stalls is seen to stall. A message that is due while there
-// is no connection, or while the peer takes nothing, is lost. With no interval messages are
-// sent as fast as the window allows.
+// is no connection, or while the peer takes nothing, or while 8 MiB await their replies, is
+// lost. With no interval messages are sent as fast as the window allows.
 #pragma once
 
 #include "app/pipe/pipe_mode.hpp"
 #include "ev/loop.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace yodel {
@@ -21,8 +22,9 @@ public:
         Reporter::Options report = {};
         std::uint64_t count = 0;  // messages; 0: until it is ended from outside
         ev::Duration interval = std::chrono::seconds(1);
-        std::size_t size = 64;    // bytes of a message
-        std::size_t window = 64;  // with no interval: messages in flight at once
+        std::size_t size = 64;  // bytes of a message
+        // With no interval: messages in flight at once; none: 64, while the server answers.
+        std::optional<unsigned> window = {};
     };
 
     // Throws std::system_error: the log.
@@ -36,6 +38,8 @@ private:
     void before_report() override;
 
     bool scheduled() const { return options_.interval > ev::Duration::zero(); }
+    bool has_space() const;
+    bool peer_takes() const;
     void send_due();
     void send_one();
     bool all_sent() const;

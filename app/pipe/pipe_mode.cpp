@@ -80,7 +80,7 @@ void PipeMode::session_echoed(const Batch& batch, std::optional<ev::Duration> ro
     reporter_.echoed(batch, round_trip);
 }
 
-// A user who leaves early is not told that the messages in flight were lost.
+// Where a user leaves early, the messages in flight do not count as lost.
 void PipeMode::session_lost(const Message& message) {
     silent_ = message.late;
     if (!leaving_) reporter_.lost(message);

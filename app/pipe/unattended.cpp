@@ -22,6 +22,9 @@ constexpr std::size_t most_in_flight = 8 * 1024 * 1024;
 
 constexpr std::size_t usual_window = 64;  // messages
 
+// Longer than where somebody waits for the first reply: a greeting may come well before it.
+constexpr ev::Duration greeting_time = std::chrono::seconds(2);
+
 constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
 
 // Of the terminal that standard error is; one that does not know has 80.
@@ -33,6 +36,7 @@ std::size_t columns() {
 
 Unattended::Options completed(Unattended::Options options) {
     options.session.closed_early = "the server closed before the end of the run";
+    options.session.greeting_time = greeting_time;
     return options;
 }
 

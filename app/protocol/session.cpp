@@ -17,10 +17,6 @@ namespace {
 // answer only then; others drop what they still had to send.
 constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 
-// For how long the first reply of a connection may turn out to be its greeting, by another
-// reply that follows.
-constexpr ev::Duration greeting_time = std::chrono::milliseconds(500);
-
 // The least time in which a peer must take some of what is written.
 constexpr ev::Duration least_write_timeout = std::chrono::seconds(1);
 
@@ -350,8 +346,9 @@ void Session::replies_late() {
 }
 
 void Session::watch_greeting() {
-    if (paused_ || !matcher_.greeting_possible()) return greeting_.cancel();
-    if (!greeting_.pending()) greeting_.start(greeting_time);
+    if (paused_ || state_ != State::open || !matcher_.greeting_possible())
+        return greeting_.cancel();
+    if (!greeting_.pending()) greeting_.start(options_.greeting_time);
 }
 
 // First our end is announced, once replies pause or all are in; then the peer's is awaited.

@@ -46,6 +46,10 @@ public:
         ev::Duration reply_timeout = std::chrono::seconds(5);
         // For the peer's own end, from finish() on.
         ev::Duration close_timeout = std::chrono::seconds(5);
+        // For how long the first reply of a connection may turn out to be a greeting, by
+        // another reply that follows. From finish() on it is the reply timeout instead, because
+        // nobody waits to see the reply.
+        ev::Duration greeting_time = std::chrono::milliseconds(500);
         std::optional<ev::Duration> idle_timeout;
         unsigned retries = 0;  // tries in a row after the first, or `forever`
         ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff

@@ -86,6 +86,15 @@ TEST_CASE("a greeting is no reply") {
     CHECK(contains(outcome.errors, "2 sent, 2 echoed, 0 bad, 0 lost, 1 unasked"));
 }
 
+TEST_CASE("a greeting is no reply where the reply takes its time") {
+    Server server({"--banner", "hello\\n", "--delay", "800ms"});
+    const Outcome piped = run({yodel, "127.0.0.1", server.port()}, "one\n");
+    CHECK(piped.output == "hello\none\n");
+    CHECK(contains(piped.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 unasked"));
+    const Outcome made_up = run({yodel, "-c", "1", "-i", "0", "127.0.0.1", server.port()});
+    CHECK(contains(made_up.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 unasked"));
+}
+
 TEST_CASE("the wait for the server's end counts from the end of the input") {
     const std::string expect = GENERATE("none", "any");
     Peer peer(scripted({"talk:tick\\n"}));

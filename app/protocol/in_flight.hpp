@@ -58,7 +58,7 @@ public:
     };
     InFlight(const Framing& framing, Options options) : framing_(framing), options_(options) {}
 
-    // Queues a message, or several where the framing could not tell it from several.
+    // Queues a message, or several where the framing could not distinguish it from several.
     Queued queue(std::string_view payload);
     // The same without a copy, where a message is its own frame: returns space for it, of which
     // queue_reserved() then takes the first `size` bytes.

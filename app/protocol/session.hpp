@@ -97,10 +97,10 @@ public:
     // for a moment, at once: the service may wait for our end before it answers.
     void finish();
 
-    // Queues a message, or several where the framing could not tell it from several, to be
-    // written by the next flush(). Returns none if it was refused: the session is not open, or
-    // the message is longer than the framing or --max-frame allow, or empty where replies are
-    // told apart by their size.
+    // Queues a message, or several where the framing could not distinguish it from several, to
+    // be written by the next flush(). Returns none if it was refused: the session is not open,
+    // or the message is longer than the framing or --max-frame allow, or empty where replies
+    // are distinguished by their size.
     Queued send(std::string_view payload);
     // With `raw`, the same without a copy: space in the queue, and a message of what was put
     // there.

@@ -148,14 +148,14 @@ TEST_CASE("echo servers that others wrote bring back every line") {
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("a service that answers only at the end of input is told of it") {
+TEST_CASE("a service that answers only at the end of input sees that end") {
     Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:sort,pipes"});
     const Outcome outcome = run({yodel, "--expect", "any", "127.0.0.1", peer.port()}, "b\na\n");
     CHECK(outcome.output == "a\nb\n");
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("a server that does not echo is told from one that does") {
+TEST_CASE("a server that does not echo is recognized") {
     Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:tr l 1,pipes"});
     const Outcome outcome = run({yodel, "127.0.0.1", peer.port()}, "hello\n");
     CHECK(outcome.output == "he11o\n");
@@ -181,7 +181,7 @@ TEST_CASE("a server that has echoed all and stays is left after a while, in orde
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("a peer that takes nothing more is told as such") {
+TEST_CASE("a peer that takes nothing more is reported as such") {
     const test::Folder folder;
     const std::string path = folder.path("socket");
     test::Process peer({"python3", "-c",
@@ -301,7 +301,7 @@ TEST_CASE("a certificate that is not accepted has its reason and its remedy") {
               .status == 90);
 }
 
-TEST_CASE("a key log that can't be written is told") {
+TEST_CASE("a key log that can't be written is reported") {
     Certificates certificates;
     certificates.issue("good", "DNS:localhost");
     Server server(certificates.server_options("good"));
@@ -476,7 +476,7 @@ TEST_CASE("json is one object for the connection, each message and the end") {
     CHECK(wrong.status == 1);
 }
 
-TEST_CASE("json tells how long TLS took, also where it was done at once") {
+TEST_CASE("json reports how long TLS took, also where it was done at once") {
     test::Certificates certificates;
     certificates.issue("good", "DNS:localhost");
     Server server(certificates.server_options("good"));
@@ -489,7 +489,7 @@ TEST_CASE("json tells how long TLS took, also where it was done at once") {
     }
 }
 
-TEST_CASE("json tells what was sent where nothing is awaited") {
+TEST_CASE("json reports what was sent where nothing is awaited") {
     Server server;
     const Outcome outcome =
         run({yodel, "--json", "--expect", "none", "127.0.0.1", server.port()}, "a\nbc\n");
@@ -501,14 +501,14 @@ TEST_CASE("json tells what was sent where nothing is awaited") {
     CHECK(contains(outcome.output, "\"verdict\":\"sent\""));
 }
 
-TEST_CASE("json tells of an end that is none") {
+TEST_CASE("json reports the end of a connection that never stood") {
     const Outcome refused =
         run({yodel, "--json", "127.0.0.1", std::to_string(test::free_port())}, "a\n");
     CHECK(contains(refused.output, "\"status\":7,\"sent\":0"));
     CHECK(refused.status == 7);
 }
 
-TEST_CASE("json tells what came late, and what never") {
+TEST_CASE("json reports what came late, and what never came") {
     Server server({"-f", "line", "--drop", "0.5", "--delay", "60ms"});
     const Outcome outcome =
         run({yodel, "--json", "-W", "20ms", "-q", "200ms", "127.0.0.1", server.port()},
@@ -525,7 +525,7 @@ TEST_CASE("replies in hex") {
           "00000000  68 69                                            |hi|\n");
 }
 
-TEST_CASE("escapes stand for bytes that are hard to type, and a wrong one is told") {
+TEST_CASE("escapes stand for bytes that are hard to type, and a wrong one is reported") {
     Server server;
     const std::vector<std::string> command{yodel,  "--escapes", "-f",
                                            "len2", "127.0.0.1", server.port()};
@@ -594,7 +594,7 @@ TEST_CASE("tries are as many as allowed") {
     CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') == 3);
 }
 
-TEST_CASE("a reset is told from an end") {
+TEST_CASE("a reset is not taken for an end") {
     Server server({"--reset-after", "1"});
     const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, "abc\n");
     CAPTURE(outcome.errors);

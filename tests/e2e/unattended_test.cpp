@@ -87,7 +87,7 @@ TEST_CASE("what is due while nobody listens is lost, and the rest goes on") {
     CHECK(contains(outcome.errors, "next try in "));
 }
 
-TEST_CASE("what could not be sent has its number and is told, too") {
+TEST_CASE("messages that could not be sent have their numbers and are reported") {
     Server server({"--reset-after", "3", "-f", "line"});
     std::vector<std::string> command{
         yodel, "-c", "10", "-i", "5ms", "--retry", "forever", "--retry-delay", "50ms"};

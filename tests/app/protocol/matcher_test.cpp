@@ -127,7 +127,7 @@ const Case cases[] = {
      "unasked hello;right a=a;"},
     {"a greeting of several lines is unsolicited", ">a <hello,world,a,",
      "unasked hello;wrong@0 a=world;unasked a;"},
-    {"a greeting and a wrong reply are told apart by their number", ">a <hello,X,",
+    {"a greeting and a wrong reply are distinguished by their number", ">a <hello,X,",
      "unasked hello;wrong@0 a=X;"},
     {"the only reply is no greeting in the end", ">a <X, ?", "wrong@0 a=X;"},
     {"after the first echo a wrong reply waits for nothing", ">a <a, >b <X,",

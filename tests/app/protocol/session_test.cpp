@@ -62,7 +62,7 @@ struct Client : Session::User {
         : session(loop, at(std::move(options), port), *this) {
         session.connect();
     }
-    // What the usual time for a reply would tell in the end is no test's to wait for.
+    // The usual time for a reply is too long for a test to wait for.
     static Session::Options at(Session::Options options, int port) {
         if (options.reply_timeout == Session::Options().reply_timeout)
             options.reply_timeout = 1h;
@@ -179,7 +179,7 @@ TEST_CASE("a greeting that crosses messages on their way is unasked, not a wrong
     pair.until_logged("unasked welcome;right a=a;right b=b;");
 }
 
-TEST_CASE("a wrong reply that nothing follows is told when the connection ends") {
+TEST_CASE("a wrong reply that nothing follows is reported when the connection ends") {
     Pair pair;
     pair.client.send("a");
     pair.client.send("b");
@@ -197,7 +197,7 @@ TEST_CASE("a reply in time renews nothing, and one that is late counts") {
     pair.until_logged("lost a;right a=a;");
 }
 
-TEST_CASE("what is late when the connection ends was told before") {
+TEST_CASE("messages that are late when the connection ends were reported before") {
     Session::Options options = impatient();
     options.retries = GENERATE(0U, 1U);
     options.retry_delay = 1h;
@@ -370,7 +370,7 @@ Session::Options coalescing() {
 
 }  // namespace
 
-TEST_CASE("messages of one sending are told together, as far as they have come back") {
+TEST_CASE("messages sent together are reported together, as far as they have come back") {
     const std::string lines = "a\n\nbc\nd\n";
     const std::size_t cut = GENERATE_COPY(range<std::size_t>(1, lines.size()));
     Pair pair(coalescing());
@@ -695,7 +695,8 @@ TEST_CASE("a session can be ended and begun again") {
     turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
 }
 
-TEST_CASE("a connection that can't be made is told, and the deadline holds over all phases") {
+TEST_CASE(
+    "a connection that can't be made is reported, and the deadline holds over all phases") {
     ev::Loop loop;
     const int port = port_of_nobody(loop);
     Client refused(loop, port);
@@ -742,7 +743,7 @@ TEST_CASE("a connection that is refused is tried again, as often as allowed") {
     CHECK(client.session.retry() == 1);
 }
 
-TEST_CASE("tries are counted anew once the service has said something") {
+TEST_CASE("tries are counted from one again once the service has said something") {
     const bool talks = GENERATE(false, true);
     Pair pair(persistent(1));
     for (const State expected : {State::waiting, talks ? State::waiting : State::closed}) {
@@ -758,7 +759,7 @@ TEST_CASE("tries are counted anew once the service has said something") {
     }
 }
 
-TEST_CASE("the time allowed for all goes on over connecting anew by hand") {
+TEST_CASE("the time allowed for all goes on over a reconnect by hand") {
     ev::Loop loop;
     const int port = port_of_nobody(loop);
     Session::Options options = persistent(Session::forever);
@@ -784,7 +785,7 @@ TEST_CASE("an end stays as it is, also when the time allowed for all has passed"
     CHECK(client.session.end().text == end);
 }
 
-TEST_CASE("what one connection left unsaid does not befall the next") {
+TEST_CASE("messages left over from one connection do not disturb the next") {
     Session::Options options = persistent(Session::forever);
     options.framing = find_framing(GENERATE("line", "caret"));
     const bool caret = options.framing == find_framing("caret");

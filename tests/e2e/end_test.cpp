@@ -145,8 +145,8 @@ TEST_CASE("an unattended run does not wait for each window of a server that answ
 }
 
 TEST_CASE("messages that are due while too many bytes await replies are lost") {
-    Peer peer(scripted({"wait"}));
-    test::Process client({yodel, "-c", "400", "-i", "1ms", "--size", "64k", "-W", "1s", "-q",
+    Peer peer({"socat", "-u", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "OPEN:/dev/null"});
+    test::Process client({yodel, "-c", "400", "-i", "1ms", "--size", "64k", "-W", "3s", "-q",
                           "1s", "--json", "127.0.0.1", peer.port()});
     REQUIRE(client.wait_for_output("\"seq\":400,"));
 #ifndef __SANITIZE_ADDRESS__
@@ -234,7 +234,7 @@ TEST_CASE("a connection that a signal or a limit ends says close_notify") {
     std::vector<std::string> command{yodel, "-k", "--tls", "127.0.0.1", server.port()};
     const int signal = GENERATE(0, SIGINT, SIGTERM, SIGHUP);
     const std::string limit = GENERATE("-m", "--idle-timeout");
-    if (signal == 0) command.insert(command.begin() + 1, {limit, "300ms"});
+    if (signal == 0) command.insert(command.begin() + 1, {limit, "2s"});
     test::Process client(command);
     client.write("a\n");
     REQUIRE(client.wait_for_output("a\n"));

@@ -1,6 +1,7 @@
 #include "app/text/log_file.hpp"
 
 #include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
 #include "bufio/fd.hpp"
 #include "ui/text.hpp"
 
@@ -10,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <system_error>
 #include <utility>
 
@@ -23,19 +23,6 @@ constexpr std::size_t batch = 16 * 1024;
 constexpr std::size_t most_waiting = 1024 * 1024;
 
 constexpr ev::Duration last_wait = std::chrono::milliseconds(200);
-
-std::string timestamp() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const auto count = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-    const auto seconds = static_cast<std::time_t>(count / 1'000'000);
-    std::tm parts{};
-    ::localtime_r(&seconds, &parts);
-    char text[32];
-    const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-    std::snprintf(text + size, sizeof text - size, ".%06d",
-                  static_cast<int>(count % 1'000'000));
-    return text;
-}
 
 // Without O_NONBLOCK, a pipe would be waited for until somebody reads it.
 bufio::Fd open_log(const std::string& path) {
@@ -56,7 +43,8 @@ LogFile::LogFile(const std::string& path) : path_(path), output_(open_log(path))
 
 void LogFile::add(char sign, std::string_view bytes) {
     if (!trouble_.empty()) return;
-    output_.append_line(timestamp() + ' ' + sign + ' ' + ui::printable(bytes));
+    output_.append_line(precise_date_text(std::chrono::system_clock::now()) + ' ' + sign + ' ' +
+                        ui::printable(bytes));
     if (output_.pending() >= batch) flush();
 }
 

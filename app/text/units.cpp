@@ -19,7 +19,8 @@ std::optional<Number> parse_all(std::string_view text) {
     return number;
 }
 
-// By strtod: std::from_chars would bring in libm, which takes a fifteenth of a start to load.
+// This uses strtod because std::from_chars would need libm, and loading that library takes one
+// fifteenth of the start-up time.
 std::optional<double> parse_fraction(const std::string& text) {
     char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
@@ -37,7 +38,7 @@ struct Unit {
     double factor;
 };
 
-// The factor of the unit that the text ends in, which is cut off; 1 without one.
+// Removes the unit from the end of the text and returns its factor; 1 if there is no unit.
 template <std::size_t count>
 double take_unit(std::string_view& text, const Unit (&units)[count]) {
     for (const Unit& unit : units) {
@@ -48,16 +49,29 @@ double take_unit(std::string_view& text, const Unit (&units)[count]) {
     return 1;
 }
 
+std::string time_text(const char* pattern, const std::tm& parts) {
+    char text[64];
+    return {text, std::strftime(text, sizeof text, pattern, &parts)};
+}
+
+// Returns the part of the time after the last whole second, in units of `Ratio` seconds.
+template <class Ratio>
+int fraction(std::chrono::system_clock::time_point at) {
+    using Units = std::chrono::duration<int, Ratio>;
+    return std::chrono::duration_cast<Units>(at.time_since_epoch() % std::chrono::seconds(1))
+        .count();
+}
+
 }  // namespace
 
 std::optional<ev::Duration> parse_duration(std::string_view text) {
-    // In nanoseconds: whole numbers, so that a number times its unit is exact.
+    // The factors are whole nanoseconds, so that a whole number times its unit is exact.
     static constexpr Unit units[] = {
         {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
     const bool bare = text.find_first_of("smh") == text.npos;
     const double factor = bare ? 1e9 : take_unit(text, units);
     const auto number = parse_fraction(std::string(text));
-    // A century, which is as good as for ever, is still far below the limit of a Duration.
+    // A century is as good as for ever, and yet far below the limit of a Duration.
     const double longest = 100 * 365.25 * 86400e9;
     if (!number || *number * factor > longest) return std::nullopt;
     return std::chrono::nanoseconds(static_cast<std::int64_t>(*number * factor + 0.5));
@@ -86,35 +100,30 @@ std::optional<unsigned> parse_number(std::string_view text, unsigned least, unsi
     return number;
 }
 
-std::string clock_text(std::chrono::system_clock::time_point at) {
-    const auto count =
-        std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
-    const auto whole = static_cast<std::time_t>(count / 1000);
+std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at) {
+    const std::time_t whole = std::chrono::system_clock::to_time_t(at);
     std::tm parts{};
     ::localtime_r(&whole, &parts);
-    return format("%02d:%02d:%02d.%03d", parts.tm_hour, parts.tm_min, parts.tm_sec,
-                  static_cast<int>(count % 1000));
+    return time_text(pattern, parts);
+}
+
+std::string clock_text(std::chrono::system_clock::time_point at) {
+    return local_time_text("%H:%M:%S", at) + format(".%03d", fraction<std::milli>(at));
 }
 
 std::string date_text(std::chrono::system_clock::time_point at) {
-    const auto count =
-        std::chrono::duration_cast<std::chrono::seconds>(at.time_since_epoch()).count();
-    const auto whole = static_cast<std::time_t>(count);
-    std::tm parts{};
-    ::localtime_r(&whole, &parts);
-    return format("%04d-%02d-%02d ", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday) +
-           clock_text(at);
+    return local_time_text("%Y-%m-%d ", at) + clock_text(at);
+}
+
+std::string precise_date_text(std::chrono::system_clock::time_point at) {
+    return local_time_text("%Y-%m-%d %H:%M:%S", at) + format(".%06d", fraction<std::micro>(at));
 }
 
 std::string timestamp_text(std::chrono::system_clock::time_point at) {
-    const auto count =
-        std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
-    const auto whole = static_cast<std::time_t>(count / 1'000'000);
+    const std::time_t whole = std::chrono::system_clock::to_time_t(at);
     std::tm parts{};
     ::gmtime_r(&whole, &parts);
-    return format("%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", parts.tm_year + 1900, parts.tm_mon + 1,
-                  parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                  static_cast<int>(count % 1'000'000));
+    return time_text("%Y-%m-%dT%H:%M:%S", parts) + format(".%06dZ", fraction<std::micro>(at));
 }
 
 std::string duration_text(ev::Duration duration) {

@@ -1,4 +1,6 @@
-// Durations, sizes and numbers as people write them.
+// Durations, sizes, numbers and times of day: parsed from text that users write, and written as
+// text for users. The parsers take the whole text, without spaces around it, and return none if
+// it is not valid.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -12,7 +14,7 @@
 
 namespace yodel {
 
-// As printf has it, up to 63 characters.
+// Formats as printf does, in the C library's locale; cut after 63 characters.
 template <class... Arguments>
 std::string format(const char* pattern, Arguments... arguments) {
     char text[64];
@@ -20,21 +22,31 @@ std::string format(const char* pattern, Arguments... arguments) {
     return text;
 }
 
-// A number, fractions allowed, with us, ms, s, m or h; alone it means seconds. Rounded to the
-// nanosecond.
+// Parses a number, fractions allowed, with one of the units us, ms, s, m, h; seconds without a
+// unit. At most a century; rounded to the nanosecond.
 std::optional<ev::Duration> parse_duration(std::string_view text);
-// A number from 0 to 1, or from 0% to 100%.
+// Parses a number from 0 to 1, or from 0% to 100%; returns it as 0 to 1.
 std::optional<double> parse_chance(std::string_view text);
-// A whole number of bytes, with k, M or G (powers of 1024). None is so large that the sum of
-// two overflows.
+// Parses a whole number of bytes, with k, M or G (powers of 1024). The limit is a third of the
+// range, so that the sum of two sizes does not overflow.
 std::optional<std::size_t> parse_size(std::string_view text);
+// Parses a whole number between the bounds, which are included.
 std::optional<unsigned> parse_number(std::string_view text, unsigned least, unsigned most);
 
-std::string clock_text(std::chrono::system_clock::time_point at);  // 12:04:31.208, local time
-std::string date_text(std::chrono::system_clock::time_point at);   // 2026-11-21 and the clock
-// For programs, in UTC: 2026-11-21T11:04:31.208417Z
+// Writes the local time by a pattern of strftime; at most 63 characters.
+std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at);
+// Local time: 12:04:31.208
+std::string clock_text(std::chrono::system_clock::time_point at);
+// Local time: 2026-11-21 12:04:31.208
+std::string date_text(std::chrono::system_clock::time_point at);
+// Local time: 2026-11-21 12:04:31.208417
+std::string precise_date_text(std::chrono::system_clock::time_point at);
+// UTC, for programs: 2026-11-21T11:04:31.208417Z
 std::string timestamp_text(std::chrono::system_clock::time_point at);
-std::string duration_text(ev::Duration duration);      // 250ms, 1.5s, 10s
-std::string milliseconds_text(ev::Duration duration);  // 0.21, 1.2, 13: two digits and no unit
+
+// Writes milliseconds below a second and seconds above: 250ms, 1.5s, 10s
+std::string duration_text(ev::Duration duration);
+// Writes milliseconds without the unit, in two digits: 0.21, 1.2, 13
+std::string milliseconds_text(ev::Duration duration);
 
 }  // namespace yodel

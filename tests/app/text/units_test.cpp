@@ -123,5 +123,7 @@ TEST_CASE("a time is shown in the local zone, for programs in UTC") {
     const std::chrono::system_clock::time_point at(1'795'258'984'208'417us);
     CHECK(clock_text(at) == "13:03:04.208");
     CHECK(date_text(at) == "2026-11-21 13:03:04.208");
+    CHECK(precise_date_text(at) == "2026-11-21 13:03:04.208417");
+    CHECK(local_time_text("%Y%m%d", at) == "20261121");
     CHECK(timestamp_text(at) == "2026-11-21T11:03:04.208417Z");
 }

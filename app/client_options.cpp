@@ -1,7 +1,7 @@
 #include "app/client_options.hpp"
 
-#include "app/arguments.hpp"
 #include "app/command_line.hpp"
+#include "app/option_values.hpp"
 #include "app/target.hpp"
 #include "app/text/units.hpp"
 #include "bufio/host_name.hpp"
@@ -52,7 +52,7 @@ bufio::TlsVersion tls_version(const std::string& text) {
 
 unsigned positive(const std::string& text, unsigned most) {
     return checked(parse_number(text, 1, most), text,
-                   ("a number from 1 to " + std::to_string(most)).c_str());
+                   "a number from 1 to " + std::to_string(most));
 }
 
 std::string source_address(const std::string& text) {
@@ -123,29 +123,28 @@ std::vector<Option> connection_options(ClientOptions& to) {
          .name = "connect-timeout",
          .argument = "D",
          .help = "limit for look-up, TCP and TLS together (10s)",
-         .apply = [&](auto& text) { session.connect_timeout = duration_argument(text); }},
+         .apply = [&](auto& text) { session.connect_timeout = duration_value(text); }},
         {.name = "idle-timeout",
          .argument = "D",
          .help = "end when nothing comes or goes for this time (off)",
-         .apply = [&](auto& text) { session.idle_timeout = limit_argument(text); }},
+         .apply = [&](auto& text) { session.idle_timeout = limit_value(text); }},
         {.letter = 'm',
          .name = "max-time",
          .argument = "D",
          .help = "limit for the whole run (off)",
-         .apply = [&](auto& text) { session.max_time = limit_argument(text); }},
+         .apply = [&](auto& text) { session.max_time = limit_value(text); }},
         {.name = "retry",
          .argument = "N",
          .help = "retries, or forever (pipe: 0, screen: forever)",
          .apply = [&](auto& text) { to.retries = retries(text); }},
         {.name = "retry-delay",
          .argument = "D",
-         .help = "before the first retry; doubles up to 30s (0.5s)",
-         .apply = [&](auto& text) { session.retry_delay = duration_argument(text); }},
+         .help = "wait before a retry; doubles up to 30s (0.5s)",
+         .apply = [&](auto& text) { session.retry_delay = duration_value(text); }},
     };
 }
 
-// An option that names a file, a name or a protocol for TLS does not switch it on: a forgotten
-// --tls is a mistake that should show.
+// The options for TLS do not switch it on, so that a forgotten --tls is reported.
 std::vector<Option> tls_options(ClientOptions& to) {
     bufio::TlsClientOptions& tls = to.tls;
     return {
@@ -159,7 +158,7 @@ std::vector<Option> tls_options(ClientOptions& to) {
          .for_tls = true},
         {.name = "capath",
          .argument = "DIR",
-         .help = "the same, as a hashed directory",
+         .help = "trust the certificates in this hashed directory",
          .apply = [&](auto& text) { tls.ca_directory = text; },
          .for_tls = true},
         {.name = "crl",
@@ -175,7 +174,7 @@ std::vector<Option> tls_options(ClientOptions& to) {
          .for_tls = true},
         {.name = "key",
          .argument = "FILE",
-         .help = "its key (in the certificate's file)",
+         .help = "key of --cert (in the same file)",
          .apply = [&](auto& text) { tls.key = text; },
          .for_tls = true},
         {.name = "servername",
@@ -200,7 +199,7 @@ std::vector<Option> tls_options(ClientOptions& to) {
          .for_tls = true},
         {.name = "tls-max",
          .argument = "V",
-         .help = "newest version",
+         .help = "newest version: 1.2 or 1.3 (1.3)",
          .apply = [&](auto& text) { tls.max_version = tls_version(text); },
          .for_tls = true},
         {.name = "pinnedpubkey",
@@ -223,7 +222,7 @@ std::vector<Option> message_options(ClientOptions& to) {
          .name = "framing",
          .argument = "F",
          .help = "how messages are delimited (line); see below",
-         .apply = [&](auto& text) { session.framing = framing_argument(text); }},
+         .apply = [&](auto& text) { session.framing = framing_value(text); }},
         {.letter = 'C',
          .help = "the same as -f crlf",
          .apply = [&](auto&) { session.framing = find_framing("crlf"); }},
@@ -239,7 +238,7 @@ std::vector<Option> message_options(ClientOptions& to) {
          .name = "reply-timeout",
          .argument = "D",
          .help = "limit for the server to read, and to reply (5s)",
-         .apply = [&](auto& text) { session.reply_timeout = duration_argument(text); }},
+         .apply = [&](auto& text) { session.reply_timeout = duration_value(text); }},
         {.name = "window",
          .argument = "N",
          .help = "messages in flight (64, or 128 KiB if more)",
@@ -249,12 +248,12 @@ std::vector<Option> message_options(ClientOptions& to) {
          .apply = [&](auto&) { to.escapes = true; }},
         {.letter = 'q',
          .argument = "D",
-         .help = "wait at most D after the end of the input (5s)",
-         .apply = [&](auto& text) { session.close_timeout = duration_argument(text); }},
+         .help = "limit for the server to close after input (5s)",
+         .apply = [&](auto& text) { session.close_timeout = duration_value(text); }},
     };
 }
 
-// Each of them alone asks for an unattended run.
+// Each of these options selects an unattended run.
 std::vector<Option> unattended_options(ClientOptions& to) {
     return {
         {.letter = 'c',
@@ -265,11 +264,11 @@ std::vector<Option> unattended_options(ClientOptions& to) {
         {.letter = 'i',
          .name = "interval",
          .argument = "D",
-         .help = "one each D (1s); 0: as fast as replies come",
-         .apply = [&](auto& text) { to.interval = duration_argument(text); }},
+         .help = "send one each D (1s); 0: as replies come",
+         .apply = [&](auto& text) { to.interval = duration_value(text); }},
         {.name = "size",
          .argument = "SIZE",
-         .help = "bytes in each of them (64)",
+         .help = "bytes in each generated message (64)",
          .apply = [&](auto& text) { to.size = size(text); }},
     };
 }
@@ -326,7 +325,6 @@ std::vector<OptionGroup> table(ClientOptions& to) {
             {"Output", output_options(to)}};
 }
 
-// These make sense together, or not at all.
 void check_tls(const ClientOptions& options, const std::string& given) {
     const bufio::TlsClientOptions& tls = options.tls;
     if (!given.empty() && !options.use_tls)
@@ -387,7 +385,6 @@ void set_target(ClientOptions& options, const std::vector<std::string>& words) {
     if (target.scheme == Target::Scheme::tls) options.use_tls = true;
 }
 
-// One thing asks for one form of output.
 void choose_form(ClientOptions& options) {
     Reporter::Form& form = options.report.form;
     if (options.hex) form = Reporter::Form::hex;

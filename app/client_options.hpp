@@ -1,4 +1,4 @@
-// What yodel is asked to do: its command line, read and checked.
+// The options of yodel, parsed from its command line and checked.
 #pragma once
 
 #include "app/pipe/reporter.hpp"
@@ -15,26 +15,27 @@ struct ClientOptions {
     Session::Options session;
     bufio::TlsClientOptions tls;
     bool use_tls = false;
-    std::optional<unsigned> retries;  // none: as the mode has it
-    bool own_server = false;  // no target was named: talk to an echo server in this process
+    std::optional<unsigned> retries;  // none: the default of the mode
+    bool own_server = false;          // no target: run an echo server in this process
     bool no_tui = false;
-    Reporter::Options report;               // in pipe mode
-    std::optional<unsigned> window;         // messages in flight at once, in pipe mode
-    std::optional<std::size_t> scrollback;  // messages kept, on the screen
-    bool escapes = false;
+    Reporter::Options report;               // pipe mode
+    std::optional<unsigned> window;         // pipe mode: messages in flight at once
+    std::optional<std::size_t> scrollback;  // screen: messages kept
+    bool escapes = false;                   // the input holds escape sequences
     bool hex = false;
-    ui::Color color = ui::Color::automatic;  // on the screen
-    // Of the unattended run, which each of them asks for.
+    ui::Color color = ui::Color::automatic;  // screen
+    // Each of these three selects an unattended run, and has a default there.
     std::optional<unsigned> count;
     std::optional<ev::Duration> interval;
-    std::optional<std::size_t> size;
+    std::optional<std::size_t> size;  // bytes
     bool unattended() const { return count || interval || size; }
     bool help = false;
     bool version = false;
 };
 
-// Throws UsageError.
+// Parses all of the command line. After --help or --version only that flag is set. Throws
+// UsageError.
 ClientOptions parse_client_options(int argc, char* argv[]);
-std::string client_help();
+std::string client_help();  // all of the output of --help
 
 }  // namespace yodel

@@ -1,6 +1,6 @@
 #include "app/server_options.hpp"
 
-#include "app/arguments.hpp"
+#include "app/option_values.hpp"
 #include "app/command_line.hpp"
 #include "app/server/echo.hpp"
 #include "app/target.hpp"
@@ -43,9 +43,9 @@ double chance(const std::string& text) {
 // DELAY or DELAY~JITTER
 void set_delay(const std::string& text, Faults& faults) {
     const std::size_t mark = text.find('~');
-    faults.delay = duration_argument(text.substr(0, mark));
+    faults.delay = duration_value(text.substr(0, mark));
     faults.jitter =
-        mark == text.npos ? ev::Duration{} : duration_argument(text.substr(mark + 1));
+        mark == text.npos ? ev::Duration{} : duration_value(text.substr(mark + 1));
 }
 
 std::string banner(const std::string& text) {
@@ -144,24 +144,24 @@ std::vector<Option> limit_options(ServerOptions& to) {
         {'m', "max-conns", "N", "connections at once (1024)",
          [&](auto& text) { server.max_connections = connections(text); }},
         {0, "idle-timeout", "D", "drop a connection that is idle for this time (off)",
-         [&](auto& text) { server.idle_timeout = limit_argument(text); }},
+         [&](auto& text) { server.idle_timeout = limit_value(text); }},
         {0, "message-timeout", "D", "drop a connection if a message takes longer (off)",
-         [&](auto& text) { server.message_timeout = limit_argument(text); }},
+         [&](auto& text) { server.message_timeout = limit_value(text); }},
         {0, "handshake-timeout", "D", "limit for the TLS handshake (10s)",
-         [&](auto& text) { server.handshake_timeout = duration_argument(text); }},
+         [&](auto& text) { server.handshake_timeout = duration_value(text); }},
         {0, "max-buffer", "SIZE", "stop reading while more waits to be sent (1M)",
          [&](auto& text) { server.max_buffer = size(text); }},
         {0, "max-frame", "SIZE", "the longest message of a length framing (32M)",
          [&](auto& text) { server.max_frame = size(text); }},
         {0, "grace", "D", "at the end, wait for what is under way (5s)",
-         [&](auto& text) { to.grace = duration_argument(text); }},
+         [&](auto& text) { to.grace = duration_value(text); }},
     };
 }
 
 std::vector<Option> message_options(ServerOptions& to) {
     return {
         {'f', "framing", "F", "how messages are delimited (raw); see below",
-         [&](auto& text) { to.server.framing = framing_argument(text); }},
+         [&](auto& text) { to.server.framing = framing_value(text); }},
     };
 }
 

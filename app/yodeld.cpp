@@ -205,7 +205,7 @@ int main(int argc, char* argv[]) {
     prepare_process("yodeld");
     std::setlocale(LC_CTYPE, "");
     if (asks_for_json(argc, argv)) diagnostics().set_form(Diagnostics::Form::json);
-    int status = all_well;
+    int status = success;
     try {
         run(argc, argv);
     } catch (const std::exception&) {

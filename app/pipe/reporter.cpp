@@ -267,7 +267,7 @@ int Reporter::status() const {
     const bool log_failed = log_ && !log_->trouble().empty();
     if (output_.error() != 0 || log_failed) return yodel::output_failed;
     if (trouble_.status != 0) return trouble_.status;
-    return tally_.bad > 0 || tally_.lost > 0 ? reply_wrong_or_lost : all_well;
+    return tally_.bad > 0 || tally_.lost > 0 ? reply_wrong_or_lost : success;
 }
 
 // --- The forms.

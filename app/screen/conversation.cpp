@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <system_error>
 #include <utility>
 
@@ -32,14 +31,7 @@ ui::Transcript::Limits limits(std::size_t scrollback) {
     return limits;
 }
 
-std::string file_name() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    ::localtime_r(&now, &parts);
-    char name[64];
-    std::strftime(name, sizeof name, "yodel-%Y%m%d-%H%M%S.log", &parts);
-    return name;
-}
+std::string file_name() { return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time()); }
 
 }  // namespace
 
@@ -62,7 +54,7 @@ int Conversation::report() {
     report_counts();
     if (status != 0) return status;
     if (!file_whole_) return output_failed;
-    return all_echoed() ? all_well : reply_wrong_or_lost;
+    return all_echoed() ? success : reply_wrong_or_lost;
 }
 
 bool Conversation::all_echoed() const {
@@ -132,7 +124,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
             !hint.empty())
             add_note(hint, Style::warn);
     if (!reply.round_trip) return;
-    course_.record(loop_.now(), *reply.round_trip);
+    percentile_history_.record(loop_.now(), *reply.round_trip);
     recent_.push_back(*reply.round_trip);
     if (recent_.size() > recent_count) recent_.pop_front();
 }

@@ -4,7 +4,7 @@
 
 #include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
-#include "app/stats/course.hpp"
+#include "app/stats/percentile_history.hpp"
 #include "app/stats/tally.hpp"
 #include "ev/loop.hpp"
 
@@ -66,7 +66,7 @@ public:
     MessageLog& log() { return log_; }
     const MessageLog& log() const { return log_; }
     const Tally& tally() const { return tally_; }
-    const Course& course() const { return course_; }
+    const PercentileHistory& percentile_history() const { return percentile_history_; }
     const std::deque<ev::Duration>& recent() const { return recent_; }  // round trips
 
 private:
@@ -90,7 +90,7 @@ private:
     User& user_;
     MessageLog log_;
     Tally tally_;
-    Course course_;
+    PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_;
     std::deque<std::string> queued_lines_;  // to be sent over the next connection
     Session::State reported_state_ = Session::State::idle;  // the last one in the log

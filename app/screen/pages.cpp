@@ -71,9 +71,10 @@ void add_histogram(Rows& rows, const Histogram& times, int width) {
     }
 }
 
-void add_course(Rows& rows, const Course& course, int width) {
-    add_title(rows, "Over time, a column for every " + duration_text(Course::period));
-    const auto [p50, p95] = course.percentiles();
+void add_percentile_history(Rows& rows, const PercentileHistory& history, int width) {
+    add_title(rows,
+              "Over time, a column for every " + duration_text(PercentileHistory::period));
+    const auto [p50, p95] = history.percentiles();
     for (const auto& [name, times] : {std::pair("p50", p50), {"p95", p95}}) {
         const auto highest = std::max_element(times.begin(), times.end());
         add_fact(rows, name, sparkline(times) + " highest " + ms(*highest), width);
@@ -149,7 +150,7 @@ void add_fact(Rows& rows, const std::string& name, std::string_view value, int w
     } while (!value.empty());
 }
 
-Rows statistics_page(const Tally& tally, const Course& course, int width) {
+Rows statistics_page(const Tally& tally, const PercentileHistory& history, int width) {
     Rows rows;
     add_title(rows, "Messages");
     add_fact(rows, "sent", std::to_string(tally.sent), width);
@@ -167,7 +168,7 @@ Rows statistics_page(const Tally& tally, const Course& course, int width) {
     for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
         add_fact(rows, name, ms(times.percentile(percent)), width);
     add_fact(rows, "max", ms(times.max()), width);
-    if (ui::utf8_locale()) add_course(rows, course, width);
+    if (ui::utf8_locale()) add_percentile_history(rows, history, width);
     add_title(rows, "Distribution");
     add_histogram(rows, times, width);
     return rows;

@@ -3,7 +3,7 @@
 
 #include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
-#include "app/stats/course.hpp"
+#include "app/stats/percentile_history.hpp"
 #include "app/stats/tally.hpp"
 #include "ui/frame.hpp"
 
@@ -14,7 +14,7 @@ namespace yodel {
 using Rows = std::vector<ui::Row>;
 
 // The counts, the percentiles and their course over time, and a histogram of the round trips.
-Rows statistics_page(const Tally& tally, const Course& course, int width);
+Rows statistics_page(const Tally& tally, const PercentileHistory& history, int width);
 
 // The target, the address and the time-outs, and with TLS its parameters and the certificate.
 // `key_log`: the file to which TLS secrets are written; empty: none.

@@ -32,7 +32,8 @@ std::uint64_t Histogram::count_below(ev::Duration duration) const {
                            std::uint64_t{0});
 }
 
-// Below 2 * steps one bucket a nanosecond; above, the value's highest bits choose the bucket.
+// The lowest 2^(steps_log + 1) buckets hold one nanosecond each. Above, the highest
+// steps_log + 1 bits of the value select the bucket.
 std::size_t Histogram::bucket(std::uint64_t nanoseconds) {
     const auto width = static_cast<unsigned>(std::bit_width(nanoseconds));
     const unsigned shift = std::max(width, steps_log + 1) - steps_log - 1;

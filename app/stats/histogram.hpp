@@ -1,5 +1,6 @@
-// Durations counted in buckets whose width grows with the value, after HdrHistogram: bounded
-// memory, and a percentile that is wrong by at most 1 part in 32, however many are recorded.
+// A histogram of durations, after HdrHistogram: the width of its buckets grows with the value,
+// so that its memory is bounded and a percentile is wrong by at most 1 part in 32, however many
+// durations are recorded.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -12,17 +13,20 @@ namespace yodel {
 
 class Histogram {
 public:
+    // A negative duration counts as zero.
     void record(ev::Duration duration, std::uint64_t times = 1);
     std::uint64_t count() const { return count_; }
+    // These two are exact; 0 while nothing is recorded.
     ev::Duration min() const { return min_; }
     ev::Duration max() const { return max_; }
-    // The duration that `percent` of all recorded do not exceed; 0 if there are none.
+    // Returns the duration that `percent` (0 to 100) of all recorded durations do not exceed; 0
+    // while nothing is recorded.
     ev::Duration percentile(double percent) const;
-    // How many are below the duration, which is counted as the beginning of its bucket.
+    // Returns the number of durations in the buckets below that of this duration.
     std::uint64_t count_below(ev::Duration duration) const;
 
 private:
-    // Each power of two of nanoseconds is cut into this many buckets of equal width.
+    // The range from each power of two nanoseconds to the next has 2^steps_log buckets.
     static constexpr unsigned steps_log = 5;
     static constexpr std::size_t buckets = (64 - steps_log) << steps_log;
 

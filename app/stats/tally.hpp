@@ -1,4 +1,4 @@
-// The number of messages by their outcome, and the times of their round trips.
+// The numbers of messages by outcome, and their round trips.
 #pragma once
 
 #include "app/stats/histogram.hpp"
@@ -14,11 +14,12 @@ struct Tally {
     std::uint64_t echoed = 0;
     std::uint64_t bad = 0;
     std::uint64_t lost = 0;
-    std::uint64_t late = 0;  // of those echoed or bad: after the reply timeout
-    std::uint64_t unsolicited = 0;
+    std::uint64_t late = 0;         // echoed or bad, but after the reply timeout
+    std::uint64_t unsolicited = 0;  // messages from the server that answer nothing
     Histogram round_trips;
 
-    // Counts a reply; one that is late corrects the count of the lost.
+    // Counts a reply. A late one is taken off the lost messages, where it was counted before.
+    // There is no round trip if the connection was interrupted in between.
     void answered(bool right, bool was_late, std::optional<ev::Duration> round_trip);
 
     std::string counts() const;  // "120 sent, 120 echoed, 0 bad, 0 lost"

@@ -8,7 +8,7 @@ int exit_status(const bufio::End& end) {
     switch (end.reason) {
     case Reason::none:
     case Reason::clean:
-    case Reason::aborted: return all_well;
+    case Reason::aborted: return success;
     case Reason::lookup: return lookup_failed;
     case Reason::connect: return connect_failed;
     case Reason::output: return output_failed;
@@ -30,8 +30,8 @@ int exit_status(const bufio::End& end) {
 
 namespace {
 
-// Trusting its authority helps where nothing else is wrong. An owner of a server that does not
-// send its intermediate should mend that, rather than have each client trust more.
+// --cacert helps only if the missing trust is the only fault. If a server does not send its
+// intermediate certificate, its owner should mend that, instead of each client trusting more.
 std::string ways_to_accept(const bufio::TlsFacts& tls) {
     std::string text;
     if (tls.incomplete) text += "; an intermediate is for the server to send";

@@ -1,4 +1,4 @@
-// How the program ends: curl's numbers where curl has one.
+// The exit status of both programs: curl's number for a failure that curl has, too.
 #pragma once
 
 #include "bufio/end.hpp"
@@ -10,15 +10,15 @@
 namespace yodel {
 
 enum ExitStatus : int {
-    all_well = 0,
-    // 1 has two meanings: what was asked for failed, or the program could not run at all.
+    success = 0,
+    // 1 has two meanings: the check of the replies failed, or the program could not run at all.
     reply_wrong_or_lost = 1,
     cannot_run = 1,
     usage_error = 2,
     lookup_failed = 6,
     connect_failed = 7,
-    output_failed = 23,  // standard output or the log can't be written
-    input_failed = 26,   // standard input can't be read
+    output_failed = 23,  // standard output or the log cannot be written
+    input_failed = 26,   // standard input cannot be read
     timed_out = 28,
     handshake_failed = 35,
     send_failed = 55,
@@ -29,17 +29,19 @@ enum ExitStatus : int {
     pin_differs = 90,
 };
 
-// A file or standard output that can't be written. Its text names the file.
+// The error of a file or of standard output that cannot be written. Its text names the file.
 class OutputError : public std::system_error {
 public:
     OutputError(const std::string& name, int code)
         : std::system_error(code, std::generic_category(), name) {}
 };
 
-// 0 for an end in order, or by our own hand.
+// Returns the status for the end of a connection: 0 for a clean end, and for one that the user
+// or the program asked for.
 int exit_status(const bufio::End& end);
 
-// The end in one clause, with what the user can do about it.
+// Returns the end in one clause, with the option that helps if there is one. `tls` may be null:
+// the connection did not use TLS.
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);
 
 // The end of a summary if the peer's certificate was accepted by -k alone, with what is wrong

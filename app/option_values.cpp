@@ -1,4 +1,4 @@
-#include "app/arguments.hpp"
+#include "app/option_values.hpp"
 
 #include "app/target.hpp"
 #include "app/text/units.hpp"
@@ -7,16 +7,16 @@
 
 namespace yodel {
 
-ev::Duration duration_argument(const std::string& text) {
+ev::Duration duration_value(const std::string& text) {
     return checked(parse_duration(text), text, "a duration such as 1.5s, 200ms or 2m");
 }
 
-std::optional<ev::Duration> limit_argument(const std::string& text) {
-    const ev::Duration limit = duration_argument(text);
+std::optional<ev::Duration> limit_value(const std::string& text) {
+    const ev::Duration limit = duration_value(text);
     return limit > ev::Duration::zero() ? std::optional(limit) : std::nullopt;
 }
 
-const Framing* framing_argument(const std::string& text) {
+const Framing* framing_value(const std::string& text) {
     const Framing* const found = find_framing(text);
     if (!found)
         throw UsageError("\"" + text + "\" is no framing; there are " + framing_names());

@@ -1,0 +1,35 @@
+// The values of options that both programs have. All of these throw UsageError, in words that
+// need not name the option.
+#pragma once
+
+#include "app/command_line.hpp"
+#include "app/protocol/framing.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace yodel {
+
+// Returns the value that `text` was parsed to. If there is none, the error is "TEXT is not
+// EXPECTED".
+template <class Value>
+Value checked(const std::optional<Value>& value, const std::string& text,
+              const std::string& expected) {
+    if (!value) throw UsageError("\"" + text + "\" is not " + expected);
+    return *value;
+}
+
+ev::Duration duration_value(const std::string& text);
+std::optional<ev::Duration> limit_value(const std::string& text);  // 0: no limit, as in curl
+const Framing* framing_value(const std::string& text);
+
+// Sets the address family for -4 or -6. An error if the other one was given before.
+void set_family(int& family, int wanted);
+
+// An error if -4 or -6 was given and the host is a numeric address of the other family. Names
+// are not looked up.
+void check_family(int family, const std::string& host);
+
+}  // namespace yodel

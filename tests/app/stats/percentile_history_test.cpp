@@ -1,0 +1,32 @@
+#include "app/stats/percentile_history.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace std::chrono_literals;
+using yodel::PercentileHistory;
+
+TEST_CASE("each period that has round trips has its percentiles") {
+    PercentileHistory history;
+    CHECK(history.percentiles().p50.empty());
+    const ev::Time start = ev::Time{} + 1h;
+    for (int i = 0; i < 100; ++i) history.record(start, i < 90 ? 1ms : 9ms);
+    history.record(start + PercentileHistory::period, 2ms);
+    history.record(start + 5 * PercentileHistory::period, 3ms);
+    const PercentileHistory::Percentiles seen = history.percentiles();
+    REQUIRE(seen.p50.size() == 3);
+    CHECK(seen.p50[0] / 1.1 < 1ms);
+    CHECK(seen.p95[0] == 9ms);
+    CHECK(seen.p50[1] == 2ms);
+    CHECK(seen.p95[2] == 3ms);
+}
+
+TEST_CASE("only the last periods are kept") {
+    PercentileHistory history;
+    for (std::size_t i = 0; i <= PercentileHistory::max_periods; ++i)
+        history.record(ev::Time{} + 1h + i * PercentileHistory::period,
+                       std::chrono::milliseconds(i + 1));
+    const PercentileHistory::Percentiles seen = history.percentiles();
+    REQUIRE(seen.p50.size() == PercentileHistory::max_periods);
+    CHECK(seen.p50.front() == 2ms);
+    CHECK(seen.p95.back() == std::chrono::milliseconds(PercentileHistory::max_periods + 1));
+}

@@ -7,7 +7,7 @@ namespace yodel {
 
 namespace {
 
-// The words of a command line, read from left to right.
+// Reads the words of a command line from left to right.
 class Reader {
 public:
     Reader(std::vector<std::string> words, const std::vector<OptionGroup>& groups)
@@ -17,7 +17,7 @@ public:
         while (!done_ && next_ < words_.size()) {
             const std::string& word = words_[next_++];
             if (word == "--") {
-                found_.words.insert(found_.words.end(), from_next(), words_.end());
+                result_.words.insert(result_.words.end(), from_next(), words_.end());
                 break;
             }
             if (word.starts_with("--")) {
@@ -25,14 +25,15 @@ public:
             } else if (word.size() > 1 && word.starts_with('-')) {
                 read_letters(word);
             } else {
-                found_.words.push_back(word);
+                result_.words.push_back(word);
             }
         }
-        return std::move(found_);
+        return std::move(result_);
     }
 
 private:
-    // Several letters may share a word; the rest of it is the argument of one that takes one.
+    // Several letters may share a word. If an option takes an argument, the rest of its word is
+    // the argument, or else the next word.
     void read_letters(const std::string& word) {
         for (std::size_t i = 1; i < word.size() && !done_; ++i) {
             const std::string written = std::string("-") + word[i];
@@ -68,7 +69,7 @@ private:
         return words_[next_++];
     }
 
-    // The one place that puts the option's name before the reason against its value.
+    // All errors of values pass here, so that each begins with the name of its option.
     void apply(const Option& option, const std::string& written, const std::string& value) {
         if (option.argument && value.empty())
             throw UsageError(written + " needs an argument that is not empty");
@@ -77,15 +78,15 @@ private:
         } catch (const UsageError& error) {
             throw UsageError(written + ": " + error.what());
         }
-        if (option.for_tls && found_.for_tls.empty()) found_.for_tls = written;
+        if (option.for_tls && result_.for_tls.empty()) result_.for_tls = written;
         done_ = option.last;
     }
 
     template <class Predicate>
-    const Option* find(Predicate is_it) const {
+    const Option* find(Predicate matches) const {
         for (const OptionGroup& group : groups_)
             for (const Option& option : group.options)
-                if (is_it(option)) return &option;
+                if (matches(option)) return &option;
         return nullptr;
     }
 
@@ -93,7 +94,7 @@ private:
         return find([&](const Option& row) { return row.name && row.name == name; });
     }
 
-    // An abbreviation is not accepted, since a new option could change its meaning.
+    // Abbreviations are not accepted, since a new option could change the meaning of one.
     std::string suggestion(const std::string& written) const {
         std::string names;
         find([&](const Option& row) {
@@ -112,7 +113,7 @@ private:
     const std::vector<OptionGroup>& groups_;
     std::size_t next_ = 0;
     bool done_ = false;
-    CommandLine found_;
+    CommandLine result_;
 };
 
 std::string label(const Option& option) {
@@ -125,7 +126,7 @@ std::string label(const Option& option) {
 }  // namespace
 
 CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups) {
-    const int first = std::min(argc, 1);  // The program's name may be missing.
+    const int first = std::min(argc, 1);  // the program's name may be missing
     return Reader({argv + first, argv + argc}, groups).read();
 }
 

@@ -1,4 +1,4 @@
-// Options from a table: the same rows are parsed, checked and shown by --help.
+// A command line parsed by a table of options, which is the source of --help, too.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace yodel {
 
-// The user's mistake, in one clause that names it.
+// A mistake of the user, as one clause.
 class UsageError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -17,30 +17,31 @@ public:
 struct Option {
     char letter = 0;                 // 0: none
     const char* name = nullptr;      // without its dashes; null: none
-    const char* argument = nullptr;  // its name in the help; null: takes none
+    const char* argument = nullptr;  // the argument's name in the help; null: takes none
     const char* help = "";
-    // Takes the argument, or "" where there is none. Throws UsageError, in words that need not
-    // name the option: the parser puts it before them, as the user wrote it.
+    // Called with the argument, or "" if the option takes none. May throw UsageError, in words
+    // that need not name the option: the parser adds the name as the user wrote it.
     std::function<void(const std::string&)> apply = {};
-    bool for_tls = false;  // It has no meaning without TLS.
-    bool last = false;     // The words after it are not read.
+    bool for_tls = false;  // has no meaning without TLS
+    bool last = false;     // the words after it are not read
 };
 
-// The options that belong together, under one heading of the help.
+// The options under one heading of the help.
 struct OptionGroup {
     const char* title;
     std::vector<Option> options;
 };
 
 struct CommandLine {
-    std::vector<std::string> words;  // The arguments that are not options.
-    std::string for_tls;  // The first option for TLS, as it was written; empty: none was given.
+    std::vector<std::string> words;  // the arguments that are not options
+    std::string for_tls;  // the first option for TLS, as it was written; empty: none was given
 };
 
-// Applies the options from left to right; they may stand behind other words, and "--" ends
-// them. Names are written in full. Throws UsageError.
+// Applies the options from left to right. Options may follow other words, and "--" ends them.
+// Names must be written in full. Throws UsageError.
 CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups);
 
+// Returns the table as text, a row for each option under the headings of their groups.
 std::string help_text(const std::vector<OptionGroup>& groups);
 
 }  // namespace yodel

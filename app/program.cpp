@@ -67,7 +67,7 @@ int fail(const Failure& failure) {
     try {
         write_failure(failure);
     } catch (const std::bad_alloc&) {
-        diagnostics().show("out of memory\n");  // which takes none
+        diagnostics().show("out of memory\n");  // needs no memory
     }
     return failure.status;
 }

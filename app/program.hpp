@@ -1,30 +1,31 @@
-// What both programs do first and last.
+// The first and last steps of both programs.
 #pragma once
 
 #include <string>
 
 namespace yodel {
 
-// Prepares the process: fills the standard descriptors, and ignores the two signals that would
-// end it for a write that fails (a reader that went away, the limit on the size of files), so
-// that the write itself reports the error. The first call in main().
+// Must be the first call in main(). Fills the standard descriptors, and ignores the signals
+// that would end the process when a write fails because the reader has gone or the limit on
+// file sizes is reached, so that the write itself reports the error. `program` is the name in
+// diagnostics and must live as long as the process.
 void prepare_process(const char* program);
 
-// Opens /dev/null in the place of each of the three standard descriptors that is closed, so
-// that no socket takes its number. A closed standard input is an empty one. Writing to a closed
-// output fails as it would have done without this.
+// Opens /dev/null for each of the three standard descriptors that is closed, so that no socket
+// gets its number. A closed standard input then reads as empty. Writing to a closed output
+// still fails, because /dev/null is opened for reading.
 void fill_standard_descriptors();
 
-// Writes the text to standard output, waiting for its reader. Throws OutputError.
+// Writes the text to standard output; blocks until it is written. Throws OutputError.
 void print(const std::string& text);
 
-// How the program ends after an exception.
+// The end of a program after an exception: its exit status, and one sentence.
 struct Failure {
     int status;
     std::string text;
 };
 
-// Describes the exception that is being handled.
+// Describes the exception that is being handled; to be called in a catch block.
 Failure current_failure(const char* program);
 
 // Writes the failure to standard error, as {"error":"text","status":1} where diagnostics are

@@ -37,13 +37,13 @@ void check_service(const std::string& service, unsigned least) {
         throw UsageError(quoted(service) + " is neither a port nor the name of a service");
 }
 
-// These go no further, because the resolver would take long, and say less.
+// Refuses hosts that the resolver would refuse, too, but later and with a worse sentence.
 void check_host(const std::string& host) {
     if (host.find_first_of(" /@") != host.npos || host.starts_with('['))
         throw UsageError(quoted(host) + " is not a host");
 }
 
-// A colon stands before a port, and within an IPv6 address.
+// Explains which of the colons in the text are ambiguous.
 [[noreturn]] void refuse_colons(const std::string& text) {
     const std::size_t colon = text.rfind(':');
     const std::string host = text.substr(0, colon);
@@ -72,7 +72,7 @@ void split_host_and_port(const std::string& text, Target& target) {
     target.host = unbracketed(target.host);
 }
 
-// The scheme of "scheme://..." in small letters; empty: there is none.
+// Returns the scheme of "scheme://..." in small letters; empty if there is none.
 std::string scheme_of(const std::string& text) {
     const std::size_t end = text.find("://");
     std::string scheme = end == text.npos ? "" : text.substr(0, end);
@@ -81,7 +81,7 @@ std::string scheme_of(const std::string& text) {
     return scheme;
 }
 
-// A scheme without its slashes looks like a host, but a host has at most one port behind it.
+// Refuses a scheme without its slashes. It looks like a host, but has one port too many.
 void check_slashes(const std::string& text, bool port_follows) {
     for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
         const std::string rest = text.substr(std::min(scheme.size(), text.size()));
@@ -91,17 +91,17 @@ void check_slashes(const std::string& text, bool port_follows) {
     }
 }
 
-// Cuts "scheme://" off; an unknown one is refused.
+// Removes "scheme://" from the text and returns the scheme; refuses an unknown one.
 Target::Scheme take_scheme(std::string& text, bool port_follows) {
     const std::string scheme = scheme_of(text);
     if (scheme.empty()) {
         check_slashes(text, port_follows);
         return Target::Scheme::none;
     }
-    if (scheme == "udp") throw UsageError("udp:// is not spoken yet, only tcp:// and tls://");
+    if (scheme == "udp")
+        throw UsageError("udp:// is not supported yet, only tcp:// and tls://");
     if (scheme != "tcp" && scheme != "tls")
-        throw UsageError(quoted(scheme + "://") +
-                         " is not spoken here, only tcp:// and tls://");
+        throw UsageError(quoted(scheme + "://") + " is not supported, only tcp:// and tls://");
     text.erase(0, scheme.size() + 3);
     if (text.ends_with('/')) text.pop_back();
     if (text.empty())
@@ -125,7 +125,7 @@ void check_pair(const std::string& host, const std::string& service) {
         throw UsageError(quoted(host) + " is not a host, but a port follows it: " + service);
 }
 
-// A client may learn from a scheme to use TLS; a server has an option for that.
+// Refuses schemes, which only the client takes: for TLS the server has an option.
 void check_no_scheme(const std::string& word) {
     for (const std::string scheme : {"tcp:", "tls:"}) {
         const std::size_t end = word.find_first_not_of('/', scheme.size());
@@ -136,7 +136,7 @@ void check_no_scheme(const std::string& word) {
     if (!scheme_of(word).empty()) throw UsageError(quoted(word) + " is not [ADDR:]PORT");
 }
 
-// A port alone is enough for yodeld, so users type it for yodel too.
+// Refuses a port alone. Users type it, since it is enough for yodeld.
 void check_host_given(const std::string& word) {
     const std::string port = word.starts_with(':') ? word.substr(1) : word;
     if (is_number(port))

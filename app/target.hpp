@@ -1,4 +1,4 @@
-// Where to connect to, or to listen on, as it is written on a command line.
+// The addresses to connect to or to listen on, as users write them on a command line.
 #pragma once
 
 #include <string>
@@ -10,18 +10,20 @@ struct Target {
     enum class Scheme { none, tcp, tls };
     Scheme scheme = Scheme::none;
     std::string host;     // an IPv6 address without its brackets
-    std::string service;  // a port or a service's name
-    std::string path;     // of a unix-domain socket; then the two above are empty
+    std::string service;  // a port or the name of a service
+    std::string path;     // a unix-domain socket; host and service are then empty
 };
 
-// HOST PORT, HOST:PORT, [v6]:PORT, each also behind tcp:// or tls://; unix:PATH.
-// Throws UsageError.
+// Parses HOST PORT (two words), HOST:PORT or [v6]:PORT, each also after tcp:// or tls://, or
+// unix:PATH. There must be at least one word. Throws UsageError, which names the right form if
+// there is a likely one.
 Target parse_target(const std::vector<std::string>& words);
 
-// [ADDR:]PORT, where a port of 0 is any free one, and ADDR is the loopback if it is left out.
+// Parses [ADDR:]PORT. Port 0 means any free port; without ADDR the loopback is used. Throws
+// UsageError.
 Target parse_listening_target(const std::string& word);
 
-// AF_INET or AF_INET6 where the host is an address, AF_UNSPEC where it is a name.
+// Returns AF_INET or AF_INET6 if the host is a numeric address, and AF_UNSPEC if it is a name.
 int numeric_family(const std::string& host);
 
 }  // namespace yodel

@@ -9,8 +9,8 @@ ev::Duration Backoff::next() {
     for (unsigned i = 0; i < count_ && wait < longest; ++i) wait *= 2;
     wait = std::min(wait, std::max(longest, first_));
     ++count_;
-    return std::uniform_int_distribution(wait.count() / 2, wait.count())(chance_) *
-           ev::Duration(1);
+    std::uniform_int_distribution<ev::Duration::rep> shortened(wait.count() / 2, wait.count());
+    return ev::Duration(shortened(random_));
 }
 
 }  // namespace yodel

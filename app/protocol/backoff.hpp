@@ -1,6 +1,6 @@
-// The waits between tries: each is twice as long as the one before, up to a limit, and cut
-// short by chance, by up to half, so that the clients of a server that comes back do not all
-// come back at once.
+// The waits between retries: each is twice as long as the one before, up to a limit, and is
+// shortened at random by up to half, so that the clients of a server that restarts do not all
+// reconnect at the same moment.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -13,18 +13,19 @@ class Backoff {
 public:
     static constexpr ev::Duration longest = std::chrono::seconds(30);
 
-    // A first wait above the longest is kept as it is.
-    Backoff(ev::Duration first, unsigned seed) : first_(first), chance_(seed) {}
+    // If the first wait is longer than `longest`, all waits are as long as the first.
+    Backoff(ev::Duration first, unsigned seed) : first_(first), random_(seed) {}
 
-    // The next wait.
+    // Returns the next wait.
     ev::Duration next();
+    // Starts again with the first wait, after a success.
     void reset() { count_ = 0; }
-    unsigned count() const { return count_; }  // of waits since the last reset
+    unsigned count() const { return count_; }  // waits since the last reset
 
 private:
     ev::Duration first_;
     unsigned count_ = 0;
-    std::minstd_rand chance_;
+    std::minstd_rand random_;
 };
 
 }  // namespace yodel

@@ -7,7 +7,7 @@ namespace yodel {
 
 namespace {
 
-// One escape behind its backslash, which is cut off the text.
+// Removes an escape, whose backslash is already gone, from the front and returns its byte.
 std::optional<char> take_escape(std::string_view& text) {
     static constexpr std::string_view letters = "nrt0\\";
     static constexpr std::string_view meanings{"\n\r\t\0\\", 5};

@@ -1,4 +1,4 @@
-// Bytes that are hard to type, written as in C.
+// Escape sequences of C, for bytes that are hard to type.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 
 namespace yodel {
 
-// Puts the byte in the place of each \n \r \t \0 \\ and \xNN; none if anything else follows a
+// Replaces each \n \r \t \0 \\ and \xNN by its byte. Returns none if anything else follows a
 // backslash.
 std::optional<std::string> unescaped(std::string_view text);
 
-// What is said to whoever wrote another.
+// The sentence for a user whose text was refused.
 inline constexpr const char* escapes_expected =
     "after a backslash come n, r, t, 0, another one, or x and two digits";
 

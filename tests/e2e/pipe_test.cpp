@@ -377,7 +377,7 @@ TEST_CASE("bad input of each kind has one sentence and its exit status") {
         Case{{"127.0.0.1:99999"}, 2, "is not a port"},
         Case{{"127.0.0.1", "-1"}, 2, "there is no option"},
         Case{{"nonsense"}, 2, "has no port"},
-        Case{{"http://localhost:80"}, 2, "is not spoken here"},
+        Case{{"http://localhost:80"}, 2, "is not supported"},
         Case{{"::1:7"}, 2, "is written [::1]:7"},
         Case{{"a", "1", "b"}, 2, "one argument too many"},
         Case{{"localhost", "no-such-service"}, 2, "neither a port nor"},

@@ -1,7 +1,7 @@
 // How messages are put into bytes and cut out of them.
 //
 // A framing is a row of data, and no other file asks which framing it is: a new one is a row in
-// the table of framing.cpp and a case in its test.  A frame is head, length, payload and
+// the table of framing.cpp and a case in its test. A frame is head, length, payload and
 // delimiter in this order, each of which may be absent:
 //
 //     line    hi\n              a delimiter
@@ -17,23 +17,23 @@
 
 namespace yodel {
 
-// A row has a length, or a delimiter, or neither.  A head or a reply of its own needs a
+// A row has a length, or a delimiter, or neither. A head or a reply of its own needs a
 // delimiter.
 struct Framing {
     std::string_view name;            // of -f
     std::string_view delimiter = {};  // at most two bytes, which no payload contains
     unsigned prefix = 0;              // bytes of the length before the payload
     bool little_endian = false;       // of the length; otherwise its first byte is the highest
-    std::string_view head = {};       // one byte; bytes between a delimiter and it are ignored
+    std::string_view head = {};       // one byte; bytes before it are in no frame
     std::string_view greeting = {};   // sent by the server before any reply
     // Returns the right reply to a payload, which comes without a frame and is as long as the
-    // payload.  Each byte depends on the same byte of the payload only, so that a server can
-    // answer parts.  Null: the right reply is the message itself, in its frame.
+    // payload. Each byte depends on the same byte of the payload only, so that a server can
+    // answer parts. Null: the right reply is the message itself, in its frame.
     std::string (*reply)(std::string_view payload) = nullptr;
 
     // True if the bytes of a connection are cut into messages.
     bool has_frames() const { return prefix > 0 || !delimiter.empty(); }
-    // True if replies are cut likewise; otherwise a reply is told from the next by its size.
+    // True if replies are cut likewise; otherwise each reply has the size of its message.
     bool replies_framed() const { return has_frames() && reply == nullptr; }
     // True if the frames of several messages are, without the last delimiter, one payload that
     // is not yet cut into pieces.
@@ -51,12 +51,12 @@ struct Framing {
     std::size_t longest() const;
 };
 
-// Returns null if there is no framing of that name.  The rows live as long as the program.
+// Returns null if there is no framing of that name. The rows live as long as the program.
 const Framing* find_framing(std::string_view name);
 std::string framing_names();  // "line, crlf, …"
 
 // Cuts a payload at the delimiters in it, because the framing could not tell such a payload
-// from several messages.  Most payloads are one piece; an empty payload is one empty piece.
+// from several messages. Most payloads are one piece; an empty payload is one empty piece.
 template <class Take>
 void for_each_piece(const Framing& framing, std::string_view payload, Take take) {
     while (!framing.delimiter.empty()) {
@@ -73,7 +73,7 @@ std::vector<std::string_view> pieces(const Framing& framing, std::string_view pa
 void encode(const Framing& framing, std::string_view payload, std::string& to);
 
 // Cuts the messages of one connection out of its bytes, one after the other, in linear time
-// however the bytes arrive.  The framing must outlive the decoder, which keeps no bytes itself:
+// however the bytes arrive. The framing must outlive the decoder, which keeps no bytes itself:
 // the caller keeps all bytes that it has received and not yet consumed, and after each call
 // consumes `used` of them from the front.
 class Decoder {
@@ -95,7 +95,7 @@ public:
         std::size_t used = 0;    // bytes to consume: the frame, or the stray bytes
         std::string error = {};  // a sentence that says what is wrong with the frame
     };
-    // Looks for a message at the front of all bytes received and not yet consumed.  Without
+    // Looks for a message at the front of all bytes received and not yet consumed. Without
     // frames a message is whatever has arrived.
     Cut next(std::string_view bytes);
     // Must be called when bytes other than `used` were consumed.

@@ -1,4 +1,4 @@
-// The options as a whole: what the programs say of themselves, and those that need a terminal.
+// The options as a whole: the help against the manual pages, and the options of the screen.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -27,8 +27,8 @@ std::set<std::string> matches(const std::string& text, const std::regex& pattern
     return found;
 }
 
-// The options, each by its name or else its letter, and what their arguments are called, in
-// small letters and without brackets; empty: none is taken.
+// Maps each option, by its name or else its letter, to the name of its argument in small
+// letters and without brackets; empty if it takes none.
 using Options = std::map<std::string, std::string>;
 
 std::string plain(const std::string& argument) {
@@ -51,7 +51,8 @@ Options offered(const std::string& program) {
     return options;
 }
 
-// Those of a manual page, where a dash of the name is left out, and macros stand between words.
+// Returns the options of a manual page. Its source leaves out the first dash of each name and
+// has macros between the words.
 Options documented(const std::string& page) {
     const std::string text = contents(std::string(MANUALS) + "/" + page);
     Options options;
@@ -71,15 +72,15 @@ TEST_CASE("the manual page has the options that --help has, with the same argume
         GENERATE(table<std::string, std::string>({{yodel, "yodel.1"}, {yodeld, "yodeld.8"}}));
     const Options options = offered(program);
     CHECK(options.size() > 25);
-    Options told = documented(page);
+    Options in_page = documented(page);
     for (const auto& [option, argument] : options) {
         CAPTURE(page, option);
-        REQUIRE(told.count(option) == 1);
-        CHECK(told[option] == argument);
+        REQUIRE(in_page.count(option) == 1);
+        CHECK(in_page[option] == argument);
     }
 }
 
-TEST_CASE("the manual page has no option that --help has not") {
+TEST_CASE("the manual page has no option that is missing in --help") {
     const auto [program, page] =
         GENERATE(table<std::string, std::string>({{yodel, "yodel.1"}, {yodeld, "yodeld.8"}}));
     const std::string help = run({program, "--help"}).output;
@@ -97,7 +98,7 @@ TEST_CASE("the manual page has every exit status that README has") {
     CHECK(matches(page, std::regex("\n\\.It ([0-9]+)\n")) == statuses);
 }
 
-TEST_CASE("a program's mistakes are one line, and say where the options are") {
+TEST_CASE("a mistake in an option is reported in one line that names the help") {
     const auto [program, arguments, sentence] =
         GENERATE(table<std::string, std::vector<std::string>, std::string>(
             {{yodel,
@@ -115,14 +116,14 @@ TEST_CASE("a program's mistakes are one line, and say where the options are") {
     CHECK(outcome.errors == sentence);
 }
 
-TEST_CASE("the manual page has what --json tells") {
+TEST_CASE("the manual page has every field that --json writes") {
     Server server({"--corrupt", "0.5"});
-    const std::string told =
+    const std::string output =
         run({yodel, "--json", "-W", "50ms", "127.0.0.1", server.port()}, "a\nb\nc\nd\n")
             .output +
         run({yodel, "--json", "--tls", "-z"}).output;
     const std::string page = contents(std::string(MANUALS) + "/yodel.1");
-    const std::set<std::string> fields = matches(told, std::regex("\"([a-z0-9_]+)\":"));
+    const std::set<std::string> fields = matches(output, std::regex("\"([a-z0-9_]+)\":"));
     CHECK(fields.size() > 30);
     for (const std::string& field : fields) {
         CAPTURE(field);
@@ -130,7 +131,7 @@ TEST_CASE("the manual page has what --json tells") {
     }
 }
 
-TEST_CASE("option --color has its say over NO_COLOR") {
+TEST_CASE("option --color takes precedence over NO_COLOR") {
     struct Case {
         std::string when;
         std::vector<std::string> environment;
@@ -151,7 +152,7 @@ TEST_CASE("option --color has its say over NO_COLOR") {
     CHECK(tty.wait_for([&] { return colored() == each.colored; }));
 }
 
-TEST_CASE("a screen that begins in hex, with a file, its lines holding escapes") {
+TEST_CASE("the screen starts in hex with -x, writes a file with -o, and reads --escapes") {
     const Folder folder;
     const std::string file = folder.path("log");
     Tty tty({.arguments = {yodel, "-x", "-o", file, "--escapes", "-v", "-f", "len2"}});

@@ -1,5 +1,5 @@
-// Any command line: what is accepted makes sense and has an address's form, what is not is
-// refused in words.
+// Any command line: one that is accepted has a valid address, and any other is refused with a
+// sentence.
 #include "app/client_options.hpp"
 #include "app/command_line.hpp"
 #include "app/target.hpp"
@@ -29,7 +29,7 @@ void check(const ClientOptions& options) {
     bufio::Endpoint endpoint = options.session.endpoint;
     assert(!endpoint.path.empty() || !endpoint.service.empty());
     assert(!endpoint.text().empty());
-    endpoint.numeric = true;  // nobody is asked
+    endpoint.numeric = true;  // no name is looked up
     const bufio::LookupResult found = bufio::resolve_without_network(endpoint);
     assert(found.addresses.empty() != found.error.empty());
     for (const bufio::Address& address : found.addresses) assert(!address.text().empty());

@@ -1,5 +1,5 @@
-// Any bytes, however they are cut: the messages found are the same as in one piece, none is
-// longer than allowed, and what is encoded comes out again.
+// Any bytes, however they are cut: the decoder finds the same messages as in one piece, none
+// longer than the limit, and messages that were encoded are decoded again.
 #include "app/protocol/framing.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Two ends of TLS and somebody in between who delays, cuts, drops, repeats and changes: each
-// end gets the beginning of what the other sent or nothing, and is told its end.
+// Two ends of TLS, and an attacker between them who delays, cuts, drops, repeats and changes
+// bytes: each end receives a beginning of the bytes that the other sent, or nothing, and its
+// connection ends with a reason.
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
 
@@ -42,7 +43,7 @@ private:
     Stream stream_;
 };
 
-// Two sockets; we hold one of them.
+// A pair of connected sockets, one for the stream and one for the attacker.
 struct Pair {
     Fd end;
     Fd ours;
@@ -59,7 +60,7 @@ void send(const Fd& to, const char* bytes, std::size_t size) {
     [[maybe_unused]] const ssize_t sent = ::send(to.get(), bytes, size, MSG_NOSIGNAL);
 }
 
-// Carries some bytes over, as the whim says.
+// Passes some bytes on, or harms them, as `whim` selects.
 void carry(Fd& from, Fd& to, unsigned whim, unsigned where) {
     char bytes[16384];
     const std::size_t most = whim % 8 == 0 ? 1 + where * 16u : sizeof bytes;

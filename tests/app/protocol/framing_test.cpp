@@ -67,7 +67,7 @@ TEST_CASE("messages are found however their bytes are cut") {
     }
 }
 
-TEST_CASE("a message as long as the limit is taken, a longer one refused by both numbers") {
+TEST_CASE("a message over the limit is refused with both numbers") {
     const std::string name =
         GENERATE("line", "crlf", "nul", "len2", "len4", "len2le", "len4le");
     const Framing& framing = *find_framing(name);
@@ -91,7 +91,7 @@ TEST_CASE("a line that never ends is refused once it is over the limit") {
     CHECK(bytes.size() == limit + 2);
 }
 
-// Were all of it searched each time, this would take minutes and end by the watchdog.
+// A search of all bytes each time would take minutes, until the watchdog of the tests ends it.
 TEST_CASE("a long line that comes byte by byte is searched once") {
     const std::string line(3'000'000, 'x');
     Decoder decoder(*find_framing("line"), line.size());
@@ -122,13 +122,13 @@ TEST_CASE("pieces are counted as they are cut, however many") {
     }
 }
 
-TEST_CASE("a length prefix holds no more than it can count") {
+TEST_CASE("the longest payload is the largest length that fits into the prefix") {
     CHECK(find_framing("len1")->longest() == 255);
     CHECK(find_framing("len2le")->longest() == 65535);
     CHECK(find_framing("len4")->longest() == 4294967295u);
 }
 
-TEST_CASE("the answer of caret is every byte plus one") {
+TEST_CASE("the reply of caret is every byte plus one") {
     const Framing& caret = *find_framing("caret");
     CHECK(caret.reply("abc") == "bcd");
     CHECK(caret.reply("\xff^") == std::string("\0_", 2));

@@ -5,7 +5,7 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 
-TEST_CASE("an empty histogram knows no times") {
+TEST_CASE("an empty histogram has no percentile") {
     const Histogram histogram;
     CHECK(histogram.count() == 0);
     CHECK(histogram.percentile(50) == 0ns);
@@ -26,7 +26,7 @@ TEST_CASE("a percentile is wrong by at most one part in 32") {
     CHECK(histogram.percentile(100) == 10ms);
 }
 
-TEST_CASE("times from nothing to days are counted") {
+TEST_CASE("durations from below zero to the longest are counted") {
     Histogram histogram;
     for (const ev::Duration time : {ev::Duration(-5ns), ev::Duration(0ns), ev::Duration(1h),
                                     ev::Duration(1000h), ev::Duration::max()})

@@ -149,7 +149,7 @@ std::vector<Option> limit_options(ServerOptions& to) {
          [&](auto& text) { server.message_timeout = limit_value(text); }},
         {0, "handshake-timeout", "D", "limit for the TLS handshake (10s)",
          [&](auto& text) { server.handshake_timeout = duration_value(text); }},
-        {0, "max-buffer", "SIZE", "stop reading while more waits to be sent (1M)",
+        {0, "max-buffer", "SIZE", "stop reading above it (1M, or a message if more)",
          [&](auto& text) { server.max_buffer = size(text); }},
         {0, "max-frame", "SIZE", "the longest message of a length framing (32M)",
          [&](auto& text) { server.max_frame = size(text); }},
@@ -214,7 +214,7 @@ void check(const ServerOptions& options, const std::string& for_tls) {
             "--message-timeout needs a framing that has messages, such as -f line");
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after and --reset-after: one of them");
-    if (options.server.max_buffer < least_buffer(options.server))
+    if (options.server.buffer() < least_buffer(options.server))
         throw UsageError("--max-buffer is too small for the framing or the banner");
 }
 

@@ -71,7 +71,7 @@ public:
           server_(server),
           peer_(std::move(peer)),
           stream_(server.loop_, std::move(transport), *this,
-                  limits(server.options_.max_buffer)),
+                  limits(server.options_.buffer())),
           echo_(server.make_echo()) {
         const Options& options = server_.options_;
         if (options.verbose || options.message_timeout)
@@ -283,6 +283,13 @@ private:
     bool failed_ = false;                      // and that is logged
 };
 
+// A client may send this much before it reads anything, in messages of any length.
+std::size_t EchoServer::Options::buffer() const {
+    const std::size_t longest = std::min(max_frame, framing->longest());
+    const std::size_t message = framing->prefix > 0 ? framing->prefix + longest : 0;
+    return max_buffer.value_or(std::max<std::size_t>(1024 * 1024, message));
+}
+
 EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
     : loop_(loop),
       options_(std::move(options)),
@@ -344,7 +351,7 @@ std::unique_ptr<bufio::Transport> EchoServer::transport(bufio::Fd socket) const 
 }
 
 std::unique_ptr<Echo> EchoServer::make_echo() {
-    const EchoLimits limits{options_.max_buffer, options_.max_frame};
+    const EchoLimits limits{options_.buffer(), options_.max_frame};
     if (!options_.faults.any()) return make_faithful_echo(*options_.framing, limits);
     return make_faulty_echo(loop_, options_.faults, *options_.framing, limits,
                             counters_.accepted);

@@ -23,10 +23,11 @@ public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
         std::size_t max_connections = 1024;  // one more is accepted and closed at once
-        // Bytes that wait to be sent on a connection; above, nothing more is answered, and soon
-        // nothing read. A message of a framing by lengths, which is answered once it is whole,
-        // comes on top of that while it comes.
-        std::size_t max_buffer = 1024 * 1024;
+        // The bytes that may wait to be sent on a connection; while more wait, nothing is
+        // answered, and soon nothing read. Empty: 1 MiB, or one message of a framing by lengths
+        // if that is more. A message of such a framing is answered once it is whole: while it
+        // arrives, its bytes are not counted here.
+        std::optional<std::size_t> max_buffer;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
         // From the first byte of a message to its last; not for `raw`, which has none.
@@ -35,6 +36,8 @@ public:
         const Framing* framing = find_framing("raw");
         Faults faults;
         bool verbose = false;  // also log what is in order
+
+        std::size_t buffer() const;  // max_buffer, or what it is when empty
     };
 
     // What happened to a connection: one line of text, without its end. It may hold bytes that

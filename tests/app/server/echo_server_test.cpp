@@ -161,6 +161,27 @@ TEST_CASE("a client that reads nothing before it has said all gets its messages 
     CHECK(house.log.empty());
 }
 
+TEST_CASE("a client may send as many messages as the longest one holds before it reads") {
+    struct Case {
+        std::size_t size, count;
+    };
+    const Case c = GENERATE(Case{64 * 1024, 511}, Case{1024 * 1024, 31},
+                            Case{32 * 1024 * 1024, 2}, Case{1, 200'000});
+    EchoServer::Options options = framed("len4le");
+    std::string bytes;
+    for (std::size_t i = 0; i < c.count; ++i)
+        encode(*options.framing, std::string(c.size, 'z'), bytes);
+    House house(std::move(options));
+    Peer peer(house);
+    std::size_t sent = 0;
+    house.until([&] {
+        sent += peer.send(std::string_view(bytes).substr(sent));
+        return sent == bytes.size();
+    });
+    peer.exchange(house, "");
+    CHECK((peer.got == bytes));
+}
+
 TEST_CASE("a message with a length that is cut by the end is not answered, and logged") {
     EchoServer::Options options = framed("len2");
     options.faults.delay = GENERATE(0ns, 1ns);

@@ -196,6 +196,7 @@ SslCtx new_context(bool client) {
     // Two records are read at once. Four would save as much time again, but would double the
     // memory of idle connections.
     SSL_CTX_set_read_ahead(context.get(), 1);
+    SSL_CTX_set_msg_callback(context.get(), note_message);
     SSL_CTX_set_default_read_buffer_len(context.get(), 2 * SSL3_RT_MAX_PACKET_SIZE);
     return context;
 }

@@ -14,6 +14,7 @@ struct TlsSocket {
     Fd fd;
     std::size_t budget = 0;  // bytes that the present call may still receive
     std::size_t silent = 0;  // bytes received since the last that brought data
+    int burden = 0;          // handshake messages received, less one for each call
     int error = 0;           // errno of the last call that failed for good
     bool more = false;       // true while another record follows the one that is written
     bool ended = false;      // the peer has closed its side

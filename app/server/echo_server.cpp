@@ -70,8 +70,7 @@ public:
         : place(server.connections_.size()),
           server_(server),
           peer_(std::move(peer)),
-          stream_(server.loop_, std::move(transport), *this,
-                  limits(server.options_.buffer())),
+          stream_(server.loop_, std::move(transport), *this, limits(server.options_.buffer())),
           echo_(server.make_echo()) {
         const Options& options = server_.options_;
         if (options.verbose || options.message_timeout)

@@ -668,6 +668,35 @@ TEST_CASE("the user is not notified of TLS records without data", "[tls]") {
     REQUIRE(half.run_until([&] { return half.near.got == "news"; }));
 }
 
+TEST_CASE("new TLS keys take little of each turn, though there is data between them", "[tls]") {
+    HalfRaw half(tls13);
+    half.open();
+    run_pending(half.loop);
+    half.peer->keep_written();
+    const int data_after = GENERATE(1, 20);  // messages
+    CAPTURE(data_after);
+    for (int i = 0; i < 4000; i += data_after) {
+        half.peer->update_keys(data_after, SSL_KEY_UPDATE_NOT_REQUESTED);
+        half.peer->write("x");
+    }
+    const std::string flood = half.peer->written();
+    std::string_view rest = flood;
+    half.peer->send(rest);
+    REQUIRE(rest.empty());
+    // At first as much is read at once as from any peer.
+    REQUIRE(half.run_until([&] { return waiting_bytes(half.descriptor) < 100 * 1024; }));
+    int turns = 0;
+    while (waiting_bytes(half.descriptor) > 0 && half.near.ends == 0) {
+        const int before = waiting_bytes(half.descriptor);
+        half.loop.step(patience);
+        CHECK(before - waiting_bytes(half.descriptor) <= 4 * 1024);
+        ++turns;
+    }
+    CHECK(turns >= 10);
+    REQUIRE(half.run_until(
+        [&] { return half.near.got.size() == static_cast<std::size_t>(4000 / data_after); }));
+}
+
 TEST_CASE("a flood of TLS records without data is read in turns, and then ends the stream",
           "[tls]") {
     HalfRaw half(tls13);

@@ -41,6 +41,7 @@ public:
           server_(loop_, options_.server, [this](const auto& event) { log(event); }) {}
 
     void run() {
+        diagnostics().set_dated();
         for (const bufio::Endpoint& endpoint : options_.endpoints) listen(endpoint);
         raise_descriptor_limit();
         if (options_.self_signed) say_pin();

@@ -1,9 +1,12 @@
 #include "app/text/diagnostics.hpp"
 
 #include "app/text/json.hpp"
+#include "app/text/units.hpp"
 #include "ui/text.hpp"
 
 #include <unistd.h>
+
+#include <chrono>
 
 namespace yodel {
 
@@ -67,10 +70,18 @@ void Diagnostics::drop_if_failed() {
 // In the place of the lines that are missing, and so only after all that came before them.
 void Diagnostics::report_left_out() {
     if (left_out_ == 0 || output_.pending() > 0) return;
-    output_.append_line(remark_line(std::to_string(left_out_) +
-                                    (left_out_ == 1 ? " line was" : " lines were") +
-                                    " not written: standard error was not read"));
+    output_.append_line(left_out_line());
     left_out_ = 0;
+}
+
+std::string Diagnostics::left_out_line() const {
+    const std::string text = std::to_string(left_out_) +
+                             (left_out_ == 1 ? " line was" : " lines were") +
+                             " not written: standard error was not read";
+    if (!dated_) return remark_line(text);
+    const auto now = std::chrono::system_clock::now();
+    if (form_ == Form::text) return date_text(now) + " " + remark_line(text);
+    return JsonObject().text("time", timestamp_text(now)).text("text", text).str();
 }
 
 Diagnostics& diagnostics() {

@@ -25,6 +25,8 @@ public:
     void set_program(const char* program) { program_ = program; }
     void set_form(Form form) { form_ = form; }
     Form form() const { return form_; }
+    // The lines are those of a log, so that the count of lines left out has the time, too.
+    void set_dated() { dated_ = true; }
 
     // Writes one remark. The text may hold any bytes: it is made printable first.
     void remark(const std::string& text);
@@ -41,10 +43,12 @@ public:
 private:
     std::string remark_line(const std::string& text) const;
     void drop_if_failed();
+    std::string left_out_line() const;
     void report_left_out();
 
     const char* program_;
     Form form_ = Form::text;
+    bool dated_ = false;
     std::uint64_t left_out_ = 0;  // lines since the last one that found room
     Output output_;
 };

@@ -67,6 +67,25 @@ TEST_CASE("lines without room are counted, and the count stands in their place")
     CHECK(last_line(text) == "yodel: last\n");
 }
 
+TEST_CASE("in a log the count of lines left out has the time, like every line") {
+    const Ends ends = test::pipe_ends();
+    Diagnostics diagnostics(ends.writer.get(), "yodeld");
+    diagnostics.set_dated();
+    const bool json = GENERATE(false, true);
+    if (json) diagnostics.set_form(Diagnostics::Form::json);
+    for (int i = 0; i < 400; ++i) diagnostics.line(long_line());
+    std::string text;
+    while (text.find("was not read") == std::string::npos) {
+        text += test::take(ends.reader);
+        diagnostics.drain(1s);
+    }
+    const std::string line = last_line(text);
+    CAPTURE(line);
+    CHECK(line.find(" lines were not written: standard error was not read") !=
+          std::string::npos);
+    CHECK(line.starts_with(json ? "{\"time\":\"20" : "20"));
+}
+
 TEST_CASE("no line is torn, wherever the reader pauses") {
     const Ends ends = test::pipe_ends();
     Diagnostics diagnostics(ends.writer.get(), "yodel");

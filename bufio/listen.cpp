@@ -102,6 +102,11 @@ void Listener::pause_accepting(int code) {
     on_exhausted_(code);
 }
 
+// From the loop: the caller may not yet have freed the descriptor.
+void Listener::resume() {
+    if (resume_timer_.pending()) resume_timer_.start(ev::Duration::zero());
+}
+
 void Listener::accept_some() {
     for (int i = 0; i < max_accepts_per_turn; ++i) {
         Address peer;
@@ -109,9 +114,9 @@ void Listener::accept_some() {
         Fd socket(
             ::accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size));
         if (!socket && is_transient(errno)) continue;
-        if (!socket && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-        if (!socket) return pause_accepting(errno);
-        exhausted_ = false;
+        if (!socket && errno != EAGAIN && errno != EWOULDBLOCK) return pause_accepting(errno);
+        if (!socket) exhausted_ = false;
+        if (!socket) return;
         prepare_socket(socket.get(), address_.family());
         accepted_(std::move(socket), peer);
     }

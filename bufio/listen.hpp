@@ -13,23 +13,26 @@
 namespace bufio {
 
 // When the process has run out of descriptors or memory, accepting pauses for a second instead
-// of spinning; connections then wait in the system's queue.  The constructor creates a
-// unix-domain socket's path, replacing one that a dead server has left; the destructor removes
-// the path, unless another file has taken its place.
+// of spinning, or until resume(). Connections then wait in the system's queue.  The constructor
+// creates a unix-domain socket's path, replacing one that a dead server has left; the
+// destructor removes the path, unless another file has taken its place.
 class Listener {
 public:
     using Callback = std::function<void(Fd socket, const Address& peer)>;
     using OnExhausted = std::function<void(int code)>;
 
     // Throws std::system_error if the address can't be listened on. A port of 0 means any free
-    // one. `on_exhausted` gets the errno of the first pause, and is not called again before a
-    // connection was accepted. The callbacks must not destroy the listener.
+    // one. `on_exhausted` gets the errno of the first pause, and is not called again before all
+    // that waited were accepted. The callbacks must not destroy the listener.
     Listener(
         ev::Loop& loop, const Address& address, Callback accepted,
         OnExhausted on_exhausted = [](int) {});
     ~Listener();
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
+
+    // Ends a pause, because a descriptor or memory was freed. May be called at any time.
+    void resume();
 
     const Address& address() const { return address_; }  // with the actual port
 

@@ -382,6 +382,7 @@ void EchoServer::remove(Connection& connection) {
         connections_[place]->place = place;
     }
     connections_.pop_back();
+    for (const auto& listener : listeners_) listener->resume();
     tidy_soon();
     if (drained_ && connections_.empty()) drained_();
 }

@@ -405,8 +405,7 @@ TEST_CASE("out of descriptors it waits, and goes on when there are some again") 
     CHECK(house.log == std::vector<std::string>{"pauses, Too many open files"});
     peers[0].abort();
     house.until_connections(2);
-    fake_now += 10s;
-    house.until_connections(4);  // in the descriptors of both ends of the first
+    house.until_connections(4);  // at once, in the descriptors of both ends of the first
     ::setrlimit(RLIMIT_NOFILE, &before);
     fake_now += 10s;
     house.until_connections(9);

@@ -2,7 +2,7 @@
 
 #include "app/option_values.hpp"
 #include "app/command_line.hpp"
-#include "app/server/echo.hpp"
+#include "app/server/responder.hpp"
 #include "app/target.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/units.hpp"

@@ -1,8 +1,8 @@
 #include "app/server/echo_server.hpp"
 
-#include "app/server/echo.hpp"
 #include "app/server/memory.hpp"
 #include "app/server/message_tracker.hpp"
+#include "app/server/responder.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
 
@@ -33,8 +33,8 @@ constexpr int head_columns = 64;
 // More messages than this in one read are counted, not shown.
 constexpr int messages_shown = 256;
 
-// What is read beyond the buffer is kept small, for it comes on top; but a part of a length,
-// which waits for the rest, is below the low-water mark.
+// Buffered input is in addition to max_buffer, so it is kept small; but the low-water mark must
+// exceed a part of a length prefix, or reading would stall.
 Stream::Limits limits(std::size_t buffer) {
     Stream::Limits limits;
     limits.input_high = std::clamp<std::size_t>(buffer, 16, 16 * 1024);
@@ -71,19 +71,20 @@ public:
           server_(server),
           peer_(std::move(peer)),
           stream_(server.loop_, std::move(transport), *this, limits(server.options_.buffer())),
-          echo_(server.make_echo()) {
+          responder_(server.make_responder()) {
         const Options& options = server_.options_;
         if (options.verbose || options.message_timeout)
             tracker_ = std::make_unique<MessageTracker>(*options.framing,
                                                         options.verbose ? head_bytes : 0);
-        if (!stream_.open()) start(handshake_, options.handshake_timeout, &Connection::shake);
-        echo_->greet(stream_);
+        if (!stream_.open())
+            start(handshake_, options.handshake_timeout, &Connection::on_handshake_timeout);
+        responder_->greet(stream_);
         note_handshake();
         advance();
     }
 
-    // Delivers what is under way, and ends: a message that has come in part, and that the echo
-    // waits for, is under way too. The rest of it must come within the grace.
+    // Delivers what is under way, and ends: a message that has come in part, and that the
+    // responder waits for, is under way too. The rest of it must come within the grace.
     void drain() {
         if (!stream_.open()) return close();
         draining_ = true;
@@ -92,7 +93,7 @@ public:
 
     // Ends the connection as far as it is still there, when the grace is over.
     void cut_off() {
-        if (stream_.pending() > 0 || !stream_.received().empty() || echo_->holds())
+        if (stream_.pending() > 0 || !stream_.received().empty() || responder_->has_pending())
             fail("not all was delivered in time (--grace)");
         close();
     }
@@ -132,7 +133,7 @@ private:
 
     void restart_idleness() {
         if (!server_.options_.idle_timeout) return;
-        start(idle_, *server_.options_.idle_timeout, &Connection::idle);
+        start(idle_, *server_.options_.idle_timeout, &Connection::on_idle_timeout);
     }
 
     // Records of TLS that carry no data are no traffic.
@@ -179,24 +180,24 @@ private:
         if (!tracker_->inside() && message_) message_.cancel();
         if (!tracker_->inside() || timed_ == tracker_->begun()) return;
         timed_ = tracker_->begun();
-        start(message_, *timeout, &Connection::outlast);
+        start(message_, *timeout, &Connection::on_message_timeout);
     }
 
     // Answers what has come, and finishes when it can't be more.
     void advance() {
         if (!heard()) stream_.consume(stream_.received().size());
         if (heard()) answer();
-        if (draining_ && stream_.output_closed() && !stream_.end()) leave_when_silent();
+        if (draining_ && stream_.output_closed() && !stream_.end()) close_when_silent();
     }
 
     // There is no answer to what comes after our end, or the peer's.
     bool heard() const { return !stream_.finishing() && !stream_.output_failed(); }
 
     void answer() {
-        const std::optional<ev::Time> next = echo_->answer(stream_);
+        const std::optional<ev::Time> next = responder_->answer(stream_);
         if (next) resume_at(*next);
-        if (stream_.end() || echo_->holds()) return;
-        if (echo_->end()) return refuse();
+        if (stream_.end() || responder_->has_pending()) return;
+        if (responder_->end()) return stop_answering();
         const bool over = stream_.input_ended() || draining_;
         if (!over || !stream_.received().empty()) return;
         if (stream_.input_ended()) log_fragment();
@@ -208,7 +209,7 @@ private:
         resume_.start_at(time);
     }
 
-    void leave_when_silent() {
+    void close_when_silent() {
         if (!silence_) silence_ = ev::Timer(server_.loop_, [this] { close(); });
         silence_.start_at(moved_at_ + silence);
     }
@@ -219,18 +220,18 @@ private:
         log("closed inside a message, after " + bytes_text(tracker_->size()) + " of it");
     }
 
-    void shake() {
+    void on_handshake_timeout() {
         fail("no TLS handshake within " + duration_text(server_.options_.handshake_timeout));
         close();
     }
 
-    void idle() {
+    void on_idle_timeout() {
         fail("idle for " + duration_text(*server_.options_.idle_timeout));
         close();
     }
 
     // It is not the message that is late while its bytes wait for the peer to take replies.
-    void outlast() {
+    void on_message_timeout() {
         const ev::Duration timeout = *server_.options_.message_timeout;
         if (stream_.finishing() || stream_.input_ended()) return;
         if (!stream_.reading()) return message_.start(timeout);
@@ -240,8 +241,8 @@ private:
     }
 
     // The peer gets what was answered before, and is heard no more.
-    void refuse() {
-        if (echo_->end().reason != Reason::aborted) fail(echo_->end().text);
+    void stop_answering() {
+        if (responder_->end().reason != Reason::aborted) fail(responder_->end().text);
         stream_.finish(lingering);
     }
 
@@ -253,7 +254,7 @@ private:
 
     void end_with(const End& end) {
         const bool in_order = end.reason == Reason::clean || end.reason == Reason::aborted;
-        if (!in_order && !echo_->end()) fail(end.text);
+        if (!in_order && !responder_->end()) fail(end.text);
         if (server_.options_.verbose)
             log("closed, " + std::to_string(stream_.bytes_read()) + " bytes in, " +
                 std::to_string(stream_.bytes_written()) + " out");
@@ -268,10 +269,10 @@ private:
     ev::Timer handshake_;
     ev::Timer idle_;
     ev::Timer message_;
-    ev::Timer resume_;   // until the echo wants to be called again
+    ev::Timer resume_;   // until the responder wants to be called again
     ev::Timer silence_;  // while draining
     Stream stream_;
-    std::unique_ptr<Echo> echo_;
+    std::unique_ptr<Responder> responder_;
     std::unique_ptr<MessageTracker> tracker_;  // null: nobody wants to know
     std::uint64_t timed_ = 0;                  // the message that message_ is for, from 1
     std::uint64_t read_ = 0;                   // bytes read that were seen
@@ -296,12 +297,12 @@ EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
       drain_(loop,
              [this] {
                  for (const auto& connection : connections_) connection->drain();
-                 if (connections_.empty()) drained_();
+                 if (connections_.empty()) report_drained();
              }),
       grace_(loop,
              [this] {
                  for (const auto& connection : connections_) connection->cut_off();
-                 drained_();
+                 report_drained();
              }),
       tidy_(loop, [] { give_memory_back(); }) {}
 
@@ -349,11 +350,11 @@ std::unique_ptr<bufio::Transport> EchoServer::transport(bufio::Fd socket) const 
     return bufio::make_plain_transport(std::move(socket));
 }
 
-std::unique_ptr<Echo> EchoServer::make_echo() {
+std::unique_ptr<Responder> EchoServer::make_responder() {
     const EchoLimits limits{options_.buffer(), options_.max_frame};
-    if (!options_.faults.any()) return make_faithful_echo(*options_.framing, limits);
-    return make_faulty_echo(loop_, options_.faults, *options_.framing, limits,
-                            counters_.accepted);
+    if (!options_.faults.any()) return make_faithful_responder(*options_.framing, limits);
+    return make_faulty_responder(loop_, options_.faults, *options_.framing, limits,
+                                 counters_.accepted);
 }
 
 void EchoServer::drain(ev::Duration grace, std::function<void()> drained) {
@@ -384,7 +385,11 @@ void EchoServer::remove(Connection& connection) {
     connections_.pop_back();
     for (const auto& listener : listeners_) listener->resume();
     tidy_soon();
-    if (drained_ && connections_.empty()) drained_();
+    if (connections_.empty()) report_drained();
+}
+
+void EchoServer::report_drained() {
+    if (drained_) std::exchange(drained_, nullptr)();
 }
 
 }  // namespace yodel

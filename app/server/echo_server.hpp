@@ -66,8 +66,8 @@ public:
     // For the connections from now on.
     void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
     // Stops accepting, lets the connections get what is under way to them for at most `grace`,
-    // and calls back when none is left, or time is up. A connection with nothing under way is
-    // ended at once, whether its peer closes its side or not.
+    // and calls back once, when none is left or time is up. A connection with nothing under way
+    // is ended at once, whether its peer closes its side or not.
     void drain(ev::Duration grace, std::function<void()> drained);
 
     std::size_t connections() const { return connections_.size(); }
@@ -77,9 +77,10 @@ private:
     class Connection;
 
     std::unique_ptr<bufio::Transport> transport(bufio::Fd socket) const;
-    std::unique_ptr<Echo> make_echo();
+    std::unique_ptr<Responder> make_responder();
     void remove(Connection& connection);
     void tidy_soon();
+    void report_drained();
 
     ev::Loop& loop_;
     Options options_;
@@ -87,7 +88,7 @@ private:
     Counters counters_;  // the bytes: of connections that are no more
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;
     std::vector<std::unique_ptr<Connection>> connections_;  // each knows its place
-    std::function<void()> drained_;                         // set while draining
+    std::function<void()> drained_;                         // empty unless draining
     ev::Timer drain_;  // after a turn that has still echoed what had already come
     ev::Timer grace_;
     ev::Timer tidy_;  // at most once a second, and only when something happened

@@ -17,23 +17,23 @@ constexpr int pieces_a_call = 4;
 constexpr int messages_a_call = 4096;
 
 // A reply, and where in it the payload is.
-struct Reply {
+struct FramedReply {
     std::string bytes;
     std::size_t payload = 0;
     std::size_t payload_size = 0;
     std::size_t used = 0;  // bytes received, that it answers
 };
 
-class FaultyEcho final : public Echo {
+class FaultyResponder final : public Responder {
 public:
-    FaultyEcho(ev::Loop& loop, const Faults& faults, const Framing& framing, EchoLimits limits,
-               std::uint64_t connection)
+    FaultyResponder(ev::Loop& loop, const Faults& faults, const Framing& framing,
+                    EchoLimits limits, std::uint64_t connection)
         : loop_(loop),
           faults_(faults),
           framing_(framing),
           limits_(limits),
           decoder_(framing, most()),
-          fates_(faults, connection) {}
+          dice_(faults, connection) {}
 
     void greet(Stream& stream) override {
         stream.pause_reading(faults_.no_read);
@@ -50,13 +50,13 @@ public:
         }
         const bool more = take_some(stream);
         send(stream);
-        leave_when_due(stream);
+        close_when_due(stream);
         if (more && may_take()) return ev::Time{};
         if (held_.empty() || stream.pending() > 0) return std::nullopt;
         return held_.front().due;
     }
 
-    bool holds() const override { return !held_.empty(); }
+    bool has_pending() const override { return !held_.empty(); }
 
 private:
     struct Held {
@@ -80,20 +80,20 @@ private:
 
     bool take_some(Stream& stream);
     bool take(Stream& stream);
-    std::optional<Reply> next_reply(std::string_view bytes, bool last);
-    Reply reply_to(std::string_view frame, std::string_view payload) const;
-    void refuse();
-    void hold(Reply reply);
+    std::optional<FramedReply> next_reply(std::string_view bytes, bool last);
+    FramedReply reply_to(std::string_view frame, std::string_view payload) const;
+    void refuse_message();
+    void hold(FramedReply reply);
     void send(Stream& stream);
     std::string next_piece();
-    void leave_when_due(Stream& stream);
+    void close_when_due(Stream& stream);
 
     ev::Loop& loop_;
     const Faults& faults_;
     const Framing& framing_;
     EchoLimits limits_;
     Decoder decoder_;
-    Fates fates_;
+    FaultDice dice_;
     std::uint64_t taken_ = 0;     // messages
     std::deque<Held> held_;       // in the order of sending; the deadlines never decrease
     std::size_t held_bytes_ = 0;  // of memory for these
@@ -101,7 +101,7 @@ private:
 
 // Returns true if it stopped although there may be another whole message. A message that is not
 // whole needs more input, however little there is room for.
-bool FaultyEcho::take_some(Stream& stream) {
+bool FaultyResponder::take_some(Stream& stream) {
     for (int i = 0; i < messages_a_call && may_take(); ++i) {
         if (take(stream)) continue;
         stream.set_min_readable(stream.received().size() + 1);
@@ -112,9 +112,9 @@ bool FaultyEcho::take_some(Stream& stream) {
 }
 
 // Returns false if there is no whole message left.
-bool FaultyEcho::take(Stream& stream) {
+bool FaultyResponder::take(Stream& stream) {
     stream.consume(framing_.stray(stream.received()));
-    std::optional<Reply> reply = next_reply(stream.received(), stream.input_ended());
+    std::optional<FramedReply> reply = next_reply(stream.received(), stream.input_ended());
     if (!reply) return false;
     stream.consume(reply->used);
     ++taken_;
@@ -124,9 +124,9 @@ bool FaultyEcho::take(Stream& stream) {
 
 // `last`: nothing follows. What is left counts as a message, unless a length says that it is
 // not.
-std::optional<Reply> FaultyEcho::next_reply(std::string_view bytes, bool last) {
+std::optional<FramedReply> FaultyResponder::next_reply(std::string_view bytes, bool last) {
     const Decoder::Cut cut = decoder_.next(bytes);
-    if (cut.kind == Decoder::Cut::Kind::error) refuse();
+    if (cut.kind == Decoder::Cut::Kind::error) refuse_message();
     if (cut.kind == Decoder::Cut::Kind::message)
         return reply_to(bytes.substr(0, cut.used), cut.payload);
     if (end_ || !last || bytes.empty()) return std::nullopt;
@@ -137,41 +137,41 @@ std::optional<Reply> FaultyEcho::next_reply(std::string_view bytes, bool last) {
     return reply_to(bytes, bytes.substr(framing_.head.size()));
 }
 
-Reply FaultyEcho::reply_to(std::string_view frame, std::string_view payload) const {
+FramedReply FaultyResponder::reply_to(std::string_view frame, std::string_view payload) const {
     if (framing_.reply) return {framing_.reply(payload), 0, payload.size(), frame.size()};
     return {std::string(frame), static_cast<std::size_t>(payload.data() - frame.data()),
             payload.size(), frame.size()};
 }
 
-void FaultyEcho::refuse() {
+void FaultyResponder::refuse_message() {
     const char* const name = limits_.buffer < limits_.message ? "buffer" : "frame";
     end_ = {bufio::Reason::limit, "a message is over the limit of " + std::to_string(most()) +
                                       " (--max-" + name + ")"};
 }
 
-void FaultyEcho::hold(Reply reply) {
-    const Fates::Fate fate = fates_.next();
-    if (fate.drop) return;
-    if (fate.corrupt)
-        corrupt(reply.bytes.data() + reply.payload, reply.payload_size, fate.place,
+void FaultyResponder::hold(FramedReply reply) {
+    const FaultDice::Plan plan = dice_.next();
+    if (plan.drop) return;
+    if (plan.corrupt)
+        corrupt(reply.bytes.data() + reply.payload, reply.payload_size, plan.place,
                 framing_.delimiter);
     const ev::Time earliest = held_.empty() ? ev::Time{} : held_.back().due;
-    const ev::Time due = std::max(earliest, loop_.after(fate.delay));
-    for (int copies = fate.dup ? 2 : 1; copies > 0; --copies) {
+    const ev::Time due = std::max(earliest, loop_.after(plan.delay));
+    for (int copies = plan.dup ? 2 : 1; copies > 0; --copies) {
         held_.push_back({reply.bytes, 0, due});
         held_bytes_ += held_.back().memory();
     }
 }
 
 // A piece waits until the system has taken the one before, or chunks would go as one.
-void FaultyEcho::send(Stream& stream) {
+void FaultyResponder::send(Stream& stream) {
     const int pieces = faults_.chunk > 0 ? 1 : pieces_a_call;
     for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
 }
 
 // Takes what is due from the front: of one message where there are chunks, else of as many as a
 // piece holds.
-std::string FaultyEcho::next_piece() {
+std::string FaultyResponder::next_piece() {
     const std::size_t size =
         std::min(faults_.chunk > 0 ? faults_.chunk : piece, limits_.buffer);
     std::string due;
@@ -189,8 +189,8 @@ std::string FaultyEcho::next_piece() {
     return due;
 }
 
-void FaultyEcho::leave_when_due(Stream& stream) {
-    if (!all_taken() || holds() || stream.pending() > 0 || !stream.open()) return;
+void FaultyResponder::close_when_due(Stream& stream) {
+    if (!all_taken() || has_pending() || stream.pending() > 0 || !stream.open()) return;
     if (faults_.reset_after) return stream.abort();
     end_ = {bufio::Reason::aborted, "closed after " + std::to_string(taken_) + " messages"};
 }
@@ -203,28 +203,29 @@ bool Faults::any() const {
            no_read || stall_handshake || !banner.empty();
 }
 
-// Every message takes as many numbers, so that its fate does not depend on those of others.
-Fates::Fate Fates::next() {
-    Fate fate{};
-    fate.drop = fraction() < faults_.drop;
-    fate.dup = fraction() < faults_.dup;
-    fate.corrupt = fraction() < faults_.corrupt;
-    fate.place = number();
+// Every message draws the same number of random values, so that one outcome never shifts the
+// next.
+FaultDice::Plan FaultDice::next() {
+    Plan plan{};
+    plan.drop = fraction() < faults_.drop;
+    plan.dup = fraction() < faults_.dup;
+    plan.corrupt = fraction() < faults_.corrupt;
+    plan.place = number();
     const double deviation = 2 * fraction() - 1;
-    fate.delay =
+    plan.delay =
         faults_.delay + std::chrono::duration_cast<ev::Duration>(faults_.jitter * deviation);
-    return fate;
+    return plan;
 }
 
 // SplitMix64: the same numbers with every standard library, in eight bytes of state.
-std::uint64_t Fates::number() {
+std::uint64_t FaultDice::number() {
     std::uint64_t mixed = state_ += 0x9e3779b97f4a7c15;
     mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
     return mixed ^ (mixed >> 31);
 }
 
-double Fates::fraction() { return static_cast<double>(number() >> 11) * 0x1p-53; }
+double FaultDice::fraction() { return static_cast<double>(number() >> 11) * 0x1p-53; }
 
 void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved) {
     if (size == 0) return;
@@ -237,10 +238,10 @@ void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_v
     }
 }
 
-std::unique_ptr<Echo> make_faulty_echo(ev::Loop& loop, const Faults& faults,
-                                       const Framing& framing, EchoLimits limits,
-                                       std::uint64_t connection) {
-    return std::make_unique<FaultyEcho>(loop, faults, framing, limits, connection);
+std::unique_ptr<Responder> make_faulty_responder(ev::Loop& loop, const Faults& faults,
+                                                 const Framing& framing, EchoLimits limits,
+                                                 std::uint64_t connection) {
+    return std::make_unique<FaultyResponder>(loop, faults, framing, limits, connection);
 }
 
 }  // namespace yodel

@@ -1,11 +1,12 @@
 // What an echo server does wrong on demand: the peer that tests other people's clients.
 //
 // The faults act on whole messages where there is a framing, on what one read brings where
-// there is none. The fate of a message depends on the seed, on the number of its connection and
-// on its own number there, and on nothing else: the same run meets the same faults.
+// there is none. Which faults a message meets depends on the seed, on the number of its
+// connection and on its own number there, and on nothing else: the same run meets the same
+// faults.
 #pragma once
 
-#include "app/server/echo.hpp"
+#include "app/server/responder.hpp"
 #include "ev/loop.hpp"
 
 #include <cstdint>
@@ -34,20 +35,20 @@ struct Faults {
     bool any() const;
 };
 
-// The fates of the messages of a connection, one after the other.
-class Fates {
+// Decides which faults the messages of a connection meet, one after the other.
+class FaultDice {
 public:
-    Fates(const Faults& faults, std::uint64_t connection)
+    FaultDice(const Faults& faults, std::uint64_t connection)
         : faults_(faults), state_(faults.seed * 0xd1342543de82ef95 + connection) {}
 
-    struct Fate {
+    struct Plan {
         bool drop;
         bool dup;
         bool corrupt;
         std::uint64_t place;  // of the corruption, to be reduced to what there is
         ev::Duration delay;
     };
-    Fate next();
+    Plan next();
 
 private:
     std::uint64_t number();
@@ -60,9 +61,9 @@ private:
 // Turns one bit of the payload over, never into one of the bytes that would end the message.
 void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved);
 
-// The faults and the framing outlive the echo.
-std::unique_ptr<Echo> make_faulty_echo(ev::Loop& loop, const Faults& faults,
-                                       const Framing& framing, EchoLimits limits,
-                                       std::uint64_t connection);
+// The faults and the framing outlive the responder.
+std::unique_ptr<Responder> make_faulty_responder(ev::Loop& loop, const Faults& faults,
+                                                 const Framing& framing, EchoLimits limits,
+                                                 std::uint64_t connection);
 
 }  // namespace yodel

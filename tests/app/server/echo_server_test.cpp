@@ -729,20 +729,20 @@ TEST_CASE("another certificate is shown from the next connection on") {
     CHECK(stream.open());
 }
 
-TEST_CASE("the fate of a message hangs on seed, connection and number alone") {
+TEST_CASE("the faults of a message depend on seed, connection and number alone") {
     Faults faults;
     faults.drop = faults.dup = faults.corrupt = 0.5;
     faults.delay = 100ms;
     faults.jitter = 20ms;
     const auto text = [&](std::uint64_t connection) {
-        Fates fates(faults, connection);
+        FaultDice dice(faults, connection);
         std::string all;
         for (int i = 0; i < 100; ++i) {
-            const Fates::Fate fate = fates.next();
-            all += std::to_string(fate.drop) + std::to_string(fate.dup) +
-                   std::to_string(fate.corrupt) + std::to_string(fate.place);
-            CHECK(fate.delay >= 80ms);
-            CHECK(fate.delay <= 120ms);
+            const FaultDice::Plan plan = dice.next();
+            all += std::to_string(plan.drop) + std::to_string(plan.dup) +
+                   std::to_string(plan.corrupt) + std::to_string(plan.place);
+            CHECK(plan.delay >= 80ms);
+            CHECK(plan.delay <= 120ms);
         }
         return all;
     };
@@ -756,9 +756,9 @@ TEST_CASE("the fate of a message hangs on seed, connection and number alone") {
 TEST_CASE("a chance is met as often as it says") {
     Faults faults;
     faults.drop = 0.25;
-    Fates fates(faults, 1);
+    FaultDice dice(faults, 1);
     int dropped = 0;
-    for (int i = 0; i < 10'000; ++i) dropped += fates.next().drop;
+    for (int i = 0; i < 10'000; ++i) dropped += dice.next().drop;
     CHECK(dropped > 2'300);
     CHECK(dropped < 2'700);
 }

@@ -1,4 +1,4 @@
-#include "app/server/echo.hpp"
+#include "app/server/responder.hpp"
 
 #include <algorithm>
 #include <string>
@@ -15,19 +15,20 @@ namespace {
 constexpr std::size_t piece = 64 * 1024;
 constexpr int pieces_a_call = 4;
 
-class FaithfulEcho : public Echo {
+class FaithfulResponder : public Responder {
 public:
     // A read that finds no room waits beside the output: together they keep to the limit.
-    FaithfulEcho(const Framing& framing, std::size_t limit)
+    FaithfulResponder(const Framing& framing, std::size_t limit)
         : framing_(framing), limit_(limit > 4 * piece ? limit - piece : limit) {}
 
     void greet(Stream& stream) final { stream.write(framing_.greeting); }
 
-    // After a piece that the system took at once there is room again, and no event will say so.
+    // A write that completes at once frees space without any event, so this goes on until
+    // nothing more can be answered, or the turn is over.
     std::optional<ev::Time> answer(Stream& stream) final {
         for (int i = 0; i < pieces_a_call; ++i) {
             const std::size_t room = limit_ - std::min(limit_, stream.pending());
-            if (end_ || !answer(stream, std::min(room, piece))) return std::nullopt;
+            if (end_ || !answer_some(stream, std::min(room, piece))) return std::nullopt;
         }
         return ev::Time{};
     }
@@ -37,7 +38,7 @@ protected:
 
 private:
     // Answers at most `most` of the bytes received. Returns true if it consumed any.
-    virtual bool answer(Stream& stream, std::size_t most) = 0;
+    virtual bool answer_some(Stream& stream, std::size_t most) = 0;
 
     std::size_t limit_;
 };
@@ -48,25 +49,25 @@ bool echo(Stream& stream, std::size_t count) {
     return true;
 }
 
-class PlainEcho final : public FaithfulEcho {
+class PlainResponder final : public FaithfulResponder {
 public:
-    using FaithfulEcho::FaithfulEcho;
+    using FaithfulResponder::FaithfulResponder;
 
 private:
-    bool answer(Stream& stream, std::size_t most) override {
+    bool answer_some(Stream& stream, std::size_t most) override {
         return echo(stream, std::min(most, stream.received().size()));
     }
 };
 
 // Leaves a message where it was received until it is whole. Then it is sent from there, piece
 // by piece: however long it is, it is in memory once.
-class WholeEcho final : public FaithfulEcho {
+class WholeResponder final : public FaithfulResponder {
 public:
-    WholeEcho(const Framing& framing, EchoLimits limits)
-        : FaithfulEcho(framing, limits.buffer), longest_(limits.message) {}
+    WholeResponder(const Framing& framing, EchoLimits limits)
+        : FaithfulResponder(framing, limits.buffer), longest_(limits.message) {}
 
 private:
-    bool answer(Stream& stream, std::size_t most) override {
+    bool answer_some(Stream& stream, std::size_t most) override {
         const std::size_t ready = whole_frames(stream, most);
         const std::string_view rest = stream.received().substr(ready);
         const bool last = stream.input_ended() && left_ == 0 && ready < most;
@@ -110,12 +111,12 @@ private:
 };
 
 // Answers the payloads, without their frames, by the reply that the framing defines.
-class ReplyEcho final : public FaithfulEcho {
+class ReplyResponder final : public FaithfulResponder {
 public:
-    using FaithfulEcho::FaithfulEcho;
+    using FaithfulResponder::FaithfulResponder;
 
 private:
-    bool answer(Stream& stream, std::size_t most) override {
+    bool answer_some(Stream& stream, std::size_t most) override {
         const std::string_view bytes = stream.received().substr(0, most);
         const std::string reply = reply_to(bytes);
         if (bytes.empty() || !stream.write(reply)) return false;
@@ -151,10 +152,10 @@ bufio::End cut_message(const Framing& framing, std::string_view fragment) {
                                           (count == 1 ? " byte of " : " bytes of ") + whole};
 }
 
-std::unique_ptr<Echo> make_faithful_echo(const Framing& framing, EchoLimits limits) {
-    if (framing.reply) return std::make_unique<ReplyEcho>(framing, limits.buffer);
-    if (framing.prefix > 0) return std::make_unique<WholeEcho>(framing, limits);
-    return std::make_unique<PlainEcho>(framing, limits.buffer);
+std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits) {
+    if (framing.reply) return std::make_unique<ReplyResponder>(framing, limits.buffer);
+    if (framing.prefix > 0) return std::make_unique<WholeResponder>(framing, limits);
+    return std::make_unique<PlainResponder>(framing, limits.buffer);
 }
 
 }  // namespace yodel

@@ -11,9 +11,9 @@
 namespace yodel {
 
 // One connection's way of answering.
-class Echo {
+class Responder {
 public:
-    virtual ~Echo() = default;
+    virtual ~Responder() = default;
     // Sends what comes before everything else. Called once, first.
     virtual void greet(bufio::Stream&) {}
     // Answers what was received, as far as there is room, and consumes what it has dealt with.
@@ -22,8 +22,8 @@ public:
     // next turn.
     virtual std::optional<ev::Time> answer(bufio::Stream& stream) = 0;
     // Returns true while it holds something back to be sent later.
-    virtual bool holds() const { return false; }
-    // Why nothing more is answered, though the peer may go on; reason `none`: it is.
+    virtual bool has_pending() const { return false; }
+    // Why answering has stopped, though the peer may go on; Reason::none while it has not.
     const bufio::End& end() const { return end_; }
 
 protected:
@@ -43,6 +43,6 @@ bufio::End cut_message(const Framing& framing, std::string_view fragment);
 // whole, and so takes as much memory as it is long; until then it takes what has come of it.
 // Where the framing defines another reply than the message, that reply is sent byte by byte,
 // and its greeting comes first. The framing outlives the echo.
-std::unique_ptr<Echo> make_faithful_echo(const Framing& framing, EchoLimits limits);
+std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits);
 
 }  // namespace yodel

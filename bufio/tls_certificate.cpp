@@ -208,11 +208,18 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
     facts.chain = chain_texts(chain);
 }
 
-// OpenSSL finds a missing issuer twice, and then also lacks the revocation list of that issuer.
+// Errors that follow from an unknown issuer: OpenSSL finds it missing twice, lacks its
+// revocation list, or checks that list with the key of another certificate.
+static bool follows_from_distrust(int error) {
+    return lacks_trust(error) || error == X509_V_ERR_UNABLE_TO_GET_CRL ||
+           error == X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER ||
+           error == X509_V_ERR_CRL_SIGNATURE_FAILURE;
+}
+
 void add_fault(TlsFacts& facts, const Fault& fault, const TlsClientOptions& options,
                const std::string& host) {
     const bool trust = lacks_trust(fault.error);
-    if (facts.untrusted && (trust || fault.error == X509_V_ERR_UNABLE_TO_GET_CRL)) return;
+    if (facts.untrusted && follows_from_distrust(fault.error)) return;
     const std::string text = verification_error(fault, options, host);
     if (text.empty() || facts.unverified.find(text) != std::string::npos) return;
     facts.untrusted |= trust;

@@ -448,6 +448,21 @@ TEST_CASE("the whole chain is checked against the revocation lists", "[certifica
     CHECK(outcome.facts.faults == (said.empty() ? 0 : 1));
 }
 
+TEST_CASE("the revocation list of an unknown authority is not judged", "[certificate]") {
+    World& w = world();
+    const Identity middle = w.files.make("Middle", {.names = "", .issuer = &w.ca});
+    Identity shown = w.files.make("localhost", {.issuer = &middle});
+    shown.certificate = w.files.bundle({shown.certificate, middle.certificate});
+    TlsClientOptions options;
+    options.ca_file = w.stranger.certificate;
+    options.crl_file = w.files.bundle({w.files.revoke(w.ca, {}), w.files.revoke(middle, {})});
+    const Outcome outcome = talk(TlsContext::client(options), w.server(shown));
+    CHECK(outcome.end.reason == Reason::certificate);
+    mentions(outcome.end.text, "is by an authority that is not trusted here");
+    CHECK(outcome.end.text.find("revocation list") == std::string::npos);
+    CHECK(outcome.facts.faults == 1);
+}
+
 TEST_CASE("the certificates of a hashed directory are trusted", "[certificate]") {
     World& w = world();
     TlsClientOptions options;

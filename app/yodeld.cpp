@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    // One more that comes while all is being put away must not end the program otherwise.
+    // A signal that comes during the clean-up must not end the program in another way.
     static void block_signals() {
         sigset_t all;
         ::sigfillset(&all);
@@ -73,7 +73,7 @@ private:
                      .number("port", static_cast<std::uint64_t>(address.port())));
     }
 
-    // What --max-conns asks for may be out of reach.
+    // The system may allow fewer descriptors than --max-conns needs.
     void raise_descriptor_limit() {
         rlimit limit{};
         if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -92,9 +92,9 @@ private:
         announce("--pinnedpubkey " + pin, JsonObject().text("pinnedpubkey", pin));
     }
 
-    void leave() {
-        if (leaving_) return loop_.stop();
-        leaving_ = true;
+    void shut_down() {
+        if (shutting_down_) return loop_.stop();
+        shutting_down_ = true;
         server_.drain(options_.grace, [this] { loop_.stop(); });
     }
 
@@ -163,9 +163,9 @@ private:
                    }};
     EchoServer server_;
     std::string ports_;
-    bool leaving_ = false;
-    ev::Signal terminate_{loop_, SIGTERM, [this] { leave(); }};
-    ev::Signal interrupt_{loop_, SIGINT, [this] { leave(); }};
+    bool shutting_down_ = false;
+    ev::Signal terminate_{loop_, SIGTERM, [this] { shut_down(); }};
+    ev::Signal interrupt_{loop_, SIGINT, [this] { shut_down(); }};
     ev::Signal hangup_{loop_, SIGHUP, [this] { reload(); }};
     ev::Signal user_{loop_, SIGUSR1, [this] { report(); }};
 };

@@ -180,7 +180,7 @@ TEST_CASE("HUP reads the certificates again, and keeps them if it can't") {
     CHECK(serves("next", server.port()) == 0);
 }
 
-TEST_CASE("USR1 tells the counters, and HUP does no harm without TLS") {
+TEST_CASE("USR1 prints the counters, and HUP does no harm without TLS") {
     Server server;
     CHECK(run({yodel, "127.0.0.1", server.port()}, "four\n").status == 0);
     server.process().kill(SIGHUP);
@@ -240,7 +240,7 @@ TEST_CASE("option -v counts the messages of one read that are too many to show")
     CHECK(server.process().wait_for_errors(" more messages\n"));
 }
 
-TEST_CASE("option -v tells of every connection") {
+TEST_CASE("option -v logs every connection") {
     Server server({"-v", "--self-signed"});
     CHECK(run({yodel, "--tls", "-k", "localhost", server.port()}, "four\n").status == 0);
     CHECK(server.process().wait_for_errors(": connected, TLSv1.3 TLS_"));
@@ -258,7 +258,7 @@ TEST_CASE("what a peer calls itself can't command the terminal") {
     CHECK_FALSE(contains(server.process().errors(), "\x1b"));
 }
 
-TEST_CASE("more connections than the system has descriptors for are told") {
+TEST_CASE("more connections than the system has descriptors for are reported") {
     Process server({"sh", "-c", "ulimit -n 24; exec \"$@\"", "sh", yodeld, "0"});
     CHECK(server.wait_for_errors("--max-conns 1024 does not fit: the system allows 24 "));
 }
@@ -369,7 +369,7 @@ TEST_CASE("on TERM idle peers that stay are left at once, with close_notify by T
     CHECK(server.process().errors().empty());
 }
 
-TEST_CASE("a second signal does not wait for anybody") {
+TEST_CASE("a second signal ends the server at once") {
     Server server({"--grace", "1h", "--delay", "1h", "-v", "-f", "line", "--self-signed"});
     Process silent({"socat", "-u", "TCP:127.0.0.1:" + server.port(), "EXEC:sleep 60"});
     Process client(
@@ -445,7 +445,7 @@ TEST_CASE("a client that never finishes its handshake is dropped") {
     CHECK(server.process().wait_for_errors("no TLS handshake within 50ms"));
 }
 
-TEST_CASE("what it can't do it says, with the right exit status") {
+TEST_CASE("every error at the start has a sentence and the right exit status") {
     struct Case {
         std::vector<std::string> arguments;
         int status;

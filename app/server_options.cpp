@@ -1,7 +1,7 @@
 #include "app/server_options.hpp"
 
-#include "app/option_values.hpp"
 #include "app/command_line.hpp"
+#include "app/option_values.hpp"
 #include "app/server/responder.hpp"
 #include "app/target.hpp"
 #include "app/text/escapes.hpp"
@@ -44,8 +44,7 @@ double chance(const std::string& text) {
 void set_delay(const std::string& text, Faults& faults) {
     const std::size_t mark = text.find('~');
     faults.delay = duration_value(text.substr(0, mark));
-    faults.jitter =
-        mark == text.npos ? ev::Duration{} : duration_value(text.substr(mark + 1));
+    faults.jitter = mark == text.npos ? ev::Duration{} : duration_value(text.substr(mark + 1));
 }
 
 std::string banner(const std::string& text) {

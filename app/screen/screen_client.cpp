@@ -97,7 +97,8 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::alt('s'),
      [](Client& c) {
          c.mode_.emplace<ui::Page>([&c](int width) {
-             return statistics_page(c.conversation_.tally(), c.conversation_.percentile_history(), width);
+             return statistics_page(c.conversation_.tally(),
+                                    c.conversation_.percentile_history(), width);
          });
      },
      "M-s", "statistics"},

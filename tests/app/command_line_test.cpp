@@ -6,10 +6,9 @@
 #include "app/server_options.hpp"
 #include "tests/app/parsing.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 
-#include <fstream>
 #include <regex>
-#include <sstream>
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -27,11 +26,7 @@ ServerOptions parse_server(const std::vector<std::string>& words) {
     return parse_by(parse_server_options, words);
 }
 
-std::string contents(const std::string& file) {
-    std::ostringstream text;
-    text << std::ifstream(SOURCES "/" + file).rdbuf();
-    return text.str();
-}
+std::string source(const std::string& file) { return test::contents(SOURCES "/" + file); }
 
 // Returns the commands of a program in the examples of a text, without the program's name. An
 // example is indented or follows .Dl; it ends at a pipe, a redirection or a remark.
@@ -83,8 +78,8 @@ TEST_CASE("every example is a command that is accepted") {
         std::size_t least;  // examples of the client and of the server
     };
     const Case each =
-        GENERATE(Case{client_help(), 3}, Case{server_help(), 3}, Case{contents("README.md"), 9},
-                 Case{contents("app/yodel.1"), 5}, Case{contents("app/yodeld.8"), 3});
+        GENERATE(Case{client_help(), 3}, Case{server_help(), 3}, Case{source("README.md"), 9},
+                 Case{source("app/yodel.1"), 5}, Case{source("app/yodeld.8"), 3});
     const auto client = examples(each.text, "yodel");
     const auto server = examples(each.text, "yodeld");
     CHECK(client.size() + server.size() >= each.least);

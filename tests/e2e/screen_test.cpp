@@ -59,7 +59,7 @@ TEST_CASE("leaving a connection that is not verified says so once more") {
     CHECK(tty.wait_for("0 lost; UNVERIFIED (-k): the certificate is self-signed"));
 }
 
-TEST_CASE("--quiet leaves no summary where all is well") {
+TEST_CASE("with --quiet the screen leaves no summary where all is well") {
     Tty tty({.arguments = {yodel, "--quiet"}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x04");
@@ -67,7 +67,7 @@ TEST_CASE("--quiet leaves no summary where all is well") {
     CHECK_FALSE(tty.shows("0 sent"));
 }
 
-TEST_CASE("--max-time ends the run") {
+TEST_CASE("the screen ends with --max-time") {
     const std::string host = GENERATE("127.0.0.1", "no.such");  // which is not found
     Server server;
     Tty tty({.arguments = {yodel, "-n", "-m", "300ms", host, server.port()}});

@@ -17,9 +17,10 @@ constexpr int pieces_a_call = 4;
 
 class FaithfulResponder : public Responder {
 public:
-    // A read that finds no room waits beside the output: together they keep to the limit.
+    // A read that finds no space waits beside the output, and so do the buffers of TLS:
+    // together they keep to the limit.
     FaithfulResponder(const Framing& framing, std::size_t limit)
-        : framing_(framing), limit_(limit > 4 * piece ? limit - piece : limit) {}
+        : framing_(framing), limit_(limit > 8 * piece ? limit - 2 * piece : limit) {}
 
     void greet(Stream& stream) final { stream.write(framing_.greeting); }
 

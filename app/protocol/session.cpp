@@ -131,6 +131,10 @@ Queued Session::send_reserved(std::size_t size) {
 void Session::flush() {
     if (!stream_ || messages().flushed()) return;
     const ev::Time now = loop_.read_clock();
+    // A server that has not greeted by now does not begin with the next message.
+    const bool greeting_due = now - since_ <= options_.greeting_time;
+    if (state_ == State::open && !greeting_due && !matcher_.greeting_possible())
+        matcher_.rule_out_greeting();
     const bool taken = stream_->write(matcher_.messages().flush(now));
     if (!taken && !stream_->end()) {  // else the stream is about to report its end
         ended({Reason::limit, "the peer takes nothing, and too much is waiting for it"});

@@ -569,6 +569,14 @@ TEST_CASE("nothing is awaited from a peer that takes nothing for the time of a r
     CHECK(pair.client.session.end().text.find("the server takes nothing") != std::string::npos);
 }
 
+TEST_CASE("a reply to a first message that comes late in the connection is no greeting") {
+    Pair pair({}, virtual_clock);
+    virtual_time += 1s;
+    pair.client.send("a");
+    pair.server.stream->write("hello\n");
+    pair.until_logged("wrong@0 a=hello;");
+}
+
 TEST_CASE("a first reply that differs is held as a possible greeting, and then wrong") {
     Pair pair;
     pair.client.send("a");

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <clocale>
 #include <csignal>
@@ -25,6 +26,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace yodel {
@@ -65,7 +67,26 @@ private:
         if (found.addresses.empty())
             throw std::runtime_error("cannot listen on " + endpoint.text() + ": " +
                                      found.error);
-        const bufio::Address& address = server_.listen(found.addresses.front());
+        const bool any_port = endpoint.service == "0";  // which differs for each address
+        const std::size_t count = any_port ? 1 : found.addresses.size();
+        bool listening = false;
+        for (std::size_t i = 0; i < count; ++i)
+            listening |= listen(found.addresses[i], listening || i + 1 < count);
+    }
+
+    // Returns false for an address that this machine does not have, where another may serve.
+    bool listen(const bufio::Address& wanted, bool others) {
+        try {
+            announce_listening(server_.listen(wanted));
+            return true;
+        } catch (const std::system_error& error) {
+            const int code = error.code().value();
+            if (others && (code == EADDRNOTAVAIL || code == EAFNOSUPPORT)) return false;
+            throw;
+        }
+    }
+
+    void announce_listening(const bufio::Address& address) {
         if (address.port() != 0) ports_ += std::to_string(address.port()) + "\n";
         announce("listening " + address.text(),
                  JsonObject()

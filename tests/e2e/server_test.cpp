@@ -67,6 +67,15 @@ TEST_CASE("a unix-domain socket serves too, and goes with the server") {
     CHECK_FALSE(std::filesystem::exists(path));
 }
 
+TEST_CASE("a name is listened on by each of its addresses") {
+    const std::string port = std::to_string(test::free_port());
+    Process server({yodeld, "localhost:" + port});
+    REQUIRE(server.wait_for_output("listening [::1]:" + port));
+    REQUIRE(server.wait_for_output("listening 127.0.0.1:" + port));
+    CHECK(run({yodel, "127.0.0.1", port}, "a\n").output == "a\n");
+    CHECK(run({yodel, "::1", port}, "a\n").output == "a\n");
+}
+
 TEST_CASE("option -6 means the loopback of IPv6") {
     Server server({"-6"});
     CHECK(contains(server.process().output(), "listening [::1]:"));

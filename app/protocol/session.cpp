@@ -142,6 +142,7 @@ void Session::flush() {
     }
     if (messages().count() == 0) matcher_.messages().release_removed();
     matcher_.messages().record_written(stream_->bytes_written(), now);
+    watch_idleness();
     watch_writing();
     watch_replies();
 }
@@ -250,10 +251,6 @@ void Session::advance_stream() {
 void Session::record_progress() {
     if (stream_->bytes_read() > 0 && stream_->open()) backoff_.reset();
     matcher_.messages().record_written(stream_->bytes_written(), read_at_);
-    const std::uint64_t moved = stream_->bytes_read() + stream_->bytes_written();
-    if (moved == moved_bytes_ && idle_.pending()) return;
-    moved_bytes_ = moved;
-    watch_idleness();
 }
 
 void Session::receive() {
@@ -317,8 +314,12 @@ void Session::watch_all() {
     watch_end();
 }
 
+// Only bytes that came or went renew it: our own time-outs are no activity.
 void Session::watch_idleness() {
     if (!options_.idle_timeout || !stream_->open() || paused_) return idle_.cancel();
+    const std::uint64_t moved = stream_->bytes_read() + stream_->bytes_written();
+    if (idle_.pending() && moved == moved_bytes_) return;
+    moved_bytes_ = moved;
     idle_.start(*options_.idle_timeout);
 }
 

@@ -569,6 +569,20 @@ TEST_CASE("nothing is awaited from a peer that takes nothing for the time of a r
     CHECK(pair.client.session.end().text.find("the server takes nothing") != std::string::npos);
 }
 
+TEST_CASE("a reply that is late does not renew the idle timeout") {
+    Session::Options options;
+    options.idle_timeout = 1h;
+    options.reply_timeout = 40min;
+    Pair pair(options, virtual_clock);
+    pair.client.send("a");
+    pair.until_server_got("a\n");
+    virtual_time += 40min;
+    pair.until_logged("lost a;");
+    virtual_time += 20min;
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::timeout));
+}
+
 TEST_CASE("a reply to a first message that comes late in the connection is no greeting") {
     Pair pair({}, virtual_clock);
     virtual_time += 1s;

@@ -107,7 +107,7 @@ void draw_row(int y, const Row& row, int width, bool colors) {
     truncate(safe, width);
     ::move(y, 0);
     for (const Span& span : safe) {
-        ::attrset(attributes_for(span.style, colors));
+        ::attrset(static_cast<int>(attributes_for(span.style, colors)));
         ::addstr(span.text.c_str());
     }
 }

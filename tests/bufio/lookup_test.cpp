@@ -73,10 +73,9 @@ TEST_CASE("a program can exit while a look-up is in progress", "[lookup]") {
     if (child == 0) {
         std::promise<void> started;
         Faults faults;
-        faults.resolve = [&](const std::string&) {
+        faults.resolve = [&](const std::string&) -> std::vector<Address> {
             started.set_value();
             for (;;) ::pause();
-            return std::vector<Address>{};
         };
         ev::Loop loop;
         const Lookup lookup(loop, to("slow.example", 7), [](auto) {});

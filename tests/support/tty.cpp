@@ -74,14 +74,13 @@ void set_environment(const std::vector<std::string>& environment) {
     _exit(127);
 }
 
+// The bytes after the first hold six bits each, the highest first.
 void append_utf8(std::string& text, uint32_t c) {
     const auto put = [&text](uint32_t byte) { text += static_cast<char>(byte); };
     if (c < 0x80) return put(c);
-    if (c < 0x800) return put(0xc0 | c >> 6), put(0x80 | (c & 0x3f));
-    if (c < 0x10000)
-        return put(0xe0 | c >> 12), put(0x80 | (c >> 6 & 0x3f)), put(0x80 | (c & 0x3f));
-    put(0xf0 | c >> 18), put(0x80 | (c >> 12 & 0x3f)), put(0x80 | (c >> 6 & 0x3f));
-    put(0x80 | (c & 0x3f));
+    const uint32_t rest = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    put((0xf00U >> (rest + 1) & 0xf0U) | c >> 6 * rest);
+    for (uint32_t i = rest; i > 0; --i) put(0x80 | (c >> 6 * (i - 1) & 0x3f));
 }
 
 // A string property of the emulator: as a whole in its older versions, in pieces in newer ones.

@@ -304,16 +304,8 @@ std::vector<Option> output_options(ClientOptions& to) {
         {.name = "no-tui",
          .help = "pipe mode, on a terminal too",
          .apply = [&](auto&) { to.no_tui = true; }},
-        {.letter = 'h',
-         .name = "help",
-         .help = "print this text",
-         .apply = [&](auto&) { to.help = true; },
-         .last = true},
-        {.letter = 'V',
-         .name = "version",
-         .help = "print the version",
-         .apply = [&](auto&) { to.version = true; },
-         .last = true},
+        help_option(to.help),
+        version_option(to.version),
     };
 }
 

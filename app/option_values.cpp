@@ -37,4 +37,20 @@ void check_family(int family, const std::string& host) {
                      (v6 ? "IPv6" : "IPv4") + " address");
 }
 
+Option help_option(bool& wanted) {
+    return {.letter = 'h',
+            .name = "help",
+            .help = "print this text",
+            .apply = [&wanted](auto&) { wanted = true; },
+            .last = true};
+}
+
+Option version_option(bool& wanted) {
+    return {.letter = 'V',
+            .name = "version",
+            .help = "print the version",
+            .apply = [&wanted](auto&) { wanted = true; },
+            .last = true};
+}
+
 }  // namespace yodel

@@ -32,4 +32,9 @@ void set_family(int& family, int wanted);
 // are not looked up.
 void check_family(int family, const std::string& host);
 
+// The options that both programs end their tables with; each sets its flag, which must outlive
+// the table.
+Option help_option(bool& wanted);
+Option version_option(bool& wanted);
+
 }  // namespace yodel

@@ -169,16 +169,8 @@ std::vector<Option> output_options(ServerOptions& to) {
         {0, "json", nullptr, "one JSON object for each line", [&](auto&) { to.json = true; }},
         {'v', nullptr, nullptr, "log connections, reads and messages",
          [&](auto&) { to.server.verbose = true; }},
-        {.letter = 'h',
-         .name = "help",
-         .help = "print this text",
-         .apply = [&](auto&) { to.help = true; },
-         .last = true},
-        {.letter = 'V',
-         .name = "version",
-         .help = "print the version",
-         .apply = [&](auto&) { to.version = true; },
-         .last = true},
+        help_option(to.help),
+        version_option(to.version),
     };
 }
 

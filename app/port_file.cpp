@@ -52,7 +52,7 @@ private:
     bool renamed_ = false;
 };
 
-// What must not be replaced stands for more than its bytes.
+// A link, a FIFO or a device stands for more than its bytes, and must not be replaced.
 void check_replaceable(const std::string& path) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return;

@@ -25,7 +25,8 @@ constexpr std::size_t high_water = 64 * 1024;
 constexpr std::size_t usual_window = 64;
 constexpr std::size_t usual_window_bytes = 128 * 1024;
 
-// Of raw: chunks under way to a peer whose round trips take less than the time.
+// The chunks of raw that are in flight to a near peer, whose round trips take less than the
+// time below.
 constexpr std::size_t near_window = 2;
 constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 

@@ -27,7 +27,7 @@ constexpr ev::Duration greeting_time = std::chrono::seconds(2);
 
 constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
 
-// Of the terminal that standard error is; one that does not know has 80.
+// Returns the width of the terminal that standard error is, or 80 if it is unknown.
 std::size_t columns() {
     winsize size{};
     ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);

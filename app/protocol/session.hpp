@@ -129,7 +129,7 @@ public:
     std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes to write
     const bufio::Address& address() const { return address_; }
     const Phases& phases() const { return phases_; }
-    // Of the connection that stands or stood last; null without TLS.
+    // The TLS facts of the present or the last connection; null without TLS.
     const bufio::TlsFacts* tls() const { return facts_ ? &*facts_ : nullptr; }
     const Options& options() const { return options_; }
 

@@ -27,7 +27,7 @@ constexpr ev::Duration lingering = std::chrono::seconds(2);
 // server leaves. One that still sends would lose what is on its way to a reset.
 constexpr ev::Duration silence = std::chrono::milliseconds(100);
 
-// Of a message's head in the log: bytes kept, and columns shown.
+// The head of a message in the log: the bytes kept, and the columns shown.
 constexpr std::size_t head_bytes = 256;
 constexpr int head_columns = 64;
 // More messages than this in one read are counted, not shown.

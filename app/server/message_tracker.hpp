@@ -16,7 +16,7 @@ namespace yodel {
 // Without frames there are no messages, and bytes before the head of a frame belong to none.
 class MessageTracker {
 public:
-    // Of each message so many bytes are kept to be shown.
+    // The first bytes of each message that are kept to be shown.
     MessageTracker(const Framing& framing, std::size_t head) : framing_(framing), most_(head) {}
 
     struct Message {

@@ -194,6 +194,7 @@ void Session::on_dialed(bufio::DialResult result) {
     bufio::Stream::User& user = *this;
     stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), user, limits);
     stream_->pause_reading(paused_);
+    connection_ = std::make_shared<char>();
     advance();
 }
 
@@ -217,35 +218,43 @@ void Session::stream_changed(bufio::Stream&) { advance(); }
 void Session::advance() {
     changed_.cancel();
     read_at_ = loop_.read_clock();
+    const std::weak_ptr<void> session = lifetime_;
     if (stream_) advance_stream();
-    report_changes();
+    if (!session.expired()) report_changes();
 }
 
 void Session::report_resolved() {
-    while (const auto event = matcher_.next_resolved()) report(*event);
+    const std::weak_ptr<void> session = lifetime_;
+    while (!session.expired()) {
+        const auto event = matcher_.next_resolved();
+        if (!event) break;
+        report(*event);
+    }
 }
 
 void Session::report_changes() {
+    const std::weak_ptr<void> session = lifetime_;
     report_resolved();
-    user_.session_changed();
+    if (!session.expired()) user_.session_changed();
 }
 
 // The user learns that the connection is open before it sees the first reply; replies are read
 // before the end, because they have come before it.
 void Session::advance_stream() {
+    const std::weak_ptr<void> connection = connection_;
     if (state_ == State::handshaking && stream_->open()) {
         opened();
         user_.session_changed();
-        if (!stream_) return;
+        if (connection.expired()) return;
     }
     record_progress();
     receive();
-    if (!stream_ || paused_) return;
+    if (connection.expired() || paused_) return;
     if (stream_->input_ended()) input_over();
-    if (!stream_) return;
+    if (connection.expired()) return;
     if (stream_->end()) return ended(stream_->end());
     report_resolved();
-    if (stream_) watch_all();
+    if (!connection.expired()) watch_all();
 }
 
 void Session::record_progress() {
@@ -257,11 +266,12 @@ void Session::receive() {
     std::string_view received = stream_->received();
     if (stream_->bytes_read() == received.size()) first_bytes_ = received.substr(0, alert_size);
     const std::size_t before = received.size();
+    const std::weak_ptr<void> connection = connection_;
     while (!paused_) {
         const auto event = matcher_.next(received, read_at_);
         if (!event) break;
         report(*event);
-        if (!stream_) return;  // the event, or the user, has ended it
+        if (connection.expired()) return;  // by the event, or by the user
     }
     stream_->consume(before - received.size());
     // A message that is longer than the water marks needs them raised, but only while it comes.
@@ -289,12 +299,14 @@ void Session::report(const ReplyMatcher::Event& event) {
 // lost.
 void Session::input_over() {
     if (const std::string rest(stream_->received()); !rest.empty()) {
+        const std::weak_ptr<void> connection = connection_;
         stream_->consume(rest.size());
+        partial_message_ = true;
         matcher_.resolve_unmatched();
         report_resolved();
+        if (connection.expired()) return;
         user_.session_unsolicited(rest);
-        partial_message_ = true;
-        if (!stream_) return;
+        if (connection.expired()) return;
         return ended({Reason::truncated, "the peer closed inside a message, after " +
                                              std::to_string(rest.size()) + " bytes of it"});
     }
@@ -342,12 +354,14 @@ ev::Time Session::reply_due() const {
 }
 
 void Session::replies_late() {
+    const std::weak_ptr<void> session = lifetime_;
+    const std::weak_ptr<void> connection = connection_;
     matcher_.resolve_unmatched();
     report_resolved();
-    while (stream_ && in_flight() > 0 && reply_due() <= loop_.now())
+    while (!connection.expired() && in_flight() > 0 && reply_due() <= loop_.now())
         user_.session_lost(matcher_.mark_late());
-    if (stream_) watch_all();
-    report_changes();
+    if (!connection.expired()) watch_all();
+    if (!session.expired()) report_changes();
 }
 
 void Session::watch_greeting() {
@@ -423,6 +437,7 @@ void Session::drop_connection(End end) {
     if (stream_) stream_->close();
     dialer_.reset();
     stream_.reset();
+    connection_.reset();
     for (ev::Timer* timer : {&connecting_, &retry_, &idle_, &stalled_, &reply_, &greeting_,
                              &quiet_, &closing_, &closed_early_})
         timer->cancel();

@@ -10,7 +10,7 @@
 // except in `raw`, whose bytes have no boundaries.
 //
 // The user is called from the loop, never from inside a call of its own: what a call changes is
-// reported after it. It may call the session from there, but not destroy it.
+// reported after it. From there it may call the session, and destroy it.
 #pragma once
 
 #include "app/protocol/backoff.hpp"
@@ -178,6 +178,10 @@ private:
     Phases phases_;
     std::optional<bufio::Dialer> dialer_;
     std::unique_ptr<bufio::Stream> stream_;
+    // These two let a function see whether a callback has destroyed the session, or has ended
+    // the connection that the function works for.
+    const std::shared_ptr<void> lifetime_ = std::make_shared<char>();
+    std::shared_ptr<void> connection_;  // while there is a stream
     std::optional<bufio::TlsFacts> facts_;
     Backoff backoff_;
     std::string first_bytes_;          // of the connection, as many as an alert of TLS has

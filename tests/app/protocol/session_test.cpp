@@ -717,6 +717,82 @@ TEST_CASE("a session can be ended and begun again") {
     turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
 }
 
+namespace {
+
+// Destroys its session in the first call of one kind.
+struct Destroyer final : Session::User {
+    enum class Call { opened, answered, echoed, lost, late, unsolicited, received, closed };
+
+    Destroyer(ev::Loop& loop, Session::Options options, Call call)
+        : session(std::make_unique<Session>(loop, std::move(options), *this)), at(call) {
+        session->connect();
+    }
+    void session_changed() override {
+        if (session->state() == State::open) destroy_at(Call::opened);
+        if (session && session->state() == State::closed) destroy_at(Call::closed);
+    }
+    void session_answered(const Message&, const Reply&) override { destroy_at(Call::answered); }
+    void session_echoed(const Batch&, std::optional<ev::Duration>) override {
+        destroy_at(Call::echoed);
+    }
+    void session_lost(const Message& message) override {
+        destroy_at(message.late ? Call::late : Call::lost);
+    }
+    void session_unsolicited(std::string_view) override { destroy_at(Call::unsolicited); }
+    void session_received(std::string_view) override { destroy_at(Call::received); }
+
+    void destroy_at(Call call) {
+        REQUIRE(session);  // nothing is called any more once it is destroyed
+        if (call == at) session.reset();
+    }
+
+    std::unique_ptr<Session> session;
+    const Call at;
+};
+
+}  // namespace
+
+TEST_CASE("a session may be destroyed in each of its callbacks") {
+    using Call = Destroyer::Call;
+    struct Case {
+        Call call;
+        const char* framing;
+        const char* sent;
+        const char* answer;
+        bool server_closes;
+    };
+    const auto [call, framing, sent, answer, server_closes] =
+        GENERATE(Case{Call::opened, "line", "a", "", false},
+                 Case{Call::answered, "len1", "a", "\1a\1b", true},
+                 Case{Call::echoed, "line", "a\nb", "a\nb\nc\n", true},
+                 Case{Call::lost, "line", "a\nb", "b\n", true},
+                 Case{Call::late, "line", "a\nb", "", false},
+                 Case{Call::unsolicited, "line", "a", "a\nb\nc\nd", true},
+                 Case{Call::unsolicited, "line", "a", "a\nb", true},
+                 Case{Call::received, "raw", "a", "ab", true},
+                 Case{Call::closed, "line", "a", "a\n", true});
+    CAPTURE(int(call), framing);
+
+    ev::Loop loop;
+    Server server(loop);
+    Session::Options options = Client::at(impatient(), server.port());
+    options.framing = find_framing(framing);
+    options.coalesce = call == Call::echoed;
+    if (call != Call::late) options.reply_timeout = 1h;
+    Destroyer client(loop, options, call);
+    turn_until(loop, [&] {
+        return server.stream && (!client.session || client.session->state() == State::open);
+    });
+    if (client.session) {
+        client.session->send(sent);
+        client.session->flush();
+        server.stream->write(answer);
+        if (server_closes) server.stream->finish();
+    }
+    turn_until(loop, [&] { return !client.session; });
+    for (int turns = 0; turns < 5; ++turns) loop.step(1ms);
+}
+
 TEST_CASE(
     "a connection that can't be made is reported, and the deadline holds over all phases") {
     ev::Loop loop;

@@ -4,8 +4,10 @@
 
 namespace ev {
 
-Loop::Loop(ReadClock clock, std::string_view backend)
-    : clock_(clock), backend_(make_backend(backend)), signals_(*backend_) {}
+Loop::Loop(ReadClock clock, std::string_view backend) : Loop(clock, make_backend(backend)) {}
+
+Loop::Loop(ReadClock clock, std::unique_ptr<Backend> backend)
+    : clock_(clock), backend_(std::move(backend)), signals_(*backend_) {}
 
 Loop::~Loop() {
     assert(watches_ + signals_.size() + timers_.size() == 0 && "a loop outlives its objects");
@@ -61,6 +63,8 @@ void Loop::wait(Duration longest) {
     time_.reset();
     ready_.clear();
     if (signals_.raised()) longest = Duration::zero();
+    if (longest > Duration::zero() && busy_)
+        return look_until(std::min(after(longest), deadline_));
     if (longest > Duration::zero() && spin_.should_look()) {
         backend_->wait(Duration::zero(), ready_);
         spin_.looked(!ready_.empty());
@@ -70,6 +74,12 @@ void Loop::wait(Duration longest) {
         longest = std::min(longest, deadline_ - clock_());
     backend_->wait(longest, ready_);
     spin_.slept(!ready_.empty());
+}
+
+void Loop::look_until(Time end) {
+    do {
+        backend_->wait(Duration::zero(), ready_);
+    } while (ready_.empty() && (end == Time::max() || clock_() < end));
 }
 
 // An earlier callback of this turn may have destroyed the watch or changed what it wants.

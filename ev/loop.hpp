@@ -83,6 +83,8 @@ public:
     // or else it is "auto". Throws std::invalid_argument for any other name, and
     // std::system_error where the system has no descriptor left for epoll.
     explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {});
+    // With a backend that is not one of these.
+    Loop(ReadClock clock, std::unique_ptr<Backend> backend);
     ~Loop();
 
     // Makes turns until stop() is called or nothing is left to wait for. May be called again.
@@ -95,6 +97,13 @@ public:
     // or where an exception ends the turn, it makes the next step() return false at once,
     // without waiting and without any call.
     void stop() { stopping_ = true; }
+
+    // A busy loop never sleeps: where another one sleeps, it asks the backend again and again
+    // until a descriptor is ready, a signal has come, or the nearest deadline or the limit of
+    // the step has passed. This spares the time of waking up and takes a whole processor, also
+    // while only timers, signals or sleeping watches are left. All else stays as it is, the end
+    // of run() included. May be called at any time; counts from the next wait on.
+    void set_busy(bool busy) { busy_ = busy; }
 
     // The monotonic time. A turn reads it once, when it is first needed after the wait.
     Time now() const;
@@ -113,6 +122,7 @@ private:
     bool take_stop() { return std::exchange(stopping_, false); }
     bool nothing_to_wait_for() const;
     void wait(Duration longest);
+    void look_until(Time end);
     void deliver(const Readiness& ready);
     void fire_timers();
     void destroy(Registration* watch);
@@ -132,6 +142,7 @@ private:
     mutable std::optional<Time> time_;  // of this turn, once it has been read
     bool in_turn_ = false;
     bool stopping_ = false;
+    bool busy_ = false;
 };
 
 // The base of the three kinds of objects. An empty one waits for nothing.

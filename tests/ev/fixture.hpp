@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -95,6 +96,47 @@ struct FakeLoop : ev::Loop {
         return turn();
     }
     static inline ev::Time time;
+};
+
+// Hands all on to the backend that the environment names, and keeps the longest duration of
+// each wait.
+class WaitRecorder final : public ev::Backend {
+public:
+    explicit WaitRecorder(std::vector<ev::Duration>& waits) : waits_(waits) {}
+    void set(ev::Registration& registration, ev::Events interest) override {
+        inner_->set(registration, interest);
+    }
+    void wait(ev::Duration longest, std::vector<ev::Readiness>& ready) override {
+        waits_.push_back(longest);
+        inner_->wait(longest, ready);
+    }
+
+private:
+    std::vector<ev::Duration>& waits_;
+    const std::unique_ptr<ev::Backend> inner_ = ev::make_backend({});
+};
+
+// A loop whose time moves by one microsecond with each reading of its clock, and that records
+// its waits.
+struct TickingLoop : ev::Loop {
+    TickingLoop() : TickingLoop(std::make_shared<std::vector<ev::Duration>>()) {}
+    const std::vector<ev::Duration>& waits() const { return *waits_; }
+    static inline ev::Time time;
+    static inline int clock_reads;
+
+private:
+    using Waits = std::shared_ptr<std::vector<ev::Duration>>;
+    explicit TickingLoop(const Waits& waits)
+        : Loop(tick, std::make_unique<WaitRecorder>(*waits)), waits_(waits) {
+        time = ev::Time{} + std::chrono::hours(1000);
+        clock_reads = 0;
+    }
+    static ev::Time tick() {
+        ++clock_reads;
+        time += std::chrono::microseconds(1);
+        return time;
+    }
+    Waits waits_;
 };
 
 inline bool backend_is(std::string_view name) {

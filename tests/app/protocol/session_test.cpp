@@ -4,6 +4,7 @@
 #include "bufio/listen.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/virtual_time.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -22,6 +23,7 @@ using State = Session::State;
 
 using test::any_loopback_port;
 using test::turn_until;
+using test::VirtualLoop;
 
 namespace {
 
@@ -108,17 +110,13 @@ struct Client : Session::User {
     Session session;
 };
 
-// The time of a loop that a test moves by hand.
-ev::Time virtual_time{1h};
-ev::Time virtual_clock() { return virtual_time; }
-
 struct Pair {
-    ev::Loop loop;
+    VirtualLoop loop;
     Server server{loop};
     Client client;
 
-    explicit Pair(Session::Options options = {}, ev::Loop::ReadClock clock = ev::Clock::now)
-        : loop(clock), client(loop, server.port(), std::move(options)) {
+    explicit Pair(Session::Options options = {})
+        : client(loop, server.port(), std::move(options)) {
         turn_until(loop,
                    [&] { return client.session.state() == State::open && server.stream; });
     }
@@ -214,8 +212,7 @@ TEST_CASE("each message has its own time for the reply") {
     options.reply_timeout = 20ms;
     Pair pair(options);
     pair.client.send("a");
-    const ev::Time later = ev::Clock::now() + options.reply_timeout / 2;
-    while (ev::Clock::now() < later) pair.loop.step(1ms);
+    pair.loop.pass(options.reply_timeout / 2);
     pair.client.send("b");
     pair.until_logged("lost a;lost b;");
 }
@@ -233,7 +230,7 @@ TEST_CASE("a reply that comes in part, and whole when it is late, is compared fr
 TEST_CASE("what came too early to be a reply may still end as one") {
     Pair pair;
     pair.server.stream->write("a");
-    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.loop.settle();
     pair.client.send("a");
     pair.client.send("b");
     pair.server.stream->write("\n\n");
@@ -271,7 +268,7 @@ TEST_CASE("raw bytes are matched by their place, however they are cut") {
     pair.client.send("world");
     const std::string answer = "helloworXd!";
     pair.server.stream->write(answer.substr(0, cut));
-    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.loop.settle();
     pair.server.stream->write(answer.substr(cut));
     pair.until_logged("right hello=hello;wrong@3 world=worXd;unasked !;");
     CHECK_FALSE(pair.client.session.send(""));
@@ -329,7 +326,7 @@ TEST_CASE("caret: a greeting, then every byte plus one, however they are cut") {
     pair.client.session.pause(false);  // looks at what has come: nothing
     const std::string answer = "*bcdyz{";
     pair.server.stream->write(answer.substr(0, cut));
-    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.loop.settle();
     pair.server.stream->write(answer.substr(cut));
     pair.until_logged("right abc=bcd;right xyz=yz{;");
     CHECK_FALSE(pair.client.session.send(""));
@@ -410,7 +407,7 @@ TEST_CASE("messages sent together are timed as the system takes them") {
         std::uint64_t answered = 0;
         std::vector<ev::Time> sent;  // each but once
     };
-    ev::Loop loop;
+    VirtualLoop loop;
     Server server(loop);
     Timer client(loop, server.port(), coalescing());
     turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
@@ -421,10 +418,11 @@ TEST_CASE("messages sent together are timed as the system takes them") {
     client.send(lines.substr(0, lines.size() - 1));
     CHECK(client.session.pending() > 0);
     server.stream->pause_reading(false);
-    turn_until(loop, [&] {
+    const auto all_answered = [&] {
         server.stream->write(std::exchange(server.got, {}));
         return client.answered == count;
-    });
+    };
+    loop.until(all_answered, 1us);
     CHECK(client.sent.size() > 2);
     CHECK(std::is_sorted(client.sent.begin(), client.sent.end()));
 }
@@ -479,10 +477,11 @@ TEST_CASE("a peer that has answered all but goes on talking is not waited for") 
     pair.client.session.finish();
     pair.until_server_got("a\n");
     pair.server.stream->write("a\n");
-    turn_until(pair.loop, [&] {
+    const auto closed = [&] {
         pair.server.stream->write("tick\n");
         return pair.client.session.state() == State::closed;
-    });
+    };
+    pair.loop.until(closed, 1ms);
     CHECK((pair.client.session.end().reason == Reason::clean));
     CHECK(pair.client.log.starts_with("right a=a;unasked tick;"));
 }
@@ -573,19 +572,19 @@ TEST_CASE("a reply that is late does not renew the idle timeout") {
     Session::Options options;
     options.idle_timeout = 1h;
     options.reply_timeout = 40min;
-    Pair pair(options, virtual_clock);
+    Pair pair(options);
     pair.client.send("a");
     pair.until_server_got("a\n");
-    virtual_time += 40min;
+    pair.loop.pass(40min);
     pair.until_logged("lost a;");
-    virtual_time += 20min;
+    pair.loop.pass(20min);
     pair.until_closed();
     CHECK((pair.client.session.end().reason == Reason::timeout));
 }
 
 TEST_CASE("a reply to a first message that comes late in the connection is no greeting") {
-    Pair pair({}, virtual_clock);
-    virtual_time += 1s;
+    Pair pair;
+    pair.loop.pass(1s);
     pair.client.send("a");
     pair.server.stream->write("hello\n");
     pair.until_logged("wrong@0 a=hello;");
@@ -608,10 +607,11 @@ TEST_CASE("the wait for the peer's end begins with ours, and is not prolonged by
     options.close_timeout = 50ms;
     Pair pair(options);
     pair.client.session.finish();
-    turn_until(pair.loop, [&] {
+    const auto closed = [&] {
         pair.server.stream->write("tick\n");
         return pair.client.session.state() == State::closed;
-    });
+    };
+    pair.loop.until(closed, 1ms);
     CHECK((pair.client.session.end().reason == Reason::clean));
 }
 
@@ -632,10 +632,10 @@ TEST_CASE("what is held waits, and is then looked at") {
     pair.client.send("a");
     pair.client.session.pause(true);
     pair.server.stream->write("a\n");
-    for (int i = 0; i < 20; ++i) pair.loop.step(1ms);
+    pair.loop.settle();
     const bool resets = GENERATE(false, true);
     resets ? pair.server.reset() : pair.server.stream->finish();
-    for (int i = 0; i < 20; ++i) pair.loop.step(1ms);
+    pair.loop.settle();
     CHECK(pair.client.log.empty());
     CHECK((pair.client.session.state() == State::open));
     pair.client.session.pause(false);
@@ -650,10 +650,7 @@ TEST_CASE("while held nothing is late, and no wait for an end runs out") {
     Session::Options options;
     options.reply_timeout = options.close_timeout = 20ms;
     options.idle_timeout = 20ms;
-    const auto wait = [](Pair& pair) {
-        const ev::Time until = ev::Clock::now() + 60ms;
-        while (ev::Clock::now() < until) pair.loop.step(1ms);
-    };
+    const auto wait = [](Pair& pair) { pair.loop.pass(60ms); };
     SECTION("for replies") {
         Pair pair(options);
         pair.client.send("a");
@@ -687,21 +684,15 @@ TEST_CASE("a round trip is timed from the write to the read, or voided") {
         }
         std::vector<std::optional<ev::Duration>> times;
     };
-    ev::Loop loop;
+    VirtualLoop loop;
     Server server(loop);
     Timer client(loop, server.port());
     turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
-    const ev::Time before = ev::Clock::now();
     client.send("a");
-    const ev::Time sent = ev::Clock::now();
-    turn_until(loop, [&] { return server.got == "a\n"; });
-    const ev::Duration delay = 5ms;
-    while (ev::Clock::now() < sent + delay) loop.step(1ms);
+    loop.pass(1234567ns);
     server.stream->write("a\n");
     turn_until(loop, [&] { return client.times.size() == 1; });
-    REQUIRE(client.times[0]);
-    CHECK(*client.times[0] >= delay);
-    CHECK(*client.times[0] <= ev::Clock::now() - before);
+    CHECK(client.times[0] == 1234567ns);
     client.send("b");
     client.session.void_round_trips();
     server.stream->write("b\n");
@@ -773,7 +764,7 @@ TEST_CASE("a session may be destroyed in each of its callbacks") {
                  Case{Call::closed, "line", "a", "a\n", true});
     CAPTURE(int(call), framing);
 
-    ev::Loop loop;
+    VirtualLoop loop;
     Server server(loop);
     Session::Options options = Client::at(impatient(), server.port());
     options.framing = find_framing(framing);
@@ -790,12 +781,12 @@ TEST_CASE("a session may be destroyed in each of its callbacks") {
         if (server_closes) server.stream->finish();
     }
     turn_until(loop, [&] { return !client.session; });
-    for (int turns = 0; turns < 5; ++turns) loop.step(1ms);
+    loop.settle();
 }
 
 TEST_CASE(
     "a connection that can't be made is reported, and the deadline holds over all phases") {
-    ev::Loop loop;
+    VirtualLoop loop;
     const int port = port_of_nobody(loop);
     Client refused(loop, port);
     turn_until(loop, [&] { return refused.session.state() == State::closed; });
@@ -824,7 +815,7 @@ Session::Options persistent(unsigned retries) {
 }  // namespace
 
 TEST_CASE("a connection that is refused is tried again, as often as allowed") {
-    ev::Loop loop;
+    VirtualLoop loop;
     const int port = port_of_nobody(loop);
     Client client(loop, port, persistent(2));
     for (const unsigned number : {1u, 2u}) {
@@ -858,28 +849,27 @@ TEST_CASE("tries are counted from one again once the service has said something"
 }
 
 TEST_CASE("the time allowed for all goes on over a reconnect by hand") {
-    ev::Loop loop;
+    VirtualLoop loop;
     const int port = port_of_nobody(loop);
     Session::Options options = persistent(Session::forever);
     options.max_time = 100ms;
     Client client(loop, port, options);
-    turn_until(loop, [&] {
+    const auto closed = [&] {
         if (client.session.state() == State::waiting) client.session.connect();
         return client.session.state() == State::closed;
-    });
+    };
+    loop.until(closed, 1ms);
     CHECK((client.session.end().reason == Reason::timeout));
 }
 
 TEST_CASE("an end stays as it is, also when the time allowed for all has passed") {
-    ev::Loop loop;
+    VirtualLoop loop;
     Session::Options options;
     options.max_time = 20ms;
     Client client(loop, port_of_nobody(loop), options);
     turn_until(loop, [&] { return client.session.state() == State::closed; });
     const std::string end = client.session.end().text;
-    const ev::Time late = ev::Clock::now() + 2 * *options.max_time;
-    while (ev::Clock::now() < late && loop.step(1ms)) {
-    }
+    loop.pass(2 * *options.max_time);
     CHECK(client.session.end().text == end);
 }
 
@@ -891,7 +881,7 @@ TEST_CASE("messages left over from one connection do not disturb the next") {
     pair.client.send("abc");
     pair.server.stream->write(caret ? "*bX" : "long and not whole");
     turn_until(pair.loop, [&] { return pair.server.stream->pending() == 0; });
-    for (int i = 0; i < 3; ++i) pair.loop.step(1ms);
+    pair.loop.settle();
     pair.server.reset();
     turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
     turn_until(pair.loop, [&] {
@@ -908,21 +898,20 @@ TEST_CASE("the time allowed for connecting ends with it, that of idleness with w
     options.connect_timeout = 20ms;
     SECTION("connecting") {
         Pair pair(options);
-        const ev::Time late = pair.client.session.since() + 2 * options.connect_timeout;
-        while (ev::Clock::now() < late) pair.loop.step(1ms);
+        pair.loop.pass(2 * options.connect_timeout);
         CHECK((pair.client.session.state() == State::open));
     }
     SECTION("idleness") {
         options.idle_timeout = 1h;
         options.retries = 0;
-        Pair pair(options, virtual_clock);
-        virtual_time += 40min;
+        Pair pair(options);
+        pair.loop.pass(40min);
         pair.server.stream->write("hello\n");
         pair.until_logged("unasked hello;");
-        virtual_time += 40min;
-        for (int i = 0; i < 3; ++i) pair.loop.step(0ms);
+        pair.loop.pass(40min);
+        pair.loop.settle();
         CHECK((pair.client.session.state() == State::open));
-        virtual_time += 20min;
+        pair.loop.pass(20min);
         pair.until_closed();
         CHECK((pair.client.session.end().reason == Reason::timeout));
     }
@@ -990,13 +979,12 @@ TEST_CASE("what waits for the next connection is not late") {
     pair.client.send(std::string(20'000'000, 'x'));
     pair.server.reset();
     turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
-    const ev::Time late = ev::Clock::now() + 2 * options.reply_timeout;
-    while (ev::Clock::now() < late) pair.loop.step(1ms);
+    pair.loop.pass(2 * options.reply_timeout);
     CHECK(pair.client.session.in_flight() == 1);
 }
 
 TEST_CASE("a connection that goes in the TLS handshake is tried again") {
-    ev::Loop loop;
+    VirtualLoop loop;
     Server server(loop);
     Session::Options options = persistent(1);
     options.tls = bufio::TlsContext::client({});
@@ -1044,7 +1032,7 @@ TEST_CASE("what another try can't mend is not tried again") {
         CHECK(pair.client.log == "lost a;");
     }
     SECTION("idleness") {
-        ev::Loop loop;
+        VirtualLoop loop;
         Server server(loop);
         Session::Options options = persistent(Session::forever);
         options.idle_timeout = 10ms;
@@ -1060,7 +1048,7 @@ TEST_CASE("what another try can't mend is not tried again") {
         pair.until_closed();
     }
     SECTION("a certificate") {
-        ev::Loop loop;
+        VirtualLoop loop;
         test::SilentTlsServer server(loop);
         Session::Options options = persistent(Session::forever);
         options.tls = bufio::TlsContext::client({});

@@ -31,9 +31,8 @@ inline constexpr int invalid_descriptor = std::numeric_limits<int>::max();
 struct Registration {
     std::function<void(Events)> callback = nullptr;  // for the loop to call
     int fd = invalid_descriptor;
-    Events interest = none;             // changed by Backend::set() alone
-    std::size_t place = 0;              // in the backend's list, while there is an interest
-    Registration* next_dead = nullptr;  // in the loop's list of destroyed ones
+    Events interest = none;  // changed by Backend::set() alone
+    std::size_t place = 0;   // in the backend's list, while there is an interest
 };
 
 struct Readiness {

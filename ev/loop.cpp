@@ -10,7 +10,7 @@ Loop::Loop(ReadClock clock, std::unique_ptr<Backend> backend)
     : clock_(clock), backend_(std::move(backend)), signals_(*backend_) {}
 
 Loop::~Loop() {
-    assert(watches_ + signals_.size() + timers_.size() == 0 && "a loop outlives its objects");
+    assert(watches_ + timers_.size() == 0 && !signals_.any() && "a loop outlives its objects");
 }
 
 Time Loop::now() const {
@@ -54,7 +54,7 @@ bool Loop::step(Duration longest) {
 }
 
 bool Loop::nothing_to_wait_for() const {
-    return timers_.none_pending() && watches_ + signals_.size() == 0;
+    return timers_.none_pending() && watches_ == 0 && !signals_.any();
 }
 
 // The time is read for the sleep alone, and last: a look that finds something saves it. A
@@ -99,12 +99,15 @@ void Loop::fire_timers() {
     while (auto* const timer = timers_.pop_due(due)) timer->callback();
 }
 
-void Loop::destroy(Registration* watch) {
+void Loop::destroy(WatchObject* watch) {
     backend_->set(*watch, none);
     --watches_;
-    watch->next_dead = graveyard_;
-    graveyard_ = watch;
-    sweep();
+    bury(watch);
+}
+
+void Loop::destroy(SignalObject* signal) {
+    signals_.end(*signal);
+    bury(signal);
 }
 
 void Loop::destroy(TimerQueue::Slot* timer) {
@@ -112,8 +115,9 @@ void Loop::destroy(TimerQueue::Slot* timer) {
     sweep();
 }
 
-void Loop::destroy(SignalSubscription* signal) {
-    signals_.unsubscribe(signal);
+void Loop::bury(Destroyable* object) {
+    object->next_dead = graveyard_;
+    graveyard_ = object;
     sweep();
 }
 
@@ -122,18 +126,29 @@ void Loop::destroy(SignalSubscription* signal) {
 void Loop::sweep() {
     if (in_turn_) return;
     timers_.sweep();
-    signals_.sweep();
     while (graveyard_) {
-        const std::unique_ptr<Registration> dead(graveyard_);
+        const std::unique_ptr<Destroyable> dead(graveyard_);
         graveyard_ = dead->next_dead;
     }
 }
 
 Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)
-    : Handle(loop, new Registration{std::move(callback)}) {
+    : Handle(loop, new WatchObject) {
     ++loop.watches_;
+    object_->callback = std::move(callback);
     object_->fd = fd < 0 ? invalid_descriptor : fd;
     want(interest);
 }
+
+static SignalObject* subscribe(Signals& signals, int signo, Signal::Callback callback) {
+    auto object = std::make_unique<SignalObject>();
+    object->signo = signo;
+    object->callback = std::move(callback);
+    signals.begin(*object);
+    return object.release();
+}
+
+Signal::Signal(Loop& loop, int signo, Callback callback)
+    : Handle(loop, subscribe(loop.signals_, signo, std::move(callback))) {}
 
 }  // namespace ev

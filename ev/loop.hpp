@@ -73,6 +73,15 @@ private:
     unsigned turns_since_look_ = 0;
 };
 
+// The part of a watch or a signal that outlasts it until the end of the turn, which may still
+// refer to it.
+struct Destroyable {
+    virtual ~Destroyable() = default;
+    Destroyable* next_dead = nullptr;
+};
+struct WatchObject final : Destroyable, Registration {};
+struct SignalObject final : Destroyable, Signals::Subscription {};
+
 class Loop {
 public:
     using ReadClock = Time (*)();
@@ -125,9 +134,10 @@ private:
     void look_until(Time end);
     void deliver(const Readiness& ready);
     void fire_timers();
-    void destroy(Registration* watch);
+    void destroy(WatchObject* watch);
+    void destroy(SignalObject* signal);
     void destroy(TimerQueue::Slot* timer);
-    void destroy(SignalSubscription* signal);
+    void bury(Destroyable* object);
     void sweep();
 
     const ReadClock clock_;
@@ -135,7 +145,7 @@ private:
     TimerQueue timers_;
     Signals signals_;
     std::size_t watches_ = 0;
-    Registration* graveyard_ = nullptr;  // of watches that were destroyed in this turn
+    Destroyable* graveyard_ = nullptr;  // what was destroyed in this turn
     SpinPolicy spin_;
     std::vector<Readiness> ready_;      // found by the turn's wait
     Time deadline_{};                   // no timer comes due before it, as the turn began
@@ -177,7 +187,7 @@ protected:
 //
 // The constructor and want() throw std::system_error where the system refuses the descriptor
 // (EMFILE or ENOSPC: no more of them), and leave all as it was.
-class Watch : public Handle<Registration> {
+class Watch : public Handle<WatchObject> {
 public:
     using Callback = std::function<void(Events)>;
 
@@ -208,15 +218,15 @@ public:
 };
 
 // Calls back, in the loop, after the process got the signal. One call may stand for several of
-// them.  Several Signals, in one loop or in several, may have the same number. The disposition
-// from before the first of them is restored when the last one is destroyed.
-class Signal : public Handle<SignalSubscription> {
+// them.  A process has at most one Signal of each number, whatever the loop: the constructor
+// throws std::system_error (EBUSY) for another one.  Destroying it restores the disposition
+// from before.
+class Signal : public Handle<SignalObject> {
 public:
     using Callback = std::function<void()>;
 
     Signal() = default;
-    Signal(Loop& loop, int signo, Callback callback)  // throws std::system_error
-        : Handle(loop, loop.signals_.subscribe(signo, std::move(callback))) {}
+    Signal(Loop& loop, int signo, Callback callback);  // throws std::system_error
 };
 
 }  // namespace ev

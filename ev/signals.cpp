@@ -3,75 +3,25 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <csignal>
-#include <mutex>
 #include <system_error>
-#include <utility>
 
 namespace ev {
 
-// The handler walks the list of these without a lock: they are added and used again, but never
-// removed.
-struct SignalSubscription {
-    std::atomic<int> signo;  // or `unused`, or `ended`
-    std::atomic<int> pipe;   // the end that the handler writes to
-    std::atomic<bool> raised;
-    struct sigaction before;  // the disposition to restore
-    std::function<void()> callback;
-    SignalSubscription* next;
-};
+static constexpr int last_signo = 64;  // one for each bit of the set of raised signals
 
-static constexpr int unused = 0;
-static constexpr int ended = -1;  // its callback is still to be destroyed
+// By number, for the handler and for all loops of the process.
+static std::atomic<Signals::Subscription*> subscriptions[last_signo + 1];
 
-static std::atomic<SignalSubscription*> all_subscriptions;
-static std::mutex mutex;  // held while they change
+static std::uint64_t bit(int signo) { return std::uint64_t{1} << (signo - 1); }
 
-static SignalSubscription* find(int signo) {
-    SignalSubscription* each = all_subscriptions;
-    while (each && each->signo != signo) each = each->next;
-    return each;
-}
-
-static void handle(int signo) {
-    const int saved = errno;
-    for (SignalSubscription* each = all_subscriptions; each; each = each->next) {
-        if (each->signo != signo) continue;
-        each->raised = true;
-        // A full pipe refuses the byte, and ends the wait as well.
-        [[maybe_unused]] const auto written = ::write(each->pipe, "", 1);
-    }
-    errno = saved;
-}
-
-[[noreturn]] static void fail(const char* call) {
-    throw std::system_error(errno, std::generic_category(), call);
-}
-
-static struct sigaction set_handler(int signo) {
-    struct sigaction action {};
-    struct sigaction before {};
-    action.sa_handler = handle;
-    action.sa_flags = SA_RESTART;
-    sigfillset(&action.sa_mask);
-    if (::sigaction(signo, &action, &before) != 0) fail("sigaction");
-    return before;
-}
-
-static SignalSubscription* find_or_add_unused() {
-    if (SignalSubscription* const found = find(unused)) return found;
-    auto* const added = new SignalSubscription{};
-    added->next = all_subscriptions;
-    all_subscriptions = added;
-    return added;
+[[noreturn]] static void fail(int reason, const char* call) {
+    throw std::system_error(reason, std::generic_category(), call);
 }
 
 struct Signals::Pipe : Registration {
     explicit Pipe(Backend& watcher) : backend(watcher) {
-        if (::pipe(ends) != 0) fail("pipe");
+        if (::pipe(ends) != 0) fail(errno, "pipe");
         for (const int end : ends) {
             ::fcntl(end, F_SETFD, FD_CLOEXEC);
             ::fcntl(end, F_SETFL, O_NONBLOCK);
@@ -92,63 +42,50 @@ struct Signals::Pipe : Registration {
     int ends[2];
 };
 
-Signals::Signals(Backend& backend) : backend_(backend) {}
-Signals::~Signals() = default;
-
-SignalSubscription* Signals::subscribe(int signo, std::function<void()> callback) {
-    std::unique_ptr<Pipe> fresh;
-    if (!pipe_) fresh = std::make_unique<Pipe>(backend_);
-    Pipe& pipe = fresh ? *fresh : *pipe_;
-    backend_.set(pipe, readable);
-    subscriptions_.reserve(subscriptions_.size() + 1);
-
-    const std::lock_guard lock(mutex);
-    SignalSubscription* const subscription = find_or_add_unused();
-    const struct sigaction before = set_handler(signo);
-    const SignalSubscription* const other = find(signo);
-    subscription->before = other ? other->before : before;
-    subscription->pipe = pipe.ends[1];
-    subscription->raised = false;
-    subscription->callback = std::move(callback);
-    subscription->signo = signo;  // last, because it is what the handler looks for
-    subscriptions_.push_back(subscription);
-    if (fresh) pipe_ = std::move(fresh);
-    ++size_;
-    return subscription;
+void Signals::handle(int signo) {
+    const int saved = errno;
+    const Subscription& subscription = *subscriptions[signo];
+    subscription.owner->raised_ |= bit(signo);
+    // A full pipe refuses the byte, and ends the wait as well.
+    [[maybe_unused]] const auto written = ::write(subscription.pipe->ends[1], "", 1);
+    errno = saved;
 }
 
-void Signals::unsubscribe(SignalSubscription* subscription) {
-    const std::lock_guard lock(mutex);
-    const int signo = subscription->signo.exchange(ended);
-    subscription->raised = false;
-    if (!find(signo)) ::sigaction(signo, &subscription->before, nullptr);
-    --size_;
+void Signals::begin(Subscription& subscription) {
+    const int signo = subscription.signo;
+    if (signo < 1 || signo > last_signo) fail(EINVAL, "sigaction");
+    std::shared_ptr<Pipe> pipe = pipe_.lock();
+    if (!pipe) pipe = std::make_shared<Pipe>(backend_);
+    backend_.set(*pipe, readable);
+    subscription.owner = this;
+    subscription.pipe = pipe;
+
+    Subscription* other = nullptr;
+    if (!subscriptions[signo].compare_exchange_strong(other, &subscription))
+        fail(EBUSY, "another Signal has this number");
+    struct sigaction action {};
+    action.sa_handler = handle;
+    action.sa_flags = SA_RESTART;
+    sigfillset(&action.sa_mask);
+    if (::sigaction(signo, &action, &subscription.before) != 0) {
+        subscriptions[signo] = nullptr;
+        fail(errno, "sigaction");
+    }
+    pipe_ = pipe;
 }
 
-bool Signals::any_raised() const {
-    for (const SignalSubscription* const each : subscriptions_)
-        if (each->raised) return true;
-    return false;
+void Signals::end(const Subscription& subscription) {
+    ::sigaction(subscription.signo, &subscription.before, nullptr);
+    subscriptions[subscription.signo] = nullptr;
+    take(subscription.signo);
 }
+
+bool Signals::take(int signo) { return raised_.fetch_and(~bit(signo)) & bit(signo); }
 
 void Signals::deliver() {
-    if (!raised()) return;
-    const std::size_t count = subscriptions_.size();  // later ones wait for the next turn
-    for (std::size_t i = 0; i < count; ++i)
-        if (subscriptions_[i]->raised.exchange(false)) subscriptions_[i]->callback();
-}
-
-// Destroying a callback can end further signals, and so call this again.
-void Signals::sweep() {
-    while (size_ < subscriptions_.size()) {
-        const auto first = std::find_if(subscriptions_.begin(), subscriptions_.end(),
-                                        [](auto* each) { return each->signo == ended; });
-        SignalSubscription& subscription = **first;
-        subscriptions_.erase(first);
-        const auto callback = std::exchange(subscription.callback, nullptr);
-        subscription.signo = unused;
-    }
-    if (subscriptions_.empty()) pipe_.reset();
+    const std::uint64_t due = raised_;  // what is raised from now on waits for the next turn
+    for (int signo = 1; due != 0 && signo <= last_signo; ++signo)
+        if ((due & bit(signo)) && take(signo)) subscriptions[signo].load()->callback();
 }
 
 }  // namespace ev

@@ -3,37 +3,45 @@
 
 #include "ev/backend.hpp"
 
+#include <atomic>
+#include <csignal>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <vector>
 
 namespace ev {
 
-struct SignalSubscription;
-
-// The signals of one loop. The handler raises a flag for each of them, and writes a byte to a
-// pipe that ends the loop's wait. The flags, not the bytes, carry the signals, so that a flood
-// of one can't displace another.
+// The signals of one loop. The handler notes the number in a set, and writes a byte to a pipe
+// that ends the loop's wait. The set, not the bytes, carries the signals, so that a flood of
+// one can't displace another.
 class Signals {
 public:
-    explicit Signals(Backend& backend);
-    ~Signals();
+    struct Pipe;
+    struct Subscription {
+        int signo = 0;
+        std::function<void()> callback = nullptr;
+        Signals* owner = nullptr;
+        std::shared_ptr<Pipe> pipe = nullptr;  // shared by the subscriptions of a loop
+        struct sigaction before = {};          // the disposition to restore
+    };
 
-    SignalSubscription* subscribe(int signo, std::function<void()> callback);
-    void unsubscribe(SignalSubscription* subscription);  // its callback lasts until sweep()
-    std::size_t size() const { return size_; }
-    bool raised() const { return size_ > 0 && any_raised(); }
+    explicit Signals(Backend& backend) : backend_(backend) {}
+
+    // Throws std::system_error (EBUSY: the process has a subscription of this number), and then
+    // nothing has changed.
+    void begin(Subscription& subscription);
+    void end(const Subscription& subscription);  // which may be freed when no turn can call it
+    bool any() const { return !pipe_.expired(); }
+    bool raised() const { return raised_ != 0; }
     void deliver();
-    void sweep();
 
 private:
-    struct Pipe;
-    bool any_raised() const;
+    static void handle(int signo);
+    bool take(int signo);
 
     Backend& backend_;
-    std::unique_ptr<Pipe> pipe_;                      // while there are subscriptions
-    std::vector<SignalSubscription*> subscriptions_;  // also ended ones that are not yet swept
-    std::size_t size_ = 0;                            // without those
+    std::weak_ptr<Pipe> pipe_;
+    std::atomic<std::uint64_t> raised_ = 0;  // a bit for each number
 };
 
 }  // namespace ev

@@ -59,7 +59,7 @@ int Backend::call_poll(std::chrono::nanoseconds longest) {
         return ::ppoll(polled_.data(), count, &limit, nullptr);
     };
 #endif
-    return wait_in_parts(longest, in_milliseconds, in_nanoseconds);
+    return wait_in_units(longest, in_milliseconds, in_nanoseconds);
 }
 
 void Backend::wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) {

@@ -51,7 +51,8 @@ public:
     // std::bad_alloc, and then nothing has changed.
     virtual void set(Registration& registration, Events interest);
     // Waits for at most `longest` (max(): without limit; zero or less: not at all) and appends
-    // what is ready. An interruption by a signal is an ordinary return without readiness.
+    // what is ready. It may return earlier without readiness, as for a signal, but never so
+    // often that the loop would be busy.
     virtual void wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready);
 
     std::size_t size() const { return registrations_.size(); }
@@ -86,22 +87,19 @@ std::unique_ptr<Backend> make_auto_backend(std::size_t threshold = 32);
 // descriptors were ready (r: readable, w: writable, h: hang-up, e: error).
 std::unique_ptr<Backend> make_trace_backend(std::unique_ptr<Backend> traced);
 
-// Waits in two parts, because system calls that take nanoseconds cost more: a wait of 20 ms or
-// more is made in milliseconds first. Both calls return how many are ready, or less than 0 on
-// failure.
+// Calls the system with the time in the unit that costs least: calls that take nanoseconds cost
+// more, so a wait of 20 ms or more is made in whole milliseconds and ends up to one of them
+// early. The next turn waits for the rest.
 template <class InMilliseconds, class InNanoseconds>
-int wait_in_parts(std::chrono::nanoseconds longest, InMilliseconds in_milliseconds,
+int wait_in_units(std::chrono::nanoseconds longest, InMilliseconds in_milliseconds,
                   InNanoseconds in_nanoseconds) {
     using std::chrono::milliseconds;
     if (longest == longest.max()) return in_milliseconds(-1);
+    if (longest <= longest.zero()) return in_milliseconds(0);
+    if (longest < milliseconds(20))
+        return in_nanoseconds(timespec{0, static_cast<long>(longest.count())});
     const std::chrono::nanoseconds most = milliseconds(std::numeric_limits<int>::max());
-    const auto limit = std::clamp(longest, longest.zero(), most);
-    const bool is_short = limit < milliseconds(20);
-    const auto whole = is_short ? milliseconds(0) : std::chrono::floor<milliseconds>(limit);
-    const timespec rest{0, static_cast<long>((limit - whole).count())};
-    if (rest.tv_nsec == 0) return in_milliseconds(static_cast<int>(whole.count()));
-    const int found = is_short ? 0 : in_milliseconds(static_cast<int>(whole.count()));
-    return found == 0 ? in_nanoseconds(rest) : found;
+    return in_milliseconds(static_cast<int>(std::min(longest, most) / milliseconds(1)));
 }
 
 // For systems without a call that takes nanoseconds: rounded up, so that no wait ends early.

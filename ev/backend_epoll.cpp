@@ -65,7 +65,7 @@ private:
 #    endif
             return in_milliseconds(milliseconds(limit));
         };
-        return wait_in_parts(longest, in_milliseconds, in_nanoseconds);
+        return wait_in_units(longest, in_milliseconds, in_nanoseconds);
     }
 
     void update_kernel(Registration& registration, Events before, Events interest) override {

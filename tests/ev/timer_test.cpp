@@ -81,7 +81,7 @@ TEST_CASE("a long wait ends neither early nor a millisecond late", "[timer]") {
         least_late = std::min(least_late, fired - timer.deadline());
     }
     CHECK(least_late < 500us);
-    CHECK(turns == 1);
+    CHECK(turns <= 2);  // one for the whole milliseconds, one for the rest
 }
 
 TEST_CASE("time spent in callbacks counts for all timers", "[timer]") {

@@ -1,50 +1,116 @@
 #include "app/stats/histogram.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <limits>
 #include <numeric>
 
 namespace yodel {
 
+namespace {
+
+constexpr std::uint64_t largest_sum = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t nanoseconds(ev::Duration duration) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0));
+}
+
+std::uint64_t limited_sum(std::uint64_t a, std::uint64_t b) {
+    return a > largest_sum - b ? largest_sum : a + b;
+}
+
+std::uint64_t limited_product(std::uint64_t duration, std::uint64_t times) {
+    if (times == 1) return duration;
+    if (times != 0 && duration > largest_sum / times) return largest_sum;
+    return duration * times;
+}
+
+}  // namespace
+
+std::optional<Histogram> Histogram::restored(const std::vector<Bucket>& buckets,
+                                             ev::Duration min, ev::Duration max,
+                                             std::uint64_t sum) {
+    Histogram made;
+    ev::Duration last(-1);
+    for (const Bucket& bucket : buckets) {
+        const bool ours = upper_end(index(bucket.upper_end)) == bucket.upper_end;
+        if (!ours || bucket.upper_end <= last || bucket.count == 0) return std::nullopt;
+        if (bucket.count > largest_sum - made.count_) return std::nullopt;
+        made.record(bucket.upper_end, bucket.count);
+        last = bucket.upper_end;
+    }
+    if (!made.agrees_with(min, max, sum)) return std::nullopt;
+    made.min_ = min;
+    made.max_ = max;
+    made.sum_ = sum;
+    return made;
+}
+
 void Histogram::record(ev::Duration duration, std::uint64_t times) {
+    if (times == 0) return;
     duration = std::max(duration, ev::Duration::zero());
     min_ = count_ == 0 ? duration : std::min(min_, duration);
     max_ = std::max(max_, duration);
-    counts_[bucket(static_cast<std::uint64_t>(duration.count()))] += times;
+    counts_[index(duration)] += times;
     count_ += times;
+    sum_ = limited_sum(sum_, limited_product(nanoseconds(duration), times));
+}
+
+void Histogram::add(const Histogram& other) {
+    if (other.count_ == 0) return;
+    min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
+    max_ = std::max(max_, other.max_);
+    count_ += other.count_;
+    sum_ = limited_sum(sum_, other.sum_);
+    for (std::size_t i = index(other.min_); i <= index(other.max_); ++i)
+        counts_[i] += other.counts_[i];
+}
+
+ev::Duration Histogram::mean() const {
+    if (count_ == 0) return {};
+    const std::uint64_t rest = sum_ % count_;
+    const bool up = rest >= count_ - rest;
+    return ev::Duration(static_cast<std::int64_t>(sum_ / count_ + (up ? 1 : 0)));
 }
 
 ev::Duration Histogram::percentile(double percent) const {
+    if (count_ == 0) return {};
     const double rank = std::max(percent / 100 * static_cast<double>(count_), 1.0);
     std::uint64_t seen = 0;
-    for (std::size_t i = 0; i < buckets; ++i) {
+    for (std::size_t i = index(min_); i <= index(max_); ++i) {
         seen += counts_[i];
-        if (static_cast<double>(seen) >= rank)
-            return std::clamp(ev::Duration(upper_end(i)), min_, max_);
+        if (static_cast<double>(seen) >= rank) return std::clamp(upper_end(i), min_, max_);
     }
-    return {};
+    return max_;
 }
 
 std::uint64_t Histogram::count_below(ev::Duration duration) const {
-    const auto end =
-        bucket(static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0)));
-    return std::accumulate(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(end),
-                           std::uint64_t{0});
+    const auto end = static_cast<std::ptrdiff_t>(index(duration));
+    return std::accumulate(counts_.begin(), counts_.begin() + end, std::uint64_t{0});
 }
 
-// The lowest 2^(steps_log + 1) buckets hold one nanosecond each. Above, the highest
-// steps_log + 1 bits of the value select the bucket.
-std::size_t Histogram::bucket(std::uint64_t nanoseconds) {
-    const auto width = static_cast<unsigned>(std::bit_width(nanoseconds));
-    const unsigned shift = std::max(width, steps_log + 1) - steps_log - 1;
-    return (std::size_t{shift} << steps_log) + static_cast<std::size_t>(nanoseconds >> shift);
+std::vector<Histogram::Bucket> Histogram::buckets() const {
+    std::vector<Bucket> filled;
+    for (std::size_t i = index(min_); count_ > 0 && i <= index(max_); ++i)
+        if (counts_[i] > 0) filled.push_back({upper_end(i), counts_[i]});
+    return filled;
 }
 
-std::uint64_t Histogram::upper_end(std::size_t bucket) {
-    if (bucket < (std::size_t{2} << steps_log)) return bucket;
-    const std::size_t shift = (bucket >> steps_log) - 1;
-    const std::size_t mantissa = bucket - (shift << steps_log);
-    return ((mantissa + 1) << shift) - 1;
+std::size_t Histogram::index(ev::Duration duration) {
+    return Layout::index(nanoseconds(duration));
+}
+
+ev::Duration Histogram::upper_end(std::size_t bucket) {
+    return ev::Duration(static_cast<std::int64_t>(Layout::upper_end(bucket)));
+}
+
+// The least and the greatest duration are in the outermost buckets. The sum is between that of
+// as many least durations and that of the upper ends, which were recorded here.
+bool Histogram::agrees_with(ev::Duration min, ev::Duration max, std::uint64_t sum) const {
+    if (count_ == 0) return min == max && max == ev::Duration::zero() && sum == 0;
+    const std::uint64_t least = limited_product(nanoseconds(min), count_);
+    const bool ordered = ev::Duration::zero() <= min && min <= max;
+    return ordered && least <= sum && sum <= sum_ && index(min) == index(min_) &&
+           index(max) == index(max_);
 }
 
 }  // namespace yodel

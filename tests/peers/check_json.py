@@ -43,7 +43,7 @@ times = sorted(one["rtt_us"] for one in messages if "rtt_us" in one)
 assert bool(times) == ("rtt_us" in end), end
 for name, percent in [("p50", 50), ("p95", 95), ("p99", 99)] if times else []:
     exact = times[max(math.ceil(len(times) * percent / 100), 1) - 1]
-    assert exact <= end["rtt_us"][name] <= exact * 1.04, (name, exact, end)
+    assert exact <= end["rtt_us"][name] <= exact * 1.01, (name, exact, end)
 if times:
     assert (end["rtt_us"]["min"], end["rtt_us"]["max"]) == (times[0], times[-1]), end
 print(f"{len(sequence)} messages:", ", ".join(f"{n} {v}" for v, n in verdicts.items()))

@@ -1,0 +1,28 @@
+// Random numbers that are the same with every standard library: its distributions are not
+// specified, its engine is.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+
+namespace test {
+
+class Random {
+public:
+    explicit Random(std::uint64_t seed) : engine_(seed) {}
+
+    std::uint64_t next() { return engine_(); }
+    // Uniform in [0, 1).
+    double fraction() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
+    // Normal, with mean 0 and deviation 1 (Box and Muller).
+    double normal() {
+        const double radius = std::sqrt(-2 * std::log(1 - fraction()));
+        return radius * std::cos(2 * 3.14159265358979323846 * fraction());
+    }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+}  // namespace test

@@ -186,8 +186,7 @@ void Reporter::answered(const Message& message, const Reply& reply) {
 
 // Lines, which came back as they were sent.
 void Reporter::echoed(const Batch& batch, std::optional<ev::Duration> round_trip) {
-    tally_.echoed += batch.count;
-    if (round_trip) tally_.round_trips.record(*round_trip, batch.count);
+    tally_.echoed_together(batch.count, round_trip);
     const bool open = batch.first + batch.count - 1 == open_line_;
     output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
 }

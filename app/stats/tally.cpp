@@ -11,7 +11,28 @@ void Tally::answered(bool right, bool was_late, std::optional<ev::Duration> roun
     }
     std::uint64_t& count = right ? echoed : bad;
     ++count;
-    if (round_trip) round_trips.record(*round_trip);
+    if (round_trip) record(*round_trip, 1);
+}
+
+void Tally::echoed_together(std::uint64_t count, std::optional<ev::Duration> round_trip) {
+    echoed += count;
+    if (round_trip) record(*round_trip, count);
+}
+
+void Tally::add(const Tally& other) {
+    sent += other.sent;
+    echoed += other.echoed;
+    bad += other.bad;
+    lost += other.lost;
+    late += other.late;
+    unsolicited += other.unsolicited;
+    round_trips.add(other.round_trips);
+    batches.add(other.batches);
+}
+
+void Tally::record(ev::Duration round_trip, std::uint64_t times) {
+    round_trips.record(round_trip, times);
+    batches.record(round_trip, times);
 }
 
 std::string Tally::counts() const {

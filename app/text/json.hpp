@@ -14,6 +14,8 @@ namespace yodel {
 // ui::printable() does, so a reader cannot restore them.
 std::string json_string(std::string_view text);
 
+class JsonArray;
+
 // An object whose members keep the order in which they were added. Names must be unique.
 class JsonObject {
 public:
@@ -21,8 +23,12 @@ public:
     JsonObject& number(std::string_view name, std::uint64_t value);
     JsonObject& flag(std::string_view name, bool value);
     JsonObject& object(std::string_view name, const JsonObject& value);
-    // Adds a number of microseconds with three decimals.
+    JsonObject& array(std::string_view name, const JsonArray& value);
+    // Adds a number of microseconds with three decimals, exactly.
     JsonObject& time(std::string_view name, ev::Duration value);
+    JsonObject& nanoseconds(std::string_view name, std::uint64_t value);
+    // Adds a finite number, rounded to three decimals.
+    JsonObject& fraction(std::string_view name, double value);
 
     std::string str() const { return "{" + members_ + "}"; }
 
@@ -30,6 +36,21 @@ private:
     JsonObject& add(std::string_view name, const std::string& value);
 
     std::string members_;
+};
+
+class JsonArray {
+public:
+    JsonArray& number(std::uint64_t value);
+    JsonArray& time(ev::Duration value);  // as in an object
+    JsonArray& object(const JsonObject& value);
+    JsonArray& array(const JsonArray& value);
+
+    std::string str() const { return "[" + elements_ + "]"; }
+
+private:
+    JsonArray& add(const std::string& value);
+
+    std::string elements_;
 };
 
 }  // namespace yodel

@@ -32,3 +32,21 @@ TEST_CASE("a JSON object has its members in the order in which they were added")
               .str() == R"({"text":"a\"b","number":18446744073709551615,)"
                         R"("object":{"yes":true,"no":false},"time":1234.567})");
 }
+
+TEST_CASE("times are exact, and fractions have three decimals") {
+    CHECK(JsonObject()
+              .time("a", -1500ns)
+              .time("b", ev::Duration::max())
+              .nanoseconds("c", 18446744073709551615u)
+              .fraction("d", 1234567.8906)
+              .str() == R"({"a":-1.500,"b":9223372036854775.807,)"
+                        R"("c":18446744073709551.615,"d":1234567.891})");
+    CHECK(JsonObject().fraction("a", 1e300).str().size() == 5 + 301 + 5);
+}
+
+TEST_CASE("a JSON array has its elements in order") {
+    CHECK(JsonArray().str() == "[]");
+    const JsonArray inner = JsonArray().time(1us).number(2);
+    const JsonArray array = JsonArray().array(inner).array({}).object(JsonObject());
+    CHECK(JsonObject().array("list", array).str() == R"({"list":[[1.000,2],[],{}]})");
+}

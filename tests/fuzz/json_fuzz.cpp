@@ -1,0 +1,34 @@
+// Any text: it is read, or refused with a sentence; and no cut of an object that is read is
+// read.
+#include "app/text/json_reader.hpp"
+
+#include <cassert>
+#include <cstdint>
+#include <string_view>
+
+using namespace yodel;
+
+namespace {
+
+void use(const JsonValue& value) {
+    assert(value.names.empty() || value.names.size() == value.items.size());
+    for (const std::string& name : value.names) assert(value.find(name));
+    for (const JsonValue& item : value.items) use(item);
+    if (value.count()) assert(value.fraction());
+    if (value.nanoseconds()) assert(value.fraction());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    const JsonResult result = read_json(text);
+    assert(result.value.has_value() == result.trouble.empty());
+    if (!result.value) return 0;
+    use(*result.value);
+    if (result.value->kind != JsonValue::Kind::object) return 0;
+    const std::size_t end = text.rfind('}');
+    for (std::size_t cut = 0; cut <= end; ++cut) assert(!read_json(text.substr(0, cut)).value);
+    return 0;
+}

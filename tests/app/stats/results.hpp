@@ -1,0 +1,51 @@
+// Results of runs that never were: their round trips come from a seeded generator, so that each
+// figure is the same in each run of the tests.
+#pragma once
+
+#include "app/stats/run_result.hpp"
+#include "tests/support/random.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+namespace test {
+
+struct Service {
+    double median_us = 200;
+    double spread = 0.4;  // of the logarithm
+    double likeness = 0;  // of a round trip to the one before, from 0 to 1
+    double tail = 0.01;   // the part that takes ten times as long
+    double loss = 0;      // the part that is lost
+    double factor = 1;    // that all take longer
+};
+
+inline void run(const Service& service, Random& random, std::uint64_t count,
+                yodel::RunResult& to) {
+    double state = random.normal();
+    const double rest = std::sqrt(1 - service.likeness * service.likeness);
+    double seconds = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        state = service.likeness * state + rest * random.normal();
+        const bool slow = random.fraction() < service.tail;
+        const double ns = service.median_us * 1e3 * service.factor *
+                          std::exp(service.spread * state) * (slow ? 10 : 1);
+        ++to.tally.sent;
+        seconds += ns / 1e9;
+        if (random.fraction() < service.loss)
+            ++to.tally.lost;
+        else
+            to.tally.answered(true, false, ev::Duration(static_cast<std::int64_t>(ns)));
+    }
+    to.connections = {.asked = 1, .opened = 1, .failed = 0};
+    to.set_elapsed(ev::Duration(static_cast<std::int64_t>(seconds * 1e9)));
+}
+
+inline yodel::RunResult result_of(const Service& service, std::uint64_t seed,
+                                  std::uint64_t count = 5000) {
+    Random random(seed);
+    yodel::RunResult result;
+    run(service, random, count, result);
+    return result;
+}
+
+}  // namespace test

@@ -43,6 +43,7 @@ void PipeMode::session_changed() {
 }
 
 void PipeMode::state_changed(State state) {
+    if (state == State::dialing || state == State::handshaking) reporter_.connecting();
     if (state == State::open) {
         reporter_.connected();
         connected();

@@ -1,5 +1,6 @@
 #include "app/pipe/reporter.hpp"
 
+#include "app/stats/end_object.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
@@ -60,25 +61,6 @@ std::string connection_text(const Session& session) {
     return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + tls->unverified;
 }
 
-JsonObject times_object(const Histogram& times) {
-    JsonObject object;
-    object.time("min", times.min()).time("p50", times.percentile(50));
-    object.time("p95", times.percentile(95)).time("p99", times.percentile(99));
-    return object.time("max", times.max());
-}
-
-std::string end_object(const Tally& tally, const Session& session, int status) {
-    JsonObject object;
-    object.text("type", "end").text("reason", session.end().text);
-    object.number("status", static_cast<std::uint64_t>(status));
-    object.number("sent", tally.sent).number("echoed", tally.echoed);
-    object.number("bad", tally.bad).number("lost", tally.lost);
-    object.number("late", tally.late).number("unasked", tally.unsolicited);
-    if (tally.round_trips.count() > 0) object.object("rtt_us", times_object(tally.round_trips));
-    if (refused_certificate(session)) object.object("tls", tls_object(*session.tls()));
-    return object.str();
-}
-
 // 64 bytes, seq 1, 0.21 ms
 std::string sequence_line(const Message& message, const Reply& reply) {
     std::string text =
@@ -118,7 +100,8 @@ std::string hex_text(std::string_view bytes) {
 
 Reporter::Reporter(ev::Loop& loop, Options options, const Session& session,
                    std::function<void()> output_changed)
-    : options_(std::move(options)),
+    : loop_(loop),
+      options_(std::move(options)),
       session_(session),
       visible_(::isatty(STDOUT_FILENO) == 1),
       output_(loop, STDOUT_FILENO, std::move(output_changed)),
@@ -128,7 +111,15 @@ Reporter::Reporter(ev::Loop& loop, Options options, const Session& session,
 
 // --- The connection.
 
+void Reporter::connecting() {
+    if (trying_) return;
+    trying_ = true;
+    ++result_.connections.asked;
+}
+
 void Reporter::connected() {
+    connecting();
+    ++result_.connections.opened;
     if (options_.form == Form::json) append_line(connection_object(session_));
     const std::string text = connection_text(session_);
     log('-', text);
@@ -136,24 +127,53 @@ void Reporter::connected() {
 }
 
 void Reporter::retrying() {
+    try_ended();
     const std::string text = explain(session_.end(), session_.tls()) + "; next try in " +
                              duration_text(session_.retry_time() - session_.since());
     log('-', text);
     if (!options_.quiet || options_.verbose) complain("yodel", text);
 }
 
+// The log comes first because its failure counts in the status that the result has.
 void Reporter::ended() {
     print_visible(std::exchange(partial_, {}));
     log('-', session_.end().text);
-    if (log_) log_->finish();  // its failure counts in the status that is reported next
-    if (options_.form == Form::json) append_line(end_object(tally_, session_, status()));
+    if (log_) log_->finish();
+    try_ended();
+    settle_result();
+    if (options_.form == Form::json) append_line(end_text());
     output_.flush();
+}
+
+// Where the wait for another try is given up, its failure was counted before. A try that fails
+// before anything else is reported was not seen to begin.
+void Reporter::try_ended() {
+    RunResult::Connections& connections = result_.connections;
+    if (connections.asked == 0) connecting();
+    if (!std::exchange(trying_, false)) return;
+    const int failure = exit_status(session_.end());
+    if (failure == success) return;
+    connections.failed = connections.asked - connections.opened;
+    result_.count_failure(session_.end().text, failure);
+}
+
+void Reporter::settle_result() {
+    const ev::Time begin = first_sent_.value_or(last_reply_);
+    result_.set_elapsed(std::max(last_reply_ - begin, ev::Duration::zero()));
+    result_.status = status();
+}
+
+std::string Reporter::end_text() const {
+    JsonObject object = end_object(result_, session_.end().text);
+    if (refused_certificate(session_)) object.object("tls", tls_object(*session_.tls()));
+    return object.str();
 }
 
 // --- Messages.
 
 void Reporter::sent(std::string_view payload, Queued queued) {
-    tally_.sent += queued.count;
+    if (!first_sent_) first_sent_ = loop_.now();
+    result_.tally.sent += queued.count;
     log('>', payload);
     if (options_.form != Form::json || session_.options().expect != Expect::none) return;
     std::uint64_t id = queued.first;
@@ -165,14 +185,15 @@ void Reporter::sent(std::string_view payload, Queued queued) {
 }
 
 void Reporter::missed(std::string_view payload, std::uint64_t id) {
-    ++tally_.sent;
+    ++result_.tally.sent;
     lost(unanswered(id, payload));
     output_.flush();
 }
 
 void Reporter::answered(const Message& message, const Reply& reply) {
-    tally_.answered(reply.right, message.late, reply.round_trip);
-    if (!reply.right && tally_.bad == 1) warn_of_mismatch(message, reply);
+    last_reply_ = loop_.now();
+    result_.tally.answered(reply.right, message.late, reply.round_trip);
+    if (!reply.right && result_.tally.bad == 1) warn_of_mismatch(message, reply);
     if (!raw()) log('<', reply.payload);
     if (options_.form == Form::json) {
         const char* const timely = reply.right ? "echoed" : "wrong";
@@ -186,7 +207,8 @@ void Reporter::answered(const Message& message, const Reply& reply) {
 
 // Lines, which came back as they were sent.
 void Reporter::echoed(const Batch& batch, std::optional<ev::Duration> round_trip) {
-    tally_.echoed_together(batch.count, round_trip);
+    last_reply_ = loop_.now();
+    result_.tally.echoed_together(batch.count, round_trip);
     const bool open = batch.first + batch.count - 1 == open_line_;
     output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
 }
@@ -199,7 +221,7 @@ void Reporter::warn_of_mismatch(const Message& message, const Reply& reply) {
 }
 
 void Reporter::lost(const Message& message) {
-    ++tally_.lost;
+    ++result_.tally.lost;
     log('-', "no reply to message " + std::to_string(message.id));
     if (options_.form == Form::json) add_message(message.id, "lost", &message, nullptr);
     if (options_.form == Form::sequence && !options_.quiet)
@@ -207,7 +229,7 @@ void Reporter::lost(const Message& message) {
 }
 
 void Reporter::unsolicited(std::string_view payload) {
-    ++tally_.unsolicited;
+    ++result_.tally.unsolicited;
     if (!raw()) log('<', payload);
     const Reply reply{payload, {}, false, 0};
     if (options_.form == Form::json) add_message(0, "unasked", nullptr, &reply);
@@ -251,12 +273,12 @@ int Reporter::finish() {
         complain("yodel", explain(session_.end(), session_.tls()));
     const bool wanted = !options_.quiet || options_.form == Form::sequence;
     const bool orderly = exit_status(session_.end()) == 0 && !options_.probe;
-    if (wanted && (orderly || tally_.sent > 0)) complain("yodel", summary());
+    if (wanted && (orderly || result_.tally.sent > 0)) complain("yodel", summary());
     return status();
 }
 
 std::string Reporter::summary() const {
-    return tally_.summary() + unverified_remark(session_.end(), session_.tls());
+    return result_.tally.summary() + unverified_remark(session_.end(), session_.tls());
 }
 
 // As a shell reports the death by a signal, where one ends the program.
@@ -266,7 +288,7 @@ int Reporter::status() const {
     const bool log_failed = log_ && !log_->trouble().empty();
     if (output_.error() != 0 || log_failed) return yodel::output_failed;
     if (trouble_.status != 0) return trouble_.status;
-    return tally_.bad > 0 || tally_.lost > 0 ? reply_wrong_or_lost : success;
+    return result_.tally.bad > 0 || result_.tally.lost > 0 ? reply_wrong_or_lost : success;
 }
 
 // --- The forms.

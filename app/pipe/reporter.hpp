@@ -7,7 +7,7 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
-#include "app/stats/tally.hpp"
+#include "app/stats/run_result.hpp"
 #include "app/text/log_file.hpp"
 #include "app/text/output.hpp"
 #include "ev/loop.hpp"
@@ -45,6 +45,8 @@ public:
     Reporter(ev::Loop& loop, Options options, const Session& session,
              std::function<void()> output_changed);
 
+    // A try to connect begins; called again while it lasts, it has no effect.
+    void connecting();
     void connected();
     void retrying();
     void sent(std::string_view payload, Queued queued);
@@ -73,7 +75,7 @@ public:
     // Prints on standard error how it went; returns the exit status.
     int finish();
 
-    const Tally& tally() const { return tally_; }
+    const Tally& tally() const { return result_.tally; }
 
 private:
     bool raw() const { return !session_.options().framing->has_frames(); }
@@ -85,13 +87,20 @@ private:
     void add_message(std::uint64_t id, const char* verdict, const Message* message,
                      const Reply* reply);
     void log(char sign, std::string_view bytes);
+    void try_ended();
+    void settle_result();
+    std::string end_text() const;
     int status() const;
     std::string summary() const;
 
+    const ev::Loop& loop_;
     Options options_;
     const Session& session_;
     bool visible_;  // standard output is a terminal: unsafe bytes are made visible
-    Tally tally_;
+    RunResult result_;
+    bool trying_ = false;  // a connection is sought or open
+    std::optional<ev::Time> first_sent_;
+    ev::Time last_reply_{};
     Trouble trouble_{};
     int signo_ = 0;
     std::uint64_t open_line_ = 0;  // id of the message whose reply gets no newline

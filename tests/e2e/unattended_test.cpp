@@ -130,3 +130,11 @@ TEST_CASE("^C on the terminal ends it with the sum of all") {
     CHECK(tty.wait_for([&] { return contains(tty.output(), "; rtt min/p50/p95/p99/max "); }));
     CHECK(tty.wait_exit() == 128 + SIGINT);
 }
+
+TEST_CASE("the end object counts each try to connect, and each failure by its sentence") {
+    const Outcome outcome = run(
+        {yodel, "--json", "-c", "1", "--retry", "2", "--retry-delay", "1ms", "127.0.0.1", "1"});
+    CHECK(outcome.status == 7);
+    CHECK(contains(outcome.output, R"("connections":{"asked":3,"opened":0,"failed":3})"));
+    CHECK(contains(outcome.output, R"(: Connection refused","status":7,"count":3}])"));
+}

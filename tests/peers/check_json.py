@@ -46,4 +46,12 @@ for name, percent in [("p50", 50), ("p95", 95), ("p99", 99)] if times else []:
     assert exact <= end["rtt_us"][name] <= exact * 1.01, (name, exact, end)
 if times:
     assert (end["rtt_us"]["min"], end["rtt_us"]["max"]) == (times[0], times[-1]), end
+    assert end["rtt_us"]["min"] <= end["rtt_us"]["mean"] <= end["rtt_us"]["max"], end
+    assert abs(end["rtt_us"]["sum"] - sum(times)) < 0.001 * len(times), end
+    buckets = end["histogram"]
+    assert sum(count for _, count in buckets) == len(times), end
+    for upper, count in buckets:
+        assert sum(upper * 0.99 <= time <= upper for time in times) >= count, (upper, end)
+assert set(end["connections"]) == {"asked", "opened", "failed"}, end
+assert end["connections"]["opened"] >= 1 and end["rate"] >= 0, end
 print(f"{len(sequence)} messages:", ", ".join(f"{n} {v}" for v, n in verdicts.items()))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <utility>
+#include <variant>
 
 namespace yodel {
 
@@ -280,19 +281,28 @@ void Session::receive() {
 
 void Session::report(const ReplyMatcher::Event& event) {
     if (state_ == State::finishing) quiet_.cancel();
-    if (const auto* const answered = std::get_if<ReplyMatcher::Answered>(&event))
-        user_.session_answered(answered->message, answered->reply);
-    else if (const auto* const echoed = std::get_if<ReplyMatcher::Echoed>(&event))
-        user_.session_echoed(echoed->batch, echoed->round_trip);
-    else if (const auto* const lost = std::get_if<ReplyMatcher::Lost>(&event))
-        user_.session_lost(lost->message);
-    else if (const auto* const unsolicited = std::get_if<ReplyMatcher::Unsolicited>(&event))
-        user_.session_unsolicited(unsolicited->payload);
-    else if (const auto* const arrived = std::get_if<ReplyMatcher::Arrived>(&event))
-        user_.session_received(arrived->bytes);
-    else if (const auto* const refused = std::get_if<ReplyMatcher::Refused>(&event))
-        close(explained(refused->end));
+    std::visit([this](const auto& kind) { report(kind); }, event);
 }
+
+void Session::report(const ReplyMatcher::Answered& event) {
+    user_.session_answered(event.message, event.reply);
+}
+
+void Session::report(const ReplyMatcher::Echoed& event) {
+    user_.session_echoed(event.batch, event.round_trip);
+}
+
+void Session::report(const ReplyMatcher::Lost& event) { user_.session_lost(event.message); }
+
+void Session::report(const ReplyMatcher::Unsolicited& event) {
+    user_.session_unsolicited(event.payload);
+}
+
+void Session::report(const ReplyMatcher::Arrived& event) {
+    user_.session_received(event.bytes);
+}
+
+void Session::report(const ReplyMatcher::Refused& event) { close(explained(event.end)); }
 
 // The peer has closed its side, and all of its messages have been matched. Where nothing is
 // awaited the user may go on to send; where it has announced its own end, only replies are

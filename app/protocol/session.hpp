@@ -143,6 +143,12 @@ private:
     void record_progress();
     void receive();
     void report(const ReplyMatcher::Event& event);
+    void report(const ReplyMatcher::Answered& event);
+    void report(const ReplyMatcher::Echoed& event);
+    void report(const ReplyMatcher::Lost& event);
+    void report(const ReplyMatcher::Unsolicited& event);
+    void report(const ReplyMatcher::Arrived& event);
+    void report(const ReplyMatcher::Refused& event);
     void report_resolved();
     void report_changes();
     void input_over();

@@ -57,29 +57,42 @@ bool Loop::nothing_to_wait_for() const {
     return timers_.none_pending() && watches_ == 0 && !signals_.any();
 }
 
-// The time is read for the sleep alone, and last: a look that finds something saves it. A
-// signal since the last turn has its flag up but may have left no byte in the pipe.
+// A signal since the last turn has been noted but may have left no byte in the pipe.
 void Loop::wait(Duration longest) {
     time_.reset();
+    due_by_.reset();
     ready_.clear();
-    if (signals_.raised()) longest = Duration::zero();
-    if (longest > Duration::zero() && busy_)
-        return look_until(std::min(after(longest), deadline_));
-    if (longest > Duration::zero() && spin_.should_look()) {
-        backend_->wait(Duration::zero(), ready_);
-        spin_.looked(!ready_.empty());
-        if (!ready_.empty()) return;
-    }
-    if (longest > Duration::zero() && deadline_ != Time::max())
-        longest = std::min(longest, deadline_ - clock_());
-    backend_->wait(longest, ready_);
-    spin_.slept(!ready_.empty());
+    if (longest <= Duration::zero() || signals_.raised())
+        look();
+    else if (busy_)
+        look_until(std::min(after(longest), deadline_));
+    else if (!spin_.should_look() || !spin_.looked(look()))
+        sleep(longest);
+}
+
+bool Loop::look() {
+    backend_->wait(Duration::zero(), ready_);
+    return !ready_.empty();
 }
 
 void Loop::look_until(Time end) {
-    do {
-        backend_->wait(Duration::zero(), ready_);
-    } while (ready_.empty() && (end == Time::max() || clock_() < end));
+    while (!look() && (end == Time::max() || clock_() < end)) {
+    }
+}
+
+// The clock is read once: a sleep that a few descriptors end will hardly have reached the
+// deadline. If it has, the next turn finds that out before it sleeps. Many callbacks would be a
+// long time to wait for it, and the reading is then a small part of the turn.
+void Loop::sleep(Duration longest) {
+    std::optional<Time> before;
+    if (deadline_ != Time::max()) {
+        before = clock_();
+        longest = std::min(longest, deadline_ - *before);
+    }
+    backend_->wait(longest, ready_);
+    spin_.slept(!ready_.empty());
+    const bool few_found = !ready_.empty() && ready_.size() <= 4;
+    if (longest <= Duration::zero() || few_found) due_by_ = before;
 }
 
 // An earlier callback of this turn may have destroyed the watch or changed what it wants.
@@ -95,7 +108,7 @@ void Loop::deliver(const Readiness& ready) {
 
 void Loop::fire_timers() {
     if (deadline_ == Time::max()) return;
-    const Time due = now();
+    const Time due = time_ || !due_by_ ? now() : *due_by_;
     while (auto* const timer = timers_.pop_due(due)) timer->callback();
 }
 

@@ -61,9 +61,10 @@ namespace ev {
 class SpinPolicy {
 public:
     bool should_look() { return last_turn_busy_ && ++turns_since_look_ >= interval_; }
-    void looked(bool found) {
+    bool looked(bool found) {
         turns_since_look_ = 0;
         interval_ = found ? 1 : std::min(2 * interval_, 16U);
+        return found;
     }
     void slept(bool found) { last_turn_busy_ = found; }
 
@@ -87,10 +88,10 @@ public:
     using ReadClock = Time (*)();
 
     // The backend is the system call that waits: "poll", "epoll" (Linux), "select" (which
-    // refuses descriptors from FD_SETSIZE on), or "auto": poll for few descriptors, and epoll
-    // from the first time that they are many. By default EV_BACKEND of the environment decides,
-    // or else it is "auto". Throws std::invalid_argument for any other name, and
-    // std::system_error where the system has no descriptor left for epoll.
+    // refuses descriptors from FD_SETSIZE on), or "auto": poll or epoll, by how many
+    // descriptors are watched and how many of them are usually ready. By default EV_BACKEND of
+    // the environment decides, or else it is "auto". Throws std::invalid_argument for any other
+    // name, and std::system_error where the system has no descriptor left for epoll.
     explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {});
     // With a backend that is not one of these.
     Loop(ReadClock clock, std::unique_ptr<Backend> backend);
@@ -131,7 +132,9 @@ private:
     bool take_stop() { return std::exchange(stopping_, false); }
     bool nothing_to_wait_for() const;
     void wait(Duration longest);
+    bool look();
     void look_until(Time end);
+    void sleep(Duration longest);
     void deliver(const Readiness& ready);
     void fire_timers();
     void destroy(WatchObject* watch);
@@ -149,7 +152,8 @@ private:
     SpinPolicy spin_;
     std::vector<Readiness> ready_;      // found by the turn's wait
     Time deadline_{};                   // no timer comes due before it, as the turn began
-    mutable std::optional<Time> time_;  // of this turn, once it has been read
+    mutable std::optional<Time> time_;  // of this turn, once it has been read after the wait
+    std::optional<Time> due_by_;        // read before the wait, if that will do for the timers
     bool in_turn_ = false;
     bool stopping_ = false;
     bool busy_ = false;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -98,36 +99,42 @@ struct FakeLoop : ev::Loop {
     static inline ev::Time time;
 };
 
-// Hands all on to the backend that the environment names, and keeps the longest duration of
-// each wait.
+// Hands all on to the backend that the environment names, and records the waits.
 class WaitRecorder final : public ev::Backend {
 public:
-    explicit WaitRecorder(std::vector<ev::Duration>& waits) : waits_(waits) {}
+    struct Log {
+        std::vector<ev::Duration> longest;  // of each wait
+        std::function<void(ev::Duration)> before = [](ev::Duration) {};
+        bool looks_find_nothing = false;
+    };
+    explicit WaitRecorder(Log& log) : log_(log) {}
     void set(ev::Registration& registration, ev::Events interest) override {
         inner_->set(registration, interest);
     }
     void wait(ev::Duration longest, std::vector<ev::Readiness>& ready) override {
-        waits_.push_back(longest);
-        inner_->wait(longest, ready);
+        log_.longest.push_back(longest);
+        log_.before(longest);
+        if (longest > ev::Duration::zero() || !log_.looks_find_nothing)
+            inner_->wait(longest, ready);
     }
 
 private:
-    std::vector<ev::Duration>& waits_;
+    Log& log_;
     const std::unique_ptr<ev::Backend> inner_ = ev::make_backend({});
 };
 
-// A loop whose time moves by one microsecond with each reading of its clock, and that records
-// its waits.
+// A loop whose time moves by one microsecond with each reading of its clock, and whose waits
+// are recorded.
 struct TickingLoop : ev::Loop {
-    TickingLoop() : TickingLoop(std::make_shared<std::vector<ev::Duration>>()) {}
-    const std::vector<ev::Duration>& waits() const { return *waits_; }
+    TickingLoop() : TickingLoop(std::make_shared<WaitRecorder::Log>()) {}
+    const std::vector<ev::Duration>& waits() const { return log->longest; }
+    const std::shared_ptr<WaitRecorder::Log> log;
     static inline ev::Time time;
     static inline int clock_reads;
 
 private:
-    using Waits = std::shared_ptr<std::vector<ev::Duration>>;
-    explicit TickingLoop(const Waits& waits)
-        : Loop(tick, std::make_unique<WaitRecorder>(*waits)), waits_(waits) {
+    explicit TickingLoop(const std::shared_ptr<WaitRecorder::Log>& recorded)
+        : Loop(tick, std::make_unique<WaitRecorder>(*recorded)), log(recorded) {
         time = ev::Time{} + std::chrono::hours(1000);
         clock_reads = 0;
     }
@@ -136,7 +143,6 @@ private:
         time += std::chrono::microseconds(1);
         return time;
     }
-    Waits waits_;
 };
 
 inline bool backend_is(std::string_view name) {

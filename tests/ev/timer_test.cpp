@@ -340,3 +340,66 @@ TEST_CASE("timers made, restarted and destroyed at random inside callbacks fire 
     for (std::size_t i = 0; i < timers.size(); ++i)
         CHECK((timers[i] && timers[i].pending()) == (expected[i] != ev::Time::max()));
 }
+
+TEST_CASE("a turn with a pending timer reads the clock once", "[timer]") {
+    TickingLoop loop;
+    loop.log->looks_find_nothing = GENERATE(false, true);
+    auto pipe = make_pipe();
+    pipe.put();
+    ev::Watch watch(loop, pipe.out, ev::readable, [](ev::Events) {});
+    Timer timer(loop, [] {});
+    timer.start(1h);
+    loop.clock_reads = 0;
+    for (int turns = 0; turns < 100; ++turns) loop.step();
+    CHECK(loop.clock_reads == 100);
+}
+
+TEST_CASE("a timer that comes due in a sleep ended by few descriptors waits for one turn",
+          "[timer]") {
+    const std::size_t ready = GENERATE(1U, 20U);
+    TickingLoop loop;
+    loop.log->before = [&](ev::Duration longest) {
+        if (longest > 0ns) loop.time += 1s;
+    };
+    std::vector<Channel> pipes;
+    std::vector<ev::Watch> watches;
+    for (std::size_t i = 0; i < ready; ++i) {
+        pipes.push_back(make_pipe());
+        pipes.back().put();
+        watches.emplace_back(loop, pipes.back().out, ev::readable, [](ev::Events) {});
+    }
+    int fired = 0;
+    Timer timer(loop, [&] { ++fired; });
+    timer.start(1ms);
+    loop.step();
+    CHECK(fired == (ready > 4));
+    loop.step();
+    CHECK(fired == 1);
+    CHECK(loop.waits()[1] <= 0ns);  // the second turn did not sleep
+}
+
+TEST_CASE("a timer is due in the turn in which a callback has read the time", "[timer]") {
+    TickingLoop loop;
+    loop.log->before = [&](ev::Duration) { loop.time += 1s; };
+    auto pipe = make_pipe();
+    pipe.put();
+    bool fired = false;
+    ev::Watch watch(loop, pipe.out, ev::readable,
+                    [&](ev::Events) { CHECK(loop.now() == loop.time); });
+    Timer timer(loop, [&] { fired = true; });
+    timer.start(1ms);
+    loop.step();
+    CHECK(fired);
+}
+
+TEST_CASE("rounding makes no turns for nothing", "[timer]") {
+    WaitRecorder::Log log;
+    ev::Loop loop(ev::Clock::now, std::make_unique<WaitRecorder>(log));
+    int fired = 0;
+    Timer timer(loop, [&] { ++fired; });
+    timer.start(GENERATE(0ns, 1ns, 999ns, 999'999ns, 1'000'001ns, 19'999'999ns, 20'000'001ns,
+                         21'300'000ns));
+    loop.run();
+    CHECK(fired == 1);
+    CHECK(log.longest.size() <= 2);  // whole milliseconds, and the rest
+}

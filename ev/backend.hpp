@@ -79,9 +79,9 @@ private:
 std::unique_ptr<Backend> make_backend(std::string_view name);
 std::unique_ptr<Backend> make_select_backend();
 std::unique_ptr<Backend> make_epoll_backend();
-// Uses poll for few descriptors and epoll, if there is one, from the first time that there are
-// more than `threshold`.
-std::unique_ptr<Backend> make_auto_backend(std::size_t threshold = 32);
+// Chooses between poll and epoll by how many descriptors are watched and how many of them are
+// usually ready; begins with poll.
+std::unique_ptr<Backend> make_auto_backend();
 
 // Writes a line to standard error for each turn: its number, how long it has waited, and which
 // descriptors were ready (r: readable, w: writable, h: hang-up, e: error).

@@ -5,9 +5,12 @@
 #    include <sys/epoll.h>
 
 #    include <algorithm>
+#    include <chrono>
 #    include <filesystem>
 #    include <numeric>
 #    include <system_error>
+
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -35,6 +38,7 @@ public:
         std::iota(all.begin(), all.end(), std::size_t{0});
         return heard_ == all;
     }
+    void idle() { loop_.step(ev::Duration::zero()); }
     static bool uses_epoll() {
         for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
             if (std::error_code gone;
@@ -50,14 +54,94 @@ private:
     std::vector<std::size_t> heard_;
 };
 
+// Waits with the backend itself: so many descriptors watched, so many of them always ready.
+class Load {
+public:
+    explicit Load(std::size_t watched) : registrations_(watched) {
+        while (channels_.size() < watched) channels_.push_back(make_pipe());
+        for (std::size_t i = 0; i < watched; ++i) {
+            registrations_[i].fd = channels_[i].out;
+            auto_->set(registrations_[i], ev::readable);
+        }
+    }
+    ~Load() {
+        for (ev::Registration& registration : registrations_)
+            auto_->set(registration, ev::none);
+    }
+    // Waits so often, and returns how often the backend has changed. A wait that nothing can
+    // end is cut short.
+    int changes(std::size_t ready, ev::Duration longest, int waits) {
+        make_ready(ready);
+        int changes = 0;
+        bool before = Crowd::uses_epoll();
+        for (; waits > 0; --waits) {
+            std::vector<ev::Readiness> found;
+            auto_->wait(longest, found);
+            if (found.size() != ready) return -1;
+            const bool now = Crowd::uses_epoll();
+            changes += now != before;
+            before = now;
+        }
+        return changes;
+    }
+
+private:
+    void make_ready(std::size_t count) {
+        for (std::size_t i = 0; i < channels_.size(); ++i)
+            if (i < count)
+                channels_[i].put();
+            else
+                while (channels_[i].take()) {
+                }
+    }
+    std::vector<Channel> channels_;
+    std::vector<ev::Registration> registrations_;
+    const std::unique_ptr<ev::Backend> auto_ = ev::make_auto_backend();
+};
+
 }  // namespace
+
+TEST_CASE("auto chooses by how many are watched and how many are ready", "[backend]") {
+    struct Row {
+        std::size_t watched, ready;
+        ev::Duration longest;
+        bool epoll;
+    };
+    const auto row =
+        GENERATE(Row{1, 1, 1h, false}, Row{2, 2, 1h, false}, Row{3, 1, 0s, false},
+                 Row{11, 1, 0s, true}, Row{11, 1, 1h, true}, Row{11, 11, 0s, false},
+                 Row{50, 1, 0s, true}, Row{50, 10, 0s, false}, Row{50, 50, 1h, false},
+                 Row{200, 1, 0s, true}, Row{200, 200, 0s, false});
+    Load load(row.watched);
+    CAPTURE(row.watched, row.ready);
+    CHECK(load.changes(row.ready, row.longest, 300) == row.epoll);
+    CHECK(Crowd::uses_epoll() == row.epoll);
+}
+
+TEST_CASE("auto goes back to poll when most descriptors are ready", "[backend]") {
+    Load load(50);
+    CHECK(load.changes(1, 0s, 200) == 1);
+    CHECK(Crowd::uses_epoll());
+    CHECK(load.changes(50, 0s, 200) == 1);
+    CHECK_FALSE(Crowd::uses_epoll());
+    CHECK(load.changes(1, 0s, 200) == 1);
+    CHECK(Crowd::uses_epoll());
+}
+
+TEST_CASE("auto does not change back and forth with each change of the load", "[backend]") {
+    Load load(50);
+    int changes = 0;
+    for (int phases = 0; phases < 500; ++phases)
+        changes += load.changes(phases % 2 ? 1 : 50, 0s, 20);
+    CHECK(changes < 10);
+}
 
 TEST_CASE("auto changes from poll to epoll with many descriptors", "[backend]") {
     Crowd crowd;
-    while (!Crowd::uses_epoll()) {
-        crowd.join();
-        REQUIRE(crowd.all_hear());
-    }
+    for (int i = 0; i < 200; ++i) crowd.join();
+    for (int turns = 0; turns < 1000 && !Crowd::uses_epoll(); ++turns) crowd.idle();
+    CHECK(Crowd::uses_epoll());
+    CHECK(crowd.all_hear());
     for (int more = 0; more < 10; ++more) crowd.join();
     CHECK(crowd.all_hear());
 }

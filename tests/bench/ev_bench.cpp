@@ -23,6 +23,14 @@ namespace {
 
 constexpr double slice = 5e6;  // how long a contender runs in each round, in nanoseconds
 
+// Lets a loop that adapts to its load do so before it is measured.
+void warm_up(Contender& loop) {
+    const double start = bench::cpu_ns();
+    do {
+        for (int turns = 0; turns < 16; ++turns) loop.turn(true);
+    } while (bench::cpu_ns() - start < slice / 5);
+}
+
 struct Pair {
     Pair() {
         if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) std::abort();
@@ -66,7 +74,7 @@ public:
     double ns_per_event(const Entrant& entrant) {
         const auto loop = entrant.enter(*this);
         for (const auto& pair : pairs_) loop->watch(pair->ends[0]);
-        loop->turn(true);
+        warm_up(*loop);
         events_ = 0;
         const double start = bench::cpu_ns();
         do {
@@ -110,6 +118,7 @@ public:
         const auto loop = entrant.enter(*this);
         for (const auto& pair : idle_) loop->watch(pair->ends[0]);
         loop->watch(ends_[0]);
+        warm_up(*loop);
         trips_ = 0;
         const auto start = SteadyClock::now();
         std::chrono::duration<double, std::nano> passed{};
@@ -157,9 +166,23 @@ public:
         return ns / count();
     }
 
-    double ns_per_add_and_fire() {
-        add_and_fire();  // the first time pays for memory
-        return add_and_fire();
+    // As a program does between two turns, or in a callback of something else.
+    double ns_per_add_and_cancel_outside() {
+        const std::size_t times = 1 + 10'000 / timers_.size();
+        double ns = 0;
+        for (std::size_t time = 0; time <= times; ++time) {
+            if (time == 1) ns = -bench::cpu_ns();  // the first time pays for memory
+            for (const std::size_t timer : timers_) loop_->start(timer, delay(timer, 1000000));
+            for (const std::size_t timer : timers_) loop_->stop(timer);
+            loop_->turn(false);
+        }
+        return (ns + bench::cpu_ns()) / count() / static_cast<double>(times);
+    }
+
+    // Cold: nothing of the timers is in the caches nearest to the processor any more.
+    double ns_per_add_and_fire(bool cold) {
+        add_and_fire(cold);  // the first time pays for memory
+        return add_and_fire(cold);
     }
 
     double ns_per_restart(std::size_t each_turn) {
@@ -187,7 +210,7 @@ public:
     }
 
 private:
-    double add_and_fire() {
+    double add_and_fire(bool cold) {
         double ns = 0;
         fired_ = 0;
         in_callback([&] {
@@ -197,6 +220,7 @@ private:
         });
         for (const auto start = SteadyClock::now(); SteadyClock::now() - start < 7ms;) {
         }
+        if (cold) std::fill(elsewhere_.begin(), elsewhere_.end(), ++filling_);
         ns -= bench::cpu_ns();
         while (fired_ < timers_.size()) loop_->turn(false);
         return (ns + bench::cpu_ns()) / count();
@@ -231,6 +255,8 @@ private:
     std::vector<std::size_t> timers_;  // in order
     std::vector<std::size_t> order_;   // at random
     std::size_t fired_ = 0;
+    std::vector<char> elsewhere_ = std::vector<char>(16 << 20);
+    char filling_ = 0;
 };
 
 std::vector<std::string> names(const std::vector<Entrant>& entrants) {
@@ -280,14 +306,21 @@ void measure_round_trips(const std::vector<Entrant>& entrants) {
 }
 
 void measure_timers(const std::vector<Entrant>& entrants) {
-    Table table("timers: add and cancel, add and fire 10 000; R restarts a turn among T (T/R)",
+    Table table("timers: add and cancel 10 000, 100 outside callbacks; add and fire 10 000; R "
+                "restarts a "
+                "turn among T (T/R)",
                 names(entrants));
     const int rounds = bench::rounds(9);
     table.add("cancel", rounds, [&](std::size_t i) {
         return Timers(entrants[i], 10'000).ns_per_add_and_cancel();
     });
-    table.add("fire", rounds,
-              [&](std::size_t i) { return Timers(entrants[i], 10'000).ns_per_add_and_fire(); });
+    table.add("outside", rounds, [&](std::size_t i) {
+        return Timers(entrants[i], 100).ns_per_add_and_cancel_outside();
+    });
+    for (const bool cold : {false, true})
+        table.add(cold ? "fire, cold" : "fire", rounds, [&](std::size_t i) {
+            return Timers(entrants[i], 10'000).ns_per_add_and_fire(cold);
+        });
     for (const std::size_t count : Sizes{10, 100, 10'000, 100'000})
         for (const std::size_t each_turn : Sizes{1, 10, 100})
             table.add(std::to_string(count) + "/" + std::to_string(each_turn), rounds,
@@ -323,9 +356,9 @@ int main(int argc, char** argv) {
     const auto waiting = without(entrants, {"libev poll, again"});
     if (asked("dispatch")) measure_dispatch(waiting);
     if (asked("trips")) measure_round_trips(waiting);
-    const std::vector<std::string> no_timers{"raw epoll",   "ev, as it chooses",
-                                             "ev epoll",    "ev poll, with a timer",
-                                             "libev epoll", "libevent epoll"};
+    const std::vector<std::string> no_timers{
+        "raw epoll",      "ev, as it chooses", "ev epoll",    "ev, as it chooses, timer",
+        "ev poll, timer", "ev epoll, timer",   "libev epoll", "libevent epoll"};
     auto timing = without(entrants, no_timers);
     if (asked("turns")) measure_empty_turns(timing);
     timing.erase(timing.begin());  // raw poll has none

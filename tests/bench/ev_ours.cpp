@@ -40,15 +40,16 @@ struct OursPoll : Ours {
     explicit OursPoll(Work& work) : Ours(work, "poll") {}
 };
 
-struct OursPollTimer : OursPoll {
-    explicit OursPollTimer(Work& work) : OursPoll(work) {
-        make_timers(1);
-        start(0, std::chrono::hours(1));
-    }
-};
-
 struct OursEpoll : Ours {
     explicit OursEpoll(Work& work) : Ours(work, "epoll") {}
+};
+
+template <class Kind>
+struct WithTimer : Kind {
+    explicit WithTimer(Work& work) : Kind(work) {
+        Kind::make_timers(1);
+        Kind::start(0, std::chrono::hours(1));
+    }
 };
 
 template <class Kind>
@@ -61,8 +62,12 @@ std::unique_ptr<Contender> enter(Work& work) {
 void add_ours(std::vector<Entrant>& entrants) {
     entrants.push_back({"ev, as it chooses", enter<OursChosen>});
     entrants.push_back({"ev poll", enter<OursPoll>});
-    entrants.push_back({"ev poll, with a timer", enter<OursPollTimer>});
 #ifdef __linux__
     entrants.push_back({"ev epoll", enter<OursEpoll>});
+#endif
+    entrants.push_back({"ev, as it chooses, timer", enter<WithTimer<OursChosen>>});
+    entrants.push_back({"ev poll, timer", enter<WithTimer<OursPoll>>});
+#ifdef __linux__
+    entrants.push_back({"ev epoll, timer", enter<WithTimer<OursEpoll>>});
 #endif
 }

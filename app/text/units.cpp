@@ -1,6 +1,7 @@
 #include "app/text/units.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
@@ -77,6 +78,11 @@ std::optional<ev::Duration> parse_duration(std::string_view text) {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(*number * factor + 0.5));
 }
 
+std::optional<double> parse_decimal(std::string_view text) {
+    const auto number = parse_fraction(std::string(text));
+    return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
 std::optional<double> parse_chance(std::string_view text) {
     static constexpr Unit units[] = {{"%", 100}};
     const double divisor = take_unit(text, units);
@@ -130,6 +136,25 @@ std::string duration_text(ev::Duration duration) {
     const double count = seconds(duration);
     if (count < 0.9995) return format("%.3g", count * 1000) + "ms";
     return format(count < 1000 ? "%.4g" : "%.0f", count) + "s";
+}
+
+std::string significant_text(double value, int digits) {
+    const double magnitude = value < 0 ? -value : value;
+    int decimals = digits;
+    for (double rest = magnitude; rest >= 1 && decimals > 0; rest /= 10) --decimals;
+    for (double rest = magnitude * 10; rest > 0 && rest < 1 && decimals < 20; rest *= 10)
+        ++decimals;
+    std::string text = format("%.*f", decimals, value);
+    if (decimals == 0) return text;
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+    return text;
+}
+
+std::string rate_text(double rate, int digits) {
+    if (rate < 1e3) return significant_text(rate, digits) + "/s";
+    if (rate < 1e6) return significant_text(rate / 1e3, digits) + "k/s";
+    return significant_text(rate / 1e6, digits) + "M/s";
 }
 
 std::string milliseconds_text(ev::Duration duration) {

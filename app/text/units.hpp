@@ -25,6 +25,8 @@ std::string format(const char* pattern, Arguments... arguments) {
 // Parses a number, fractions allowed, with one of the units us, ms, s, m, h; seconds without a
 // unit. At most a century; rounded to the nanosecond.
 std::optional<ev::Duration> parse_duration(std::string_view text);
+// Parses a finite number that is not negative, fractions allowed.
+std::optional<double> parse_decimal(std::string_view text);
 // Parses a number from 0 to 1, or from 0% to 100%; returns it as 0 to 1.
 std::optional<double> parse_chance(std::string_view text);
 // Parses a whole number of bytes, with k, M or G (powers of 1024). The limit is a third of the
@@ -46,6 +48,11 @@ std::string timestamp_text(std::chrono::system_clock::time_point at);
 
 // Writes milliseconds below a second and seconds above: 250ms, 1.5s, 10s
 std::string duration_text(ev::Duration duration);
+// Writes a number with so many significant digits, without an exponent; zeros at the end of its
+// decimals are left out.
+std::string significant_text(double value, int digits);
+// Writes a number a second: 950/s, 41.5k/s, 1.2M/s
+std::string rate_text(double rate, int digits = 3);
 // Writes milliseconds without the unit, in two digits: 0.21, 1.2, 13
 std::string milliseconds_text(ev::Duration duration);
 

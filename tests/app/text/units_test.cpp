@@ -127,3 +127,30 @@ TEST_CASE("a time is shown in the local zone, for programs in UTC") {
     CHECK(local_time_text("%Y%m%d", at) == "20261121");
     CHECK(timestamp_text(at) == "2026-11-21T11:03:04.208417Z");
 }
+
+TEST_CASE("numbers are written with significant digits") {
+    const auto [value, digits, text] = GENERATE(table<double, int, std::string>({
+        {0, 3, "0"},
+        {7.2, 3, "7.2"},
+        {1234.5, 3, "1234"},
+        {0.012345, 3, "0.0123"},
+        {-0.5, 2, "-0.5"},
+        {100, 2, "100"},
+        {99.96, 3, "100"},
+        {1e15, 3, "1000000000000000"},
+    }));
+    CHECK(significant_text(value, digits) == text);
+}
+
+TEST_CASE("rates are written in thousands or millions") {
+    CHECK(rate_text(0) == "0/s");
+    CHECK(rate_text(950.4) == "950/s");
+    CHECK(rate_text(41'460) == "41.5k/s");
+    CHECK(rate_text(1.2e6) == "1.2M/s");
+}
+
+TEST_CASE("a decimal is finite and not negative") {
+    CHECK(parse_decimal("1.5") == 1.5);
+    const std::string text = GENERATE("", "-1", "+1", "1e999", "nan", "inf", "0x1", "1 ");
+    CHECK_FALSE(parse_decimal(text));
+}

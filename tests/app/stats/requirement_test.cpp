@@ -1,0 +1,134 @@
+#include "app/stats/requirement.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+// 1000 messages: 996 echoed after 1 to 9.96 ms, 1 bad, 3 lost; 249 a second.
+RunResult some_result() {
+    RunResult result;
+    for (int i = 1; i <= 996; ++i) {
+        result.tally.answered(true, false, i * 10us);
+        result.lateness.record(30us);
+    }
+    result.tally.answered(false, false, std::nullopt);
+    result.tally.sent = 1000;
+    result.tally.lost = 3;
+    result.tally.unsolicited = 2;
+    result.connections = {.asked = 4, .opened = 3, .failed = 1};
+    result.set_elapsed(4s);
+    return result;
+}
+
+std::string judged(const std::string& clause, const RunResult& result,
+                   const RunResult* before = nullptr) {
+    const Requirements parsed = parse_requirements(clause);
+    CAPTURE(clause);
+    REQUIRE(parsed.trouble.empty());
+    REQUIRE(parsed.list.size() == 1);
+    return parsed.list.front().failure(result, before);
+}
+
+}  // namespace
+
+TEST_CASE("a requirement that holds is silent") {
+    const std::string clause = GENERATE(
+        "min<1ms", "mean<5ms", "p50<5.1ms", "p90<10ms", "p95>9ms", "p99<=10ms", "p99.9<1",
+        "p99.99<10ms", "max<9.961ms", "max=9.96ms", "lateness<1ms", "sent=1000", "sent=1k",
+        "echoed>99.5%", "bad<2", "bad<=0.1%", "lost<0.4%", "late=0", "late<1%", "unasked=2",
+        "failed<=1", "failed<=25%", "rate>=249", "rate>0.24k", "rate<250/s");
+    CHECK(judged(clause, some_result()) == "");
+}
+
+TEST_CASE("a requirement that fails says what was, in digits that show it") {
+    const auto [clause, sentence] = GENERATE(table<std::string, std::string>({
+        {"p50<4ms", "required p50<4ms, was 4.98ms"},
+        {"p50<=4.98ms", "required p50<=4.98ms, was 4.981ms"},
+        {"max<9.96ms", "required max<9.96ms, was 9.96ms"},
+        {"min>1", "required min>1, was 0.01ms"},
+        {"lateness<10us", "required lateness<10us, was 0.03ms"},
+        {"lost<0.1%", "required lost<0.1%, was 0.3%"},
+        {"lost=0", "required lost=0, was 3"},
+        {"sent<1000", "required sent<1000, was 1000"},
+        {"failed=0", "required failed=0, was 1"},
+        {"failed<10%", "required failed<10%, was 25%"},
+        {"rate>10k", "required rate>10k, was 249/s"},
+    }));
+    CHECK(judged(clause, some_result()) == sentence);
+}
+
+TEST_CASE("a signed percentage is relative to a result of before") {
+    const RunResult before = some_result();
+    RunResult now = before;
+    now.tally.round_trips = {};
+    for (int i = 1; i <= 996; ++i) now.tally.answered(true, false, i * 12us);
+    now.rate = 224.1;
+    now.tally.lost = 6;
+    CHECK(judged("p99<+25%", now, &before).empty());
+    CHECK(judged("p50>+10%", now, &before).empty());
+    CHECK(judged("rate>-11%", now, &before).empty());
+    CHECK(judged("bad<=+0%", now, &before).empty());
+    CHECK(judged("rate>-5%", now, &before) == "required rate>-5%, was -10%");
+    CHECK(judged("lost<+10%", now, &before) == "required lost<+10%, was +100%");
+    CHECK(judged("late<=+0%", now, &before).empty());
+    CHECK(judged("failed<+5%", now, &before).empty());
+    now.tally.late = 1;
+    CHECK(judged("late<+5%", now, &before) ==
+          "required late<+5%, but there is nothing before to compare it with");
+    CHECK(parse_requirements("p99<5ms,p50<+1%").list.at(1).relative());
+    CHECK_FALSE(parse_requirements("lost<1%").list.at(0).relative());
+}
+
+TEST_CASE("a requirement fails where nothing was measured") {
+    const auto [clause, sentence] = GENERATE(table<std::string, std::string>({
+        {"p99<5ms", "required p99<5ms, but no reply was timed"},
+        {"max<5ms", "required max<5ms, but no reply was timed"},
+        {"mean<+5%", "required mean<+5%, but no reply was timed"},
+        {"lost<1%", "required lost<1%, but nothing was sent"},
+        {"failed<1%", "required failed<1%, but no connection was asked for"},
+        {"lateness<1ms", "required lateness<1ms, but no message had a planned time"},
+        {"rate<1", "required rate<1, but no reply was right"},
+    }));
+    const RunResult before = some_result();
+    CHECK(judged(clause, RunResult(), &before) == sentence);
+}
+
+TEST_CASE("a clause that is none is refused in one sentence") {
+    const std::string names =
+        "min, mean, p50, p90, p95, p99, p99.9, p99.99, max, lateness, sent, "
+        "echoed, bad, lost, late, unasked, failed, rate";
+    const auto [text, sentence] = GENERATE_COPY(table<std::string, std::string>({
+        {"", "\"\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
+        {"p99", "\"p99\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
+        {"p99!5ms", "\"p99!5ms\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
+        {"p99<5ms,", "\"\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
+        {"p98<5ms", "\"p98<5ms\": there is no figure \"p98\"; there are " + names},
+        {"<5ms", "\"<5ms\": there is no figure \"\"; there are " + names},
+        {"p99<",
+         "\"p99<\": p99 is compared with a duration such as 5ms, or +10% with --compare"},
+        {"p99==5ms",
+         "\"p99==5ms\": p99 is compared with a duration such as 5ms, or +10% with --compare"},
+        {"p99<5%",
+         "\"p99<5%\": p99 is compared with a duration such as 5ms, or +10% with --compare"},
+        {"p99<+%",
+         "\"p99<+%\": p99 is compared with a duration such as 5ms, or +10% with --compare"},
+        {"p99<+5ms",
+         "\"p99<+5ms\": p99 is compared with a duration such as 5ms, or +10% with --compare"},
+        {"lost<5ms",
+         "\"lost<5ms\": lost is compared with a number, a percentage such as 0.1%, or "
+         "+10% with --compare"},
+        {"lost<-5",
+         "\"lost<-5\": lost is compared with a number, a percentage such as 0.1%, or "
+         "+10% with --compare"},
+        {"rate>5%", "\"rate>5%\": rate is compared with a number a second such as 10k, or -10% "
+                    "with --compare"},
+        {"rate>1e999",
+         "\"rate>1e999\": rate is compared with a number a second such as 10k, or -10% with "
+         "--compare"},
+        {"lost=0, p99<5ms", "\" p99<5ms\": there is no figure \" p99\"; there are " + names},
+    }));
+    CHECK(parse_requirements(text).trouble == sentence);
+}

@@ -1,0 +1,207 @@
+#include "app/stats/comparison.hpp"
+
+#include "app/text/units.hpp"
+
+#include <algorithm>
+
+namespace yodel {
+
+namespace {
+
+using Kind = Comparison::Row::Kind;
+
+// The square of the standard normal deviation that is exceeded, on either side, by a part of
+// 0.001 / 9: there are nine rows.
+constexpr double critical_square = 3.865 * 3.865;
+
+// In percent; see the header.
+constexpr double least_change = 2;
+
+double square(double value) { return value * value; }
+
+// A part of a number of cases, some of which only repeat others.
+struct Part {
+    double cases;
+    double count;
+    double factor;  // cases that are worth one independent case
+};
+
+bool differ(const Part& a, const Part& b) {
+    const double part = (a.count + b.count) / (a.cases + b.cases);
+    const double variance = part * (1 - part) * (a.factor / a.cases + b.factor / b.cases);
+    return square(a.count / a.cases - b.count / b.cases) > critical_square * variance;
+}
+
+// Returns the upper end of the bucket above which the part of round trips is nearest to that
+// which the percentile leaves.
+ev::Duration nearest_boundary(const Histogram& times, double percent) {
+    const double wanted = percent / 100 * static_cast<double>(times.count());
+    double seen = 0;
+    ev::Duration previous{};
+    for (const Histogram::Bucket& bucket : times.buckets()) {
+        const double before = seen;
+        seen += static_cast<double>(bucket.count);
+        if (seen >= wanted)
+            return before > 0 && wanted - before < seen - wanted ? previous : bucket.upper_end;
+        previous = bucket.upper_end;
+    }
+    return previous;
+}
+
+Part part_above(const Histogram& times, ev::Duration boundary, double factor) {
+    const std::uint64_t above =
+        times.count() - times.count_below(boundary + std::chrono::nanoseconds(1));
+    return {.cases = static_cast<double>(times.count()),
+            .count = static_cast<double>(above),
+            .factor = factor};
+}
+
+bool far_apart(const Comparison::Row& row) {
+    const double change = row.change();
+    return change > least_change || change < -least_change;
+}
+
+Comparison::Row percentile_row(const RunResult& before, const RunResult& now, std::size_t index,
+                               const Histogram& both) {
+    const Percentile& percentile = percentiles[index];
+    const Histogram& times_before = before.tally.round_trips;
+    const Histogram& times_now = now.tally.round_trips;
+    const auto value = [&](const Histogram& times) {
+        return static_cast<double>(times.percentile(percentile.percent).count());
+    };
+    Comparison::Row row{.name = percentile.name,
+                        .kind = Kind::time,
+                        .before = value(times_before),
+                        .now = value(times_now),
+                        .changed = false};
+    const ev::Duration boundary = nearest_boundary(both, percentile.percent);
+    const bool noisy =
+        !differ(part_above(times_before, boundary, before.variance_factors[index]),
+                part_above(times_now, boundary, now.variance_factors[index]));
+    row.changed = !noisy && far_apart(row);
+    return row;
+}
+
+// Returns the square of the ratio of the standard deviation of the round trips to their mean.
+double relative_variance(const Histogram& times) {
+    const auto mean = static_cast<double>(times.mean().count());
+    if (mean <= 0) return 0;
+    double squares = 0;
+    for (const Histogram::Bucket& bucket : times.buckets()) {
+        const double off = static_cast<double>(bucket.upper_end.count()) / mean - 1;
+        squares += static_cast<double>(bucket.count) * off * off;
+    }
+    return squares / static_cast<double>(times.count());
+}
+
+// The square of the noise of a rate. The replies themselves are counted as if they came at
+// random, which is more noise than any schedule has.
+double rate_variance(const RunResult& result) {
+    if (result.tally.echoed == 0) return 0;
+    const double times =
+        relative_variance(result.tally.round_trips) * result.variance_factor_of_mean;
+    return square(result.rate) * (1 + times) / static_cast<double>(result.tally.echoed);
+}
+
+Comparison::Row rate_row(const RunResult& before, const RunResult& now) {
+    Comparison::Row row{.name = "rate",
+                        .kind = Kind::rate,
+                        .before = before.rate,
+                        .now = now.rate,
+                        .changed = false};
+    const double noise = rate_variance(before) + rate_variance(now);
+    row.changed = square(now.rate - before.rate) > critical_square * noise && far_apart(row);
+    return row;
+}
+
+// Losses come in spells at least as round trips do.
+Part part_of_sent(const RunResult& result, std::uint64_t count) {
+    const auto& factors = result.variance_factors;
+    return {.cases = static_cast<double>(result.tally.sent),
+            .count = static_cast<double>(count),
+            .factor = *std::max_element(factors.begin(), factors.end())};
+}
+
+Comparison::Row loss_row(const char* name, const Part& before, const Part& now) {
+    return {.name = name,
+            .kind = Kind::percentage,
+            .before = before.count / before.cases * 100,
+            .now = now.count / now.cases * 100,
+            .changed = differ(before, now)};
+}
+
+std::string value_text(Kind kind, double value) {
+    switch (kind) {
+    case Kind::time: return duration_text(ev::Duration(static_cast<std::int64_t>(value)));
+    case Kind::rate: return rate_text(value);
+    case Kind::percentage: return significant_text(value, 3) + "%";
+    }
+    return "";
+}
+
+std::string change_text(const Comparison::Row& row) {
+    if (row.before == 0 && row.now > 0) return "new";
+    const double change = row.change();
+    return (change > 0 ? "+" : "") + significant_text(change, 3) + "%";
+}
+
+// The name is at the left of its column, all else at the right.
+std::string line(std::string name, const std::string& before, const std::string& now,
+                 const std::string& change) {
+    name.resize(6, ' ');
+    const auto column = [](const std::string& text) {
+        constexpr std::size_t width = 11;
+        return std::string(text.size() < width ? width - text.size() : 1, ' ') + text;
+    };
+    return name + column(before) + column(now) + column(change);
+}
+
+const char* verdict(const Comparison::Row& row) { return row.changed ? "changed" : "same"; }
+
+}  // namespace
+
+double Comparison::Row::change() const {
+    if (before == now) return 0;
+    return before == 0 ? 100 : (now - before) / before * 100;
+}
+
+Comparison Comparison::of(const RunResult& before, const RunResult& now) {
+    Comparison made;
+    Histogram both = before.tally.round_trips;
+    both.add(now.tally.round_trips);
+    const bool timed =
+        before.tally.round_trips.count() > 0 && now.tally.round_trips.count() > 0;
+    for (std::size_t i = 0; timed && i < percentiles.size(); ++i)
+        made.rows.push_back(percentile_row(before, now, i, both));
+    made.rows.push_back(rate_row(before, now));
+    if (before.tally.sent == 0 || now.tally.sent == 0) return made;
+    made.rows.push_back(loss_row("lost", part_of_sent(before, before.tally.lost),
+                                 part_of_sent(now, now.tally.lost)));
+    made.rows.push_back(loss_row("bad", part_of_sent(before, before.tally.bad),
+                                 part_of_sent(now, now.tally.bad)));
+    return made;
+}
+
+std::vector<std::string> Comparison::table() const {
+    std::vector<std::string> lines{line("", "before", "now", "change")};
+    for (const Row& row : rows)
+        lines.push_back(line(row.name, value_text(row.kind, row.before),
+                             value_text(row.kind, row.now), change_text(row)) +
+                        "  " + verdict(row));
+    return lines;
+}
+
+JsonObject Comparison::json() const {
+    JsonObject object;
+    for (const Row& row : rows) {
+        const double unit = row.kind == Row::Kind::time ? 1000 : 1;
+        object.object(row.name, JsonObject()
+                                    .fraction("before", row.before / unit)
+                                    .fraction("now", row.now / unit)
+                                    .fraction("change", row.change())
+                                    .text("verdict", verdict(row)));
+    }
+    return object;
+}
+
+}  // namespace yodel

@@ -15,43 +15,44 @@ constexpr std::size_t kept_capacity = 1024 * 1024;
 
 // Frames are gathered, so that a flush is one write. A payload of several coalesced messages
 // already is the sequence of their frames, but for the last delimiter.
-Queued InFlight::queue(std::string_view payload) {
+Queued InFlight::queue(std::string_view payload, ev::Time planned) {
     if (options_.coalesce && framing_.joins_pieces()) {
         frames_.append(payload);
         frames_.append(framing_.delimiter);
-        return record_queued(queued(), count_pieces(framing_, payload));
+        return record_queued(count_pieces(framing_, payload), planned);
     }
     Queued all{last_id_ + 1, 0};
     for_each_piece(framing_, payload, [&](std::string_view piece) {
         frames_.append(framing_.header(piece.size()));
         frames_.append(piece);
         frames_.append(framing_.delimiter);
-        all.count += record_queued(queued()).count;
+        all.count += record_queued(1, planned).count;
     });
     return all;
 }
 
 Queued InFlight::queue_reserved(std::size_t size) {
     frames_.commit(size);
-    return record_queued(queued());
+    return record_queued(1, {});
 }
 
-Queued InFlight::record_queued(std::uint64_t end, std::size_t count) {
+// The frames of the messages are the last ones.
+Queued InFlight::record_queued(std::size_t count, ev::Time planned) {
     const std::uint64_t first = last_id_ + 1;
     last_id_ += count;
     if (!options_.expected) return {first, count};
-    Entry& entry = entries_.emplace_back();
-    entry.end = end;
-    entry.count = count;
-    entry.first = first;
+    entries_.push_back({.end = queued(), .count = count, .first = first, .planned = planned});
     count_ += count;
     ++unwritten_;
     return {first, count};
 }
 
 std::string_view InFlight::flush(ev::Time now) {
-    for (std::size_t i = entries_.size() - unwritten_; i < entries_.size(); ++i)
-        if (entries_[i].sent == ev::Time{}) entries_[i].sent = entries_[i].planned = now;
+    for (std::size_t i = entries_.size() - unwritten_; i < entries_.size(); ++i) {
+        Entry& entry = entries_[i];
+        if (entry.sent == ev::Time{}) entry.sent = now;
+        if (entry.planned == ev::Time{}) entry.planned = now;
+    }
     const std::uint64_t from = std::max(flushed_, base_);
     flushed_ = queued();
     return between(from, flushed_);
@@ -230,7 +231,7 @@ bool InFlight::split(std::size_t i, std::uint64_t end) {
     entry.count -= whole;
     entry.first += whole;
     if (i + unwritten_ >= entries_.size()) ++unwritten_;
-    entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(i), first);
+    entries_.insert(i, first);
     return true;
 }
 
@@ -247,8 +248,8 @@ void InFlight::split_all_from(std::size_t place) {
         std::all_of(entries_.begin() + static_cast<std::ptrdiff_t>(place), entries_.end(),
                     [](const Entry& entry) { return entry.count == 1; });
     if (single) return;
-    std::deque<Entry> all(entries_.begin(),
-                          entries_.begin() + static_cast<std::ptrdiff_t>(place));
+    ContiguousQueue<Entry> all;
+    for (std::size_t i = 0; i < place; ++i) all.push_back(entries_[i]);
     const std::size_t written = entries_.size() - unwritten_;
     std::size_t unwritten = 0;
     for (std::size_t i = place; i < entries_.size(); ++i) {

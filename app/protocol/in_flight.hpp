@@ -6,13 +6,13 @@
 // history: when only some of them are written, answered, or late.
 #pragma once
 
+#include "app/protocol/contiguous_queue.hpp"
 #include "app/protocol/framing.hpp"
 #include "bufio/buffer.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -58,8 +58,9 @@ public:
     };
     InFlight(const Framing& framing, Options options) : framing_(framing), options_(options) {}
 
-    // Queues a message, or several where the framing could not distinguish it from several.
-    Queued queue(std::string_view payload);
+    // Queues a message, or several where the framing could not distinguish it from several. The
+    // planned time of a message that is given none is that of its flush.
+    Queued queue(std::string_view payload, ev::Time planned = {});
     // The same without a copy, where a message is its own frame: returns space for it, of which
     // queue_reserved() then takes the first `size` bytes.
     char* reserve(std::size_t size) { return frames_.reserve(size); }
@@ -131,7 +132,7 @@ private:
         std::uint64_t last;
     };
 
-    Queued record_queued(std::uint64_t end, std::size_t count = 1);
+    Queued record_queued(std::size_t count, ev::Time planned);
     std::uint64_t queued() const { return base_ + frames_.size(); }
     std::uint64_t begin(std::size_t i) const;
     std::string_view between(std::uint64_t begin, std::uint64_t end) const;
@@ -154,10 +155,10 @@ private:
     // those of the messages in flight; at the end those that leave with the next flush.
     bufio::Buffer frames_;
     std::size_t answered_ = 0;
-    std::uint64_t base_ = 0;     // bytes of this connection before frames_
-    std::uint64_t flushed_ = 0;  // bytes of this connection that were flushed
-    std::deque<Entry> entries_;  // a late message is an entry of its own
-    std::size_t count_ = 0;      // messages in entries_
+    std::uint64_t base_ = 0;          // bytes of this connection before frames_
+    std::uint64_t flushed_ = 0;       // bytes of this connection that were flushed
+    ContiguousQueue<Entry> entries_;  // a late message is an entry of its own
+    std::size_t count_ = 0;           // messages in entries_
     std::size_t late_ = 0;
     std::size_t unwritten_ = 0;  // entries, at the end, not yet written whole
     bool forgot_late_ = false;

@@ -15,6 +15,7 @@
 // flight, or until resolve_unmatched(); events keep the order in which replies arrived.
 #pragma once
 
+#include "app/protocol/contiguous_queue.hpp"
 #include "app/protocol/framing.hpp"
 #include "app/protocol/in_flight.hpp"
 #include "bufio/end.hpp"
@@ -22,7 +23,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -139,7 +139,7 @@ private:
     Decoder decoder_;
     InFlight messages_;
     std::size_t same_ = 0;  // bytes at the front of the input that equal the frames in flight
-    std::deque<Unmatched> unmatched_;
+    ContiguousQueue<Unmatched> unmatched_;
     std::size_t duplicates_ = 0;        // of unmatched_
     std::size_t unmatched_memory_ = 0;  // bytes, with their overhead
     std::optional<Resolution> resolution_;

@@ -100,8 +100,9 @@ public:
     // Queues a message, or several where the framing could not distinguish it from several, to
     // be written by the next flush(). Returns none if it was refused: the session is not open,
     // or the message is longer than the framing or --max-frame allow, or empty where replies
-    // are distinguished by their size.
-    Queued send(std::string_view payload);
+    // are distinguished by their size. `planned` is when the message was to go out; without it,
+    // that is when flush() is called.
+    Queued send(std::string_view payload, ev::Time planned = {});
     // With `raw`, the same without a copy: space in the queue, and a message of what was put
     // there.
     char* reserve(std::size_t size) { return matcher_.messages().reserve(size); }

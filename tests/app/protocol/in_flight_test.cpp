@@ -2,6 +2,7 @@
 
 #include "app/protocol/in_flight.hpp"
 
+#include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
@@ -247,4 +248,33 @@ TEST_CASE("a payload is found among many, also where all are equal") {
     }
     CHECK(queue.find("same") == std::nullopt);
     CHECK(queue.find("other") == std::size_t{0});
+}
+
+TEST_CASE("a message keeps the time that it was planned for") {
+    InFlight queue(*find_framing("line"), {});
+    const ev::Time start{1s};
+    queue.queue("planned", start);
+    queue.queue("at once");
+    queue.flush(start + 3ms);
+    queue.record_written(~std::uint64_t{0}, start + 5ms);
+    const Message planned = queue.remove_oldest();
+    CHECK(planned.planned == start);
+    CHECK(planned.sent == start + 5ms);
+    CHECK(queue.remove_oldest().planned == start + 3ms);
+}
+
+TEST_CASE("messages that come and go allocate nothing") {
+    const char* const framing = GENERATE("line", "crlf", "len4");
+    InFlight queue(*find_framing(framing), {});
+    const std::string text(64, 'x');
+    const auto exchange = [&] {
+        queue.queue(text);
+        queue.flush(ev::Time{1s});
+        queue.record_written(~std::uint64_t{0}, ev::Time{1s});
+        queue.remove_oldest();
+    };
+    for (int i = 0; i < 10; ++i) exchange();
+    test::allocations.count = 0;
+    for (int i = 0; i < 1000; ++i) exchange();
+    CHECK(test::allocations.count == 0);
 }

@@ -1,0 +1,63 @@
+// A queue in one piece of memory.  Unlike std::deque it allocates nothing while it is empty,
+// nor while items come and go at the same pace, and its items can be walked by pointers.  Items
+// are appended at the end and removed at the front, both in amortised constant time.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace yodel {
+
+template <class Item>
+class ContiguousQueue {
+public:
+    bool empty() const { return begin_ == items_.size(); }
+    std::size_t size() const { return items_.size() - begin_; }
+    std::size_t capacity() const { return items_.capacity(); }
+    Item& operator[](std::size_t i) { return items_[begin_ + i]; }
+    const Item& operator[](std::size_t i) const { return items_[begin_ + i]; }
+    Item& front() { return items_[begin_]; }
+    const Item& front() const { return items_[begin_]; }
+    Item* begin() { return items_.data() + begin_; }
+    Item* end() { return items_.data() + items_.size(); }
+    const Item* begin() const { return items_.data() + begin_; }
+    const Item* end() const { return items_.data() + items_.size(); }
+
+    // References to items are valid until the next call of these two.
+    Item& push_back(Item item) {
+        make_space();
+        return items_.emplace_back(std::move(item));
+    }
+    void insert(std::size_t place, Item item) {
+        items_.insert(items_.begin() + offset(place), std::move(item));
+    }
+
+    // The memory of an item is kept for later ones; that of a long queue goes once it is empty.
+    void pop_front() {
+        ++begin_;
+        if (!empty()) return;
+        items_.clear();
+        begin_ = 0;
+        if (items_.capacity() > max_idle_capacity) std::vector<Item>().swap(items_);
+    }
+
+private:
+    static constexpr std::size_t max_idle_capacity = 64;  // items
+
+    std::ptrdiff_t offset(std::size_t place) const {
+        return static_cast<std::ptrdiff_t>(begin_ + place);
+    }
+
+    // The items removed since the memory was last full pay for moving those that remain.
+    void make_space() {
+        if (items_.size() < items_.capacity() || begin_ < size()) return;
+        items_.erase(items_.begin(), items_.begin() + offset(0));
+        begin_ = 0;
+    }
+
+    std::vector<Item> items_;
+    std::size_t begin_ = 0;  // the items before it were removed
+};
+
+}  // namespace yodel

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace yodel {
@@ -45,6 +46,7 @@ Unattended::Options completed(Unattended::Options options) {
 Unattended::Unattended(ev::Loop& loop, Options options)
     : PipeMode(loop, {completed(options).session, options.report}, high_water),
       options_(std::move(options)),
+      text_(options_.size),
       progress_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0),
       due_(loop, [this] { send_due(); }),
       progress_due_(loop, [this] { show_progress(); }) {
@@ -95,7 +97,7 @@ void Unattended::send_due() {
 }
 
 void Unattended::send_one() {
-    const std::string message = made_up_message(reporter().tally().sent + 1, options_.size);
+    const std::string_view message = text_.text(reporter().tally().sent + 1);
     Queued queued;
     if (peer_takes()) queued = session().send(message);
     if (queued) return reporter().sent(message, queued);
@@ -129,14 +131,6 @@ void Unattended::clear_progress() {
     if (progress_width_ == 0) return;
     diagnostics().show("\r" + std::string(progress_width_, ' ') + "\r");
     progress_width_ = 0;
-}
-
-std::string made_up_message(std::uint64_t number, std::size_t size) {
-    static constexpr std::string_view filling = "abcdefghijklmnopqrstuvwxyz";
-    std::string digits = std::to_string(number);
-    if (digits.size() > size) digits.erase(0, digits.size() - size);
-    while (digits.size() < size) digits += filling[digits.size() % filling.size()];
-    return digits;
 }
 
 }  // namespace yodel

@@ -6,12 +6,12 @@
 // lost. With no interval messages are sent as fast as the window allows.
 #pragma once
 
+#include "app/pipe/generated_text.hpp"
 #include "app/pipe/pipe_mode.hpp"
 #include "ev/loop.hpp"
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 namespace yodel {
 
@@ -48,14 +48,11 @@ private:
     void clear_progress();
 
     Options options_;
+    GeneratedText text_;
     bool progress_;                   // is shown, on the terminal that standard error is
     std::size_t progress_width_ = 0;  // columns to be cleared
     ev::Timer due_;                   // the next message
     ev::Timer progress_due_;
 };
-
-// Returns `size` printable bytes without the delimiter of any framing; consecutive numbers give
-// different texts if `size` allows.
-std::string made_up_message(std::uint64_t number, std::size_t size);
 
 }  // namespace yodel

@@ -1,0 +1,338 @@
+#include "app/pipe/crowd.hpp"
+
+#include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace yodel {
+
+using State = Session::State;
+
+namespace {
+
+// Bytes waiting for a peer, above which it is taken to take nothing.
+constexpr std::size_t high_water = 256 * 1024;
+
+// Bytes that await their replies, on one connection and on all of them; each is kept to be
+// compared with its reply.
+constexpr std::size_t most_in_flight = 8 * 1024 * 1024;
+constexpr std::size_t most_in_flight_of_all = 256 * 1024 * 1024;
+
+// What one turn of the loop does at most, so that replies are read in between.
+constexpr unsigned connections_a_turn = 64;
+constexpr unsigned messages_a_turn = 256;
+
+// Longer than where somebody waits for the first reply: a greeting may come well before it.
+constexpr ev::Duration greeting_time = std::chrono::seconds(2);
+
+Crowd::Options completed(Crowd::Options options) {
+    options.session.closed_early = "the server closed before the end of the run";
+    options.session.greeting_time = greeting_time;
+    options.session.max_time.reset();
+    return options;
+}
+
+}  // namespace
+
+class Crowd::Connection final : public Session::User {
+public:
+    explicit Connection(Crowd& crowd)
+        : session(crowd.loop_, crowd.options_.session, *this), crowd_(crowd) {}
+
+    Session session;
+    State reported = State::idle;
+    std::uint64_t sent = 0;  // messages, over the present connection
+    bool opened = false;     // the present connection was open
+    bool settled = false;
+
+    bool present() const { return reported != State::closed; }
+    bool worn_out() const { return crowd_.options_.churn > 0 && sent >= crowd_.options_.churn; }
+
+private:
+    void session_changed() override { crowd_.changed(*this); }
+    void session_answered(const Message& message, const Reply& reply) override {
+        crowd_.answered(message, reply);
+    }
+    void session_lost(const Message&) override { crowd_.lost(); }
+    void session_unsolicited(std::string_view) override { ++crowd_.result_->tally.unsolicited; }
+
+    Crowd& crowd_;
+};
+
+Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done)
+    : loop_(loop),
+      options_(completed(std::move(options))),
+      text_(options_.size),
+      created_(loop.now()),
+      result_(std::make_unique<RunResult>()),
+      connect_(loop, [this] { connect_due(); }),
+      begin_(loop, [this] { begin(); }),
+      due_(loop, [this] { send_due(); }),
+      time_up_(loop, [this] { time_up(); }),
+      done_(loop, std::move(done)) {
+    connections_.reserve(options_.connections);
+    connect_.start(ev::Duration::zero());
+    const ev::Time start = std::max(options_.start.value_or(loop_.now()), loop_.now());
+    if (options_.length) time_up_.start_at(start + *options_.length);
+}
+
+Crowd::~Crowd() = default;
+
+// --- Connections come.
+
+void Crowd::connect_due() {
+    for (unsigned i = 0; i < connections_a_turn; ++i) {
+        if (connections_.size() == options_.connections) return;
+        if (const ev::Time planned = next_connect(); planned > loop_.now())
+            return connect_.start_at(planned);
+        connect_next();
+    }
+    connect_.start(ev::Duration::zero());
+}
+
+ev::Time Crowd::next_connect() const {
+    if (!options_.connect_pace) return created_;
+    return created_ + options_.connect_pace->offset(connections_.size());
+}
+
+void Crowd::connect_next() {
+    Connection& connection = *connections_.emplace_back(std::make_unique<Connection>(*this));
+    ++present_;
+    ++result_->connections.asked;
+    connection.session.connect();
+}
+
+// --- Connections change.
+
+void Crowd::changed(Connection& connection) {
+    if (connection.reported != connection.session.state()) state_changed(connection);
+    if (connection.reported == State::open) converse(connection);
+}
+
+void Crowd::state_changed(Connection& connection) {
+    const State before = std::exchange(connection.reported, connection.session.state());
+    if (before == State::open) --open_;
+    if (connection.reported == State::open) opened(connection);
+    if (connection.reported == State::waiting) interrupted(connection);
+    // The failure that was followed by a wait was counted when the wait began.
+    if (connection.reported == State::closed) {
+        if (before != State::waiting) count_failure(connection.session);
+        closed(connection);
+    }
+}
+
+void Crowd::opened(Connection& connection) {
+    ++open_;
+    if (!connection.opened) ++result_->connections.opened;
+    connection.opened = true;
+    if (!options_.pace) begin_soon();
+    settle(connection);
+}
+
+void Crowd::interrupted(Connection& connection) {
+    count_failure(connection.session);
+    settle(connection);
+    if (over_) connection.session.disconnect();
+}
+
+void Crowd::closed(Connection& connection) {
+    const int status = exit_status(connection.session.end());
+    if (!connection.opened && !leaving_) ++result_->connections.failed;
+    if (result_->status == 0) result_->status = status;
+    settle(connection);
+    if (connection.worn_out() && status == 0 && !over_) return replace(connection);
+    --present_;
+    end_if_done();
+}
+
+void Crowd::count_failure(const Session& session) {
+    const int status = exit_status(session.end());
+    if (status != 0) result_->count_failure(explain(session.end(), session.tls()), status);
+}
+
+void Crowd::settle(Connection& connection) {
+    if (connection.settled) return;
+    connection.settled = true;
+    ++settled_;
+    if (options_.pace && settled_ == options_.connections) begin_soon();
+}
+
+void Crowd::replace(Connection& connection) {
+    connection.sent = 0;
+    connection.opened = false;
+    ++result_->connections.asked;
+    connection.session.connect();
+}
+
+void Crowd::end_if_done() {
+    const bool more = connections_.size() < options_.connections && !over_;
+    if (present_ > 0 || more || done_.pending()) return;
+    send_no_more();
+    RunResult& result = *result_;
+    result.set_elapsed(std::max(last_answered_ - first_sent_, ev::Duration::zero()));
+    const bool wrong = result.tally.bad > 0 || result.tally.lost > 0;
+    if (result.status == 0 && wrong) result.status = reply_wrong_or_lost;
+    done_.start(ev::Duration::zero());
+}
+
+// --- Messages go.
+
+void Crowd::begin_soon() {
+    if (begun_ || begin_.pending()) return;
+    begin_.start_at(std::max(options_.start.value_or(loop_.now()), loop_.now()));
+}
+
+// Planned times count from the time that was asked for, not from that of the timer's call.
+void Crowd::begin() {
+    if (over_) return;
+    begun_ = true;
+    turn_ = connections_.size() - 1;
+    const ev::Time start = begin_.deadline();
+    if (options_.length) time_up_.start_at(start + *options_.length);
+    if (options_.pace) {
+        schedule_.emplace(Schedule::Options{.pace = *options_.pace,
+                                            .count = options_.count,
+                                            .length = options_.length},
+                          start);
+        return send_due();
+    }
+    for (const auto& connection : connections_) converse(*connection);
+}
+
+void Crowd::converse(Connection& connection) {
+    while (may_send(connection)) send(connection, {});
+    connection.session.flush();
+    finish_if_done(connection);
+}
+
+bool Crowd::may_send(const Connection& connection) const {
+    if (!begun_ || over_ || options_.pace || all_sent()) return false;
+    return takes(connection) && connection.session.in_flight() < options_.window;
+}
+
+bool Crowd::takes(const Connection& connection) const {
+    static constexpr std::size_t least = 64 * 1024;
+    const std::size_t share =
+        std::max(most_in_flight_of_all / options_.connections, least + options_.size);
+    return connection.reported == State::open && connection.session.state() == State::open &&
+           !connection.worn_out() && connection.session.pending() < high_water &&
+           connection.session.messages().in_flight_bytes() < std::min(most_in_flight, share);
+}
+
+void Crowd::send_due() {
+    for (unsigned i = 0; i < messages_a_turn; ++i) {
+        const auto message = schedule_->next(loop_.now());
+        if (!message) break;
+        send_planned(*message);
+    }
+    if (schedule_->over()) return finish();
+    due_.start_at(schedule_->next_time());
+}
+
+void Crowd::send_planned(const Schedule::Message& message) {
+    Connection* const connection = taker(message.number);
+    if (!connection) return;
+    result_->lateness.record(loop_.read_clock() - message.planned);
+    send(*connection, message.planned);
+    connection->session.flush();
+}
+
+// Returns the connection whose turn it is; or, where it does not stand, the next one that is
+// open, if there is any.
+Crowd::Connection* Crowd::taker(std::uint64_t number) {
+    const std::size_t count = connections_.size();
+    turn_ = options_.each_its_own ? number % count : (turn_ + 1) % count;
+    if (options_.each_its_own && !connections_[turn_]->present()) return nullptr;
+    for (std::size_t i = 0; i < count; ++i) {
+        Connection& connection = *connections_[(turn_ + i) % count];
+        if (connection.reported != State::open || connection.worn_out()) continue;
+        turn_ = (turn_ + i) % count;
+        return &connection;
+    }
+    return connections_[turn_].get();
+}
+
+void Crowd::send(Connection& connection, ev::Time planned) {
+    if (sent_ == 0) first_sent_ = loop_.now();
+    const std::string_view text = text_.text(++sent_);
+    ++result_->tally.sent;
+    Queued queued;
+    if (takes(connection)) queued = connection.session.send(text, planned);
+    if (!queued) return lost();
+    ++connection.sent;
+}
+
+bool Crowd::all_sent() const { return options_.count != 0 && sent_ >= options_.count; }
+
+void Crowd::finish_if_done(Connection& connection) {
+    const bool done = over_ || all_sent() || connection.worn_out();
+    if (done && connection.session.in_flight() == 0) connection.session.finish();
+}
+
+// --- The end.
+
+void Crowd::send_no_more() {
+    over_ = true;
+    for (ev::Timer* timer : {&connect_, &begin_, &due_, &time_up_}) timer->cancel();
+}
+
+void Crowd::finish() {
+    send_no_more();
+    for (const auto& connection : connections_) {
+        if (connection->reported == State::waiting) connection->session.disconnect();
+        finish_if_done(*connection);
+    }
+    end_if_done();
+}
+
+void Crowd::leave() {
+    leaving_ = true;
+    send_no_more();
+    for (const auto& connection : connections_) connection->session.disconnect();
+    end_if_done();
+}
+
+void Crowd::time_up() {
+    for (const auto& connection : connections_) give_up(*connection);
+    finish();
+}
+
+// A connection that is not yet open by the end of the run has failed.
+void Crowd::give_up(Connection& connection) {
+    const State state = connection.session.state();
+    if (state != State::dialing && state != State::handshaking) return;
+    result_->count_failure("no connection within " + duration_text(*options_.length) +
+                               " (--max-time): still " + connection.session.phase(),
+                           timed_out);
+    connection.session.disconnect();
+    if (result_->status == 0) result_->status = timed_out;
+}
+
+void Crowd::void_round_trips() {
+    for (const auto& connection : connections_) connection->session.void_round_trips();
+}
+
+// --- Replies come.
+
+// The round trip counts from when the message was due, not from when the peer took it.
+void Crowd::answered(const Message& message, const Reply& reply) {
+    std::optional<ev::Duration> round_trip = reply.round_trip;
+    if (round_trip) *round_trip += message.sent - message.planned;
+    result_->tally.answered(reply.right, message.late, round_trip);
+    last_answered_ = loop_.now();
+    if (!reply.right && mismatch_.empty()) note_mismatch(message, reply);
+}
+
+void Crowd::lost() {
+    if (!leaving_) ++result_->tally.lost;
+}
+
+void Crowd::note_mismatch(const Message& message, const Reply& reply) {
+    const std::string hint = mismatch_hint(message.payload, reply.payload);
+    mismatch_ = "a reply differs from its message at byte " + std::to_string(reply.difference) +
+                (hint.empty() ? "" : "; " + hint);
+}
+
+}  // namespace yodel

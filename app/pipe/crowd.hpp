@@ -1,0 +1,130 @@
+// Many conversations at once with one target, on one loop: connections that each have their own
+// messages in flight, generated ones, whose replies are all checked and timed.
+//
+// In the closed loop each connection sends its next message when a reply leaves space in its
+// window. In the open loop messages have planned times, from the moment on when every
+// connection is open or has failed; they go out whatever the replies do, to the connections in
+// turn, and a round trip counts from the planned time. A message is lost at once where it is
+// due while no connection is open, or while that of its turn takes nothing.
+//
+// The steady state allocates nothing for a message.
+#pragma once
+
+#include "app/pipe/generated_text.hpp"
+#include "app/pipe/pace.hpp"
+#include "app/pipe/schedule.hpp"
+#include "app/protocol/session.hpp"
+#include "app/stats/run_result.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace yodel {
+
+class Crowd {
+public:
+    struct Options {
+        Session::Options session;
+        std::size_t connections = 1;
+        std::optional<Pace> connect_pace = {};  // of new connections; none: all at once
+        std::uint64_t churn = 0;        // messages until a connection is replaced; 0: it is not
+        std::optional<Pace> pace = {};  // of messages; none: closed loop
+        // With a pace: a message whose turn it is on a connection that has failed is left out,
+        // instead of going to the next one.
+        bool each_its_own = false;
+        unsigned window = 1;                      // closed loop: messages in flight on each
+        std::uint64_t count = 0;                  // messages in all; 0: any number
+        std::optional<ev::Duration> length = {};  // from the first message on
+        std::optional<ev::Time> start = {};       // of the first message, at the earliest
+        std::size_t size = 64;                    // bytes of a message
+    };
+
+    // `done` is called once, from the loop, when all connections are closed and no more will be
+    // made. It may destroy the crowd.
+    Crowd(ev::Loop& loop, Options options, std::function<void()> done);
+    ~Crowd();
+    Crowd(const Crowd&) = delete;
+    Crowd& operator=(const Crowd&) = delete;
+
+    // Sends nothing more, waits for the replies, and closes the connections in order.
+    void finish();
+    // Closes the connections at once; what is in flight counts neither as echoed nor as lost.
+    void leave();
+    // Something other than the service delays the replies in flight: their times don't count.
+    void void_round_trips();
+
+    // What was counted so far. The elapsed time and the rate are set once it is done.
+    const RunResult& result() const { return *result_; }
+    // The sentence about the first wrong reply; empty if there was none.
+    const std::string& mismatch() const { return mismatch_; }
+    std::size_t open() const { return open_; }  // connections
+
+private:
+    class Connection;
+    friend class Connection;
+
+    void connect_due();
+    ev::Time next_connect() const;
+    void connect_next();
+
+    void changed(Connection& connection);
+    void state_changed(Connection& connection);
+    void opened(Connection& connection);
+    void interrupted(Connection& connection);
+    void closed(Connection& connection);
+    void count_failure(const Session& session);
+    void settle(Connection& connection);
+    void replace(Connection& connection);
+    void end_if_done();
+
+    void begin_soon();
+    void begin();
+    void converse(Connection& connection);
+    bool may_send(const Connection& connection) const;
+    void send_due();
+    void send_planned(const Schedule::Message& message);
+    Connection* taker(std::uint64_t number);
+    bool takes(const Connection& connection) const;
+    void send(Connection& connection, ev::Time planned);
+    bool all_sent() const;
+    void finish_if_done(Connection& connection);
+    void send_no_more();
+    void time_up();
+    void give_up(Connection& connection);
+
+    void answered(const Message& message, const Reply& reply);
+    void lost();
+    void note_mismatch(const Message& message, const Reply& reply);
+
+    ev::Loop& loop_;
+    const Options options_;
+    GeneratedText text_;
+    const ev::Time created_;
+    std::vector<std::unique_ptr<Connection>> connections_;  // those made so far
+    std::size_t present_ = 0;                               // of these, not closed for good
+    std::size_t settled_ = 0;  // of these, open at least once, or failed
+    std::size_t open_ = 0;
+    std::size_t turn_ = 0;  // the connection that took the last planned message
+    std::optional<Schedule> schedule_;
+    std::uint64_t sent_ = 0;  // calls of send(), from which texts have their numbers
+    bool begun_ = false;
+    bool over_ = false;  // nothing more is sent
+    bool leaving_ = false;
+    ev::Time first_sent_{};
+    ev::Time last_answered_{};
+    std::unique_ptr<RunResult> result_;
+    std::string mismatch_;
+    ev::Timer connect_;  // the next connections
+    ev::Timer begin_;    // the first message
+    ev::Timer due_;      // the next planned message
+    ev::Timer time_up_;  // the end of `length`
+    ev::Timer done_;     // due at once: all is over
+};
+
+}  // namespace yodel

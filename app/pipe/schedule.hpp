@@ -1,0 +1,47 @@
+// Which messages of an open loop are due: each at its planned time, whatever became of those
+// before it.  Pure: it reads no clock. Messages are pulled:
+//
+//     while (auto message = schedule.next(now)) ...
+#pragma once
+
+#include "app/pipe/pace.hpp"
+#include "ev/loop.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace yodel {
+
+class Schedule {
+public:
+    struct Options {
+        Pace pace;
+        std::uint64_t count = 0;                  // messages; 0: any number
+        std::optional<ev::Duration> length = {};  // messages planned for later are left out
+        // One of several schedules that share the pace takes the messages with the numbers
+        // `first`, `first` + `stride`, and so on.
+        std::uint64_t first = 0;
+        std::uint64_t stride = 1;
+    };
+    struct Message {
+        std::uint64_t number;  // from 0
+        ev::Time planned;
+    };
+
+    // Message 0 is planned for `begin`.
+    Schedule(const Options& options, ev::Time begin)
+        : options_(options), begin_(begin), number_(options.first) {}
+
+    // Returns the next message if it is due.
+    std::optional<Message> next(ev::Time now);
+    bool over() const;  // no message is left
+    // When the next message is due; there must be one.
+    ev::Time next_time() const { return begin_ + options_.pace.offset(number_); }
+
+private:
+    Options options_;
+    ev::Time begin_;
+    std::uint64_t number_;
+};
+
+}  // namespace yodel

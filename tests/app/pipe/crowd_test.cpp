@@ -1,0 +1,262 @@
+// Crowds against an echo server of the test's own, on one loop.
+
+#include "app/pipe/crowd.hpp"
+
+#include "app/text/exit_status.hpp"
+#include "bufio/listen.hpp"
+#include "tests/app/fixture.hpp"
+#include "tests/support/allocations.hpp"
+#include "tests/support/catch.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+using test::turn_until;
+
+namespace {
+
+// Echoes, and allocates nothing for it.
+class EchoServer final : private bufio::Stream::User {
+public:
+    explicit EchoServer(ev::Loop& loop)
+        : loop_(loop),
+          listener_(loop, test::any_loopback_port(),
+                    [this](bufio::Fd socket, const bufio::Address&) {
+                        streams.push_back(std::make_unique<bufio::Stream>(
+                            loop_, bufio::make_plain_transport(std::move(socket)), user()));
+                    }) {}
+    int port() const { return listener_.address().port(); }
+
+    std::vector<std::unique_ptr<bufio::Stream>> streams;
+    std::size_t reads = 0;
+    bool answers = true;
+
+private:
+    bufio::Stream::User& user() { return *this; }
+    void stream_changed(bufio::Stream& changed) override {
+        ++reads;
+        if (answers) changed.write(changed.received());
+        if (answers) changed.consume(changed.received().size());
+        if (changed.input_ended()) changed.finish();
+    }
+
+    ev::Loop& loop_;
+    bufio::Listener listener_;
+};
+
+struct Fixture {
+    ev::Loop loop;
+    EchoServer server{loop};
+    std::optional<Crowd> crowd;
+    bool done = false;
+
+    Crowd::Options options() const {
+        Crowd::Options to;
+        to.session.endpoint.host = "127.0.0.1";
+        to.session.endpoint.service = std::to_string(server.port());
+        to.connections = 3;
+        return to;
+    }
+    void start(Crowd::Options options) {
+        crowd.emplace(loop, std::move(options), [this] { done = true; });
+    }
+    const RunResult& run(Crowd::Options options) {
+        start(std::move(options));
+        turn_until(loop, [&] { return done; });
+        return crowd->result();
+    }
+};
+
+const RunResult::Connections all_three{.asked = 3, .opened = 3, .failed = 0};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a closed loop sends its count over all connections") {
+    Crowd::Options options = this->options();
+    options.count = 1000;
+    const RunResult& result = run(options);
+    CHECK(result.tally.sent == 1000);
+    CHECK(result.tally.echoed == 1000);
+    CHECK(result.tally.round_trips.count() == 1000);
+    CHECK(result.connections == all_three);
+    CHECK(result.status == success);
+    CHECK(result.lateness.count() == 0);
+    CHECK(result.rate > 0);
+    CHECK(server.streams.size() == 3);
+}
+
+TEST_CASE_METHOD(Fixture, "an open loop sends its count by the pace") {
+    Crowd::Options options = this->options();
+    options.count = 30;
+    options.pace = Pace::per_second(1'000'000);
+    const RunResult& result = run(options);
+    CHECK(result.tally.sent == 30);
+    CHECK(result.tally.echoed == 30);
+    CHECK(result.lateness.count() == 30);
+    CHECK(result.connections == all_three);
+    CHECK(result.status == success);
+    CHECK(result.elapsed >= 29ms);
+    for (const auto& stream : server.streams) CHECK(stream->bytes_read() == 10 * 65);
+}
+
+TEST_CASE_METHOD(Fixture, "the length ends a run in both loops, in order") {
+    Crowd::Options options = this->options();
+    options.length = 20ms;
+    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(1'000'000)));
+    const RunResult& result = run(options);
+    if (options.pace) CHECK(result.tally.sent == 20);
+    CHECK(result.tally.sent > 0);
+    CHECK(result.tally.echoed == result.tally.sent);
+    CHECK(result.status == success);
+    for (const auto& stream : server.streams)
+        CHECK(stream->end().reason == bufio::Reason::clean);
+}
+
+TEST_CASE_METHOD(Fixture, "a round trip of the open loop counts from the planned time") {
+    Crowd::Options options = this->options();
+    options.connections = 1;
+    options.count = 50;
+    options.pace = Pace::per_second(1'000'000);
+    server.answers = false;
+    start(options);
+    turn_until(loop, [&] { return crowd->result().tally.sent == 50; });
+    const ev::Time thawed = loop.now();
+    server.answers = true;
+    server.streams.front()->write(server.streams.front()->received());
+    server.streams.front()->consume(server.streams.front()->received().size());
+    turn_until(loop, [&] { return done; });
+    const RunResult& result = crowd->result();
+    CHECK(result.tally.echoed == 50);
+    CHECK(result.tally.round_trips.max() >= 49ms);
+    CHECK(result.tally.round_trips.max() - result.tally.round_trips.min() >= 49ms);
+    CHECK(thawed > ev::Time{});
+}
+
+TEST_CASE_METHOD(Fixture, "a connection is replaced after its number of messages") {
+    Crowd::Options options = this->options();
+    options.connections = 2;
+    options.count = 20;
+    options.churn = 3;
+    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(500'000)));
+    const RunResult& result = run(options);
+    CHECK(result.tally.sent == 20);
+    CHECK(result.tally.echoed + result.tally.lost == 20);
+    CHECK(result.connections.asked >= 7);
+    CHECK(result.connections.opened == result.connections.asked);
+    CHECK(server.streams.size() == result.connections.opened);
+    for (const auto& stream : server.streams) CHECK(stream->bytes_read() <= 3 * 65);
+}
+
+TEST_CASE_METHOD(Fixture, "new connections come at their pace") {
+    Crowd::Options options = this->options();
+    options.count = 3;
+    options.pace = Pace::per_second(1'000'000);
+    options.connect_pace = Pace::per_second(100'000);
+    start(options);
+    const ev::Time begin = loop.now();
+    turn_until(loop, [&] { return done; });
+    CHECK(loop.now() - begin >= 20ms);
+    CHECK(crowd->result().connections == all_three);
+}
+
+TEST_CASE_METHOD(Fixture, "no message is sent before the start that was asked for") {
+    Crowd::Options options = this->options();
+    options.count = 3;
+    options.start = loop.now() + 30ms;
+    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(1'000'000)));
+    start(options);
+    turn_until(loop, [&] { return crowd->open() == 3; });
+    CHECK((crowd->result().tally.sent == 0 || loop.now() >= *options.start));
+    turn_until(loop, [&] { return crowd->result().tally.sent > 0; });
+    CHECK(loop.now() >= *options.start);
+    turn_until(loop, [&] { return done; });
+    CHECK(crowd->result().tally.echoed == 3);
+}
+
+TEST_CASE_METHOD(Fixture, "a target that refuses is one failure of all connections") {
+    Crowd::Options options = this->options();
+    {
+        bufio::Listener closed(loop, test::any_loopback_port(), [](auto, auto&) {});
+        options.session.endpoint.service = std::to_string(closed.address().port());
+    }
+    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(1'000'000)));
+    const RunResult& result = run(options);
+    CHECK(result.connections == RunResult::Connections{.asked = 3, .opened = 0, .failed = 3});
+    REQUIRE(result.failures.size() == 1);
+    CHECK(result.failures[0].count == 3);
+    CHECK(result.failures[0].status == connect_failed);
+    CHECK(result.status == connect_failed);
+    CHECK(result.tally.sent == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "each failed try is counted, and the last one is the status") {
+    Crowd::Options options = this->options();
+    {
+        bufio::Listener closed(loop, test::any_loopback_port(), [](auto, auto&) {});
+        options.session.endpoint.service = std::to_string(closed.address().port());
+    }
+    options.session.retries = 2;
+    options.session.retry_delay = 1ms;
+    const RunResult& result = run(options);
+    CHECK(result.connections.failed == 3);
+    REQUIRE(result.failures.size() == 1);
+    CHECK(result.failures[0].count == 9);
+    CHECK(result.status == connect_failed);
+}
+
+TEST_CASE_METHOD(Fixture, "what a reset leaves unanswered is lost, and the others go on") {
+    Crowd::Options options = this->options();
+    start(options);
+    turn_until(loop, [&] { return crowd->result().tally.echoed > 100; });
+    server.streams[1]->abort();
+    server.streams[1].reset();
+    turn_until(loop, [&] { return crowd->open() == 2; });
+    const std::uint64_t echoed = crowd->result().tally.echoed;
+    turn_until(loop, [&] { return crowd->result().tally.echoed > echoed + 100; });
+    crowd->finish();
+    turn_until(loop, [&] { return done; });
+    const RunResult& result = crowd->result();
+    CHECK(result.status == receive_failed);
+    CHECK(result.connections == all_three);
+    CHECK(result.tally.lost <= 1);
+    CHECK(result.tally.sent == result.tally.echoed + result.tally.lost);
+}
+
+TEST_CASE_METHOD(Fixture, "leaving counts nothing as lost") {
+    server.answers = false;
+    start(options());
+    turn_until(loop, [&] { return crowd->result().tally.sent == 3; });
+    crowd->leave();
+    turn_until(loop, [&] { return done; });
+    CHECK(crowd->result().tally.lost == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "leaving before the first connection ends it, too") {
+    start(options());
+    crowd->leave();
+    CHECK_FALSE(done);
+    turn_until(loop, [&] { return done; });
+    CHECK(crowd->result().connections.asked == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "messages of a crowd allocate nothing once it runs") {
+    Crowd::Options options = this->options();
+    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(20'000'000)));
+    start(options);
+    turn_until(loop, [&] { return crowd->result().tally.echoed > 1000; });
+    const std::uint64_t echoed = crowd->result().tally.echoed;
+    test::allocations.count = 0;
+    const std::function<bool()> more = [&] {
+        return crowd->result().tally.echoed > echoed + 2000;
+    };
+    while (!more()) loop.step(1ms);
+    CHECK(test::allocations.count == 0);
+    crowd->finish();
+    turn_until(loop, [&] { return done; });
+    CHECK(crowd->result().status == success);
+}

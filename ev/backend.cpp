@@ -1,5 +1,6 @@
 #include "ev/backend.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
@@ -45,25 +46,28 @@ void Backend::copy_to(Backend& successor) const {
         successor.update_kernel(*each, none, each->interest);
 }
 
-int Backend::call_poll(std::chrono::nanoseconds longest) {
-    const auto count = static_cast<nfds_t>(polled_.size());
-    const auto in_milliseconds = [&](int limit) {
-        return ::poll(polled_.data(), count, limit);
-    };
-#ifdef __APPLE__
-    const auto in_nanoseconds = [&](const timespec& limit) {
-        return in_milliseconds(milliseconds(limit));
-    };
-#else
-    const auto in_nanoseconds = [&](const timespec& limit) {
-        return ::ppoll(polled_.data(), count, &limit, nullptr);
-    };
+Limit limit_of(std::chrono::nanoseconds longest) {
+    using std::chrono::milliseconds;
+    if (longest == longest.max()) return {.milliseconds = -1};
+    const std::chrono::nanoseconds most = milliseconds(std::numeric_limits<int>::max());
+    const auto limit = std::clamp(longest, longest.zero(), most);
+    if (limit == limit.zero() || limit >= milliseconds(20))
+        return {.milliseconds = static_cast<int>(limit / milliseconds(1))};
+    return {.is_fine = true,
+            .time = {0, static_cast<long>(limit.count())},
+            .milliseconds = static_cast<int>(std::chrono::ceil<milliseconds>(limit).count())};
+}
+
+static int call_poll(std::vector<pollfd>& polled, const Limit& limit) {
+    const auto count = static_cast<nfds_t>(polled.size());
+#ifndef __APPLE__
+    if (limit.is_fine) return ::ppoll(polled.data(), count, &limit.time, nullptr);
 #endif
-    return wait_in_units(longest, in_milliseconds, in_nanoseconds);
+    return ::poll(polled.data(), count, limit.milliseconds);
 }
 
 void Backend::wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) {
-    int left = call_poll(longest);
+    int left = call_poll(polled_, limit_of(longest));
     if (left < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "poll");
     for (std::size_t i = 0; left > 0; ++i) {

@@ -3,7 +3,6 @@
 
 #include <poll.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <ctime>
@@ -68,9 +67,6 @@ protected:
     // the place of one that is removed.
     std::vector<Registration*> registrations_;
     std::vector<pollfd> polled_;
-
-private:
-    int call_poll(std::chrono::nanoseconds longest);
 };
 
 // By name: "poll", "select", "auto" and, on Linux, "epoll". Without a name, the one that the
@@ -87,24 +83,14 @@ std::unique_ptr<Backend> make_auto_backend();
 // descriptors were ready (r: readable, w: writable, h: hang-up, e: error).
 std::unique_ptr<Backend> make_trace_backend(std::unique_ptr<Backend> traced);
 
-// Calls the system with the time in the unit that costs least: calls that take nanoseconds cost
-// more, so a wait of 20 ms or more is made in whole milliseconds and ends up to one of them
-// early. The next turn waits for the rest.
-template <class InMilliseconds, class InNanoseconds>
-int wait_in_units(std::chrono::nanoseconds longest, InMilliseconds in_milliseconds,
-                  InNanoseconds in_nanoseconds) {
-    using std::chrono::milliseconds;
-    if (longest == longest.max()) return in_milliseconds(-1);
-    if (longest <= longest.zero()) return in_milliseconds(0);
-    if (longest < milliseconds(20))
-        return in_nanoseconds(timespec{0, static_cast<long>(longest.count())});
-    const std::chrono::nanoseconds most = milliseconds(std::numeric_limits<int>::max());
-    return in_milliseconds(static_cast<int>(std::min(longest, most) / milliseconds(1)));
-}
-
-// For systems without a call that takes nanoseconds: rounded up, so that no wait ends early.
-inline int milliseconds(const timespec& rest) {
-    return static_cast<int>((rest.tv_nsec + 999'999) / 1'000'000);
-}
+// How long a system call is to wait, in the unit that costs least: calls that take nanoseconds
+// cost more, so a wait of 20 ms or more is made in whole milliseconds and ends up to one of
+// them early. The next turn waits for the rest.
+struct Limit {
+    bool is_fine = false;  // in nanoseconds, on systems that have a call for it
+    timespec time{};       // if it is fine
+    int milliseconds = 0;  // in any case: -1 without limit, and rounded up if it is fine
+};
+Limit limit_of(std::chrono::nanoseconds longest);
 
 }  // namespace ev

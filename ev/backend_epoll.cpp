@@ -40,7 +40,8 @@ class EpollBackend final : public Backend {
 public:
     void wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) override {
         ready.insert(ready.end(), refused_.begin(), refused_.end());
-        const int count = wait_for_events(refused_.empty() ? longest : longest.zero());
+        const int count =
+            wait_for_events(limit_of(refused_.empty() ? longest : longest.zero()));
         if (count < 0 && errno != EINTR) fail();
         for (int i = 0; i < count; ++i) {
             const epoll_event& found = found_[static_cast<std::size_t>(i)];
@@ -49,23 +50,16 @@ public:
     }
 
 private:
-    int wait_for_events(std::chrono::nanoseconds longest) {
+    int wait_for_events(const Limit& limit) {
         const auto most = static_cast<int>(found_.size());
-        const auto in_milliseconds = [&](int limit) {
-            return ::epoll_wait(epoll_, found_.data(), most, limit);
-        };
-        // Linux has epoll_pwait2(2) only since 5.11.
-        const auto in_nanoseconds = [&](const timespec& limit) {
 #    if __GLIBC__ * 100 + __GLIBC_MINOR__ >= 235
-            if (has_pwait2_) {
-                const int count = ::epoll_pwait2(epoll_, found_.data(), most, &limit, nullptr);
-                if (count >= 0 || errno != ENOSYS) return count;
-                has_pwait2_ = false;
-            }
+        if (limit.is_fine && has_pwait2_) {  // Linux has it only since 5.11
+            const int count = ::epoll_pwait2(epoll_, found_.data(), most, &limit.time, nullptr);
+            if (count >= 0 || errno != ENOSYS) return count;
+            has_pwait2_ = false;
+        }
 #    endif
-            return in_milliseconds(milliseconds(limit));
-        };
-        return wait_in_units(longest, in_milliseconds, in_nanoseconds);
+        return ::epoll_wait(epoll_, found_.data(), most, limit.milliseconds);
     }
 
     void update_kernel(Registration& registration, Events before, Events interest) override {

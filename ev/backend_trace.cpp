@@ -8,12 +8,13 @@ namespace ev {
 
 namespace {
 
+constexpr std::pair<Events, char> letters[] = {
+    {readable, 'r'}, {writable, 'w'}, {hangup, 'h'}, {error, 'e'}};
+
 std::string described(const Readiness& ready) {
     std::string text = " " + std::to_string(ready.registration->fd);
-    if (ready.events & readable) text += 'r';
-    if (ready.events & writable) text += 'w';
-    if (ready.events & hangup) text += 'h';
-    if (ready.events & error) text += 'e';
+    for (const auto& [event, letter] : letters)
+        if (ready.events & event) text += letter;
     return text;
 }
 

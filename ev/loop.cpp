@@ -9,9 +9,7 @@ Loop::Loop(ReadClock clock, std::string_view backend) : Loop(clock, make_backend
 Loop::Loop(ReadClock clock, std::unique_ptr<Backend> backend)
     : clock_(clock), backend_(std::move(backend)), signals_(*backend_) {}
 
-Loop::~Loop() {
-    assert(watches_ + timers_.size() == 0 && !signals_.any() && "a loop outlives its objects");
-}
+Loop::~Loop() { assert(objects_ + timers_.size() == 0 && "a loop outlives its objects"); }
 
 Time Loop::now() const {
     if (!in_turn_) return clock_();
@@ -48,14 +46,11 @@ bool Loop::step(Duration longest) {
     const TurnScope scope(*this);
     signals_.deliver();  // first, because busy descriptors could keep a signal waiting for long
     for (const Readiness& ready : ready_) deliver(ready);
-    fire_timers();  // last, because what was read in this turn may have restarted or cancelled
-                    // them
+    fire_timers();  // last, because what was read may have restarted or cancelled them
     return !take_stop();
 }
 
-bool Loop::nothing_to_wait_for() const {
-    return timers_.none_pending() && watches_ == 0 && !signals_.any();
-}
+bool Loop::nothing_to_wait_for() const { return timers_.none_pending() && objects_ == 0; }
 
 // A signal since the last turn has been noted but may have left no byte in the pipe.
 void Loop::wait(Duration longest) {
@@ -114,7 +109,6 @@ void Loop::fire_timers() {
 
 void Loop::destroy(WatchObject* watch) {
     backend_->set(*watch, none);
-    --watches_;
     bury(watch);
 }
 
@@ -129,6 +123,7 @@ void Loop::destroy(TimerQueue::Slot* timer) {
 }
 
 void Loop::bury(Destroyable* object) {
+    --objects_;
     object->next_dead = graveyard_;
     graveyard_ = object;
     sweep();
@@ -147,7 +142,7 @@ void Loop::sweep() {
 
 Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)
     : Handle(loop, new WatchObject) {
-    ++loop.watches_;
+    ++loop.objects_;
     object_->callback = std::move(callback);
     object_->fd = fd < 0 ? invalid_descriptor : fd;
     want(interest);
@@ -162,6 +157,8 @@ static SignalObject* subscribe(Signals& signals, int signo, Signal::Callback cal
 }
 
 Signal::Signal(Loop& loop, int signo, Callback callback)
-    : Handle(loop, subscribe(loop.signals_, signo, std::move(callback))) {}
+    : Handle(loop, subscribe(loop.signals_, signo, std::move(callback))) {
+    ++loop.objects_;
+}
 
 }  // namespace ev

@@ -28,9 +28,12 @@
 //
 // A turn waits, but not past the nearest deadline; then it calls back for signals, for
 // descriptors, and for timers that are due.  Anything started during a turn is served from the
-// next one on, so that a timer of zero length can't starve descriptors.  An exception from a
-// callback passes through step() and run(); the next turn serves the rest.  An operation that
-// throws std::bad_alloc has no effect, and destroying an object never allocates.
+// next one on, so that a timer of zero length can't starve descriptors.  A timer that comes due
+// while its turn sleeps or calls back may be left to the next turn, which does not sleep.
+//
+// An exception from a callback passes through step() and run(); the next turn serves the rest.
+// An operation that throws std::bad_alloc has no effect, and destroying an object never
+// allocates.
 //
 // A loop and its objects belong to one thread.  Other threads must block signals.  A fork
 // shares the loop's descriptors: the child must not use the loop.
@@ -147,7 +150,7 @@ private:
     const std::unique_ptr<Backend> backend_;
     TimerQueue timers_;
     Signals signals_;
-    std::size_t watches_ = 0;
+    std::size_t objects_ = 0;           // watches and signals
     Destroyable* graveyard_ = nullptr;  // what was destroyed in this turn
     SpinPolicy spin_;
     std::vector<Readiness> ready_;      // found by the turn's wait

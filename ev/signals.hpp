@@ -31,7 +31,6 @@ public:
     // nothing has changed.
     void begin(Subscription& subscription);
     void end(const Subscription& subscription);  // which may be freed when no turn can call it
-    bool any() const { return !pipe_.expired(); }
     bool raised() const { return raised_ != 0; }
     void deliver();
 

@@ -306,10 +306,10 @@ void measure_round_trips(const std::vector<Entrant>& entrants) {
 }
 
 void measure_timers(const std::vector<Entrant>& entrants) {
-    Table table("timers: add and cancel 10 000, 100 outside callbacks; add and fire 10 000; R "
-                "restarts a "
-                "turn among T (T/R)",
-                names(entrants));
+    Table table(
+        "timers: add and cancel 10 000, 100 outside callbacks; add and fire 10 000, also "
+        "with cold caches; R restarts a turn among T (T/R)",
+        names(entrants));
     const int rounds = bench::rounds(9);
     table.add("cancel", rounds, [&](std::size_t i) {
         return Timers(entrants[i], 10'000).ns_per_add_and_cancel();
@@ -318,7 +318,7 @@ void measure_timers(const std::vector<Entrant>& entrants) {
         return Timers(entrants[i], 100).ns_per_add_and_cancel_outside();
     });
     for (const bool cold : {false, true})
-        table.add(cold ? "fire, cold" : "fire", rounds, [&](std::size_t i) {
+        table.add(cold ? "cold" : "fire", rounds, [&](std::size_t i) {
             return Timers(entrants[i], 10'000).ns_per_add_and_fire(cold);
         });
     for (const std::size_t count : Sizes{10, 100, 10'000, 100'000})

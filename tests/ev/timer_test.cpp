@@ -403,3 +403,19 @@ TEST_CASE("rounding makes no turns for nothing", "[timer]") {
     CHECK(fired == 1);
     CHECK(log.longest.size() <= 2);  // whole milliseconds, and the rest
 }
+
+TEST_CASE("a period shorter than the clock can tell is served once a turn", "[timer]") {
+    FakeLoop loop;
+    auto pipe = make_pipe();
+    pipe.put();
+    int fired = 0, calls = 0;
+    ev::Watch watch(loop, pipe.out, ev::readable, [&](ev::Events) { ++calls; });
+    Timer timer(loop, [&] {
+        ++fired;
+        timer.start_at(timer.deadline() + 1ns);
+    });
+    timer.start(1ns);
+    for (int turns = 0; turns < 100; ++turns) loop.turn_after(1ms);
+    CHECK(fired == 100);
+    CHECK(calls == 100);
+}

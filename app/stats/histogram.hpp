@@ -24,6 +24,9 @@ public:
 
         bool operator==(const Bucket&) const = default;
     };
+    // The powers of two nanoseconds that are told apart, and the buckets from one to the next.
+    static constexpr std::size_t octaves = 57;
+    static constexpr int steps = 128;
 
     // Returns the histogram with these buckets, which a histogram of before had; none if they
     // are not such buckets in ascending order, or do not agree with the other three.

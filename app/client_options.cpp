@@ -80,6 +80,12 @@ std::string pin(const std::string& text) {
     return text;
 }
 
+std::vector<Requirement> requirements(const std::string& text) {
+    const Requirements parsed = parse_requirements(text);
+    if (!parsed.trouble.empty()) throw UsageError(parsed.trouble);
+    return parsed.list;
+}
+
 std::string host_name(const std::string& text) {
     if (bufio::certified_name(text).empty())
         throw UsageError("\"" + text + "\" is neither a host name nor an address");
@@ -277,7 +283,8 @@ std::vector<Option> output_options(ClientOptions& to) {
     return {
         {.name = "json",
          .help = "one JSON object for each message, in pipe mode",
-         .apply = [&](auto&) { to.report.form = Reporter::Form::json; }},
+         .apply = [&](auto&) { to.report.form = Reporter::Form::json; },
+         .for_files = true},
         {.letter = 'x',
          .name = "hex",
          .help = "show replies in hex",
@@ -297,15 +304,48 @@ std::vector<Option> output_options(ClientOptions& to) {
          .apply = [&](auto& text) { to.color = color(text); }},
         {.letter = 'v',
          .help = "report connections too, in pipe mode",
-         .apply = [&](auto&) { to.report.verbose = true; }},
+         .apply = [&](auto&) { to.report.verbose = true; },
+         .for_files = true},
         {.name = "quiet",
          .help = "no summary; with -c: the summary alone",
-         .apply = [&](auto&) { to.report.quiet = true; }},
+         .apply = [&](auto&) { to.report.quiet = true; },
+         .for_files = true},
         {.name = "no-tui",
          .help = "pipe mode, on a terminal too",
-         .apply = [&](auto&) { to.no_tui = true; }},
+         .apply = [&](auto&) { to.no_tui = true; },
+         .for_files = true},
         help_option(to.help),
         version_option(to.version),
+    };
+}
+
+std::vector<Option> verdict_options(ClientOptions& to) {
+    std::vector<Requirement>& required = to.report.verdict.required;
+    return {
+        {.name = "require",
+         .argument = "LIST",
+         .help = "fail unless, as in p99<5ms,lost<0.1%,rate>10k",
+         .apply =
+             [&](auto& text) {
+                 const std::vector<Requirement> more = requirements(text);
+                 required.insert(required.end(), more.begin(), more.end());
+             },
+         .for_files = true},
+        {.name = "compare",
+         .argument = "FILE",
+         .help = "compare with the run that --json wrote to FILE",
+         .apply = [&](auto& text) { to.compare = text; },
+         .for_files = true},
+        {.name = "merge",
+         .argument = "FILE...",
+         .help = "add up the runs of these files; connect to none",
+         .apply = [&](auto& text) { to.merge.push_back(text); },
+         .for_files = true},
+        {.name = "hgrm",
+         .argument = "FILE",
+         .help = "write percentiles as HdrHistogram does, in ms",
+         .apply = [&](auto& text) { to.report.hgrm = text; },
+         .for_files = true},
     };
 }
 
@@ -314,6 +354,7 @@ std::vector<OptionGroup> table(ClientOptions& to) {
             {"TLS", tls_options(to)},
             {"Messages", message_options(to)},
             {"Generated messages (in pipe mode)", unattended_options(to)},
+            {"Verdicts (in pipe mode)", verdict_options(to)},
             {"Output", output_options(to)}};
 }
 
@@ -377,6 +418,27 @@ void set_target(ClientOptions& options, const std::vector<std::string>& words) {
     if (target.scheme == Target::Scheme::tls) options.use_tls = true;
 }
 
+void check_verdict(const ClientOptions& options) {
+    const std::vector<Requirement>& required = options.report.verdict.required;
+    const auto relative = std::find_if(required.begin(), required.end(),
+                                       [](const Requirement& each) { return each.relative(); });
+    if (relative != required.end() && options.compare.empty())
+        throw UsageError("--require " + relative->clause() +
+                         " is relative to a run of before, which --compare names");
+}
+
+// All words that are not options are files, too.
+void check_merge(ClientOptions& options, const CommandLine& line) {
+    std::vector<std::string>& files = options.merge;
+    files.insert(files.end(), line.words.begin(), line.words.end());
+    if (!line.for_run.empty())
+        throw UsageError("--merge connects to nobody, but " + line.for_run + " is given");
+    std::vector<std::string> sorted = files;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end()) throw UsageError("--merge: " + *twice + " is named twice");
+}
+
 void choose_form(ClientOptions& options) {
     Reporter::Form& form = options.report.form;
     if (options.hex) form = Reporter::Form::hex;
@@ -389,6 +451,11 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     ClientOptions options;
     const CommandLine line = parse_command_line(argc, argv, table(options));
     if (options.help || options.version) return options;
+    check_verdict(options);
+    if (!options.merge.empty()) {
+        check_merge(options, line);
+        return options;
+    }
     set_target(options, line.words);
     check_tls(options, line.for_tls);
     check_families(options.session.endpoint);

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace yodel {
 
@@ -29,6 +30,12 @@ struct ClientOptions {
     std::optional<ev::Duration> interval;
     std::optional<std::size_t> size;  // bytes
     bool unattended() const { return count || interval || size; }
+    std::string compare;  // the file with the end object of before; empty: none
+    std::vector<std::string>
+        merge;  // the files whose end objects are added up, instead of a run
+    bool verdict() const {
+        return !report.verdict.required.empty() || !compare.empty() || !report.hgrm.empty();
+    }
     bool help = false;
     bool version = false;
 };

@@ -79,6 +79,7 @@ private:
             throw UsageError(written + ": " + error.what());
         }
         if (option.for_tls && result_.for_tls.empty()) result_.for_tls = written;
+        if (!option.for_files && result_.for_run.empty()) result_.for_run = written;
         done_ = option.last;
     }
 

@@ -22,8 +22,9 @@ struct Option {
     // Called with the argument, or "" if the option takes none. May throw UsageError, in words
     // that need not name the option: the parser adds the name as the user wrote it.
     std::function<void(const std::string&)> apply = {};
-    bool for_tls = false;  // has no meaning without TLS
-    bool last = false;     // the words after it are not read
+    bool for_tls = false;    // has no meaning without TLS
+    bool for_files = false;  // has a meaning without a connection, for the files of runs
+    bool last = false;       // the words after it are not read
 };
 
 // The options under one heading of the help.
@@ -35,6 +36,7 @@ struct OptionGroup {
 struct CommandLine {
     std::vector<std::string> words;  // the arguments that are not options
     std::string for_tls;  // the first option for TLS, as it was written; empty: none was given
+    std::string for_run;  // the first option that is not for files, in the same way
 };
 
 // Applies the options from left to right. Options may follow other words, and "--" ends them.

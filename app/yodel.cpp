@@ -2,6 +2,7 @@
 
 #include "app/client_options.hpp"
 #include "app/command_line.hpp"
+#include "app/merge.hpp"
 #include "app/pipe/pipe_client.hpp"
 #include "app/pipe/unattended.hpp"
 #include "app/program.hpp"
@@ -136,6 +137,9 @@ int run_piped(ev::Loop& loop, const typename Client::Options& options, int& sign
 }
 
 int run(ClientOptions options, int& signo) {
+    if (!options.compare.empty())
+        options.report.verdict.before = earlier_result("--compare", options.compare);
+    if (!options.merge.empty()) return merge(options);
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);
     const auto server = options.own_server ? own_server(loop, options) : nullptr;
@@ -144,6 +148,8 @@ int run(ClientOptions options, int& signo) {
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
     if (full_screen(options)) {
         if (options.window) throw UsageError("--window is of pipe mode: --no-tui");
+        if (options.verdict())
+            throw UsageError("--require, --compare and --hgrm are of pipe mode: --no-tui");
         options.session.retries = options.retries.value_or(Session::forever);
         return run<ScreenClient>(loop, screen_options(options), signo);
     }

@@ -1,6 +1,7 @@
 #include "app/pipe/reporter.hpp"
 
 #include "app/stats/end_object.hpp"
+#include "app/stats/hgrm.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
@@ -107,6 +108,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const Session& session,
       output_(loop, STDOUT_FILENO, std::move(output_changed)),
       start_(loop.now()) {
     if (!options_.log.empty()) log_.emplace(options_.log);
+    if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
 }
 
 // --- The connection.
@@ -134,11 +136,12 @@ void Reporter::retrying() {
     if (!options_.quiet || options_.verbose) complain("yodel", text);
 }
 
-// The log comes first because its failure counts in the status that the result has.
+// The files come first because their failures count in the status that the result has.
 void Reporter::ended() {
     print_visible(std::exchange(partial_, {}));
     log('-', session_.end().text);
     if (log_) log_->finish();
+    write_hgrm();
     try_ended();
     settle_result();
     if (options_.form == Form::json) append_line(end_text());
@@ -160,12 +163,20 @@ void Reporter::try_ended() {
 void Reporter::settle_result() {
     const ev::Time begin = first_sent_.value_or(last_reply_);
     result_.set_elapsed(std::max(last_reply_ - begin, ev::Duration::zero()));
+    verdict_ = Verdict::on(result_, options_.verdict);
     result_.status = status();
+}
+
+void Reporter::write_hgrm() {
+    if (!hgrm_) return;
+    const std::string trouble = hgrm_->write(hgrm_text(result_.tally.round_trips));
+    if (!trouble.empty()) record({yodel::output_failed, trouble});
 }
 
 std::string Reporter::end_text() const {
     JsonObject object = end_object(result_, session_.end().text);
     if (refused_certificate(session_)) object.object("tls", tls_object(*session_.tls()));
+    if (verdict_.comparison) object.object("compare", verdict_.comparison->json());
     return object.str();
 }
 
@@ -274,6 +285,7 @@ int Reporter::finish() {
     const bool wanted = !options_.quiet || options_.form == Form::sequence;
     const bool orderly = exit_status(session_.end()) == 0 && !options_.probe;
     if (wanted && (orderly || result_.tally.sent > 0)) complain("yodel", summary());
+    for (const std::string& line : verdict_.lines(!wanted)) complain("yodel", line);
     return status();
 }
 
@@ -288,7 +300,8 @@ int Reporter::status() const {
     const bool log_failed = log_ && !log_->trouble().empty();
     if (output_.error() != 0 || log_failed) return yodel::output_failed;
     if (trouble_.status != 0) return trouble_.status;
-    return result_.tally.bad > 0 || result_.tally.lost > 0 ? reply_wrong_or_lost : success;
+    const bool failed = result_.tally.bad > 0 || result_.tally.lost > 0;
+    return failed || !verdict_.failures.empty() ? reply_wrong_or_lost : success;
 }
 
 // --- The forms.

@@ -8,8 +8,10 @@
 
 #include "app/protocol/session.hpp"
 #include "app/stats/run_result.hpp"
+#include "app/stats/verdict.hpp"
 #include "app/text/log_file.hpp"
 #include "app/text/output.hpp"
+#include "app/text/report_file.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -32,6 +34,8 @@ public:
         bool verbose = false;  // report connections too
         bool probe = false;    // a connection is all that there is to report
         std::string log;       // a file; empty: none
+        std::string hgrm;      // a file for the percentile distribution; empty: none
+        Verdict::Options verdict;
     };
 
     // A failure on our own side of the connection, with its exit status.
@@ -41,7 +45,7 @@ public:
     };
 
     // `output_changed` is called from the loop when standard output was written later than it
-    // was said, or has failed. Throws std::system_error: the log.
+    // was said, or has failed. Throws std::system_error: the log, or the file `hgrm`.
     Reporter(ev::Loop& loop, Options options, const Session& session,
              std::function<void()> output_changed);
 
@@ -89,6 +93,7 @@ private:
     void log(char sign, std::string_view bytes);
     void try_ended();
     void settle_result();
+    void write_hgrm();
     std::string end_text() const;
     int status() const;
     std::string summary() const;
@@ -98,6 +103,7 @@ private:
     const Session& session_;
     bool visible_;  // standard output is a terminal: unsafe bytes are made visible
     RunResult result_;
+    Verdict verdict_;
     bool trying_ = false;  // a connection is sought or open
     std::optional<ev::Time> first_sent_;
     ev::Time last_reply_{};
@@ -107,6 +113,7 @@ private:
     std::string partial_;          // the beginning of a UTF-8 character, kept for its end
     Output output_;
     std::optional<LogFile> log_;
+    std::optional<ReportFile> hgrm_;
     ev::Time start_;  // of the times in objects
 };
 

@@ -104,3 +104,38 @@ TEST_CASE("a mistake in an option is reported with the option's name as it was w
     CAPTURE(words);
     CHECK(refusal([&, &words = words] { parse(words_of(words)); }) == sentence);
 }
+
+TEST_CASE("requirements of several options add up") {
+    const ClientOptions options =
+        parse({"-c", "1", "--require", "p99<5ms,lost=0", "--require", "rate>1k"});
+    REQUIRE(options.report.verdict.required.size() == 3);
+    CHECK(options.report.verdict.required[2].clause() == "rate>1k");
+    CHECK(options.verdict());
+    CHECK(parse({"--compare", "f"}).verdict());
+    CHECK(parse({"--hgrm", "f"}).verdict());
+    CHECK_FALSE(parse({}).verdict());
+}
+
+TEST_CASE("files to be added up are the argument and all further words") {
+    using Files = std::vector<std::string>;
+    CHECK(parse({"--merge", "a", "b", "c"}).merge == Files{"a", "b", "c"});
+    CHECK(parse({"c", "--json", "--quiet", "--merge", "a", "--require", "p99<1", "--hgrm", "h",
+                 "--compare", "a", "b"})
+              .merge == Files{"a", "c", "b"});
+    CHECK(parse({"--merge", "tls://%x", "-h"}).help);
+}
+
+TEST_CASE("options of verdicts that make no sense are refused") {
+    const auto [words, sentence] = GENERATE(table<std::string, std::string>({
+        {"--require p99 h 7",
+         "--require: \"p99\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
+        {"--require p99<+5% h 7", "--require p99<+5% is relative to a run of before, which "
+                                  "--compare names"},
+        {"--merge a b a", "--merge: a is named twice"},
+        {"--merge a -c 5", "--merge connects to nobody, but -c is given"},
+        {"--tls --merge a -c 5", "--merge connects to nobody, but --tls is given"},
+        {"--merge", "--merge needs an argument"},
+    }));
+    CAPTURE(words);
+    CHECK(refusal([&, &words = words] { parse(words_of(words)); }) == sentence);
+}

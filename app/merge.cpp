@@ -1,0 +1,82 @@
+#include "app/merge.hpp"
+
+#include "app/command_line.hpp"
+#include "app/program.hpp"
+#include "app/stats/end_object.hpp"
+#include "app/stats/hgrm.hpp"
+#include "app/text/diagnostics.hpp"
+#include "app/text/exit_status.hpp"
+#include "app/text/report_file.hpp"
+#include "app/text/units.hpp"
+#include "ui/text.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+bool json(const ClientOptions& options) { return options.report.form == Reporter::Form::json; }
+
+std::string number_of_runs(const ClientOptions& options) {
+    const std::size_t count = options.merge.size();
+    return std::to_string(count) + (count == 1 ? " run" : " runs");
+}
+
+std::string summary(const RunResult& sum) {
+    std::string text = sum.tally.summary();
+    if (sum.rate > 0) text += "; " + rate_text(sum.rate);
+    return text;
+}
+
+// The texts of failures come from files, which may be anybody's.
+std::string text_form(const RunResult& sum, const Verdict& verdict,
+                      const ClientOptions& options) {
+    std::string text = number_of_runs(options) + ": " + summary(sum) + "\n";
+    for (const RunResult::Failure& failure : sum.failures)
+        text += std::to_string(failure.count) + " times: " + ui::printable(failure.text) + "\n";
+    if (!verdict.comparison) return text;
+    for (const std::string& line : verdict.comparison->table()) text += line + "\n";
+    return text;
+}
+
+std::string json_form(const RunResult& sum, const Verdict& verdict,
+                      const ClientOptions& options) {
+    JsonObject object = end_object(sum, number_of_runs(options) + " added up");
+    if (verdict.comparison) object.object("compare", verdict.comparison->json());
+    return object.str() + "\n";
+}
+
+void write_hgrm(ReportFile& file, RunResult& sum) {
+    const std::string trouble = file.write(hgrm_text(sum.tally.round_trips));
+    if (trouble.empty()) return;
+    complain("yodel", trouble);
+    sum.status = output_failed;
+}
+
+}  // namespace
+
+std::shared_ptr<RunResult> earlier_result(const std::string& option, const std::string& file) {
+    RestoredResult restored = result_of_file(file);
+    if (!restored.result) throw UsageError(option + ": " + restored.trouble);
+    return std::move(restored.result);
+}
+
+int merge(const ClientOptions& options) {
+    RunResult sum;
+    for (const std::string& file : options.merge) sum.add(*earlier_result("--merge", file));
+    std::optional<ReportFile> hgrm;
+    if (!options.report.hgrm.empty()) hgrm.emplace(options.report.hgrm);
+    const Verdict verdict = Verdict::on(sum, options.report.verdict);
+    if (hgrm) write_hgrm(*hgrm, sum);
+    if (sum.status == success && !verdict.failures.empty()) sum.status = reply_wrong_or_lost;
+    if (json(options))
+        print(json_form(sum, verdict, options));
+    else if (!options.report.quiet)
+        print(text_form(sum, verdict, options));
+    for (const std::string& failure : verdict.failures) complain("yodel", failure);
+    return sum.status;
+}
+
+}  // namespace yodel

@@ -1,0 +1,13 @@
+#include "app/merge.hpp"
+
+#include "tests/app/parsing.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace yodel;
+
+TEST_CASE("a file that holds no run is refused with the option's name") {
+    CHECK(test::refusal([] { earlier_result("--compare", "/no/file"); }) ==
+          "--compare: /no/file: No such file or directory");
+    CHECK(test::refusal([] { earlier_result("--merge", "/dev/null"); }) ==
+          "--merge: /dev/null: there is no end object, as --json writes it");
+}

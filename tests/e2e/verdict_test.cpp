@@ -1,0 +1,173 @@
+// Verdicts on runs: requirements, comparisons, sums of runs, the distribution as a file.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+#include "tests/support/tty.hpp"
+
+#include <fstream>
+
+using test::contains;
+using test::contents;
+using test::Folder;
+using test::Outcome;
+using test::run;
+using test::Server;
+using test::yodel;
+
+namespace {
+
+// A run of yodel with --json, its output in a file.
+std::string recorded(const Folder& folder, const std::string& name,
+                     std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {yodel, "--json"});
+    const std::string path = folder.path(name);
+    std::ofstream(path) << run(arguments).output;
+    return path;
+}
+
+std::string figure(const std::string& text, const std::string& name) {
+    const std::size_t begin = text.find("\"" + name + "\":");
+    REQUIRE(begin != text.npos);
+    return text.substr(begin, text.find_first_of(",}", begin) - begin);
+}
+
+std::string histogram(const std::string& text) {
+    const std::size_t begin = text.rfind("\"histogram\":");
+    REQUIRE(begin != text.npos);
+    return text.substr(begin, text.find("]]", begin) - begin);
+}
+
+}  // namespace
+
+TEST_CASE("a requirement that fails is a sentence and status 1, in each form") {
+    const std::vector<std::string> form =
+        GENERATE(std::vector<std::string>{"-c", "3", "-i", "0"},
+                 std::vector<std::string>{"-c", "3", "-i", "0", "--json"},
+                 std::vector<std::string>{"-c", "3", "-i", "0", "--quiet"},
+                 std::vector<std::string>{}, std::vector<std::string>{"-f", "raw", "--quiet"});
+    std::vector<std::string> command{yodel, "--require", "lost=0,p99<1us,sent>0,bad>=1%"};
+    command.insert(command.end(), form.begin(), form.end());
+    const Outcome outcome = run(command, "a\nb\nc\n");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.errors, "yodel: required p99<1us, was 0."));
+    CHECK(contains(outcome.errors, "yodel: required bad>=1%, was 0%\n"));
+    CHECK_FALSE(contains(outcome.errors, "required sent"));
+    if (contains(outcome.output, "\"type\":\"end\""))
+        CHECK(contains(outcome.output, "\"status\":1,"));
+}
+
+TEST_CASE("requirements that hold change nothing") {
+    const Outcome outcome =
+        run({yodel, "-c", "3", "-i", "1ms", "--require", "p99<1m,lost<0.1%,rate>1,failed=0"});
+    CHECK(outcome.status == 0);
+    CHECK_FALSE(contains(outcome.errors, "required"));
+}
+
+TEST_CASE("a failed connection keeps its status, and requirements fail beside it") {
+    const Outcome outcome = run({yodel, "-c", "1", "--require", "p99<5ms", "127.0.0.1", "1"});
+    CHECK(outcome.status == 7);
+    CHECK(contains(outcome.errors, "required p99<5ms, but no reply was timed"));
+}
+
+TEST_CASE("a slower service is found by comparison with a run of before") {
+    const Folder folder;
+    Server server;
+    Server slower({"--delay", "20ms", "-f", "line"});
+    const std::string before =
+        recorded(folder, "before", {"-c", "200", "-i", "1ms", "127.0.0.1", server.port()});
+    const Outcome outcome = run({yodel, "--json", "-c", "200", "-i", "1ms", "--compare", before,
+                                 "--require", "p50<+10%", "127.0.0.1", slower.port()});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.errors, "before        now     change\n"));
+    CHECK(contains(outcome.errors, "%  changed\n"));
+    CHECK(contains(outcome.errors, "yodel: required p50<+10%, was +"));
+    CHECK(contains(outcome.output, "\"compare\":{\"p50\":{\"before\":"));
+    CHECK(contains(outcome.output, "\"verdict\":\"changed\""));
+}
+
+TEST_CASE("runs are added up without a connection") {
+    const Folder folder;
+    std::vector<std::string> command{yodel, "--merge"};
+    for (const char* name : {"a", "b", "c"})
+        command.push_back(recorded(folder, name, {"-c", "50", "-i", "0"}));
+    const Outcome text = run(command);
+    CHECK(text.status == 0);
+    CHECK(text.output.starts_with(
+        "3 runs: 150 sent, 150 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max "));
+    CHECK(text.errors.empty());
+    command.insert(command.begin() + 1, "--json");
+    const Outcome json = run(command);
+    CHECK(json.output.starts_with(R"({"type":"end","reason":"3 runs added up","status":0,)"
+                                  R"("sent":150,"echoed":150,)"));
+    CHECK(contains(json.output, R"("connections":{"asked":3,"opened":3,"failed":0})"));
+}
+
+TEST_CASE("the sum of one run is that run, bucket for bucket, and sums can be added up") {
+    const Folder folder;
+    const std::string one = recorded(folder, "one", {"-c", "500", "-i", "0"});
+    const std::string two = recorded(folder, "two", {"-c", "500", "-i", "0"});
+    const std::string sum = run({yodel, "--json", "--merge", one}).output;
+    CHECK(histogram(sum) == histogram(contents(one)));
+    for (const char* name : {"rate", "duration_us", "mean", "sum", "min", "p99.9"})
+        CHECK(figure(sum.substr(sum.find("\"rate\"")), name) ==
+              figure(contents(one).substr(contents(one).find("\"rate\"")), name));
+    std::ofstream(folder.path("sum")) << sum;
+    CHECK(histogram(run({yodel, "--json", "--merge", folder.path("sum"), two}).output) ==
+          histogram(run({yodel, "--json", "--merge", two, one}).output));
+}
+
+TEST_CASE("requirements, comparisons and the distribution apply to a sum") {
+    const Folder folder;
+    const std::string one = recorded(folder, "one", {"-c", "50", "-i", "0"});
+    const std::string failed = recorded(folder, "failed", {"-c", "1", "127.0.0.1", "1"});
+    const Outcome outcome = run({yodel, "--merge", one, "--compare", one, "--require",
+                                 "p99<=+0%,sent>50", "--hgrm", folder.path("hgrm")});
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.output, "0%  same\n"));
+    CHECK(outcome.errors == "yodel: required sent>50, was 50\n");
+    CHECK(contains(contents(folder.path("hgrm")), ", Total count    =           50]"));
+    const Outcome with_failure = run({yodel, "--merge", one, failed, "--require", "sent>50"});
+    CHECK(with_failure.status == 7);
+    CHECK(contains(with_failure.output, "\n1 times: cannot connect to 127.0.0.1:1: "));
+}
+
+TEST_CASE("a file that holds no whole run is one sentence and status 2, and nothing starts") {
+    const Folder folder;
+    const std::string whole = recorded(folder, "whole", {"-c", "5", "-i", "0"});
+    const std::string text = contents(whole);
+    std::ofstream(folder.path("cut")) << text.substr(0, text.size() - 30);
+    std::ofstream(folder.path("none")) << text.substr(0, text.find('\n') + 1);
+    const auto [name, sentence] = GENERATE(table<std::string, std::string>(
+        {{"cut", ": line 7 is cut short"},
+         {"none", ": there is no end object, as --json writes it"},
+         {"missing", ": No such file or directory"}}));
+    const std::string option = GENERATE("--merge", "--compare");
+    const std::string path = folder.path(name);
+    const Outcome outcome = run({yodel, option, path});
+    CHECK(outcome.status == 2);
+    CHECK(outcome.output.empty());
+    CHECK(outcome.errors ==
+          "yodel: " + option + ": " + path + sentence + " (yodel -h shows the options)\n");
+}
+
+TEST_CASE("the distribution is written to a file, or the status is 23") {
+    const Folder folder;
+    const std::string path = folder.path("hgrm");
+    CHECK(run({yodel, "--hgrm", path}, "a\nb\n").status == 0);
+    CHECK(contents(path).starts_with("       Value     Percentile TotalCount"));
+    CHECK(contains(contents(path), ", Total count    =            2]\n"));
+    for (const char* bad : {"/no/such/file", "/dev/full"}) {
+        const Outcome outcome = run({yodel, "-c", "1", "--json", "--hgrm", bad});
+        CHECK(outcome.status == 23);
+        CHECK(contains(outcome.errors, std::string("yodel: cannot write ") + bad + ": "));
+    }
+}
+
+TEST_CASE("the screen has no verdicts, and says so") {
+    test::Tty tty({.arguments = {yodel, "--require", "p99<5ms"}});
+    REQUIRE(tty.wait_for("--require, --compare and --hgrm are of pipe mode: --no-tui"));
+    CHECK(tty.wait_exit() == 2);
+}

@@ -12,7 +12,8 @@ namespace yodel {
 
 namespace {
 
-constexpr int deepest = 32;  // arrays and objects in each other
+constexpr int deepest = 32;                     // arrays and objects in each other
+constexpr std::size_t most_values = 1'000'000;  // which take a hundred bytes each
 
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
@@ -65,6 +66,7 @@ public:
 
 private:
     bool read_value(JsonValue& value) {
+        if (++values_ > most_values) return fail("has too many values");
         skip_space();
         switch (peek()) {
         case '{': return read_list(value, JsonValue::Kind::object, '}');
@@ -240,6 +242,7 @@ private:
     const std::string_view text_;
     std::size_t at_ = 0;
     int depth_ = 0;
+    std::size_t values_ = 0;
     std::string trouble_;
 };
 

@@ -3,8 +3,8 @@
 // guessed: a number keeps its digits until somebody asks for it as a count, a time or a
 // fraction.
 //
-// The text may come from anywhere: depth is bounded, and time and memory are proportional to
-// the length of the text. A file of many objects is read line by line, a text for each.
+// The text may come from anywhere: its depth and its number of values are bounded, and time is
+// proportional to its length. A file of many objects is read line by line, a text for each.
 #pragma once
 
 #include <cstddef>

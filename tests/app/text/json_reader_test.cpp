@@ -114,6 +114,7 @@ TEST_CASE("a text that is not JSON is refused with its place") {
         {"[\0]"s, "is not JSON at byte 1"},
         {std::string(33, '[') + std::string(33, ']'), "is nested too deeply"},
         {std::string(1'000'000, '['), "is nested too deeply"},
+        {"[1" + std::string(2'000'000, ',') + "]", "is not JSON at byte 3"},
     }));
     CAPTURE(text.substr(0, 40));
     CHECK(trouble(text) == sentence);
@@ -169,4 +170,10 @@ TEST_CASE("a number is a count, a time or a fraction where it can be one exactly
     CHECK(value.count() == each.count);
     CHECK(value.nanoseconds() == each.nanoseconds);
     CHECK(value.fraction() == each.fraction);
+}
+
+TEST_CASE("the number of values is bounded") {
+    std::string text = "[0";
+    while (text.size() < 2'500'000) text += ",0";
+    CHECK(trouble(text + "]") == "has too many values");
 }

@@ -49,15 +49,17 @@ ev::Duration nearest_boundary(const Histogram& times, double percent) {
 }
 
 Part part_above(const Histogram& times, ev::Duration boundary, double factor) {
-    const std::uint64_t above =
-        times.count() - times.count_below(boundary + std::chrono::nanoseconds(1));
+    std::uint64_t above = 0;
+    for (const Histogram::Bucket& bucket : times.buckets())
+        if (bucket.upper_end > boundary) above += bucket.count;
     return {.cases = static_cast<double>(times.count()),
             .count = static_cast<double>(above),
             .factor = factor};
 }
 
+// What was not there before has changed by more than any part of it.
 bool far_apart(const Comparison::Row& row) {
-    const double change = row.change();
+    const double change = row.change().value_or(100);
     return change > least_change || change < -least_change;
 }
 
@@ -130,9 +132,14 @@ Comparison::Row loss_row(const char* name, const Part& before, const Part& now) 
             .changed = differ(before, now)};
 }
 
+// The longest duration, rounded to a double, would be too long.
+ev::Duration duration(double nanoseconds) {
+    return ev::Duration(static_cast<std::int64_t>(std::min(nanoseconds, 9.2e18)));
+}
+
 std::string value_text(Kind kind, double value) {
     switch (kind) {
-    case Kind::time: return duration_text(ev::Duration(static_cast<std::int64_t>(value)));
+    case Kind::time: return duration_text(duration(value));
     case Kind::rate: return rate_text(value);
     case Kind::percentage: return significant_text(value, 3) + "%";
     }
@@ -140,9 +147,9 @@ std::string value_text(Kind kind, double value) {
 }
 
 std::string change_text(const Comparison::Row& row) {
-    if (row.before == 0 && row.now > 0) return "new";
-    const double change = row.change();
-    return (change > 0 ? "+" : "") + significant_text(change, 3) + "%";
+    const std::optional<double> change = row.change();
+    if (!change) return "new";
+    return (*change > 0 ? "+" : "") + significant_text(*change, 3) + "%";
 }
 
 // The name is at the left of its column, all else at the right.
@@ -160,9 +167,10 @@ const char* verdict(const Comparison::Row& row) { return row.changed ? "changed"
 
 }  // namespace
 
-double Comparison::Row::change() const {
+std::optional<double> Comparison::Row::change() const {
     if (before == now) return 0;
-    return before == 0 ? 100 : (now - before) / before * 100;
+    if (before == 0) return std::nullopt;
+    return (now - before) / before * 100;
 }
 
 Comparison Comparison::of(const RunResult& before, const RunResult& now) {
@@ -195,11 +203,10 @@ JsonObject Comparison::json() const {
     JsonObject object;
     for (const Row& row : rows) {
         const double unit = row.kind == Row::Kind::time ? 1000 : 1;
-        object.object(row.name, JsonObject()
-                                    .fraction("before", row.before / unit)
-                                    .fraction("now", row.now / unit)
-                                    .fraction("change", row.change())
-                                    .text("verdict", verdict(row)));
+        JsonObject members;
+        members.fraction("before", row.before / unit).fraction("now", row.now / unit);
+        if (const auto change = row.change()) members.fraction("change", *change);
+        object.object(row.name, members.text("verdict", verdict(row)));
     }
     return object;
 }

@@ -17,6 +17,7 @@
 #include "app/stats/run_result.hpp"
 #include "app/text/json.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct Comparison {
         double now;
         bool changed;  // by more than the noise
 
-        double change() const;  // in percent of `before`
+        // In percent of `before`; none where that is 0, and `now` is not.
+        std::optional<double> change() const;
     };
 
     // Percentiles have a row where both runs have round trips; losses where both sent messages.

@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::size_t longest_line = 64 * 1024 * 1024;
 
+// So that no sum of such fractions is infinite.
+constexpr double largest_fraction = 1e15;
+
 JsonObject times_object(const Histogram& times) {
     JsonObject object;
     object.time("min", times.min()).time("mean", times.mean());
@@ -160,7 +163,7 @@ private:
     }
     double fraction(const JsonValue& of, const char* name) {
         const double value = checked(number(of, name).fraction(), name);
-        if (value < 0) fail_at(name);
+        if (value < 0 || value > largest_fraction) fail_at(name);
         return value;
     }
     double factor(const JsonValue& of, const char* name) {

@@ -126,6 +126,14 @@ TEST_CASE("the table has columns, and the object the same figures") {
     CHECK(table[7] == "rate         5k/s       4k/s       -20%  changed");
     CHECK(table[8] == "lost           0%         0%         0%  same");
     CHECK(table[9] == "bad            0%         4%        new  changed");
+    CHECK(comparison.json().str().ends_with(
+        R"("bad":{"before":0.000,"now":4.000,"verdict":"changed"}})"));
     CHECK(comparison.json().str().starts_with(
         R"({"p50":{"before":200.000,"now":250.000,"change":25.000,"verdict":"changed"},)"));
+}
+
+TEST_CASE("the longest durations are compared") {
+    RunResult result;
+    for (int i = 0; i < 100; ++i) result.tally.answered(true, false, ev::Duration::max());
+    CHECK(Comparison::of(result_of({}, 1, 100), result).table().size() == 8);
 }

@@ -137,6 +137,7 @@ TEST_CASE("an end object that was edited or is of another version is refused") {
         {"\"sent\":2", "\"sent\":-2", "\"sent\" of the end object is not of its kind"},
         {"\"sent\":2", "\"sent\":\"2\"", "\"sent\" of the end object is not of its kind"},
         {"\"status\":0", "\"status\":256", "\"status\" of the end object is not of its kind"},
+        {"\"rate\":2.000", "\"rate\":1e16", "\"rate\" of the end object is not of its kind"},
         {"\"rate\":2.000", "\"rate\":-2", "\"rate\" of the end object is not of its kind"},
         {"\"errors\":[]", "\"errors\":[1]",
          "the end object has no \"text\": another version of yodel wrote it"},

@@ -157,7 +157,7 @@ void Reporter::try_ended() {
     const int failure = exit_status(session_.end());
     if (failure == success) return;
     connections.failed = connections.asked - connections.opened;
-    result_.count_failure(session_.end().text, failure);
+    result_.count_failure(explain(session_.end(), session_.tls()), failure);
 }
 
 void Reporter::settle_result() {

@@ -196,6 +196,7 @@ void Reporter::sent(std::string_view payload, Queued queued) {
 }
 
 void Reporter::missed(std::string_view payload, std::uint64_t id) {
+    if (signo_ != 0) return;
     ++result_.tally.sent;
     lost(unanswered(id, payload));
     output_.flush();

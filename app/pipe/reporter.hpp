@@ -54,7 +54,8 @@ public:
     void connected();
     void retrying();
     void sent(std::string_view payload, Queued queued);
-    // A message that was due and could not be sent.
+    // A message that was due and could not be sent. Once the program is being ended by a signal,
+    // it does not count.
     void missed(std::string_view payload, std::uint64_t id);
     void answered(const Message& message, const Reply& reply);
     void echoed(const Batch& batch, std::optional<ev::Duration> round_trip);

@@ -25,7 +25,7 @@ public:
     // the exit status.
     void leave(int signo);
     // The program was stopped for a while: the round trips in flight can't be timed.
-    void continued() { session_.void_round_trips(); }
+    virtual void continued() { session_.void_round_trips(); }
     void turn_ended() {}
     // Prints on standard error how it went, and returns the exit status.
     int report();

@@ -2,6 +2,7 @@
 
 #include "app/stats/end_object.hpp"
 #include "app/stats/hgrm.hpp"
+#include "app/stats/lateness.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
@@ -71,9 +72,10 @@ std::string sequence_line(const Message& message, const Reply& reply) {
     return message.late ? text + ", late" : text;
 }
 
-Message unanswered(std::uint64_t id, std::string_view payload) {
+Message unanswered(std::uint64_t id, std::string_view payload, ev::Time planned) {
     const ev::Time now = ev::Clock::now();
-    return {id, payload, now, now};
+    if (planned == ev::Time{}) planned = now;
+    return {.id = id, .payload = payload, .planned = planned, .sent = now};
 }
 
 // The bytes at the end that are the beginning of a UTF-8 character.
@@ -182,23 +184,23 @@ std::string Reporter::end_text() const {
 
 // --- Messages.
 
-void Reporter::sent(std::string_view payload, Queued queued) {
+void Reporter::sent(std::string_view payload, Queued queued, ev::Time planned) {
     if (!first_sent_) first_sent_ = loop_.now();
     result_.tally.sent += queued.count;
     log('>', payload);
     if (options_.form != Form::json || session_.options().expect != Expect::none) return;
     std::uint64_t id = queued.first;
     for (const std::string_view piece : pieces(*session_.options().framing, payload)) {
-        const Message message = unanswered(id, piece);
+        const Message message = unanswered(id, piece, planned);
         add_message(id, "sent", &message, nullptr);
         ++id;
     }
 }
 
-void Reporter::missed(std::string_view payload, std::uint64_t id) {
+void Reporter::missed(std::string_view payload, std::uint64_t id, ev::Time planned) {
     if (signo_ != 0) return;
     ++result_.tally.sent;
-    lost(unanswered(id, payload));
+    lost(unanswered(id, payload, planned));
     output_.flush();
 }
 
@@ -291,7 +293,9 @@ int Reporter::finish() {
 }
 
 std::string Reporter::summary() const {
-    return result_.tally.summary() + unverified_remark(session_.end(), session_.tls());
+    const Histogram& round_trips = result_.tally.round_trips;
+    return result_.tally.summary() + lateness_remark(result_.lateness, round_trips) +
+           unverified_remark(session_.end(), session_.tls());
 }
 
 // As a shell reports the death by a signal, where one ends the program.
@@ -337,7 +341,10 @@ void Reporter::add_message(std::uint64_t id, const char* verdict, const Message*
     object.text("type", "message");
     if (message) object.number("seq", id).number("sent_bytes", message->payload.size());
     if (reply) object.number("received_bytes", reply->payload.size());
-    if (message) object.time("sent_us", message->sent - start_);
+    if (message) {
+        object.time("planned_us", message->planned - start_);
+        object.time("sent_us", message->sent - start_);
+    }
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
     object.text("verdict", verdict);
     if (message && reply) object.flag("right", reply->right);

@@ -53,10 +53,13 @@ public:
     void connecting();
     void connected();
     void retrying();
-    void sent(std::string_view payload, Queued queued);
+    // `planned`: see Session::send().
+    void sent(std::string_view payload, Queued queued, ev::Time planned = {});
     // A message that was due and could not be sent. Once the program is being ended by a signal,
     // it does not count.
-    void missed(std::string_view payload, std::uint64_t id);
+    void missed(std::string_view payload, std::uint64_t id, ev::Time planned);
+    // How long after its planned time a message was written.
+    void record_lateness(ev::Duration late) { result_.lateness.record(late); }
     void answered(const Message& message, const Reply& reply);
     void echoed(const Batch& batch, std::optional<ev::Duration> round_trip);
     void lost(const Message& message);

@@ -23,6 +23,9 @@ constexpr std::size_t most_in_flight = 8 * 1024 * 1024;
 
 constexpr std::size_t usual_window = 64;  // messages
 
+// Messages that a turn sends which begins late, before it looks at the replies.
+constexpr unsigned most_at_once = 64;
+
 // Longer than where somebody waits for the first reply: a greeting may come well before it.
 constexpr ev::Duration greeting_time = std::chrono::seconds(2);
 
@@ -45,12 +48,18 @@ Unattended::Options completed(Unattended::Options options) {
 
 Unattended::Unattended(ev::Loop& loop, Options options)
     : PipeMode(loop, {completed(options).session, options.report}, high_water),
+      loop_(loop),
       options_(std::move(options)),
       text_(options_.size),
       progress_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0),
       due_(loop, [this] { send_due(); }),
       progress_due_(loop, [this] { show_progress(); }) {
     if (progress_) progress_due_.start(progress_time);
+}
+
+void Unattended::continued() {
+    PipeMode::continued();
+    resumed_at_ = loop_.now();
 }
 
 void Unattended::before_report() { clear_progress(); }
@@ -64,7 +73,7 @@ void Unattended::disconnected() {
     if (session().state() == Session::State::closed) due_.cancel();
 }
 
-// The round trip counts from when the message was due, not from when the peer took it.
+// The round trip counts from the planned time, not from when the peer took the message.
 ev::Duration Unattended::overdue(ev::Time planned, ev::Time sent) const {
     return sent - planned;
 }
@@ -72,7 +81,7 @@ ev::Duration Unattended::overdue(ev::Time planned, ev::Time sent) const {
 void Unattended::send() {
     if (!scheduled()) {
         while (!all_sent() && session().state() == Session::State::open && has_space())
-            send_one();
+            send_one({});
         session().flush();
     }
     finish_if_done();
@@ -89,19 +98,37 @@ bool Unattended::peer_takes() const {
            session().messages().in_flight_bytes() < most_in_flight;
 }
 
+// Each planned time is computed from the one before, so that the schedule does not drift.
 void Unattended::send_due() {
-    send_one();
-    session().flush();
-    if (!all_sent()) return due_.start_at(due_.deadline() + options_.interval);
+    ev::Time planned = due_.deadline();
+    for (unsigned i = 0; i < most_at_once && planned <= loop_.now() && !all_sent(); ++i) {
+        send_scheduled(planned);
+        planned += options_.interval;
+    }
+    if (!all_sent()) return due_.start_at(planned);
     finish_if_done();
 }
 
-void Unattended::send_one() {
+// A message that was due while the program was stopped is not timed, like those that were in
+// flight then.
+void Unattended::send_scheduled(ev::Time planned) {
+    if (!send_one(planned)) return;
+    session().flush();
+    reporter().record_lateness(session().flushed_at() - planned);
+    if (planned < resumed_at_) session().void_round_trips();
+}
+
+// Without a schedule the planned time is none.
+bool Unattended::send_one(ev::Time planned) {
     const std::string_view message = text_.text(reporter().tally().sent + 1);
     Queued queued;
-    if (peer_takes()) queued = session().send(message);
-    if (queued) return reporter().sent(message, queued);
-    reporter().missed(message, session().reserve_id());
+    if (peer_takes()) queued = session().send(message, planned);
+    if (queued) {
+        reporter().sent(message, queued, planned);
+    } else {
+        reporter().missed(message, session().reserve_id(), planned);
+    }
+    return static_cast<bool>(queued);
 }
 
 bool Unattended::all_sent() const {

@@ -1,9 +1,11 @@
 // A generator of messages, sent at an interval, as ping does, to any echo service.
 //
 // A message is sent when it is due, whether or not replies have come, and its round trip counts
-// from then, so that a service that stalls is seen to stall. A message that is due while there
-// is no connection, or while the peer takes nothing, or while 8 MiB await their replies, is
-// lost. With no interval messages are sent as fast as the window allows.
+// from its planned time, so that a service that stalls is seen to stall. The planned times are
+// whole intervals after the first message, however late the client is with one of them; how
+// late it was is recorded. A message that is due while there is no connection, or while the
+// peer takes nothing, or while 8 MiB await their replies, is lost. With no interval messages
+// are sent as fast as the window allows.
 #pragma once
 
 #include "app/pipe/generated_text.hpp"
@@ -30,6 +32,8 @@ public:
     // Throws std::system_error: the log.
     Unattended(ev::Loop& loop, Options options);
 
+    void continued() override;
+
 private:
     void send() override;
     void connected() override;
@@ -41,14 +45,17 @@ private:
     bool has_space() const;
     bool peer_takes() const;
     void send_due();
-    void send_one();
+    void send_scheduled(ev::Time planned);
+    bool send_one(ev::Time planned);
     bool all_sent() const;
     void finish_if_done();
     void show_progress();
     void clear_progress();
 
+    ev::Loop& loop_;
     Options options_;
     GeneratedText text_;
+    ev::Time resumed_at_{};           // when the program was last stopped for a while
     bool progress_;                   // is shown, on the terminal that standard error is
     std::size_t progress_width_ = 0;  // columns to be cleared
     ev::Timer due_;                   // the next message

@@ -132,6 +132,7 @@ Queued Session::send_reserved(std::size_t size) {
 void Session::flush() {
     if (!stream_ || messages().flushed()) return;
     const ev::Time now = loop_.read_clock();
+    flushed_at_ = now;
     // A server that has not greeted by now does not begin with the next message.
     const bool greeting_due = now - since_ <= options_.greeting_time;
     if (state_ == State::open && !greeting_due && !matcher_.greeting_possible())

@@ -110,6 +110,8 @@ public:
     // Returns an id for a message that can't be sent and is not queued.
     std::uint64_t reserve_id() { return matcher_.messages().reserve_id(); }
     void flush();
+    // When flush() has last passed messages to the connection, whether or not it took them.
+    ev::Time flushed_at() const { return flushed_at_; }
     // Something other than the service delays the replies in flight: their times don't count.
     void void_round_trips() { matcher_.messages().void_round_trips(); }
     // While paused, nothing is read, so that the peer meets our back-pressure, and no time-out
@@ -197,6 +199,7 @@ private:
     ev::Time read_at_{};               // of the bytes that are being matched
     ev::Time resumed_at_{};            // when pause() last ended
     ev::Time finished_at_{};           // when finish() was called
+    ev::Time flushed_at_{};
     bool paused_ = false;
     bool partial_message_ = false;  // the peer ended inside one
     bool out_of_time_ = false;

@@ -6,6 +6,7 @@
 #include "tests/support/tty.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 
 using test::contains;
@@ -17,6 +18,11 @@ using test::yodel;
 namespace {
 
 auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+// The number that follows the first such text.
+double number_after(const std::string& text, const std::string& name) {
+    return std::stod(text.substr(text.find(name) + name.size()));
+}
 
 }  // namespace
 
@@ -36,6 +42,34 @@ TEST_CASE("the usual size gives way to a shorter limit") {
     CAPTURE(outcome.errors);
     CHECK(outcome.output.starts_with("10 bytes, seq 1, "));
     CHECK(outcome.status == 0);
+}
+
+TEST_CASE(
+    "a schedule is planned to the nanosecond, and the client's own lateness is reported") {
+    Server server;
+    const Outcome outcome =
+        run({yodel, "--json", "-c", "20", "-i", "1234.567us", "127.0.0.1", server.port()});
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    long previous = 0;  // in nanoseconds
+    for (int i = 1; i <= 20; ++i) {
+        const std::string seq = "\"seq\":" + std::to_string(i) + ",";
+        const std::string message = outcome.output.substr(outcome.output.find(seq));
+        const double planned = number_after(message, "\"planned_us\":");
+        const double sent = number_after(message, "\"sent_us\":");
+        CHECK(sent >= planned);
+        const long now = std::lround(planned * 1000);
+        if (i > 1) CHECK(now - previous == 1'234'567);
+        previous = now;
+    }
+    CHECK(contains(outcome.output, "\"lateness_us\":{"));
+}
+
+TEST_CASE("without a schedule there is no lateness") {
+    const Outcome outcome = run({yodel, "--json", "-c", "20", "-i", "0"});
+    CHECK(contains(outcome.output, "\"planned_us\":"));
+    CHECK_FALSE(contains(outcome.output, "lateness_us"));
+    CHECK_FALSE(contains(outcome.errors, "late"));
 }
 
 TEST_CASE("each framing carries them") {

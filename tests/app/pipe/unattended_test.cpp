@@ -1,0 +1,202 @@
+// Schedules in virtual time: the clock of the loop moves only when the test moves it.
+
+#include "app/pipe/unattended.hpp"
+#include "bufio/listen.hpp"
+#include "tests/app/fixture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <string>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using test::contains;
+using test::turn_until;
+
+namespace {
+
+ev::Time virtual_time;
+ev::Time virtual_clock() { return virtual_time; }
+ev::Time restart_time() {
+    virtual_time = ev::Time(1h);
+    return virtual_time;
+}
+
+// Echoes, and counts lines.
+class Server final : private bufio::Stream::User {
+public:
+    explicit Server(ev::Loop& loop)
+        : listener_(loop, test::any_loopback_port(),
+                    [this, &loop](bufio::Fd socket, const bufio::Address&) {
+                        bufio::Stream::User& user = *this;
+                        stream_ = std::make_unique<bufio::Stream>(
+                            loop, bufio::make_plain_transport(std::move(socket)), user);
+                    }) {}
+    std::string port() const { return std::to_string(listener_.address().port()); }
+
+    int messages = 0;
+
+private:
+    void stream_changed(bufio::Stream& stream) override {
+        const std::string_view received = stream.received();
+        for (const char byte : received) messages += byte == '\n' ? 1 : 0;
+        stream.write(received);
+        stream.consume(received.size());
+        if (stream.input_ended()) stream.finish();
+    }
+
+    std::unique_ptr<bufio::Stream> stream_;
+    bufio::Listener listener_;
+};
+
+// A standard descriptor goes to a file while this object lives.
+class Redirected {
+public:
+    explicit Redirected(int fd) : fd_(fd), before_(::dup(fd)) {
+        std::cout.flush();
+        ::dup2(::fileno(file_), fd_);
+    }
+    ~Redirected() {
+        ::dup2(before_.get(), fd_);
+        std::fclose(file_);
+    }
+    Redirected(const Redirected&) = delete;
+    Redirected& operator=(const Redirected&) = delete;
+
+    // That of the connection comes first.
+    int lines() const {
+        const std::string written = text();
+        return static_cast<int>(std::count(written.begin(), written.end(), '\n'));
+    }
+    std::string text() const {
+        std::string text(100'000, '\0');
+        const ssize_t count = ::pread(::fileno(file_), text.data(), text.size(), 0);
+        text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+        return text;
+    }
+
+private:
+    const int fd_;
+    const bufio::Fd before_;
+    std::FILE* const file_ = std::tmpfile();
+};
+
+struct Run {
+    explicit Run(ev::Duration interval, std::uint64_t count) {
+        Unattended::Options options;
+        options.session.endpoint.host = "127.0.0.1";
+        options.session.endpoint.service = server.port();
+        options.report.form = Reporter::Form::json;
+        options.count = count;
+        options.interval = interval;
+        client.emplace(loop, options);
+        until_sent(1);
+    }
+    // And until their replies are in, so that time does not move on before.
+    void until_sent(int messages) {
+        turn_until(loop, [&] { return server.messages >= messages; });
+        CHECK(server.messages == messages);
+        turn_until(loop, [&] { return output.lines() > messages; });
+    }
+    void turn_some() {
+        for (int i = 0; i < 5; ++i) loop.step(0ns);
+    }
+    std::string summary() {
+        const Redirected errors(STDERR_FILENO);
+        client->report();
+        return errors.text();
+    }
+    std::string until_ended() {
+        turn_until(loop, [&] { return contains(output.text(), "\"type\":\"end\""); });
+        return output.text();
+    }
+
+    const ev::Time start = restart_time();
+    const Redirected output{STDOUT_FILENO};
+    ev::Loop loop{virtual_clock};
+    Server server{loop};
+    std::optional<Unattended> client;
+};
+
+std::string number(ev::Duration duration) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3f",
+                  std::chrono::duration<double, std::micro>(duration).count());
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("each message of a schedule is sent at its planned nanosecond, and not before") {
+    const auto interval = GENERATE(1000ns, 250'000ns, 333'333ns, 999'999'999ns);
+    constexpr int count = 100;
+    Run run(interval, count);
+    for (int sent = 1; sent < count; ++sent) {
+        const ev::Time planned = run.start + sent * interval;
+        virtual_time = planned - 1ns;
+        run.turn_some();
+        REQUIRE(run.server.messages == sent);
+        virtual_time = planned;
+        run.until_sent(sent + 1);
+    }
+    const std::string output = run.until_ended();
+    for (int i = 0; i < count; ++i) {
+        const std::string at = number(i * interval);
+        CHECK(contains(output, "\"planned_us\":" + at + ",\"sent_us\":" + at + ","));
+    }
+    CHECK(
+        contains(output, R"("max":0.000,"sum":0.000},)"));
+}
+
+TEST_CASE("a late turn sends all that is due, and the schedule goes on as planned") {
+    Run run(1ms, 6);
+    virtual_time = run.start + 3500us;
+    run.until_sent(4);
+    virtual_time = run.start + 4ms - 1ns;
+    run.turn_some();
+    CHECK(run.server.messages == 4);
+    virtual_time += 1ns;
+    run.until_sent(5);
+    virtual_time += 1ms;
+    run.until_sent(6);
+    const std::string output = run.until_ended();
+    CAPTURE(output);
+    for (const char* times : {R"("planned_us":0.000,"sent_us":0.000,"rtt_us":0.000)",
+                              R"("planned_us":1000.000,"sent_us":3500.000,"rtt_us":2500.000)",
+                              R"("planned_us":3000.000,"sent_us":3500.000,"rtt_us":500.000)",
+                              R"("planned_us":4000.000,"sent_us":4000.000,"rtt_us":0.000)",
+                              R"("planned_us":5000.000,"sent_us":5000.000,"rtt_us":0.000)"})
+        CHECK(contains(output, times));
+    CHECK(contains(output, R"("lateness_us":{"min":0.000,)"));
+    CHECK(contains(output, R"("max":2500.000,)"));
+    CHECK(contains(run.summary(), "/2.5 ms; late p50/p99 0.00/2.5 ms\n"));
+}
+
+TEST_CASE("a turn that is very late looks at replies between its messages") {
+    Run run(1us, 100'000);
+    virtual_time = run.start + 1s;
+    run.loop.step(0ns);
+    run.loop.step(0ns);
+    CHECK(run.server.messages > 1);
+    CHECK(run.server.messages < 1000);
+}
+
+TEST_CASE("messages that were due while the program was stopped are late, and not timed") {
+    Run run(1ms, 4);
+    virtual_time = run.start + 2500us;
+    run.client->continued();
+    run.until_sent(3);
+    virtual_time = run.start + 3ms;
+    run.until_sent(4);
+    const std::string output = run.until_ended();
+    CHECK(contains(output, R"("planned_us":1000.000,"sent_us":2500.000,"verdict":"echoed")"));
+    CHECK(contains(output, R"("planned_us":2000.000,"sent_us":2500.000,"verdict":"echoed")"));
+    CHECK(contains(output, R"("planned_us":3000.000,"sent_us":3000.000,"rtt_us":0.000)"));
+    CHECK(contains(output, R"("max":1500.000,)"));
+}

@@ -50,6 +50,20 @@ bufio::TlsVersion tls_version(const std::string& text) {
     throw UsageError("\"" + text + "\" is not a version of TLS spoken here: 1.2 or 1.3");
 }
 
+// A message takes longer to be sent than the shortest interval allowed here, so that a shorter
+// one could only fall behind. One below the clock's resolution is not rounded to 0, which means
+// something else.
+ev::Duration interval(const std::string& text) {
+    const auto value = parse_duration(text);
+    const bool rounded =
+        value == ev::Duration::zero() && text.find_first_of("123456789") != text.npos;
+    const bool valid =
+        value && !rounded &&
+        (*value == ev::Duration::zero() || *value >= std::chrono::microseconds(1));
+    return checked(valid ? value : std::nullopt, text,
+                   "an interval: 0, or a duration of at least 1us");
+}
+
 unsigned positive(const std::string& text, unsigned most) {
     return checked(parse_number(text, 1, most), text,
                    "a number from 1 to " + std::to_string(most));
@@ -271,7 +285,7 @@ std::vector<Option> unattended_options(ClientOptions& to) {
          .name = "interval",
          .argument = "D",
          .help = "send one each D (1s); 0: as replies come",
-         .apply = [&](auto& text) { to.interval = duration_value(text); }},
+         .apply = [&](auto& text) { to.interval = interval(text); }},
         {.name = "size",
          .argument = "SIZE",
          .help = "bytes in each generated message (64)",

@@ -35,6 +35,16 @@ TEST_CASE("each option sets its value") {
     CHECK((parse({"-C", "h:7"}).session.framing->name == "crlf"));
 }
 
+TEST_CASE("an interval is 0 or at least a microsecond, and is never rounded to 0") {
+    const auto [text, interval] = GENERATE(table<std::string, ev::Duration>(
+        {{"0", 0ns}, {"0us", 0ns}, {"1us", 1us}, {"250us", 250us}, {"0.0000015", 1500ns}}));
+    CHECK(parse({"-i", text}).interval == interval);
+    const std::string wrong = GENERATE("1ns", "0.1ns", "0.9us", "0.0001us", "1e-20", "-1");
+    CHECK(refusal([&] {
+              parse({"-i", wrong});
+          }) == "-i: \"" + wrong + "\" is not an interval: 0, or a duration of at least 1us");
+}
+
 TEST_CASE("options that contradict each other are refused") {
     const std::vector<std::string> words = GENERATE(
         std::vector<std::string>{"--tls", "tcp://h:7"}, std::vector<std::string>{"-k", "h:7"},

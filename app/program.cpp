@@ -7,6 +7,9 @@
 #include "bufio/tls.hpp"
 
 #include <fcntl.h>
+#ifdef __linux__
+#    include <sys/prctl.h>
+#endif
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,6 +24,12 @@ void prepare_process(const char* program) {
     diagnostics().set_program(program);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void ask_for_exact_waits() {
+#ifdef __linux__
+    ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds
+#endif
 }
 
 void fill_standard_descriptors() {

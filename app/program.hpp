@@ -11,6 +11,11 @@ namespace yodel {
 // diagnostics and must live as long as the process.
 void prepare_process(const char* program);
 
+// Asks the system to end this process's waits as soon as their time has come, instead of up to
+// 50 us later together with other timers, which is Linux's default. Has no effect elsewhere, or
+// where the system refuses it: the program then is late by more, and reports that.
+void ask_for_exact_waits();
+
 // Opens /dev/null for each of the three standard descriptors that is closed, so that no socket
 // gets its number. A closed standard input then reads as empty. Writing to a closed output
 // still fails, because /dev/null is opened for reading.

@@ -158,8 +158,10 @@ int run(ClientOptions options, int& signo) {
                          "of --no-tui, -c, -i, --size, -z, --json");
     options.session.retries = options.retries.value_or(0);
     if (options.report.probe) options.session.close_timeout = probe_end(options);
-    if (options.unattended())
+    if (options.unattended()) {
+        ask_for_exact_waits();
         return run_piped<Unattended>(loop, unattended_options(options), signo);
+    }
     return run_piped<PipeClient>(
         loop, {options.session, options.report, options.window, options.escapes}, signo);
 }

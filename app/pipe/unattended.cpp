@@ -26,6 +26,10 @@ constexpr std::size_t usual_window = 64;  // messages
 // Messages that a turn sends which begins late, before it looks at the replies.
 constexpr unsigned most_at_once = 64;
 
+// The system may end a wait late by a two-hundredth of it. A longer wait than this therefore
+// ends early, by more than that, and another one makes up the rest.
+constexpr ev::Duration short_wait = std::chrono::milliseconds(2);
+
 // Longer than where somebody waits for the first reply: a greeting may come well before it.
 constexpr ev::Duration greeting_time = std::chrono::seconds(2);
 
@@ -65,7 +69,7 @@ void Unattended::continued() {
 void Unattended::before_report() { clear_progress(); }
 
 void Unattended::connected() {
-    if (scheduled() && reporter().tally().sent == 0) due_.start(ev::Duration::zero());
+    if (scheduled() && reporter().tally().sent == 0) wait_for(loop_.now());
 }
 
 void Unattended::disconnected() {
@@ -98,14 +102,20 @@ bool Unattended::peer_takes() const {
            session().messages().in_flight_bytes() < most_in_flight;
 }
 
+void Unattended::wait_for(ev::Time planned) {
+    planned_ = planned;
+    const ev::Duration left = planned - loop_.now();
+    due_.start_at(left > short_wait ? planned - left / 128 : planned);
+}
+
 // Each planned time is computed from the one before, so that the schedule does not drift.
 void Unattended::send_due() {
-    ev::Time planned = due_.deadline();
-    for (unsigned i = 0; i < most_at_once && planned <= loop_.now() && !all_sent(); ++i) {
-        send_scheduled(planned);
-        planned += options_.interval;
+    const ev::Time now = loop_.now();
+    for (unsigned i = 0; i < most_at_once && planned_ <= now && !all_sent(); ++i) {
+        send_scheduled(planned_);
+        planned_ += options_.interval;
     }
-    if (!all_sent()) return due_.start_at(planned);
+    if (!all_sent()) return wait_for(planned_);
     finish_if_done();
 }
 

@@ -44,6 +44,7 @@ private:
     bool scheduled() const { return options_.interval > ev::Duration::zero(); }
     bool has_space() const;
     bool peer_takes() const;
+    void wait_for(ev::Time planned);
     void send_due();
     void send_scheduled(ev::Time planned);
     bool send_one(ev::Time planned);
@@ -58,7 +59,8 @@ private:
     ev::Time resumed_at_{};           // when the program was last stopped for a while
     bool progress_;                   // is shown, on the terminal that standard error is
     std::size_t progress_width_ = 0;  // columns to be cleared
-    ev::Timer due_;                   // the next message
+    ev::Time planned_{};              // of the next message
+    ev::Timer due_;                   // then, or shortly before
     ev::Timer progress_due_;
 };
 

@@ -101,6 +101,9 @@ public:
     // Reason::none while the stream has not ended.
     const End& end() const { return end_; }
     const TlsFacts* tls() const { return transport_->tls(); }
+    // For questions to the system about the connection, such as tcp_facts(); not for reading,
+    // writing or waiting.
+    int descriptor() const { return transport_->descriptor(); }
 
 private:
     // The user is notified if any of these has changed in an event.

@@ -30,8 +30,9 @@ inline constexpr Glyph outgoing{"↑", "^"};  // counters
 inline constexpr Glyph incoming{"↓", "v"};
 inline constexpr Glyph in_flight{"…", "~"};
 inline constexpr Glyph becomes{"→", ">"};
-inline constexpr Glyph ellipsis{"…", "..."};  // the rest is not shown
-inline constexpr Glyph block{"█", "#"};       // one column of a bar
+inline constexpr Glyph resent{"↻", "resent"};  // a segment of it, by the system
+inline constexpr Glyph ellipsis{"…", "..."};   // the rest is not shown
+inline constexpr Glyph block{"█", "#"};        // one column of a bar
 
 }  // namespace glyph
 }  // namespace ui

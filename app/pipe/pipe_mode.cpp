@@ -11,12 +11,18 @@ namespace {
 constexpr std::size_t silent_window = 64 * 1024;  // messages, where each is kept by itself
 constexpr std::size_t silent_window_bytes = 4 * 1024 * 1024;
 
+Session::Options session_options(const PipeMode::Options& options) {
+    Session::Options to = options.session;
+    to.mark_resent = Reporter::reports_messages(options.report);
+    return to;
+}
+
 }  // namespace
 
 PipeMode::PipeMode(ev::Loop& loop, const Options& options, std::size_t high_water)
     : loop_(loop),
       high_water_(high_water),
-      session_(loop, options.session, *this),
+      session_(loop, session_options(options), *this),
       reporter_(loop, options.report, session_, [this] { output_changed(); }) {
     session_.connect();
 }

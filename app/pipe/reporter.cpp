@@ -3,6 +3,7 @@
 #include "app/stats/end_object.hpp"
 #include "app/stats/hgrm.hpp"
 #include "app/stats/lateness.hpp"
+#include "app/stats/network_share.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
@@ -63,13 +64,21 @@ std::string connection_text(const Session& session) {
     return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + tls->unverified;
 }
 
+JsonObject tcp_object(const bufio::TcpFacts& facts) {
+    JsonObject object;
+    if (facts.min_rtt) object.time("min_rtt_us", *facts.min_rtt);
+    object.number("retransmits", facts.retransmits);
+    return object.number("mss", facts.mss).number("cwnd", facts.cwnd);
+}
+
 // 64 bytes, seq 1, 0.21 ms
 std::string sequence_line(const Message& message, const Reply& reply) {
     std::string text =
         std::to_string(reply.payload.size()) + " bytes, seq " + std::to_string(message.id);
     if (reply.round_trip) text += ", " + milliseconds_text(*reply.round_trip) + " ms";
     if (!reply.right) text += ", differs at byte " + std::to_string(reply.difference);
-    return message.late ? text + ", late" : text;
+    if (message.late) text += ", late";
+    return message.resent ? text + ", resent" : text;
 }
 
 Message unanswered(std::uint64_t id, std::string_view payload, ev::Time planned) {
@@ -111,6 +120,10 @@ Reporter::Reporter(ev::Loop& loop, Options options, const Session& session,
       start_(loop.now()) {
     if (!options_.log.empty()) log_.emplace(options_.log);
     if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
+}
+
+bool Reporter::reports_messages(const Options& options) {
+    return options.form == Form::json || (options.form == Form::sequence && !options.quiet);
 }
 
 // --- The connection.
@@ -177,6 +190,7 @@ void Reporter::write_hgrm() {
 
 std::string Reporter::end_text() const {
     JsonObject object = end_object(result_, session_.end().text);
+    if (const auto tcp = session_.tcp()) object.object("tcp", tcp_object(*tcp));
     if (refused_certificate(session_)) object.object("tls", tls_object(*session_.tls()));
     if (verdict_.comparison) object.object("compare", verdict_.comparison->json());
     return object.str();
@@ -239,7 +253,8 @@ void Reporter::lost(const Message& message) {
     log('-', "no reply to message " + std::to_string(message.id));
     if (options_.form == Form::json) add_message(message.id, "lost", &message, nullptr);
     if (options_.form == Form::sequence && !options_.quiet)
-        append_line("no reply, seq " + std::to_string(message.id));
+        append_line("no reply, seq " + std::to_string(message.id) +
+                    (message.resent ? ", resent" : ""));
 }
 
 void Reporter::unsolicited(std::string_view payload) {
@@ -294,7 +309,9 @@ int Reporter::finish() {
 
 std::string Reporter::summary() const {
     const Histogram& round_trips = result_.tally.round_trips;
+    const auto tcp = session_.tcp();
     return result_.tally.summary() + lateness_remark(result_.lateness, round_trips) +
+           network_remark(round_trips, tcp ? tcp->min_rtt : std::nullopt) +
            unverified_remark(session_.end(), session_.tls());
 }
 
@@ -347,6 +364,7 @@ void Reporter::add_message(std::uint64_t id, const char* verdict, const Message*
     }
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
     object.text("verdict", verdict);
+    if (message && message->resent) object.flag("resent", true);
     if (message && reply) object.flag("right", reply->right);
     if (message && reply && !reply->right) object.number("difference", reply->difference);
     append_line(object.str());

@@ -38,6 +38,9 @@ public:
         Verdict::Options verdict;
     };
 
+    // True if each message is reported by itself, so that facts about one of them are seen.
+    static bool reports_messages(const Options& options);
+
     // A failure on our own side of the connection, with its exit status.
     struct Trouble {
         int status;

@@ -27,6 +27,7 @@ struct Message {
     ev::Time sent{};           // when the system took its last byte; until then as planned
     bool late = false;         // it was reported as lost: no reply came in time
     bool untimed = false;      // its round-trip time would be wrong
+    bool resent = false;       // see Session::Options::mark_resent
 };
 
 // Messages that went out together and came back together, unharmed.

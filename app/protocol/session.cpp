@@ -203,6 +203,7 @@ void Session::on_dialed(bufio::DialResult result) {
 void Session::opened() {
     record_facts();
     if (options_.tls) phases_.tls = loop_.read_clock() - since_;
+    if (options_.mark_resent) retransmits_.restart(tcp());
     connecting_.cancel();
     set_state(State::open);
     flush();
@@ -210,6 +211,20 @@ void Session::opened() {
 
 void Session::record_facts() {
     if (stream_->tls()) facts_ = *stream_->tls();
+}
+
+std::optional<bufio::TcpFacts> Session::tcp() const {
+    return stream_ ? options_.tcp_facts(stream_->descriptor()) : tcp_;
+}
+
+// A message that got no reply in time is always worth a question.
+Message Session::marked(Message message, std::optional<ev::Duration> round_trip, ev::Time now) {
+    if (!options_.mark_resent) return message;
+    const ev::Duration taken = round_trip.value_or(options_.reply_timeout);
+    if (stream_ && retransmits_.worth_asking(taken, now))
+        if (const auto facts = tcp()) retransmits_.update(*facts, now);
+    message.resent = retransmits_.hit(message.sent);
+    return message;
 }
 
 // --- What the connection brings.
@@ -286,14 +301,17 @@ void Session::report(const ReplyMatcher::Event& event) {
 }
 
 void Session::report(const ReplyMatcher::Answered& event) {
-    user_.session_answered(event.message, event.reply);
+    user_.session_answered(marked(event.message, event.reply.round_trip, read_at_),
+                           event.reply);
 }
 
 void Session::report(const ReplyMatcher::Echoed& event) {
     user_.session_echoed(event.batch, event.round_trip);
 }
 
-void Session::report(const ReplyMatcher::Lost& event) { user_.session_lost(event.message); }
+void Session::report(const ReplyMatcher::Lost& event) {
+    user_.session_lost(marked(event.message, {}, read_at_));
+}
 
 void Session::report(const ReplyMatcher::Unsolicited& event) {
     user_.session_unsolicited(event.payload);
@@ -370,7 +388,7 @@ void Session::replies_late() {
     matcher_.resolve_unmatched();
     report_resolved();
     while (!connection.expired() && in_flight() > 0 && reply_due() <= loop_.now())
-        user_.session_lost(matcher_.mark_late());
+        user_.session_lost(marked(matcher_.mark_late(), {}, loop_.now()));
     if (!connection.expired()) watch_all();
     if (!session.expired()) report_changes();
 }
@@ -443,7 +461,10 @@ void Session::close(End end) {
 // The order counts: the stream still knows its facts, and how it stands with its end; and a
 // connection that is dropped in order takes leave of its peer.
 void Session::drop_connection(End end) {
-    if (stream_) record_facts();
+    if (stream_) {
+        record_facts();
+        tcp_ = tcp();
+    }
     end_ = in_order(end) ? End{Reason::clean, "closed"} : std::move(end);
     if (stream_) stream_->close();
     dialer_.reset();

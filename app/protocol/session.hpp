@@ -16,8 +16,10 @@
 #include "app/protocol/backoff.hpp"
 #include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
+#include "app/protocol/retransmit_watch.hpp"
 #include "bufio/dial.hpp"
 #include "bufio/stream.hpp"
+#include "bufio/tcp_facts.hpp"
 #include "bufio/tls.hpp"
 #include "bufio/tls_facts.hpp"
 #include "ev/loop.hpp"
@@ -51,6 +53,12 @@ public:
         // nobody waits to see the reply.
         ev::Duration greeting_time = std::chrono::milliseconds(500);
         std::optional<ev::Duration> idle_timeout;
+        // Finds out if the system has sent a segment of ours again while a message was in
+        // flight, and then sets Message::resent, also for one that is late. Each reply that
+        // took more than two round trips of the network may cost a system call.
+        bool mark_resent = false;
+        // How the system is asked about a connection; tests put another system in its place.
+        std::optional<bufio::TcpFacts> (*tcp_facts)(int socket) = bufio::tcp_facts;
         unsigned retries = 0;  // tries in a row after the first, or `forever`
         ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
         // From the first connect() on. It runs on when the session is closed, because the user
@@ -134,6 +142,10 @@ public:
     const Phases& phases() const { return phases_; }
     // The TLS facts of the present or the last connection; null without TLS.
     const bufio::TlsFacts* tls() const { return facts_ ? &*facts_ : nullptr; }
+    // What the system knows about the TCP connection, by a system call; after the connection
+    // what it knew at its end, until the next one. None for a unix-domain socket, where the
+    // system does not tell, and before the first connection.
+    std::optional<bufio::TcpFacts> tcp() const;
     const Options& options() const { return options_; }
 
 private:
@@ -156,6 +168,7 @@ private:
     void report_changes();
     void input_over();
     void record_facts();
+    Message marked(Message message, std::optional<ev::Duration> round_trip, ev::Time now);
 
     void watch_all();
     void watch_idleness();
@@ -192,6 +205,8 @@ private:
     const std::shared_ptr<void> lifetime_ = std::make_shared<char>();
     std::shared_ptr<void> connection_;  // while there is a stream
     std::optional<bufio::TlsFacts> facts_;
+    std::optional<bufio::TcpFacts> tcp_;  // of the last connection, at its end
+    RetransmitWatch retransmits_;         // unused without the option mark_resent
     Backoff backoff_;
     std::string first_bytes_;          // of the connection, as many as an alert of TLS has
     std::uint64_t moved_bytes_ = 0;    // read and written when the connection was last active

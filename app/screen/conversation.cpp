@@ -1,5 +1,6 @@
 #include "app/screen/conversation.hpp"
 
+#include "app/stats/network_share.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
@@ -31,6 +32,12 @@ ui::Transcript::Limits limits(std::size_t scrollback) {
     return limits;
 }
 
+Session::Options session_options(const Conversation::Options& options) {
+    Session::Options to = options.session;
+    to.mark_resent = true;
+    return to;
+}
+
 std::string file_name() { return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time()); }
 
 }  // namespace
@@ -42,7 +49,7 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
       file_name_(options.log),
       user_(user),
       log_(limits(options.scrollback)),
-      session_(loop, options.session, *this) {
+      session_(loop, session_options(options), *this) {
     if (!file_name_.empty()) log_.start_file(file_name_);
 }
 
@@ -69,8 +76,11 @@ void Conversation::report_counts() const {
         queued_lines_.empty()
             ? ""
             : "; " + std::to_string(queued_lines_.size()) + " kept and never sent";
+    const auto facts = session_.tcp();
     complain("yodel",
-             tally_.summary() + never + unverified_remark(session_.end(), session_.tls()));
+             tally_.summary() + never +
+                 network_remark(tally_.round_trips, facts ? facts->min_rtt : std::nullopt) +
+                 unverified_remark(session_.end(), session_.tls()));
 }
 
 void Conversation::add_note(std::string_view text, Style style) {
@@ -118,7 +128,8 @@ void Conversation::report_state() {
 void Conversation::session_answered(const Message& message, const Reply& reply) {
     user_.conversation_changed();
     tally_.answered(reply.right, message.late, reply.round_trip);
-    log_.add_answer(wall_time(), message, reply);
+    const auto facts = session_.tcp();
+    log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
     if (!reply.right && tally_.bad == 1)
         if (const std::string hint = mismatch_hint(message.payload, reply.payload);
             !hint.empty())

@@ -32,6 +32,8 @@ std::string round_trip_text(const Exchange& exchange) {
     return exchange.round_trip ? milliseconds_text(*exchange.round_trip) + "ms" : "untimed";
 }
 
+ui::Span resent_mark() { return {" " + ui::glyph::resent.text(), Style::warn}; }
+
 std::string right_aligned(const std::string& text, std::size_t width) {
     return std::string(width - std::min(width, text.size()), ' ') + text;
 }
@@ -51,7 +53,8 @@ void MessageLog::add_sent(WallTime at, std::uint64_t id, std::string_view payloa
     add({Kind::sent, at, {}, std::move(exchange)}, payload);
 }
 
-void MessageLog::add_answer(WallTime at, const Message& message, const Reply& reply) {
+void MessageLog::add_answer(WallTime at, const Message& message, const Reply& reply,
+                            std::optional<ev::Duration> network) {
     auto& slot = open_[message.id];
     auto exchange = slot ? std::move(slot) : std::make_shared<Exchange>();
     open_.erase(message.id);
@@ -63,15 +66,22 @@ void MessageLog::add_answer(WallTime at, const Message& message, const Reply& re
     exchange->right = reply.right;
     exchange->difference = reply.difference;
     exchange->round_trip = reply.round_trip;
-    const ui::Span verdict = reply.right ? ui::Span{" " + ui::glyph::match.text(), Style::good}
-                                         : ui::Span{difference_text(*exchange), Style::bad};
-    add({Kind::received, at, {}, std::move(exchange)}, reply.payload, {verdict});
+    exchange->waited = message.sent - message.planned;
+    exchange->network = network;
+    exchange->resent = message.resent;
+    ui::Row verdict{reply.right ? ui::Span{" " + ui::glyph::match.text(), Style::good}
+                                : ui::Span{difference_text(*exchange), Style::bad}};
+    if (message.resent) verdict.push_back(resent_mark());
+    add({Kind::received, at, {}, std::move(exchange)}, reply.payload, std::move(verdict));
 }
 
 void MessageLog::add_loss(WallTime at, const Message& message, const std::string& why) {
     const auto it = open_.find(message.id);
+    ui::Row verdict{{" - " + why, Style::bad}};
+    if (message.resent) verdict.push_back(resent_mark());
+    if (it != open_.end()) it->second->resent = message.resent;
     add({Kind::lost, at, {}, it == open_.end() ? nullptr : it->second}, message.payload,
-        {{" - " + why, Style::bad}}, Style::dim);
+        std::move(verdict), Style::dim);
 }
 
 void MessageLog::add_unsolicited(WallTime at, std::string_view payload) {

@@ -27,6 +27,9 @@ struct Exchange {
     bool right = false;
     std::size_t difference = 0;  // the first byte that differs, where the reply is not right
     std::optional<ev::Duration> round_trip;
+    ev::Duration waited{};  // from when it was to go out until the system had taken all of it
+    std::optional<ev::Duration> network;  // the smallest round trip of it, as known by then
+    bool resent = false;                  // see Session::Options::mark_resent
 };
 
 // The time in front of an entry that is not a reply. `delta`: since the entry before.
@@ -44,7 +47,9 @@ public:
     // Each adds an entry. A note is a remark of the program.
     void add_note(WallTime at, std::string_view text, ui::Style style = ui::Style::dim);
     void add_sent(WallTime at, std::uint64_t id, std::string_view payload);
-    void add_answer(WallTime at, const Message& message, const Reply& reply);
+    // `network`: see Exchange.
+    void add_answer(WallTime at, const Message& message, const Reply& reply,
+                    std::optional<ev::Duration> network);
     void add_loss(WallTime at, const Message& message, const std::string& why);
     void add_unsolicited(WallTime at, std::string_view payload);
 

@@ -107,6 +107,18 @@ std::string phases_text(const Session::Phases& phases) {
     return phases.tls == ev::Duration::zero() ? text : text + ", TLS " + ms(phases.tls);
 }
 
+void add_tcp(Rows& rows, const bufio::TcpFacts& tcp, const Histogram& times, int width) {
+    add_title(rows, "TCP");
+    if (tcp.min_rtt) add_fact(rows, "network", "round trips from " + ms(*tcp.min_rtt), width);
+    if (tcp.min_rtt && times.count() > 0)
+        add_fact(rows, "p50", shares_text(times.percentile(50), *tcp.min_rtt), width);
+    add_fact(rows, "resent", std::to_string(tcp.retransmits) + " of our segments", width,
+             tcp.retransmits > 0 ? Style::warn : Style::normal);
+    add_fact(rows, "segments",
+             std::to_string(tcp.mss) + " bytes, " + std::to_string(tcp.cwnd) + " at once",
+             width);
+}
+
 void add_tls(Rows& rows, const bufio::TlsFacts& tls, int width) {
     if (!tls.version.empty()) {
         add_title(rows, "TLS");
@@ -127,6 +139,22 @@ void add_tls(Rows& rows, const bufio::TlsFacts& tls, int width) {
              tls.days_left < 14 ? Style::warn : Style::normal);
     add_fact(rows, "pin", "--pinnedpubkey " + tls.pin, width);
     for (const std::string& link : tls.chain) add_fact(rows, "chain", link, width);
+}
+
+// The times of a message. The written one is not that of sending where the peer took nothing
+// for a while.
+void add_times(Rows& rows, const Exchange& exchange, int width) {
+    if (exchange.waited > ev::Duration::zero())
+        add_fact(rows, "written", ms(exchange.waited) + " later", width, Style::warn);
+    if (exchange.answered) add_fact(rows, "received", clock_text(exchange.answered_at), width);
+    if (exchange.round_trip)
+        add_fact(rows, "round trip",
+                 exchange.network ? shares_text(*exchange.round_trip, *exchange.network)
+                                  : ms(*exchange.round_trip),
+                 width);
+    if (exchange.resent)
+        add_fact(rows, "resent", "a segment of ours was sent again meanwhile", width,
+                 Style::warn);
 }
 
 }  // namespace
@@ -174,7 +202,8 @@ Rows statistics_page(const Tally& tally, const PercentileHistory& history, int w
     return rows;
 }
 
-Rows connection_page(const Session& session, const std::string& key_log, int width) {
+Rows connection_page(const Session& session, const Tally& tally, const std::string& key_log,
+                     int width) {
     Rows rows;
     add_title(rows, "Connection");
     const Session::Options& options = session.options();
@@ -194,6 +223,7 @@ Rows connection_page(const Session& session, const std::string& key_log, int wid
     if (!key_log.empty())
         add_fact(rows, "secrets", "written to " + key_log + " (SSLKEYLOGFILE)", width,
                  Style::warn);
+    if (const auto facts = session.tcp()) add_tcp(rows, *facts, tally.round_trips, width);
     if (const bufio::TlsFacts* const tls = session.tls()) add_tls(rows, *tls, width);
     return rows;
 }
@@ -205,8 +235,7 @@ Rows message_page(const Exchange& exchange, int width) {
     add_title(rows, exchange.id == 0 ? "Unasked" : "Message " + std::to_string(exchange.id));
     const bool known = exchange.sent_at.time_since_epoch().count() != 0;
     if (known) add_fact(rows, "sent", clock_text(exchange.sent_at), width);
-    if (exchange.answered) add_fact(rows, "received", clock_text(exchange.answered_at), width);
-    if (exchange.round_trip) add_fact(rows, "round trip", ms(*exchange.round_trip), width);
+    add_times(rows, exchange, width);
     if (!exchange.answered) add_fact(rows, "reply", "none so far", width, Style::bad);
     if (wrong)
         add_fact(rows, "reply", "differs at byte " + std::to_string(exchange.difference), width,

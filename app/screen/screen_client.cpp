@@ -104,8 +104,9 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
      "M-s", "statistics"},
     {ui::alt('i'),
      [](Client& c) {
-         c.mode_.emplace<ui::Page>(
-             [&c](int width) { return connection_page(c.session(), c.key_log_, width); });
+         c.mode_.emplace<ui::Page>([&c](int width) {
+             return connection_page(c.session(), c.conversation_.tally(), c.key_log_, width);
+         });
      },
      "M-i", "connection and certificate"},
     {ui::alt('r'), [](Client& c) { c.conversation_.reconnect(); }, "M-r", "connect again, now"},

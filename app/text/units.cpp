@@ -1,5 +1,8 @@
 #include "app/text/units.hpp"
 
+#include "ui/text.hpp"
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -160,6 +163,15 @@ std::string rate_text(double rate, int digits) {
 std::string milliseconds_text(ev::Duration duration) {
     const double count = seconds(duration) * 1000;
     return format(count < 1 ? "%.2f" : count < 10 ? "%.1f" : "%.0f", count);
+}
+
+// The system measures in whole microseconds, and so may find more than the whole.
+std::string shares_text(ev::Duration round_trip, ev::Duration network) {
+    const bool unicode = ui::utf8_locale();
+    const ev::Duration least = std::min(network, round_trip);
+    return milliseconds_text(round_trip) + "ms = network " + (unicode ? "≥" : ">=") +
+           milliseconds_text(least) + " + service " + (unicode ? "≤" : "<=") +
+           milliseconds_text(round_trip - least);
 }
 
 }  // namespace yodel

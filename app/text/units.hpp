@@ -55,5 +55,8 @@ std::string significant_text(double value, int digits);
 std::string rate_text(double rate, int digits = 3);
 // Writes milliseconds without the unit, in two digits: 0.21, 1.2, 13
 std::string milliseconds_text(ev::Duration duration);
+// Divides a round trip into the parts of the network, which took at least `network`, and of the
+// service: 5.2ms = network ≥0.01 + service ≤5.2; in ASCII where the encoding is not UTF-8.
+std::string shares_text(ev::Duration round_trip, ev::Duration network);
 
 }  // namespace yodel

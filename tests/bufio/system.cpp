@@ -69,6 +69,16 @@ ssize_t __wrap_send(int fd, const void* from, std::size_t size, int flags) {
     return __real_send(fd, from, std::min(size, static_cast<std::size_t>(allowed)), flags);
 }
 
+int __real_getsockopt(int fd, int level, int name, void* to, socklen_t* size);
+int __wrap_getsockopt(int fd, int level, int name, void* to, socklen_t* size);
+int __wrap_getsockopt(int fd, int level, int name, void* to, socklen_t* size) {
+    const bool faulty = current && current->getsockopt;
+    const long allowed = faulty ? current->getsockopt(*size) : static_cast<long>(*size);
+    if (test::refused(allowed)) return -1;
+    *size = std::min(*size, static_cast<socklen_t>(allowed));
+    return __real_getsockopt(fd, level, name, to, size);
+}
+
 int __real_accept(int fd, sockaddr* peer, socklen_t* size);
 int __wrap_accept(int fd, sockaddr* peer, socklen_t* size);
 int __wrap_accept(int fd, sockaddr* peer, socklen_t* size) {

@@ -22,6 +22,7 @@ struct Faults {
     // These return how many of the call's bytes it may move, or -errno.
     std::function<long(std::size_t)> recv;
     std::function<long(std::size_t)> send;
+    std::function<long(std::size_t)> getsockopt;  // bytes of the answer
     // These return 0, or the errno with which the call fails.
     std::function<int()> accept;
     std::function<int(const bufio::Address&)> connect;

@@ -28,6 +28,10 @@ ev::Time restart_time() {
     return virtual_time;
 }
 
+// What the system says of the connection: nothing, unless the test has it say something.
+std::optional<bufio::TcpFacts> facts;
+std::optional<bufio::TcpFacts> ask(int) { return facts; }
+
 // Echoes, and counts lines.
 class Server final : private bufio::Stream::User {
 public:
@@ -92,6 +96,7 @@ struct Run {
         Unattended::Options options;
         options.session.endpoint.host = "127.0.0.1";
         options.session.endpoint.service = server.port();
+        options.session.tcp_facts = ask;
         options.report.form = Reporter::Form::json;
         options.count = count;
         options.interval = interval;
@@ -176,6 +181,24 @@ TEST_CASE("a late turn sends all that is due, and the schedule goes on as planne
     CHECK(contains(output, R"("lateness_us":{"min":0.000,)"));
     CHECK(contains(output, R"("max":2500.000,)"));
     CHECK(contains(run.summary(), "/2.5 ms; late p50/p99 0.00/2.5 ms\n"));
+}
+
+TEST_CASE("what the system knows about the connection is in the end object and the summary") {
+    facts = {.min_rtt = 13us, .retransmits = 0, .mss = 1448, .cwnd = 10};
+    Run run(1ms, 2);
+    facts->retransmits = 2;
+    virtual_time = run.start + 1ms;
+    turn_until(run.loop, [&] { return run.server.messages == 2; });
+    virtual_time += 5200us;
+    const std::string output = run.until_ended();
+    const std::string summary = run.summary();
+    facts.reset();
+    CAPTURE(output);
+    CHECK(contains(output, R"("rtt_us":0.000,"verdict":"echoed","right":true)"));
+    CHECK(contains(output, R"("rtt_us":5200.000,"verdict":"echoed","resent":true)"));
+    CHECK(contains(output,
+                   R"("tcp":{"min_rtt_us":13.000,"retransmits":2,"mss":1448,"cwnd":10}})"));
+    CHECK(contains(summary, "; p50 0.00ms = network >=0.00 + service <=0.00\n"));
 }
 
 TEST_CASE("a turn that is very late looks at replies between its messages") {

@@ -700,6 +700,124 @@ TEST_CASE("a round trip is timed from the write to the read, or voided") {
     CHECK_FALSE(client.times[1]);
 }
 
+namespace {
+
+// A system that says what the test wants, and counts the questions.
+struct System {
+    static inline std::optional<bufio::TcpFacts> facts;
+    static inline int questions;
+    static std::optional<bufio::TcpFacts> ask(int) {
+        ++questions;
+        return facts;
+    }
+    static Session::Options options() {
+        questions = 0;
+        facts.emplace();
+        facts->min_rtt = 1ms;
+        Session::Options made;
+        made.mark_resent = true;
+        made.tcp_facts = ask;
+        return made;
+    }
+};
+
+struct Marked : Client {
+    using Client::Client;
+    void session_answered(const Message& message, const Reply&) override {
+        log += message.resent ? "resent " : "once ";
+    }
+    void session_lost(const Message& message) override {
+        log += message.resent ? "lost, resent " : "lost ";
+    }
+};
+
+// Time moves only by the round trips that the test wants.
+struct MarkedPair {
+    explicit MarkedPair(Session::Options options) : client(loop, server.port(), options) {
+        turn_until(loop,
+                   [&] { return client.session.state() == State::open && server.stream; });
+    }
+    // Sends a message, and has it answered after that time.
+    void exchange(ev::Duration round_trip) {
+        client.send("a");
+        turn_until(loop, [&] { return !server.got.empty(); });
+        time += round_trip;
+        server.stream->write(std::exchange(server.got, {}));
+        const std::size_t before = client.log.size();
+        turn_until(loop, [&] { return client.log.size() > before; });
+    }
+
+    static inline ev::Time time{1h};
+    ev::Loop loop{[] { return time; }};
+    Server server{loop};
+    Marked client;
+};
+
+}  // namespace
+
+TEST_CASE("a message during which a segment was sent again is marked, and no other") {
+    MarkedPair pair(System::options());
+    pair.exchange(5ms);
+    System::facts->retransmits = 1;
+    pair.exchange(5ms);
+    pair.exchange(5ms);
+    CHECK(pair.client.log == "once resent once ");
+}
+
+TEST_CASE("the system is asked about a connection at its beginning, its end and slow replies") {
+    MarkedPair pair(System::options());
+    CHECK(System::questions == 1);
+    pair.exchange(1ms);
+    CHECK(System::questions == 1);
+    pair.exchange(2ms);
+    CHECK(System::questions == 2);
+    pair.client.session.disconnect();
+    CHECK(System::questions == 3);
+    System::facts.reset();  // nobody is asked about a connection that is gone
+    REQUIRE(pair.client.session.tcp());
+    CHECK(pair.client.session.tcp()->min_rtt == ev::Duration(1ms));
+}
+
+TEST_CASE("without the option the system is asked at the end of a connection alone") {
+    Session::Options options = System::options();
+    options.mark_resent = false;
+    MarkedPair pair(options);
+    System::facts->retransmits = 1;
+    pair.exchange(1h);
+    CHECK(System::questions == 0);
+    CHECK(pair.client.log == "once ");
+    pair.client.session.disconnect();
+    CHECK(System::questions == 1);
+}
+
+TEST_CASE("a system that tells nothing about connections is asked once, and marks nothing") {
+    const Session::Options options = System::options();
+    System::facts.reset();
+    MarkedPair pair(options);
+    pair.exchange(5ms);
+    pair.exchange(5ms);
+    CHECK(pair.client.log == "once once ");
+    CHECK(System::questions == 1);
+    CHECK_FALSE(pair.client.session.tcp());
+}
+
+TEST_CASE("a message that is late because its segment was lost is marked") {
+    Session::Options options = System::options();
+    options.reply_timeout = 40min;
+    MarkedPair pair(options);
+    pair.client.send("a");
+    pair.time += 40min;
+    SECTION("resent") {
+        System::facts->retransmits = 9;
+        turn_until(pair.loop, [&] { return !pair.client.log.empty(); });
+        CHECK(pair.client.log == "lost, resent ");
+    }
+    SECTION("not resent") {
+        turn_until(pair.loop, [&] { return !pair.client.log.empty(); });
+        CHECK(pair.client.log == "lost ");
+    }
+}
+
 TEST_CASE("a session can be ended and begun again") {
     Pair pair;
     pair.client.session.disconnect();

@@ -1,0 +1,53 @@
+#include "bufio/tcp_facts.hpp"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#ifdef __linux__
+#    include <linux/tcp.h>  // that of the C library lacks the newer fields
+#elif defined(__FreeBSD__)
+#    include <netinet/tcp.h>
+#endif
+
+#include <algorithm>
+#include <limits>
+
+namespace bufio {
+
+#ifdef __linux__
+
+// An older kernel leaves the fields that it does not know as they are.
+std::optional<TcpFacts> tcp_facts(int socket) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+    TcpFacts facts;
+    const bool measured = info.tcpi_min_rtt != 0 &&
+                          info.tcpi_min_rtt != std::numeric_limits<std::uint32_t>::max();
+    if (measured) facts.min_rtt = std::chrono::microseconds(info.tcpi_min_rtt);
+    facts.retransmits = info.tcpi_total_retrans;
+    facts.mss = info.tcpi_snd_mss;
+    facts.cwnd = info.tcpi_snd_cwnd;
+    return facts;
+}
+
+#elif defined(__FreeBSD__)
+
+// The congestion window is given in bytes there.
+std::optional<TcpFacts> tcp_facts(int socket) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+    TcpFacts facts;
+    facts.retransmits = info.tcpi_snd_rexmitpack;
+    facts.mss = info.tcpi_snd_mss;
+    facts.cwnd = info.tcpi_snd_cwnd / std::max<std::uint64_t>(info.tcpi_snd_mss, 1);
+    return facts;
+}
+
+#else
+
+std::optional<TcpFacts> tcp_facts(int) { return std::nullopt; }
+
+#endif
+
+}  // namespace bufio

@@ -1,0 +1,75 @@
+#include "app/protocol/retransmit_watch.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+bufio::TcpFacts facts(std::uint64_t retransmits, std::optional<ev::Duration> min_rtt = 1ms) {
+    bufio::TcpFacts made;
+    made.min_rtt = min_rtt;
+    made.retransmits = retransmits;
+    return made;
+}
+
+const ev::Time start(1h);
+
+}  // namespace
+
+TEST_CASE("only replies that took two round trips of the network are worth a question") {
+    RetransmitWatch watch;
+    watch.restart(facts(0));
+    CHECK_FALSE(watch.worth_asking(1999us, start));
+    CHECK(watch.worth_asking(2ms, start));
+    watch.update(facts(0, 100us), start);
+    CHECK(watch.worth_asking(200us, start + 1ms));
+    CHECK_FALSE(watch.worth_asking(199us, start + 1ms));
+}
+
+TEST_CASE("replies that came together are worth one question") {
+    RetransmitWatch watch;
+    watch.restart(facts(0));
+    watch.update(facts(0), start);
+    CHECK_FALSE(watch.worth_asking(1h, start));
+    CHECK(watch.worth_asking(1h, start + 1ns));
+}
+
+TEST_CASE("without a smallest round trip each reply is worth a question") {
+    RetransmitWatch watch;
+    watch.restart(facts(0, std::nullopt));
+    CHECK(watch.worth_asking(0ns, start));
+}
+
+TEST_CASE("a system that tells nothing is not asked, and no message is hit") {
+    RetransmitWatch watch;
+    CHECK_FALSE(watch.worth_asking(1h, start));
+    watch.restart(std::nullopt);
+    CHECK_FALSE(watch.worth_asking(1h, start));
+    CHECK_FALSE(watch.hit(start));
+}
+
+TEST_CASE("the messages in flight when the count rises are hit, and no later ones") {
+    RetransmitWatch watch;
+    watch.restart(facts(3));  // of the connection's own segments
+    watch.update(facts(3), start);
+    CHECK_FALSE(watch.hit(start - 1ms));
+    watch.update(facts(4), start + 10ms);
+    CHECK(watch.hit(start + 1ms));
+    CHECK(watch.hit(start + 9ms));
+    CHECK_FALSE(watch.hit(start + 10ms));
+    watch.update(facts(4), start + 20ms);
+    CHECK(watch.hit(start + 9ms));
+    CHECK_FALSE(watch.hit(start + 11ms));
+}
+
+TEST_CASE("a new connection starts with its own count") {
+    RetransmitWatch watch;
+    watch.restart(facts(0));
+    watch.update(facts(1), start);
+    watch.restart(facts(2));
+    CHECK_FALSE(watch.hit(start - 1ms));
+    watch.update(facts(2), start + 1ms);
+    CHECK_FALSE(watch.hit(start));
+}

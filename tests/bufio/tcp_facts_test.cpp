@@ -1,0 +1,78 @@
+#include "bufio/tcp_facts.hpp"
+
+#include "tests/bufio/fixture.hpp"
+#include "tests/bufio/system.hpp"
+
+#include <cerrno>
+
+using namespace test;
+using bufio::tcp_facts;
+
+namespace {
+
+// Sends a byte each way, so that segments are acknowledged.
+void exchange(const Fd& one, const Fd& other) {
+    char byte = 'x';
+    for (const Fd* const from : {&one, &other}) {
+        const int to = from == &one ? other.get() : one.get();
+        REQUIRE(::send(from->get(), &byte, 1, 0) == 1);
+        ev::Loop loop;
+        bool came = false;
+        const ev::Watch watch(loop, to, ev::readable,
+                              [&](ev::Events) { came = ::recv(to, &byte, 1, 0) == 1; });
+        REQUIRE(run_until(loop, [&] { return came; }));
+    }
+}
+
+}  // namespace
+
+#ifdef __linux__
+TEST_CASE("the system tells the facts of a TCP connection", "[tcp_facts]") {
+    const auto [one, other] = tcp_pair();
+    exchange(one, other);
+    const auto facts = tcp_facts(one.get());
+    REQUIRE(facts);
+    REQUIRE(facts->min_rtt);
+    CHECK(*facts->min_rtt > 0us);
+    CHECK(*facts->min_rtt < patience);
+    CHECK(facts->retransmits == 0);
+    CHECK(facts->mss > 0);
+    CHECK(facts->cwnd > 0);
+}
+
+TEST_CASE("a reset connection still has its facts", "[tcp_facts]") {
+    auto [one, other] = tcp_pair();
+    exchange(one, other);
+    const linger at_once{1, 0};
+    ::setsockopt(other.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    other.reset();
+    CHECK(tcp_facts(one.get()));
+}
+
+TEST_CASE("an older kernel that knows no smallest round trip tells the rest", "[tcp_facts]") {
+    const auto [one, other] = tcp_pair();
+    exchange(one, other);
+    Faults faults;
+    faults.getsockopt = [](std::size_t) { return 104; };  // up to tcpi_total_retrans
+    const auto facts = tcp_facts(one.get());
+    REQUIRE(facts);
+    CHECK_FALSE(facts->min_rtt);
+    CHECK(facts->mss > 0);
+}
+#endif
+
+TEST_CASE("a unix socket has no facts of TCP", "[tcp_facts]") {
+    const auto [one, other] = socket_pair();
+    CHECK_FALSE(tcp_facts(one.get()));
+}
+
+TEST_CASE("a system that refuses to tell has no facts of TCP", "[tcp_facts]") {
+    const auto [one, other] = tcp_pair();
+    Faults faults;
+    faults.getsockopt = [](std::size_t) { return -ENOPROTOOPT; };
+    CHECK_FALSE(tcp_facts(one.get()));
+}
+
+TEST_CASE("a descriptor that is closed has no facts of TCP", "[tcp_facts]") {
+    CHECK_FALSE(tcp_facts(-1));
+}

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <system_error>
 
@@ -60,6 +61,37 @@ std::string Address::text() const {
     return "unnamed";
 }
 
+bool Address::is_wildcard() const {
+    if (family() == AF_INET)
+        return reinterpret_cast<const sockaddr_in&>(storage).sin_addr.s_addr ==
+               htonl(INADDR_ANY);
+    if (family() != AF_INET6) return false;
+    const in6_addr& host = reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr;
+    return IN6_IS_ADDR_UNSPECIFIED(&host);
+}
+
+bool Address::is_multicast() const {
+    if (family() == AF_INET) {
+        const std::uint32_t host =
+            ntohl(reinterpret_cast<const sockaddr_in&>(storage).sin_addr.s_addr);
+        return (host & 0xf0000000) == 0xe0000000 || host == INADDR_BROADCAST;
+    }
+    if (family() != AF_INET6) return false;
+    const in6_addr& host = reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr;
+    return IN6_IS_ADDR_MULTICAST(&host);
+}
+
+bool same_host(const Address& a, const Address& b) {
+    if (a.family() != b.family()) return false;
+    if (a.family() == AF_INET)
+        return reinterpret_cast<const sockaddr_in&>(a.storage).sin_addr.s_addr ==
+               reinterpret_cast<const sockaddr_in&>(b.storage).sin_addr.s_addr;
+    if (a.family() != AF_INET6) return false;
+    const auto& a6 = reinterpret_cast<const sockaddr_in6&>(a.storage);
+    const auto& b6 = reinterpret_cast<const sockaddr_in6&>(b.storage);
+    return std::memcmp(&a6.sin6_addr, &b6.sin6_addr, sizeof a6.sin6_addr) == 0;
+}
+
 bool is_other_file(const Address& address) {
     struct stat status {};
     return address.family() == AF_UNIX && ::stat(address.text().c_str(), &status) == 0 &&
@@ -76,6 +108,14 @@ void prepare_socket(int fd, int family) {
 Fd open_socket(int family) {
     Fd fd(::socket(family, SOCK_STREAM, 0));
     if (fd) prepare_socket(fd.get(), family);
+    return fd;
+}
+
+Fd open_datagram_socket(int family) {
+    Fd fd(::socket(family, SOCK_DGRAM, 0));
+    if (!fd) return fd;
+    ::fcntl(fd.get(), F_SETFD, FD_CLOEXEC);
+    ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
     return fd;
 }
 

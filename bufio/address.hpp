@@ -24,7 +24,14 @@ struct Address {
     int family() const { return storage.ss_family; }
     int port() const;          // 0 if the family has no ports
     std::string text() const;  // 127.0.0.1:7, [::1]:7, the path, or "unnamed"
+    bool is_wildcard() const;  // 0.0.0.0 or [::], which stand for any address
+    // A multicast address, or the broadcast address 255.255.255.255. The broadcast addresses of
+    // single networks can't be seen from outside.
+    bool is_multicast() const;
 };
+
+// True if both are of the same host, whatever their ports.
+bool same_host(const Address& a, const Address& b);
 
 // True for a unix-domain path at which there is a file that is not a socket.
 bool is_other_file(const Address& address);
@@ -35,6 +42,9 @@ void prepare_socket(int fd, int family);
 
 // Returns a new socket, prepared as above; on failure it is empty and errno is set.
 Fd open_socket(int family);
+
+// The same for datagrams, which are of IPv4 or IPv6.
+Fd open_datagram_socket(int family);
 
 // Returns the error that the system has noted for the socket, as an errno, and clears it; 0 if
 // there is none.

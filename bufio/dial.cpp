@@ -18,11 +18,27 @@ bool is_connected_to_itself(int fd, const Address& peer) {
     return peer.family() != AF_UNIX && Address::of_socket(fd).text() == peer.text();
 }
 
+// Returns false, with errno set, if the address is none to send datagrams to: what answers from
+// there comes from other addresses.
+bool may_be_dialed(const Endpoint& endpoint, const Address& address) {
+    errno = EACCES;
+    return !endpoint.datagrams || !address.is_multicast();
+}
+
 // Returns false, with errno set, if connecting failed at once. An interrupted call goes on in
 // the background like one that is in progress.
 bool start_connect(int fd, const Address& address) {
     const int result = ::connect(fd, address.get(), address.size);
     return result == 0 || errno == EINPROGRESS || errno == EINTR;
+}
+
+// The system reports a refused connection also where there is no socket but another file, and a
+// missing permission where the address is a broadcast address.
+std::string failure_text(const Endpoint& endpoint, const Address& address, int code) {
+    if (code == ECONNREFUSED && is_other_file(address)) return "it is not a socket";
+    if (code == EACCES && endpoint.datagrams)
+        return "broadcast and multicast addresses are not supported";
+    return std::generic_category().message(code);
 }
 
 // Resolves the address to connect from. The result is empty if any will do.
@@ -124,9 +140,10 @@ void Dialer::try_next() {
 // Returns false if the attempt failed at once. If it succeeded at once, the socket is found to
 // be writable in the next turn.
 bool Dialer::start_attempt(const Address& address) {
-    Fd socket = open_socket(address.family());
-    if (!socket || !bind_source(socket.get(), address.family()) ||
-        !start_connect(socket.get(), address)) {
+    Fd socket = endpoint_.datagrams ? open_datagram_socket(address.family())
+                                    : open_socket(address.family());
+    if (!socket || !may_be_dialed(endpoint_, address) ||
+        !bind_source(socket.get(), address.family()) || !start_connect(socket.get(), address)) {
         note_failure(address, errno);
         return false;
     }
@@ -147,7 +164,8 @@ bool Dialer::bind_source(int fd, int family) const {
         errno = EAFNOSUPPORT;
         return false;
     }
-    const int on = 1;  // a closed connection may still hold the port
+    // A closed connection may still hold the port. With datagrams two sockets would share it.
+    const int on = endpoint_.datagrams ? 0 : 1;
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     return ::bind(fd, source->get(), source->size) == 0;
 }
@@ -172,9 +190,7 @@ void Dialer::on_writable(Attempt& attempt) {
 void Dialer::note_failure(const Address& address, int code) {
     if (!failures_.empty()) failures_ += "; ";
     if (addresses_.size() > 1) failures_ += address.text() + ": ";
-    // The system reports a refused connection also where there is no socket but another file.
-    const bool other = code == ECONNREFUSED && is_other_file(address);
-    failures_ += other ? "it is not a socket" : std::generic_category().message(code);
+    failures_ += failure_text(endpoint_, address, code);
 }
 
 // The callback may destroy the dialer, and with it done_. So it is moved out and called last.

@@ -25,7 +25,7 @@ std::string error_text(int code) {
 LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags, int& code) {
     addrinfo hints{};
     hints.ai_family = endpoint.family;
-    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_socktype = endpoint.datagrams ? SOCK_DGRAM : SOCK_STREAM;
     hints.ai_flags = flags | (endpoint.passive ? AI_PASSIVE : 0);
     addrinfo* list = nullptr;
     const char* const host = endpoint.host.empty() ? nullptr : endpoint.host.c_str();

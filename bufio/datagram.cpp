@@ -1,0 +1,415 @@
+#include "bufio/datagram.hpp"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace bufio {
+
+namespace {
+
+constexpr std::size_t max_batch = 64;         // datagrams
+constexpr std::size_t slot_size = 64 * 1024;  // bytes, more than the longest datagram has
+constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // asked for; the system caps it
+constexpr ev::Duration receive_pause = std::chrono::seconds(1);
+
+// The memory of an empty queue is given back if it is larger than this many bytes.
+constexpr std::size_t max_idle_capacity = 256 * 1024;
+
+// Systems that have recvmmsg() and sendmmsg() define this flag with them.
+#ifdef MSG_WAITFORONE
+using Header = mmsghdr;
+constexpr bool moves_many = true;
+
+int receive_many(int fd, Header* headers, std::size_t count) {
+    return ::recvmmsg(fd, headers, static_cast<unsigned>(count), 0, nullptr);
+}
+int send_many(int fd, Header* headers, std::size_t count) {
+    return ::sendmmsg(fd, headers, static_cast<unsigned>(count), MSG_NOSIGNAL);
+}
+#else
+struct Header {
+    msghdr msg_hdr;
+    unsigned msg_len;
+};
+constexpr bool moves_many = false;
+
+int receive_many(int, Header*, std::size_t) { return -1; }
+int send_many(int, Header*, std::size_t) { return -1; }
+#endif
+
+// Both return the number of datagrams moved, or -1 with errno set if that is none.
+int receive_some(int fd, Header* headers, std::size_t count) {
+    if (moves_many && count > 1) return receive_many(fd, headers, count);
+    const ssize_t size = ::recvmsg(fd, &headers[0].msg_hdr, 0);
+    if (size < 0) return -1;
+    headers[0].msg_len = static_cast<unsigned>(size);
+    return 1;
+}
+
+int send_some(int fd, Header* headers, std::size_t count) {
+    if (moves_many && count > 1) return send_many(fd, headers, count);
+    return ::sendmsg(fd, &headers[0].msg_hdr, MSG_NOSIGNAL) < 0 ? -1 : 1;
+}
+
+// --- The address of ours that a datagram was sent to, or is sent from.
+
+#if defined(IP_PKTINFO) && defined(IPV6_RECVPKTINFO)
+
+struct alignas(cmsghdr) Control {
+    char bytes[CMSG_SPACE(std::max(sizeof(in_pktinfo), sizeof(in6_pktinfo)))];
+};
+
+void ask_for_local_address(int fd, int family) {
+    const int on = 1;
+    if (family == AF_INET) ::setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);
+    if (family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
+}
+
+template <class Info>
+Info data_of(const cmsghdr* control) {
+    Info info;
+    std::memcpy(&info, CMSG_DATA(control), sizeof info);
+    return info;
+}
+
+// `spec_dst` is our address by which the system received the datagram, `addr` the one that it
+// was sent to: they differ where that is a broadcast address.
+void note_local_v4(const in_pktinfo& info, Datagram& datagram) {
+    auto& in = reinterpret_cast<sockaddr_in&>(datagram.local.storage);
+    in.sin_addr = info.ipi_addr;
+    datagram.to_group =
+        datagram.local.is_multicast() || info.ipi_addr.s_addr != info.ipi_spec_dst.s_addr;
+    in.sin_addr = info.ipi_spec_dst;
+}
+
+// A link-local address means something on its own link only.
+void note_local_v6(const in6_pktinfo& info, Datagram& datagram) {
+    auto& in6 = reinterpret_cast<sockaddr_in6&>(datagram.local.storage);
+    in6.sin6_addr = info.ipi6_addr;
+    if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr)) in6.sin6_scope_id = info.ipi6_ifindex;
+    datagram.to_group = datagram.local.is_multicast();
+}
+
+// The datagram's local address is that of the socket, of which the host is replaced.
+void note_local(msghdr& header, Datagram& datagram) {
+    for (cmsghdr* each = CMSG_FIRSTHDR(&header); each; each = CMSG_NXTHDR(&header, each)) {
+        if (each->cmsg_level == IPPROTO_IP && each->cmsg_type == IP_PKTINFO)
+            note_local_v4(data_of<in_pktinfo>(each), datagram);
+        if (each->cmsg_level == IPPROTO_IPV6 && each->cmsg_type == IPV6_PKTINFO)
+            note_local_v6(data_of<in6_pktinfo>(each), datagram);
+    }
+}
+
+template <class Info>
+void put_data(msghdr& header, Control& control, int level, int type, const Info& info) {
+    header.msg_control = control.bytes;
+    header.msg_controllen = CMSG_SPACE(sizeof info);
+    cmsghdr* const first = CMSG_FIRSTHDR(&header);
+    first->cmsg_level = level;
+    first->cmsg_type = type;
+    first->cmsg_len = CMSG_LEN(sizeof info);
+    std::memcpy(CMSG_DATA(first), &info, sizeof info);
+}
+
+void set_source(msghdr& header, Control& control, const Address& from) {
+    if (from.family() == AF_INET) {
+        in_pktinfo info{};
+        info.ipi_spec_dst = reinterpret_cast<const sockaddr_in&>(from.storage).sin_addr;
+        put_data(header, control, IPPROTO_IP, IP_PKTINFO, info);
+    } else if (from.family() == AF_INET6) {
+        const auto& in6 = reinterpret_cast<const sockaddr_in6&>(from.storage);
+        in6_pktinfo info{};
+        info.ipi6_addr = in6.sin6_addr;
+        info.ipi6_ifindex = in6.sin6_scope_id;
+        put_data(header, control, IPPROTO_IPV6, IPV6_PKTINFO, info);
+    }
+}
+
+#else
+
+struct Control {
+    char bytes[1];
+};
+void ask_for_local_address(int, int) {}
+void note_local(msghdr&, Datagram&) {}
+void set_source(msghdr&, Control&, const Address&) {}
+
+#endif
+
+// --- The arguments of the system calls, and the space for what they receive. All sockets of a
+// thread share them: they hold nothing between two calls.
+
+struct Arguments {
+    std::array<Header, max_batch> headers{};
+    std::array<iovec, max_batch> parts{};
+    std::array<Control, max_batch> controls{};
+};
+
+struct Incoming : Arguments {
+    // The pages of slots that are never used take no memory.
+    const std::unique_ptr<char[]> bytes{new char[max_batch * slot_size]};
+    std::array<Datagram, max_batch> datagrams;
+
+    char* slot(std::size_t i) const { return bytes.get() + i * slot_size; }
+    void prepare(std::size_t count, std::size_t size, bool wildcard) {
+        for (std::size_t i = 0; i < count; ++i) {
+            msghdr& header = headers[i].msg_hdr;
+            parts[i] = {slot(i), size};
+            header = {};
+            header.msg_iov = &parts[i];
+            header.msg_iovlen = 1;
+            header.msg_name = &datagrams[i].peer.storage;
+            header.msg_namelen = sizeof datagrams[i].peer.storage;
+            if (!wildcard) continue;
+            header.msg_control = controls[i].bytes;
+            header.msg_controllen = sizeof controls[i].bytes;
+        }
+    }
+    std::span<const Datagram> received(std::size_t count, const Address& own) {
+        for (std::size_t i = 0; i < count; ++i) {
+            msghdr& header = headers[i].msg_hdr;
+            Datagram& datagram = datagrams[i];
+            datagram.bytes = {slot(i), headers[i].msg_len};
+            datagram.peer.size = header.msg_namelen;
+            datagram.local = own;
+            datagram.truncated = (header.msg_flags & MSG_TRUNC) != 0;
+            datagram.to_group = false;
+            note_local(header, datagram);
+        }
+        return {datagrams.data(), count};
+    }
+};
+
+Incoming& incoming() {
+    static thread_local const std::unique_ptr<Incoming> shared = std::make_unique<Incoming>();
+    return *shared;
+}
+
+Arguments& outgoing() {
+    static thread_local const std::unique_ptr<Arguments> shared = std::make_unique<Arguments>();
+    return *shared;
+}
+
+// --- Sockets and errors.
+
+// The buffers of the system hold what comes and goes between two turns of the loop.
+void enlarge_buffers(int fd) {
+    const int size = static_cast<int>(kernel_buffer);
+    ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+}
+
+Fd bound_socket(const Address& address) {
+    const int on = 1;
+    Fd socket = open_datagram_socket(address.family());
+    // [::] does not include 0.0.0.0, whatever the system's default is.
+    if (socket && address.family() == AF_INET6)
+        ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    if (!socket || ::bind(socket.get(), address.get(), address.size) != 0)
+        throw std::system_error(errno, std::generic_category(),
+                                "cannot listen on udp " + address.text());
+    return socket;
+}
+
+Address peer_of(int fd) {
+    Address peer;
+    peer.size = sizeof peer.storage;
+    ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size);
+    return peer;
+}
+
+bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
+
+// True for what ICMP messages, and the lack of a route, say of the peer.
+bool nobody_there(int code) {
+    switch (code) {
+    case ECONNREFUSED:
+    case EHOSTUNREACH:
+    case EHOSTDOWN:
+    case ENETUNREACH:
+    case ENETDOWN:
+    case ENOPROTOOPT:
+    case EACCES: return true;
+    default: return false;
+    }
+}
+
+// True if only this one datagram can't be sent.
+bool is_transient(int code) { return code == ENOBUFS || code == ENOMEM || code == EMSGSIZE; }
+
+}  // namespace
+
+DatagramSocket::DatagramSocket(ev::Loop& loop, Fd connected, User& user, Limits limits)
+    : DatagramSocket(loop, std::move(connected), {}, user, limits, true) {}
+
+DatagramSocket::DatagramSocket(ev::Loop& loop, const Address& address, User& user,
+                               Limits limits)
+    : DatagramSocket(loop, bound_socket(address), address, user, limits, false) {}
+
+DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address, User& user,
+                               Limits limits, bool connected)
+    : socket_(std::move(socket)),
+      user_(user),
+      limits_{limits.output, std::min(limits.datagram, slot_size),
+              std::clamp<std::size_t>(limits.batch, 1, max_batch)},
+      connected_(connected),
+      wildcard_(address.is_wildcard()),
+      address_(Address::of_socket(socket_.get())),
+      resume_(loop, [this] { update(); }),
+      ending_(loop, [this] { notify_of_end(); }),
+      watch_(loop, socket_.get(), ev::readable, [this](ev::Events e) { on_events(e); }) {
+    enlarge_buffers(socket_.get());
+    if (wildcard_) ask_for_local_address(socket_.get(), address_.family());
+}
+
+bool DatagramSocket::send(std::string_view bytes) { return send(bytes, {}, {}); }
+
+// The space for the entry is made first, so that a lack of memory leaves both queues as they
+// were.
+bool DatagramSocket::send(std::string_view bytes, const Address& to, const Address& from) {
+    const std::size_t used = bytes_.size() + pending() * sizeof(Queued);
+    if (end_ || bytes.size() > longest_datagram ||
+        used + bytes.size() + sizeof(Queued) > limits_.output)
+        return false;
+    if (taken_ > 0 && taken_ >= pending()) {
+        queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(taken_));
+        taken_ = 0;
+    }
+    if (queue_.size() == queue_.capacity())
+        queue_.reserve(std::max<std::size_t>(2 * queue_.size(), 4));
+    bytes_.append(bytes);
+    queue_.push_back({bytes.size(), to, from});
+    return true;
+}
+
+void DatagramSocket::flush() {
+    write_queue();
+    if (end_ && !ending_.pending()) ending_.start(ev::Duration::zero());
+    update();
+}
+
+void DatagramSocket::pause_reading(bool paused) {
+    paused_ = paused;
+    update();
+}
+
+// Datagrams that wait are written first, so that the answers to those received now find as much
+// space as there can be. An error is left for receive() to meet, unless that is not called.
+void DatagramSocket::on_events(ev::Events events) {
+    const std::weak_ptr<void> lifetime = lifetime_;
+    if (blocked_ && (events & ev::writable)) {
+        blocked_ = false;
+        write_queue();
+        if (!end_ && pending() == 0) user_.datagrams_written();
+        if (lifetime.expired()) return;
+    }
+    if (!end_ && !paused_ && (events & ~ev::writable)) receive();
+    if (lifetime.expired()) return;
+    if (!end_ && paused_ && (events & ev::error))
+        receive_failed(pending_socket_error(socket_.get()));
+    if (end_) return notify_of_end();
+    update();
+}
+
+// The size of a batch follows the traffic: a lone datagram costs no second look for another.
+void DatagramSocket::receive() {
+    Incoming& in = incoming();
+    const std::size_t asked = batch_;
+    in.prepare(asked, limits_.datagram, wildcard_);
+    const int count = receive_some(socket_.get(), in.headers.data(), asked);
+    if (count < 0) return receive_failed(errno);
+    const auto got = static_cast<std::size_t>(count);
+    batch_ = std::clamp<std::size_t>(got < asked ? got : 2 * got, 1, limits_.batch);
+    const std::weak_ptr<void> lifetime = lifetime_;
+    user_.datagrams_received(in.received(got, address_));
+    if (!lifetime.expired()) write_queue();
+}
+
+void DatagramSocket::receive_failed(int code) {
+    if (code == 0 || code == EINTR || would_block(code)) return;
+    if (!connected_) return resume_.start(receive_pause);
+    if (nobody_there(code))
+        return end_with(system_end(Reason::connect,
+                                   "cannot connect to " + peer_of(socket_.get()).text(), code));
+    end_with(system_end(Reason::receive, "receiving", code));
+}
+
+void DatagramSocket::write_queue() {
+    while (!end_ && !blocked_ && pending() > 0) drop_written(write_some());
+    if (pending() > 0) return;
+    queue_.clear();
+    taken_ = 0;
+    if (bytes_.capacity() > max_idle_capacity) bytes_.release();
+}
+
+// Returns the number of datagrams that leave the queue.
+std::size_t DatagramSocket::write_some() {
+    Arguments& out = outgoing();
+    const std::size_t count = std::min(pending(), limits_.batch);
+    std::string_view bytes = bytes_.view();
+    for (std::size_t i = 0; i < count; ++i) {
+        Queued& queued = queue_[taken_ + i];
+        msghdr& header = out.headers[i].msg_hdr;
+        out.parts[i] = {const_cast<char*>(bytes.data()), queued.size};
+        header = {};
+        header.msg_iov = &out.parts[i];
+        header.msg_iovlen = 1;
+        if (!connected_) header.msg_name = &queued.to.storage;
+        if (!connected_) header.msg_namelen = queued.to.size;
+        if (wildcard_ && !queued.from.is_wildcard())
+            set_source(header, out.controls[i], queued.from);
+        bytes.remove_prefix(queued.size);
+    }
+    const int sent = send_some(socket_.get(), out.headers.data(), count);
+    if (sent >= 0) return static_cast<std::size_t>(sent);
+    if (errno == EINTR) return 0;
+    if (would_block(errno)) blocked_ = true;
+    if (blocked_) return 0;
+    write_failed(errno);
+    return 1;
+}
+
+// A failure is that of the first datagram in the queue.
+void DatagramSocket::write_failed(int code) {
+    ++refused_;
+    if (!connected_ || is_transient(code)) return;
+    if (nobody_there(code)) return receive_failed(code);
+    end_with(system_end(Reason::send, "sending", code));
+}
+
+void DatagramSocket::drop_written(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) bytes_.consume(queue_[taken_ + i].size);
+    taken_ += count;
+    written_ += count;
+}
+
+void DatagramSocket::end_with(End end) {
+    end_ = std::move(end);
+    update();
+}
+
+void DatagramSocket::notify_of_end() {
+    ending_.cancel();
+    user_.datagrams_ended();
+}
+
+// Also while it is paused, a connected socket hears of errors.
+void DatagramSocket::update() {
+    if (end_) return watch_.want(ev::none);
+    const bool reads = !paused_ && !resume_.pending();
+    ev::Events wanted = connected_ ? ev::hangup : ev::none;
+    if (reads) wanted |= ev::readable;
+    if (blocked_) wanted |= ev::writable;
+    watch_.want(wanted);
+}
+
+}  // namespace bufio

@@ -1,0 +1,23 @@
+// Faults in the system calls that move datagrams, in the way of tests/bufio/system.hpp.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace test {
+
+struct DatagramFaults {
+    DatagramFaults();
+    ~DatagramFaults();
+    DatagramFaults(const DatagramFaults&) = delete;
+    DatagramFaults& operator=(const DatagramFaults&) = delete;
+
+    // These return how many of the call's datagrams it may move, or -errno.
+    std::function<long(std::size_t)> receive;
+    std::function<long(std::size_t)> send;
+
+    std::size_t receive_calls = 0;
+    std::size_t send_calls = 0;
+};
+
+}  // namespace test

@@ -1,0 +1,301 @@
+// Sockets of datagrams: what comes, what goes, and how they end. A batch of one is the way of
+// systems that move one datagram a call.
+#include "bufio/datagram.hpp"
+
+#include "tests/bufio/addresses.hpp"
+#include "tests/bufio/datagram_fixture.hpp"
+#include "tests/bufio/datagram_system.hpp"
+
+#include <cerrno>
+
+using namespace test;
+
+namespace {
+
+DatagramSocket::Limits batches_of(std::size_t count) {
+    DatagramSocket::Limits limits;
+    limits.batch = count;
+    return limits;
+}
+
+bufio::Address loopback_v6() {
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_addr = in6addr_loopback;
+    return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
+}
+
+bufio::Address any_address() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
+}
+
+}  // namespace
+
+TEST_CASE("a datagram comes whole, with the address it came from, and is answered",
+          "[datagram]") {
+    const std::size_t batch = GENERATE(1, 64);
+    const std::string bytes =
+        GENERATE(std::string(), std::string("one"), pattern(bufio::longest_datagram));
+    const bufio::Address address = GENERATE(loopback(), loopback_v6());
+    DatagramPair pair(batches_of(batch), address);
+    echo(pair.server);
+    pair.send(bytes);
+    pair.until_client_got(1);
+    CHECK((pair.server.got == std::vector{bytes}));
+    CHECK((pair.client.got == std::vector{bytes}));
+    CHECK(pair.server.last.peer.text() == pair.client.socket->address().text());
+    CHECK(pair.server.last.local.text() == pair.server.socket->address().text());
+    CHECK_FALSE(pair.server.last.truncated);
+    CHECK(pair.client.socket->written() == 1);
+    CHECK(pair.client.socket->refused() == 0);
+}
+
+TEST_CASE("a datagram that no packet can hold is refused before it is sent", "[datagram]") {
+    DatagramPair pair;
+    CHECK_FALSE(pair.client.socket->send(std::string(bufio::longest_datagram + 1, 'x')));
+    CHECK(pair.client.socket->pending() == 0);
+}
+
+TEST_CASE("a datagram that is longer than the limit is cut, and known to be", "[datagram]") {
+    DatagramSocket::Limits limits = batches_of(GENERATE(1, 64));
+    limits.datagram = 4;
+    DatagramPair pair(limits);
+    pair.send("1234");
+    pair.until_server_got(1);
+    CHECK_FALSE(pair.server.last.truncated);
+    pair.send("12345");
+    pair.until_server_got(2);
+    CHECK(pair.server.got.back() == "1234");
+    CHECK(pair.server.last.truncated);
+}
+
+TEST_CASE("many datagrams go in one system call, and come in few", "[datagram]") {
+    DatagramFaults faults;
+    DatagramPair pair;
+    for (int i = 0; i < 60; ++i) REQUIRE(pair.client.socket->send(std::to_string(i)));
+    CHECK(pair.client.socket->pending() == 60);
+    pair.client.socket->flush();
+    CHECK(faults.send_calls == 1);
+    pair.until_server_got(60);
+    CHECK(faults.receive_calls <= 7);  // of 1, 2, 4, ... datagrams
+    for (int i = 0; i < 60; ++i)
+        CHECK(pair.server.got[static_cast<std::size_t>(i)] == std::to_string(i));
+}
+
+TEST_CASE("the address that was asked is the one that answers", "[datagram]") {
+    const std::size_t batch = GENERATE(1, 64);
+    ev::Loop loop;
+    Correspondent server;
+    server.listen(loop, any_address(), batches_of(batch));
+    echo(server);
+    for (const int host : {1, 2, 77}) {
+        Correspondent client;
+        client.connect(loop, v4(host, server.socket->address().port()));
+        REQUIRE(client.socket->send("who"));
+        client.socket->flush();
+        // A connected socket receives nothing from any other address.
+        REQUIRE(run_until(loop, [&] { return !client.got.empty(); }));
+        CHECK(same_host(server.last.local, v4(host, 0)));
+        CHECK_FALSE(server.last.to_group);
+    }
+}
+
+TEST_CASE("a datagram to a broadcast address is known as such", "[datagram]") {
+    ev::Loop loop;
+    Correspondent server;
+    server.listen(loop, any_address());
+    const Fd sender = bufio::open_datagram_socket(AF_INET);
+    const int on = 1;
+    ::setsockopt(sender.get(), SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
+    const bufio::Address all = v4(0xffffff, server.socket->address().port());
+    REQUIRE(::sendto(sender.get(), "all", 3, 0, all.get(), all.size) == 3);
+    REQUIRE(run_until(loop, [&] { return !server.got.empty(); }));
+    CHECK(server.last.to_group);
+}
+
+TEST_CASE("a port that nobody has ends a connected socket, once, with the reason",
+          "[datagram]") {
+    const bool paused = GENERATE(false, true);
+    ev::Loop loop;
+    bufio::Address nobody;
+    {
+        Correspondent server;
+        server.listen(loop, loopback());
+        nobody = server.socket->address();
+    }
+    Correspondent client;
+    client.connect(loop, nobody);
+    client.socket->pause_reading(paused);
+    REQUIRE(client.socket->send("a"));
+    client.socket->flush();
+    REQUIRE(run_until(loop, [&] { return client.ends > 0; }));
+    CHECK(client.socket->end().reason == Reason::connect);
+    CHECK(client.socket->end().text ==
+          "cannot connect to " + nobody.text() + ": Connection refused");
+    CHECK_FALSE(client.socket->send("b"));
+    run_pending(loop);
+    CHECK(client.ends == 1);
+}
+
+TEST_CASE("an address that is taken can't be listened on", "[datagram]") {
+    ev::Loop loop;
+    Correspondent first;
+    Correspondent second;
+    first.listen(loop, loopback());
+    const std::string text = first.socket->address().text();
+    CHECK_THROWS_WITH(second.listen(loop, first.socket->address()),
+                      "cannot listen on udp " + text + ": Address already in use");
+}
+
+TEST_CASE("a paused socket leaves to the system what comes", "[datagram]") {
+    DatagramPair pair;
+    pair.server.socket->pause_reading(true);
+    pair.send("a");
+    run_pending(pair.loop);
+    CHECK(pair.server.got.empty());
+    pair.server.socket->pause_reading(false);
+    pair.until_server_got(1);
+}
+
+TEST_CASE("the queue is bounded, and what the system does not take stays in it", "[datagram]") {
+    DatagramFaults faults;
+    bool full = true;
+    faults.send = [&](std::size_t count) { return full ? -EAGAIN : static_cast<long>(count); };
+    DatagramSocket::Limits limits = batches_of(GENERATE(1, 64));
+    limits.output = 100'000;
+    DatagramPair pair(limits);
+    std::size_t taken = 0;
+    while (pair.client.socket->send(std::string(1000, 'x'))) {
+        pair.client.socket->flush();
+        ++taken;
+    }
+    CHECK(taken > 50);
+    CHECK(taken < 100);
+    CHECK(pair.client.socket->pending() == taken);
+    CHECK(pair.client.socket->pending_bytes() == 1000 * taken);
+    CHECK(pair.client.written_calls == 0);
+    full = false;
+    pair.until_server_got(taken);
+    CHECK(pair.client.socket->pending() == 0);
+    CHECK(pair.client.socket->written() == taken);
+    CHECK(pair.client.written_calls == 1);
+}
+
+TEST_CASE("a datagram that the system refuses is dropped, and the others go", "[datagram]") {
+    DatagramFaults faults;
+    int calls = 0;
+    faults.send = [&](std::size_t) -> long { return ++calls == 2 ? -ENOBUFS : 1; };
+    DatagramPair pair(batches_of(GENERATE(1, 64)));
+    for (const char* each : {"a", "b", "c"}) REQUIRE(pair.client.socket->send(each));
+    pair.client.socket->flush();
+    pair.until_server_got(2);
+    CHECK((pair.server.got == std::vector<std::string>{"a", "c"}));
+    CHECK(pair.client.socket->written() == 3);
+    CHECK(pair.client.socket->refused() == 1);
+}
+
+TEST_CASE("a bound socket goes on after an answer that can't be sent", "[datagram]") {
+    DatagramPair pair;
+    echo(pair.server);
+    DatagramFaults faults;
+    int calls = 0;
+    faults.send = [&](std::size_t count) -> long {
+        return ++calls == 2 ? -EPERM : static_cast<long>(count);  // the first is the question
+    };
+    pair.send("a");
+    pair.until_server_got(1);
+    pair.send("b");
+    pair.until_client_got(1);
+    CHECK(pair.client.got.front() == "b");
+    CHECK(pair.server.socket->refused() == 1);
+}
+
+TEST_CASE("a bound socket that can't receive pauses instead of spinning", "[datagram]") {
+    static ev::Time now{std::chrono::hours(1)};
+    ev::Loop loop([] { return now; });
+    Correspondent server;
+    Correspondent client;
+    server.listen(loop, loopback());
+    client.connect(loop, server.socket->address());
+    DatagramFaults faults;
+    faults.receive = [](std::size_t) -> long { return -ENOMEM; };
+    REQUIRE(client.socket->send("a"));
+    client.socket->flush();
+    REQUIRE(run_until(loop, [&] { return faults.receive_calls == 1; }));
+    run_pending(loop);
+    CHECK(faults.receive_calls == 1);
+    faults.receive = nullptr;
+    now += 2s;
+    REQUIRE(run_until(loop, [&] { return !server.got.empty(); }));
+}
+
+TEST_CASE("an error of the system ends a connected socket, whichever call meets it",
+          "[datagram]") {
+    struct Case {
+        bool sending;
+        int code;
+        Reason reason;
+    };
+    const Case each = GENERATE(
+        Case{true, EPERM, Reason::send}, Case{true, EHOSTUNREACH, Reason::connect},
+        Case{false, ENOMEM, Reason::receive}, Case{false, EHOSTUNREACH, Reason::connect});
+    DatagramPair pair;
+    DatagramFaults faults;
+    (each.sending ? faults.send : faults.receive) = [&](std::size_t) -> long {
+        return -each.code;
+    };
+    if (!each.sending) {
+        pair.server.on_received = [](auto) {};
+        pair.server.socket->send("a", pair.client.socket->address());
+        pair.server.socket->flush();
+    } else {
+        REQUIRE(pair.client.socket->send("a"));
+        pair.client.socket->flush();
+        CHECK(pair.client.ends == 0);  // nobody is called from inside a call
+    }
+    REQUIRE(run_until(pair.loop, [&] { return pair.client.ends == 1; }));
+    CHECK(pair.client.socket->end().reason == each.reason);
+    CHECK(pair.client.socket->end().text.find("Success") == std::string::npos);
+}
+
+TEST_CASE("the user may destroy the socket in each of its calls", "[datagram]") {
+    DatagramPair pair;
+    const int when = GENERATE(0, 1);
+    if (when == 0) {
+        pair.server.on_received = [&](auto) { pair.server.socket.reset(); };
+        pair.send("a");
+        REQUIRE(run_until(pair.loop, [&] { return !pair.server.socket; }));
+    } else {
+        pair.server.socket.reset();
+        pair.client.on_end = [&] { pair.client.socket.reset(); };
+        pair.send("a");
+        REQUIRE(run_until(pair.loop, [&] { return !pair.client.socket; }));
+    }
+    run_pending(pair.loop);
+}
+
+TEST_CASE("a name of datagrams is dialed, a group is not", "[datagram]") {
+    ev::Loop loop;
+    Correspondent server;
+    server.listen(loop, loopback());
+    bufio::Endpoint endpoint = to(
+        GENERATE("127.0.0.1", "localhost", "224.0.0.1", "255.255.255.255", "127.255.255.255"),
+        server.socket->address().port());
+    endpoint.family = AF_INET;
+    endpoint.datagrams = true;
+    std::unique_ptr<bufio::DialResult> result;
+    bufio::Dialer dialer(loop, endpoint, [&](bufio::DialResult dialed) {
+        result = std::make_unique<bufio::DialResult>(std::move(dialed));
+    });
+    REQUIRE(run_until(loop, [&] { return result != nullptr; }));
+    CAPTURE(endpoint.host, result->end.text);
+    const bool single =
+        endpoint.host.find("255") == std::string::npos && endpoint.host != "224.0.0.1";
+    CHECK(static_cast<bool>(result->socket) == single);
+    if (single) return;
+    CHECK(result->end.reason == Reason::connect);
+    CHECK(result->end.text == "cannot connect to " + endpoint.text() +
+                                  ": broadcast and multicast addresses are not supported");
+}

@@ -3,6 +3,7 @@
 // are appended at the end and removed at the front, both in amortised constant time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ public:
         return items_.emplace_back(std::move(item));
     }
     void insert(std::size_t place, Item item) {
+        if (place < size() / 2) return insert_in_first_half(place, std::move(item));
         items_.insert(items_.begin() + offset(place), std::move(item));
     }
 
@@ -47,6 +49,22 @@ private:
 
     std::ptrdiff_t offset(std::size_t place) const {
         return static_cast<std::ptrdiff_t>(begin_ + place);
+    }
+
+    // Moves the items before the place to the front.
+    void insert_in_first_half(std::size_t place, Item item) {
+        if (begin_ == 0) make_space_in_front();
+        --begin_;
+        std::move(begin() + 1, begin() + place + 1, begin());
+        items_[begin_ + place] = std::move(item);
+    }
+
+    // As much space as there are items, so that each of them pays for one item moved.
+    void make_space_in_front() {
+        const std::size_t count = items_.size();
+        items_.resize(2 * count);
+        std::move_backward(items_.begin(), items_.begin() + offset(count), items_.end());
+        begin_ = count;
     }
 
     // The items removed since the memory was last full pay for moving those that remain.

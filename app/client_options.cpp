@@ -161,6 +161,9 @@ std::vector<Option> connection_options(ClientOptions& to) {
          .argument = "D",
          .help = "wait before a retry; doubles up to 30s (0.5s)",
          .apply = [&](auto& text) { session.retry_delay = duration_value(text); }},
+        {.name = "busy",
+         .help = "never sleep while connected; takes a processor",
+         .apply = [&](auto&) { to.busy = true; }},
     };
 }
 

@@ -19,6 +19,7 @@ struct ClientOptions {
     std::optional<unsigned> retries;  // none: the default of the mode
     bool own_server = false;          // no target: run an echo server in this process
     bool no_tui = false;
+    bool busy = false;                      // never sleep while there is a connection
     Reporter::Options report;               // pipe mode
     std::optional<unsigned> window;         // pipe mode: messages in flight at once
     std::optional<std::size_t> scrollback;  // screen: messages kept

@@ -138,6 +138,9 @@ std::vector<Option> listening_options(ServerOptions& to) {
          .argument = "FILE",
          .help = "write the ports to this file, one a line",
          .apply = [&](auto& text) { to.port_file = text; }},
+        {.name = "busy",
+         .help = "never sleep while connected; takes a processor",
+         .apply = [&](auto&) { to.busy = true; }},
     };
 }
 

@@ -19,6 +19,7 @@ struct ServerOptions {
     std::vector<bufio::Endpoint> endpoints;  // at least one
     ev::Duration grace = std::chrono::seconds(5);
     std::string port_file;
+    bool busy = false;  // never sleep while there is a connection
     bool json = false;
     bool help = false;
     bool version = false;

@@ -114,24 +114,33 @@ ev::Duration probe_end(const ClientOptions& options) {
     return std::min(options.session.close_timeout, longest);
 }
 
+// With --busy the loop never sleeps while the connection stands. While there is none, only the
+// network and the clock are awaited, and waking up delays no round trip.
 template <class Client>
-int run(ev::Loop& loop, const typename Client::Options& options, int& signo) {
+void make_turns(ev::Loop& loop, Client& client, bool busy) {
+    while (loop.step()) {
+        client.turn_ended();
+        loop.set_busy(busy && client.connection_stands());
+    }
+}
+
+template <class Client>
+int run(ev::Loop& loop, const typename Client::Options& options, bool busy, int& signo) {
     std::optional<Client> client;
     const Ending ending(loop, [&](int number) { client->leave(number); });
     client.emplace(loop, options);  // which may take the terminal: signals can wait by now
-    while (loop.step()) client->turn_ended();
+    make_turns(loop, *client, busy);
     signo = ending.signo();
     return client->report();
 }
 
 template <class Client>
-int run_piped(ev::Loop& loop, const typename Client::Options& options, int& signo) {
+int run_piped(ev::Loop& loop, const typename Client::Options& options, bool busy, int& signo) {
     std::optional<Client> client;
     const Ending ending(loop, [&](int number) { client->leave(number); });
     const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
     client.emplace(loop, options);
-    while (loop.step()) {
-    }
+    make_turns(loop, *client, busy);
     signo = ending.signo();
     return client->report();
 }
@@ -151,7 +160,7 @@ int run(ClientOptions options, int& signo) {
         if (options.verdict())
             throw UsageError("--require, --compare and --hgrm are of pipe mode: --no-tui");
         options.session.retries = options.retries.value_or(Session::forever);
-        return run<ScreenClient>(loop, screen_options(options), signo);
+        return run<ScreenClient>(loop, screen_options(options), options.busy, signo);
     }
     if (options.scrollback)
         throw UsageError("--scrollback is of the full screen, which needs a terminal and none "
@@ -160,10 +169,11 @@ int run(ClientOptions options, int& signo) {
     if (options.report.probe) options.session.close_timeout = probe_end(options);
     if (options.unattended()) {
         ask_for_exact_waits();
-        return run_piped<Unattended>(loop, unattended_options(options), signo);
+        return run_piped<Unattended>(loop, unattended_options(options), options.busy, signo);
     }
     return run_piped<PipeClient>(
-        loop, {options.session, options.report, options.window, options.escapes}, signo);
+        loop, {options.session, options.report, options.window, options.escapes}, options.busy,
+        signo);
 }
 
 int main(int argc, char* argv[]) {

@@ -49,12 +49,17 @@ public:
         if (options_.self_signed) say_pin();
         check_output();
         const PortFile file(options_.port_file, ports_);
-        loop_.run();
+        make_turns();
         block_signals();
         check_output();
     }
 
 private:
+    // Without a connection there is nothing that waking up would delay much.
+    void make_turns() {
+        while (loop_.step()) loop_.set_busy(options_.busy && server_.connections() > 0);
+    }
+
     // A signal that comes during the clean-up must not end the program in another way.
     static void block_signals() {
         sigset_t all;

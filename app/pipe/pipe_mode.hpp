@@ -27,6 +27,7 @@ public:
     // The program was stopped for a while: the round trips in flight can't be timed.
     virtual void continued() { session_.void_round_trips(); }
     void turn_ended() {}
+    bool connection_stands() const { return session_.connected(); }
     // Prints on standard error how it went, and returns the exit status.
     int report();
 

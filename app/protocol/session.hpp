@@ -127,6 +127,8 @@ public:
     void pause(bool paused);
 
     State state() const { return state_; }
+    // There is a connection: from its handshake until its end.
+    bool connected() const { return stream_ != nullptr; }
     std::string phase() const;                 // of connecting, in words
     ev::Time since() const { return since_; }  // when the state was entered
     const bufio::End& end() const { return end_; }

@@ -38,6 +38,7 @@ public:
     void leave(int signo);
     // Draws if something has changed, unless the last drawing was only just made.
     void turn_ended();
+    bool connection_stands() const { return conversation_.session().connected(); }
     // Gives the terminal back, prints the outcome on standard error, returns the exit status.
     int report();
 

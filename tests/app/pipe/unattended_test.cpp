@@ -155,8 +155,7 @@ TEST_CASE("each message of a schedule is sent at its planned nanosecond, and not
         const std::string at = number(i * interval);
         CHECK(contains(output, "\"planned_us\":" + at + ",\"sent_us\":" + at + ","));
     }
-    CHECK(
-        contains(output, R"("max":0.000,"sum":0.000},)"));
+    CHECK(contains(output, R"("max":0.000,"sum":0.000},)"));
 }
 
 TEST_CASE("a late turn sends all that is due, and the schedule goes on as planned") {

@@ -1,0 +1,110 @@
+// With --busy the programs spin while there is a connection, and sleep while there is none. The
+// system says which of the two they do by /proc; the tests are left out where it has none.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+using test::contains;
+using test::Outcome;
+using test::Process;
+using test::run;
+using test::Server;
+using test::yodel;
+using namespace std::chrono_literals;
+
+namespace {
+
+bool system_tells() { return std::filesystem::exists("/proc/self/stat"); }
+
+struct Activity {
+    char state = 0;  // 'S': it sleeps
+    long ticks = 0;  // of the processor, hundredths of a second
+};
+
+// The name of the program, in brackets, may hold spaces.
+Activity activity(const Process& process) {
+    const std::string text = test::contents("/proc/" + std::to_string(process.pid()) + "/stat");
+    std::istringstream fields(text.substr(text.rfind(')') + 1));
+    Activity found;
+    fields >> found.state;
+    std::string skipped;
+    for (int i = 0; i < 10; ++i) fields >> skipped;
+    long system = 0;
+    fields >> found.ticks >> system;
+    found.ticks += system;
+    return found;
+}
+
+bool wait_for(const std::function<bool()>& condition) {
+    const auto limit = std::chrono::steady_clock::now() + Process::patience;
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > limit) return false;
+        std::this_thread::sleep_for(1ms);
+    }
+    return true;
+}
+
+// A sleeping process takes no time, however long one waits for it.
+bool spins(const Process& process) {
+    const long before = activity(process).ticks;
+    return wait_for([&] { return activity(process).ticks > before + 10; });
+}
+
+// One that spins is running, or waits for a processor, each time that one looks.
+bool sleeps(const Process& process) {
+    int looks = 0;
+    return wait_for([&] {
+        looks = activity(process).state == 'S' ? looks + 1 : 0;
+        return looks == 20;
+    });
+}
+
+}  // namespace
+
+TEST_CASE("yodeld --busy spins while a connection stands, and sleeps while none does") {
+    if (!system_tells()) return;
+    Server server({"--busy"});
+    CHECK(sleeps(server.process()));
+    Process client({yodel, "--no-tui", "127.0.0.1", server.port()});
+    CHECK(spins(server.process()));
+    client.close_input();
+    CHECK(client.wait_exit() == 0);
+    CHECK(sleeps(server.process()));
+}
+
+TEST_CASE("yodel --busy spins while connected, and sleeps while it waits for the next try") {
+    if (!system_tells()) return;
+    Server server;
+    Process client({yodel, "--no-tui", "--busy", "--retry", "forever", "--retry-delay", "1h",
+                    "127.0.0.1", server.port()});
+    CHECK(spins(client));
+    server.process().kill(SIGKILL);
+    REQUIRE(client.wait_for_errors("next try in"));
+    CHECK(sleeps(client));
+}
+
+TEST_CASE("without --busy both programs sleep while nothing comes") {
+    if (!system_tells()) return;
+    Server server;
+    Process client({yodel, "--no-tui", "127.0.0.1", server.port()});
+    client.write("hello\n");
+    REQUIRE(client.wait_for_output("hello\n"));
+    CHECK(sleeps(client));
+    CHECK(sleeps(server.process()));
+}
+
+TEST_CASE("busy programs echo as others do") {
+    Server server({"--busy"});
+    const Outcome outcome =
+        run({yodel, "--busy", "-c", "200", "-i", "0", "--quiet", "127.0.0.1", server.port()});
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "200 sent, 200 echoed, 0 bad, 0 lost"));
+}

@@ -1,4 +1,5 @@
-// Clients between two pipes, each talking to the same echo server: how long until the first
+// Round trips by the client's own clock, with client and server that sleep or spin. And
+// clients between two pipes, each talking to the same echo server: how long until the first
 // echo, a round trip, and a lot of bytes, with the processor's time and the memory that they
 // took. What is not installed is left out.
 #include "tests/bench/measure.hpp"
@@ -17,6 +18,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -42,13 +45,15 @@ std::vector<char*> pointers(const Command& command) {
 // A program, its standard input and output being ours.
 class Program {
 public:
-    explicit Program(const Command& command) {
+    // `processor`: the one that it stays on, of those that this process had when it began.
+    explicit Program(const Command& command, std::optional<std::size_t> processor = {}) {
         int in[2], out[2];
         if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
             throw std::runtime_error("pipe");
         const std::vector<char*> list = pointers(command);
         pid_ = ::vfork();
         if (pid_ == 0) {
+            if (processor) bench::stay_on(*processor);
             ::dup2(in[0], 0);
             ::dup2(out[1], 1);
             ::dup2(::open("/dev/null", O_WRONLY), 2);
@@ -229,6 +234,78 @@ void compare(const char* title, const std::vector<Entrant>& entrants, std::size_
     table.print();
 }
 
+const std::string results_file = "/tmp/yodel-bench-" + std::to_string(::getpid());
+
+// A client and a server that spin, or block, each on a processor of its own or both on one.
+struct Pair {
+    std::string name;
+    bool ours_client;
+    bool ours_server;
+};
+
+struct Load {
+    std::string name;
+    bool client_spins;
+    bool server_spins;
+};
+
+Command client_command(const Pair& pair, const Load& load, const std::string& port, int count) {
+    const std::string number = std::to_string(count);
+    if (!pair.ours_client)
+        return {PING_PROGRAM, "ping", port, number, load.client_spins ? "spin" : "block"};
+    // To a file, because a reader would take the processor. The pipe ends with the program.
+    return {"sh", "-c",
+            std::string("exec ") + YODEL_PROGRAM + (load.client_spins ? " --busy" : "") +
+                " --json -c " + number + " -i 0 --window 1 --size 63 127.0.0.1 " + port +
+                " 3>&1 >" + results_file};
+}
+
+Command server_command(const Pair& pair, const Load& load) {
+    if (!pair.ours_server)
+        return {PING_PROGRAM, "echo", "7398", load.server_spins ? "spin" : "block"};
+    if (load.server_spins) return {YODELD_PROGRAM, "--busy", "7398"};
+    return {YODELD_PROGRAM, "7398"};
+}
+
+// The median, in microseconds, by the client's own clock.
+double paired_round_trip(const Pair& pair, const Load& load, bool apart) {
+    Program server(server_command(pair, load), apart ? 1 : 0);
+    if (server.first_line().empty()) return -1;
+    // On one processor, each of two that spin waits for the end of the other's time slice.
+    const int count = !apart && load.client_spins && load.server_spins ? 50 : 5000;
+    Program client(client_command(pair, load, "7398", count), 0);
+    const std::string median = client.first_line();
+    if (!pair.ours_client) return median.empty() ? -1 : std::stod(median);
+    std::ifstream results(results_file);
+    const std::string all{std::istreambuf_iterator<char>(results), {}};
+    const std::size_t times = all.rfind("\"rtt_us\"");
+    const std::string name = "\"p50\":";
+    if (times == all.npos) return -1;
+    return std::stod(all.substr(all.find(name, times) + name.size()));
+}
+
+void compare_round_trips() {
+    const std::vector<Pair> pairs{{"raw client, raw server", false, false},
+                                  {"yodel, raw server", true, false},
+                                  {"raw client, yodeld", false, true},
+                                  {"yodel, yodeld", true, true}};
+    const Load loads[] = {
+        {"block", false, false}, {"client spins", true, false}, {"both spin", true, true}};
+    for (const bool apart : {true, false}) {
+        if (apart && bench::processors() < 2) continue;
+        std::vector<std::string> names;
+        for (const Pair& pair : pairs) names.push_back(pair.name);
+        Table table(apart ? "round trips in us, on two processors"
+                          : "round trips in us, on one processor",
+                    names);
+        for (const Load& load : loads)
+            table.add(load.name, bench::rounds(9),
+                      [&](std::size_t i) { return paired_round_trip(pairs[i], load, apart); });
+        table.print();
+    }
+    ::unlink(results_file.c_str());
+}
+
 Entrant same(const std::string& name, const Command& command) {
     return {name, command, command};
 }
@@ -276,6 +353,7 @@ void compare_tls() {
 int main() {
     std::signal(SIGPIPE, SIG_IGN);
     bench::begin("yodel between two pipes");
+    compare_round_trips();
     compare_plain();
     compare_tls();
 }

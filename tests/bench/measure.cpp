@@ -23,22 +23,44 @@ std::string processor() {
     return "an unknown processor";
 }
 
-// Across processors the interrupt of a wake-up would hide every difference.
-bool pin() {
 #ifdef __linux__
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
+cpu_set_t allowed_at_first;
+#endif
+
+// To the one with this number, of those that were allowed at first.
+bool pin_to([[maybe_unused]] std::size_t number) {
+#ifdef __linux__
     for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-        if (!CPU_ISSET(cpu, &allowed)) continue;
-        CPU_ZERO(&allowed);
-        CPU_SET(cpu, &allowed);
-        return sched_setaffinity(0, sizeof allowed, &allowed) == 0;
+        if (!CPU_ISSET(cpu, &allowed_at_first)) continue;
+        if (number-- > 0) continue;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        return sched_setaffinity(0, sizeof one, &one) == 0;
     }
 #endif
     return false;
 }
 
+// Across processors the interrupt of a wake-up would hide every difference.
+bool pin() {
+#ifdef __linux__
+    if (sched_getaffinity(0, sizeof allowed_at_first, &allowed_at_first) != 0) return false;
+#endif
+    return pin_to(0);
+}
+
 }  // namespace
+
+std::size_t processors() {
+#ifdef __linux__
+    return static_cast<std::size_t>(CPU_COUNT(&allowed_at_first));
+#else
+    return 1;
+#endif
+}
+
+void stay_on(std::size_t processor) { pin_to(processor); }
 
 int rounds(int usual) {
     const char* const named = std::getenv("BENCH_ROUNDS");

@@ -13,6 +13,12 @@ int rounds(int usual);
 // Keeps this process, and what it starts, on one processor, and prints the machine's facts.
 void begin(const char* title);
 
+// How many processors this process had when begin() was called.
+std::size_t processors();
+// Moves the calling thread to one of these, by its number from 0. Has no effect where the
+// system does not let it.
+void stay_on(std::size_t processor);
+
 // Nanoseconds that this thread has had of a processor: what others take is not counted.
 double cpu_ns();
 

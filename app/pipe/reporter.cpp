@@ -168,7 +168,8 @@ void Reporter::ended() {
 void Reporter::try_ended() {
     RunResult::Connections& connections = result_.connections;
     if (connections.asked == 0) connecting();
-    if (!std::exchange(trying_, false)) return;
+    if (!trying_) return;
+    trying_ = false;
     const int failure = exit_status(session_.end());
     if (failure == success) return;
     connections.failed = connections.asked - connections.opened;

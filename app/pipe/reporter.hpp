@@ -58,8 +58,8 @@ public:
     void retrying();
     // `planned`: see Session::send().
     void sent(std::string_view payload, Queued queued, ev::Time planned = {});
-    // A message that was due and could not be sent. Once the program is being ended by a signal,
-    // it does not count.
+    // A message that was due and could not be sent. Once the program is being ended by a
+    // signal, it does not count.
     void missed(std::string_view payload, std::uint64_t id, ev::Time planned);
     // How long after its planned time a message was written.
     void record_lateness(ev::Duration late) { result_.lateness.record(late); }

@@ -54,10 +54,10 @@ std::string rows(const Histogram& times) {
         const double reached =
             100 * static_cast<double>(seen) / static_cast<double>(times.count());
         const ev::Duration value = std::min(bucket.upper_end, times.max());
-        // The last bucket has one row, because every level is reached there.
-        for (bool more = true; more && level <= reached; more = seen < times.count()) {
+        while (level <= reached) {
             text += row(value, level, seen);
             level = next_level(level);
+            if (seen == times.count()) break;  // where every level is reached
         }
     }
     return times.count() == 0 ? text : text + row(times.max(), 100, seen);

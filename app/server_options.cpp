@@ -90,6 +90,10 @@ std::vector<Option> fault_options(Faults& to) {
          .argument = "P",
          .help = "chance that it is sent twice",
          .apply = [&](auto& text) { to.dup = chance(text); }},
+        {.name = "reorder",
+         .argument = "P",
+         .help = "-u: chance that the next echo overtakes it",
+         .apply = [&](auto& text) { to.reorder = chance(text); }},
         {.name = "chunk",
          .argument = "N",
          .help = "send N bytes at a time",
@@ -134,6 +138,13 @@ std::vector<Option> listening_options(ServerOptions& to) {
          .argument = "PATH",
          .help = "listen on this unix-domain socket too",
          .apply = [&](auto& text) { to.endpoints.push_back(unix_endpoint(text)); }},
+        {.letter = 'u',
+         .name = "udp",
+         .help = "answer datagrams, too, on each port",
+         .apply = [&](auto&) { to.udp = true; }},
+        {.name = "reflect-any",
+         .help = "-u: answer all, also what looks like a loop",
+         .apply = [&](auto&) { to.reflect_any = true; }},
         {.name = "port-file",
          .argument = "FILE",
          .help = "write the ports to this file, one a line",
@@ -241,6 +252,42 @@ std::size_t least_buffer(const EchoServer::Options& server) {
     return std::max<std::size_t>(server.framing->prefix, first);
 }
 
+// Returns the first fault that acts on a connection, not on messages; empty if there is none.
+std::string connection_fault(const Faults& faults) {
+    const struct {
+        bool given;
+        const char* name;
+    } rows[] = {{faults.chunk > 0, "--chunk"},
+                {faults.close_after.has_value(), "--close-after"},
+                {faults.reset_after.has_value(), "--reset-after"},
+                {faults.half_close, "--half-close"},
+                {faults.no_read, "--no-read"},
+                {!faults.banner.empty(), "--banner"}};
+    for (const auto& row : rows)
+        if (row.given) return row.name;
+    return {};
+}
+
+bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
+    return std::any_of(endpoints.begin(), endpoints.end(),
+                       [](const bufio::Endpoint& endpoint) { return endpoint.path.empty(); });
+}
+
+void check_datagrams(const ServerOptions& options) {
+    const Faults& faults = options.server.faults;
+    if (!options.udp && faults.reorder > 0)
+        throw UsageError("--reorder is for datagrams, but -u is not given");
+    if (!options.udp && options.reflect_any)
+        throw UsageError("--reflect-any is for datagrams, but -u is not given");
+    if (!options.udp) return;
+    if (!has_port(options.endpoints))
+        throw UsageError("-u needs a port: datagrams don't come to the path of -U");
+    if (options.use_tls)
+        throw UsageError("-u answers in plain text, which --tls and --self-signed forbid");
+    if (const std::string fault = connection_fault(faults); !fault.empty())
+        throw UsageError(fault + " is for connections, not for the datagrams of -u");
+}
+
 // These make sense together, or not at all.
 void check(const ServerOptions& options, const std::string& for_tls) {
     const bufio::TlsServerOptions& tls = options.tls;
@@ -257,6 +304,7 @@ void check(const ServerOptions& options, const std::string& for_tls) {
             "--message-timeout needs a framing that has messages, such as -f line");
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after and --reset-after: one of them");
+    check_datagrams(options);
     if (options.server.buffer() < least_buffer(options.server))
         throw UsageError("--max-buffer is too small for the framing or the banner");
 }

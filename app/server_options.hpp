@@ -15,6 +15,8 @@ struct ServerOptions {
     bufio::TlsServerOptions tls;
     bool use_tls = false;
     bool self_signed = false;
+    bool udp = false;          // each port also answers datagrams
+    bool reflect_any = false;  // whoever sends them
     int family = AF_UNSPEC;
     std::vector<bufio::Endpoint> endpoints;  // at least one
     ev::Duration grace = std::chrono::seconds(5);

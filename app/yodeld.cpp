@@ -2,6 +2,7 @@
 
 #include "app/port_file.hpp"
 #include "app/program.hpp"
+#include "app/server/datagram_server.hpp"
 #include "app/server/echo_server.hpp"
 #include "app/server_options.hpp"
 #include "app/text/diagnostics.hpp"
@@ -28,6 +29,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace yodel {
 
@@ -36,11 +38,15 @@ namespace {
 // Descriptors that are no connections: the standard ones, the loop's, those of a look-up.
 constexpr rlim_t own_descriptors = 16;
 
+// Free ports that are tried, until one is free for connections and for datagrams.
+constexpr int most_tries = 16;
+
 class Daemon {
 public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
-          server_(loop_, options_.server, [this](const auto& event) { log(event); }) {}
+          server_(loop_, options_.server, [this](const auto& event) { log(event); }),
+          datagrams_(loop_, datagram_options(), [this](const auto& event) { log(event); }) {}
 
     void run() {
         diagnostics().set_dated();
@@ -79,10 +85,40 @@ private:
             listening |= listen(found.addresses[i], listening || i + 1 < count);
     }
 
+    DatagramServer::Options datagram_options() const {
+        return {.faults = options_.server.faults,
+                .reflect_any = options_.reflect_any,
+                .verbose = options_.server.verbose};
+    }
+
+    // Listens to connections and, where that is asked for, to datagrams on the same port.
+    void listen_on(const bufio::Address& wanted) {
+        if (!options_.udp || wanted.family() == AF_UNIX)
+            return announce_listening(server_.listen(wanted), false);
+        const bufio::Address both = listen_on_one_port(wanted);
+        announce_listening(both, false);
+        announce_listening(both, true);
+    }
+
+    // A free port of the one kind may be taken in the other: then another one is tried.
+    bufio::Address listen_on_one_port(const bufio::Address& wanted) {
+        for (int tries = 1;; ++tries) {
+            const bufio::Address address = datagrams_.listen(wanted);
+            try {
+                return server_.listen(address);
+            } catch (const std::system_error& error) {
+                datagrams_.close_last();
+                const bool any_port = wanted.port() == 0;
+                if (!any_port || error.code().value() != EADDRINUSE || tries == most_tries)
+                    throw;
+            }
+        }
+    }
+
     // Returns false for an address that this machine does not have, where another may serve.
     bool listen(const bufio::Address& wanted, bool others) {
         try {
-            announce_listening(server_.listen(wanted));
+            listen_on(wanted);
             return true;
         } catch (const std::system_error& error) {
             const int code = error.code().value();
@@ -91,12 +127,13 @@ private:
         }
     }
 
-    void announce_listening(const bufio::Address& address) {
-        if (address.port() != 0) ports_ += std::to_string(address.port()) + "\n";
-        announce("listening " + address.text(),
-                 JsonObject()
-                     .text("listening", address.text())
-                     .number("port", static_cast<std::uint64_t>(address.port())));
+    void announce_listening(const bufio::Address& address, bool udp) {
+        if (address.port() != 0 && !udp) ports_ += std::to_string(address.port()) + "\n";
+        JsonObject object;
+        object.text("listening", address.text())
+            .number("port", static_cast<std::uint64_t>(address.port()));
+        if (udp) object.text("protocol", "udp");
+        announce((udp ? "listening udp " : "listening ") + address.text(), object);
     }
 
     // The system may allow fewer descriptors than --max-conns needs.
@@ -121,7 +158,12 @@ private:
     void shut_down() {
         if (shutting_down_) return loop_.stop();
         shutting_down_ = true;
-        server_.drain(options_.grace, [this] { loop_.stop(); });
+        server_.drain(options_.grace, [this] { stop_if_drained(); });
+        datagrams_.drain(options_.grace, [this] { stop_if_drained(); });
+    }
+
+    void stop_if_drained() {
+        if (--undrained_ == 0) loop_.stop();
     }
 
     void reload() {
@@ -136,17 +178,31 @@ private:
         }
     }
 
+    struct Row {
+        std::string name;
+        std::uint64_t count;
+    };
+
+    void add_datagram_rows(std::vector<Row>& rows) const {
+        const DatagramServer::Counters counters = datagrams_.counters();
+        rows.push_back({"datagrams_in", counters.received});
+        rows.push_back({"datagrams_out", counters.answered});
+        rows.push_back({"datagrams_unanswered", counters.unanswered});
+        rows.push_back({"datagrams_dropped", counters.dropped});
+        rows.push_back({"datagram_bytes_in", counters.bytes_in});
+        rows.push_back({"datagram_bytes_out", counters.bytes_out});
+    }
+
     void report() const {
         const EchoServer::Counters counters = server_.counters();
-        const struct {
-            std::string name;
-            std::uint64_t count;
-        } rows[] = {{"connections", server_.connections()}, {"accepted", counters.accepted},
-                    {"turned_away", counters.turned_away},  {"failed", counters.failed},
-                    {"bytes_in", counters.bytes_in},        {"bytes_out", counters.bytes_out}};
+        std::vector<Row> rows{
+            {"connections", server_.connections()}, {"accepted", counters.accepted},
+            {"turned_away", counters.turned_away},  {"failed", counters.failed},
+            {"bytes_in", counters.bytes_in},        {"bytes_out", counters.bytes_out}};
+        if (options_.udp) add_datagram_rows(rows);
         std::string text;
         JsonObject object = timed_object();
-        for (const auto& row : rows) {
+        for (const Row& row : rows) {
             text += (text.empty() ? "" : ", ") + std::to_string(row.count) + " " + row.name;
             object.number(row.name, row.count);
         }
@@ -188,6 +244,8 @@ private:
                        if (output_.error() != 0) loop_.stop();
                    }};
     EchoServer server_;
+    DatagramServer datagrams_;
+    int undrained_ = 2;  // servers that have not delivered what is under way
     std::string ports_;
     bool shutting_down_ = false;
     ev::Signal terminate_{loop_, SIGTERM, [this] { shut_down(); }};

@@ -30,9 +30,10 @@ struct Faults {
     bool no_read = false;
     bool stall_handshake = false;  // TLS is never answered
     std::string banner;            // sent first
+    double reorder = 0;  // of a datagram to be overtaken by the next one; not for streams
     std::uint64_t seed = 1;
 
-    bool any() const;
+    bool any() const;  // that a connection can meet
 };
 
 // Decides which faults the messages of a connection meet, one after the other.
@@ -49,6 +50,8 @@ public:
         ev::Duration delay;
     };
     Plan next();
+    // A draw of its own, for what only some messages can meet.
+    bool chance(double probability) { return fraction() < probability; }
 
 private:
     std::uint64_t number();

@@ -1,0 +1,240 @@
+#include "app/server/datagram_server.hpp"
+
+#include "ui/text.hpp"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace yodel {
+
+using bufio::Datagram;
+using bufio::DatagramSocket;
+
+namespace {
+
+constexpr int privileged_ports = 1024;  // the ports below it
+constexpr int head_columns = 64;        // of a datagram in the log
+
+// An answer that is to be overtaken waits so long for the one that overtakes it.
+constexpr ev::Duration overtaking_time = std::chrono::milliseconds(100);
+
+std::string bytes_text(std::size_t count) {
+    return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
+std::uint64_t key_of(const Datagram& datagram) {
+    const std::hash<std::string_view> hash;
+    const std::string_view peer(reinterpret_cast<const char*>(&datagram.peer.storage),
+                                datagram.peer.size);
+    return hash(datagram.bytes) * 0x9e3779b97f4a7c15 + hash(peer);
+}
+
+}  // namespace
+
+class DatagramServer::Port final : private DatagramSocket::User {
+public:
+    Port(DatagramServer& server, const bufio::Address& address)
+        : server_(server),
+          faulty_(server.options_.faults.any() || server.options_.faults.reorder > 0),
+          dice_(server.options_.faults, 0),
+          due_(server.loop_, [this] { send_due(); }),
+          overtaking_(server.loop_, [this] { send_overtaken(); }),
+          socket_(server.loop_, address, *this) {}
+
+    const bufio::Address& address() const { return socket_.address(); }
+    std::uint64_t refused() const { return socket_.refused(); }
+    void stop_receiving() { socket_.pause_reading(true); }
+    bool has_pending() const {
+        return !held_.empty() || !overtaken_.empty() || socket_.pending() > 0;
+    }
+
+private:
+    struct Answer {
+        std::string bytes;
+        bufio::Address to;
+        bufio::Address from;
+        bool overtaken;  // the next one is to be sent before it
+    };
+
+    void datagrams_received(std::span<const Datagram> datagrams) override {
+        for (const Datagram& each : datagrams) take(each);
+    }
+    void datagrams_written() override { server_.report_drained(); }
+
+    void take(const Datagram& datagram) {
+        Counters& counters = server_.counters_;
+        ++counters.received;
+        counters.bytes_in += datagram.bytes.size();
+        const char* const refusal =
+            server_.options_.reflect_any ? nullptr : server_.refusal(datagram);
+        if (server_.options_.verbose) log(datagram, refusal);
+        if (refusal) {
+            ++counters.unanswered;
+        } else if (faulty_) {
+            answer_faultily(datagram);
+        } else {
+            send(datagram.bytes, datagram.peer, datagram.local);
+        }
+    }
+
+    void log(const Datagram& datagram, const char* refusal) {
+        const std::string head = ui::truncated(datagram.bytes, head_columns);
+        const std::string size = "datagram of " + bytes_text(datagram.bytes.size());
+        server_.log_({datagram.peer.text(),
+                      refusal ? size + ", not answered: " + refusal : size + ": " + head});
+    }
+
+    void send(std::string_view bytes, const bufio::Address& to, const bufio::Address& from) {
+        Counters& counters = server_.counters_;
+        const bool taken = socket_.send(bytes, to, from);
+        ++(taken ? counters.answered : counters.dropped);
+        if (taken) counters.bytes_out += bytes.size();
+    }
+
+    // Every datagram draws the same number of random values, whatever happens to it.
+    void answer_faultily(const Datagram& datagram) {
+        const Faults& faults = server_.options_.faults;
+        const FaultDice::Plan plan = dice_.next();
+        const bool overtaken = dice_.chance(faults.reorder);
+        const std::size_t copies = plan.drop ? 0 : plan.dup ? 2 : 1;
+        if (copies * datagram.bytes.size() > server_.options_.max_held - held_bytes_ ||
+            copies == 0) {
+            ++server_.counters_.dropped;
+            return;
+        }
+        Answer answer{std::string(datagram.bytes), datagram.peer, datagram.local, overtaken};
+        if (plan.corrupt) corrupt(answer.bytes.data(), answer.bytes.size(), plan.place, {});
+        for (std::size_t i = 0; i < copies; ++i) hold(answer, plan.delay);
+    }
+
+    void hold(const Answer& answer, ev::Duration delay) {
+        if (delay <= ev::Duration::zero()) return deliver(answer);
+        held_bytes_ += answer.bytes.size();
+        held_.emplace(server_.loop_.after(delay), answer);
+        due_.start_at(held_.begin()->first);
+    }
+
+    void send_due() {
+        while (!held_.empty() && held_.begin()->first <= server_.loop_.now()) {
+            const Answer answer = std::move(held_.extract(held_.begin()).mapped());
+            held_bytes_ -= answer.bytes.size();
+            deliver(answer);
+        }
+        if (!held_.empty()) due_.start_at(held_.begin()->first);
+        socket_.flush();
+        server_.report_drained();
+    }
+
+    void deliver(const Answer& answer) {
+        if (answer.overtaken) {
+            overtaken_.push_back(answer);
+            held_bytes_ += answer.bytes.size();
+            if (!overtaking_.pending()) overtaking_.start(overtaking_time);
+        } else {
+            send(answer.bytes, answer.to, answer.from);
+            if (!overtaken_.empty()) send_overtaken_now();
+        }
+    }
+
+    void send_overtaken_now() {
+        for (const Answer& each : std::exchange(overtaken_, {})) {
+            held_bytes_ -= each.bytes.size();
+            send(each.bytes, each.to, each.from);
+        }
+        overtaking_.cancel();
+    }
+
+    // Nothing has come that could be sent before them.
+    void send_overtaken() {
+        send_overtaken_now();
+        socket_.flush();
+        server_.report_drained();
+    }
+
+    DatagramServer& server_;
+    const bool faulty_;
+    FaultDice dice_;
+    std::multimap<ev::Time, Answer> held_;  // by the time of sending
+    std::vector<Answer> overtaken_;         // until another one is sent
+    std::size_t held_bytes_ = 0;            // of both
+    ev::Timer due_;
+    ev::Timer overtaking_;
+    DatagramSocket socket_;
+};
+
+DatagramServer::DatagramServer(ev::Loop& loop, Options options, EchoServer::Log log)
+    : loop_(loop),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      drain_(loop, [this] { report_drained(); }),
+      grace_(loop, [this] {
+          ports_.clear();
+          report_drained();
+      }) {}
+
+DatagramServer::~DatagramServer() = default;
+
+DatagramServer::Counters DatagramServer::counters() const {
+    Counters sum = counters_;
+    for (const auto& port : ports_) {
+        sum.answered -= port->refused();
+        sum.dropped += port->refused();
+    }
+    return sum;
+}
+
+const bufio::Address& DatagramServer::listen(const bufio::Address& address) {
+    ports_.push_back(std::make_unique<Port>(*this, address));
+    return ports_.back()->address();
+}
+
+void DatagramServer::close_last() { ports_.pop_back(); }
+
+void DatagramServer::drain(ev::Duration grace, std::function<void()> drained) {
+    drained_ = std::move(drained);
+    for (const auto& port : ports_) port->stop_receiving();
+    drain_.start(ev::Duration::zero());
+    grace_.start(grace);
+}
+
+void DatagramServer::report_drained() {
+    if (!drained_) return;
+    for (const auto& port : ports_)
+        if (port->has_pending()) return;
+    std::exchange(drained_, nullptr)();
+}
+
+const char* DatagramServer::refusal(const Datagram& datagram) {
+    if (datagram.to_group) return "it was sent to a broadcast or multicast address";
+    if (datagram.peer.is_multicast() || datagram.peer.is_wildcard())
+        return "its sender is a broadcast or multicast address";
+    if (datagram.peer.port() < privileged_ports) return "its sender is a privileged port";
+    if (from_itself(datagram)) return "its sender is this server";
+    return loop_refusal(datagram);
+}
+
+bool DatagramServer::from_itself(const Datagram& datagram) const {
+    for (const auto& port : ports_) {
+        if (port->address().port() != datagram.peer.port()) continue;
+        if (same_host(datagram.peer, datagram.local) ||
+            same_host(datagram.peer, port->address()))
+            return true;
+    }
+    return false;
+}
+
+const char* DatagramServer::loop_refusal(const Datagram& datagram) {
+    const LoopGuard::Verdict verdict = loops_.judge(key_of(datagram), loop_.now());
+    if (verdict == LoopGuard::Verdict::answer) return nullptr;
+    if (verdict == LoopGuard::Verdict::loop_begins)
+        log_({datagram.peer.text(),
+              "the same " + bytes_text(datagram.bytes.size()) + " came more than " +
+                  std::to_string(LoopGuard::most) +
+                  " times in a second; not answered, because it may be a loop"});
+    return "it may be a loop";
+}
+
+}  // namespace yodel

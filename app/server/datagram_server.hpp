@@ -1,0 +1,83 @@
+// Answers datagrams with the same bytes, or with what its faults make of them (RFC 862). Used
+// by yodeld beside the EchoServer.
+//
+// Anybody can forge the address that a datagram comes from. So an answer is never longer than
+// the question and never goes to a privileged port, which other services have, to this server
+// itself, or to a broadcast or multicast address; nor is a question answered that was sent to
+// one. And where the same bytes come from the same address more than 64 times in a second, they
+// are taken for a loop of two services and not answered until they have stopped for a second.
+// Otherwise one forged datagram could make two servers talk to each other for ever
+// (CVE-2024-2169).
+//
+// The faults meet the datagrams of a port in the order in which they come; which ones they meet
+// depends on the seed and on the number of the datagram only.
+#pragma once
+
+#include "app/server/echo_server.hpp"
+#include "app/server/faults.hpp"
+#include "app/server/loop_guard.hpp"
+#include "bufio/address.hpp"
+#include "bufio/datagram.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace yodel {
+
+class DatagramServer {
+public:
+    struct Options {
+        Faults faults;             // those that act on messages
+        bool reflect_any = false;  // answer whatever comes, from wherever
+        bool verbose = false;      // also log what is in order
+        // Bytes of answers that are held back by faults; more are dropped.
+        std::size_t max_held = 16 * 1024 * 1024;
+    };
+    struct Counters {
+        std::uint64_t received = 0;
+        std::uint64_t answered = 0;    // datagrams sent
+        std::uint64_t unanswered = 0;  // because of the rules above
+        std::uint64_t dropped = 0;     // by a fault, by the system, or for want of space
+        std::uint64_t bytes_in = 0;
+        std::uint64_t bytes_out = 0;
+    };
+
+    DatagramServer(ev::Loop& loop, Options options, EchoServer::Log log);
+    ~DatagramServer();
+
+    // Returns the address that it got. Throws std::system_error.
+    const bufio::Address& listen(const bufio::Address& address);
+    // Closes the port that was listened on last.
+    void close_last();
+    // Receives nothing more, and calls back once: when the answers that faults hold back are
+    // sent, or after the grace.
+    void drain(ev::Duration grace, std::function<void()> drained);
+
+    Counters counters() const;
+
+private:
+    class Port;
+
+    // Returns why the datagram is not to be answered; null if it is.
+    const char* refusal(const bufio::Datagram& datagram);
+    bool from_itself(const bufio::Datagram& datagram) const;
+    const char* loop_refusal(const bufio::Datagram& datagram);
+    void report_drained();
+
+    ev::Loop& loop_;
+    const Options options_;
+    const EchoServer::Log log_;
+    Counters counters_;  // but for what the system refused to send
+    LoopGuard loops_;
+    std::vector<std::unique_ptr<Port>> ports_;
+    std::function<void()> drained_;  // empty unless draining
+    ev::Timer drain_;
+    ev::Timer grace_;
+};
+
+}  // namespace yodel

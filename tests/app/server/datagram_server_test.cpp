@@ -1,0 +1,191 @@
+// The server of datagrams, its rules and its faults, on one loop.
+
+#include "app/server/datagram_server.hpp"
+#include "tests/app/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+using test::any_loopback_port;
+using test::turn_until;
+
+namespace {
+
+ev::Time fake_now{};
+
+struct House {
+    explicit House(DatagramServer::Options options = {},
+                   ev::Loop::ReadClock clock = ev::Clock::now)
+        : loop(clock),
+          server(loop, std::move(options),
+                 [this](const EchoServer::Event& event) { log.push_back(event.text); }),
+          address(server.listen(any_loopback_port())) {}
+
+    std::vector<std::string> log;
+    ev::Loop loop;
+    DatagramServer server;
+    bufio::Address address;
+};
+
+// A client by the bare calls of the system.
+struct Peer {
+    explicit Peer(const bufio::Address& to) : socket(bufio::open_datagram_socket(AF_INET)) {
+        const int size = 4 * 1024 * 1024;
+        ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+        ::connect(socket.get(), to.get(), to.size);
+    }
+    void send(std::string_view bytes) const {
+        REQUIRE(::send(socket.get(), bytes.data(), bytes.size(), 0) ==
+                static_cast<ssize_t>(bytes.size()));
+    }
+    void receive() {
+        std::string room(65536, '\0');
+        for (ssize_t count = 0; count >= 0;) {
+            count = ::recv(socket.get(), room.data(), room.size(), 0);
+            if (count >= 0) got.emplace_back(room, 0, static_cast<std::size_t>(count));
+        }
+    }
+    // Sends each, and takes in all answers that come until the server has seen all.
+    void exchange(House& house, const std::vector<std::string>& datagrams) {
+        const std::uint64_t before = house.server.counters().received;
+        for (std::size_t i = 0; i < datagrams.size(); ++i) {
+            send(datagrams[i]);
+            turn_until(house.loop,
+                       [&] { return house.server.counters().received == before + i + 1; });
+            receive();
+        }
+    }
+
+    bufio::Fd socket;
+    std::vector<std::string> got;
+};
+
+std::vector<std::string> numbered(int count) {
+    std::vector<std::string> all;
+    for (int i = 0; i < count; ++i) all.push_back("datagram " + std::to_string(i));
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("every datagram comes back as it was, the empty one too") {
+    House house;
+    Peer peer(house.address);
+    const std::vector<std::string> all{"one", "", std::string(65507, 'x')};
+    peer.exchange(house, all);
+    CHECK((peer.got == all));
+    CHECK(house.log.empty());
+    const DatagramServer::Counters counters = house.server.counters();
+    CHECK(counters.received == 3);
+    CHECK(counters.answered == 3);
+    CHECK(counters.bytes_in == 65510);
+    CHECK(counters.bytes_out == 65510);
+}
+
+TEST_CASE("the same bytes, again and again, are taken for a loop and reported once") {
+    DatagramServer::Options options;
+    options.reflect_any = GENERATE(false, true);
+    fake_now = ev::Time(1h);
+    House house(options, [] { return fake_now; });
+    Peer peer(house.address);
+    peer.exchange(house, std::vector<std::string>(100, "again"));
+    CHECK(peer.got.size() == (options.reflect_any ? 100 : 64));
+    CHECK(house.server.counters().unanswered == (options.reflect_any ? 0 : 36));
+    peer.exchange(house, {"other"});
+    CHECK(peer.got.back() == "other");
+    const std::string report = "the same 5 bytes came more than 64 times in a second; not "
+                               "answered, because it may be a loop";
+    const std::vector<std::string> once{report};
+    CHECK((house.log == (options.reflect_any ? std::vector<std::string>{} : once)));
+}
+
+TEST_CASE("each fault meets the datagrams that its seed chooses, whatever the others do") {
+    DatagramServer::Options options;
+    options.faults.seed = 5;
+    const std::vector<std::string> all = numbered(400);
+    const auto answers = [&] {
+        House house(options);
+        Peer peer(house.address);
+        peer.exchange(house, all);
+        CHECK(house.server.counters().answered == peer.got.size());
+        const bool none_twice = options.faults.dup == 0;
+        if (none_twice)
+            CHECK(house.server.counters().dropped == all.size() - peer.got.size());
+        return peer.got;
+    };
+    options.faults.drop = 0.1;
+    const std::vector<std::string> dropped = answers();
+    CHECK(dropped.size() > 330);
+    CHECK(dropped.size() < 390);
+    CHECK((answers() == dropped));
+    options.faults.corrupt = 0.2;
+    CHECK(answers().size() == dropped.size());
+    options.faults = {};
+    options.faults.seed = 6;
+    options.faults.dup = 0.5;
+    std::map<std::string, int> times;
+    for (const std::string& each : answers()) ++times[each];
+    CHECK(times.size() == all.size());
+    for (const auto& [bytes, count] : times) CHECK(count <= 2);
+}
+
+TEST_CASE("a datagram that is overtaken comes right after the next one") {
+    DatagramServer::Options options;
+    options.faults.reorder = 0.3;
+    House house(options);
+    Peer peer(house.address);
+    const std::vector<std::string> all = numbered(300);
+    peer.exchange(house, all);
+    turn_until(house.loop, [&] {
+        peer.receive();
+        return peer.got.size() == all.size();
+    });
+    std::map<std::string, std::size_t> place;
+    for (std::size_t i = 0; i < all.size(); ++i) place[peer.got[i]] = i;
+    REQUIRE(place.size() == all.size());
+    CHECK((peer.got != all));
+    // Each of a run of overtaken ones is sent after the one that follows the run.
+    for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+        const bool overtaken = place[all[i]] > place[all[i + 1]];
+        const bool in_order = place[all[i]] + 1 == place[all[i + 1]];
+        const bool after_run = place[all[i]] < place[all[i + 1]];
+        CHECK((overtaken || in_order || after_run));
+    }
+}
+
+TEST_CASE("answers that are held back go out when the server is drained, or are given up") {
+    const bool in_time = GENERATE(true, false);
+    DatagramServer::Options options;
+    options.faults.delay = in_time ? ev::Duration(20ms) : ev::Duration(1h);
+    House house(options);
+    Peer peer(house.address);
+    peer.exchange(house, numbered(3));
+    CHECK(peer.got.empty());
+    bool drained = false;
+    house.server.drain(in_time ? 1h : 1ms, [&] { drained = true; });
+    turn_until(house.loop, [&] { return drained; });
+    turn_until(house.loop, [&] {
+        peer.receive();
+        return !in_time || peer.got.size() == 3;
+    });
+    CHECK(peer.got.size() == (in_time ? 3 : 0));
+}
+
+TEST_CASE("what faults hold back is bounded") {
+    DatagramServer::Options options;
+    options.faults.delay = 1h;
+    options.max_held = 1000;
+    House house(options);
+    Peer peer(house.address);
+    peer.exchange(house, {std::string(600, 'a'), std::string(600, 'b'), std::string(400, 'c')});
+    CHECK(house.server.counters().dropped == 1);
+}

@@ -1,0 +1,52 @@
+#include "app/server/loop_guard.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace std::chrono_literals;
+using yodel::LoopGuard;
+using Verdict = LoopGuard::Verdict;
+
+namespace {
+
+constexpr ev::Time start{1h};
+
+// Returns how often, of `times` times that far apart, it is to be answered.
+unsigned answered(LoopGuard& guard, std::uint64_t key, unsigned times, ev::Duration apart) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < times; ++i)
+        if (guard.judge(key, start + i * apart) == Verdict::answer) ++count;
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("the same bytes are answered 64 times in a second, and then taken for a loop") {
+    LoopGuard guard;
+    for (unsigned i = 0; i < 64; ++i) CHECK(guard.judge(7, start) == Verdict::answer);
+    CHECK(guard.judge(7, start) == Verdict::loop_begins);
+    CHECK(guard.judge(7, start + 500ms) == Verdict::loop);
+    CHECK(guard.judge(8, start + 500ms) == Verdict::answer);
+}
+
+TEST_CASE("a loop is one until it has stopped for a second") {
+    LoopGuard guard;
+    CHECK(answered(guard, 7, 1000, 1ms) == 64);
+    CHECK(guard.judge(7, start + 1998ms) == Verdict::loop);
+    CHECK(guard.judge(7, start + 2998ms) == Verdict::answer);
+}
+
+TEST_CASE("what comes less often is no loop, however long it goes on") {
+    LoopGuard guard;
+    CHECK(answered(guard, 7, 10'000, 16ms) == 10'000);
+}
+
+TEST_CASE("many other senders don't hide a loop") {
+    LoopGuard guard;
+    unsigned answers = 0;
+    for (unsigned i = 0; i < 10'000; ++i) {
+        const ev::Time now = start + i * 50us;
+        for (unsigned other = 0; other < 10; ++other) guard.judge(1000 + 10 * i + other, now);
+        if (guard.judge(7, now) == Verdict::answer) ++answers;
+    }
+    CHECK(answers == 64);
+}

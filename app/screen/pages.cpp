@@ -112,11 +112,10 @@ void add_tcp(Rows& rows, const bufio::TcpFacts& tcp, const Histogram& times, int
     if (tcp.min_rtt) add_fact(rows, "network", "round trips from " + ms(*tcp.min_rtt), width);
     if (tcp.min_rtt && times.count() > 0)
         add_fact(rows, "p50", shares_text(times.percentile(50), *tcp.min_rtt), width);
-    add_fact(rows, "resent", std::to_string(tcp.retransmits) + " of our segments", width,
-             tcp.retransmits > 0 ? Style::warn : Style::normal);
     add_fact(rows, "segments",
-             std::to_string(tcp.mss) + " bytes, " + std::to_string(tcp.cwnd) + " at once",
-             width);
+             std::to_string(tcp.mss) + " bytes, " + std::to_string(tcp.cwnd) + " at once, " +
+                 std::to_string(tcp.retransmits) + " of ours resent",
+             width, tcp.retransmits > 0 ? Style::warn : Style::normal);
 }
 
 void add_tls(Rows& rows, const bufio::TlsFacts& tls, int width) {

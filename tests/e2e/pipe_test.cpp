@@ -495,8 +495,8 @@ TEST_CASE("json reports what was sent where nothing is awaited") {
         run({yodel, "--json", "--expect", "none", "127.0.0.1", server.port()}, "a\nbc\n");
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
-    for (const char* const start :
-         {"\"seq\":1,\"sent_bytes\":1,\"sent_us\":", "\"seq\":2,\"sent_bytes\":2,\"sent_us\":"})
+    for (const char* const start : {"\"seq\":1,\"sent_bytes\":1,\"planned_us\":",
+                                    "\"seq\":2,\"sent_bytes\":2,\"planned_us\":"})
         CHECK(contains(outcome.output, start));
     CHECK(contains(outcome.output, "\"verdict\":\"sent\""));
 }

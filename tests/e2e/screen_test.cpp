@@ -1018,7 +1018,7 @@ TEST_CASE("the screen shows where TLS secrets are written") {
     const std::string keys = folder.path("keys");
     Tty tty({.arguments = {yodel, "--tls"},
              .environment = {"SSLKEYLOGFILE=" + keys},
-             .size = {24, 100}});
+             .size = {32, 100}});
     REQUIRE(tty.wait_for("up 00:"));
     CHECK(tty.wait_for(" KEYLOG "));
     tty.send("\x1bi");

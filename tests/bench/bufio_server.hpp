@@ -2,6 +2,7 @@
 // listening socket for ever, in a process of its own.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ struct Certificate {
 struct EchoEntrant {
     std::string name;
     void (*serve)(int listening, const Certificate& certificate);
-    bool tls;  // true if it can serve TLS
+    bool tls;                   // true if it can serve TLS
+    std::size_t processor = 0;  // where it runs; see bench::stay_on()
 };
 
 // The raw server is the standard of comparison: a hand-written loop around poll, without TLS or

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -49,6 +50,7 @@ public:
         std::fflush(stdout);
         pid_ = ::fork();
         if (pid_ != 0) return;
+        stay_on(entrant.processor);
         entrant.serve(listening_, certificate);
         ::_exit(0);
     }
@@ -87,7 +89,7 @@ private:
     pid_t pid_ = -1;
 };
 
-// A client that blocks.
+// A client that blocks, or spins.
 class Client {
 public:
     Client(const Server& server, SSL_CTX* ctx) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -107,6 +109,7 @@ public:
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
 
+    void spin() { flags_ = MSG_DONTWAIT; }  // without TLS
     void write(const std::string& bytes) {
         const auto size = static_cast<ssize_t>(bytes.size());
         require((ssl_ ? SSL_write(ssl_, bytes.data(), static_cast<int>(size))
@@ -116,7 +119,8 @@ public:
         static char room[in_flight];
         while (size > 0) {
             const ssize_t count = ssl_ ? SSL_read(ssl_, room, static_cast<int>(size))
-                                       : ::recv(fd_, room, size, 0);
+                                       : ::recv(fd_, room, size, flags_);
+            if (count < 0 && flags_ != 0 && errno == EAGAIN) continue;
             require(count > 0);
             size -= static_cast<std::size_t>(count);
         }
@@ -125,6 +129,7 @@ public:
 private:
     int fd_;
     SSL* ssl_ = nullptr;
+    int flags_ = 0;
 };
 
 struct Running {

@@ -5,7 +5,8 @@
 
 namespace {
 
-void serve(const char* backend, int listening, const Certificate& certificate) {
+void serve(const char* backend, int listening, const Certificate& certificate,
+           bool busy = false) {
     ev::Loop loop(ev::Clock::now, backend);
     yodel::EchoServer::Options options;
     options.max_connections = 1'000'000;
@@ -17,11 +18,15 @@ void serve(const char* backend, int listening, const Certificate& certificate) {
         bufio::prepare_socket(socket.get(), AF_INET);
         server.accept(std::move(socket), {});
     });
-    loop.run();
+    while (loop.step()) loop.set_busy(busy && server.connections() > 0);
 }
 
 void serve_poll(int listening, const Certificate& certificate) {
     serve("poll", listening, certificate);
+}
+
+void serve_busy(int listening, const Certificate& certificate) {
+    serve("auto", listening, certificate, true);
 }
 
 void serve_epoll(int listening, const Certificate& certificate) {
@@ -32,6 +37,10 @@ void serve_epoll(int listening, const Certificate& certificate) {
 
 void add_yodeld(std::vector<EchoEntrant>& entrants) {
     entrants.push_back({"yodeld poll", serve_poll, true});
+}
+
+void add_busy_yodeld(std::vector<EchoEntrant>& entrants) {
+    entrants.push_back({"yodeld --busy", serve_busy, true});
 }
 
 void add_yodeld_epoll(std::vector<EchoEntrant>& entrants) {

@@ -16,14 +16,16 @@ constexpr std::size_t chunk = 64 * 1024;  // bytes
 
 class EpollServer {
 public:
-    explicit EpollServer(int listening) : listening_(listening), epoll_(::epoll_create1(0)) {
+    // `longest`: milliseconds of a wait; -1: without limit.
+    EpollServer(int listening, int longest)
+        : listening_(listening), longest_(longest), epoll_(::epoll_create1(0)) {
         control(EPOLL_CTL_ADD, listening, EPOLLIN);
     }
 
     [[noreturn]] void run() {
         epoll_event events[1024];
         for (;;) {
-            const int count = ::epoll_wait(epoll_, events, 1024, -1);
+            const int count = ::epoll_wait(epoll_, events, 1024, longest_);
             for (int i = 0; i < count; ++i) {
                 const int fd = events[i].data.fd;
                 fd == listening_ ? accept() : serve(fd);
@@ -72,14 +74,20 @@ private:
     }
 
     int listening_;
+    int longest_;
     int epoll_;
     std::unordered_map<int, std::string> rest_;  // not taken by the system, by descriptor
 };
 
-void serve(int listening, const Certificate&) { EpollServer(listening).run(); }
+void serve(int listening, const Certificate&) { EpollServer(listening, -1).run(); }
+void serve_spinning(int listening, const Certificate&) { EpollServer(listening, 0).run(); }
 
 }  // namespace
 
 void add_raw_epoll_server(std::vector<EchoEntrant>& entrants) {
     entrants.push_back({"raw epoll loop", serve, false});
+}
+
+void add_spinning_raw_server(std::vector<EchoEntrant>& entrants) {
+    entrants.push_back({"raw epoll loop, spinning", serve_spinning, false});
 }

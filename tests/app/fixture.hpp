@@ -1,6 +1,7 @@
-// What the tests of the app's parts share: one loop, and a port of the loopback.
+// The servers and sessions that the tests of the rooms inside app share, all on one loop.
 #pragma once
 
+#include "app/protocol/session.hpp"
 #include "bufio/address.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/stream.hpp"
@@ -15,6 +16,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace test {
@@ -26,7 +29,55 @@ inline bufio::Address any_loopback_port() {
     return {reinterpret_cast<const sockaddr*>(&name), sizeof name};
 }
 
-// A server of TLS with a certificate of its own: it accepts, and says nothing.
+// The options, with a target on this machine.
+inline yodel::Session::Options with_port(yodel::Session::Options options, int port) {
+    options.endpoint.host = "127.0.0.1";
+    options.endpoint.service = std::to_string(port);
+    return options;
+}
+
+// A session's user who ignores all reports.
+struct NoUser : yodel::Session::User {
+    virtual ~NoUser() = default;
+    void session_changed() override {}
+    void session_answered(const yodel::Message&, const yodel::Reply&) override {}
+    void session_lost(const yodel::Message&) override {}
+    void session_unsolicited(std::string_view) override {}
+};
+
+// A server that sends what the test tells it to, and keeps what it receives.
+class ManualServer final : private bufio::Stream::User {
+public:
+    explicit ManualServer(ev::Loop& loop)
+        : loop_(loop),
+          listener_(loop, any_loopback_port(), [this](bufio::Fd socket, const bufio::Address&) {
+              stream = std::make_unique<bufio::Stream>(
+                  loop_, bufio::make_plain_transport(std::move(socket)), user());
+          }) {}
+    int port() const { return listener_.address().port(); }
+    void reset() {
+        stream->abort();
+        stream.reset();
+    }
+
+    std::unique_ptr<bufio::Stream> stream;  // the last connection; null: there was none
+    std::string got;
+
+private:
+    bufio::Stream::User& user() { return *this; }
+    void stream_changed(bufio::Stream& changed) override {
+        got += changed.received();
+        changed.consume(changed.received().size());
+    }
+
+    ev::Loop& loop_;
+    bufio::Listener listener_;
+};
+
+// A port of the loopback where nobody listens: a server had it, and has gone.
+inline int unused_port(ev::Loop& loop) { return ManualServer(loop).port(); }
+
+// A server of TLS with a certificate of its own. It accepts connections, and sends nothing.
 class SilentTlsServer final : private bufio::Stream::User {
 public:
     explicit SilentTlsServer(ev::Loop& loop)

@@ -21,43 +21,12 @@ using namespace yodel;
 using bufio::Reason;
 using State = Session::State;
 
-using test::any_loopback_port;
+using test::ManualServer;
 using test::turn_until;
+using test::unused_port;
 using test::VirtualLoop;
 
 namespace {
-
-// A server that does what the test says, and notes what it got.
-class Server final : private bufio::Stream::User {
-public:
-    explicit Server(ev::Loop& loop)
-        : loop_(loop),
-          listener_(loop, any_loopback_port(), [this](bufio::Fd socket, const bufio::Address&) {
-              stream = std::make_unique<bufio::Stream>(
-                  loop_, bufio::make_plain_transport(std::move(socket)), user());
-          }) {}
-    int port() const { return listener_.address().port(); }
-    void reset() {
-        stream->abort();
-        stream.reset();
-    }
-
-    std::unique_ptr<bufio::Stream> stream;
-    std::string got;
-
-private:
-    bufio::Stream::User& user() { return *this; }
-    void stream_changed(bufio::Stream& changed) override {
-        got += changed.received();
-        changed.consume(changed.received().size());
-    }
-
-    ev::Loop& loop_;
-    bufio::Listener listener_;
-};
-
-// Where a server was, and is no more.
-int port_of_nobody(ev::Loop& loop) { return Server(loop).port(); }
 
 struct Client : Session::User {
     explicit Client(ev::Loop& loop, int port, Session::Options options = {})
@@ -68,9 +37,7 @@ struct Client : Session::User {
     static Session::Options at(Session::Options options, int port) {
         if (options.reply_timeout == Session::Options().reply_timeout)
             options.reply_timeout = 1h;
-        options.endpoint.host = "127.0.0.1";
-        options.endpoint.service = std::to_string(port);
-        return options;
+        return test::with_port(std::move(options), port);
     }
     virtual ~Client() = default;
     void session_changed() override {}
@@ -112,7 +79,7 @@ struct Client : Session::User {
 
 struct Pair {
     VirtualLoop loop;
-    Server server{loop};
+    ManualServer server{loop};
     Client client;
 
     explicit Pair(Session::Options options = {})
@@ -157,7 +124,7 @@ TEST_CASE("messages are answered in order, one write for all that is flushed") {
     CHECK(pair.client.session.in_flight() == 0);
 }
 
-TEST_CASE("what answers nothing is unasked") {
+TEST_CASE("a message from the server that answers nothing is unsolicited") {
     Pair pair;
     pair.server.stream->write("welcome\n");
     pair.until_logged("unasked welcome;");
@@ -227,7 +194,7 @@ TEST_CASE("a reply that comes in part, and whole when it is late, is compared fr
     pair.until_logged("wrong@0 ab=X;lost cb;unasked ab;");
 }
 
-TEST_CASE("what came too early to be a reply may still end as one") {
+TEST_CASE("a reply that looked like a greeting may still be a wrong answer") {
     Pair pair;
     pair.server.stream->write("a");
     pair.loop.settle();
@@ -408,7 +375,7 @@ TEST_CASE("messages sent together are timed as the system takes them") {
         std::vector<ev::Time> sent;  // each but once
     };
     VirtualLoop loop;
-    Server server(loop);
+    ManualServer server(loop);
     Timer client(loop, server.port(), coalescing());
     turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
     server.stream->pause_reading(true);
@@ -627,7 +594,7 @@ TEST_CASE("a frame over the limit ends the session with both numbers") {
           std::string::npos);
 }
 
-TEST_CASE("what is held waits, and is then looked at") {
+TEST_CASE("while the session is paused replies wait, and are read afterwards") {
     Pair pair;
     pair.client.send("a");
     pair.client.session.pause(true);
@@ -685,7 +652,7 @@ TEST_CASE("a round trip is timed from the write to the read, or voided") {
         std::vector<std::optional<ev::Duration>> times;
     };
     VirtualLoop loop;
-    Server server(loop);
+    ManualServer server(loop);
     Timer client(loop, server.port());
     turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
     client.send("a");
@@ -883,7 +850,7 @@ TEST_CASE("a session may be destroyed in each of its callbacks") {
     CAPTURE(int(call), framing);
 
     VirtualLoop loop;
-    Server server(loop);
+    ManualServer server(loop);
     Session::Options options = Client::at(impatient(), server.port());
     options.framing = find_framing(framing);
     options.coalesce = call == Call::echoed;
@@ -905,12 +872,12 @@ TEST_CASE("a session may be destroyed in each of its callbacks") {
 TEST_CASE(
     "a connection that can't be made is reported, and the deadline holds over all phases") {
     VirtualLoop loop;
-    const int port = port_of_nobody(loop);
+    const int port = unused_port(loop);
     Client refused(loop, port);
     turn_until(loop, [&] { return refused.session.state() == State::closed; });
     CHECK((refused.session.end().reason == Reason::connect));
 
-    Server silent(loop);
+    ManualServer silent(loop);
     Session::Options options;
     options.tls = bufio::TlsContext::client({});
     options.connect_timeout = 20ms;
@@ -934,7 +901,7 @@ Session::Options persistent(unsigned retries) {
 
 TEST_CASE("a connection that is refused is tried again, as often as allowed") {
     VirtualLoop loop;
-    const int port = port_of_nobody(loop);
+    const int port = unused_port(loop);
     Client client(loop, port, persistent(2));
     for (const unsigned number : {1u, 2u}) {
         turn_until(loop, [&] { return client.session.state() == State::waiting; });
@@ -968,7 +935,7 @@ TEST_CASE("tries are counted from one again once the service has said something"
 
 TEST_CASE("the time allowed for all goes on over a reconnect by hand") {
     VirtualLoop loop;
-    const int port = port_of_nobody(loop);
+    const int port = unused_port(loop);
     Session::Options options = persistent(Session::forever);
     options.max_time = 100ms;
     Client client(loop, port, options);
@@ -984,7 +951,7 @@ TEST_CASE("an end stays as it is, also when the time allowed for all has passed"
     VirtualLoop loop;
     Session::Options options;
     options.max_time = 20ms;
-    Client client(loop, port_of_nobody(loop), options);
+    Client client(loop, unused_port(loop), options);
     turn_until(loop, [&] { return client.session.state() == State::closed; });
     const std::string end = client.session.end().text;
     loop.pass(2 * *options.max_time);
@@ -1089,7 +1056,7 @@ TEST_CASE("after a reset nothing of raw goes out again") {
     CHECK(pair.client.session.in_flight() == 0);
 }
 
-TEST_CASE("what waits for the next connection is not late") {
+TEST_CASE("a message that waits for the next connection is not late") {
     Session::Options options = persistent(Session::forever);
     options.retry_delay = 1h;
     options.reply_timeout = 20ms;
@@ -1103,7 +1070,7 @@ TEST_CASE("what waits for the next connection is not late") {
 
 TEST_CASE("a connection that goes in the TLS handshake is tried again") {
     VirtualLoop loop;
-    Server server(loop);
+    ManualServer server(loop);
     Session::Options options = persistent(1);
     options.tls = bufio::TlsContext::client({});
     Client client(loop, server.port(), options);
@@ -1133,7 +1100,7 @@ TEST_CASE("a wait for the next try is cut short or ended by hand") {
     }
 }
 
-TEST_CASE("what another try can't mend is not tried again") {
+TEST_CASE("a failure that another try can't mend is not retried") {
     SECTION("a peer that ended in order") {
         Pair pair(persistent(Session::forever));
         pair.server.stream->finish();
@@ -1151,7 +1118,7 @@ TEST_CASE("what another try can't mend is not tried again") {
     }
     SECTION("idleness") {
         VirtualLoop loop;
-        Server server(loop);
+        ManualServer server(loop);
         Session::Options options = persistent(Session::forever);
         options.idle_timeout = 10ms;
         Client client(loop, server.port(), options);

@@ -14,7 +14,7 @@ using test::turn_until;
 namespace {
 
 // A session with a server that holds what connects to it, and says nothing.
-struct Line final : Session::User {
+struct Line final : test::NoUser {
     explicit Line(Session::Options options = {})
         : listener(
               loop, test::any_loopback_port(),
@@ -26,10 +26,6 @@ struct Line final : Session::User {
         if (options.endpoint.service.empty()) options.endpoint.service = std::to_string(port);
         return options;
     }
-    void session_changed() override {}
-    void session_answered(const Message&, const Reply&) override {}
-    void session_lost(const Message&) override {}
-    void session_unsolicited(std::string_view) override {}
 
     void until(State state) {
         turn_until(loop, [&] { return session.state() == state; });

@@ -184,7 +184,7 @@ void Conversation::reconnect() {
 void Conversation::send(const std::string& line) {
     if (session_.state() == State::open) return send_now(line);
     queued_lines_.push_back(line);
-    add_note("not connected; kept until connected: " + line, Style::warn);
+    add_note("not connected; will be sent once connected: " + line, Style::warn);
 }
 
 void Conversation::send_queued_lines() {

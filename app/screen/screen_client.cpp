@@ -1,5 +1,6 @@
 #include "app/screen/screen_client.hpp"
 
+#include "app/screen/hints.hpp"
 #include "ui/glyphs.hpp"
 #include "ui/text.hpp"
 
@@ -23,21 +24,6 @@ namespace {
 constexpr ev::Duration frame_time = 16ms;
 // A second ^C within this time quits.
 constexpr ev::Duration quit_time = 2s;
-
-bool refused_by_tls(const bufio::End& end) {
-    return end.reason == bufio::Reason::certificate || end.reason == bufio::Reason::pin ||
-           end.reason == bufio::Reason::own_certificate;
-}
-
-const char* first_hint(const Session& session) {
-    switch (session.options().expect) {
-    case Expect::any:
-        return "F1 keys; ^D leaves; type a line, Enter sends it and its reply is timed";
-    case Expect::none: return "F1 keys; ^D leaves; type a line, Enter sends it";
-    case Expect::echo: break;
-    }
-    return "F1 keys; ^D leaves; type a line, Enter sends it and its echo is timed";
-}
 
 void add_counters(Rows& rows, int width) {
     add_title(rows, "The counters");
@@ -424,8 +410,8 @@ std::vector<StatusPart> ScreenClient::status() const {
     return parts;
 }
 
-// A hint at the keys of the mode, or of the state of the connection; null: none is needed.
-const char* ScreenClient::hint() const {
+// The hints for the mode, or for the state of the connection; null: none is needed.
+const char* ScreenClient::hints() const {
     const MessageLog& log = conversation_.log();
     if (std::holds_alternative<ui::Page>(mode_))
         return "Esc goes back; Up Down PgUp PgDn scroll";
@@ -434,26 +420,7 @@ const char* ScreenClient::hint() const {
                             : "n older, N newer; Esc goes back to the end";
     if (log.selected()) return "Enter opens it; Up Down select; Esc goes back";
     if (log.transcript().selected()) return "Up Down select; Esc goes back";
-    return state_hint();
-}
-
-const char* ScreenClient::state_hint() const {
-    const Session& session = conversation_.session();
-    switch (session.state()) {
-    case State::open: return history_.lines().empty() ? first_hint(session) : nullptr;
-    case State::idle:
-    case State::dialing:
-    case State::handshaking:
-        return "F1 keys; ^D leaves; ^C gives up; lines are kept until connected";
-    case State::waiting:
-        return "F1 keys; ^D leaves; M-r connects now; lines are kept until connected";
-    case State::finishing:
-        return "F1 keys; ^D leaves now; M-c closes and stays; M-r connects again";
-    case State::closed: break;
-    }
-    return refused_by_tls(session.end())
-               ? "F1 keys; ^D leaves; M-i shows the certificate; M-r connects again"
-               : "F1 keys; ^D leaves; M-r connects again; lines are kept until connected";
+    return connection_hints(conversation_.session(), !history_.lines().empty());
 }
 
 // The line that the keys edit, with a label where it is not the message.
@@ -462,7 +429,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
         return search_row(*search, width, frame);
     ui::Row row;
     if (const char* const text = words()) {
-        ui::append(row, text, Style::dim);
+        ui::append(row, fit_hints(text, width), Style::dim);
         ui::truncate(row, width);
         return row;
     }
@@ -495,8 +462,8 @@ const char* ScreenClient::words() const {
     if (quit_asked_.pending()) return "^C again to quit";
     if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return nullptr;
     if (std::holds_alternative<Escaped>(mode_))
-        return "Esc- now a key as with Alt (F1 shows them); Esc leaves it";
-    return hint();
+        return "Esc- now a key, as with Alt; F1 shows them; Esc leaves it";
+    return hints();
 }
 
 // Whatever shows the time is drawn again as often as it changes.

@@ -100,8 +100,7 @@ private:
     int main_height() const { return terminal_.size().rows - 2; }
     std::vector<StatusPart> status() const;
     const char* words() const;
-    const char* hint() const;
-    const char* state_hint() const;
+    const char* hints() const;
     ui::Row input_row(int width, ui::Frame& frame);
     ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;
     void schedule_clock();

@@ -255,9 +255,9 @@ TEST_CASE("the hint is true in its state, and names the way out") {
         const struct {
             const char *expected, *part;
         } cases[] = {
-            {"echo", "Enter sends it and its echo is timed"},
-            {"any", "Enter sends it and its reply is timed"},
-            {"none", "Enter sends it"},
+            {"echo", "Enter sends a line; its echo is timed"},
+            {"any", "Enter sends a line; its reply is timed"},
+            {"none", "Enter sends a line"},
         };
         for (const auto& each : cases) {
             Tty tty({.arguments = {yodel, "--expect", each.expected}});
@@ -276,7 +276,7 @@ TEST_CASE("the hint is true in its state, and names the way out") {
     SECTION("refused") {
         Tty tty({.arguments = {yodel, "127.0.0.1", std::to_string(test::free_port())}});
         REQUIRE(tty.wait_for("refused; retry "));
-        hint_is(tty, "kept until connected");
+        hint_is(tty, "lines are sent once connected");
         CHECK_FALSE(tty.shows("Enter sends"));
     }
     SECTION("with a certificate that is not accepted") {

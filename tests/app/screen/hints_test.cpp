@@ -1,0 +1,71 @@
+#include "app/screen/hints.hpp"
+
+#include "tests/app/fixture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <string>
+
+using namespace yodel;
+using State = Session::State;
+using test::contains;
+
+TEST_CASE("hints that do not fit are dropped whole, from the end") {
+    const char* const hints = "F1 keys; ^D leaves; M-r connects now";
+    const auto [width, shown] = GENERATE(table<int, std::string>({
+        {80, "F1 keys; ^D leaves; M-r connects now"},
+        {36, "F1 keys; ^D leaves; M-r connects now"},
+        {35, "F1 keys; ^D leaves"},
+        {18, "F1 keys; ^D leaves"},
+        {17, "F1 keys"},
+        {7, "F1 keys"},
+    }));
+    CHECK(fit_hints(hints, width) == shown);
+}
+
+TEST_CASE("the first hint is shown on a screen of any width") {
+    CHECK(fit_hints("F1 keys; ^D leaves", 3) == "F1 keys");
+    CHECK(fit_hints("^C again to quit", 3) == "^C again to quit");
+    CHECK(fit_hints("", 3).empty());
+}
+
+TEST_CASE("each state of the connection has its hints") {
+    test::VirtualLoop loop;
+    test::NoUser user;
+    test::ManualServer server(loop);
+    Session session(loop, test::with_port({}, server.port()), user);
+    CHECK(contains(connection_hints(session, false), "^C gives up"));
+    session.connect();
+    loop.until([&] { return session.state() == State::open && server.stream; });
+    CHECK(contains(connection_hints(session, false), "Enter sends a line"));
+    CHECK(connection_hints(session, true) == nullptr);
+    session.send("hello");
+    session.finish();
+    CHECK(contains(connection_hints(session, true), "^D leaves now"));
+    session.disconnect();
+    CHECK(contains(connection_hints(session, true), "M-r connects again"));
+}
+
+TEST_CASE("between two tries the hint is to connect now") {
+    test::VirtualLoop loop;
+    test::NoUser user;
+    Session::Options options;
+    options.retries = Session::forever;
+    Session session(loop, test::with_port(options, test::unused_port(loop)), user);
+    session.connect();
+    loop.until([&] { return session.state() == State::waiting; });
+    CHECK(contains(connection_hints(session, false), "M-r connects now"));
+}
+
+TEST_CASE("after a refused certificate the hint is the page that explains it") {
+    test::VirtualLoop loop;
+    test::NoUser user;
+    test::SilentTlsServer server(loop);
+    Session::Options options;
+    options.tls = bufio::TlsContext::client({});
+    Session session(loop, test::with_port(options, server.port()), user);
+    session.connect();
+    loop.until([&] { return session.state() == State::closed; });
+    CHECK(contains(connection_hints(session, false), "M-i shows why"));
+}

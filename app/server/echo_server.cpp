@@ -32,6 +32,8 @@ constexpr std::size_t head_bytes = 256;
 constexpr int head_columns = 64;
 // More messages than this in one read are counted, not shown.
 constexpr int messages_shown = 256;
+// If the grace ends for more connections than this, their number is logged instead of each.
+constexpr int cut_off_logged = 8;
 
 // Buffered input is in addition to max_buffer, so it is kept small; but the low-water mark must
 // exceed a part of a length prefix, or reading would stall.
@@ -91,10 +93,16 @@ public:
         advance();
     }
 
-    // Ends the connection as far as it is still there, when the grace is over.
-    void cut_off() {
-        if (stream_.pending() > 0 || !stream_.received().empty() || responder_->has_pending())
-            fail("not all was delivered in time (--grace)");
+    // Returns true while something is under way to the peer, or has come from it in part.
+    bool undelivered() const {
+        return stream_.pending() > 0 || !stream_.received().empty() ||
+               responder_->has_pending();
+    }
+
+    // Ends the connection when the grace is over. The log says so unless `logged` is false.
+    void cut_off(bool logged) {
+        if (undelivered() && logged) fail("not all was delivered in time (--grace)");
+        if (undelivered()) count_failure();
         close();
     }
 
@@ -246,9 +254,14 @@ private:
         stream_.finish(lingering);
     }
 
+    // Only the first failure of a connection is logged: the others follow from it.
     void fail(const std::string& text) {
-        if (!failed_) ++server_.counters_.failed;
         if (!failed_) log(text);
+        count_failure();
+    }
+
+    void count_failure() {
+        if (!failed_) ++server_.counters_.failed;
         failed_ = true;
     }
 
@@ -299,11 +312,7 @@ EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
                  for (const auto& connection : connections_) connection->drain();
                  if (connections_.empty()) report_drained();
              }),
-      grace_(loop,
-             [this] {
-                 for (const auto& connection : connections_) connection->cut_off();
-                 report_drained();
-             }),
+      grace_(loop, [this] { cut_off(); }),
       tidy_(loop, [] { give_memory_back(); }) {}
 
 // Buffers come and go by the megabyte; the C library would keep what is between those that
@@ -365,6 +374,18 @@ void EchoServer::drain(ev::Duration grace, std::function<void()> drained) {
 }
 
 EchoServer::Counters EchoServer::counters() const {
+// For many connections, one line with their number replaces a line for each.
+void EchoServer::cut_off() {
+    const auto count = std::count_if(connections_.begin(), connections_.end(),
+                                     [](const auto& each) { return each->undelivered(); });
+    const bool each_logged = options_.verbose || count <= cut_off_logged;
+    for (const auto& connection : connections_) connection->cut_off(each_logged);
+    if (!each_logged)
+        log_({"leaving",
+              std::to_string(count) + " connections did not get everything in time (--grace)"});
+    report_drained();
+}
+
     Counters sum = counters_;
     for (const auto& connection : connections_) {
         sum.bytes_in += connection->stream().bytes_read();

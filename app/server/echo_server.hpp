@@ -80,6 +80,7 @@ private:
     std::unique_ptr<Responder> make_responder();
     void remove(Connection& connection);
     void tidy_soon();
+    void cut_off();
     void report_drained();
 
     ev::Loop& loop_;

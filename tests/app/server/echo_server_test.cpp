@@ -10,10 +10,13 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <memory>
 #include <random>
+#include <string>
+#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -611,6 +614,33 @@ TEST_CASE("draining waits until the grace is over for what is under way") {
     fake_now += 1s;
     house.until([&] { return drained; });
     CHECK(house.log == std::vector<std::string>{"not all was delivered in time (--grace)"});
+}
+
+TEST_CASE("many connections that the grace cuts off are one line of the log, or each with -v") {
+    EchoServer::Options options = framed("len2");
+    options.verbose = GENERATE(false, true);
+    fake_now = ev::Time{} + 1h;
+    House house(options, [] { return fake_now; });
+    std::vector<Peer> peers;
+    for (int i = 0; i < 20; ++i) {
+        peers.emplace_back(house);
+        peers.back().send(std::string("\0\4par", 5));
+    }
+    house.until([&] { return house.server.counters().bytes_in == 20 * 5; });
+    bool drained = false;
+    house.server.drain(5s, [&] { drained = true; });
+    for (int i = 0; i < 10; ++i) house.loop.step(0s);
+    CHECK(house.server.counters().failed == 0);
+    house.log.clear();
+    fake_now += 5s;
+    house.until([&] { return drained; });
+    CHECK(house.server.counters().failed == 20);
+    if (options.verbose)
+        CHECK(std::count(house.log.begin(), house.log.end(),
+                         "not all was delivered in time (--grace)") == 20);
+    else
+        CHECK(house.log == std::vector<std::string>{
+                              "20 connections did not get everything in time (--grace)"});
 }
 
 TEST_CASE("a message that is half received when draining begins is answered") {

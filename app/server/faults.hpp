@@ -18,19 +18,19 @@
 namespace yodel {
 
 struct Faults {
-    ev::Duration delay{};   // every message is held back for so long,
-    ev::Duration jitter{};  // give or take at most so much; never out of order
-    double drop = 0;        // the chance that a message is swallowed; 0 to 1
-    double corrupt = 0;     // of one bit of its payload to be turned over
-    double dup = 0;         // of coming back twice
-    std::size_t chunk = 0;  // bytes sent at once, in a turn of their own; 0: any number
-    std::optional<std::uint64_t> close_after;  // so many messages, in order
-    std::optional<std::uint64_t> reset_after;  // the same, by a reset
-    bool half_close = false;                   // sends nothing, and says so at once
+    ev::Duration delay{};   // of each reply
+    ev::Duration jitter{};  // added to or taken from the delay at most; the order stays
+    double drop = 0;        // the chance of a message to get no reply, from 0 to 1
+    double corrupt = 0;     // the chance of a reply to have one bit flipped
+    double dup = 0;         // the chance of a reply to be sent twice
+    std::size_t chunk = 0;  // bytes written at once, one chunk a turn; 0: no limit
+    std::optional<std::uint64_t> close_after = {};  // messages until an orderly close
+    std::optional<std::uint64_t> reset_after = {};  // messages until a reset
+    bool half_close = false;                        // closes the sending side at once
     bool no_read = false;
-    bool stall_handshake = false;  // TLS is never answered
-    std::string banner;            // sent first
-    double reorder = 0;  // of a datagram to be overtaken by the next one; not for streams
+    bool stall_handshake = false;  // never answers the TLS handshake
+    std::string banner = {};       // sent before everything else
+    double reorder = 0;  // the chance of a datagram to be overtaken by the next; not of streams
     std::uint64_t seed = 1;
 
     bool any() const;  // that a connection can meet

@@ -1,0 +1,91 @@
+// A responder on one end of a connection; the test holds the other end.
+#pragma once
+
+#include "app/server/responder.hpp"
+#include "bufio/stream.hpp"
+#include "bufio/transport.hpp"
+#include "tests/support/blocked.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace test {
+
+class Answering final : private bufio::Stream::User {
+public:
+    explicit Answering(std::unique_ptr<yodel::Responder> responder)
+        : Answering([&](ev::Loop&) { return std::move(responder); }) {}
+    // `make` is given the loop, and returns the responder.
+    template <class Make>
+    explicit Answering(Make make)
+        : responder_(make(loop)),
+          ends_(socket_ends()),
+          resume_(loop, [this] { answer(); }),
+          stream_(loop, transport(std::move(ends_.writer)), *this) {
+        responder_->greet(stream_);
+        answer();
+        loop.settle();
+    }
+
+    // What the peer does. Afterwards the responder has answered all that it can.
+    void send(std::string_view bytes) {
+        REQUIRE(::send(ends_.reader.get(), bytes.data(), bytes.size(), 0) ==
+                static_cast<ssize_t>(bytes.size()));
+        loop.settle();
+    }
+    void close_sending() {
+        ::shutdown(ends_.reader.get(), SHUT_WR);
+        loop.settle();
+    }
+    // The bytes that have come since the last call. A moment passes, for a responder that
+    // wants to be called again.
+    std::string received() {
+        loop.pass(std::chrono::microseconds(1));
+        return take(ends_.reader);
+    }
+    // The same, until there are no more, with the room that reading makes.
+    std::string received_in_all() {
+        std::string all;
+        for (std::string some = received(); !some.empty(); some = received()) all += some;
+        return all;
+    }
+    // Writes for the server until the connection takes nothing more and `waiting` bytes wait.
+    void fill_output(std::size_t waiting) {
+        const std::string some(waiting, '.');
+        while (stream_.pending() == 0) stream_.write(some);
+        stream_.write(some.substr(0, waiting - std::min(waiting, stream_.pending())));
+        loop.settle();
+    }
+
+    yodel::Responder& responder() { return *responder_; }
+    bufio::Stream& stream() { return stream_; }
+
+    VirtualLoop loop;
+
+private:
+    static std::unique_ptr<bufio::Transport> transport(bufio::Fd socket) {
+        ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
+        return bufio::make_plain_transport(std::move(socket));
+    }
+    void stream_changed(bufio::Stream&) override { answer(); }
+    void answer() {
+        if (stream_.end()) return;
+        const std::optional<ev::Time> next = responder_->answer(stream_);
+        if (next) resume_.start_at(*next);
+    }
+
+    std::unique_ptr<yodel::Responder> responder_;
+    Ends ends_;
+    ev::Timer resume_;  // until the responder wants to be called again
+    bufio::Stream stream_;
+};
+
+}  // namespace test

@@ -190,7 +190,7 @@ Rows statistics_page(const Tally& tally, const PercentileHistory& history, int w
     add_fact(rows, "unasked", std::to_string(tally.unsolicited), width);
     const Histogram& times = tally.round_trips;
     if (times.count() == 0) return rows;
-    add_title(rows, "Round trips (percentiles within 3 %)");
+    add_title(rows, "Round trips (percentiles within 1 %)");
     add_fact(rows, "min", ms(times.min()), width);
     for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
         add_fact(rows, name, ms(times.percentile(percent)), width);

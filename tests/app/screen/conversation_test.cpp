@@ -1,0 +1,331 @@
+// Conversations with a server that the test answers for, in virtual time, without a screen.
+
+#include "app/screen/conversation.hpp"
+
+#include "app/text/escapes.hpp"
+#include "app/text/exit_status.hpp"
+#include "tests/app/fixture.hpp"
+#include "tests/support/blocked.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using State = Session::State;
+using test::contains;
+
+namespace {
+
+struct Talk final : Conversation::User {
+    explicit Talk(Conversation::Options options = {})
+        : conversation(loop, with_server(std::move(options)), *this) {}
+
+    Conversation::Options with_server(Conversation::Options options) const {
+        options.session = test::with_port(std::move(options.session), server.port());
+        return options;
+    }
+    void conversation_changed() override { changed = true; }
+    void line_refused(const std::string& line) override { refused.push_back(line); }
+
+    void connect() {
+        conversation.session().connect();
+        loop.until(
+            [&] { return conversation.session().state() == State::open && server.stream; });
+    }
+    void until(State state) {
+        loop.until([&] { return conversation.session().state() == state; });
+        loop.settle();
+    }
+    // The user sends the line, and the server sends the reply.
+    void exchange(const std::string& line, const std::string& reply) {
+        conversation.send(line);
+        loop.settle();
+        server.stream->write(reply + "\n");
+        loop.settle();
+    }
+    // True if the loop stops, within an hour.
+    bool loop_stops() {
+        for (const ev::Time end = loop.time + 1h; loop.time < end;)
+            if (!loop.step(1min)) return true;
+        return false;
+    }
+
+    // The bodies of the log's entries, with what follows them.
+    std::vector<std::string> log() const {
+        std::vector<std::string> all;
+        const ui::Transcript& transcript = conversation.log().transcript();
+        for (std::size_t i = 0; i < transcript.size(); ++i) {
+            const auto* const entry = transcript.find(transcript.oldest() + i);
+            all.push_back(entry->body + ui::plain_text(entry->suffix));
+        }
+        return all;
+    }
+    std::string last_entry() const { return log().empty() ? "" : log().back(); }
+    std::ptrdiff_t entries_with(const std::string& part) const {
+        const auto all = log();
+        return std::count_if(all.begin(), all.end(),
+                             [&](const std::string& entry) { return contains(entry, part); });
+    }
+    std::string connected() const {
+        return "connected to 127.0.0.1:" + std::to_string(server.port());
+    }
+
+    test::VirtualLoop loop;
+    test::ManualServer server{loop};
+    bool changed = false;
+    std::vector<std::string> refused;
+    Conversation conversation;
+};
+
+Conversation::Options with(Session::Options session) {
+    Conversation::Options options;
+    options.session = std::move(session);
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("a line and its echo are logged, counted and timed") {
+    Talk talk;
+    talk.connect();
+    talk.changed = false;
+    talk.exchange("hello", "hello");
+    CHECK(talk.server.got == "hello\n");
+    CHECK(talk.log() == std::vector<std::string>{talk.connected(), "hello", "hello ok"});
+    CHECK(talk.conversation.tally().counts() == "1 sent, 1 echoed, 0 bad, 0 lost");
+    CHECK(talk.conversation.recent().size() == 1);
+    CHECK(talk.conversation.percentile_history().percentiles().p50.size() == 1);
+    CHECK(talk.changed);
+}
+
+TEST_CASE("only the last round trips are recent") {
+    Talk talk;
+    talk.connect();
+    for (int i = 0; i < 10; ++i) talk.exchange(std::to_string(i), std::to_string(i));
+    CHECK(talk.conversation.tally().echoed == 10);
+    CHECK(talk.conversation.recent().size() == 8);
+}
+
+TEST_CASE("a line is sent as it is, or with its escapes read") {
+    const auto [escapes, sent, messages] =
+        GENERATE(table<bool, std::string, int>({{false, "a\\nb\n", 1}, {true, "a\nb\n", 2}}));
+    Conversation::Options options;
+    options.escapes = escapes;
+    Talk talk(std::move(options));
+    talk.connect();
+    talk.conversation.send("a\\nb");
+    talk.loop.settle();
+    CHECK(talk.server.got == sent);
+    CHECK(talk.conversation.tally().sent == static_cast<std::uint64_t>(messages));
+    CHECK(talk.log().size() == static_cast<std::size_t>(1 + messages));
+}
+
+TEST_CASE("a line that cannot be sent goes back to the user, and the log has the reason") {
+    const auto [framing, line, reason] = GENERATE(table<const char*, std::string, std::string>({
+        {"line", "\\q", escapes_expected},
+        {"line", "123456789", "too long for line"},
+        {"raw", "", "in raw there is no empty message"},
+    }));
+    Conversation::Options options;
+    options.escapes = true;
+    options.session.framing = find_framing(framing);
+    options.session.max_frame = 8;
+    Talk talk(std::move(options));
+    talk.connect();
+    talk.conversation.send(line);
+    CHECK(talk.refused == std::vector<std::string>{line});
+    CHECK(talk.last_entry() == reason);
+    CHECK(talk.conversation.tally().sent == 0);
+}
+
+TEST_CASE("lines without a connection wait for one, and then go out in their order") {
+    Talk talk;
+    talk.conversation.send("one");
+    talk.conversation.send("two");
+    CHECK(talk.conversation.queued_lines() == 2);
+    CHECK(talk.last_entry() == "not connected; will be sent once connected: two");
+    talk.connect();
+    talk.loop.settle();
+    CHECK(talk.server.got == "one\ntwo\n");
+    CHECK(talk.conversation.queued_lines() == 0);
+}
+
+TEST_CASE("to quit when all is answered stops the loop after the last echo and the end") {
+    Talk talk;
+    talk.connect();
+    talk.conversation.send("hello");
+    talk.loop.settle();
+    talk.conversation.quit_when_answered();
+    talk.loop.settle();
+    CHECK(talk.conversation.session().state() == State::finishing);
+    talk.server.stream->write("hello\n");
+    talk.server.stream->finish();
+    CHECK(talk.loop_stops());
+    CHECK(talk.conversation.tally().echoed == 1);
+}
+
+TEST_CASE("to reconnect revokes quitting") {
+    Talk talk;
+    talk.connect();
+    talk.conversation.quit_when_answered();
+    talk.server.stream.reset();
+    talk.conversation.reconnect();
+    talk.loop.until([&] {
+        return talk.conversation.session().state() == State::open && talk.server.stream;
+    });
+    talk.loop.settle();
+    CHECK(talk.entries_with(talk.connected()) == 2);
+    CHECK(talk.entries_with("disconnected") == 0);
+    talk.exchange("hello", "hello");
+    CHECK(talk.conversation.tally().echoed == 1);
+}
+
+TEST_CASE("to quit stops the loop from any state, and unanswered messages are lost") {
+    Talk talk;
+    SECTION("while connecting") { talk.conversation.session().connect(); }
+    SECTION("while a message is in flight") {
+        talk.connect();
+        talk.conversation.send("hello");
+        talk.loop.settle();
+    }
+    SECTION("after the end") {
+        talk.connect();
+        talk.conversation.disconnect();
+        talk.until(State::closed);
+    }
+    const std::uint64_t sent = talk.conversation.tally().sent;
+    talk.conversation.quit();
+    CHECK(talk.loop_stops());
+    CHECK(talk.conversation.tally().lost == sent);
+    if (sent > 0) CHECK(talk.entries_with("no reply before the connection ended") == 1);
+}
+
+TEST_CASE("however often a connection is refused for one reason, the log says it once") {
+    Session::Options session;
+    session.retries = Session::forever;
+    Talk talk(with(std::move(session)));
+    talk.connect();
+    const int port = talk.server.port();
+    CHECK(port > 0);
+    talk.server.reset();
+    talk.until(State::waiting);
+    CHECK(talk.entries_with("; retrying, M-r retries now") == 1);
+    CHECK(talk.entries_with("not connected") == 0);
+}
+
+TEST_CASE("a reply that is late is lost first, and counted as late when it comes") {
+    Talk talk;
+    talk.connect();
+    talk.conversation.send("hello");
+    talk.loop.pass(5s);
+    CHECK(talk.last_entry() == "hello - no reply after 5s");
+    CHECK(talk.conversation.tally().lost == 1);
+    talk.server.stream->write("hello\n");
+    talk.loop.settle();
+    CHECK(talk.last_entry() == "hello ok");
+    CHECK(talk.conversation.tally().lost == 0);
+    CHECK(talk.conversation.tally().late == 1);
+}
+
+TEST_CASE("the first wrong reply comes with a hint, the others without") {
+    Talk talk;
+    talk.connect();
+    talk.exchange("ping", "pong and more");
+    talk.loop.pass(1s);
+    talk.exchange("ping", "other words");
+    talk.loop.pass(1s);
+    CHECK(talk.conversation.tally().bad == 2);
+    CHECK(talk.entries_with("--expect any") == 1);
+}
+
+TEST_CASE("messages that answer nothing are logged and counted on their own") {
+    Talk talk;
+    talk.connect();
+    talk.server.stream->write("welcome\n");
+    talk.loop.settle();
+    CHECK(talk.last_entry() == "welcome");
+    CHECK(talk.conversation.tally().unsolicited == 1);
+    CHECK(talk.conversation.tally().echoed == 0);
+}
+
+TEST_CASE("a server that closes its side is noted once, where one may go on to send") {
+    Session::Options session;
+    session.expect = Expect::none;
+    Talk talk(with(std::move(session)));
+    talk.connect();
+    talk.server.stream->finish();
+    talk.loop.settle();
+    CHECK(talk.last_entry() == "the server has closed its side, and can still be sent to");
+    talk.conversation.send("hello");
+    talk.loop.settle();
+    CHECK(talk.entries_with("closed its side") == 1);
+    CHECK(talk.server.got == "hello\n");
+}
+
+TEST_CASE("the transcript file starts and stops, and the log says so") {
+    const test::Ends file = test::pipe_ends();
+    Conversation::Options options;
+    options.log = "/dev/fd/" + std::to_string(file.writer.get());
+    const std::string name = options.log;
+    Talk talk(std::move(options));
+    CHECK(talk.conversation.log().file_open());
+    talk.conversation.add_note("a remark");
+    talk.conversation.toggle_file();
+    CHECK(talk.last_entry() == "stopped writing the transcript");
+    CHECK(contains(test::take(file.reader), " - a remark\n"));
+    talk.conversation.toggle_file();
+    CHECK(talk.last_entry() == "writing the transcript to " + name);
+    CHECK(talk.conversation.log().file_open());
+}
+
+TEST_CASE("a transcript file that takes no more is given up, and the log says so") {
+    Conversation::Options options;
+    options.log = "/dev/full";
+    options.quiet = true;
+    Talk talk(std::move(options));
+    talk.conversation.add_note("a remark");
+    talk.conversation.flush_file();
+    CHECK_FALSE(talk.conversation.log().file_open());
+    CHECK(talk.last_entry() == "the transcript file could not take all; stopped writing it");
+    CHECK(talk.conversation.report() == output_failed);
+}
+
+TEST_CASE("a transcript file that cannot be opened is a refusal at the start, later a note") {
+    Conversation::Options options;
+    options.log = "/none/such";
+    CHECK_THROWS_AS(Talk(options), std::system_error);
+}
+
+TEST_CASE("the exit status is that of the connection, then of the file, then of the replies") {
+    Conversation::Options options;
+    options.quiet = true;
+    Talk talk(std::move(options));
+    talk.connect();
+    SECTION("all well") {
+        talk.exchange("hello", "hello");
+        CHECK(talk.conversation.report() == success);
+    }
+    SECTION("a wrong reply") {
+        talk.exchange("hello", "hexxo");
+        talk.loop.pass(1s);
+        CHECK(talk.conversation.report() == reply_wrong_or_lost);
+    }
+    SECTION("a line that was never sent") {
+        talk.conversation.disconnect();
+        talk.until(State::closed);
+        talk.conversation.send("hello");
+        CHECK(talk.conversation.report() == reply_wrong_or_lost);
+    }
+    SECTION("a reset") {
+        talk.server.reset();
+        talk.until(State::closed);
+        CHECK(talk.conversation.report() == receive_failed);
+    }
+}

@@ -1,0 +1,203 @@
+// The log is given its times: each entry is checked as a row of text.
+
+#include "app/screen/message_log.hpp"
+
+#include "app/text/units.hpp"
+#include "tests/support/blocked.hpp"
+#include "tests/support/catch.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+const MessageLog::WallTime start{1'800'000'000s + 208ms};
+
+Message message(std::uint64_t id, std::string_view payload) {
+    return {.id = id, .payload = payload};
+}
+
+Reply right(std::string_view payload, std::optional<ev::Duration> round_trip = 210us) {
+    return {.payload = payload, .round_trip = round_trip, .right = true};
+}
+
+Reply wrong(std::string_view payload, std::size_t difference) {
+    return {.payload = payload, .round_trip = 210us, .difference = difference};
+}
+
+// The entries as rows of text, the oldest first.
+std::vector<std::string> rows(const MessageLog& log) {
+    std::vector<std::string> texts;
+    const ui::Transcript& transcript = log.transcript();
+    for (std::size_t i = 0; i < transcript.size(); ++i) {
+        const ui::Transcript::Entry& entry = *transcript.find(transcript.oldest() + i);
+        texts.push_back(ui::plain_text(entry.prefix) + entry.body +
+                        ui::plain_text(entry.suffix));
+    }
+    return texts;
+}
+
+// One entry of each kind, a second apart.
+void add_each(MessageLog& log) {
+    log.add_note(start, "note");
+    log.add_sent(start + 1s, 1, "hello");
+    log.add_answer(start + 2s, message(1, "hello"), right("hello"));
+    log.add_sent(start + 3s, 2, "again");
+    log.add_answer(start + 4s, message(2, "again"), wrong("agaXn", 3));
+    log.add_sent(start + 5s, 3, "gone");
+    log.add_loss(start + 6s, message(3, "gone"), "no reply after 5s");
+    log.add_unsolicited(start + 7s, "news");
+}
+
+std::string without_dates(const std::string& text) {
+    std::string rest;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at) + 1;
+        rest += text.substr(at + std::string("2026-11-21 12:04:31.208113 ").size(),
+                            end - at - std::string("2026-11-21 12:04:31.208113 ").size());
+        at = end;
+    }
+    return rest;
+}
+
+}  // namespace
+
+TEST_CASE("each kind of entry has its sign, and its time in the style that was chosen") {
+    MessageLog log{{}};
+    add_each(log);
+    const std::string blank(12, ' ');
+    SECTION("by the clock, where a reply shows its round trip") {
+        CHECK(rows(log) == std::vector<std::string>{
+                               clock_text(start) + " - note",
+                               clock_text(start + 1s) + " > hello",
+                               "      0.21ms < hello ok",
+                               clock_text(start + 3s) + " > again",
+                               "      0.21ms < agaXn x differs at byte 3: 69>58",
+                               clock_text(start + 5s) + " > gone",
+                               blank + " ? gone - no reply after 5s",
+                               blank + " << news",
+                           });
+    }
+    SECTION("since the entry before") {
+        log.set_timestamp_style(TimestampStyle::delta);
+        CHECK(rows(log) == std::vector<std::string>{
+                               " +0.000s - note",
+                               " +1.000s > hello",
+                               "  0.21ms < hello ok",
+                               " +1.000s > again",
+                               "  0.21ms < agaXn x differs at byte 3: 69>58",
+                               " +1.000s > gone",
+                               " +1.000s ? gone - no reply after 5s",
+                               " +1.000s << news",
+                           });
+    }
+    SECTION("off, but for the round trip") {
+        log.set_timestamp_style(TimestampStyle::off);
+        CHECK(rows(log) == std::vector<std::string>{
+                               "- note",
+                               "> hello",
+                               "0.21ms < hello ok",
+                               "> again",
+                               "0.21ms < agaXn x differs at byte 3: 69>58",
+                               "> gone",
+                               "? gone - no reply after 5s",
+                               "<< news",
+                           });
+    }
+}
+
+TEST_CASE("a long pause is shown in whole seconds") {
+    MessageLog log{{}};
+    log.set_timestamp_style(TimestampStyle::delta);
+    log.add_note(start, "a");
+    log.add_note(start + 999s, "b");
+    log.add_note(start + 2000s, "c");
+    CHECK(rows(log) ==
+          std::vector<std::string>{" +0.000s - a", "+999.000s - b", "  +1001s - c"});
+}
+
+TEST_CASE("a reply that ends before its message says so, and one across a pause has no time") {
+    MessageLog log{{}};
+    log.set_timestamp_style(TimestampStyle::off);
+    log.add_answer(start, message(1, "long"), wrong("lo", 2));
+    log.add_answer(start, message(2, "paused"), right("paused", std::nullopt));
+    CHECK(rows(log) == std::vector<std::string>{"0.21ms < lo x differs at byte 2: 6e>end",
+                                                "untimed < paused ok"});
+}
+
+TEST_CASE("the selected entry leads to its message and reply, a note to nothing") {
+    MessageLog log{{}};
+    add_each(log);
+    CHECK(log.selected() == nullptr);
+    std::vector<std::string> exchanges;
+    for (std::size_t i = 0; i < 8; ++i) {
+        log.transcript().select_older();
+        const auto exchange = log.selected();
+        exchanges.push_back(!exchange ? "none"
+                                      : std::to_string(exchange->id) + " " + exchange->payload +
+                                            "=" + exchange->reply);
+    }
+    CHECK(exchanges ==
+          std::vector<std::string>{"0 =news", "3 gone=", "3 gone=", "2 again=agaXn",
+                                   "2 again=agaXn", "1 hello=hello", "1 hello=hello", "none"});
+}
+
+TEST_CASE("a reply after the loss belongs to the message that was sent") {
+    MessageLog log{{}};
+    log.add_sent(start, 1, "late");
+    log.add_loss(start + 5s, message(1, "late"), "no reply after 5s");
+    log.add_answer(start + 6s, message(1, "late"), right("late", 6s));
+    log.transcript().select_older();
+    const auto answered = log.selected();
+    log.transcript().select_older();
+    CHECK(log.selected() == answered);
+    CHECK(answered->sent_at == start);
+    CHECK(answered->answered_at == start + 6s);
+    CHECK(answered->round_trip == ev::Duration(6s));
+}
+
+TEST_CASE("entries that are dropped take their messages along, and a reply stands for itself") {
+    MessageLog log{{.entries = 2}};
+    log.add_sent(start, 1, "first");
+    log.add_sent(start, 2, "second");
+    log.add_sent(start, 3, "third");
+    log.transcript().scroll_to_start();
+    log.transcript().select_older();
+    log.transcript().select_older();
+    CHECK(log.selected()->payload == "second");
+    log.add_answer(start + 1s, message(1, "first"), right("first"));
+    log.transcript().select_none();
+    log.transcript().select_older();
+    CHECK(log.selected()->payload == "first");
+    CHECK(log.selected()->sent_at == MessageLog::WallTime{});
+}
+
+TEST_CASE("the file has a line for each entry, with the remarks of what went wrong") {
+    const test::Ends file = test::pipe_ends();
+    MessageLog log{{}};
+    log.add_note(start, "before the file");
+    log.start_file("/dev/fd/" + std::to_string(file.writer.get()));
+    CHECK(log.file_open());
+    add_each(log);
+    CHECK(log.stop_file());
+    CHECK_FALSE(log.file_open());
+    log.add_note(start, "after it");
+    CHECK(without_dates(test::take(file.reader)) ==
+          "- note\n> hello\n< hello\n> again\n< agaXn\n"
+          "- message 2 x differs at byte 3: 69>58\n> gone\n"
+          "- gone - no reply after 5s\n< news\n");
+}
+
+TEST_CASE("a file that cannot be opened is refused, one that cannot be written fails later") {
+    MessageLog log{{}};
+    CHECK_THROWS_AS(log.start_file("/none/such"), std::system_error);
+    CHECK_FALSE(log.file_open());
+    CHECK(log.flush_file());
+    log.start_file("/dev/full");
+    log.add_note(start, "note");
+    CHECK_FALSE(log.flush_file());
+    CHECK_FALSE(log.stop_file());
+}

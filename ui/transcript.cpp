@@ -240,11 +240,11 @@ Transcript::Place Transcript::top() const {
     return std::min(tail, {top_->id, lay_out(top_->id).row_of(top_->unit)});
 }
 
-void Transcript::hold_at(Place top) { top_ = {top.id, lay_out(top.id).first_unit(top.row)}; }
+void Transcript::freeze_at(Place top) { top_ = {top.id, lay_out(top.id).first_unit(top.row)}; }
 
 void Transcript::show(Place top) {
     if (top < top_of_tail())
-        hold_at(top);
+        freeze_at(top);
     else
         top_.reset();
 }
@@ -266,15 +266,15 @@ void Transcript::scroll_to_start() {
 
 void Transcript::scroll_to_end() { top_.reset(); }
 
-void Transcript::hold() {
-    if (!entries_.empty()) hold_at(top());
+void Transcript::freeze() {
+    if (!entries_.empty()) freeze_at(top());
 }
 
 void Transcript::select(Id id) {
     selected_ = id;
     const Place begin{id, 0};
     const Place lowest = up({id, row_count(id) - 1}, std::max<std::size_t>(height_, 1) - 1);
-    hold_at(std::clamp(top(), std::min(lowest, begin), begin));
+    freeze_at(std::clamp(top(), std::min(lowest, begin), begin));
 }
 
 void Transcript::select_older() {

@@ -70,7 +70,7 @@ public:
     void scroll_pages(int pages);
     void scroll_to_start();
     void scroll_to_end();  // and follows the tail
-    void hold();           // stops following, at the current position
+    void freeze();         // stops following, at the current position
     bool following() const { return !top_; }
     std::size_t below() const;  // entries after the last one that rows() showed
 
@@ -119,7 +119,7 @@ private:
     Place last() const;
     Place top_of_tail() const;
     Place top() const;
-    void hold_at(Place top);
+    void freeze_at(Place top);
     void show(Place top);
     void select(Id id);
     bool matches(Id id) const;

@@ -68,7 +68,7 @@ bool Conversation::all_echoed() const {
     return tally_.bad == 0 && tally_.lost == 0 && queued_lines_.empty();
 }
 
-// After a failure the counts say something only if there are any.
+// After a failure to connect there is nothing to count, so nothing is printed.
 void Conversation::report_counts() const {
     const bool failed = exit_status(session_.end()) != 0;
     if (all_echoed() && (quiet_ || (failed && tally_.sent == 0))) return;
@@ -102,7 +102,8 @@ void Conversation::session_changed() {
     if (over && session_.state() == State::closed) loop_.stop();
 }
 
-// A server that closes its side ends the connection, except where nothing is expected from it.
+// With Expect::none a server that has closed its side can still be sent to. Otherwise its end
+// is that of the connection.
 void Conversation::report_server_end() {
     const bool ended = session_.state() == State::open && session_.input_ended() &&
                        session_.options().expect == Expect::none;
@@ -162,8 +163,8 @@ void Conversation::quit_when_answered() {
     session_.finish();
 }
 
-// The session reports the messages that are lost by it, and then its end, from the loop; unless
-// it had ended and reported that before.
+// The session reports the lost messages and then its end, from the loop, and session_changed()
+// stops the loop. A session that has reported its end before reports nothing more.
 void Conversation::quit() {
     quitting_ = true;
     session_.disconnect();

@@ -27,7 +27,7 @@ public:
     // The user must not destroy the conversation from these callbacks.
     class User {
     public:
-        virtual void conversation_changed() = 0;  // something to be shown
+        virtual void conversation_changed() = 0;  // the screen must be drawn again
         // The line can't be sent; the log says why.
         virtual void line_refused(const std::string& line) = 0;
 
@@ -53,9 +53,9 @@ public:
 
     // Adds a remark of the program to the log.
     void add_note(std::string_view text, ui::Style style = ui::Style::dim);
-    // Starts or stops writing the log to a file, too.
+    // Starts or stops the transcript file.
     void toggle_file();
-    // Writes all entries to the file; if that fails, stops writing to it.
+    // Writes all entries to the transcript file, and stops it if that fails.
     void flush_file();
 
     // Prints the outcome on standard error, returns the exit status.

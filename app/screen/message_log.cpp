@@ -132,7 +132,7 @@ void MessageLog::trim() {
             open_.erase(gone.exchange->id);
 }
 
-// The time, or for a reply its round trip, and the sign of the kind of the entry.
+// The time, or for a reply its round trip, and the sign for the kind of entry.
 ui::Span MessageLog::label(const Record& record) const {
     const std::string time = time_text(record);
     const auto line = [&](const std::string& sign, Style style) {

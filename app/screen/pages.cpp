@@ -16,21 +16,22 @@ using ui::Style;
 
 namespace {
 
-// Columns of the names on a page.
+// The columns of the names on a page.
 constexpr int name_width = 12;
-// Bytes of a message that a page shows; and those before a difference that is further in.
+// The bytes of a message that a page shows. If the difference is further in, the page begins
+// this many bytes before it.
 constexpr std::size_t most_bytes = 16 * 1024;
 constexpr std::size_t bytes_before = 128;
 constexpr std::size_t nowhere = std::string::npos;
 
 std::string ms(ev::Duration duration) { return milliseconds_text(duration) + " ms"; }
 
-// The bytes at the front that take at most so many columns, one cell at the least; up to the
-// end of a word, if there is one.
-std::size_t fitting(std::string_view bytes, int room) {
+// Returns the number of bytes at the front that fit into `width` columns: whole words if
+// possible, and at least one cell.
+std::size_t fitting(std::string_view bytes, int width) {
     std::size_t end = ui::next_cell(bytes, 0);
     while (end < bytes.size() &&
-           ui::display_width(bytes.substr(0, ui::next_cell(bytes, end))) <= room)
+           ui::display_width(bytes.substr(0, ui::next_cell(bytes, end))) <= width)
         end = ui::next_cell(bytes, end);
     const std::size_t blank = end < bytes.size() ? bytes.rfind(' ', end - 1) : bytes.npos;
     return blank == bytes.npos ? end : blank + 1;
@@ -45,7 +46,7 @@ std::string bar(std::uint64_t count, std::uint64_t most, int width) {
     return text;
 }
 
-// Powers of two of a microsecond: a row for each from the fastest round trip to the slowest.
+// A row for each doubling of a microsecond, from the fastest round trip to the slowest.
 void add_histogram(Rows& rows, const Histogram& times, int width) {
     struct Step {
         ev::Duration end;
@@ -165,10 +166,10 @@ void add_title(Rows& rows, const std::string& title) {
 
 void add_fact(Rows& rows, const std::string& name, std::string_view value, int width,
               Style style) {
-    const int room = std::max(width - name_width, 1);
+    const int value_width = std::max(width - name_width, 1);
     ui::Row row{{name, Style::dim}};
     do {
-        const std::size_t size = fitting(value, room);
+        const std::size_t size = fitting(value, value_width);
         ui::pad(row, name_width);
         ui::append_bytes(row, value.substr(0, size), style);
         rows.push_back(std::move(row));

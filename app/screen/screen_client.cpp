@@ -194,7 +194,7 @@ void ScreenClient::press(const ui::Key& key) {
     if (!done) press_bound(key);
 }
 
-// False: the key has no meaning.
+// Returns false if the key has no binding.
 bool ScreenClient::press_bound(const ui::Key& key) {
     if (editor_.press(key)) return true;
     const auto* const it =
@@ -211,7 +211,7 @@ bool ScreenClient::typing() const {
 
 bool ScreenClient::press_in(Typing&, const ui::Key&) { return false; }
 
-// A key that has no meaning with Alt is obeyed as it is.
+// A key without a binding for Alt has its usual effect.
 bool ScreenClient::press_in(Escaped&, const ui::Key& key) {
     mode_.emplace<Typing>();
     if (key.chord == ui::plain(KeyCode::escape)) return true;
@@ -264,8 +264,8 @@ bool ScreenClient::press_in(FindNext& next, const ui::Key& key) {
     return true;
 }
 
-// The keys for scrolling scroll the page; all others close it, and do no more if that is what
-// they are for.
+// Any key that does not scroll the page closes it, and then has its usual effect, except Enter
+// and the keys that cancel.
 bool ScreenClient::press_in(ui::Page& page, const ui::Key& key) {
     if (page.press(key, main_height())) return true;
     mode_.emplace<Typing>();
@@ -307,7 +307,7 @@ void ScreenClient::next_timestamp_style() {
 
 void ScreenClient::toggle_freeze() {
     if (transcript().following()) {
-        transcript().hold();
+        transcript().freeze();
     } else {
         transcript().scroll_to_end();
     }
@@ -342,7 +342,7 @@ void ScreenClient::send_line() {
     conversation_.send(line);
 }
 
-// A line that is being typed stays; the refused one can be recalled from the history.
+// A line that is being typed is not replaced: the refused one is in the history.
 void ScreenClient::line_refused(const std::string& line) {
     if (editor_.empty()) editor_.set(line);
 }
@@ -457,7 +457,7 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     return row;
 }
 
-// The words that stand in the place of the line; null: the line itself stands there.
+// The text that is shown instead of the input line; null: none.
 const char* ScreenClient::words() const {
     if (quit_asked_.pending()) return "^C again to quit";
     if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return nullptr;
@@ -466,7 +466,8 @@ const char* ScreenClient::words() const {
     return hints();
 }
 
-// Whatever shows the time is drawn again as often as it changes.
+// The status line shows seconds while the connection is open, otherwise tenths of a second. The
+// screen is drawn when they change.
 void ScreenClient::schedule_clock() {
     const State state = session().state();
     if (state == State::closed || state == State::idle) return clock_.cancel();

@@ -46,7 +46,7 @@ private:
     struct Binding;
     static const Binding bindings[];
 
-    // The modes: each says what the keys are for until a key ends it.
+    // The modes. Each gives the keys their meaning until one of them ends it.
     struct Typing {};   // the message; the keys are those of the editor and of `bindings`
     struct Escaped {};  // the same, after Esc: the next key counts as pressed with Alt
     struct Find {       // the text to find
@@ -68,7 +68,8 @@ private:
     void read_keys();
     void press(const ui::Key& key);
     bool press_bound(const ui::Key& key);
-    // Each may end its mode. They return false if the key is still to be obeyed, by the table.
+    // Each may end its mode, and returns false if the key is still to be looked up in
+    // `bindings`.
     bool press_in(Typing& typing, const ui::Key& key);
     bool press_in(Escaped& escaped, const ui::Key& key);
     bool press_in(ui::HistorySearch& search, const ui::Key& key);

@@ -41,7 +41,7 @@ std::string reason_words(const bufio::End& end) {
     }
 }
 
-// An end in the past is named even where it is not the only fault.
+// The date of an expired certificate is shown even if expiry is not its only fault.
 std::string certificate_words(const bufio::TlsFacts* tls) {
     if (!tls || tls->days_left >= 0) return "CERT REFUSED";
     if (tls->faults == 1) return "CERT EXPIRED " + tls->not_after;
@@ -65,7 +65,7 @@ std::string waiting_words(const Session& session, ev::Time now) {
            seconds_text(session.retry_time() - now) + " (M-r now)";
 }
 
-// Where something is expected, a server that closes its side ends the connection at once.
+// While replies are expected, a server that closes its side ends the connection at once.
 bool half_closed(const Session& session) {
     return session.input_ended() && session.options().expect == Expect::none;
 }
@@ -85,8 +85,7 @@ void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
             {Worth::trust, StatusGroup::connection, {"UNVERIFIED (-k)", Style::status_bad}});
         return;
     }
-    const long few = 14;  // days
-    const bool soon = tls.days_left < few;
+    const bool soon = tls.days_left < 14;
     parts.push_back({soon ? Worth::trust : Worth::detail,
                      StatusGroup::connection,
                      {ui::glyph::match.text() + std::to_string(tls.days_left) + "d",
@@ -169,10 +168,11 @@ std::vector<StatusPart> status_parts(const Session& session, const Tally& tally,
     const std::string scheme = !options.endpoint.path.empty() ? "unix:"
                                : options.tls                  ? "tls://"
                                                               : "tcp://";
-    // Without a connection it says more than the counters.
+    // Without a connection the target matters more than the counters.
     add(session.state() == State::open ? Worth::target : Worth::mode,
         ui::printable(scheme + options.endpoint.text()));
-    const bool refused = session.end().reason == bufio::Reason::pin;  // nothing was let pass
+    const bool refused =
+        session.end().reason == bufio::Reason::pin;  // so the connection was not used
     if (const bufio::TlsFacts* const tls = session.tls();
         tls && !tls->version.empty() && !refused)
         add_tls(parts, *tls);
@@ -189,7 +189,7 @@ ui::Row fit_status(const std::vector<StatusPart>& parts, int width) {
         return parts[a].worth < parts[b].worth;
     });
     std::vector<bool> chosen(parts.size());
-    std::set<StatusGroup> full;  // no more of these
+    std::set<StatusGroup> full;  // these groups take no further parts
     for (const std::size_t i : by_worth) {
         chosen[i] = full.count(parts[i].group) == 0;
         if (!chosen[i] || parts[i].worth == Worth::state) continue;

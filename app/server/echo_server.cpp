@@ -21,13 +21,13 @@ using bufio::Stream;
 
 namespace {
 
-// The time for a peer that goes on after the last word to take what was sent before.
+// How long a peer that goes on sending after our end may take to read what was sent before.
 constexpr ev::Duration lingering = std::chrono::seconds(2);
-// A peer that has got everything and sends nothing for so long is not waited for when the
-// server leaves. One that still sends would lose what is on its way to a reset.
+// When the server leaves, a peer that has got everything is given up once it has sent nothing
+// for this long. One that still sends would meet a reset, which destroys replies on their way.
 constexpr ev::Duration silence = std::chrono::milliseconds(100);
 
-// The head of a message in the log: the bytes kept, and the columns shown.
+// The head of a message in the log: the bytes that are kept, and the columns that are shown.
 constexpr std::size_t head_bytes = 256;
 constexpr int head_columns = 64;
 // More messages than this in one read are counted, not shown.
@@ -55,7 +55,8 @@ std::string with_head(const std::string& text, std::string_view head, std::size_
     return text + ": " + shown + (all ? "" : "...");
 }
 
-// Stops sending, and takes what has come already, so that the peer sees an end and no reset.
+// Closes our side, and reads the bytes that have come, so that the peer sees an end, not a
+// reset.
 void turn_away(const bufio::Fd& socket) {
     char unread[4096];
     if (!socket) return;
@@ -85,8 +86,8 @@ public:
         advance();
     }
 
-    // Delivers what is under way, and ends: a message that has come in part, and that the
-    // responder waits for, is under way too. The rest of it must come within the grace.
+    // Delivers what is under way, and ends. A message that is received in part, and that the
+    // responder answers only as a whole, is under way too: its rest must come within the grace.
     void drain() {
         if (!stream_.open()) return close();
         draining_ = true;
@@ -106,12 +107,12 @@ public:
         close();
     }
 
-    // Ends it in order, now.
+    // Ends the connection in order, now.
     void close() { stream_.close(); }
 
     const Stream& stream() const { return stream_; }
 
-    std::size_t place;  // in the server's list
+    std::size_t place;  // the index in the server's list
 
 private:
     void stream_changed(Stream&) override {
@@ -144,7 +145,7 @@ private:
         start(idle_, *server_.options_.idle_timeout, &Connection::on_idle_timeout);
     }
 
-    // Records of TLS that carry no data are no traffic.
+    // Traffic is data: TLS records without any do not count.
     void note_traffic() {
         const std::uint64_t input = stream_.bytes_read() - read_;
         const std::uint64_t moved = stream_.bytes_read() + stream_.bytes_written();
@@ -181,7 +182,7 @@ private:
         log(with_head("message of " + bytes_text(message.size), message.head, message.size));
     }
 
-    // The time is that of the message which is under way, and counts from its first byte.
+    // The time limit of a message counts from its first byte.
     void restart_message_timeout() {
         const std::optional<ev::Duration>& timeout = server_.options_.message_timeout;
         if (!timeout) return;
@@ -191,15 +192,15 @@ private:
         start(message_, *timeout, &Connection::on_message_timeout);
     }
 
-    // Answers what has come, and finishes when it can't be more.
+    // Answers the input, and finishes when there can't be more of it.
     void advance() {
-        if (!heard()) stream_.consume(stream_.received().size());
-        if (heard()) answer();
+        if (!answering()) stream_.consume(stream_.received().size());
+        if (answering()) answer();
         if (draining_ && stream_.output_closed() && !stream_.end()) close_when_silent();
     }
 
-    // There is no answer to what comes after our end, or the peer's.
-    bool heard() const { return !stream_.finishing() && !stream_.output_failed(); }
+    // False once our side is closed or can't send: then the input is discarded.
+    bool answering() const { return !stream_.finishing() && !stream_.output_failed(); }
 
     void answer() {
         const std::optional<ev::Time> next = responder_->answer(stream_);
@@ -222,7 +223,8 @@ private:
         silence_.start_at(moved_at_ + silence);
     }
 
-    // Without lengths a message that was cut has been answered as far as it came.
+    // A cut message is a failure only with a framing by lengths. With others the part that came
+    // has been answered, so it is only logged.
     void log_fragment() {
         if (!server_.options_.verbose || !tracker_->inside()) return;
         log("closed inside a message, after " + bytes_text(tracker_->size()) + " of it");
@@ -238,7 +240,8 @@ private:
         close();
     }
 
-    // It is not the message that is late while its bytes wait for the peer to take replies.
+    // While the stream does not read, because the peer does not take the replies, the message
+    // is not to blame.
     void on_message_timeout() {
         const ev::Duration timeout = *server_.options_.message_timeout;
         if (stream_.finishing() || stream_.input_ended()) return;
@@ -248,7 +251,7 @@ private:
         close();
     }
 
-    // The peer gets what was answered before, and is heard no more.
+    // The peer still gets the replies that were given before.
     void stop_answering() {
         if (responder_->end().reason != Reason::aborted) fail(responder_->end().text);
         stream_.finish(lingering);
@@ -286,17 +289,17 @@ private:
     ev::Timer silence_;  // while draining
     Stream stream_;
     std::unique_ptr<Responder> responder_;
-    std::unique_ptr<MessageTracker> tracker_;  // null: nobody wants to know
-    std::uint64_t timed_ = 0;                  // the message that message_ is for, from 1
-    std::uint64_t read_ = 0;                   // bytes read that were seen
-    std::uint64_t moved_ = 0;                  // bytes in both directions that were seen
-    ev::Time moved_at_{};                      // the time of the last of them
+    std::unique_ptr<MessageTracker> tracker_;  // null: neither a log nor a limit needs it
+    std::uint64_t timed_ = 0;                  // number of the message that message_ is for
+    std::uint64_t read_ = 0;                   // bytes_read() at the last note_traffic()
+    std::uint64_t moved_ = 0;                  // the same, of both directions
+    ev::Time moved_at_{};                      // the time of the last traffic
     bool opened_ = false;                      // the handshake is done
-    bool draining_ = false;                    // it ends as soon as nothing is under way
-    bool failed_ = false;                      // and that is logged
+    bool draining_ = false;                    // to be ended when nothing is under way
+    bool failed_ = false;                      // counted as failed; further failures follow
 };
 
-// A client may send this much before it reads anything, in messages of any length.
+// A client may send this many bytes before it reads any, in messages of any length.
 std::size_t EchoServer::Options::buffer() const {
     const std::size_t longest = std::min(max_frame, framing->longest());
     const std::size_t message = framing->prefix > 0 ? framing->prefix + longest : 0;
@@ -315,8 +318,7 @@ EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
       grace_(loop, [this] { cut_off(); }),
       tidy_(loop, [] { give_memory_back(); }) {}
 
-// Buffers come and go by the megabyte; the C library would keep what is between those that
-// stay.
+// Without this, the C library would keep the memory of large buffers that were freed.
 void EchoServer::tidy_soon() {
     if (!tidy_.pending()) tidy_.start(std::chrono::seconds(1));
 }
@@ -337,7 +339,7 @@ const bufio::Address& EchoServer::listen(const bufio::Address& address) {
     return listeners_.back()->address();
 }
 
-// One connection that can't be served is no reason to end the others.
+// A connection that can't be served must not end the others.
 void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     ++counters_.accepted;
     try {
@@ -373,7 +375,6 @@ void EchoServer::drain(ev::Duration grace, std::function<void()> drained) {
     grace_.start(grace);
 }
 
-EchoServer::Counters EchoServer::counters() const {
 // For many connections, one line with their number replaces a line for each.
 void EchoServer::cut_off() {
     const auto count = std::count_if(connections_.begin(), connections_.end(),
@@ -386,6 +387,7 @@ void EchoServer::cut_off() {
     report_drained();
 }
 
+EchoServer::Counters EchoServer::counters() const {
     Counters sum = counters_;
     for (const auto& connection : connections_) {
         sum.bytes_in += connection->stream().bytes_read();

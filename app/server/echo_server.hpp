@@ -1,5 +1,5 @@
-// Sends back what it receives, or what it is told to send back wrongly. Used by yodeld, and by
-// yodel itself when it is started without a target.
+// The echo server: it sends back what it receives, with faults on demand. yodeld runs it, and
+// so does yodel when it is started without a target.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -22,7 +22,8 @@ class EchoServer {
 public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
-        std::size_t max_connections = 1024;  // one more is accepted and closed at once
+        std::size_t max_connections =
+            1024;  // above, a connection is closed as soon as accepted
         // The bytes that may wait to be sent on a connection; while more wait, nothing is
         // answered, and soon nothing read. Empty: 1 MiB, or one message of a framing by lengths
         // if that is more. A message of such a framing is answered once it is whole: while it
@@ -35,23 +36,23 @@ public:
         ev::Duration handshake_timeout = std::chrono::seconds(10);
         const Framing* framing = find_framing("raw");
         Faults faults;
-        bool verbose = false;  // also log what is in order
+        bool verbose = false;  // log connections, reads and messages, not only failures
 
-        std::size_t buffer() const;  // max_buffer, or what it is when empty
+        std::size_t buffer() const;  // max_buffer, or its default
     };
 
-    // What happened to a connection: one line of text, without its end. It may hold bytes that
-    // the peer chose.
+    // An event of a connection, as one line of text without a newline. The text may hold bytes
+    // that the peer chose.
     struct Event {
-        std::string peer;  // its address, or what is going on without one
+        std::string peer;  // the peer's address, or a word such as "accepting" without a peer
         std::string text;
     };
     using Log = std::function<void(const Event&)>;
 
     struct Counters {
         std::uint64_t accepted = 0;
-        std::uint64_t turned_away = 0;  // of these: closed at once
-        std::uint64_t failed = 0;       // of these: ended otherwise than in order
+        std::uint64_t turned_away = 0;  // accepted, but closed at once
+        std::uint64_t failed = 0;       // accepted, but not ended in order
         std::uint64_t bytes_in = 0;
         std::uint64_t bytes_out = 0;
     };
@@ -59,15 +60,15 @@ public:
     EchoServer(ev::Loop& loop, Options options, Log log);
     ~EchoServer();
 
-    // The address that it got. Throws std::system_error.
+    // Returns the address that is listened on. Throws std::system_error.
     const bufio::Address& listen(const bufio::Address& address);
-    // Takes over a connection; listen() does so with each that comes.
+    // Takes over a connection. Those that arrive after listen() are accepted by themselves.
     void accept(bufio::Fd socket, const bufio::Address& peer);
-    // For the connections from now on.
+    // Takes effect for the connections that are accepted from now on.
     void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
-    // Stops accepting, lets the connections get what is under way to them for at most `grace`,
-    // and calls back once, when none is left or time is up. A connection with nothing under way
-    // is ended at once, whether its peer closes its side or not.
+    // Stops accepting, and ends each connection as soon as nothing is under way to its peer,
+    // whether the peer closes its side or not. Calls back once: when no connection is left, or
+    // when `grace` has passed.
     void drain(ev::Duration grace, std::function<void()> drained);
 
     std::size_t connections() const { return connections_.size(); }
@@ -79,18 +80,18 @@ private:
     std::unique_ptr<bufio::Transport> transport(bufio::Fd socket) const;
     std::unique_ptr<Responder> make_responder();
     void remove(Connection& connection);
-    void tidy_soon();
     void cut_off();
+    void tidy_soon();
     void report_drained();
 
     ev::Loop& loop_;
     Options options_;
     Log log_;
-    Counters counters_;  // the bytes: of connections that are no more
+    Counters counters_;  // the bytes are those of connections that have ended
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;
-    std::vector<std::unique_ptr<Connection>> connections_;  // each knows its place
+    std::vector<std::unique_ptr<Connection>> connections_;  // each stores its own index
     std::function<void()> drained_;                         // empty unless draining
-    ev::Timer drain_;  // after a turn that has still echoed what had already come
+    ev::Timer drain_;  // due after one more turn, which echoes the bytes that have already come
     ev::Timer grace_;
     ev::Timer tidy_;  // at most once a second, and only when something happened
 };

@@ -10,18 +10,18 @@ using bufio::Stream;
 
 namespace {
 
-// Bytes of replies sent at once, and how much is done in one call, so that a peer that takes
-// everything as fast as it comes does not keep the loop from the others.
+// The bytes written at once, and the bounds of one call, so that a peer that reads as fast as
+// it is written to does not keep the loop from the other connections.
 constexpr std::size_t piece = 64 * 1024;
 constexpr int pieces_a_call = 4;
 constexpr int messages_a_call = 4096;
 
-// A reply, and where in it the payload is.
+// A reply in its frame.
 struct FramedReply {
     std::string bytes;
-    std::size_t payload = 0;
+    std::size_t payload = 0;  // its offset in `bytes`
     std::size_t payload_size = 0;
-    std::size_t used = 0;  // bytes received, that it answers
+    std::size_t used = 0;  // bytes of input that the reply answers
 };
 
 class FaultyResponder final : public Responder {
@@ -67,7 +67,7 @@ private:
         ev::Time due;
     };
 
-    // The longest message, which is held whole.
+    // The size of the longest message. A message is kept whole, so the buffer limits it too.
     std::size_t most() const {
         return framing_.prefix > 0 ? limits_.message
                                    : std::min(limits_.message, limits_.buffer);
@@ -99,8 +99,8 @@ private:
     std::size_t held_bytes_ = 0;  // of memory for these
 };
 
-// Returns true if it stopped although there may be another whole message. A message that is not
-// whole needs more input, however little there is room for.
+// Returns true if it stopped although there may be another whole message. For a message that is
+// not whole, the stream must read on even above its high-water mark.
 bool FaultyResponder::take_some(Stream& stream) {
     for (int i = 0; i < messages_a_call && may_take(); ++i) {
         if (take(stream)) continue;
@@ -122,8 +122,8 @@ bool FaultyResponder::take(Stream& stream) {
     return true;
 }
 
-// `last`: nothing follows. What is left counts as a message, unless a length says that it is
-// not.
+// `last`: the input has ended. The rest of it then counts as a message, except with a framing
+// by lengths.
 std::optional<FramedReply> FaultyResponder::next_reply(std::string_view bytes, bool last) {
     const Decoder::Cut cut = decoder_.next(bytes);
     if (cut.kind == Decoder::Cut::Kind::error) refuse_message();
@@ -163,14 +163,15 @@ void FaultyResponder::hold(FramedReply reply) {
     }
 }
 
-// A piece waits until the system has taken the one before, or chunks would go as one.
+// Each piece waits until the system has taken the one before; otherwise the system would join
+// the chunks.
 void FaultyResponder::send(Stream& stream) {
     const int pieces = faults_.chunk > 0 ? 1 : pieces_a_call;
     for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
 }
 
-// Takes what is due from the front: of one message where there are chunks, else of as many as a
-// piece holds.
+// Removes the replies that are due from the front: with chunks at most one, otherwise as many
+// as fit into a piece.
 std::string FaultyResponder::next_piece() {
     const std::size_t size =
         std::min(faults_.chunk > 0 ? faults_.chunk : piece, limits_.buffer);

@@ -1,9 +1,8 @@
-// What an echo server does wrong on demand: the peer that tests other people's clients.
+// Faults that an echo server has on demand, to test clients.
 //
-// The faults act on whole messages where there is a framing, on what one read brings where
-// there is none. Which faults a message meets depends on the seed, on the number of its
-// connection and on its own number there, and on nothing else: the same run meets the same
-// faults.
+// With a framing, a fault acts on whole messages; without one, on the bytes of one read. The
+// faults of a message depend only on the seed, on the number of its connection, and on its own
+// number within the connection, so that the same run has the same faults.
 #pragma once
 
 #include "app/server/responder.hpp"
@@ -46,7 +45,7 @@ public:
         bool drop;
         bool dup;
         bool corrupt;
-        std::uint64_t place;  // of the corruption, to be reduced to what there is
+        std::uint64_t place;  // selects the bit to flip, as corrupt() uses it
         ev::Duration delay;
     };
     Plan next();
@@ -61,10 +60,11 @@ private:
     std::uint64_t state_;
 };
 
-// Turns one bit of the payload over, never into one of the bytes that would end the message.
+// Flips one bit of the payload, which `place` selects. No byte becomes a reserved one, which
+// would end the message.
 void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved);
 
-// The faults and the framing outlive the responder.
+// The loop, the faults and the framing must outlive the responder.
 std::unique_ptr<Responder> make_faulty_responder(ev::Loop& loop, const Faults& faults,
                                                  const Framing& framing, EchoLimits limits,
                                                  std::uint64_t connection);

@@ -12,7 +12,7 @@
 
 namespace yodel {
 
-// Pure: it is given every byte once, in order, in pieces of any size, and takes linear time.
+// Pure. The caller passes every byte once, in order, in pieces of any size; the time is linear.
 // Without frames there are no messages, and bytes before the head of a frame belong to none.
 class MessageTracker {
 public:

@@ -10,15 +10,15 @@ using bufio::Stream;
 
 namespace {
 
-// Bytes written at once, and how often in one call, so that a peer that takes them as fast as
-// they come does not keep the loop from the others.
+// The bytes written at once, and the number of writes in one call, so that a peer that reads as
+// fast as it is written to does not keep the loop from the other connections.
 constexpr std::size_t piece = 64 * 1024;
 constexpr int pieces_a_call = 4;
 
 class FaithfulResponder : public Responder {
 public:
-    // A read that finds no space waits beside the output, and so do the buffers of TLS:
-    // together they keep to the limit.
+    // The input that waits for space and the buffers of TLS are memory beside the output. A
+    // large limit is reduced by their size, so that all together stay within it.
     FaithfulResponder(const Framing& framing, std::size_t limit)
         : framing_(framing), limit_(limit > 8 * piece ? limit - 2 * piece : limit) {}
 
@@ -60,8 +60,8 @@ private:
     }
 };
 
-// Leaves a message where it was received until it is whole. Then it is sent from there, piece
-// by piece: however long it is, it is in memory once.
+// Leaves a message in the input until it is whole, and sends it from there piece by piece, so
+// that a message is in memory only once, whatever its length.
 class WholeResponder final : public FaithfulResponder {
 public:
     WholeResponder(const Framing& framing, EchoLimits limits)
@@ -92,7 +92,8 @@ private:
         return at;
     }
 
-    // That of its prefix, as long as this is not whole.
+    // Returns the size of the whole frame, or that of the prefix while the prefix is
+    // incomplete.
     std::size_t frame_size(std::string_view bytes) {
         if (bytes.size() < framing_.prefix) return framing_.prefix;
         const std::size_t length = framing_.decode_length(bytes);
@@ -108,7 +109,7 @@ private:
     }
 
     std::size_t longest_;
-    std::size_t left_ = 0;  // bytes at the front that belong to a whole message begun before
+    std::size_t left_ = 0;  // bytes at the front that belong to a message already begun
 };
 
 // Answers the payloads, without their frames, by the reply that the framing defines.
@@ -138,16 +139,17 @@ private:
         return reply;
     }
 
-    bool inside_ = false;  // a message
+    bool inside_ = false;  // inside a message
 };
 
 }  // namespace
 
 bufio::End cut_message(const Framing& framing, std::string_view fragment) {
-    const bool told = fragment.size() >= framing.prefix;
-    const std::size_t count = told ? fragment.size() - framing.prefix : fragment.size();
+    const bool length_known = fragment.size() >= framing.prefix;
+    const std::size_t count = length_known ? fragment.size() - framing.prefix : fragment.size();
     const std::string whole =
-        told ? "it (of " + std::to_string(framing.decode_length(fragment)) + ")" : "its length";
+        length_known ? "it (of " + std::to_string(framing.decode_length(fragment)) + ")"
+                     : "its length";
     return {bufio::Reason::truncated, "closed inside a message, after " +
                                           std::to_string(count) +
                                           (count == 1 ? " byte of " : " bytes of ") + whole};

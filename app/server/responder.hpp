@@ -1,4 +1,4 @@
-// What a server sends back for what it receives.
+// Responders decide what a server sends back for the bytes that it receives.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -10,18 +10,17 @@
 
 namespace yodel {
 
-// One connection's way of answering.
+// Answers the messages of one connection.
 class Responder {
 public:
     virtual ~Responder() = default;
-    // Sends what comes before everything else. Called once, first.
+    // Sends the greeting. Called once, before any other call.
     virtual void greet(bufio::Stream&) {}
-    // Answers what was received, as far as there is room, and consumes what it has dealt with.
-    // One call does a bounded amount of work. It returns the time at which it wants to be
-    // called again although no byte may have come or gone until then; one in the past means the
-    // next turn.
+    // Answers the received bytes as far as there is space for the replies, and consumes them.
+    // One call does a bounded amount of work. Returns the time at which it must be called again
+    // even if the stream has not changed by then; a time in the past means the next turn.
     virtual std::optional<ev::Time> answer(bufio::Stream& stream) = 0;
-    // Returns true while it holds something back to be sent later.
+    // Returns true while replies are kept to be sent later.
     virtual bool has_pending() const { return false; }
     // Why answering has stopped, though the peer may go on; Reason::none while it has not.
     const bufio::End& end() const { return end_; }
@@ -30,19 +29,19 @@ protected:
     bufio::End end_;
 };
 
-struct EchoLimits {       // bytes
-    std::size_t buffer;   // that wait to be sent; above, nothing more is answered
-    std::size_t message;  // of a message, where its length is looked at
+struct EchoLimits {
+    std::size_t buffer;   // bytes that may wait to be sent; above, nothing more is answered
+    std::size_t message;  // bytes of a message, with a framing by lengths
 };
 
-// How a connection ended that was closed inside a message of a framing by lengths; `fragment`
-// is the part of its frame that came.
+// Returns the end of a connection that was closed inside a message, with a framing by lengths.
+// `fragment` is the part of the frame that was received.
 bufio::End cut_message(const Framing& framing, std::string_view fragment);
 
 // Sends every byte back as it comes. A message of a framing by lengths is answered once it is
-// whole, and so takes as much memory as it is long; until then it takes what has come of it.
-// Where the framing defines another reply than the message, that reply is sent byte by byte,
-// and its greeting comes first. The framing outlives the echo.
+// whole, and until then the part that was received is kept in memory.
+// If the framing defines another reply than the message, that reply is sent byte by byte,
+// and its greeting comes first. The framing must outlive the responder.
 std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits);
 
 }  // namespace yodel

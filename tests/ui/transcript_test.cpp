@@ -138,7 +138,7 @@ TEST_CASE("the window scrolls by pages and to the ends") {
     REQUIRE(seen(transcript, 10, 4) == "3|4|5|6");
     transcript.scroll_to_end();
     REQUIRE(seen(transcript, 10, 4) == "6|7|8|9");
-    transcript.hold();
+    transcript.freeze();
     transcript.append(entry("10"));
     REQUIRE(seen(transcript, 10, 4) == "6|7|8|9");
 }
@@ -266,7 +266,7 @@ TEST_CASE("an empty transcript shows nothing") {
     transcript.scroll_pages(1);
     transcript.scroll_to_start();
     transcript.scroll_to_end();
-    transcript.hold();
+    transcript.freeze();
     transcript.select_older();
     transcript.select_newer();
     transcript.select_none();

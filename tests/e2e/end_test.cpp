@@ -110,7 +110,7 @@ TEST_CASE("a server that takes nothing is given up after the time for a reply") 
     const std::string expect = GENERATE("echo", "none");
     Server server({"--no-read"});
     test::Process client({"sh", "-c",
-                          "yes 0123456789 | \"$0\" -f \"$1\" --expect \"$2\" -W 1s -q 1s "
+                          "yes 0123456789 | \"$0\" -f \"$1\" --expect \"$2\" -W 200ms -q 200ms "
                           "127.0.0.1 \"$3\"",
                           yodel, framing, expect, server.port()});
     CHECK(client.wait_exit() == 28);
@@ -146,7 +146,7 @@ TEST_CASE("an unattended run does not wait for each window of a server that answ
 
 TEST_CASE("messages that are due while too many bytes await replies are lost") {
     Peer peer({"socat", "-u", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "OPEN:/dev/null"});
-    test::Process client({yodel, "-c", "400", "-i", "1ms", "--size", "64k", "-W", "3s", "-q",
+    test::Process client({yodel, "-c", "400", "-i", "1ms", "--size", "64k", "-W", "1s", "-q",
                           "1s", "--json", "127.0.0.1", peer.port()});
     REQUIRE(client.wait_for_output("\"seq\":400,"));
 #ifndef __SANITIZE_ADDRESS__
@@ -158,7 +158,7 @@ TEST_CASE("messages that are due while too many bytes await replies are lost") {
 
 TEST_CASE("an unattended run ends with a server that takes nothing") {
     Server server({"--no-read"});
-    const Outcome outcome = run({yodel, "-c", "200", "-i", "0", "--size", "1M", "-W", "1s",
+    const Outcome outcome = run({yodel, "-c", "200", "-i", "0", "--size", "1M", "-W", "300ms",
                                  "--quiet", "127.0.0.1", server.port()});
     CHECK(outcome.status == 28);
     CHECK(contains(outcome.errors, "the server takes nothing"));
@@ -230,16 +230,20 @@ TEST_CASE("the status that json reports is the exit status") {
 }
 
 TEST_CASE("a connection that a signal or a limit ends says close_notify") {
+    const auto [signal, option, limit, status] =
+        GENERATE(table<int, const char*, const char*, int>({
+            {0, "-m", "1s", 28},
+            {0, "--idle-timeout", "500ms", 28},
+            {SIGINT, "-m", "1h", 128 + SIGINT},
+            {SIGTERM, "-m", "1h", 128 + SIGTERM},
+            {SIGHUP, "-m", "1h", 128 + SIGHUP},
+        }));
     Server server({"--self-signed", "-v"});
-    std::vector<std::string> command{yodel, "-k", "--tls", "127.0.0.1", server.port()};
-    const int signal = GENERATE(0, SIGINT, SIGTERM, SIGHUP);
-    const std::string limit = GENERATE("-m", "--idle-timeout");
-    if (signal == 0) command.insert(command.begin() + 1, {limit, "2s"});
-    test::Process client(command);
+    test::Process client({yodel, option, limit, "-k", "--tls", "127.0.0.1", server.port()});
     client.write("a\n");
     REQUIRE(client.wait_for_output("a\n"));
     if (signal != 0) client.kill(signal);
-    CHECK(client.wait_exit() == (signal == 0 ? 28 : 128 + signal));
+    CHECK(client.wait_exit() == status);
     REQUIRE(server.process().wait_for_errors("closed, 2 bytes in"));
     CHECK_FALSE(contains(server.process().errors(), "close_notify"));
 }

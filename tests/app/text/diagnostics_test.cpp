@@ -111,10 +111,10 @@ TEST_CASE("what waits is written from the loop, once there is room") {
     Diagnostics diagnostics(ends.writer.get(), "yodel");
     diagnostics.attach(loop);
     for (int i = 0; i < 100; ++i) diagnostics.line(long_line());
-    std::string text;
+    std::string text = test::take(ends.reader);
     while (!text.ends_with("standard error was not read\n")) {
-        text += test::take(ends.reader);
         REQUIRE(loop.step(20s));
+        text += test::take(ends.reader);
     }
     CHECK(last_line(text).starts_with("yodel: "));
 }

@@ -64,7 +64,7 @@ TEST_CASE("a port file replaces a plain file, whole") {
     CHECK(contents(folder.file()) == "7\n");
 }
 
-TEST_CASE("what a port file must not replace stays as it was") {
+TEST_CASE("a port file never replaces a file that is not its own") {
     const Folder folder;
     const std::string other = folder.path / "other";
     SECTION("a link to a file") {

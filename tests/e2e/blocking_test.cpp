@@ -118,7 +118,7 @@ struct Fifo {
 
 }  // namespace
 
-TEST_CASE("standard error that nobody reads stops no client, and a signal ends it") {
+TEST_CASE("standard error that nobody reads blocks no client, and a signal still ends it") {
     const Kind& kind = kinds[GENERATE(0, 1, 2)];
     const int signo = GENERATE(SIGTERM, SIGINT, SIGHUP);
     CAPTURE(kind.name, signo);
@@ -159,7 +159,7 @@ TEST_CASE("a log's pipe without a reader is refused at once") {
     CHECK(outcome.errors.find(path + ": nobody reads this pipe") != std::string::npos);
 }
 
-TEST_CASE("a log's pipe that is not read holds nothing up, and is a failure at the end") {
+TEST_CASE("a log's pipe that is not read delays nothing, and is a failure at the end") {
     const Folder folder;
     const Fifo fifo(folder.path("pipe"));
     const test::Outcome outcome = run({yodel, "--json", "-o", fifo.path}, "a\n");
@@ -180,7 +180,8 @@ TEST_CASE("a log is written to a process that reads it") {
     CHECK(copy.find(" < hello\n") != std::string::npos);
 }
 
-TEST_CASE("outputs of the server that nobody reads stop no client, and a signal ends it") {
+TEST_CASE(
+    "outputs of the server that nobody reads block no client, and a signal still ends it") {
     const Kind& kind = kinds[GENERATE(0, 1, 2)];
     CAPTURE(kind.name);
     const Folder folder;
@@ -224,7 +225,7 @@ TEST_CASE("a server that can't say where it listens ends with a sentence") {
     CHECK(outcome.errors.starts_with("yodeld: standard output: "));
 }
 
-TEST_CASE("option --json: what keeps the server from starting is an object with the status") {
+TEST_CASE("a server that cannot start reports why, with --json as an object with the status") {
     struct Row {
         std::vector<std::string> arguments;
         int status;

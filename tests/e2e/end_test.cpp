@@ -105,7 +105,7 @@ TEST_CASE("the wait for the server's end counts from the end of the input") {
     CHECK(contains(outcome.output, "tick\n"));
 }
 
-TEST_CASE("a server that takes nothing is given up after the time for a reply") {
+TEST_CASE("a server that reads nothing is given up after the reply timeout") {
     const std::string framing = GENERATE("line", "raw", "len4le");
     const std::string expect = GENERATE("echo", "none");
     Server server({"--no-read"});
@@ -156,7 +156,7 @@ TEST_CASE("messages that are due while too many bytes await replies are lost") {
     CHECK(contains(client.output(), "\"sent\":400,\"echoed\":0,\"bad\":0,\"lost\":400"));
 }
 
-TEST_CASE("an unattended run ends with a server that takes nothing") {
+TEST_CASE("an unattended run ends although its server reads nothing") {
     Server server({"--no-read"});
     const Outcome outcome = run({yodel, "-c", "200", "-i", "0", "--size", "1M", "-W", "300ms",
                                  "--quiet", "127.0.0.1", server.port()});
@@ -164,7 +164,7 @@ TEST_CASE("an unattended run ends with a server that takes nothing") {
     CHECK(contains(outcome.errors, "the server takes nothing"));
 }
 
-TEST_CASE("with any, one reply that never comes costs one reply time-out") {
+TEST_CASE("with --expect any, one reply that never comes costs one reply timeout") {
     Peer peer(scripted({"line", "rest"}));
     const Outcome outcome = run(
         {yodel, "--expect", "any", "--window", "1", "-W", "300ms", "127.0.0.1", peer.port()},
@@ -174,7 +174,7 @@ TEST_CASE("with any, one reply that never comes costs one reply time-out") {
     CHECK(contains(outcome.errors, "4 sent, 3 echoed, 0 bad, 1 lost"));
 }
 
-TEST_CASE("a message cut short is no orderly end, whatever is expected") {
+TEST_CASE("an end inside a message is a truncation, whatever is expected") {
     const std::string expect = GENERATE("none", "any", "echo");
     Peer peer(scripted({"echo", "send:half", "close"}));
     const Outcome outcome = run({yodel, "--expect", expect, "127.0.0.1", peer.port()}, "one\n");
@@ -197,21 +197,21 @@ TEST_CASE("a length that begins as an alert of TLS does is a length") {
     CHECK(any.output == line + "\n");
 }
 
-TEST_CASE("raw with any reports the size of what came") {
+TEST_CASE("raw with --expect any reports the size of each reply") {
     Peer peer(scripted({"line", "send:longer than that", "close"}));
     const Outcome outcome =
         run({yodel, "-f", "raw", "--expect", "any", "--json", "127.0.0.1", peer.port()}, "x\n");
     CHECK(contains(outcome.output, "\"sent_bytes\":2,\"received_bytes\":16"));
 }
 
-TEST_CASE("caret with any prints what came") {
+TEST_CASE("caret with --expect any prints each reply") {
     Peer peer({"python3", test::peers + "/scripted.py", "PORT", "send:*", "send:xyz", "wait"});
     const Outcome outcome =
         run({yodel, "-f", "caret", "--expect", "any", "127.0.0.1", peer.port()}, "abc\n");
     CHECK(outcome.output == "xyz\n");
 }
 
-TEST_CASE("the first reply that is no echo names the option for it") {
+TEST_CASE("the first reply that is no echo is reported with the option that accepts it") {
     Peer peer(scripted({"line", "send:HTTP/1.1 400 Bad Request\\r\\n", "close"}));
     const Outcome outcome = run({yodel, "127.0.0.1", peer.port()}, "GET / HTTP/1.0\n");
     CHECK(outcome.status == 1);

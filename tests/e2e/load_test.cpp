@@ -59,7 +59,7 @@ std::string input_line(const Tty& tty) { return tty.row(23); }
 
 }  // namespace
 
-TEST_CASE("a flood of 64 MiB draws no more than the eye can take") {
+TEST_CASE("a flood of 64 MiB draws at most 60 times a second") {
     const test::Peer peer = flood(instrumented ? 40'000 : 1 << 20);
     const auto start = std::chrono::steady_clock::now();
     Tty tty({.arguments = {yodel, "--expect", "none", "127.0.0.1", peer.port()}});
@@ -69,7 +69,7 @@ TEST_CASE("a flood of 64 MiB draws no more than the eye can take") {
     CHECK(static_cast<long>(tty.output().size()) < frames * most);
 }
 
-TEST_CASE("a flood holds no key up, nor ^C") {
+TEST_CASE("a flood delays no key, nor ^C") {
     const test::Peer peer = flood(100 << 20);  // ends long after the test
     Tty tty({.arguments = {yodel, "--expect", "none", "127.0.0.1", peer.port()}});
     REQUIRE(tty.wait_for("xxx"));
@@ -84,7 +84,7 @@ TEST_CASE("a flood holds no key up, nor ^C") {
     CHECK(tty.settings_restored());
 }
 
-TEST_CASE("at rest it draws nothing and takes no time") {
+TEST_CASE("an idle screen draws nothing and takes no time") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\033c");
@@ -99,7 +99,7 @@ TEST_CASE("at rest it draws nothing and takes no time") {
     CHECK(tty.wait_for(rests));
 }
 
-TEST_CASE("connected, it draws only the seconds") {
+TEST_CASE("a connected screen without traffic draws only the seconds") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     const auto seconds = [&] {
@@ -127,7 +127,7 @@ TEST_CASE("a message of 1 MiB is sent, echoed and opened") {
     CHECK(tty.wait_for("Sent, 1048576 bytes"));
 }
 
-TEST_CASE("where a reply differs is shown, however far that is") {
+TEST_CASE("the first difference of a reply is shown, however far in it is") {
     const test::Peer corrupting(
         {"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:stdbuf -o0 tr l 1"});
     Tty tty({.arguments = {yodel, "127.0.0.1", corrupting.port()}});
@@ -142,7 +142,7 @@ TEST_CASE("where a reply differs is shown, however far that is") {
     CHECK(tty.wait_for("000186a0  31 65 "));
 }
 
-TEST_CASE("a long line that is found again is drawn no further than it is seen") {
+TEST_CASE("a long line from the history is drawn only as far as it is visible") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x1b[200~" + std::string(4 << 20, 'm') + "\x1b[201~\r");
@@ -173,7 +173,7 @@ TEST_CASE("a million messages fit the scrollback, and their memory is bounded") 
     if (!instrumented) CHECK(peak_memory(tty) < most);
 }
 
-TEST_CASE("resizing keeps the place that is read") {
+TEST_CASE("resizing keeps the text at the top of the window") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     for (int i = 10; i < 40; ++i)
@@ -191,7 +191,7 @@ TEST_CASE("resizing keeps the place that is read") {
     CHECK(tty.wait_for(at_top));
 }
 
-TEST_CASE("the time shown is that of a server that delays") {
+TEST_CASE("the time shown for a reply includes the delay of the server") {
     Server server({"--delay", "60ms", "-f", "line"});
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -251,7 +251,7 @@ TEST_CASE("with NO_COLOR nothing is colored, and all is said") {
     CHECK(tty.cell(22, 0).reverse);
 }
 
-TEST_CASE("an empty screen says what to do, however small") {
+TEST_CASE("an empty screen has a hint, at any size") {
     const auto size = GENERATE(Tty::Size{24, 80}, Tty::Size{10, 40}, Tty::Size{5, 20});
     Tty tty({.arguments = {yodel}, .size = size});
     REQUIRE(tty.wait_for("up 00:"));

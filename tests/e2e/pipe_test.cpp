@@ -59,7 +59,7 @@ TEST_CASE("a last line without its newline is a message, and comes back without 
         CHECK(run({yodel, "-f", framing, "localhost:" + server.port()}, input).output == input);
 }
 
-TEST_CASE("the open end of the last line is that of its last message") {
+TEST_CASE("a last line without its newline stays so where it holds several messages") {
     Server server;
     const std::string port = server.port();
     CHECK(run({yodel, "--escapes", "127.0.0.1", port}, "a\\nb").output == "a\nb");
@@ -99,7 +99,7 @@ TEST_CASE("each framing brings back what was piped in") {
           "hello\n\nworld\n");
 }
 
-TEST_CASE("raw passes as many bytes as there are, whatever their number") {
+TEST_CASE("raw passes any number of bytes") {
     const bool tls = GENERATE(false, true);
     Server server(tls ? std::vector<std::string>{"--self-signed"} : std::vector<std::string>{});
     std::vector<std::string> command{yodel, "-f", "raw", "127.0.0.1", server.port()};
@@ -114,7 +114,7 @@ TEST_CASE("raw passes as many bytes as there are, whatever their number") {
     }
 }
 
-TEST_CASE("an input that dawdles is passed on as it comes") {
+TEST_CASE("slow input is passed on as it comes") {
     Server server;
     const std::string framing = GENERATE("line", "raw");
     test::Process client({yodel, "-f", framing, "127.0.0.1", server.port()});
@@ -164,7 +164,7 @@ TEST_CASE("a server that does not echo is recognized") {
     CHECK(outcome.status == 1);
 }
 
-TEST_CASE("a reply that does not come is lost, in time") {
+TEST_CASE("a reply that does not come is lost after the reply timeout") {
     Peer peer({"socat", "-u", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "OPEN:/dev/null"});
     const Outcome outcome =
         run({yodel, "-W", "50ms", "-q", "50ms", "127.0.0.1", peer.port()}, "hello\n");
@@ -172,7 +172,7 @@ TEST_CASE("a reply that does not come is lost, in time") {
     CHECK(outcome.status == 1);
 }
 
-TEST_CASE("a server that has echoed all and stays is left after a while, in order") {
+TEST_CASE("a server that has echoed all and stays open is left after -q, in order") {
     Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "SYSTEM:head -n 1; sleep 60"});
     const std::string wait = GENERATE("0", "50ms");
     const Outcome outcome = run({yodel, "-q", wait, "127.0.0.1", peer.port()}, "hello\n");
@@ -181,7 +181,7 @@ TEST_CASE("a server that has echoed all and stays is left after a while, in orde
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("a peer that takes nothing more is reported as such") {
+TEST_CASE("a peer that stops reading is reported as such") {
     const test::Folder folder;
     const std::string path = folder.path("socket");
     test::Process peer({"python3", "-c",
@@ -215,7 +215,7 @@ TEST_CASE("with TLS and a certificate that is trusted, lines come back") {
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("TLS servers that others wrote are spoken to") {
+TEST_CASE("TLS servers that others wrote bring back every line") {
     Certificates certificates;
     certificates.issue("good", "DNS:localhost");
     const std::string pem = certificates.file("good.pem");
@@ -318,7 +318,7 @@ TEST_CASE("a key log that can't be written is reported") {
     }
 }
 
-TEST_CASE("what is not TLS, and what is, is named") {
+TEST_CASE("TLS to a plain port and plain text to a TLS port are both named") {
     Certificates certificates;
     certificates.issue("good", "DNS:localhost");
     Server plain;
@@ -334,7 +334,8 @@ TEST_CASE("what is not TLS, and what is, is named") {
     }
 }
 
-TEST_CASE("a server that demands a client certificate gets it, or the user a word") {
+TEST_CASE(
+    "a server that demands a client certificate gets it, or the user is told to name one") {
     Certificates certificates;
     certificates.issue("good", "DNS:localhost");
     auto options = certificates.server_options("good");
@@ -441,7 +442,7 @@ TEST_CASE("a signal ends the program orderly, and by itself") {
     CHECK(contains(client.errors(), "yodel: ended by "));
 }
 
-TEST_CASE("a reader that goes away ends the program with a word") {
+TEST_CASE("a reader that goes away ends the program with a sentence") {
     Server server;
     test::Process client({yodel, "127.0.0.1", server.port()});
     client.write("a\n");
@@ -452,7 +453,7 @@ TEST_CASE("a reader that goes away ends the program with a word") {
     CHECK(contains(client.errors(), "standard output: Broken pipe"));
 }
 
-TEST_CASE("hostile bytes reach a pipe unchanged and a message never") {
+TEST_CASE("hostile bytes reach a pipe unchanged, and no diagnostic") {
     Server server;
     const std::string hostile = "\x1b[2J\x1b]52;c;AAAA\x07\x9b"
                                 "31m\n";
@@ -489,7 +490,7 @@ TEST_CASE("json reports how long TLS took, also where it was done at once") {
     }
 }
 
-TEST_CASE("json reports what was sent where nothing is awaited") {
+TEST_CASE("json reports messages for which no reply is awaited") {
     Server server;
     const Outcome outcome =
         run({yodel, "--json", "--expect", "none", "127.0.0.1", server.port()}, "a\nbc\n");
@@ -501,14 +502,14 @@ TEST_CASE("json reports what was sent where nothing is awaited") {
     CHECK(contains(outcome.output, "\"verdict\":\"sent\""));
 }
 
-TEST_CASE("json reports the end of a connection that never stood") {
+TEST_CASE("json reports the end of a connection that was never established") {
     const Outcome refused =
         run({yodel, "--json", "127.0.0.1", std::to_string(test::free_port())}, "a\n");
     CHECK(contains(refused.output, "\"status\":7,\"sent\":0"));
     CHECK(refused.status == 7);
 }
 
-TEST_CASE("json reports what came late, and what never came") {
+TEST_CASE("json reports late and lost replies") {
     Server server({"-f", "line", "--drop", "0.5", "--delay", "60ms"});
     const Outcome outcome =
         run({yodel, "--json", "-W", "20ms", "-q", "200ms", "127.0.0.1", server.port()},
@@ -519,7 +520,7 @@ TEST_CASE("json reports what came late, and what never came") {
     CHECK(contains(checked.output, " lost"));
 }
 
-TEST_CASE("replies in hex") {
+TEST_CASE("with -x replies are printed in hex") {
     Server server;
     CHECK(run({yodel, "-x", "127.0.0.1", server.port()}, "hi\n").output ==
           "00000000  68 69                                            |hi|\n");
@@ -554,7 +555,7 @@ TEST_CASE("a log has every message with its time, made visible") {
     CHECK(contains(full.errors, "cannot write the log /dev/full: No space left"));
 }
 
-TEST_CASE("a probe connects, says so, and sends nothing") {
+TEST_CASE("a probe connects, reports it, and sends nothing") {
     Server server;
     const Outcome up = run({yodel, "-z", "127.0.0.1", server.port()}, "unread\n");
     CHECK(up.status == 0);
@@ -563,7 +564,7 @@ TEST_CASE("a probe connects, says so, and sends nothing") {
     CHECK(run({yodel, "-z", "127.0.0.1", std::to_string(test::free_port())}).status == 7);
 }
 
-TEST_CASE("the longest time allowed holds over all") {
+TEST_CASE("option --max-time limits a run as a whole") {
     Server server;
     test::Process client({yodel, "-m", "50ms", "127.0.0.1", server.port()});
     CHECK(client.wait_exit() == 28);
@@ -586,7 +587,7 @@ TEST_CASE("a server that is not there yet is tried again, and then gets all") {
     CHECK(client.output() == "a\nb\n");
 }
 
-TEST_CASE("tries are as many as allowed") {
+TEST_CASE("option --retry limits the number of tries") {
     const Outcome outcome = run({yodel, "--retry", "2", "--retry-delay", "1ms", "127.0.0.1",
                                  std::to_string(test::free_port())},
                                 "a\n");
@@ -594,7 +595,7 @@ TEST_CASE("tries are as many as allowed") {
     CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') == 3);
 }
 
-TEST_CASE("a reset is not taken for an end") {
+TEST_CASE("a reset is no orderly end") {
     Server server({"--reset-after", "1"});
     const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, "abc\n");
     CAPTURE(outcome.errors);
@@ -614,7 +615,8 @@ TEST_CASE("a standard descriptor that is missing at the start is nobody's socket
     CHECK(shell(server, "<&- >&- 2>&-").status == 0);
 }
 
-TEST_CASE("an input that can't be read and an output that is full have their word") {
+TEST_CASE(
+    "an input that can't be read and an output that is full have a sentence and a status") {
     Server server;
     CHECK(shell(server, "</").status == 26);
     CHECK(contains(shell(server, "</").errors, "standard input: Is a directory"));
@@ -624,7 +626,7 @@ TEST_CASE("an input that can't be read and an output that is full have their wor
     CHECK(shell(server, "2>/dev/full").status == 0);
 }
 
-TEST_CASE("a reader that is slower is waited for") {
+TEST_CASE("a slow reader gets all of the output") {
     Server server;
     const std::string lines = many_lines(200'000);
     const Outcome outcome =
@@ -634,7 +636,7 @@ TEST_CASE("a reader that is slower is waited for") {
     CHECK((outcome.output == lines));
 }
 
-TEST_CASE("a reader that takes nothing holds up the input, and memory stays") {
+TEST_CASE("a reader that takes nothing stops the input, and memory stays bounded") {
     Server server;
     const std::string framing = GENERATE("raw", "line");
     test::Process client({yodel, "--quiet", "-f", framing, "127.0.0.1", server.port()});
@@ -655,7 +657,7 @@ TEST_CASE("a reader that takes nothing holds up the input, and memory stays") {
     CHECK(client.output().size() == size);
 }
 
-TEST_CASE("a reader that takes nothing does not outlast the time for all of it") {
+TEST_CASE("a reader that takes nothing does not outlast --max-time") {
     Server server;
     const test::Folder folder;
     const Outcome outcome =
@@ -667,7 +669,7 @@ TEST_CASE("a reader that takes nothing does not outlast the time for all of it")
     CHECK(contains(outcome.errors, "not done within 300ms (--max-time)"));
 }
 
-TEST_CASE("output that nobody reads does not outlast the run, nor get lost in silence") {
+TEST_CASE("output that nobody reads does not prolong the run, and its loss is reported") {
     Server server;
     const test::Folder folder;
     struct Case {

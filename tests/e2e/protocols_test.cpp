@@ -16,7 +16,8 @@ const std::string caret_echo = test::peers + "/caret_echo.py";
 
 }  // namespace
 
-TEST_CASE("lengths: several at once, one of 32 MiB, and one after it, from a peer's server") {
+TEST_CASE("a length-framed server in Python answers several messages at once, one of 32 MiB, "
+          "and one after it") {
     Peer peer({"python3", length_echo, "serve", "PORT"});
     const std::string input =
         "hello1\nhello2\nhello3\n" + std::string(32 << 20, 'x') + "\nhello5\n";
@@ -27,7 +28,7 @@ TEST_CASE("lengths: several at once, one of 32 MiB, and one after it, from a pee
     CHECK(outcome.errors.find("5 sent, 5 echoed") != std::string::npos);
 }
 
-TEST_CASE("lengths: the same, asked by a peer's client that reads after it has said all") {
+TEST_CASE("a length-framed client in Python that reads only after sending all gets all") {
     const std::string size = GENERATE("1", "65536", "33554432");
     std::vector<std::string> command{"python3", length_echo, "ask", "", size};
     std::vector<std::string> options{"-f", "len4le"};
@@ -41,7 +42,7 @@ TEST_CASE("lengths: the same, asked by a peer's client that reads after it has s
     CHECK(outcome.output == "all came back\n");
 }
 
-TEST_CASE("lengths: the part of a message that a peer's client has sent is not answered") {
+TEST_CASE("yodeld does not answer a part of a length-framed message") {
     Server server({"-f", "len4le"});
     const Outcome outcome = run({"python3", length_echo, "cut", server.port(), "9"});
     CHECK(outcome.output == std::string("\5\0\0\0whole", 9));
@@ -49,7 +50,7 @@ TEST_CASE("lengths: the part of a message that a peer's client has sent is not a
         "closed inside a message, after 5 bytes of it (of 10)\n"));
 }
 
-TEST_CASE("caret: every byte plus one, from a peer's server") {
+TEST_CASE("a caret server in Python increases every byte") {
     Peer peer({"python3", caret_echo, "serve", "PORT"});
     const Outcome outcome =
         run({yodel, "-f", "caret", "127.0.0.1", peer.port()}, "abc\nhello\n^\n");
@@ -59,7 +60,7 @@ TEST_CASE("caret: every byte plus one, from a peer's server") {
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("caret: a session of bytes comes back as the book has it") {
+TEST_CASE("yodeld answers the caret session of the protocol's description") {
     Peer peer({"python3", caret_echo, "serve", "PORT"});
     const Outcome outcome =
         run({yodel, "-f", "raw", "--expect", "none", "127.0.0.1", peer.port()},
@@ -68,14 +69,16 @@ TEST_CASE("caret: a session of bytes comes back as the book has it") {
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("caret: several of a peer's clients at once, cut at every place") {
+TEST_CASE(
+    "yodeld serves several caret clients in Python at once, however they cut their messages") {
     Server server({"-f", "caret"});
     const Outcome outcome = run({"python3", caret_echo, "ask", server.port(), "5"});
     CAPTURE(outcome.errors);
     CHECK(outcome.output == "all came back\n");
 }
 
-TEST_CASE("caret: what the framing can't carry is refused, and a stranger recognized") {
+TEST_CASE("a message that caret cannot carry is refused, and a server without its greeting "
+          "recognized") {
     Server server({"-f", "caret"});
     const Outcome empty = run({yodel, "-f", "caret", "127.0.0.1", server.port()}, "a\n\nb\n");
     CHECK(empty.output == "b\n");

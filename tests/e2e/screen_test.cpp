@@ -75,7 +75,7 @@ TEST_CASE("the screen ends with --max-time") {
     CHECK(tty.wait_for("yodel: not done within 300ms (--max-time)"));
 }
 
-TEST_CASE("with nothing expected, a server that closes its side still receives") {
+TEST_CASE("with --expect none, a server that has closed its side still receives") {
     test::Peer peer({"python3", test::peers + "/scripted.py", "PORT", "shut", "line", "reset"});
     Tty tty({.arguments = {yodel, "--expect", "none", "127.0.0.1", peer.port()}});
     REQUIRE(tty.wait_for("half-closed (server)"));
@@ -137,7 +137,7 @@ TEST_CASE("^C twice quits, whatever the first one ended") {
     }
 }
 
-TEST_CASE("however it is left, messages in flight count as lost") {
+TEST_CASE("messages in flight count as lost, however the program is left") {
     Server late({"--delay", "60s", "-f", "line"});
     const std::string keys = GENERATE("\x03\x03", "\x04\x04", "SIGTERM");
     Tty tty({.arguments = {yodel, "127.0.0.1", late.port()}});
@@ -154,7 +154,7 @@ TEST_CASE("however it is left, messages in flight count as lost") {
     CHECK(tty.wait_for("yodel: 1 sent, 0 echoed, 0 bad, 1 lost"));
 }
 
-TEST_CASE("another key between them makes ^C begin again") {
+TEST_CASE("a key between two ^C makes the second one the first") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x03");
@@ -242,7 +242,7 @@ TEST_CASE("a paste is one edit, and the newline at its end is dropped") {
     CHECK(tty.shows("‹ two ✓"));
 }
 
-TEST_CASE("the hint is true in its state, and names the way out") {
+TEST_CASE("each state has its hint, and the hint names the way out") {
     const auto hint_is = [](Tty& tty, const std::string& part) {
         const bool shown = tty.wait_for([&] {
             const std::string row = last_row(tty, 24);
@@ -303,7 +303,7 @@ TEST_CASE("F1 explains the counters and how to leave") {
                                       : "a newline in the message"));
 }
 
-TEST_CASE("a reconnection by key says only that it connects") {
+TEST_CASE("reconnecting by key is logged as one connection") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("connected to"));
     tty.send("\x1br");
@@ -314,7 +314,7 @@ TEST_CASE("a reconnection by key says only that it connects") {
     CHECK_FALSE(tty.shows("disconnected"));
 }
 
-TEST_CASE("signals end it with the terminal restored, and by themselves") {
+TEST_CASE("each signal that ends the program restores the terminal, and is its end") {
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -323,7 +323,7 @@ TEST_CASE("signals end it with the terminal restored, and by themselves") {
     CHECK(tty.wait_for("yodel: ended by "));
 }
 
-TEST_CASE("a signal at the very start finds the terminal given back") {
+TEST_CASE("a signal at the very start leaves the terminal restored") {
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
     for (int i = 0; i < 5; ++i) {
         Tty tty({.arguments = {yodel}});
@@ -334,7 +334,7 @@ TEST_CASE("a signal at the very start finds the terminal given back") {
     }
 }
 
-TEST_CASE("a signal that is not ours leaves the terminal as it was") {
+TEST_CASE("a signal that the program does not handle leaves the terminal restored") {
     const int signal = GENERATE(SIGABRT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGSYS,
                                 SIGTRAP, SIGVTALRM, SIGPROF);
     Tty tty({.arguments = {yodel}});
@@ -343,7 +343,7 @@ TEST_CASE("a signal that is not ours leaves the terminal as it was") {
     check_gone(tty, 128 + signal);
 }
 
-TEST_CASE("a terminal that hangs up ends it") {
+TEST_CASE("a terminal that hangs up ends the program") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.hang_up();
@@ -388,7 +388,7 @@ TEST_CASE("a terminal that takes nothing delays neither keys nor signals") {
     }
 }
 
-TEST_CASE("a terminal that was stopped is given back too") {
+TEST_CASE("a terminal that was stopped is restored too") {
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1);
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -398,7 +398,7 @@ TEST_CASE("a terminal that was stopped is given back too") {
     check_gone(tty, 128 + signal);
 }
 
-TEST_CASE("it is readable at every size") {
+TEST_CASE("the screen is readable at every size") {
     struct Case {
         int rows;
         int columns;
@@ -424,7 +424,7 @@ TEST_CASE("small sizes keep the line, then the state, then the messages") {
     check_gone(tty, 0);
 }
 
-TEST_CASE("a storm of resizing leaves the screen whole") {
+TEST_CASE("many resizes in a row leave the screen whole") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "hello");
@@ -440,7 +440,7 @@ TEST_CASE("a storm of resizing leaves the screen whole") {
     REQUIRE(tty.wait_for("‹ again ✓"));
 }
 
-TEST_CASE("^Z suspends with the terminal restored, and going on shows all again") {
+TEST_CASE("^Z restores the terminal, and resuming draws the screen again") {
     Tty tty({.arguments = {"bash", "--norc", "-i"}, .environment = {"PS1=$ "}});
     REQUIRE(tty.wait_for("$"));
     type(tty, yodel);
@@ -462,7 +462,7 @@ TEST_CASE("^Z suspends with the terminal restored, and going on shows all again"
     CHECK(tty.wait_exit());
 }
 
-TEST_CASE("while it is stopped it can be ended") {
+TEST_CASE("a suspended program can be ended by a signal") {
     Tty tty({.arguments = {"bash", "--norc", "-i"}, .environment = {"PS1=$ "}});
     REQUIRE(tty.wait_for("$"));
     const std::string background_output = GENERATE("-tostop", "tostop");
@@ -481,7 +481,7 @@ TEST_CASE("while it is stopped it can be ended") {
     CHECK_FALSE(tty.alternate_screen());
 }
 
-TEST_CASE("however it was suspended, the round trips across that are not counted") {
+TEST_CASE("round trips across a suspension are not counted, however it came about") {
     Server server;
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -587,7 +587,7 @@ TEST_CASE("a server that closes is connected to again, and lines typed before ar
     CHECK(tty.wait_for("2↑ 2↓ 0… 0✗ 0?"));
 }
 
-TEST_CASE("the first mismatch adds what helps, once") {
+TEST_CASE("the first mismatch adds a hint, once") {
     test::Peer peer(
         {"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:stdbuf -o0 tr a-z A-Z"});
     Tty tty({.arguments = {yodel, "127.0.0.1", peer.port()}});
@@ -608,7 +608,7 @@ TEST_CASE("a plain connection to a TLS port is named") {
     CHECK(tty.wait_for("closed: the server speaks TLS: --tls"));
 }
 
-TEST_CASE("a new attempt by key leaves no trace of the one that it ends") {
+TEST_CASE("connecting again by key leaves nothing of the attempt that it ends") {
     test::Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:sleep 60"});
     Tty tty({.arguments = {yodel, "--tls", "127.0.0.1", peer.port()}});
     REQUIRE(tty.wait_for("handshake 0.5s"));
@@ -619,7 +619,7 @@ TEST_CASE("a new attempt by key leaves no trace of the one that it ends") {
     REQUIRE(tty.wait_for("closed: disconnected"));
 }
 
-TEST_CASE("after ^D one can still disconnect or reconnect, and stay") {
+TEST_CASE("after ^D the user can still disconnect or reconnect, and stay") {
     Server server({"--delay", "60s", "-f", "line"});
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -676,7 +676,7 @@ TEST_CASE("a certificate that is not accepted is not tried again") {
     CHECK(tty.wait_for("yodel: the certificate of localhost expired on 20"));
 }
 
-TEST_CASE("a certificate that is neither trusted nor current is said to be both") {
+TEST_CASE("a certificate that is untrusted and expired is reported as both") {
     test::Certificates certificates;
     certificates.issue("old", "DNS:localhost", -1);
     test::Certificates others;
@@ -691,7 +691,7 @@ TEST_CASE("a certificate that is neither trusted nor current is said to be both"
     CHECK(said.find("not trusted here; it also expired on 20") != std::string::npos);
 }
 
-TEST_CASE("a certificate for another name that has also expired is said to be both") {
+TEST_CASE("a certificate that is expired and for another name is reported as both") {
     test::Certificates certificates;
     certificates.issue("other", "DNS:example.org", -1);
     Server server(certificates.server_options("other"));
@@ -1057,7 +1057,7 @@ TEST_CASE("bytes that could command a terminal are shown instead") {
     CHECK(tty.wait_for("up 00:"));
 }
 
-TEST_CASE("a flood does not stop the keys") {
+TEST_CASE("a flood does not delay the keys") {
     Tty tty({.arguments = {yodel, "--expect", "none"}});
     REQUIRE(tty.wait_for("up 00:"));
     std::string lines;
@@ -1069,7 +1069,7 @@ TEST_CASE("a flood does not stop the keys") {
     REQUIRE(tty.wait_for("number 19999"));
 }
 
-TEST_CASE("without a locale for it, drawing keeps to ASCII") {
+TEST_CASE("without a UTF-8 locale, drawing uses ASCII only") {
     Tty tty({.arguments = {yodel}, .environment = {"LC_ALL=C"}});
     REQUIRE(tty.wait_for("* up 00:0"));
     type(tty, "hello");

@@ -96,7 +96,7 @@ TEST_CASE("the port file is there while the server is") {
     CHECK(run({yodeld, "--port-file", "/no/such/folder/port", "0"}).status == 1);
 }
 
-TEST_CASE("option --json: objects, one a line, on both outputs") {
+TEST_CASE("with --json each line of both outputs is an object") {
     Process server({yodeld, "--json", "-v", "--self-signed", "0"});
     REQUIRE(server.wait_for_output("pinnedpubkey"));
     const std::string& first = server.output();
@@ -134,7 +134,7 @@ TEST_CASE("with --self-signed it can demand client certificates") {
     CHECK(run(shown, "a\n").status == 0);
 }
 
-TEST_CASE("HUP asks nobody for a pass phrase and waits for no FIFO") {
+TEST_CASE("HUP neither asks for a pass phrase nor waits for a FIFO") {
     Certificates certificates;
     certificates.self_sign("used", "DNS:localhost");
     Server server(certificates.server_options("used"));
@@ -163,7 +163,7 @@ TEST_CASE("HUP asks nobody for a pass phrase and waits for no FIFO") {
     CHECK(run({yodel, "-k", "--tls", "localhost", server.port()}, "a\n").status == 0);
 }
 
-TEST_CASE("HUP reads the certificates again, and keeps them if it can't") {
+TEST_CASE("HUP reads the certificates again, and keeps the old ones if it can't") {
     Certificates certificates;
     certificates.self_sign("now", "DNS:localhost");
     certificates.self_sign("next", "DNS:localhost");
@@ -256,7 +256,7 @@ TEST_CASE("option -v logs every connection") {
     CHECK(server.process().wait_for_errors(": closed, 5 bytes in, 5 out\n"));
 }
 
-TEST_CASE("what a peer calls itself can't command the terminal") {
+TEST_CASE("the name in a peer's certificate can't command the terminal") {
     const Folder folder;
     const std::string path = folder.path("echo");
     Server server({"-v", "-U", path});
@@ -279,7 +279,7 @@ TEST_CASE("caret over the wire") {
     CHECK(outcome.output == "*bcdyz{");
 }
 
-TEST_CASE("what a client sent before it closed its side comes back whole") {
+TEST_CASE("all that a client sent before it closed its side comes back") {
     Server server;
     const std::string bytes(3'000'000, 'x');
     const Outcome outcome =
@@ -287,7 +287,8 @@ TEST_CASE("what a client sent before it closed its side comes back whole") {
     CHECK((outcome.output == bytes));
 }
 
-TEST_CASE("many at once, slow and fast, plain and by TLS, each get all of their own") {
+TEST_CASE(
+    "many clients at once, slow and fast, plain and by TLS, each get their own bytes back") {
     const bool tls = GENERATE(false, true);
     Server server(tls ? std::vector<std::string>{"--self-signed"} : std::vector<std::string>{});
     const std::string options = tls ? "--tls -k" : "-4";
@@ -323,7 +324,7 @@ TEST_CASE("64 MiB come back, plain and by TLS") {
     CHECK(outcome.output == "same\n");
 }
 
-TEST_CASE("on TERM and INT it delivers what is on its way and leaves with 0") {
+TEST_CASE("on TERM and INT the server delivers what is under way and leaves with 0") {
     const int signal = GENERATE(SIGTERM, SIGINT);
     Server server;
     Process client({yodel, "127.0.0.1", server.port()});
@@ -336,7 +337,7 @@ TEST_CASE("on TERM and INT it delivers what is on its way and leaves with 0") {
     CHECK(client.output() == "a\n");
 }
 
-TEST_CASE("clients that send and never read cost a buffer each, also when they go") {
+TEST_CASE("clients that send and never read cost one buffer each, also when they leave") {
     const bool tls = GENERATE(false, true);
     Server server(tls ? std::vector<std::string>{"--self-signed"} : std::vector<std::string>{});
     std::vector<std::string> command{"python3", test::peers + "/deaf.py", server.port(), "50"};

@@ -26,7 +26,7 @@ double number_after(const std::string& text, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("so many messages of that size are sent and counted") {
+TEST_CASE("options -c and --size set the number and the size of messages") {
     Server server;
     const Outcome outcome = run(
         {yodel, "-c", "3", "-i", "5ms", "--size", "100", "127.0.0.1", server.port()}, "unread");
@@ -37,7 +37,7 @@ TEST_CASE("so many messages of that size are sent and counted") {
     CHECK(contains(outcome.errors, "3 sent, 3 echoed, 0 bad, 0 lost; rtt"));
 }
 
-TEST_CASE("the usual size gives way to a shorter limit") {
+TEST_CASE("the default size is reduced to a smaller --max-frame") {
     const Outcome outcome = run({yodel, "-c", "1", "-i", "0", "--max-frame", "10"});
     CAPTURE(outcome.errors);
     CHECK(outcome.output.starts_with("10 bytes, seq 1, "));
@@ -72,7 +72,7 @@ TEST_CASE("without a schedule there is no lateness") {
     CHECK_FALSE(contains(outcome.errors, "late"));
 }
 
-TEST_CASE("each framing carries them") {
+TEST_CASE("each framing carries generated messages") {
     const std::string framing = GENERATE("line", "crlf", "nul", "len1", "len2", "len4",
                                          "len2le", "len4le", "caret", "raw");
     const Outcome outcome = run({yodel, "-c", "1000", "-i", "0", "--quiet", "-f", framing});
@@ -94,7 +94,7 @@ TEST_CASE("a service that stalls delays no message, and its replies are late") {
           outcome.output.find("\"verdict\":\"late\""));
 }
 
-TEST_CASE("what never comes back is lost") {
+TEST_CASE("a message that never comes back is lost") {
     Server server({"--drop", "1", "-f", "line"});
     const Outcome outcome = run({yodel, "-c", "2", "-i", "1ms", "-W", "20ms", "-q", "20ms",
                                  "127.0.0.1", server.port()});
@@ -103,7 +103,7 @@ TEST_CASE("what never comes back is lost") {
     CHECK(contains(outcome.errors, "2 sent, 0 echoed, 0 bad, 2 lost"));
 }
 
-TEST_CASE("without a count it goes on until it is interrupted, and then sums up") {
+TEST_CASE("without -c a run goes on until it is interrupted, and then prints the summary") {
     Server server;
     test::Process client({yodel, "-i", "1ms", "127.0.0.1", server.port()});
     REQUIRE(client.wait_for_output("seq 3, "));
@@ -112,7 +112,7 @@ TEST_CASE("without a count it goes on until it is interrupted, and then sums up"
     CHECK(contains(client.errors(), " 0 bad, 0 lost; rtt"));
 }
 
-TEST_CASE("what is due while nobody listens is lost, and the rest goes on") {
+TEST_CASE("messages that are due while there is no connection are lost, and the rest goes on") {
     Server server({"--reset-after", "3", "-f", "line"});
     const Outcome outcome = run({yodel, "-c", "10", "-i", "5ms", "--retry", "forever",
                                  "--retry-delay", "1ms", "127.0.0.1", server.port()});
@@ -137,7 +137,7 @@ TEST_CASE("messages that could not be sent have their numbers and are reported")
         CHECK(contains(json.output, "\"seq\":" + std::to_string(i) + ","));
 }
 
-TEST_CASE("a terminal sees how it goes, while the replies go elsewhere") {
+TEST_CASE("progress is shown on a terminal while the replies go elsewhere") {
     test::Tty tty({.arguments = {"sh", "-c", yodel + " -c 3 -i 150ms >/dev/null"}});
     const auto progress = [&] { return contains(tty.output(), " echoed, 0 bad, 0 lost, p50"); };
     REQUIRE(tty.wait_for(progress));
@@ -145,7 +145,7 @@ TEST_CASE("a terminal sees how it goes, while the replies go elsewhere") {
     CHECK(tty.wait_exit() == 0);
 }
 
-TEST_CASE("how it goes takes one row of a narrow terminal, and leaves none") {
+TEST_CASE("progress takes one row of a narrow terminal, and is removed at the end") {
     test::Tty tty(
         {.arguments = {"sh", "-c", yodel + " -c 3 -i 150ms >/dev/null"}, .size = {24, 20}});
     REQUIRE(tty.wait_for([&] { return contains(tty.output(), " sent, "); }));
@@ -153,7 +153,7 @@ TEST_CASE("how it goes takes one row of a narrow terminal, and leaves none") {
     CHECK(tty.row(0) == "yodel: 3 sent, 3 ech");
 }
 
-TEST_CASE("^C on the terminal ends it with the sum of all") {
+TEST_CASE("^C on the terminal ends a run with the summary") {
     Server server({"--drop", "0.5", "-f", "line"});
     test::Tty tty(
         {.arguments = {yodel, "-i", "10ms", "-W", "10ms", "127.0.0.1", server.port()}});

@@ -43,7 +43,7 @@ double least_round_trip(const std::string& errors) {
 
 }  // namespace
 
-TEST_CASE("fault --delay shows in the round trips, and the order stays") {
+TEST_CASE("with --delay the round trips are longer, and the order stays") {
     const Outcome outcome = ten_lines({"--delay", "30ms~10ms"});
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
@@ -51,21 +51,21 @@ TEST_CASE("fault --delay shows in the round trips, and the order stays") {
     CHECK(least_round_trip(outcome.errors) >= 20);
 }
 
-TEST_CASE("fault --drop: the lines are lost") {
+TEST_CASE("with --drop lines are lost") {
     const Outcome all = ten_lines({"--drop", "1"}, {"-W", "50ms"});
     CHECK(all.status == 1);
     CHECK(contains(all.errors, "10 sent, 0 echoed, 0 bad, 10 lost"));
     CHECK(all.output.empty());
 }
 
-TEST_CASE("fault --corrupt: the replies are bad, and where is said") {
+TEST_CASE("with --corrupt replies are bad, and the first wrong byte is named") {
     const Outcome outcome = ten_lines({"--corrupt", "100%"});
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.errors, "reply 1 differs from its message at byte"));
     CHECK(contains(outcome.errors, "10 sent, 0 echoed, 10 bad, 0 lost"));
 }
 
-TEST_CASE("fault --dup: there is a reply that nobody asked for") {
+TEST_CASE("with --dup the second reply is unsolicited") {
     Server server({"-f", "line", "--dup", "1"});
     const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, lines(1));
     CHECK(outcome.output == "line 1\nline 1\n");
@@ -100,20 +100,20 @@ TEST_CASE("the same seed meets the same faults, another one others") {
     CHECK(output("8") != first);
 }
 
-TEST_CASE("fault --chunk: what comes in pieces is put together") {
+TEST_CASE("with --chunk replies in pieces are put together") {
     const Outcome outcome = ten_lines({"--chunk", "1"});
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "10 sent, 10 echoed, 0 bad, 0 lost;"));
 }
 
-TEST_CASE("fault --close-after: the rest is lost") {
+TEST_CASE("with --close-after the remaining messages are lost") {
     const Outcome outcome = ten_lines({"--close-after", "3"});
     CHECK(outcome.status == 1);
     CHECK(outcome.output == lines(3));
     CHECK(contains(outcome.errors, "10 sent, 3 echoed, 0 bad, 7 lost"));
 }
 
-TEST_CASE("fault --reset-after: the reset is told, with its status") {
+TEST_CASE("with --reset-after the reset is reported, with its status") {
     const Outcome outcome = ten_lines({"--reset-after", "3"});
     CHECK(outcome.status == 56);
     CHECK(outcome.output == lines(3));
@@ -121,7 +121,7 @@ TEST_CASE("fault --reset-after: the reset is told, with its status") {
     CHECK(contains(outcome.errors, "10 sent, 3 echoed, 0 bad, 7 lost"));
 }
 
-TEST_CASE("fault --half-close: the server that says nothing more is told") {
+TEST_CASE("with --half-close the server's early end is reported") {
     Server server({"--half-close"});
     Process client({yodel, "127.0.0.1", server.port()});
     client.write(lines(1));
@@ -134,7 +134,7 @@ TEST_CASE("fault --half-close: the server that says nothing more is told") {
     CHECK((before || after));
 }
 
-TEST_CASE("fault --no-read: nothing comes back, and nothing is taken in the end") {
+TEST_CASE("with --no-read nothing comes back, and in the end nothing is taken") {
     Server server({"--no-read"});
     const Outcome outcome =
         run({yodel, "-f", "raw", "--idle-timeout", "200ms", "127.0.0.1", server.port()},
@@ -144,7 +144,7 @@ TEST_CASE("fault --no-read: nothing comes back, and nothing is taken in the end"
     CHECK(contains(outcome.errors, "nothing sent or received for 200ms"));
 }
 
-TEST_CASE("fault --stall-handshake: the handshake's time runs out") {
+TEST_CASE("with --stall-handshake the connect timeout runs out") {
     Server server({"--self-signed", "--stall-handshake"});
     const Outcome outcome =
         run({yodel, "--tls", "-w", "200ms", "127.0.0.1", server.port()}, "a\n");
@@ -152,7 +152,7 @@ TEST_CASE("fault --stall-handshake: the handshake's time runs out") {
     CHECK(contains(outcome.errors, "within 200ms: still TLS handshake with 127.0.0.1:"));
 }
 
-TEST_CASE("fault --banner: it comes before all else, unasked") {
+TEST_CASE("with --banner its text comes first, unsolicited") {
     Server server({"-f", "line", "--banner", "220 hello\\x21\\n"});
     Process client({yodel, "127.0.0.1", server.port()});
     REQUIRE(client.wait_for_output("220 hello!\n"));
@@ -171,7 +171,7 @@ TEST_CASE("faults act over TLS too") {
     CHECK(contains(outcome.errors, "5 sent, 0 echoed, 5 bad, 0 lost"));
 }
 
-TEST_CASE("a message that is larger than a faulty server may hold ends its connection") {
+TEST_CASE("a message that is larger than a faulty server's buffer ends its connection") {
     Server server({"-f", "line", "--dup", "1", "--max-buffer", "1k"});
     run({yodel, "127.0.0.1", server.port()}, std::string(5000, 'x') + "\n");
     CHECK(server.process().wait_for_errors("over the limit of 1024 (--max-buffer)"));

@@ -104,7 +104,7 @@ TEST_CASE("no line is torn, wherever the reader pauses") {
     }
 }
 
-TEST_CASE("what waits is written from the loop, once there is room") {
+TEST_CASE("waiting output is written from the loop, once there is room") {
     const Ends ends = test::pipe_ends();
     test::fill(ends.writer);
     ev::Loop loop;

@@ -51,7 +51,7 @@ std::string json_form(const RunResult& sum, const Verdict& verdict,
 void write_hgrm(ReportFile& file, RunResult& sum) {
     const std::string trouble = file.write(hgrm_text(sum.tally.round_trips));
     if (trouble.empty()) return;
-    complain("yodel", trouble);
+    print_error("yodel", trouble);
     sum.status = output_failed;
 }
 
@@ -75,7 +75,7 @@ int merge(const ClientOptions& options) {
         print(json_form(sum, verdict, options));
     else if (!options.report.quiet)
         print(text_form(sum, verdict, options));
-    for (const std::string& failure : verdict.failures) complain("yodel", failure);
+    for (const std::string& failure : verdict.failures) print_error("yodel", failure);
     return sum.status;
 }
 

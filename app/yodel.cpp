@@ -74,7 +74,7 @@ bool terminal_able() {
     const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
     if (!able || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) return false;
     const std::string trouble = ui::terminal_trouble();
-    if (!trouble.empty()) complain("yodel", trouble + "; going on without the full screen");
+    if (!trouble.empty()) print_error("yodel", trouble + "; going on without the full screen");
     return trouble.empty();
 }
 
@@ -193,7 +193,7 @@ int main(int argc, char* argv[]) {
     } catch (const std::exception&) {
         status = fail(current_failure("yodel"));
     }
-    if (signo != 0) complain("yodel", std::string("ended by ") + ::strsignal(signo));
+    if (signo != 0) print_error("yodel", std::string("ended by ") + ::strsignal(signo));
     finish_diagnostics();
     if (signo == 0) return status;
     std::signal(signo, SIG_DFL);

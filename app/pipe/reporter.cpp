@@ -140,7 +140,7 @@ void Reporter::connected() {
     if (options_.form == Form::json) append_line(connection_object(session_));
     const std::string text = connection_text(session_);
     log('-', text);
-    if ((options_.probe && !options_.quiet) || options_.verbose) complain("yodel", text);
+    if ((options_.probe && !options_.quiet) || options_.verbose) print_error("yodel", text);
 }
 
 void Reporter::retrying() {
@@ -148,7 +148,7 @@ void Reporter::retrying() {
     const std::string text = explain(session_.end(), session_.tls()) + "; next try in " +
                              duration_text(session_.retry_time() - session_.since());
     log('-', text);
-    if (!options_.quiet || options_.verbose) complain("yodel", text);
+    if (!options_.quiet || options_.verbose) print_error("yodel", text);
 }
 
 // The files come first because their failures count in the status that the result has.
@@ -244,9 +244,9 @@ void Reporter::echoed(const Batch& batch, std::optional<ev::Duration> round_trip
 
 void Reporter::warn_of_mismatch(const Message& message, const Reply& reply) {
     const std::string hint = mismatch_hint(message.payload, reply.payload);
-    complain("yodel", "reply " + std::to_string(message.id) +
-                          " differs from its message at byte " +
-                          std::to_string(reply.difference) + (hint.empty() ? "" : "; " + hint));
+    print_error("yodel",
+                "reply " + std::to_string(message.id) + " differs from its message at byte " +
+                    std::to_string(reply.difference) + (hint.empty() ? "" : "; " + hint));
 }
 
 void Reporter::lost(const Message& message) {
@@ -292,19 +292,19 @@ void Reporter::output_unread() {
 }
 
 int Reporter::finish() {
-    if (log_ && !log_->finish()) complain("yodel", log_->trouble());
-    if (!trouble_.text.empty()) complain("yodel", trouble_.text);
+    if (log_ && !log_->finish()) print_error("yodel", log_->trouble());
+    if (!trouble_.text.empty()) print_error("yodel", trouble_.text);
     if (output_.error() != 0)
-        complain("yodel",
-                 "standard output: " + std::generic_category().message(output_.error()));
+        print_error("yodel",
+                    "standard output: " + std::generic_category().message(output_.error()));
     if (refused_certificate(session_) && options_.verbose)
-        complain("yodel", "the certificate: " + certificate_text(*session_.tls()));
+        print_error("yodel", "the certificate: " + certificate_text(*session_.tls()));
     if (exit_status(session_.end()) != 0)
-        complain("yodel", explain(session_.end(), session_.tls()));
+        print_error("yodel", explain(session_.end(), session_.tls()));
     const bool wanted = !options_.quiet || options_.form == Form::sequence;
     const bool orderly = exit_status(session_.end()) == 0 && !options_.probe;
-    if (wanted && (orderly || result_.tally.sent > 0)) complain("yodel", summary());
-    for (const std::string& line : verdict_.lines(!wanted)) complain("yodel", line);
+    if (wanted && (orderly || result_.tally.sent > 0)) print_error("yodel", summary());
+    for (const std::string& line : verdict_.lines(!wanted)) print_error("yodel", line);
     return status();
 }
 

@@ -55,9 +55,9 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
 
 int Conversation::report() {
     if (log_.file_open()) file_whole_ &= log_.stop_file();
-    if (!file_whole_) complain("yodel", "could not write all of the transcript file");
+    if (!file_whole_) print_error("yodel", "could not write all of the transcript file");
     const int status = exit_status(session_.end());
-    if (status != 0) complain("yodel", explain(session_.end(), session_.tls()));
+    if (status != 0) print_error("yodel", explain(session_.end(), session_.tls()));
     report_counts();
     if (status != 0) return status;
     if (!file_whole_) return output_failed;
@@ -77,10 +77,10 @@ void Conversation::report_counts() const {
             ? ""
             : "; " + std::to_string(queued_lines_.size()) + " kept and never sent";
     const auto facts = session_.tcp();
-    complain("yodel",
-             tally_.summary() + never +
-                 network_remark(tally_.round_trips, facts ? facts->min_rtt : std::nullopt) +
-                 unverified_remark(session_.end(), session_.tls()));
+    print_error("yodel",
+                tally_.summary() + never +
+                    network_remark(tally_.round_trips, facts ? facts->min_rtt : std::nullopt) +
+                    unverified_remark(session_.end(), session_.tls()));
 }
 
 void Conversation::add_note(std::string_view text, Style style) {

@@ -89,7 +89,7 @@ Diagnostics& diagnostics() {
     return only;
 }
 
-void complain(const char* program, const std::string& text) {
+void print_error(const char* program, const std::string& text) {
     diagnostics().set_program(program);
     diagnostics().remark(text);
 }

@@ -67,7 +67,7 @@ public:
 };
 
 // Writes "program: text" to standard error, made printable, as one line.
-void complain(const char* program, const std::string& text);
+void print_error(const char* program, const std::string& text);
 
 // The last call before the program ends: standard error gets a moment to take what waits.
 void finish_diagnostics();

@@ -64,11 +64,6 @@ ev::Duration interval(const std::string& text) {
                    "an interval: 0, or a duration of at least 1us");
 }
 
-unsigned positive(const std::string& text, unsigned most) {
-    return checked(parse_number(text, 1, most), text,
-                   "a number from 1 to " + std::to_string(most));
-}
-
 std::string source_address(const std::string& text) {
     if (numeric_family(text) == AF_UNSPEC && text != "localhost")
         throw UsageError("\"" + text + "\" is not a numeric address");
@@ -265,7 +260,7 @@ std::vector<Option> message_options(ClientOptions& to) {
         {.name = "window",
          .argument = "N",
          .help = "messages in flight (64, or 128 KiB if more)",
-         .apply = [&](auto& text) { to.window = positive(text, 1'000'000); }},
+         .apply = [&](auto& text) { to.window = positive_value(text, 1'000'000); }},
         {.name = "escapes",
          .help = "the input holds \\n \\r \\t \\0 \\\\ \\xNN",
          .apply = [&](auto&) { to.escapes = true; }},
@@ -283,7 +278,7 @@ std::vector<Option> unattended_options(ClientOptions& to) {
          .name = "count",
          .argument = "N",
          .help = "send N generated messages (without end)",
-         .apply = [&](auto& text) { to.count = positive(text, 4'000'000'000); }},
+         .apply = [&](auto& text) { to.count = positive_value(text, 4'000'000'000); }},
         {.letter = 'i',
          .name = "interval",
          .argument = "D",
@@ -314,7 +309,7 @@ std::vector<Option> output_options(ClientOptions& to) {
         {.name = "scrollback",
          .argument = "N",
          .help = "messages kept on the screen (100000)",
-         .apply = [&](auto& text) { to.scrollback = positive(text, 10'000'000); }},
+         .apply = [&](auto& text) { to.scrollback = positive_value(text, 10'000'000); }},
         {.name = "color",
          .argument = "WHEN",
          .help = "auto, always or never (auto: obeys NO_COLOR)",
@@ -370,6 +365,7 @@ std::vector<OptionGroup> table(ClientOptions& to) {
             {"TLS", tls_options(to)},
             {"Messages", message_options(to)},
             {"Generated messages (in pipe mode)", unattended_options(to)},
+            {"Many connections at once", crowd_options(to.crowd)},
             {"Verdicts (in pipe mode)", verdict_options(to)},
             {"Output", output_options(to)}};
 }
@@ -407,6 +403,25 @@ void check_pipe(const ClientOptions& options) {
     if (options.size && (*options.size < least || *options.size > framing.longest()))
         throw UsageError("--size " + std::to_string(*options.size) + " does not fit into -f " +
                          std::string(framing.name));
+}
+
+void check_crowd(const ClientOptions& options) {
+    const CrowdOptions& crowd = options.crowd;
+    if (!crowd.given()) return;
+    const bool interval = options.interval && *options.interval > ev::Duration::zero();
+    if (crowd.rate && options.interval)
+        throw UsageError("--rate and -i are two schedules of the same messages");
+    if ((crowd.rate || interval) && options.window)
+        throw UsageError("--window has no meaning where messages go by a schedule");
+    if (options.session.expect == Expect::none && !crowd.rate && !interval)
+        throw UsageError("with --expect none no reply calls for the next message: --rate or -i "
+                         "does");
+    if (options.report.probe) throw UsageError("-z is for one connection");
+    if (!options.report.log.empty()) throw UsageError("-o is for one connection");
+    if (options.hex) throw UsageError("-x is for one connection");
+    if (crowd.connections.value_or(1) > 1 && !options.session.endpoint.source_port.empty())
+        throw UsageError("-p is one port, but --connections " +
+                         std::to_string(*crowd.connections) + " is given");
 }
 
 // Addresses of two families don't meet.
@@ -476,6 +491,7 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     check_tls(options, line.for_tls);
     check_families(options.session.endpoint);
     check_pipe(options);
+    check_crowd(options);
     choose_form(options);
     return options;
 }
@@ -485,7 +501,8 @@ std::string client_help() {
     return "usage: yodel [options] [[tcp://|tls://|unix:]HOST[:PORT] [PORT]]\n"
            "Talks to a service, above all an echo server: sends what is typed or piped in,\n"
            "and times and checks every reply. Without a target it starts an echo server of\n"
-           "its own. -z, -c, -i, --size and --json choose pipe mode, as --no-tui does.\n" +
+           "its own. -z, -c, -i, --size, --json and those for many connections choose pipe\n"
+           "mode, as --no-tui does.\n" +
            help_text(table(unused)) +
            "\n"
            "framings: " +

@@ -1,6 +1,7 @@
 // The options of yodel, parsed from its command line and checked.
 #pragma once
 
+#include "app/crowd_options.hpp"
 #include "app/pipe/reporter.hpp"
 #include "app/protocol/session.hpp"
 #include "bufio/tls.hpp"
@@ -31,6 +32,7 @@ struct ClientOptions {
     std::optional<ev::Duration> interval;
     std::optional<std::size_t> size;  // bytes
     bool unattended() const { return count || interval || size; }
+    CrowdOptions crowd;
     std::string compare;  // the file with the end object of before; empty: none
     std::vector<std::string>
         merge;  // the files whose end objects are added up, instead of a run

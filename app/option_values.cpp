@@ -16,6 +16,11 @@ std::optional<ev::Duration> limit_value(const std::string& text) {
     return limit > ev::Duration::zero() ? std::optional(limit) : std::nullopt;
 }
 
+unsigned positive_value(const std::string& text, unsigned most) {
+    return checked(parse_number(text, 1, most), text,
+                   "a number from 1 to " + std::to_string(most));
+}
+
 const Framing* framing_value(const std::string& text) {
     const Framing* const found = find_framing(text);
     if (!found)

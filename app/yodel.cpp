@@ -3,6 +3,7 @@
 #include "app/client_options.hpp"
 #include "app/command_line.hpp"
 #include "app/merge.hpp"
+#include "app/pipe/crowd_client.hpp"
 #include "app/pipe/pipe_client.hpp"
 #include "app/pipe/unattended.hpp"
 #include "app/program.hpp"
@@ -55,6 +56,8 @@ private:
 std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
     EchoServer::Options server;
     server.framing = options.session.framing;
+    server.max_connections =
+        std::max<std::size_t>(server.max_connections, options.crowd.connections.value_or(1));
     if (options.use_tls) {
         server.tls = bufio::TlsContext::self_signed_server();
         options.tls.pins = {server.tls->pin()};
@@ -80,7 +83,7 @@ bool terminal_able() {
 
 bool full_screen(const ClientOptions& options) {
     const bool piped = options.no_tui || options.unattended() || options.report.probe ||
-                       options.report.form == Reporter::Form::json;
+                       options.crowd.given() || options.report.form == Reporter::Form::json;
     return !piped && terminal_able();
 }
 
@@ -90,6 +93,34 @@ Unattended::Options unattended_options(const ClientOptions& options) {
     to.interval = options.interval.value_or(to.interval);
     to.size = options.size.value_or(std::min(to.size, options.session.max_frame));
     to.window = options.window;
+    return to;
+}
+
+// An interval is a pace that deals one message to each connection in turn.
+std::optional<Pace> pace(const ClientOptions& options) {
+    if (options.crowd.rate) return Pace::per_second(*options.crowd.rate);
+    if (!options.interval || *options.interval == ev::Duration::zero()) return std::nullopt;
+    return Pace(options.crowd.connections.value_or(1), *options.interval);
+}
+
+CrowdClient::Options crowd_options(const ClientOptions& options) {
+    CrowdClient::Options to;
+    to.report = options.report;
+    to.start = options.crowd.start;
+    to.crowd.session = options.session;
+    to.script = !options.unattended() && !options.crowd.rate && !options.session.max_time &&
+                ::isatty(STDIN_FILENO) != 1;
+    to.escapes = options.escapes;
+    to.crowd.connections = options.crowd.connections.value_or(1);
+    if (options.crowd.connect_rate)
+        to.crowd.connect_pace = Pace::per_second(*options.crowd.connect_rate);
+    to.crowd.churn = options.crowd.churn.value_or(0);
+    to.crowd.pace = pace(options);
+    to.crowd.each_its_own = !options.crowd.rate;
+    to.crowd.window = options.window.value_or(to.crowd.window);
+    to.crowd.count = options.count.value_or(0);
+    to.crowd.length = options.session.max_time;
+    to.crowd.size = options.size.value_or(std::min(to.crowd.size, options.session.max_frame));
     return to;
 }
 
@@ -167,6 +198,10 @@ int run(ClientOptions options, int& signo) {
                          "of --no-tui, -c, -i, --size, -z, --json");
     options.session.retries = options.retries.value_or(0);
     if (options.report.probe) options.session.close_timeout = probe_end(options);
+    if (options.crowd.given()) {
+        ask_for_exact_waits();
+        return run_piped<CrowdClient>(loop, crowd_options(options), options.busy, signo);
+    }
     if (options.unattended()) {
         ask_for_exact_waits();
         return run_piped<Unattended>(loop, unattended_options(options), options.busy, signo);

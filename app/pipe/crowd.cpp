@@ -28,7 +28,9 @@ constexpr unsigned messages_a_turn = 256;
 constexpr ev::Duration greeting_time = std::chrono::seconds(2);
 
 Crowd::Options completed(Crowd::Options options) {
-    options.session.closed_early = "the server closed before the end of the run";
+    options.session.closed_early = options.script
+                                       ? "the server closed before the end of the input"
+                                       : "the server closed before the end of the run";
     options.session.greeting_time = greeting_time;
     options.session.max_time.reset();
     return options;
@@ -38,12 +40,16 @@ Crowd::Options completed(Crowd::Options options) {
 
 class Crowd::Connection final : public Session::User {
 public:
-    explicit Connection(Crowd& crowd)
-        : session(crowd.loop_, crowd.options_.session, *this), crowd_(crowd) {}
+    Connection(Crowd& crowd, std::size_t its_number)
+        : number(its_number),
+          session(crowd.loop_, crowd.options_.session, *this),
+          crowd_(crowd) {}
 
+    const std::size_t number;  // from 1
     Session session;
     State reported = State::idle;
     std::uint64_t sent = 0;  // messages, over the present connection
+    std::size_t line = 0;    // of the script, the next one to be said
     bool opened = false;     // the present connection was open
     bool settled = false;
 
@@ -53,17 +59,21 @@ public:
 private:
     void session_changed() override { crowd_.changed(*this); }
     void session_answered(const Message& message, const Reply& reply) override {
-        crowd_.answered(message, reply);
+        crowd_.answered(*this, message, reply);
     }
-    void session_lost(const Message&) override { crowd_.lost(); }
-    void session_unsolicited(std::string_view) override { ++crowd_.result_->tally.unsolicited; }
+    void session_lost(const Message& message) override { crowd_.lost(*this, message); }
+    void session_unsolicited(std::string_view payload) override {
+        ++crowd_.result_->tally.unsolicited;
+        if (crowd_.observer_) crowd_.observer_->unsolicited(number, payload);
+    }
 
     Crowd& crowd_;
 };
 
-Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done)
+Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done, Observer* observer)
     : loop_(loop),
       options_(completed(std::move(options))),
+      observer_(observer),
       text_(options_.size),
       created_(loop.now()),
       result_(std::make_unique<RunResult>()),
@@ -98,10 +108,17 @@ ev::Time Crowd::next_connect() const {
 }
 
 void Crowd::connect_next() {
-    Connection& connection = *connections_.emplace_back(std::make_unique<Connection>(*this));
+    const std::size_t number = connections_.size() + 1;
+    Connection& connection =
+        *connections_.emplace_back(std::make_unique<Connection>(*this, number));
     ++present_;
-    ++result_->connections.asked;
+    begin_try(connection);
     connection.session.connect();
+}
+
+void Crowd::begin_try(Connection& connection) {
+    connection.opened = false;
+    ++result_->connections.asked;
 }
 
 // --- Connections change.
@@ -114,42 +131,52 @@ void Crowd::changed(Connection& connection) {
 void Crowd::state_changed(Connection& connection) {
     const State before = std::exchange(connection.reported, connection.session.state());
     if (before == State::open) --open_;
+    if (before == State::waiting && connection.reported == State::dialing)
+        begin_try(connection);
     if (connection.reported == State::open) opened(connection);
     if (connection.reported == State::waiting) interrupted(connection);
-    // The failure that was followed by a wait was counted when the wait began.
-    if (connection.reported == State::closed) {
-        if (before != State::waiting) count_failure(connection.session);
-        closed(connection);
-    }
+    // A try that was followed by a wait was counted when the wait began.
+    if (connection.reported == State::closed && before != State::waiting) end_try(connection);
+    if (connection.reported == State::closed) closed(connection);
 }
 
 void Crowd::opened(Connection& connection) {
     ++open_;
-    if (!connection.opened) ++result_->connections.opened;
+    ++result_->connections.opened;
     connection.opened = true;
+    if (observer_) observer_->opened(connection.number, connection.session);
+    if (unverified_.empty()) unverified_ = unverified_remark({}, connection.session.tls());
     if (!options_.pace) begin_soon();
     settle(connection);
 }
 
 void Crowd::interrupted(Connection& connection) {
-    count_failure(connection.session);
+    end_try(connection);
     settle(connection);
     if (over_) connection.session.disconnect();
 }
 
 void Crowd::closed(Connection& connection) {
     const int status = exit_status(connection.session.end());
-    if (!connection.opened && !leaving_) ++result_->connections.failed;
     if (result_->status == 0) result_->status = status;
     settle(connection);
-    if (connection.worn_out() && status == 0 && !over_) return replace(connection);
+    const bool more = !over_ && !all_sent(connection);
+    if (connection.worn_out() && status == 0 && more) return replace(connection);
     --present_;
     end_if_done();
 }
 
-void Crowd::count_failure(const Session& session) {
+void Crowd::end_try(const Connection& connection) {
+    if (!connection.opened && !leaving_) ++result_->connections.failed;
+    const Session& session = connection.session;
     const int status = exit_status(session.end());
     if (status != 0) result_->count_failure(explain(session.end(), session.tls()), status);
+    if (connection.opened) add_network(session.tcp());
+}
+
+void Crowd::add_network(const std::optional<bufio::TcpFacts>& facts) {
+    if (!facts || !facts->min_rtt) return;
+    network_ = std::min(network_.value_or(*facts->min_rtt), *facts->min_rtt);
 }
 
 void Crowd::settle(Connection& connection) {
@@ -161,8 +188,7 @@ void Crowd::settle(Connection& connection) {
 
 void Crowd::replace(Connection& connection) {
     connection.sent = 0;
-    connection.opened = false;
-    ++result_->connections.asked;
+    begin_try(connection);
     connection.session.connect();
 }
 
@@ -202,13 +228,15 @@ void Crowd::begin() {
 }
 
 void Crowd::converse(Connection& connection) {
-    while (may_send(connection)) send(connection, {});
+    while (may_send(connection) && send(connection, {})) {
+    }
     connection.session.flush();
     finish_if_done(connection);
 }
 
 bool Crowd::may_send(const Connection& connection) const {
-    if (!begun_ || over_ || options_.pace || all_sent()) return false;
+    if (!begun_ || over_ || options_.pace || all_sent(connection)) return false;
+    if (options_.script && connection.line == options_.script->size()) return false;
     return takes(connection) && connection.session.in_flight() < options_.window;
 }
 
@@ -228,15 +256,14 @@ void Crowd::send_due() {
         send_planned(*message);
     }
     if (schedule_->over()) return finish();
-    due_.start_at(schedule_->next_time());
+    due_.start_at(wake_time(loop_.now(), schedule_->next_time()));
 }
 
 void Crowd::send_planned(const Schedule::Message& message) {
     Connection* const connection = taker(message.number);
-    if (!connection) return;
-    result_->lateness.record(loop_.read_clock() - message.planned);
-    send(*connection, message.planned);
+    if (!connection || !send(*connection, message.planned)) return;
     connection->session.flush();
+    result_->lateness.record(connection->session.flushed_at() - message.planned);
 }
 
 // Returns the connection whose turn it is; or, where it does not stand, the next one that is
@@ -254,21 +281,41 @@ Crowd::Connection* Crowd::taker(std::uint64_t number) {
     return connections_[turn_].get();
 }
 
-void Crowd::send(Connection& connection, ev::Time planned) {
+bool Crowd::send(Connection& connection, ev::Time planned) {
     if (sent_ == 0) first_sent_ = loop_.now();
-    const std::string_view text = text_.text(++sent_);
-    ++result_->tally.sent;
+    ++sent_;
+    const std::string_view text = next_text(connection);
     Queued queued;
     if (takes(connection)) queued = connection.session.send(text, planned);
-    if (!queued) return lost();
-    ++connection.sent;
+    result_->tally.sent += std::max<std::size_t>(queued.count, 1);
+    connection.sent += queued.count;
+    if (!queued) lost(connection, {.payload = text, .planned = planned, .sent = planned});
+    return static_cast<bool>(queued);
 }
 
-bool Crowd::all_sent() const { return options_.count != 0 && sent_ >= options_.count; }
+std::string_view Crowd::next_text(Connection& connection) {
+    if (options_.script) return options_.script->message(connection.line++);
+    return text_.text(sent_);
+}
+
+bool Crowd::all_sent(const Connection& connection) const {
+    if (options_.script)
+        return options_.script->ended() && connection.line == options_.script->size();
+    return options_.count != 0 && sent_ >= options_.count;
+}
 
 void Crowd::finish_if_done(Connection& connection) {
-    const bool done = over_ || all_sent() || connection.worn_out();
+    const bool done = over_ || all_sent(connection) || connection.worn_out();
     if (done && connection.session.in_flight() == 0) connection.session.finish();
+}
+
+void Crowd::script_changed() {
+    for (const auto& connection : connections_)
+        if (connection->reported == State::open) converse(*connection);
+}
+
+void Crowd::pause(bool paused) {
+    for (const auto& connection : connections_) connection->session.pause(paused);
 }
 
 // --- The end.
@@ -317,16 +364,19 @@ void Crowd::void_round_trips() {
 // --- Replies come.
 
 // The round trip counts from when the message was due, not from when the peer took it.
-void Crowd::answered(const Message& message, const Reply& reply) {
-    std::optional<ev::Duration> round_trip = reply.round_trip;
-    if (round_trip) *round_trip += message.sent - message.planned;
-    result_->tally.answered(reply.right, message.late, round_trip);
+void Crowd::answered(Connection& connection, const Message& message, const Reply& reply) {
+    Reply counted = reply;
+    if (counted.round_trip) *counted.round_trip += message.sent - message.planned;
+    result_->tally.answered(reply.right, message.late, counted.round_trip);
     last_answered_ = loop_.now();
+    if (observer_) observer_->answered(connection.number, message, counted);
     if (!reply.right && mismatch_.empty()) note_mismatch(message, reply);
 }
 
-void Crowd::lost() {
-    if (!leaving_) ++result_->tally.lost;
+void Crowd::lost(Connection& connection, const Message& message) {
+    if (leaving_) return;
+    ++result_->tally.lost;
+    if (observer_) observer_->lost(connection.number, message);
 }
 
 void Crowd::note_mismatch(const Message& message, const Reply& reply) {

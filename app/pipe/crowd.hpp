@@ -1,5 +1,6 @@
 // Many conversations at once with one target, on one loop: connections that each have their own
-// messages in flight, generated ones, whose replies are all checked and timed.
+// messages in flight, whose replies are all checked and timed. The messages are generated, or
+// those of a script, of which each connection says all.
 //
 // In the closed loop each connection sends its next message when a reply leaves space in its
 // window. In the open loop messages have planned times, from the moment on when every
@@ -13,8 +14,10 @@
 #include "app/pipe/generated_text.hpp"
 #include "app/pipe/pace.hpp"
 #include "app/pipe/schedule.hpp"
+#include "app/pipe/script.hpp"
 #include "app/protocol/session.hpp"
 #include "app/stats/run_result.hpp"
+#include "bufio/tcp_facts.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -23,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace yodel {
@@ -43,15 +47,36 @@ public:
         std::optional<ev::Duration> length = {};  // from the first message on
         std::optional<ev::Time> start = {};       // of the first message, at the earliest
         std::size_t size = 64;                    // bytes of a message
+        // Said in a closed loop, instead of generated messages; null: none. It must outlive the
+        // crowd; after each change of it script_changed() must be called.
+        const Script* script = nullptr;
+    };
+
+    // Sees the messages of a script. Connections are numbered from 1; views and references are
+    // valid until the call returns.
+    class Observer {
+    public:
+        virtual void opened(std::size_t connection, const Session& session) = 0;
+        virtual void answered(std::size_t connection, const Message& message,
+                              const Reply& reply) = 0;
+        virtual void lost(std::size_t connection, const Message& message) = 0;
+        virtual void unsolicited(std::size_t connection, std::string_view payload) = 0;
+
+    protected:
+        ~Observer() = default;
     };
 
     // `done` is called once, from the loop, when all connections are closed and no more will be
     // made. It may destroy the crowd.
-    Crowd(ev::Loop& loop, Options options, std::function<void()> done);
+    Crowd(ev::Loop& loop, Options options, std::function<void()> done,
+          Observer* observer = nullptr);
     ~Crowd();
     Crowd(const Crowd&) = delete;
     Crowd& operator=(const Crowd&) = delete;
 
+    void script_changed();
+    // While paused, nothing is read, so that the peers meet our back-pressure.
+    void pause(bool paused);
     // Sends nothing more, waits for the replies, and closes the connections in order.
     void finish();
     // Closes the connections at once; what is in flight counts neither as echoed nor as lost.
@@ -63,6 +88,11 @@ public:
     const RunResult& result() const { return *result_; }
     // The sentence about the first wrong reply; empty if there was none.
     const std::string& mismatch() const { return mismatch_; }
+    // The remark of a summary about a certificate that only -k accepts; empty if there is none.
+    const std::string& unverified() const { return unverified_; }
+    // The smallest round trip of the network on connections that have ended, where the system
+    // tells.
+    std::optional<ev::Duration> network() const { return network_; }
     std::size_t open() const { return open_; }  // connections
 
 private:
@@ -78,7 +108,9 @@ private:
     void opened(Connection& connection);
     void interrupted(Connection& connection);
     void closed(Connection& connection);
-    void count_failure(const Session& session);
+    void begin_try(Connection& connection);
+    void end_try(const Connection& connection);
+    void add_network(const std::optional<bufio::TcpFacts>& facts);
     void settle(Connection& connection);
     void replace(Connection& connection);
     void end_if_done();
@@ -91,19 +123,21 @@ private:
     void send_planned(const Schedule::Message& message);
     Connection* taker(std::uint64_t number);
     bool takes(const Connection& connection) const;
-    void send(Connection& connection, ev::Time planned);
-    bool all_sent() const;
+    bool send(Connection& connection, ev::Time planned);
+    std::string_view next_text(Connection& connection);
+    bool all_sent(const Connection& connection) const;
     void finish_if_done(Connection& connection);
     void send_no_more();
     void time_up();
     void give_up(Connection& connection);
 
-    void answered(const Message& message, const Reply& reply);
-    void lost();
+    void answered(Connection& connection, const Message& message, const Reply& reply);
+    void lost(Connection& connection, const Message& message);
     void note_mismatch(const Message& message, const Reply& reply);
 
     ev::Loop& loop_;
     const Options options_;
+    Observer* const observer_;  // null: none
     GeneratedText text_;
     const ev::Time created_;
     std::vector<std::unique_ptr<Connection>> connections_;  // those made so far
@@ -120,6 +154,8 @@ private:
     ev::Time last_answered_{};
     std::unique_ptr<RunResult> result_;
     std::string mismatch_;
+    std::string unverified_;
+    std::optional<ev::Duration> network_;
     ev::Timer connect_;  // the next connections
     ev::Timer begin_;    // the first message
     ev::Timer due_;      // the next planned message

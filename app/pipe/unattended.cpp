@@ -1,5 +1,6 @@
 #include "app/pipe/unattended.hpp"
 
+#include "app/pipe/schedule.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/units.hpp"
 
@@ -25,10 +26,6 @@ constexpr std::size_t usual_window = 64;  // messages
 
 // Messages that a turn sends which begins late, before it looks at the replies.
 constexpr unsigned most_at_once = 64;
-
-// The system may end a wait late by a two-hundredth of it. A longer wait than this therefore
-// ends early, by more than that, and another one makes up the rest.
-constexpr ev::Duration short_wait = std::chrono::milliseconds(2);
 
 // Longer than where somebody waits for the first reply: a greeting may come well before it.
 constexpr ev::Duration greeting_time = std::chrono::seconds(2);
@@ -104,8 +101,7 @@ bool Unattended::peer_takes() const {
 
 void Unattended::wait_for(ev::Time planned) {
     planned_ = planned;
-    const ev::Duration left = planned - loop_.now();
-    due_.start_at(left > short_wait ? planned - left / 128 : planned);
+    due_.start_at(wake_time(loop_.now(), planned));
 }
 
 // Each planned time is computed from the one before, so that the schedule does not drift.

@@ -106,6 +106,17 @@ std::size_t count_pieces(const Framing& framing, std::string_view payload) {
     return count;
 }
 
+bool sendable(const Framing& framing, std::size_t max_frame, std::string_view payload) {
+    const std::size_t shortest = framing.replies_framed() ? 0 : 1;
+    const std::size_t longest = std::min(framing.longest(), max_frame);
+    if (shortest == 0 && payload.size() <= longest) return true;
+    bool all = true;
+    for_each_piece(framing, payload, [&](std::string_view piece) {
+        all = all && piece.size() >= shortest && piece.size() <= longest;
+    });
+    return all;
+}
+
 std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload) {
     std::vector<std::string_view> list;
     for_each_piece(framing, payload, [&](std::string_view piece) { list.push_back(piece); });

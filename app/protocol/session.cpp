@@ -116,11 +116,7 @@ void Session::finish() {
 
 Queued Session::send(std::string_view payload, ev::Time planned) {
     if (state_ != State::open) return {};
-    const std::size_t shortest = options_.framing->replies_framed() ? 0 : 1;
-    const std::size_t longest = std::min(options_.framing->longest(), options_.max_frame);
-    if (shortest > 0 || payload.size() > longest)
-        for (const std::string_view piece : pieces(*options_.framing, payload))
-            if (piece.size() < shortest || piece.size() > longest) return {};
+    if (!sendable(*options_.framing, options_.max_frame, payload)) return {};
     return matcher_.messages().queue(payload, planned);
 }
 

@@ -53,6 +53,14 @@ double take_unit(std::string_view& text, const Unit (&units)[count]) {
     return 1;
 }
 
+// True if the text has a digit where the form has a `d`, and otherwise equals it.
+bool has_form(std::string_view text, std::string_view form) {
+    const auto fits = [](char letter, char wanted) {
+        return wanted == 'd' ? letter >= '0' && letter <= '9' : letter == wanted;
+    };
+    return std::equal(text.begin(), text.end(), form.begin(), form.end(), fits);
+}
+
 std::string time_text(const char* pattern, const std::tm& parts) {
     char text[64];
     return {text, std::strftime(text, sizeof text, pattern, &parts)};
@@ -101,6 +109,37 @@ std::optional<std::size_t> parse_size(std::string_view text) {
     if (!number || *number > std::numeric_limits<std::size_t>::max() / 3 / factor)
         return std::nullopt;
     return *number * factor;
+}
+
+std::optional<double> parse_rate(std::string_view text) {
+    static constexpr Unit units[] = {{"k", 1e3}, {"M", 1e6}};
+    const double factor = take_unit(text, units);
+    const auto number = parse_fraction(std::string(text));
+    if (!number) return std::nullopt;
+    return *number * factor;
+}
+
+std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string_view text) {
+    constexpr std::string_view form = "dddd-dd-ddTdd:dd:dd";
+    if (!has_form(text.substr(0, form.size()), form) || !text.ends_with('Z'))
+        return std::nullopt;
+    const std::string_view fraction = text.substr(form.size(), text.size() - form.size() - 1);
+    const auto part = parse_fraction("0" + std::string(fraction));
+    if (!part || *part >= 1 || !(fraction.empty() || fraction.starts_with('.')))
+        return std::nullopt;
+    const auto number = [&](std::size_t place) {
+        return *parse_all<int>(text.substr(place, 2));
+    };
+    const int year = *parse_all<int>(text.substr(0, 4));
+    if (year < 1970 || year > 2200) return std::nullopt;  // a clock of nanoseconds ends in 2262
+    const std::chrono::year_month_day day(std::chrono::year(year),
+                                          std::chrono::month(static_cast<unsigned>(number(5))),
+                                          std::chrono::day(static_cast<unsigned>(number(8))));
+    if (!day.ok() || number(11) > 23 || number(14) > 59 || number(17) > 59) return std::nullopt;
+    return std::chrono::time_point_cast<std::chrono::system_clock::duration>(
+        std::chrono::sys_days(day) + std::chrono::hours(number(11)) +
+        std::chrono::minutes(number(14)) + std::chrono::seconds(number(17)) +
+        std::chrono::nanoseconds(static_cast<std::int64_t>(*part * 1e9)));
 }
 
 std::optional<unsigned> parse_number(std::string_view text, unsigned least, unsigned most) {

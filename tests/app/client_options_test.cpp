@@ -149,3 +149,42 @@ TEST_CASE("options of verdicts that make no sense are refused") {
     CAPTURE(words);
     CHECK(refusal([&, &words = words] { parse(words_of(words)); }) == sentence);
 }
+
+TEST_CASE("the options of a crowd set their values") {
+    const ClientOptions options = parse(words_of(
+        "--connections 200 --connect-rate 1.5k --rate 20k --churn 9 --start-at +5s h:7"));
+    CHECK(options.crowd.given());
+    CHECK(options.crowd.connections == 200u);
+    CHECK(options.crowd.connect_rate == 1'500'000u);
+    CHECK(options.crowd.rate == 20'000'000u);
+    CHECK(options.crowd.churn == 9u);
+    CHECK(options.crowd.start > std::chrono::system_clock::now());
+    CHECK(parse(words_of("--start-at 2199-12-01T10:00:00Z h:7")).crowd.start);
+    CHECK_FALSE(parse({"-c", "1", "h:7"}).crowd.given());
+}
+
+TEST_CASE("bad options of a crowd are refused in a sentence that names them") {
+    const auto [line, sentence] = GENERATE(table<std::string, std::string>({
+        {"--connections 0 h:7", "--connections: \"0\" is not a number from 1 to 1000000"},
+        {"--connections many h:7", "--connections: "},
+        {"--rate 0 h:7", "--rate: \"0\" is not a number a second from 0.001 to 10M"},
+        {"--rate 11M h:7", "--rate: "},
+        {"--rate fast h:7", "--rate: "},
+        {"--connect-rate -1 h:7", "--connect-rate: "},
+        {"--churn 0 h:7", "--churn: "},
+        {"--start-at soon h:7", "--start-at: \"soon\" is not a time such as"},
+        {"--start-at +x h:7", "--start-at: "},
+        {"--start-at 2001-01-01T00:00:00Z h:7", "has passed"},
+        {"--rate 5 -i 1 h:7", "--rate and -i are two schedules"},
+        {"--rate 5 --window 3 h:7", "--window has no meaning"},
+        {"--connections 3 -i 1 --window 3 h:7", "--window has no meaning"},
+        {"--connections 3 --expect none -c 1 h:7", "--rate or -i does"},
+        {"--connections 3 -z h:7", "-z is for one connection"},
+        {"--connections 3 -o f h:7", "-o is for one connection"},
+        {"--connections 3 -x h:7", "-x is for one connection"},
+        {"--connections 3 -p 4000 h:7", "-p is one port, but --connections 3 is given"},
+    }));
+    CAPTURE(line);
+    const std::string refused = refusal([&, words = line] { parse(words_of(words)); });
+    CHECK(refused.find(sentence) != std::string::npos);
+}

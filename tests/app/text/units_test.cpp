@@ -154,3 +154,30 @@ TEST_CASE("a decimal is finite and not negative") {
     const std::string text = GENERATE("", "-1", "+1", "1e999", "nan", "inf", "0x1", "1 ");
     CHECK_FALSE(parse_decimal(text));
 }
+
+TEST_CASE("a rate is a number with a decimal unit") {
+    CHECK(parse_rate("20k") == 20'000.0);
+    CHECK(parse_rate("1.5M") == 1'500'000.0);
+    CHECK(parse_rate("0.25") == 0.25);
+    CHECK(parse_rate("7") == 7.0);
+    for (const char* wrong : {"", "k", "-1", "1G", "20K", "1/s", " 1", "1 k", "inf"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(parse_rate(wrong));
+    }
+}
+
+TEST_CASE("a time stamp is read back") {
+    const std::chrono::system_clock::time_point at(1'795'258'984'208'417us);
+    CHECK(parse_timestamp(timestamp_text(at)) == at);
+    CHECK(parse_timestamp("1970-01-01T00:00:00Z") == std::chrono::system_clock::time_point());
+    CHECK(parse_timestamp("2028-02-29T23:59:59Z"));
+    for (const char* wrong :
+         {"", "Z", "2999-12-01T10:00:00Z", "1969-12-31T10:00:00Z", "2026-12-01",
+          "2026-12-01T10:00:00", "2026-12-01 10:00:00Z", "2026-13-01T10:00:00Z",
+          "2026-02-29T10:00:00Z", "2026-12-01T24:00:00Z", "2026-12-01T10:60:00Z",
+          "2026-12-01T10:00:60Z", "2026-12-01T10:00:00.Z1", "2026-12-01T10:00:005Z",
+          "2026-12-01T10:00:00.5e1Z", "2026-12-01T10:00:00-1Z", "2026-12-0aT10:00:00Z"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(parse_timestamp(wrong));
+    }
+}

@@ -1,0 +1,26 @@
+// The options of yodel for many conversations at once.
+#pragma once
+
+#include "app/command_line.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace yodel {
+
+struct CrowdOptions {
+    std::optional<unsigned> connections;
+    std::optional<std::uint64_t> connect_rate;  // thousandths of connections a second
+    std::optional<std::uint64_t> rate;          // thousandths of messages a second
+    std::optional<unsigned> churn;              // messages
+    std::optional<std::chrono::system_clock::time_point> start;
+
+    // Any of these options makes a crowd, of one connection where the number is not given.
+    bool given() const { return connections || connect_rate || rate || churn || start; }
+};
+
+std::vector<Option> crowd_options(CrowdOptions& to);
+
+}  // namespace yodel

@@ -1,0 +1,221 @@
+#include "app/pipe/crowd_client.hpp"
+
+#include "app/pipe/descriptor_limit.hpp"
+#include "app/pipe/message_object.hpp"
+#include "app/stats/end_object.hpp"
+#include "app/stats/hgrm.hpp"
+#include "app/stats/lateness.hpp"
+#include "app/stats/network_share.hpp"
+#include "app/text/diagnostics.hpp"
+#include "app/text/exit_status.hpp"
+#include "app/text/json.hpp"
+#include "ui/text.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace yodel {
+
+namespace {
+
+// Sentences about failures; there may be more kinds of them than anybody wants to read.
+constexpr std::size_t most_sentences = 10;
+
+// Bytes waiting for the reader of our output, above which the side that brings them is paused;
+// and bytes of the script that are read at once.
+constexpr std::size_t high_water = 64 * 1024;
+
+std::optional<Script> script(const CrowdClient::Options& options) {
+    if (!options.script) return std::nullopt;
+    const Session::Options& session = options.crowd.session;
+    return Script({session.framing, session.max_frame, options.escapes});
+}
+
+std::string times(std::uint64_t count) {
+    return count == 1 ? "" : " (" + std::to_string(count) + " times)";
+}
+
+}  // namespace
+
+CrowdClient::CrowdClient(ev::Loop& loop, const Options& options)
+    : loop_(loop),
+      options_(options.report),
+      visible_(::isatty(STDOUT_FILENO) == 1),
+      start_(loop.now()),
+      output_(loop, STDOUT_FILENO, [this] { output_changed(); }),
+      script_(script(options)),
+      crowd_(
+          loop, crowd_options(options), [this] { done(); }, script_ ? this : nullptr) {
+    if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
+    if (script_)
+        input_ = ev::Watch(loop, STDIN_FILENO, ev::readable, [this](auto) { read_input(); });
+}
+
+Crowd::Options CrowdClient::crowd_options(const Options& options) const {
+    Crowd::Options to = options.crowd;
+    to.script = script_ ? &*script_ : nullptr;
+    if (options.start)
+        to.start = start_ + std::chrono::duration_cast<ev::Duration>(
+                                *options.start - std::chrono::system_clock::now());
+    provide_descriptors(to.connections);
+    return to;
+}
+
+// --- The script.
+
+void CrowdClient::read_input() {
+    char bytes[high_water];
+    const ssize_t count = ::read(STDIN_FILENO, bytes, sizeof bytes);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (count > 0) script_->append({bytes, static_cast<std::size_t>(count)});
+    if (count <= 0) script_->end();
+    if (count < 0)
+        trouble_ = {input_failed, "standard input: " + std::generic_category().message(errno)};
+    if (!script_->trouble().empty()) trouble_ = {reply_wrong_or_lost, script_->trouble()};
+    if (script_->ended()) input_ = {};
+    crowd_.script_changed();
+}
+
+void CrowdClient::opened(std::size_t connection, const Session& session) {
+    if (!json()) return;
+    const Session::Phases& phases = session.phases();
+    JsonObject object;
+    object.text("type", "connection").number("connection", connection);
+    object.text("address", session.address().text());
+    object.text("framing", session.options().framing->name);
+    object.time("lookup_us", phases.lookup).time("connect_us", phases.tcp);
+    if (session.tls()) object.time("handshake_us", phases.tls);
+    output_.append_line(object.str());
+    watch_output();
+}
+
+void CrowdClient::answered(std::size_t connection, const Message& message, const Reply& reply) {
+    if (json()) add_message(connection, verdict_of(message, reply), &message, &reply);
+    if (!json() && options_.verbose) add_line(connection, reply.payload);
+}
+
+void CrowdClient::lost(std::size_t connection, const Message& message) {
+    if (json()) add_message(connection, "lost", &message, nullptr);
+}
+
+void CrowdClient::unsolicited(std::size_t connection, std::string_view payload) {
+    const Reply reply{payload, {}, false, 0};
+    if (json()) add_message(connection, "unasked", nullptr, &reply);
+    if (!json() && options_.verbose) add_line(connection, payload);
+}
+
+void CrowdClient::add_message(std::size_t connection, const char* verdict,
+                              const Message* message, const Reply* reply) {
+    JsonObject object = message_object(verdict, message, reply, start_);
+    output_.append_line(object.number("connection", connection).str());
+    watch_output();
+}
+
+void CrowdClient::add_line(std::size_t connection, std::string_view reply) {
+    const std::string text = visible_ ? ui::printable(reply) : std::string(reply);
+    output_.append_line(std::to_string(connection) + ": " + text);
+    watch_output();
+}
+
+// --- The end.
+
+void CrowdClient::leave(int signo) {
+    signo_ = signo;
+    crowd_.leave();
+    if (result_) loop_.stop();
+}
+
+void CrowdClient::done() {
+    result_ = std::make_unique<RunResult>(crowd_.result());
+    verdict_ = Verdict::on(*result_, options_.verdict);
+    write_hgrm();
+    result_->status = status();
+    if (json()) output_.append_line(end_text());
+    watch_output();
+}
+
+void CrowdClient::write_hgrm() {
+    if (!hgrm_) return;
+    const std::string trouble = hgrm_->write(hgrm_text(result_->tally.round_trips));
+    if (!trouble.empty()) trouble_ = {output_failed, trouble};
+}
+
+std::string CrowdClient::end_text() const {
+    JsonObject object = end_object(*result_, reason());
+    if (crowd_.network())
+        object.object("tcp", JsonObject().time("min_rtt_us", *crowd_.network()));
+    if (verdict_.comparison) object.object("compare", verdict_.comparison->json());
+    return object.str();
+}
+
+void CrowdClient::output_changed() {
+    if (output_.error() != 0 && !result_) return crowd_.leave();
+    if (output_.pending() > high_water) pause(true);
+    if (output_.pending() < high_water / 4) pause(false);
+    if (result_ && output_.done()) loop_.stop();
+}
+
+void CrowdClient::pause(bool paused) {
+    if (paused == paused_) return;
+    paused_ = paused;
+    crowd_.pause(paused);
+}
+
+// Output that its reader does not take pauses the connections.
+void CrowdClient::watch_output() {
+    output_.flush();
+    output_changed();
+}
+
+// As a shell reports the death by a signal, where one ends the program.
+int CrowdClient::status() const {
+    if (signo_ != 0) return 128 + signo_;
+    const int status = crowd_.result().status;
+    if (status != success && status != reply_wrong_or_lost) return status;
+    if (output_.error() != 0) return output_failed;
+    if (trouble_.status != 0) return trouble_.status;
+    return verdict_.failures.empty() ? status : reply_wrong_or_lost;
+}
+
+std::string CrowdClient::reason() const {
+    const auto& failures = crowd_.result().failures;
+    return failures.empty() ? "closed" : failures.front().text;
+}
+
+int CrowdClient::report() {
+    if (!crowd_.mismatch().empty()) print_error("yodel", crowd_.mismatch());
+    if (output_.error() != 0)
+        print_error("yodel",
+                    "standard output: " + std::generic_category().message(output_.error()));
+    if (!trouble_.text.empty()) print_error("yodel", trouble_.text);
+    report_failures();
+    if (!options_.quiet) print_error("yodel", summary());
+    for (const std::string& line : verdict_.lines(options_.quiet)) print_error("yodel", line);
+    return status();
+}
+
+void CrowdClient::report_failures() const {
+    const auto& failures = crowd_.result().failures;
+    const std::size_t shown = std::min(failures.size(), most_sentences);
+    for (std::size_t i = 0; i < shown; ++i)
+        print_error("yodel", failures[i].text + times(failures[i].count));
+    if (failures.size() > shown)
+        print_error("yodel", std::to_string(failures.size() - shown) +
+                                 " other kinds of failures (--json has them all)");
+}
+
+std::string CrowdClient::summary() const {
+    const RunResult& result = crowd_.result();
+    const Histogram& round_trips = result.tally.round_trips;
+    std::string text = result.tally.summary() + lateness_remark(result.lateness, round_trips) +
+                       network_remark(round_trips, crowd_.network()) + crowd_.unverified();
+    if (result.connections.failed > 0)
+        text += "; " + std::to_string(result.connections.failed) + " of " +
+                std::to_string(result.connections.asked) + " connections never opened";
+    return text;
+}
+
+}  // namespace yodel

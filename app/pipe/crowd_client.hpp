@@ -1,0 +1,90 @@
+// The client for many conversations at once: runs a crowd, and reports what came of it, on
+// standard error in words, and with Form::json as an object on standard output.
+//
+// Where the crowd says a script, its lines are those of standard input. Replies are then lines
+// of standard output if `verbose` is set, `K: reply` with the number of the connection; and
+// with Form::json each connection and message is an object.
+#pragma once
+
+#include "app/pipe/crowd.hpp"
+#include "app/pipe/reporter.hpp"
+#include "app/pipe/script.hpp"
+#include "app/stats/run_result.hpp"
+#include "app/stats/verdict.hpp"
+#include "app/text/output.hpp"
+#include "app/text/report_file.hpp"
+#include "ev/loop.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace yodel {
+
+class CrowdClient final : private Crowd::Observer {
+public:
+    struct Options {
+        Crowd::Options crowd;
+        Reporter::Options report = {};
+        // Of the first message; takes the place of Crowd::Options::start.
+        std::optional<std::chrono::system_clock::time_point> start = {};
+        bool script = false;
+        bool escapes = false;  // the script holds \n, \xNN and the like
+    };
+
+    // Throws std::runtime_error where the system's limits don't allow so many connections.
+    CrowdClient(ev::Loop& loop, const Options& options);
+    CrowdClient(const CrowdClient&) = delete;
+    CrowdClient& operator=(const CrowdClient&) = delete;
+
+    // Closes the connections and stops the loop soon, for a signal from outside, which then is
+    // the exit status.
+    void leave(int signo);
+    // The program was stopped for a while: the round trips in flight can't be timed.
+    void continued() { crowd_.void_round_trips(); }
+    bool connection_stands() const { return crowd_.open() > 0; }
+    void turn_ended() {}
+    // Prints on standard error how it went, and returns the exit status.
+    int report();
+
+private:
+    void opened(std::size_t connection, const Session& session) override;
+    void answered(std::size_t connection, const Message& message, const Reply& reply) override;
+    void lost(std::size_t connection, const Message& message) override;
+    void unsolicited(std::size_t connection, std::string_view payload) override;
+    void add_message(std::size_t connection, const char* verdict, const Message* message,
+                     const Reply* reply);
+    void add_line(std::size_t connection, std::string_view reply);
+
+    Crowd::Options crowd_options(const Options& options) const;
+    void read_input();
+    void done();
+    void write_hgrm();
+    std::string end_text() const;
+    void output_changed();
+    void watch_output();
+    void pause(bool paused);
+    bool json() const { return options_.form == Reporter::Form::json; }
+    int status() const;
+    std::string reason() const;
+    void report_failures() const;
+    std::string summary() const;
+
+    ev::Loop& loop_;
+    const Reporter::Options options_;
+    const bool visible_;  // standard output is a terminal: unsafe bytes are made visible
+    const ev::Time start_;
+    int signo_ = 0;
+    bool paused_ = false;
+    Reporter::Trouble trouble_{};  // of standard input, or of a file
+    Output output_;
+    std::optional<Script> script_;
+    Crowd crowd_;
+    std::unique_ptr<RunResult> result_;  // once the crowd is done
+    Verdict verdict_;
+    std::optional<ReportFile> hgrm_;
+    ev::Watch input_;  // of the script
+};
+
+}  // namespace yodel

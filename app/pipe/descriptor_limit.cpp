@@ -1,0 +1,30 @@
+#include "app/pipe/descriptor_limit.hpp"
+
+#include <sys/resource.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace yodel {
+
+namespace {
+
+// Standard descriptors, those of the loops, of look-ups, and those that were inherited.
+constexpr rlim_t others = 32;
+
+}  // namespace
+
+void provide_descriptors(std::size_t count) {
+    const rlim_t needed = count + others;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < needed)
+        throw std::runtime_error("these connections need " + std::to_string(needed) +
+                                 " descriptors, but the limit is " +
+                                 std::to_string(limit.rlim_cur) + " (ulimit -n)");
+}
+
+}  // namespace yodel

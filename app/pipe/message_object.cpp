@@ -1,0 +1,25 @@
+#include "app/pipe/message_object.hpp"
+
+namespace yodel {
+
+JsonObject message_object(const char* verdict, const Message* message, const Reply* reply,
+                          ev::Time start) {
+    JsonObject object;
+    object.text("type", "message");
+    if (message) object.number("seq", message->id);
+    if (message) object.number("sent_bytes", message->payload.size());
+    if (reply) object.number("received_bytes", reply->payload.size());
+    if (message) object.time("sent_us", message->sent - start);
+    if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
+    object.text("verdict", verdict);
+    if (message && reply) object.flag("right", reply->right);
+    if (message && reply && !reply->right) object.number("difference", reply->difference);
+    return object;
+}
+
+const char* verdict_of(const Message& message, const Reply& reply) {
+    if (message.late) return "late";
+    return reply.right ? "echoed" : "wrong";
+}
+
+}  // namespace yodel

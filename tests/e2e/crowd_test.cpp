@@ -1,0 +1,304 @@
+// Many conversations at once, by the program against servers of all kinds.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <csignal>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+using test::contains;
+using test::Outcome;
+using test::run;
+using test::Server;
+using test::yodel;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Outcome crowd(const Server& server, Words options) {
+    options.insert(options.begin(), yodel);
+    options.insert(options.end(), {"127.0.0.1", server.port()});
+    return run(options);
+}
+
+// The number of a member in the last object of the output.
+std::uint64_t member(const Outcome& outcome, const std::string& name) {
+    const std::size_t place = outcome.output.rfind("\"" + name + "\":");
+    REQUIRE(place != std::string::npos);
+    return std::stoull(outcome.output.substr(place + name.size() + 3));
+}
+
+// The number before these words in the counters that a server prints.
+std::uint64_t counted(Server& server, const std::string& words) {
+    server.process().kill(SIGUSR1);
+    REQUIRE(server.process().wait_for_errors("bytes out"));
+    const std::string& text = server.process().errors();
+    const std::size_t end = text.rfind(" " + words);
+    REQUIRE(end != std::string::npos);
+    return std::stoull(text.substr(text.rfind(' ', end - 1) + 1));
+}
+
+}  // namespace
+
+TEST_CASE("a crowd sends so many messages over so many connections") {
+    Server server;
+    const Words schedule = GENERATE(Words{}, Words{"-i", "5ms"}, Words{"--rate", "2k"},
+                                    Words{"--window", "3"}, Words{"--churn", "7"});
+    Words options{"--connections", "20", "-c", "200"};
+    options.insert(options.end(), schedule.begin(), schedule.end());
+    const Outcome outcome = crowd(server, options);
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output.empty());
+    CHECK(contains(outcome.errors, "200 sent, 200 echoed, 0 bad, 0 lost; rtt"));
+    CHECK(counted(server, "bytes in") == 200 * 65);
+    CHECK(counted(server, "accepted") >= 20);
+}
+
+TEST_CASE("a crowd speaks each framing, and TLS") {
+    const std::string framing =
+        GENERATE("line", "crlf", "nul", "len1", "len4le", "caret", "raw");
+    const Words tls = GENERATE(Words{}, Words{"--tls"});
+    Words command{yodel, "--connections", "5", "-c", "50", "-f", framing};
+    command.insert(command.end(), tls.begin(), tls.end());
+    const Outcome outcome = run(command);
+    CAPTURE(framing, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "50 sent, 50 echoed, 0 bad, 0 lost"));
+}
+
+TEST_CASE("a crowd without a target has a server with as many connections") {
+    const Outcome outcome = run({yodel, "--connections", "1100", "-c", "1100", "--json"});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.output,
+                   "\"connections\":{\"asked\":1100,\"opened\":1100,\"failed\":0}"));
+}
+
+TEST_CASE("a crowd counts exactly what a server drops, doubles and damages") {
+    const Words schedule = GENERATE(Words{}, Words{"--rate", "2k"});
+    Server server(
+        {"--drop", "0.05", "--dup", "0.05", "--corrupt", "0.05", "--seed", "3", "-f", "line"});
+    Words options{"--connections", "20", "-c", "400", "-W", "300ms", "--json"};
+    options.insert(options.end(), schedule.begin(), schedule.end());
+    const Outcome outcome = crowd(server, options);
+    CAPTURE(outcome.output, outcome.errors);
+    const std::uint64_t echoed = member(outcome, "echoed");
+    const std::uint64_t bad = member(outcome, "bad");
+    const std::uint64_t lost = member(outcome, "lost");
+    CHECK(outcome.status == 1);
+    CHECK(member(outcome, "sent") == 400);
+    CHECK(echoed + bad + lost == 400);
+    CHECK(bad > 0);
+    CHECK(lost > 0);
+    CHECK(counted(server, "bytes in") == 400 * 65);
+    CHECK(counted(server, "bytes out") == (echoed + bad + member(outcome, "unasked")) * 65);
+    CHECK(contains(outcome.errors, "a reply differs from its message at byte "));
+}
+
+TEST_CASE("connections that a server resets are counted by their sentences") {
+    Server server({"--reset-after", "5", "-f", "line"});
+    const Outcome outcome = crowd(server, {"--connections", "10", "-m", "10s", "--json"});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 56);
+    CHECK(contains(outcome.errors, "Connection reset by peer ("));
+    CHECK(
+        contains(outcome.output, "\"connections\":{\"asked\":10,\"opened\":10,\"failed\":0}"));
+    const std::string part = "\"status\":56,\"count\":";
+    std::uint64_t failures = 0;  // while sending, or while receiving
+    for (std::size_t i = outcome.output.find(part); i != std::string::npos;
+         i = outcome.output.find(part, i + 1))
+        failures += std::stoull(outcome.output.substr(i + part.size()));
+    CHECK(failures == 10);
+    CHECK(member(outcome, "sent") == member(outcome, "echoed") + member(outcome, "lost"));
+    CHECK(member(outcome, "echoed") <= 50);
+}
+
+TEST_CASE("a server that takes some connections only gets the messages over these") {
+    Server server({"--max-conns", "5"});
+    const Outcome outcome =
+        crowd(server, {"--connections", "8", "-c", "500", "--rate", "5k", "--json"});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 56);
+    CHECK(contains(outcome.errors, "the server closed before the end of the run (3 times)"));
+    CHECK(member(outcome, "sent") == 500);
+    CHECK(member(outcome, "echoed") + member(outcome, "lost") == 500);
+    CHECK(member(outcome, "echoed") >= 490);
+}
+
+TEST_CASE("a crowd tries again where it may") {
+    Server server({"--reset-after", "5", "-f", "line"});
+    const Outcome outcome = crowd(server, {"--connections", "4", "-c", "100", "--retry",
+                                           "forever", "--retry-delay", "1ms", "--json"});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(member(outcome, "sent") == 100);
+    CHECK(member(outcome, "echoed") + member(outcome, "lost") == 100);
+    CHECK(member(outcome, "echoed") >= 70);
+}
+
+TEST_CASE("a crowd that nobody answers ends with the number of the failure") {
+    const std::string port = std::to_string(test::free_port());
+    const Words options = GENERATE(Words{"-m", "5s"}, Words{"--rate", "10", "-c", "7"});
+    Words command{yodel, "--connections", "7", "127.0.0.1", port};
+    command.insert(command.end(), options.begin(), options.end());
+    const Outcome outcome = run(command);
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 7);
+    CHECK(contains(outcome.errors, "Connection refused (7 times)"));
+    CHECK(contains(outcome.errors, "7 of 7 connections never opened"));
+}
+
+TEST_CASE("connections that never open end with the run") {
+    Server server({"--stall-handshake", "--self-signed"});
+    const Outcome outcome =
+        crowd(server, {"--connections", "3", "-m", "200ms", "--tls", "-k", "--rate", "100"});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 28);
+    CHECK(contains(outcome.errors, "no connection within 200ms (--max-time): still "));
+    CHECK(contains(outcome.errors, "(3 times)"));
+}
+
+TEST_CASE("a signal ends a crowd with the sum of all") {
+    Server server({"-v"});
+    const Words schedule = GENERATE(Words{}, Words{"--rate", "500"});
+    Words command{yodel, "--connections", "5", "--json"};
+    command.insert(command.end(), schedule.begin(), schedule.end());
+    command.insert(command.end(), {"--size", "100", "127.0.0.1", server.port()});
+    test::Process client(command);
+    REQUIRE(server.process().wait_for_errors("read 101 bytes: "));
+    client.kill(SIGINT);
+    CHECK(client.wait_exit() == 128 + SIGINT);
+    CHECK(contains(client.errors(), " 0 bad, 0 lost"));
+    CHECK(contains(client.output(), "\"status\":130"));
+}
+
+TEST_CASE("a crowd that the limit of descriptors is too small for does not start") {
+    Server server;
+    const Outcome outcome = run(
+        {"sh", "-c",
+         "ulimit -n 100; exec " + yodel + " --connections 90 -c 1 127.0.0.1 " + server.port()});
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.errors, "need 122 descriptors, but the limit is 100 (ulimit -n)"));
+    CHECK(counted(server, "accepted") == 0);
+}
+
+TEST_CASE("a crowd raises the soft limit of descriptors") {
+    Server server;
+    const Outcome outcome = run({"sh", "-c",
+                                 "ulimit -S -n 64; exec " + yodel +
+                                     " --connections 90 -c 90 127.0.0.1 " + server.port()});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(counted(server, "accepted") == 90);
+}
+
+TEST_CASE("a crowd begins at the time that it was told") {
+    Server server;
+    const Outcome outcome =
+        run({"sh", "-c",
+             "at=$(date -u -d '+2 sec' +%Y-%m-%dT%H:%M:%SZ); " + yodel +
+                 " --connections 2 -c 2 --start-at $at 127.0.0.1 " + server.port() +
+                 "; date -u +%Y-%m-%dT%H:%M:%SZ; echo $at"});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(contains(outcome.errors, "2 sent, 2 echoed"));
+    const std::size_t line = outcome.output.find('\n');
+    CHECK(outcome.output.substr(0, line) >= outcome.output.substr(line + 1, line));
+}
+
+TEST_CASE("each connection says the script, against servers of the caret protocol") {
+    const bool ours = GENERATE(true, false);
+    std::unique_ptr<Server> server;
+    std::unique_ptr<test::Peer> peer;
+    if (ours) server = std::make_unique<Server>(Words{"-f", "caret"});
+    if (!ours)
+        peer = std::make_unique<test::Peer>(
+            Words{"python3", test::peers + "/caret_echo.py", "serve", "PORT"});
+    const std::string port = ours ? server->port() : peer->port();
+    const Outcome outcome =
+        run({yodel, "--connections", "3", "-f", "caret", "-v", "127.0.0.1", port},
+            "abc\nabte\nab0000\n");
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "9 sent, 9 echoed, 0 bad, 0 lost"));
+    for (const char* const connection : {"1", "2", "3"}) {
+        const std::string prefix = std::string(connection) + ": ";
+        std::string said;
+        for (std::size_t i = 0; i < outcome.output.size();) {
+            const std::size_t end = outcome.output.find('\n', i);
+            const std::string line = outcome.output.substr(i, end - i);
+            if (line.starts_with(prefix)) said += line.substr(3) + ";";
+            i = end + 1;
+        }
+        CHECK(said == "bcd;bcuf;bc1111;");
+    }
+}
+
+TEST_CASE("a script is said in silence, unless its replies are asked for") {
+    Server server;
+    const Outcome quiet =
+        run({yodel, "--connections", "2", "127.0.0.1", server.port()}, "one\ntwo");
+    CHECK(quiet.status == 0);
+    CHECK(quiet.output.empty());
+    CHECK(contains(quiet.errors, "4 sent, 4 echoed, 0 bad, 0 lost"));
+    const Outcome json =
+        run({yodel, "--connections", "2", "--json", "127.0.0.1", server.port()}, "one\n");
+    CAPTURE(json.output);
+    for (const char* const connection : {"1", "2"}) {
+        CHECK(contains(json.output,
+                       std::string("\"type\":\"connection\",\"connection\":") + connection));
+        CHECK(contains(json.output, std::string("\"verdict\":\"echoed\",\"right\":true,"
+                                                "\"connection\":") +
+                                        connection));
+    }
+    CHECK(member(json, "echoed") == 2);
+}
+
+TEST_CASE("a script that goes on after a while is said to its end") {
+    Server server({"-v"});
+    test::Process client({yodel, "--connections", "2", "-v", "127.0.0.1", server.port()});
+    client.write("first\n");
+    REQUIRE(client.wait_for_output("1: first\n"));
+    REQUIRE(client.wait_for_output("2: first\n"));
+    client.write("second\n");
+    REQUIRE(client.wait_for_output("1: second\n"));
+    REQUIRE(client.wait_for_output("2: second\n"));
+    client.close_input();
+    CHECK(client.wait_exit() == 0);
+    CHECK(contains(client.errors(), "4 sent, 4 echoed"));
+}
+
+TEST_CASE("a line that can't be sent ends the script before it") {
+    Server server({"-f", "len1"});
+    const Outcome outcome =
+        run({yodel, "--connections", "2", "-f", "len1", "127.0.0.1", server.port()},
+            "ok\n" + std::string(300, 'x') + "\nnever\n");
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.errors, "a message of 300 bytes does not fit into -f len1"));
+    CHECK(contains(outcome.errors, "2 sent, 2 echoed"));
+}
+
+TEST_CASE("a server that closes amid a script ends it with its sentence") {
+    Server server({"--close-after", "2", "-f", "line"});
+    const Outcome outcome =
+        run({yodel, "--connections", "2", "127.0.0.1", server.port()}, "a\nb\nc\nd\n");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 56);
+    CHECK(contains(outcome.errors, "the server closed before the end of the input (2 times)"));
+}
+
+TEST_CASE("a reader who takes nothing pauses a script, and gets all of it later") {
+    Server server;
+    std::string script;
+    for (int i = 0; i < 20'000; ++i) script += "line " + std::to_string(i) + "\n";
+    const Outcome outcome = run({"sh", "-c",
+                                 yodel + " --connections 2 -v -W 60 127.0.0.1 " +
+                                     server.port() + " | { sleep 0.3; wc -l; }"},
+                                script);
+    CAPTURE(outcome.errors);
+    CHECK(contains(outcome.output, "40000"));
+    CHECK(contains(outcome.errors, "40000 sent, 40000 echoed, 0 bad, 0 lost"));
+}

@@ -42,7 +42,7 @@ class Crowd::Connection final : public Session::User {
 public:
     Connection(Crowd& crowd, std::size_t its_number)
         : number(its_number),
-          session(crowd.loop_, crowd.options_.session, *this),
+          session(crowd.loop_, crowd.session_options_, *this),
           crowd_(crowd) {}
 
     const std::size_t number;  // from 1
@@ -73,6 +73,7 @@ private:
 Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done, Observer* observer)
     : loop_(loop),
       options_(completed(std::move(options))),
+      session_options_(std::make_shared<const Session::Options>(options_.session)),
       observer_(observer),
       text_(options_.size),
       created_(loop.now()),

@@ -137,6 +137,7 @@ private:
 
     ev::Loop& loop_;
     const Options options_;
+    const std::shared_ptr<const Session::Options> session_options_;
     Observer* const observer_;  // null: none
     GeneratedText text_;
     const ev::Time created_;

@@ -41,58 +41,29 @@ ReplyMatcher::Options matching(const Session::Options& options) {
 }  // namespace
 
 Session::Session(ev::Loop& loop, Options options, User& user)
+    : Session(loop, std::make_shared<const Options>(std::move(options)), user) {}
+
+Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& user)
     : loop_(loop),
       options_(std::move(options)),
       user_(user),
-      matcher_(matching(options_)),
-      backoff_(options_.retry_delay, std::random_device()()),
+      matcher_(matching(this->options())),
+      backoff_(this->options().retry_delay, std::random_device()()),
       changed_(loop, [this] { advance(); }),
-      connecting_(loop,
-                  [this] {
-                      fail(Reason::timeout,
-                           "no connection to " + options_.endpoint.text() + " within " +
-                               duration_text(options_.connect_timeout) + ": still " + phase());
-                  }),
-      retry_(loop,
-             [this] {
-                 dial();
-                 report_changes();
-             }),
-      max_time_(loop,
-                [this] {
-                    out_of_time_ = true;
-                    if (state_ != State::closed)
-                        close({Reason::timeout, "not done within " +
-                                                    duration_text(*options_.max_time) +
-                                                    " (--max-time)"});
-                    report_changes();
-                }),
-      idle_(loop,
-            [this] {
-                fail(Reason::timeout,
-                     "nothing sent or received for " + duration_text(*options_.idle_timeout));
-            }),
-      stalled_(loop,
-               [this] {
-                   fail(Reason::timeout, "the server takes nothing, and " +
-                                             std::to_string(pending()) +
-                                             " bytes wait to be sent (-W)");
-               }),
-      reply_(loop, [this] { replies_late(); }),
-      greeting_(loop,
-                [this] {
-                    matcher_.rule_out_greeting();
-                    advance();
-                }),
-      quiet_(loop, [this] { stream_->finish(); }),
-      closing_(loop, [this] { fail(Reason::timeout, "the peer has not closed in time"); }),
-      closed_early_(loop, [this] { fail(Reason::closed_early, options_.closed_early); }) {}
+      reply_(loop, [this] { replies_late(); }) {}
+
+template <auto due>
+void Session::start(ev::Timer& timer, ev::Time at) {
+    if (!timer) timer = ev::Timer(loop_, [this] { (this->*due)(); });
+    timer.start_at(at);
+}
 
 // --- Calls of the user.
 
 void Session::connect() {
     backoff_.reset();
-    if (options_.max_time && !max_time_.pending()) max_time_.start(*options_.max_time);
+    if (options().max_time && !runs(max_time_))
+        start<&Session::time_up>(max_time_, loop_.after(*options().max_time));
     dial();
     changed_.start(ev::Duration::zero());
 }
@@ -110,18 +81,18 @@ void Session::finish() {
     if (state_ != State::open) return;
     finished_at_ = loop_.now();
     set_state(State::finishing);
-    closed_early_.cancel();
+    release(closed_early_);
     changed_.start(ev::Duration::zero());
 }
 
 Queued Session::send(std::string_view payload, ev::Time planned) {
     if (state_ != State::open) return {};
-    if (!sendable(*options_.framing, options_.max_frame, payload)) return {};
+    if (!sendable(*options().framing, options().max_frame, payload)) return {};
     return matcher_.messages().queue(payload, planned);
 }
 
 Queued Session::send_reserved(std::size_t size) {
-    if (state_ != State::open || size == 0 || size > options_.max_frame) return {};
+    if (state_ != State::open || size == 0 || size > options().max_frame) return {};
     return matcher_.messages().queue_reserved(size);
 }
 
@@ -130,7 +101,7 @@ void Session::flush() {
     const ev::Time now = loop_.read_clock();
     flushed_at_ = now;
     // A server that has not greeted by now does not begin with the next message.
-    const bool greeting_due = now - since_ <= options_.greeting_time;
+    const bool greeting_due = now - since_ <= options().greeting_time;
     if (state_ == State::open && !greeting_due && !matcher_.greeting_possible())
         matcher_.rule_out_greeting();
     const bool taken = stream_->write(matcher_.messages().flush(now));
@@ -172,9 +143,10 @@ void Session::dial() {
     moved_bytes_ = written_bytes_ = 0;
     partial_message_ = false;
     matcher_.restart();
-    connecting_.start(options_.connect_timeout);
-    dialer_.emplace(loop_, options_.endpoint,
-                    [this](bufio::DialResult result) { on_dialed(std::move(result)); });
+    start<&Session::not_connected>(connecting_, loop_.after(options().connect_timeout));
+    dialer_ = std::make_unique<bufio::Dialer>(
+        loop_, options().endpoint,
+        [this](bufio::DialResult result) { on_dialed(std::move(result)); });
     set_state(State::dialing);
 }
 
@@ -184,11 +156,11 @@ void Session::on_dialed(bufio::DialResult result) {
     phases_ = {result.lookup_time, result.connect_time, {}};
     if (!result.socket) return fail(result.end.reason, std::move(result.end.text));
     set_state(State::handshaking);
-    auto transport =
-        options_.tls ? options_.tls->connect(std::move(result.socket), options_.endpoint.host)
-                     : bufio::make_plain_transport(std::move(result.socket));
+    auto transport = options().tls ? options().tls->connect(std::move(result.socket),
+                                                            options().endpoint.host)
+                                   : bufio::make_plain_transport(std::move(result.socket));
     bufio::Stream::Limits limits;
-    limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
+    limits.output = options().max_frame + std::max(options().max_frame, limits.output);
     bufio::Stream::User& user = *this;
     stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), user, limits);
     stream_->pause_reading(paused_);
@@ -198,25 +170,25 @@ void Session::on_dialed(bufio::DialResult result) {
 
 void Session::opened() {
     record_facts();
-    if (options_.tls) phases_.tls = loop_.read_clock() - since_;
-    if (options_.mark_resent) retransmits_.restart(tcp());
-    connecting_.cancel();
+    if (options().tls) phases_.tls = loop_.read_clock() - since_;
+    if (options().mark_resent) retransmits_.restart(tcp());
+    release(connecting_);
     set_state(State::open);
     flush();
 }
 
 void Session::record_facts() {
-    if (stream_->tls()) facts_ = *stream_->tls();
+    if (stream_->tls()) facts_ = std::make_unique<bufio::TlsFacts>(*stream_->tls());
 }
 
 std::optional<bufio::TcpFacts> Session::tcp() const {
-    return stream_ ? options_.tcp_facts(stream_->descriptor()) : tcp_;
+    return stream_ ? options().tcp_facts(stream_->descriptor()) : tcp_;
 }
 
 // A message that got no reply in time is always worth a question.
 Message Session::marked(Message message, std::optional<ev::Duration> round_trip, ev::Time now) {
-    if (!options_.mark_resent) return message;
-    const ev::Duration taken = round_trip.value_or(options_.reply_timeout);
+    if (!options().mark_resent) return message;
+    const ev::Duration taken = round_trip.value_or(options().reply_timeout);
     if (stream_ && retransmits_.worth_asking(taken, now))
         if (const auto facts = tcp()) retransmits_.update(*facts, now);
     message.resent = retransmits_.hit(message.sent);
@@ -292,7 +264,7 @@ void Session::receive() {
 }
 
 void Session::report(const ReplyMatcher::Event& event) {
-    if (state_ == State::finishing) quiet_.cancel();
+    if (state_ == State::finishing) release(quiet_);
     std::visit([this](const auto& kind) { report(kind); }, event);
 }
 
@@ -337,8 +309,8 @@ void Session::input_over() {
     }
     if (state_ == State::finishing) return matcher_.lose(false);
     // The end of our own input may be seen in the same turn, and then is in time.
-    if (options_.expect != Expect::none && !closed_early_.pending())
-        closed_early_.start(ev::Duration::zero());
+    if (options().expect != Expect::none && !runs(closed_early_))
+        start<&Session::closed_too_early>(closed_early_, loop_.after(ev::Duration::zero()));
 }
 
 // --- Time-outs. Each of these functions decides whether its timer runs, and until when.
@@ -353,20 +325,21 @@ void Session::watch_all() {
 
 // Only bytes that came or went renew it: our own time-outs are no activity.
 void Session::watch_idleness() {
-    if (!options_.idle_timeout || !stream_->open() || paused_) return idle_.cancel();
+    if (!options().idle_timeout || !stream_->open() || paused_) return release(idle_);
     const std::uint64_t moved = stream_->bytes_read() + stream_->bytes_written();
-    if (idle_.pending() && moved == moved_bytes_) return;
+    if (runs(idle_) && moved == moved_bytes_) return;
     moved_bytes_ = moved;
-    idle_.start(*options_.idle_timeout);
+    start<&Session::idle_too_long>(idle_, loop_.after(*options().idle_timeout));
 }
 
 // A peer that takes nothing, while we would take what it sends.
 void Session::watch_writing() {
-    if (pending() == 0 || paused_) return stalled_.cancel();
+    if (pending() == 0 || paused_) return release(stalled_);
     const std::uint64_t written = stream_->bytes_written();
-    if (stalled_.pending() && written == written_bytes_) return;
+    if (runs(stalled_) && written == written_bytes_) return;
     written_bytes_ = written;
-    stalled_.start(std::max(options_.reply_timeout, least_write_timeout));
+    start<&Session::nothing_taken>(
+        stalled_, loop_.after(std::max(options().reply_timeout, least_write_timeout)));
 }
 
 void Session::watch_replies() {
@@ -375,7 +348,7 @@ void Session::watch_replies() {
 }
 
 ev::Time Session::reply_due() const {
-    return std::max(messages().oldest_sent(), resumed_at_) + options_.reply_timeout;
+    return std::max(messages().oldest_sent(), resumed_at_) + options().reply_timeout;
 }
 
 void Session::replies_late() {
@@ -391,24 +364,68 @@ void Session::replies_late() {
 
 void Session::watch_greeting() {
     if (paused_ || state_ != State::open || !matcher_.greeting_possible())
-        return greeting_.cancel();
-    if (!greeting_.pending()) greeting_.start(options_.greeting_time);
+        return release(greeting_);
+    if (!runs(greeting_))
+        start<&Session::no_greeting>(greeting_, loop_.after(options().greeting_time));
 }
 
 // First our end is announced, once replies pause or all are in; then the peer's is awaited.
 void Session::watch_end() {
     if (state_ != State::finishing) return;
     if (paused_) {
-        quiet_.cancel();
-        closing_.cancel();
+        release(quiet_);
+        release(closing_);
     } else if (in_flight() > 0) {
-        if (!quiet_.pending() && !stream_->finishing()) quiet_.start(quiet_time);
+        if (!runs(quiet_) && !stream_->finishing())
+            start<&Session::replies_pause>(quiet_, loop_.after(quiet_time));
     } else {
-        quiet_.cancel();
+        release(quiet_);
         stream_->finish();
-        if (!closing_.pending()) closing_.start_at(finished_at_ + options_.close_timeout);
+        if (!runs(closing_))
+            start<&Session::not_closed>(closing_, finished_at_ + options().close_timeout);
     }
 }
+
+// The calls of the timers.
+
+void Session::not_connected() {
+    fail(Reason::timeout, "no connection to " + options().endpoint.text() + " within " +
+                              duration_text(options().connect_timeout) + ": still " + phase());
+}
+
+void Session::try_again() {
+    dial();
+    report_changes();
+}
+
+void Session::time_up() {
+    out_of_time_ = true;
+    if (state_ != State::closed)
+        close({Reason::timeout,
+               "not done within " + duration_text(*options().max_time) + " (--max-time)"});
+    report_changes();
+}
+
+void Session::idle_too_long() {
+    fail(Reason::timeout,
+         "nothing sent or received for " + duration_text(*options().idle_timeout));
+}
+
+void Session::nothing_taken() {
+    fail(Reason::timeout, "the server takes nothing, and " + std::to_string(pending()) +
+                              " bytes wait to be sent (-W)");
+}
+
+void Session::no_greeting() {
+    matcher_.rule_out_greeting();
+    advance();
+}
+
+void Session::replies_pause() { stream_->finish(); }
+
+void Session::not_closed() { fail(Reason::timeout, "the peer has not closed in time"); }
+
+void Session::closed_too_early() { fail(Reason::closed_early, options().closed_early); }
 
 void Session::fail(Reason reason, std::string text) {
     ended({reason, std::move(text)});
@@ -432,19 +449,19 @@ void Session::ended(End end) {
 // An alert that we have sent ourselves is an echo. A server that has closed its side, and then
 // takes nothing more either, has ended the conversation with the first of the two.
 End Session::explained(End end) const {
-    const bool alert = stream_ && !options_.tls && stream_->bytes_read() == alert_size &&
+    const bool alert = stream_ && !options().tls && stream_->bytes_read() == alert_size &&
                        is_tls_alert(first_bytes_) && !matcher_.echoed();
     if (alert) return {Reason::tls, "the server speaks TLS: --tls"};
     const bool closed_first = end.reason == Reason::send && input_ended();
-    if (closed_first && state_ == State::open && options_.expect != Expect::none)
-        return {Reason::closed_early, options_.closed_early};
+    if (closed_first && state_ == State::open && options().expect != Expect::none)
+        return {Reason::closed_early, options().closed_early};
     return end;
 }
 
 void Session::wait_for_retry(End end) {
     drop_connection(std::move(end));
-    matcher_.lose(options_.framing->has_frames());
-    retry_.start(backoff_.next());
+    matcher_.lose(options().framing->has_frames());
+    start<&Session::try_again>(retry_, loop_.after(backoff_.next()));
     set_state(State::waiting);
 }
 
@@ -466,9 +483,10 @@ void Session::drop_connection(End end) {
     dialer_.reset();
     stream_.reset();
     connection_.reset();
-    for (ev::Timer* timer : {&connecting_, &retry_, &idle_, &stalled_, &reply_, &greeting_,
-                             &quiet_, &closing_, &closed_early_})
-        timer->cancel();
+    reply_.cancel();
+    for (ev::Timer* timer : {&connecting_, &retry_, &idle_, &stalled_, &greeting_, &quiet_,
+                             &closing_, &closed_early_})
+        release(*timer);
 }
 
 // Once all is answered, and our end was announced, the peer may stay; and where every reply was
@@ -478,14 +496,14 @@ bool Session::in_order(const End& end) const {
     if (state_ != State::finishing || in_flight() > 0 || !stream_->output_closed())
         return false;
     if (end.reason == Reason::timeout) return true;
-    return end.reason == Reason::truncated && options_.expect == Expect::echo &&
+    return end.reason == Reason::truncated && options().expect == Expect::echo &&
            !partial_message_;
 }
 
 // Not where settings or trust stand in the way, nor where the end was wanted, by us or by the
 // peer; nor when nothing is left to be sent.
 bool Session::worth_retrying(Reason reason) const {
-    if (options_.retries != forever && backoff_.count() >= options_.retries) return false;
+    if (options().retries != forever && backoff_.count() >= options().retries) return false;
     if (state_ == State::finishing && messages().all_written()) return false;
     switch (reason) {
     case Reason::lookup:

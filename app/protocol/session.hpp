@@ -96,6 +96,8 @@ public:
     };
 
     Session(ev::Loop& loop, Options options, User& user);
+    // The same, where many sessions share their options.
+    Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& user);
 
     // From idle or closed; from waiting: at once, as the first try.
     void connect();
@@ -143,12 +145,12 @@ public:
     const bufio::Address& address() const { return address_; }
     const Phases& phases() const { return phases_; }
     // The TLS facts of the present or the last connection; null without TLS.
-    const bufio::TlsFacts* tls() const { return facts_ ? &*facts_ : nullptr; }
+    const bufio::TlsFacts* tls() const { return facts_.get(); }
     // What the system knows about the TCP connection, by a system call; after the connection
     // what it knew at its end, until the next one. None for a unix-domain socket, where the
     // system does not tell, and before the first connection.
     std::optional<bufio::TcpFacts> tcp() const;
-    const Options& options() const { return options_; }
+    const Options& options() const { return *options_; }
 
 private:
     void dial();
@@ -191,8 +193,23 @@ private:
     bool worth_retrying(bufio::Reason reason) const;
     bufio::End explained(bufio::End end) const;
 
+    // A timer that was never started, or was released, takes no memory but its handle.
+    template <auto due>
+    void start(ev::Timer& timer, ev::Time at);
+    static bool runs(const ev::Timer& timer) { return timer && timer.pending(); }
+    static void release(ev::Timer& timer) { timer = {}; }
+    void not_connected();
+    void try_again();
+    void time_up();
+    void idle_too_long();
+    void nothing_taken();
+    void no_greeting();
+    void replies_pause();
+    void not_closed();
+    void closed_too_early();
+
     ev::Loop& loop_;
-    Options options_;
+    const std::shared_ptr<const Options> options_;
     User& user_;
     ReplyMatcher matcher_;
     State state_ = State::idle;
@@ -200,13 +217,13 @@ private:
     bufio::End end_;
     bufio::Address address_;
     Phases phases_;
-    std::optional<bufio::Dialer> dialer_;
+    std::unique_ptr<bufio::Dialer> dialer_;  // while it dials
     std::unique_ptr<bufio::Stream> stream_;
     // These two let a function see whether a callback has destroyed the session, or has ended
     // the connection that the function works for.
     const std::shared_ptr<void> lifetime_ = std::make_shared<char>();
     std::shared_ptr<void> connection_;  // while there is a stream
-    std::optional<bufio::TlsFacts> facts_;
+    std::unique_ptr<const bufio::TlsFacts> facts_;
     std::optional<bufio::TcpFacts> tcp_;  // of the last connection, at its end
     RetransmitWatch retransmits_;         // unused without the option mark_resent
     Backoff backoff_;

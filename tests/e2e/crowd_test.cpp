@@ -4,10 +4,14 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
+#include <sys/resource.h>
+
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 
 using test::contains;
 using test::Outcome;
@@ -30,6 +34,15 @@ std::uint64_t member(const Outcome& outcome, const std::string& name) {
     const std::size_t place = outcome.output.rfind("\"" + name + "\":");
     REQUIRE(place != std::string::npos);
     return std::stoull(outcome.output.substr(place + name.size() + 3));
+}
+
+// A figure of the round trips in the end object, in microseconds.
+double round_trip(const Outcome& outcome, const std::string& name) {
+    const std::size_t begin = outcome.output.rfind("\"rtt_us\":{");
+    REQUIRE(begin != std::string::npos);
+    const std::size_t place = outcome.output.find("\"" + name + "\":", begin);
+    REQUIRE(place != std::string::npos);
+    return std::stod(outcome.output.substr(place + name.size() + 3));
 }
 
 // The number before these words in the counters that a server prints.
@@ -301,4 +314,55 @@ TEST_CASE("a reader who takes nothing pauses a script, and gets all of it later"
     CAPTURE(outcome.errors);
     CHECK(contains(outcome.output, "40000"));
     CHECK(contains(outcome.errors, "40000 sent, 40000 echoed, 0 bad, 0 lost"));
+}
+
+// The server stands still for 1.4 s in a run of 200 messages a second. Each message that is due
+// in that time waits for the rest of it: the longest round trip is the length of the
+// standstill, and, as a hundredth of the 600 messages is due in its first 30 ms, the p99 is 30
+// ms less. The test measures the length itself, so that a machine that is slow to stop and to
+// go on changes both sides alike.
+TEST_CASE("an open loop shows the whole of a standstill of the server") {
+    using Clock = std::chrono::steady_clock;
+    using Microseconds = std::chrono::duration<double, std::micro>;
+    Server server({"-v"});
+    test::Process client({yodel, "--connections", "4", "--rate", "200", "-m", "3s", "-W", "20s",
+                          "--json", "127.0.0.1", server.port()});
+    REQUIRE(server.process().wait_for_errors("read 65 bytes: "));
+    const auto before_stop = Clock::now();
+    server.process().kill(SIGSTOP);
+    const auto stopped = Clock::now();
+    std::this_thread::sleep_until(stopped + std::chrono::milliseconds(1400));
+    const auto before_end = Clock::now();
+    server.process().kill(SIGCONT);
+    server.process().kill(SIGUSR1);
+    REQUIRE(server.process().wait_for_errors("bytes out"));
+    const auto ended = Clock::now();
+    REQUIRE(client.wait_exit() == 0);
+    const Outcome outcome{0, client.output(), client.errors()};
+    const double least = Microseconds(before_end - stopped).count();
+    const double most = Microseconds(ended - before_stop).count();
+    const double longest = round_trip(outcome, "max");
+    CAPTURE(outcome.errors, least, most);
+    CHECK(member(outcome, "sent") == 600);
+    CHECK(member(outcome, "echoed") == 600);
+    CHECK(longest >= 0.98 * least);
+    CHECK(longest <= 1.02 * most);
+    CHECK(round_trip(outcome, "p99") >= 0.98 * (longest - 30e3));
+    CHECK(round_trip(outcome, "p99") <= 1.02 * (longest - 30e3));
+}
+
+TEST_CASE("a crowd takes 4 MiB, and 3 KiB for each connection") {
+#ifndef __SANITIZE_ADDRESS__
+    constexpr std::size_t connections = 10'000;
+    rlimit limit{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    if (limit.rlim_cur < connections + 100) return WARN("the limit of descriptors is too low");
+    Server server({"--max-conns", std::to_string(connections)});
+    test::Process client({yodel, "--connections", std::to_string(connections), "--rate", "5k",
+                          "-m", "2s", "127.0.0.1", server.port()});
+    REQUIRE(client.wait_for_errors(" sent, "));
+    CAPTURE(client.errors());
+    CHECK(client.peak_memory() < 4 * 1024 * 1024 + 3 * 1024 * connections);
+    CHECK(client.wait_exit() == 0);
+#endif
 }

@@ -1,0 +1,106 @@
+// Many conversations at once: yodel against a generator written by hand, both on the first
+// processor, with the same echo server on the second. 64 connections, each with one message of
+// 64 bytes in flight.
+#include "tests/bench/crowd_raw.hpp"
+#include "tests/bench/measure.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int connections = 64;
+constexpr double run_seconds = 1;
+
+struct Program {
+    pid_t pid = -1;
+    int output = -1;
+};
+
+Program start(std::vector<std::string> words, std::size_t processor) {
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        bench::stay_on(processor);
+        ::dup2(ends[1], STDOUT_FILENO);
+        ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
+        ::execv(arguments[0], arguments.data());
+        ::_exit(127);
+    }
+    ::close(ends[1]);
+    return {pid, ends[0]};
+}
+
+std::string read_until(int fd, char last) {
+    std::string text;
+    char byte = 0;
+    while (::read(fd, &byte, 1) == 1) {
+        text += byte;
+        if (byte == last) break;
+    }
+    return text;
+}
+
+double member(const std::string& object, const std::string& name) {
+    const std::size_t place = object.find("\"" + name + "\":");
+    if (place == std::string::npos) throw std::runtime_error("no " + name + " in " + object);
+    return std::stod(object.substr(place + name.size() + 3));
+}
+
+double seconds(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+bench::CrowdFigures our_crowd(const std::string& port) {
+    const Program client =
+        start({YODEL_PROGRAM, "--connections", std::to_string(connections), "-m",
+               std::to_string(run_seconds), "--json", "127.0.0.1", port},
+              0);
+    const std::string object = read_until(client.output, '\n');
+    ::close(client.output);
+    rusage used{};
+    ::wait4(client.pid, nullptr, 0, &used);
+    bench::CrowdFigures figures;
+    figures.echoes = static_cast<std::uint64_t>(member(object, "echoed"));
+    figures.seconds = member(object, "duration_us") / 1e6;
+    figures.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
+    return figures;
+}
+
+}  // namespace
+
+int main() {
+    bench::begin("crowd");
+    const Program server =
+        start({YODELD_PROGRAM, "-f", "raw", "0"}, bench::processors() > 1 ? 1 : 0);
+    const std::string line = read_until(server.output, '\n');
+    const std::string port =
+        line.substr(line.rfind(':') + 1, line.size() - line.rfind(':') - 2);
+    bench::stay_on(0);
+    bench::Table table("64 connections, one message of 64 bytes in flight on each",
+                       {"by hand: epoll, memcmp", "yodel --connections 64"});
+    table.add({"a verified echo", "its CPU"}, bench::rounds(7), [&](std::size_t contender) {
+        const bench::CrowdFigures figures =
+            contender == 0 ? bench::raw_crowd(std::stoi(port), connections, run_seconds)
+                           : our_crowd(port);
+        const auto echoes = static_cast<double>(figures.echoes);
+        return std::vector<double>{figures.seconds * 1e9 / echoes,
+                                   figures.cpu_seconds * 1e9 / echoes};
+    });
+    table.print();
+    ::kill(server.pid, SIGTERM);
+    ::waitpid(server.pid, nullptr, 0);
+    return 0;
+}

@@ -356,7 +356,10 @@ TEST_CASE("a crowd takes 4 MiB, and 3 KiB for each connection") {
     constexpr std::size_t connections = 10'000;
     rlimit limit{};
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
-    if (limit.rlim_cur < connections + 100) return WARN("the limit of descriptors is too low");
+    if (limit.rlim_cur < connections + 100) {
+        WARN("the limit of descriptors is too low");
+        return;
+    }
     Server server({"--max-conns", std::to_string(connections)});
     test::Process client({yodel, "--connections", std::to_string(connections), "--rate", "5k",
                           "-m", "2s", "127.0.0.1", server.port()});

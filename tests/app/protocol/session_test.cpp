@@ -716,7 +716,7 @@ struct MarkedPair {
 
     static inline ev::Time time{1h};
     ev::Loop loop{[] { return time; }};
-    Server server{loop};
+    ManualServer server{loop};
     Marked client;
 };
 

@@ -5,6 +5,7 @@
 #include "app/text/units.hpp"
 #include "tests/support/blocked.hpp"
 #include "tests/support/catch.hpp"
+#include "ui/glyphs.hpp"
 
 #include <string>
 #include <vector>
@@ -44,9 +45,9 @@ std::vector<std::string> rows(const MessageLog& log) {
 void add_each(MessageLog& log) {
     log.add_note(start, "note");
     log.add_sent(start + 1s, 1, "hello");
-    log.add_answer(start + 2s, message(1, "hello"), right("hello"));
+    log.add_answer(start + 2s, message(1, "hello"), right("hello"), std::nullopt);
     log.add_sent(start + 3s, 2, "again");
-    log.add_answer(start + 4s, message(2, "again"), wrong("agaXn", 3));
+    log.add_answer(start + 4s, message(2, "again"), wrong("agaXn", 3), std::nullopt);
     log.add_sent(start + 5s, 3, "gone");
     log.add_loss(start + 6s, message(3, "gone"), "no reply after 5s");
     log.add_unsolicited(start + 7s, "news");
@@ -122,10 +123,26 @@ TEST_CASE("a long pause is shown in whole seconds") {
 TEST_CASE("a reply that ends before its message says so, and one across a pause has no time") {
     MessageLog log{{}};
     log.set_timestamp_style(TimestampStyle::off);
-    log.add_answer(start, message(1, "long"), wrong("lo", 2));
-    log.add_answer(start, message(2, "paused"), right("paused", std::nullopt));
+    log.add_answer(start, message(1, "long"), wrong("lo", 2), std::nullopt);
+    log.add_answer(start, message(2, "paused"), right("paused", std::nullopt), std::nullopt);
     CHECK(rows(log) == std::vector<std::string>{"0.21ms < lo x differs at byte 2: 6e>end",
                                                 "untimed < paused ok"});
+}
+
+TEST_CASE("a message during which a segment was sent again is marked, answered or not") {
+    MessageLog log{{}};
+    log.set_timestamp_style(TimestampStyle::off);
+    Message resent = message(1, "hello");
+    resent.resent = true;
+    log.add_sent(start, 1, "hello");
+    log.add_loss(start, resent, "no reply after 5s");
+    log.add_answer(start, resent, right("hello"), 100us);
+    const std::string mark = " " + ui::glyph::resent.text();
+    CHECK(rows(log) == std::vector<std::string>{"> hello", "? hello - no reply after 5s" + mark,
+                                                "0.21ms < hello ok" + mark});
+    log.transcript().select_older();
+    CHECK(log.selected()->resent);
+    CHECK(log.selected()->network == ev::Duration(100us));
 }
 
 TEST_CASE("the selected entry leads to its message and reply, a note to nothing") {
@@ -149,7 +166,7 @@ TEST_CASE("a reply after the loss belongs to the message that was sent") {
     MessageLog log{{}};
     log.add_sent(start, 1, "late");
     log.add_loss(start + 5s, message(1, "late"), "no reply after 5s");
-    log.add_answer(start + 6s, message(1, "late"), right("late", 6s));
+    log.add_answer(start + 6s, message(1, "late"), right("late", 6s), std::nullopt);
     log.transcript().select_older();
     const auto answered = log.selected();
     log.transcript().select_older();
@@ -168,7 +185,7 @@ TEST_CASE("entries that are dropped take their messages along, and a reply stand
     log.transcript().select_older();
     log.transcript().select_older();
     CHECK(log.selected()->payload == "second");
-    log.add_answer(start + 1s, message(1, "first"), right("first"));
+    log.add_answer(start + 1s, message(1, "first"), right("first"), std::nullopt);
     log.transcript().select_none();
     log.transcript().select_older();
     CHECK(log.selected()->payload == "first");

@@ -31,7 +31,7 @@ TEST_CASE("each framing has its way of answering, however the bytes are cut") {
             {"len4le", bytes("\2\0\0\0ab", 6), bytes("\2\0\0\0ab", 6)},
             {"caret", "junk^ab$x^^\xff$$^cde$", bytes("*bc_\0def", 8)},
         }));
-    const std::size_t step = GENERATE(1, 3, 100);
+    const std::size_t step = GENERATE(as<std::size_t>{}, 1, 3, 100);
     CAPTURE(framing, step);
     Answering peer(faithful(framing));
     for (std::size_t at = 0; at < sent.size(); at += step) peer.send(sent.substr(at, step));

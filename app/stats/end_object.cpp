@@ -86,12 +86,23 @@ private:
         tally.lost = count(end_, "lost");
         tally.late = count(end_, "late");
         tally.unsolicited = count(end_, "unasked");
+        restore_datagrams(tally);
         result.rate = fraction(end_, "rate");
         result.elapsed = time(end_, "duration_us");
         const JsonValue& connections = member(end_, "connections", JsonValue::Kind::object);
         result.connections = {.asked = count(connections, "asked"),
                               .opened = count(connections, "opened"),
                               .failed = count(connections, "failed")};
+    }
+
+    // Left out where messages are no datagrams.
+    void restore_datagrams(Tally& tally) {
+        if (!end_.find("twice")) return;
+        DatagramCounts& datagrams = tally.datagrams.emplace();
+        datagrams.twice = count(end_, "twice");
+        datagrams.out_of_order = count(end_, "out_of_order");
+        datagrams.jitter = static_cast<double>(time(end_, "jitter_us").count());
+        datagrams.timed = tally.echoed + tally.bad;
     }
 
     void restore_failures(RunResult& result) {
@@ -254,6 +265,11 @@ JsonObject end_object(const RunResult& result, std::string_view reason) {
     object.number("sent", tally.sent).number("echoed", tally.echoed);
     object.number("bad", tally.bad).number("lost", tally.lost);
     object.number("late", tally.late).number("unasked", tally.unsolicited);
+    if (const auto& datagrams = tally.datagrams) {
+        object.number("twice", datagrams->twice);
+        object.number("out_of_order", datagrams->out_of_order);
+        object.time("jitter_us", datagrams->jitter_time());
+    }
     object.fraction("rate", result.rate).time("duration_us", result.elapsed);
     if (tally.round_trips.count() > 0) object.object("rtt_us", times_object(tally.round_trips));
     object.object("connections", connections_object(result.connections));

@@ -54,6 +54,18 @@ Value bad(const RunResult& result) { return static_cast<double>(result.tally.bad
 Value lost(const RunResult& result) { return static_cast<double>(result.tally.lost); }
 Value late(const RunResult& result) { return static_cast<double>(result.tally.late); }
 Value unasked(const RunResult& result) { return static_cast<double>(result.tally.unsolicited); }
+Value twice(const RunResult& result) {
+    const auto& datagrams = result.tally.datagrams;
+    return datagrams ? Value(static_cast<double>(datagrams->twice)) : std::nullopt;
+}
+Value out_of_order(const RunResult& result) {
+    const auto& datagrams = result.tally.datagrams;
+    return datagrams ? Value(static_cast<double>(datagrams->out_of_order)) : std::nullopt;
+}
+Value jitter(const RunResult& result) {
+    const auto& datagrams = result.tally.datagrams;
+    return datagrams && datagrams->timed > 0 ? Value(datagrams->jitter) : std::nullopt;
+}
 Value failed(const RunResult& result) { return static_cast<double>(result.connections.failed); }
 Value asked(const RunResult& result) { return static_cast<double>(result.connections.asked); }
 
@@ -68,6 +80,16 @@ constexpr Figure count_figure(const char* name, Value (*value)(const RunResult&)
             .value = value,
             .whole = sent,
             .unmeasured = "nothing was sent"};
+}
+
+constexpr const char* no_datagrams = "messages were no datagrams";
+
+constexpr Figure datagram_figure(const char* name, Value (*value)(const RunResult&)) {
+    return {.name = name,
+            .kind = Figure::Kind::count,
+            .value = value,
+            .whole = sent,
+            .unmeasured = no_datagrams};
 }
 
 constexpr Figure figures[] = {
@@ -87,6 +109,9 @@ constexpr Figure figures[] = {
     count_figure("lost", lost),
     count_figure("late", late),
     count_figure("unasked", unasked),
+    datagram_figure("twice", twice),
+    datagram_figure("out_of_order", out_of_order),
+    time_figure("jitter", jitter, "no datagrams were timed"),
     {.name = "failed",
      .kind = Figure::Kind::count,
      .value = failed,

@@ -12,6 +12,7 @@ void Tally::answered(bool right, bool was_late, std::optional<ev::Duration> roun
     std::uint64_t& count = right ? echoed : bad;
     ++count;
     if (round_trip) record(*round_trip, 1);
+    if (round_trip && datagrams) datagrams->record(*round_trip);
 }
 
 void Tally::echoed_together(std::uint64_t count, std::optional<ev::Duration> round_trip) {
@@ -28,6 +29,9 @@ void Tally::add(const Tally& other) {
     unsolicited += other.unsolicited;
     round_trips.add(other.round_trips);
     batches.add(other.batches);
+    if (!other.datagrams) return;
+    if (!datagrams) datagrams.emplace();
+    datagrams->add(*other.datagrams);
 }
 
 void Tally::record(ev::Duration round_trip, std::uint64_t times) {
@@ -44,11 +48,14 @@ std::string Tally::summary() const {
     std::string text = counts();
     if (late > 0) text += ", " + std::to_string(late) + " late";
     if (unsolicited > 0) text += ", " + std::to_string(unsolicited) + " unasked";
+    if (datagrams) text += ", " + datagrams->counts();
     if (round_trips.count() == 0) return text;
     text += "; rtt min/p50/p95/p99/max " + milliseconds_text(round_trips.min());
     for (const double percent : {50.0, 95.0, 99.0})
         text += "/" + milliseconds_text(round_trips.percentile(percent));
-    return text + "/" + milliseconds_text(round_trips.max()) + " ms";
+    text += "/" + milliseconds_text(round_trips.max()) + " ms";
+    if (datagrams) text += "; jitter " + milliseconds_text(datagrams->jitter_time()) + " ms";
+    return text;
 }
 
 }  // namespace yodel

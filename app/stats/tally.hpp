@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/stats/batches.hpp"
+#include "app/stats/datagram_counts.hpp"
 #include "app/stats/histogram.hpp"
 
 #include <cstdint>
@@ -18,7 +19,8 @@ struct Tally {
     std::uint64_t late = 0;         // echoed or bad, but after the reply timeout
     std::uint64_t unsolicited = 0;  // messages from the server that answer nothing
     Histogram round_trips;
-    Batches batches;  // of the same round trips, in their order
+    Batches batches;                          // of the same round trips, in their order
+    std::optional<DatagramCounts> datagrams;  // where messages are datagrams
 
     // Counts a reply. A late one is taken off the lost messages, where it was counted before.
     // There is no round trip if the connection was interrupted in between.

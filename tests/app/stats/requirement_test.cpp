@@ -99,7 +99,7 @@ TEST_CASE("a requirement fails where nothing was measured") {
 TEST_CASE("a clause that is none is refused in one sentence") {
     const std::string names =
         "min, mean, p50, p90, p95, p99, p99.9, p99.99, max, lateness, sent, "
-        "echoed, bad, lost, late, unasked, failed, rate";
+        "echoed, bad, lost, late, unasked, twice, out_of_order, jitter, failed, rate";
     const auto [text, sentence] = GENERATE_COPY(table<std::string, std::string>({
         {"", "\"\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
         {"p99", "\"p99\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},

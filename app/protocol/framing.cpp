@@ -58,6 +58,8 @@ std::size_t place(const Framing& framing, std::size_t i) {
 
 std::size_t Framing::longest() const {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
+    constexpr std::size_t longest_datagram = 65507;  // in a packet of IPv4
+    if (datagrams) return longest_datagram;
     return prefix > 0 ? all >> (8 * (sizeof all - prefix)) : all;
 }
 
@@ -90,6 +92,15 @@ const Framing* find_framing(std::string_view name) {
         std::find_if(std::begin(table), std::end(table),
                      [&](const Framing& framing) { return framing.name == name; });
     return it == std::end(table) ? nullptr : it;
+}
+
+const Framing* datagram_framing() {
+    static constexpr Framing datagram{.name = "datagram", .datagrams = true};
+    return &datagram;
+}
+
+std::string Framing::holder() const {
+    return datagrams ? "a " + std::string(name) : "-f " + std::string(name);
 }
 
 std::string framing_names() {

@@ -25,6 +25,7 @@ struct Framing {
     unsigned prefix = 0;              // bytes of the length before the payload
     bool little_endian = false;       // of the length; otherwise its first byte is the highest
     std::string_view head = {};       // one byte; bytes before it are in no frame
+    bool datagrams = false;           // each message is a datagram, which needs no frame
     std::string_view greeting = {};   // sent by the server before any reply
     // Returns the right reply to a payload, which comes without a frame and is as long as the
     // payload. Each byte depends on the same byte of the payload only, so that a server can
@@ -32,12 +33,14 @@ struct Framing {
     std::string (*reply)(std::string_view payload) = nullptr;
 
     // True if the bytes of a connection are cut into messages.
-    bool has_frames() const { return prefix > 0 || !delimiter.empty(); }
+    bool has_frames() const { return prefix > 0 || !delimiter.empty() || datagrams; }
     // True if replies are cut likewise; otherwise each reply has the size of its message.
     bool replies_framed() const { return has_frames() && reply == nullptr; }
     // True if the frames of several messages are, without the last delimiter, one payload that
     // is not yet cut into pieces.
-    bool joins_pieces() const { return replies_framed() && prefix == 0 && head.empty(); }
+    bool joins_pieces() const {
+        return replies_framed() && prefix == 0 && head.empty() && !datagrams;
+    }
 
     // Returns the part of a frame before a payload of `size` bytes.
     std::string header(std::size_t size) const;
@@ -49,11 +52,14 @@ struct Framing {
     std::size_t stray(std::string_view bytes) const;
     // Returns the size of the longest payload that a frame can have.
     std::size_t longest() const;
+    // Returns "-f line" and the like, or "a datagram": for sentences about it.
+    std::string holder() const;
 };
 
 // Returns null if there is no framing of that name. The rows live as long as the program.
 const Framing* find_framing(std::string_view name);
-std::string framing_names();  // "line, crlf, …"
+const Framing* datagram_framing();  // that of datagrams, which has no name on command lines
+std::string framing_names();        // "line, crlf, …"
 
 // Cuts a payload at the delimiters in it, because the framing could not tell such a payload
 // from several messages. Most payloads are one piece; an empty payload is one empty piece.

@@ -38,6 +38,7 @@ struct Reply {
         round_trip;  // from the write to the read; none if it was voided
     bool right = false;
     std::size_t difference = 0;  // the first byte that differs, where it is not right
+    bool out_of_order = false;   // a later message was answered before; only datagrams
 };
 
 class ReplyMatcher {

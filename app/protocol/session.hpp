@@ -13,6 +13,7 @@
 // reported after it. From there it may call the session, and destroy it.
 #pragma once
 
+#include "app/protocol/any_session.hpp"
 #include "app/protocol/backoff.hpp"
 #include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
@@ -33,124 +34,47 @@
 
 namespace yodel {
 
-class Session final : private bufio::Stream::User {
+class Session final : public AnySession, private bufio::Stream::User {
 public:
-    struct Options {
-        bufio::Endpoint endpoint;
-        std::optional<bufio::TlsContext> tls;
-        const Framing* framing = find_framing("line");
-        std::size_t max_frame = 32 * 1024 * 1024;  // bytes
-        Expect expect = Expect::echo;
-        bool coalesce = false;  // see ReplyMatcher::Options
-        ev::Duration connect_timeout =
-            std::chrono::seconds(10);  // look-up, TCP and TLS together
-        // For each reply; and for a server that takes nothing of what waits to be sent.
-        ev::Duration reply_timeout = std::chrono::seconds(5);
-        // For the peer's own end, from finish() on.
-        ev::Duration close_timeout = std::chrono::seconds(5);
-        // For how long the first reply of a connection may turn out to be a greeting, by
-        // another reply that follows. From finish() on it is the reply timeout instead, because
-        // nobody waits to see the reply.
-        ev::Duration greeting_time = std::chrono::milliseconds(500);
-        std::optional<ev::Duration> idle_timeout;
-        // Finds out if the system has sent a segment of ours again while a message was in
-        // flight, and then sets Message::resent, also for one that is late. Each reply that
-        // took more than two round trips of the network may cost a system call.
-        bool mark_resent = false;
-        // How the system is asked about a connection; tests put another system in its place.
-        std::optional<bufio::TcpFacts> (*tcp_facts)(int socket) = bufio::tcp_facts;
-        unsigned retries = 0;  // tries in a row after the first, or `forever`
-        ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
-        // From the first connect() on. It runs on when the session is closed, because the user
-        // may still have to write what the session has brought.
-        std::optional<ev::Duration> max_time;
-        // The sentence for a server that closes while the user still has something to say.
-        std::string closed_early = "the server closed the connection";
-    };
-    // How long the parts of connecting took.
-    struct Phases {
-        ev::Duration lookup{};
-        ev::Duration tcp{};
-        ev::Duration tls{};
-    };
-    static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
-
-    // `waiting`: for the next try; end() then is the failure of the last one.
-    enum class State { idle, dialing, handshaking, open, finishing, waiting, closed };
-
-    // The views of a message or reply are valid until the callback returns or sends.
-    class User {
-    public:
-        virtual void session_changed() = 0;  // the state, or space for more to send
-        virtual void session_answered(const Message& message, const Reply& reply) = 0;
-        // Only with the option `coalesce`.
-        virtual void session_echoed(const Batch&, std::optional<ev::Duration> /*round_trip*/) {}
-        // No reply will come, or none has within the reply timeout (`late`).
-        virtual void session_lost(const Message& message) = 0;
-        virtual void session_unsolicited(std::string_view payload) = 0;
-        // Where replies have no frames: the bytes as they come, before they are matched.
-        virtual void session_received(std::string_view) {}
-
-    protected:
-        ~User() = default;
-    };
+    using User = AnySession::User;
 
     Session(ev::Loop& loop, Options options, User& user);
     // The same, where many sessions share their options.
     Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& user);
 
-    // From idle or closed; from waiting: at once, as the first try.
-    void connect();
-    // Closes now, for good, with close_notify where TLS is spoken; pending output is lost.
-    void disconnect();
-    // Announces that nothing more will be sent, once all replies are in; but while none comes
-    // for a moment, at once: the service may wait for our end before it answers.
-    void finish();
+    void connect() override;
+    void disconnect() override;
+    void finish() override;
+    Queued send(std::string_view payload, ev::Time planned = {}) override;
+    char* reserve(std::size_t size) override { return matcher_.messages().reserve(size); }
+    Queued send_reserved(std::size_t size) override;
+    std::uint64_t reserve_id() override { return matcher_.messages().reserve_id(); }
+    void flush() override;
+    ev::Time flushed_at() const override { return flushed_at_; }
+    void void_round_trips() override { matcher_.messages().void_round_trips(); }
+    void pause(bool paused) override;
 
-    // Queues a message, or several where the framing could not distinguish it from several, to
-    // be written by the next flush(). Returns none if it was refused: the session is not open,
-    // or the message is longer than the framing or --max-frame allow, or empty where replies
-    // are distinguished by their size. `planned` is when the message was to go out; without it,
-    // that is when flush() is called.
-    Queued send(std::string_view payload, ev::Time planned = {});
-    // With `raw`, the same without a copy: space in the queue, and a message of what was put
-    // there.
-    char* reserve(std::size_t size) { return matcher_.messages().reserve(size); }
-    Queued send_reserved(std::size_t size);
-    // Returns an id for a message that can't be sent and is not queued.
-    std::uint64_t reserve_id() { return matcher_.messages().reserve_id(); }
-    void flush();
-    // When flush() has last passed messages to the connection, whether or not it took them.
-    ev::Time flushed_at() const { return flushed_at_; }
-    // Something other than the service delays the replies in flight: their times don't count.
-    void void_round_trips() { matcher_.messages().void_round_trips(); }
-    // While paused, nothing is read, so that the peer meets our back-pressure, and no time-out
-    // but --max-time runs.
-    void pause(bool paused);
-
-    State state() const { return state_; }
+    State state() const override { return state_; }
     // There is a connection: from its handshake until its end.
     bool connected() const { return stream_ != nullptr; }
-    std::string phase() const;                 // of connecting, in words
-    ev::Time since() const { return since_; }  // when the state was entered
-    const bufio::End& end() const { return end_; }
-    bool out_of_time() const { return out_of_time_; }  // --max-time has passed
-    // While waiting: the number of the next try in a row, from 1, and its time.
-    unsigned retry() const { return backoff_.count(); }
-    ev::Time retry_time() const { return retry_.deadline(); }
-    bool input_ended() const { return stream_ && stream_->input_ended(); }
+    std::string phase() const override;
+    ev::Time since() const override { return since_; }
+    const bufio::End& end() const override { return end_; }
+    bool out_of_time() const override { return out_of_time_; }
+    unsigned retry() const override { return backoff_.count(); }
+    ev::Time retry_time() const override { return retry_.deadline(); }
+    bool input_ended() const override { return stream_ && stream_->input_ended(); }
     const InFlight& messages() const { return matcher_.messages(); }
-    std::size_t in_flight() const { return messages().in_flight(); }
-    std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes to write
-    const bufio::Address& address() const { return address_; }
-    const Phases& phases() const { return phases_; }
-    // The TLS facts of the present or the last connection; null without TLS.
-    const bufio::TlsFacts* tls() const { return facts_.get(); }
-    // What the system knows about the TCP connection, by a system call; after the connection
-    // what it knew at its end, until the next one. None for a unix-domain socket, where the
-    // system does not tell, and before the first connection.
-    std::optional<bufio::TcpFacts> tcp() const;
-    const Options& options() const { return *options_; }
+    std::size_t in_flight() const override { return messages().in_flight(); }
+    std::size_t in_flight_bytes() const override { return messages().in_flight_bytes(); }
+    std::uint64_t last_id() const override { return messages().last_id(); }
+    std::size_t pending() const override { return stream_ ? stream_->pending() : 0; }
+    bool has_back_pressure() const override { return true; }
+    const bufio::Address& address() const override { return address_; }
+    const Phases& phases() const override { return phases_; }
+    const bufio::TlsFacts* tls() const override { return facts_.get(); }
+    std::optional<bufio::TcpFacts> tcp() const override;
+    const Options& options() const override { return *options_; }
 
 private:
     void dial();

@@ -1,0 +1,303 @@
+#include "app/protocol/datagram_session.hpp"
+
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <variant>
+
+namespace yodel {
+
+using bufio::End;
+using bufio::Reason;
+
+namespace {
+
+// How long late and repeated replies have to come after the last one that was awaited: some of
+// the longest round trips, within these limits and that of -q.
+constexpr ev::Duration least_linger = std::chrono::milliseconds(100);
+constexpr ev::Duration most_linger = std::chrono::seconds(1);
+constexpr int lingering_round_trips = 4;
+
+// A number finds its message among many at once; without it all have to be searched.
+constexpr std::size_t remembered_by_number = 65536;
+
+DatagramMatcher::Options matching(const AnySession::Options& options) {
+    DatagramMatcher::Options to;
+    to.expect = options.expect;
+    to.numbered = options.numbered;
+    if (options.numbered) to.remembered = remembered_by_number;
+    return to;
+}
+
+}  // namespace
+
+DatagramSession::DatagramSession(ev::Loop& loop, Options options, User& user)
+    : loop_(loop),
+      options_(std::move(options)),
+      user_(user),
+      matcher_(matching(options_)),
+      backoff_(options_.retry_delay, std::random_device()()),
+      changed_(loop, [this] { report_changes(); }),
+      connecting_(loop,
+                  [this] {
+                      fail({Reason::timeout, "no connection to " + options_.endpoint.text() +
+                                                 " within " +
+                                                 duration_text(options_.connect_timeout) +
+                                                 ": still " + phase()});
+                  }),
+      retry_(loop,
+             [this] {
+                 dial();
+                 report_changes();
+             }),
+      max_time_(loop,
+                [this] {
+                    out_of_time_ = true;
+                    if (state_ != State::closed)
+                        drop_socket({Reason::timeout, "not done within " +
+                                                          duration_text(*options_.max_time) +
+                                                          " (--max-time)"});
+                    report_changes();
+                }),
+      idle_(loop,
+            [this] {
+                fail({Reason::timeout,
+                      "nothing sent or received for " + duration_text(*options_.idle_timeout)});
+            }),
+      reply_(loop, [this] { replies_late(); }),
+      lingering_(loop, [this] {
+          fail({Reason::clean, "closed"});
+      }) {}
+
+// --- Calls of the user.
+
+void DatagramSession::connect() {
+    backoff_.reset();
+    if (options_.max_time && !max_time_.pending()) max_time_.start(*options_.max_time);
+    dial();
+    change_soon();
+}
+
+void DatagramSession::disconnect() {
+    if (state_ == State::idle || state_ == State::closed) return;
+    // Giving up the wait for another try leaves the failure of the last one as the end.
+    drop_socket(state_ == State::waiting ? std::move(end_)
+                                         : End{Reason::aborted, "disconnected"});
+    change_soon();
+}
+
+void DatagramSession::finish() {
+    if (state_ != State::open) return;
+    flush();
+    set_state(State::finishing);
+    watch_end();
+    change_soon();
+}
+
+Queued DatagramSession::send(std::string_view payload, ev::Time planned) {
+    const std::size_t longest = std::min(options_.framing->longest(), options_.max_frame);
+    if (state_ != State::open || payload.size() > longest || !socket_->send(payload)) return {};
+    return matcher_.queue(payload, planned, loop_.now());
+}
+
+// The clock is read before the system takes the messages, as a reply may be under way before
+// the call returns.
+void DatagramSession::flush() {
+    if (!socket_ || socket_->pending() == 0) return;
+    flushed_at_ = loop_.read_clock();
+    socket_->flush();
+    matcher_.record_written(socket_->written(), flushed_at_);
+    watch_idleness();
+    watch_replies();
+}
+
+void DatagramSession::pause(bool paused) {
+    if (paused == paused_) return;
+    paused_ = paused;
+    if (!paused) resumed_at_ = loop_.now();
+    if (!socket_) return;
+    socket_->pause_reading(paused);
+    watch_all();
+}
+
+std::string DatagramSession::phase() const {
+    return dialer_ ? dialer_->phase() : "connecting " + address_.text();
+}
+
+// --- The way to a socket.
+
+void DatagramSession::dial() {
+    end_ = {};
+    connecting_.start(options_.connect_timeout);
+    dialer_.emplace(loop_, options_.endpoint,
+                    [this](bufio::DialResult result) { on_dialed(std::move(result)); });
+    set_state(State::dialing);
+}
+
+void DatagramSession::on_dialed(bufio::DialResult result) {
+    dialer_.reset();
+    connecting_.cancel();
+    address_ = result.address;
+    phases_ = {result.lookup_time, result.connect_time, {}};
+    if (!result.socket) return fail(std::move(result.end));
+    bufio::DatagramSocket::User& user = *this;
+    socket_ = std::make_unique<bufio::DatagramSocket>(loop_, std::move(result.socket), user);
+    socket_->pause_reading(paused_);
+    connection_ = std::make_shared<char>();
+    set_state(State::open);
+    watch_all();
+    report_changes();
+}
+
+// --- What the socket brings.
+
+void DatagramSession::datagrams_received(std::span<const bufio::Datagram> datagrams) {
+    read_at_ = loop_.read_clock();
+    backoff_.reset();
+    const std::weak_ptr<void> session = lifetime_;
+    const std::weak_ptr<void> connection = connection_;
+    for (const bufio::Datagram& each : datagrams) {
+        match(each.bytes);
+        if (connection.expired()) break;  // by the user
+    }
+    if (!connection.expired()) {
+        lingering_.cancel();  // its time begins anew
+        watch_all();
+    }
+    if (!session.expired()) report_changes();
+}
+
+void DatagramSession::datagrams_written() {
+    matcher_.record_written(socket_->written(), loop_.read_clock());
+    watch_all();
+    report_changes();
+}
+
+// The messages whose datagrams were refused, or met nobody, are lost.
+void DatagramSession::datagrams_ended() { fail(socket_->end()); }
+
+void DatagramSession::match(std::string_view payload) {
+    const std::weak_ptr<void> session = lifetime_;
+    if (const auto event = matcher_.match(payload, read_at_)) report(*event);
+    if (!session.expired()) report_resolved();
+}
+
+void DatagramSession::report_resolved() {
+    const std::weak_ptr<void> session = lifetime_;
+    while (!session.expired()) {
+        const auto event = matcher_.next_resolved();
+        if (!event) break;
+        report(*event);
+    }
+}
+
+void DatagramSession::report(const DatagramMatcher::Event& event) {
+    if (const auto* const answered = std::get_if<DatagramMatcher::Answered>(&event)) {
+        const auto time = answered->reply.round_trip.value_or(ev::Duration::zero());
+        longest_round_trip_ = std::max(longest_round_trip_, time);
+        user_.session_answered(answered->message, answered->reply);
+    } else if (const auto* const lost = std::get_if<DatagramMatcher::Lost>(&event)) {
+        user_.session_lost(lost->message);
+    } else if (const auto* const repeated = std::get_if<DatagramMatcher::Repeated>(&event)) {
+        user_.session_repeated(repeated->payload);
+    } else {
+        user_.session_unsolicited(std::get<DatagramMatcher::Unsolicited>(event).payload);
+    }
+}
+
+void DatagramSession::report_changes() {
+    changed_.cancel();
+    const std::weak_ptr<void> session = lifetime_;
+    report_resolved();
+    if (!session.expired()) user_.session_changed();
+}
+
+// --- Time-outs. Each of these functions decides whether its timer runs, and until when.
+
+void DatagramSession::watch_all() {
+    watch_idleness();
+    watch_replies();
+    watch_end();
+}
+
+// A flush and a datagram that comes begin the time anew.
+void DatagramSession::watch_idleness() {
+    if (!options_.idle_timeout || paused_) return idle_.cancel();
+    const ev::Time since = std::max({flushed_at_, read_at_, since_, resumed_at_});
+    idle_.start_at(since + *options_.idle_timeout);
+}
+
+void DatagramSession::watch_replies() {
+    if (in_flight() == 0 || paused_) return reply_.cancel();
+    reply_.start_at(std::max(matcher_.oldest_sent(), resumed_at_) + options_.reply_timeout);
+}
+
+void DatagramSession::watch_end() {
+    if (state_ != State::finishing || in_flight() > 0 || paused_) return lingering_.cancel();
+    const ev::Duration wanted = lingering_round_trips * longest_round_trip_;
+    const ev::Duration linger = std::clamp(wanted, least_linger, most_linger);
+    if (!lingering_.pending()) lingering_.start(std::min(linger, options_.close_timeout));
+}
+
+void DatagramSession::replies_late() {
+    const std::weak_ptr<void> session = lifetime_;
+    const std::weak_ptr<void> connection = connection_;
+    const ev::Duration timeout = options_.reply_timeout;
+    while (!connection.expired() && in_flight() > 0 &&
+           std::max(matcher_.oldest_sent(), resumed_at_) + timeout <= loop_.now()) {
+        matcher_.mark_late();
+        report_resolved();
+    }
+    if (!connection.expired()) watch_all();
+    if (!session.expired()) report_changes();
+}
+
+// --- The end. These functions change the state; only fail() reports that.
+
+void DatagramSession::set_state(State state) {
+    state_ = state;
+    since_ = loop_.now();
+}
+
+void DatagramSession::fail(End end) {
+    ended(std::move(end));
+    report_changes();
+}
+
+void DatagramSession::ended(End end) {
+    const bool again = worth_retrying(end.reason);
+    drop_socket(std::move(end));
+    if (!again) return;
+    retry_.start(backoff_.next());
+    set_state(State::waiting);
+}
+
+void DatagramSession::drop_socket(End end) {
+    end_ = std::move(end);
+    dialer_.reset();
+    socket_.reset();
+    connection_.reset();
+    matcher_.restart();
+    for (ev::Timer* timer : {&connecting_, &retry_, &idle_, &reply_, &lingering_})
+        timer->cancel();
+    set_state(State::closed);
+}
+
+// What is lost with the socket is not sent again; so once all is sent there is nothing to try
+// again for.
+bool DatagramSession::worth_retrying(Reason reason) const {
+    if (options_.retries != forever && backoff_.count() >= options_.retries) return false;
+    if (state_ == State::finishing) return false;
+    switch (reason) {
+    case Reason::lookup:
+    case Reason::connect:
+    case Reason::send:
+    case Reason::receive: return true;
+    case Reason::timeout: return state_ == State::dialing;
+    default: return false;
+    }
+}
+
+}  // namespace yodel

@@ -1,0 +1,191 @@
+// Which datagram answers which message, whatever the way did to them.
+
+#include "app/protocol/datagram_matcher.hpp"
+#include "tests/support/catch.hpp"
+
+#include <sstream>
+#include <string>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+constexpr ev::Time start{1h};
+
+// Writes down what is reported: "1=a" a right answer, "1~b" a wrong one, "?1" a loss, "2x a" a
+// reply that came twice, "+a" an unsolicited one; "late" and "late order" where they are so.
+class Log {
+public:
+    explicit Log(DatagramMatcher::Options options = {}) : matcher(options) {}
+
+    void add(const DatagramMatcher::Event& event) {
+        if (!text.empty()) text += " ";
+        std::visit([this](const auto& each) { text += words(each); }, event);
+    }
+    void resolve() {
+        while (const auto event = matcher.next_resolved()) add(*event);
+    }
+    void send(const std::string& payload) {
+        matcher.queue(payload, {}, now);
+        matcher.record_written(++written, now);
+    }
+    void receive(const std::string& payload) {
+        if (const auto event = matcher.match(payload, now)) add(*event);
+        resolve();
+    }
+    // Obeys words such as ">a" send a, "<a" receive a, "W" the oldest is overdue, "E" the end.
+    std::string play(const std::string& script) {
+        std::istringstream words(script);
+        for (std::string word; words >> word; now += 1ms) {
+            if (word == "W") matcher.mark_late();
+            if (word == "E") matcher.restart();
+            if (word[0] == '>') send(word.substr(1));
+            if (word[0] == '<') receive(word.substr(1));
+            resolve();
+        }
+        return text;
+    }
+
+    DatagramMatcher matcher;
+    ev::Time now = start;
+    std::uint64_t written = 0;
+    std::string text;
+
+private:
+    static std::string remarks(const Message& message, const Reply& reply) {
+        return std::string(message.late ? "late" : "") + (reply.out_of_order ? "order" : "");
+    }
+    static std::string words(const DatagramMatcher::Answered& event) {
+        CHECK((event.reply.right == (event.message.payload == event.reply.payload)));
+        return std::to_string(event.message.id) + (event.reply.right ? "=" : "~") +
+               std::string(event.reply.payload) + remarks(event.message, event.reply);
+    }
+    static std::string words(const DatagramMatcher::Lost& event) {
+        return "?" + std::to_string(event.message.id) + (event.message.late ? "late" : "");
+    }
+    static std::string words(const DatagramMatcher::Repeated& event) {
+        return "2x" + std::string(event.payload);
+    }
+    static std::string words(const DatagramMatcher::Unsolicited& event) {
+        return "+" + std::string(event.payload);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a reply is matched by its content, in whatever order it comes") {
+    const auto [script, log] = GENERATE(table<std::string, std::string>({
+        {">a <a", "1=a"},
+        {">a >b <a <b", "1=a 2=b"},
+        {">a >b <b <a", "2=b 1=aorder"},
+        {">a >b >c <c <a <b", "3=c 1=aorder 2=border"},
+        {">a <a <a", "1=a 2xa"},
+        {">a >b <a <a <b <b", "1=a 2xa 2=b 2xb"},
+        {">a >a <a <a <a", "1=a 2=a 2xa"},
+        {"<x", "+x"},
+        {">a <a <x", "1=a +x"},
+        {">a W", "?1late"},
+        {">a W <a", "?1late 1=alate"},
+        {">a >b W <b <a <a", "?1late 2=b 1=alateorder 2xa"},
+        {">a W >a <a <a", "?1late 2=a 1=alateorder"},
+        {">a >b E", "?1 ?2"},
+        {">a E >b <b", "?1 2=b"},
+        {">a E <a", "?1 +a"},
+    }));
+    CAPTURE(script);
+    CHECK(Log().play(script) == log);
+}
+
+TEST_CASE("a reply that equals nothing waits until it can only be one message's") {
+    const auto [script, log] = GENERATE(table<std::string, std::string>({
+        {">abc <abX", "1~abX"},                    // one message, one reply
+        {">abc >def <dXf <abc", "1=abc 2~dXf"},    // the other one is left
+        {">abc >def <dXf <aXc", "1~aXc 2~dXf"},    // as many replies as messages
+        {">abc >def <dXf W", "1~dXf"},             // the oldest takes what there is
+        {">abc >def <dXf W <def", "1~dXf 2=def"},  // and the other is still right
+        {">abc >def <dXf E", "1~dXf ?2"},          // at the end, too
+        {">abc <abX <abc", "1~abX 2xabc"},
+        {">abc >def <x <y <z", "1~x 2~y +z"},
+    }));
+    CAPTURE(script);
+    CHECK(Log().play(script) == log);
+}
+
+TEST_CASE("a damaged reply to a numbered message is known by its number") {
+    DatagramMatcher::Options options;
+    options.numbered = true;
+    const auto [script, log] = GENERATE(table<std::string, std::string>({
+        {">1abc >2abc >3abc <2abX <1abc <3abc", "2~2abX 1=1abcorder 3=3abc"},
+        {">1abc >2abc W <1abX", "?1late 1~1abXlate"},
+        {">1abc >2abc <1abc <1abc <2abc", "1=1abc 2x1abc 2=2abc"},
+        {">1abc >2abc <9abc <1abc", "1=1abc 2~9abc"},
+    }));
+    CAPTURE(script);
+    CHECK(Log(options).play(script) == log);
+}
+
+TEST_CASE("with any reply expected, the oldest in flight gets it") {
+    DatagramMatcher::Options options;
+    options.expect = Expect::any;
+    Log log(options);
+    log.send("a");
+    log.send("b");
+    const auto first = log.matcher.match("x", start + 5ms);
+    REQUIRE(first);
+    const auto& answered = std::get<DatagramMatcher::Answered>(*first);
+    CHECK(answered.message.id == 1);
+    CHECK(answered.reply.right);
+    CHECK((answered.reply.round_trip == 5ms));
+}
+
+TEST_CASE("with nothing expected, nothing is in flight and all replies are unsolicited") {
+    DatagramMatcher::Options options;
+    options.expect = Expect::none;
+    Log log(options);
+    CHECK(log.play(">a <a") == "+a");
+    CHECK(log.matcher.in_flight() == 0);
+    CHECK(log.matcher.last_id() == 1);
+}
+
+TEST_CASE("messages that wait for the system count from when they are written") {
+    DatagramMatcher matcher({});
+    matcher.queue("a", {}, start);
+    matcher.reserve_id();
+    matcher.queue("b", start - 1ms, start);
+    CHECK(matcher.in_flight() == 2);
+    CHECK(matcher.in_flight_bytes() == 2);
+    matcher.record_written(1, start + 1ms);
+    matcher.record_written(2, start + 3ms);
+    auto event = matcher.match("b", start + 10ms);
+    REQUIRE(event);
+    const auto& b = std::get<DatagramMatcher::Answered>(*event);
+    CHECK(b.message.id == 3);
+    CHECK((b.message.planned == start - 1ms));
+    CHECK((b.reply.round_trip == 7ms));
+    matcher.void_round_trips();
+    event = matcher.match("a", start + 10ms);
+    REQUIRE(event);
+    CHECK_FALSE(std::get<DatagramMatcher::Answered>(*event).reply.round_trip);
+    CHECK(matcher.in_flight() == 0);
+}
+
+TEST_CASE("what is remembered of answered and late messages is bounded") {
+    DatagramMatcher::Options options;
+    options.remembered = 10;
+    options.late_bytes = 100;
+    Log log(options);
+    log.play(">first <first");
+    for (int i = 0; i < 20; ++i) log.play(">" + std::to_string(i) + " <" + std::to_string(i));
+    log.text.clear();
+    CHECK(log.play("<first <19") == "+first 2x19");
+    log.text.clear();
+    for (int i = 0; i < 5; ++i) {
+        log.send(std::string(60, static_cast<char>('a' + i)));
+        log.matcher.mark_late();
+    }
+    log.text.clear();
+    log.send("more");
+    log.receive(std::string(60, 'e'));
+    CHECK(log.text.find("=eee") != std::string::npos);
+}

@@ -1,0 +1,231 @@
+// Sessions of datagrams against a socket that the test itself answers from, in virtual time.
+
+#include "app/protocol/datagram_session.hpp"
+#include "tests/app/fixture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using bufio::Reason;
+using State = AnySession::State;
+using test::turn_until;
+using test::VirtualLoop;
+
+namespace {
+
+// Notes what it gets, and answers only when the test says so.
+struct Server final : bufio::DatagramSocket::User {
+    explicit Server(ev::Loop& loop) : socket(loop, test::any_loopback_port(), user()) {}
+    void datagrams_received(std::span<const bufio::Datagram> datagrams) override {
+        for (const bufio::Datagram& each : datagrams) {
+            got.emplace_back(each.bytes);
+            peer = each.peer;
+        }
+    }
+    void send(std::string_view bytes) {
+        REQUIRE(socket.send(bytes, peer));
+        socket.flush();
+    }
+    bufio::DatagramSocket::User& user() { return *this; }
+
+    std::vector<std::string> got;
+    bufio::Address peer;
+    bufio::DatagramSocket socket;
+};
+
+struct Client final : AnySession::User {
+    Client(ev::Loop& loop, int port, AnySession::Options options)
+        : session(make_session(loop, at(std::move(options), port), *this)) {
+        session->connect();
+    }
+    static AnySession::Options at(AnySession::Options options, int port) {
+        options.endpoint.host = "127.0.0.1";
+        options.endpoint.service = std::to_string(port);
+        options.endpoint.datagrams = true;
+        options.framing = datagram_framing();
+        return options;
+    }
+    void session_changed() override {
+        if (on_change) on_change();
+    }
+    void session_answered(const Message& message, const Reply& reply) override {
+        log += std::string(reply.right ? "right " : "wrong ") + std::string(message.payload) +
+               (message.late ? " late;" : ";");
+        if (on_answer) on_answer();
+    }
+    void session_lost(const Message& message) override {
+        log += "lost " + std::string(message.payload) + ";";
+    }
+    void session_unsolicited(std::string_view payload) override {
+        log += "unasked " + std::string(payload) + ";";
+    }
+    void session_repeated(std::string_view payload) override {
+        log += "twice " + std::string(payload) + ";";
+    }
+    void send(const std::string& text) {
+        REQUIRE(session->send(text));
+        session->flush();
+    }
+
+    std::string log;
+    std::function<void()> on_change;
+    std::function<void()> on_answer;
+    std::unique_ptr<AnySession> session;
+};
+
+struct Pair {
+    explicit Pair(AnySession::Options options = {})
+        : client(loop, server.socket.address().port(), std::move(options)) {
+        turn_until(loop, [&] { return client.session->state() == State::open; });
+    }
+    void send(const std::string& text) {
+        const std::size_t before = server.got.size();
+        client.send(text);
+        turn_until(loop, [&] { return server.got.size() > before; });
+        CHECK(server.got.back() == text);
+    }
+    void until_logged(const std::string& log) {
+        turn_until(loop, [&] { return client.log.size() >= log.size(); });
+        CHECK(client.log == log);
+    }
+    void until_closed() {
+        turn_until(loop, [&] { return client.session->state() == State::closed; });
+    }
+
+    VirtualLoop loop;
+    Server server{loop};
+    Client client;
+};
+
+}  // namespace
+
+TEST_CASE("a message goes out as a datagram, the empty one too, and is answered by one") {
+    Pair pair;
+    for (const std::string text : {"hello", ""}) {
+        pair.client.log.clear();
+        pair.send(text);
+        CHECK(pair.client.session->in_flight() == 1);
+        pair.server.send(text);
+        pair.until_logged("right " + text + ";");
+        CHECK(pair.client.session->in_flight() == 0);
+    }
+    CHECK(pair.client.session->options().framing->datagrams);
+    CHECK_FALSE(pair.client.session->has_back_pressure());
+}
+
+TEST_CASE("a message that no datagram can hold is refused, and nothing is sent") {
+    Pair pair;
+    CHECK_FALSE(pair.client.session->send(std::string(65508, 'x')));
+    CHECK(pair.client.session->in_flight() == 0);
+    CHECK(pair.client.session->send(std::string(65507, 'x')));
+}
+
+TEST_CASE("a reply that comes after the reply timeout is late and no longer lost") {
+    Pair pair;
+    pair.send("a");
+    pair.loop.pass(4999ms);
+    CHECK(pair.client.log.empty());
+    pair.loop.pass(1ms);
+    CHECK(pair.client.log == "lost a;");
+    pair.server.send("a");
+    pair.until_logged("lost a;right a late;");
+    pair.server.send("a");
+    pair.until_logged("lost a;right a late;twice a;");
+}
+
+TEST_CASE("after finish() the replies in flight are awaited, and then the late for a moment") {
+    Pair pair;
+    pair.send("a");
+    pair.send("b");
+    pair.client.session->finish();
+    pair.server.send("b");
+    pair.until_logged("right b;");
+    pair.loop.pass(4s);
+    CHECK(pair.client.session->state() == State::finishing);
+    pair.loop.pass(1s);
+    CHECK(pair.client.log == "right b;lost a;");
+    CHECK(pair.client.session->state() == State::finishing);
+    pair.server.send("a");
+    pair.until_logged("right b;lost a;right a late;");
+    pair.until_closed();
+    CHECK(pair.client.session->end().reason == Reason::clean);
+}
+
+TEST_CASE("a port that nobody has is refused with the sentence of connect") {
+    VirtualLoop loop;
+    const int port = Server(loop).socket.address().port();
+    Client client(loop, port, {});
+    turn_until(loop, [&] { return client.session->state() == State::open; });
+    client.send("a");
+    turn_until(loop, [&] { return client.session->state() == State::closed; });
+    CHECK(client.log == "lost a;");
+    CHECK(client.session->end().reason == Reason::connect);
+    CHECK(client.session->end().text ==
+          "cannot connect to 127.0.0.1:" + std::to_string(port) + ": Connection refused");
+}
+
+TEST_CASE("after a refusal there is another try, where that is allowed") {
+    AnySession::Options options;
+    options.retries = 1;
+    VirtualLoop loop;
+    const int port = Server(loop).socket.address().port();
+    Client client(loop, port, options);
+    turn_until(loop, [&] { return client.session->state() == State::open; });
+    client.send("a");
+    turn_until(loop, [&] { return client.session->state() == State::waiting; });
+    CHECK(client.session->retry() == 1);
+    turn_until(loop, [&] { return client.session->state() == State::open; });
+    client.send("b");
+    turn_until(loop, [&] { return client.session->state() == State::closed; });
+    CHECK(client.log == "lost a;lost b;");
+}
+
+TEST_CASE("a paused session reads nothing, and no reply is late meanwhile") {
+    Pair pair;
+    pair.send("a");
+    pair.client.session->pause(true);
+    pair.server.send("a");
+    pair.loop.pass(1h);
+    CHECK(pair.client.log.empty());
+    pair.client.session->pause(false);
+    pair.until_logged("right a;");
+}
+
+TEST_CASE("the limits of time hold for datagrams, too") {
+    AnySession::Options options;
+    const bool idle = GENERATE(true, false);
+    (idle ? options.idle_timeout : options.max_time) = 3s;
+    Pair pair(options);
+    pair.send("a");
+    pair.loop.pass(2s);
+    CHECK(pair.client.session->state() == State::open);
+    pair.loop.pass(1s);
+    CHECK(pair.client.session->state() == State::closed);
+    CHECK(pair.client.session->end().reason == Reason::timeout);
+    CHECK(pair.client.log == "lost a;");
+    CHECK(pair.client.session->out_of_time() == !idle);
+}
+
+TEST_CASE("a user may close or destroy the session from each of its calls") {
+    const int what = GENERATE(0, 1, 2, 3);
+    Pair pair;
+    const auto act = [&] {
+        if (what % 2 == 0) pair.client.session.reset();
+        if (pair.client.session) pair.client.session->disconnect();
+    };
+    pair.send("a");
+    pair.send("b");
+    (what < 2 ? pair.client.on_answer : pair.client.on_change) = act;
+    pair.server.send("a");
+    pair.server.send("b");
+    turn_until(pair.loop, [&] {
+        return !pair.client.session || pair.client.session->state() == State::closed;
+    });
+    pair.loop.settle();
+    CHECK(pair.client.log.starts_with("right a;"));
+}

@@ -101,6 +101,11 @@ std::string host_name(const std::string& text) {
     return text;
 }
 
+void set_framing(ClientOptions& to, const std::string& name) {
+    to.session.framing = framing_value(name);
+    to.framing_given = name;
+}
+
 // The options, in the manual's groups and in the order of the help.
 
 std::vector<Option> connection_options(ClientOptions& to) {
@@ -131,6 +136,10 @@ std::vector<Option> connection_options(ClientOptions& to) {
          .argument = "PATH",
          .help = "connect to this unix-domain socket",
          .apply = [&](auto& text) { endpoint.path = text; }},
+        {.letter = 'u',
+         .name = "udp",
+         .help = "send datagrams, as with udp://",
+         .apply = [&](auto&) { endpoint.datagrams = true; }},
         {.letter = 'z',
          .help = "connect, report it, and leave",
          .apply = [&](auto&) { to.report.probe = true; }},
@@ -240,10 +249,10 @@ std::vector<Option> message_options(ClientOptions& to) {
          .name = "framing",
          .argument = "F",
          .help = "how messages are delimited (line); see below",
-         .apply = [&](auto& text) { session.framing = framing_value(text); }},
+         .apply = [&](auto& text) { set_framing(to, text); }},
         {.letter = 'C',
          .help = "the same as -f crlf",
-         .apply = [&](auto&) { session.framing = find_framing("crlf"); }},
+         .apply = [&](auto&) { set_framing(to, "crlf"); }},
         {.name = "max-frame",
          .argument = "SIZE",
          .help = "the longest message (32M)",
@@ -384,6 +393,23 @@ void check_tls(const ClientOptions& options, const std::string& given) {
         throw UsageError("--tls-max is below --tls-min");
 }
 
+// A message is a datagram, whatever it holds.
+void prepare_datagrams(ClientOptions& options) {
+    if (!options.session.endpoint.datagrams) return;
+    if (!options.session.endpoint.path.empty())
+        throw UsageError("-U is given, but datagrams go to a host and a port");
+    if (options.use_tls)
+        throw UsageError("--tls is given, but datagrams are sent in plain text");
+    if (!options.framing_given.empty() && options.framing_given != "raw")
+        throw UsageError("-f " + options.framing_given +
+                         " is for connections; a datagram is a message as it is");
+    if (options.report.probe)
+        throw UsageError(
+            "-z can't find out whether anybody answers datagrams, as nobody accepts "
+            "them: -c 1 asks for an answer");
+    options.session.framing = datagram_framing();
+}
+
 void check_pipe(const ClientOptions& options) {
     const bool json = options.report.form == Reporter::Form::json;
     if (json && options.hex) throw UsageError("--json and -x are two forms of one output");
@@ -401,8 +427,8 @@ void check_pipe(const ClientOptions& options) {
                          std::to_string(limit) + " (--max-frame)");
     const std::size_t least = framing.replies_framed() ? 0 : 1;
     if (options.size && (*options.size < least || *options.size > framing.longest()))
-        throw UsageError("--size " + std::to_string(*options.size) + " does not fit into -f " +
-                         std::string(framing.name));
+        throw UsageError("--size " + std::to_string(*options.size) + " does not fit into " +
+                         framing.holder());
 }
 
 void check_crowd(const ClientOptions& options) {
@@ -444,6 +470,11 @@ void set_target(ClientOptions& options, const std::vector<std::string>& words) {
     endpoint.host = target.host;
     endpoint.service = target.service;
     endpoint.path = target.path;
+    if (target.scheme == Target::Scheme::udp) endpoint.datagrams = true;
+    if (target.scheme == Target::Scheme::tcp && endpoint.datagrams)
+        throw UsageError("tcp:// is given, and -u, which sends datagrams");
+    if (target.scheme == Target::Scheme::tls && endpoint.datagrams)
+        throw UsageError("tls:// is given, and -u, whose datagrams are in plain text");
     if (target.scheme == Target::Scheme::tcp && options.use_tls)
         throw UsageError("tcp:// is without TLS, but --tls is given");
     if (target.scheme == Target::Scheme::tls) options.use_tls = true;
@@ -488,6 +519,7 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
         return options;
     }
     set_target(options, line.words);
+    prepare_datagrams(options);
     check_tls(options, line.for_tls);
     check_families(options.session.endpoint);
     check_pipe(options);
@@ -498,7 +530,7 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
 
 std::string client_help() {
     ClientOptions unused;
-    return "usage: yodel [options] [[tcp://|tls://|unix:]HOST[:PORT] [PORT]]\n"
+    return "usage: yodel [options] [[tcp://|tls://|udp://|unix:]HOST[:PORT] [PORT]]\n"
            "Talks to a service, above all an echo server: sends what is typed or piped in,\n"
            "and times and checks every reply. Without a target it starts an echo server of\n"
            "its own. -z, -c, -i, --size, --json and those for many connections choose pipe\n"

@@ -98,15 +98,15 @@ Target::Scheme take_scheme(std::string& text, bool port_follows) {
         check_slashes(text, port_follows);
         return Target::Scheme::none;
     }
-    if (scheme == "udp")
-        throw UsageError("udp:// is not supported yet, only tcp:// and tls://");
-    if (scheme != "tcp" && scheme != "tls")
-        throw UsageError(quoted(scheme + "://") + " is not supported, only tcp:// and tls://");
+    if (scheme != "tcp" && scheme != "tls" && scheme != "udp")
+        throw UsageError(quoted(scheme + "://") +
+                         " is not supported, only tcp://, tls:// and udp://");
     text.erase(0, scheme.size() + 3);
     if (text.ends_with('/')) text.pop_back();
     if (text.empty())
         throw UsageError(scheme + ":// needs a host and a port, as in " + scheme +
                          "://localhost:7000");
+    if (scheme == "udp") return Target::Scheme::udp;
     return scheme == "tcp" ? Target::Scheme::tcp : Target::Scheme::tls;
 }
 
@@ -127,10 +127,13 @@ void check_pair(const std::string& host, const std::string& service) {
 
 // Refuses schemes, which only the client takes: for TLS the server has an option.
 void check_no_scheme(const std::string& word) {
-    for (const std::string scheme : {"tcp:", "tls:"}) {
+    for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
         const std::size_t end = word.find_first_not_of('/', scheme.size());
         if (!word.starts_with(scheme) || word.find(':', scheme.size()) == word.npos) continue;
-        throw UsageError(quoted(word) + " is written " + (scheme == "tls:" ? "--tls " : "") +
+        throw UsageError(quoted(word) + " is written " +
+                         (scheme == "tls:"   ? "--tls "
+                          : scheme == "udp:" ? "-u "
+                                             : "") +
                          word.substr(end));
     }
     if (!scheme_of(word).empty()) throw UsageError(quoted(word) + " is not [ADDR:]PORT");

@@ -7,16 +7,16 @@
 namespace yodel {
 
 struct Target {
-    enum class Scheme { none, tcp, tls };
+    enum class Scheme { none, tcp, tls, udp };
     Scheme scheme = Scheme::none;
     std::string host;     // an IPv6 address without its brackets
     std::string service;  // a port or the name of a service
     std::string path;     // a unix-domain socket; host and service are then empty
 };
 
-// Parses HOST PORT (two words), HOST:PORT or [v6]:PORT, each also after tcp:// or tls://, or
-// unix:PATH. There must be at least one word. Throws UsageError, which names the right form if
-// there is a likely one.
+// Parses HOST PORT (two words), HOST:PORT or [v6]:PORT, each also after tcp://, tls:// or
+// udp://, or unix:PATH. There must be at least one word. Throws UsageError, which names the
+// right form if there is a likely one.
 Target parse_target(const std::vector<std::string>& words);
 
 // Parses [ADDR:]PORT. Port 0 means any free port; without ADDR the loopback is used. Throws

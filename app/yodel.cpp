@@ -8,6 +8,7 @@
 #include "app/pipe/unattended.hpp"
 #include "app/program.hpp"
 #include "app/screen/screen_client.hpp"
+#include "app/server/datagram_server.hpp"
 #include "app/server/echo_server.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
@@ -53,7 +54,22 @@ private:
 };
 
 // An echo server in this process, on a loopback port, as the target.
-std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
+struct OwnServer {
+    std::unique_ptr<EchoServer> streams;
+    std::unique_ptr<DatagramServer> datagrams;  // instead, with -u
+};
+
+// What it answers is ours, so that the same message again and again is no loop.
+OwnServer own_datagram_server(ev::Loop& loop, bufio::Endpoint& endpoint) {
+    DatagramServer::Options server;
+    server.reflect_any = true;
+    auto made = std::make_unique<DatagramServer>(loop, std::move(server), [](auto&) {});
+    const bufio::LookupResult loopback = bufio::resolve_without_network(endpoint);
+    endpoint.service = std::to_string(made->listen(loopback.addresses.front()).port());
+    return {nullptr, std::move(made)};
+}
+
+OwnServer own_server(ev::Loop& loop, ClientOptions& options) {
     EchoServer::Options server;
     server.framing = options.session.framing;
     server.max_connections =
@@ -65,10 +81,11 @@ std::unique_ptr<EchoServer> own_server(ev::Loop& loop, ClientOptions& options) {
     bufio::Endpoint& endpoint = options.session.endpoint;
     endpoint.host = endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
     endpoint.service = "0";
+    if (endpoint.datagrams) return own_datagram_server(loop, endpoint);
     auto made = std::make_unique<EchoServer>(loop, std::move(server), [](auto&) {});
     const bufio::LookupResult loopback = bufio::resolve_without_network(endpoint);
     endpoint.service = std::to_string(made->listen(loopback.addresses.front()).port());
-    return made;
+    return {std::move(made), nullptr};
 }
 
 // A terminal of unknown type counts as "dumb", with a note.
@@ -182,7 +199,7 @@ int run(ClientOptions options, int& signo) {
     if (!options.merge.empty()) return merge(options);
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);
-    const auto server = options.own_server ? own_server(loop, options) : nullptr;
+    const OwnServer server = options.own_server ? own_server(loop, options) : OwnServer();
     const char* const key_log = std::getenv("SSLKEYLOGFILE");
     if (key_log) options.tls.key_log_file = key_log;
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);

@@ -8,7 +8,7 @@
 
 namespace yodel {
 
-using State = Session::State;
+using State = AnySession::State;
 
 namespace {
 
@@ -38,15 +38,18 @@ Crowd::Options completed(Crowd::Options options) {
 
 }  // namespace
 
-class Crowd::Connection final : public Session::User {
+class Crowd::Connection final : public AnySession::User {
 public:
     Connection(Crowd& crowd, std::size_t its_number)
         : number(its_number),
-          session(crowd.loop_, crowd.session_options_, *this),
+          own_session(make_session(crowd.loop_, crowd.session_options_, *this)),
+          session(*own_session),
           crowd_(crowd) {}
 
     const std::size_t number;  // from 1
-    Session session;
+    const std::unique_ptr<AnySession> own_session;
+    AnySession& session;
+    DatagramCounts datagrams;  // of datagrams: the order and the jitter of this connection
     State reported = State::idle;
     std::uint64_t sent = 0;  // messages, over the present connection
     std::size_t line = 0;    // of the script, the next one to be said
@@ -66,6 +69,8 @@ private:
         ++crowd_.result_->tally.unsolicited;
         if (crowd_.observer_) crowd_.observer_->unsolicited(number, payload);
     }
+
+    void session_repeated(std::string_view) override { ++datagrams.twice; }
 
     Crowd& crowd_;
 };
@@ -169,7 +174,7 @@ void Crowd::closed(Connection& connection) {
 
 void Crowd::end_try(const Connection& connection) {
     if (!connection.opened && !leaving_) ++result_->connections.failed;
-    const Session& session = connection.session;
+    const AnySession& session = connection.session;
     const int status = exit_status(session.end());
     if (status != 0) result_->count_failure(explain(session.end(), session.tls()), status);
     if (connection.opened) add_network(session.tcp());
@@ -198,10 +203,17 @@ void Crowd::end_if_done() {
     if (present_ > 0 || more || done_.pending()) return;
     send_no_more();
     RunResult& result = *result_;
+    add_datagrams();
     result.set_elapsed(std::max(last_answered_ - first_sent_, ev::Duration::zero()));
     const bool wrong = result.tally.bad > 0 || result.tally.lost > 0;
     if (result.status == 0 && wrong) result.status = reply_wrong_or_lost;
     done_.start(ev::Duration::zero());
+}
+
+void Crowd::add_datagrams() {
+    if (!options_.session.endpoint.datagrams) return;
+    DatagramCounts& sum = result_->tally.datagrams.emplace();
+    for (const auto& connection : connections_) sum.add(connection->datagrams);
 }
 
 // --- Messages go.
@@ -247,7 +259,7 @@ bool Crowd::takes(const Connection& connection) const {
         std::max(most_in_flight_of_all / options_.connections, least + options_.size);
     return connection.reported == State::open && connection.session.state() == State::open &&
            !connection.worn_out() && connection.session.pending() < high_water &&
-           connection.session.messages().in_flight_bytes() < std::min(most_in_flight, share);
+           connection.session.in_flight_bytes() < std::min(most_in_flight, share);
 }
 
 void Crowd::send_due() {
@@ -369,6 +381,8 @@ void Crowd::answered(Connection& connection, const Message& message, const Reply
     Reply counted = reply;
     if (counted.round_trip) *counted.round_trip += message.sent - message.planned;
     result_->tally.answered(reply.right, message.late, counted.round_trip);
+    if (reply.out_of_order) ++connection.datagrams.out_of_order;
+    if (reply.round_trip) connection.datagrams.record(*reply.round_trip);
     last_answered_ = loop_.now();
     if (observer_) observer_->answered(connection.number, message, counted);
     if (!reply.right && mismatch_.empty()) note_mismatch(message, reply);

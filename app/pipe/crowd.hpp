@@ -15,7 +15,7 @@
 #include "app/pipe/pace.hpp"
 #include "app/pipe/schedule.hpp"
 #include "app/pipe/script.hpp"
-#include "app/protocol/session.hpp"
+#include "app/protocol/any_session.hpp"
 #include "app/stats/run_result.hpp"
 #include "bufio/tcp_facts.hpp"
 #include "ev/loop.hpp"
@@ -34,7 +34,7 @@ namespace yodel {
 class Crowd {
 public:
     struct Options {
-        Session::Options session;
+        AnySession::Options session;
         std::size_t connections = 1;
         std::optional<Pace> connect_pace = {};  // of new connections; none: all at once
         std::uint64_t churn = 0;        // messages until a connection is replaced; 0: it is not
@@ -56,7 +56,7 @@ public:
     // valid until the call returns.
     class Observer {
     public:
-        virtual void opened(std::size_t connection, const Session& session) = 0;
+        virtual void opened(std::size_t connection, const AnySession& session) = 0;
         virtual void answered(std::size_t connection, const Message& message,
                               const Reply& reply) = 0;
         virtual void lost(std::size_t connection, const Message& message) = 0;
@@ -114,6 +114,7 @@ private:
     void settle(Connection& connection);
     void replace(Connection& connection);
     void end_if_done();
+    void add_datagrams();
 
     void begin_soon();
     void begin();

@@ -30,7 +30,7 @@ constexpr std::size_t high_water = 64 * 1024;
 
 std::optional<Script> script(const CrowdClient::Options& options) {
     if (!options.script) return std::nullopt;
-    const Session::Options& session = options.crowd.session;
+    const AnySession::Options& session = options.crowd.session;
     return Script({session.framing, session.max_frame, options.escapes});
 }
 
@@ -79,9 +79,9 @@ void CrowdClient::read_input() {
     crowd_.script_changed();
 }
 
-void CrowdClient::opened(std::size_t connection, const Session& session) {
+void CrowdClient::opened(std::size_t connection, const AnySession& session) {
     if (!json()) return;
-    const Session::Phases& phases = session.phases();
+    const AnySession::Phases& phases = session.phases();
     JsonObject object;
     object.text("type", "connection").number("connection", connection);
     object.text("address", session.address().text());

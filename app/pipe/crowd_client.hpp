@@ -49,7 +49,7 @@ public:
     int report();
 
 private:
-    void opened(std::size_t connection, const Session& session) override;
+    void opened(std::size_t connection, const AnySession& session) override;
     void answered(std::size_t connection, const Message& message, const Reply& reply) override;
     void lost(std::size_t connection, const Message& message) override;
     void unsolicited(std::size_t connection, std::string_view payload) override;

@@ -12,6 +12,7 @@ JsonObject message_object(const char* verdict, const Message* message, const Rep
     if (message) object.time("sent_us", message->sent - start);
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
     object.text("verdict", verdict);
+    if (reply && reply->out_of_order) object.flag("overtaken", true);
     if (message && reply) object.flag("right", reply->right);
     if (message && reply && !reply->right) object.number("difference", reply->difference);
     return object;

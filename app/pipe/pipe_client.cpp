@@ -58,7 +58,7 @@ void PipeClient::connected() {
 }
 
 void PipeClient::read_input() {
-    if (session().state() != Session::State::open) return watch_.want(ev::none);
+    if (session().state() != AnySession::State::open) return watch_.want(ev::none);
     const std::size_t size = bytes_pass() ? std::min(chunk, options_.session.max_frame) : chunk;
     char* const space = bytes_pass() ? session().reserve(size) : input_.reserve(size);
     const ssize_t count = ::read(STDIN_FILENO, space, size);
@@ -81,22 +81,24 @@ void PipeClient::take_input(std::string_view bytes) {
 // Sends what the window and the socket have space for, and reads on when no more can be sent of
 // what was read.
 void PipeClient::send() {
-    if (session().state() != Session::State::open) return watch_.want(ev::none);
+    if (session().state() != AnySession::State::open) return watch_.want(ev::none);
     while (!options_.report.probe && has_space())
         if (!send_next()) break;
     session().flush();
-    if (session().state() != Session::State::open) return;
+    if (session().state() != AnySession::State::open) return;
     watch_.want(has_space() && !input_ended_ ? ev::readable : ev::none);
     if (input_ended_ && input_.empty()) session().finish();
 }
 
 bool PipeClient::has_space() const {
     const std::size_t in_flight = session().in_flight();
-    const std::size_t bytes = session().messages().in_flight_bytes();
+    const std::size_t bytes = session().in_flight_bytes();
     if (!options_.window && window_lifted()) return session().pending() < high_water;
     if (raw()) return in_flight < raw_window() && session().pending() < chunk;
+    if (!options_.window && way_full()) return false;
     const bool few = in_flight < options_.window.value_or(usual_window);
-    const bool small = !options_.window && bytes < usual_window_bytes;
+    const bool small =
+        session().has_back_pressure() && !options_.window && bytes < usual_window_bytes;
     return (few || small) && session().pending() < high_water;
 }
 
@@ -141,7 +143,7 @@ bool PipeClient::send_message(const Decoder::Cut& cut) {
 
 // Returns as many whole lines as may be in flight.
 std::string_view PipeClient::whole_lines() const {
-    const std::size_t in_flight = session().messages().in_flight_bytes();
+    const std::size_t in_flight = session().in_flight_bytes();
     if (!options_.session.coalesce || in_flight >= usual_window_bytes) return {};
     const std::string_view bytes = input_.view().substr(0, usual_window_bytes - in_flight);
     return bytes.substr(0, bytes.rfind('\n') + 1);
@@ -152,11 +154,10 @@ bool PipeClient::send_payload(std::string_view payload) {
         reporter().sent(payload, queued);
         return true;
     }
-    if (session().state() != Session::State::open) return false;
-    give_up_input({reply_wrong_or_lost, "standard input: a message of " +
-                                            std::to_string(payload.size()) +
-                                            " bytes does not fit into -f " +
-                                            std::string(session().options().framing->name)});
+    if (session().state() != AnySession::State::open) return false;
+    give_up_input({reply_wrong_or_lost,
+                   "standard input: a message of " + std::to_string(payload.size()) +
+                       " bytes does not fit into " + session().options().framing->holder()});
     return false;
 }
 

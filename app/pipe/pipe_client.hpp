@@ -15,7 +15,7 @@ namespace yodel {
 class PipeClient final : public PipeMode {
 public:
     struct Options {
-        Session::Options session;
+        AnySession::Options session;
         Reporter::Options report = {};
         // Messages in flight at once; none: 64 messages, or 128 KiB of shorter ones.
         std::optional<unsigned> window = {};

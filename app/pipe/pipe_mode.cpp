@@ -2,7 +2,7 @@
 
 namespace yodel {
 
-using State = Session::State;
+using State = AnySession::State;
 
 namespace {
 
@@ -11,8 +11,13 @@ namespace {
 constexpr std::size_t silent_window = 64 * 1024;  // messages, where each is kept by itself
 constexpr std::size_t silent_window_bytes = 4 * 1024 * 1024;
 
-Session::Options session_options(const PipeMode::Options& options) {
-    Session::Options to = options.session;
+// Datagrams in flight, as payload and as what the system reckons for each beside it: what fits
+// into a socket's usual buffer.
+constexpr std::size_t way_bytes = 128 * 1024;
+constexpr std::size_t datagram_overhead = 1024;
+
+AnySession::Options session_options(const PipeMode::Options& options) {
+    AnySession::Options to = options.session;
     to.mark_resent = Reporter::reports_messages(options.report);
     return to;
 }
@@ -22,7 +27,8 @@ Session::Options session_options(const PipeMode::Options& options) {
 PipeMode::PipeMode(ev::Loop& loop, const Options& options, std::size_t high_water)
     : loop_(loop),
       high_water_(high_water),
-      session_(loop, session_options(options), *this),
+      own_session_(make_session(loop, session_options(options), *this)),
+      session_(*own_session_),
       reporter_(loop, options.report, session_, [this] { output_changed(); }) {
     session_.connect();
 }
@@ -72,7 +78,14 @@ void PipeMode::output_changed() {
 
 bool PipeMode::window_lifted() const {
     const bool few = session_.options().coalesce || session_.in_flight() < silent_window;
-    return silent_ && few && session_.messages().in_flight_bytes() < silent_window_bytes;
+    return silent_ && few && session_.has_back_pressure() &&
+           session_.in_flight_bytes() < silent_window_bytes;
+}
+
+bool PipeMode::way_full() const {
+    const std::size_t count = session_.in_flight();
+    const std::size_t bytes = session_.in_flight_bytes() + count * datagram_overhead;
+    return !session_.has_back_pressure() && count > 0 && bytes >= way_bytes;
 }
 
 void PipeMode::session_answered(const Message& message, const Reply& reply) {
@@ -94,6 +107,8 @@ void PipeMode::session_lost(const Message& message) {
 }
 
 void PipeMode::session_unsolicited(std::string_view payload) { reporter_.unsolicited(payload); }
+
+void PipeMode::session_repeated(std::string_view payload) { reporter_.repeated(payload); }
 
 void PipeMode::session_received(std::string_view bytes) { reporter_.received(bytes); }
 

@@ -3,19 +3,20 @@
 #pragma once
 
 #include "app/pipe/reporter.hpp"
-#include "app/protocol/session.hpp"
+#include "app/protocol/any_session.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace yodel {
 
-class PipeMode : private Session::User {
+class PipeMode : private AnySession::User {
 public:
     struct Options {
-        Session::Options session;
+        AnySession::Options session;
         Reporter::Options report = {};
     };
     PipeMode(const PipeMode&) = delete;
@@ -50,8 +51,12 @@ protected:
     // shows soon.
     bool window_lifted() const;
 
-    Session& session() { return session_; }
-    const Session& session() const { return session_; }
+    // Datagrams have no back-pressure: with more of them in flight, buffers on the way drop
+    // some.
+    bool way_full() const;
+
+    AnySession& session() { return session_; }
+    const AnySession& session() const { return session_; }
     Reporter& reporter() { return reporter_; }
     const Reporter& reporter() const { return reporter_; }
 
@@ -61,17 +66,19 @@ private:
     void session_echoed(const Batch& batch, std::optional<ev::Duration> round_trip) override;
     void session_lost(const Message& message) override;
     void session_unsolicited(std::string_view payload) override;
+    void session_repeated(std::string_view payload) override;
     void session_received(std::string_view bytes) override;
 
-    void state_changed(Session::State state);
+    void state_changed(AnySession::State state);
     void output_changed();
 
     ev::Loop& loop_;
     const std::size_t high_water_;
     bool leaving_ = false;
     bool silent_ = false;  // a reply is overdue, and none has come since
-    Session session_;
-    Session::State reported_state_ = Session::State::idle;
+    const std::unique_ptr<AnySession> own_session_;
+    AnySession& session_;
+    AnySession::State reported_state_ = AnySession::State::idle;
     Reporter reporter_;
 };
 

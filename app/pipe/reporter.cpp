@@ -30,7 +30,7 @@ JsonObject tls_object(const bufio::TlsFacts& facts) {
 }
 
 // The peer has shown a certificate, and no connection came of it.
-bool refused_certificate(const Session& session) {
+bool refused_certificate(const AnySession& session) {
     const bufio::Reason reason = session.end().reason;
     const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
     return refused && session.tls();
@@ -41,8 +41,8 @@ std::string certificate_text(const bufio::TlsFacts& tls) {
            tls.pin;
 }
 
-std::string connection_object(const Session& session) {
-    const Session::Phases& phases = session.phases();
+std::string connection_object(const AnySession& session) {
+    const AnySession::Phases& phases = session.phases();
     JsonObject object;
     object.text("type", "connection").text("address", session.address().text());
     object.text("framing", session.options().framing->name);
@@ -52,8 +52,8 @@ std::string connection_object(const Session& session) {
     return object.object("tls", tls_object(*session.tls())).str();
 }
 
-std::string connection_text(const Session& session) {
-    const Session::Phases& phases = session.phases();
+std::string connection_text(const AnySession& session) {
+    const AnySession::Phases& phases = session.phases();
     std::string text = "connected to " + session.address().text() + "; look-up " +
                        milliseconds_text(phases.lookup) + ", connect " +
                        milliseconds_text(phases.tcp);
@@ -77,6 +77,7 @@ std::string sequence_line(const Message& message, const Reply& reply) {
         std::to_string(reply.payload.size()) + " bytes, seq " + std::to_string(message.id);
     if (reply.round_trip) text += ", " + milliseconds_text(*reply.round_trip) + " ms";
     if (!reply.right) text += ", differs at byte " + std::to_string(reply.difference);
+    if (reply.out_of_order) text += ", out of order";
     if (message.late) text += ", late";
     return message.resent ? text + ", resent" : text;
 }
@@ -110,7 +111,7 @@ std::string hex_text(std::string_view bytes) {
 
 }  // namespace
 
-Reporter::Reporter(ev::Loop& loop, Options options, const Session& session,
+Reporter::Reporter(ev::Loop& loop, Options options, const AnySession& session,
                    std::function<void()> output_changed)
     : loop_(loop),
       options_(std::move(options)),
@@ -118,6 +119,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const Session& session,
       visible_(::isatty(STDOUT_FILENO) == 1),
       output_(loop, STDOUT_FILENO, std::move(output_changed)),
       start_(loop.now()) {
+    if (session.options().framing->datagrams) result_.tally.datagrams.emplace();
     if (!options_.log.empty()) log_.emplace(options_.log);
     if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
 }
@@ -222,6 +224,7 @@ void Reporter::missed(std::string_view payload, std::uint64_t id, ev::Time plann
 void Reporter::answered(const Message& message, const Reply& reply) {
     last_reply_ = loop_.now();
     result_.tally.answered(reply.right, message.late, reply.round_trip);
+    if (reply.out_of_order && result_.tally.datagrams) ++result_.tally.datagrams->out_of_order;
     if (!reply.right && result_.tally.bad == 1) warn_of_mismatch(message, reply);
     if (!raw()) log('<', reply.payload);
     if (options_.form == Form::json) {
@@ -264,6 +267,16 @@ void Reporter::unsolicited(std::string_view payload) {
     const Reply reply{payload, {}, false, 0};
     if (options_.form == Form::json) add_message(0, "unasked", nullptr, &reply);
     if (!raw() && bytes_pass()) print(payload);
+}
+
+// It is not printed: the reply was, when it first came.
+void Reporter::repeated(std::string_view payload) {
+    if (result_.tally.datagrams) ++result_.tally.datagrams->twice;
+    log('<', payload);
+    const Reply reply{payload, {}, true, 0};
+    if (options_.form == Form::json) add_message(0, "twice", nullptr, &reply);
+    if (options_.form == Form::sequence && !options_.quiet)
+        append_line(std::to_string(payload.size()) + " bytes, twice");
 }
 
 void Reporter::received(std::string_view bytes) {
@@ -365,6 +378,7 @@ void Reporter::add_message(std::uint64_t id, const char* verdict, const Message*
     }
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
     object.text("verdict", verdict);
+    if (reply && reply->out_of_order) object.flag("overtaken", true);
     if (message && message->resent) object.flag("resent", true);
     if (message && reply) object.flag("right", reply->right);
     if (message && reply && !reply->right) object.number("difference", reply->difference);

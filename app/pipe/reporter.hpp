@@ -6,7 +6,7 @@
 // as `late`.
 #pragma once
 
-#include "app/protocol/session.hpp"
+#include "app/protocol/any_session.hpp"
 #include "app/stats/run_result.hpp"
 #include "app/stats/verdict.hpp"
 #include "app/text/log_file.hpp"
@@ -49,14 +49,14 @@ public:
 
     // `output_changed` is called from the loop when standard output was written later than it
     // was said, or has failed. Throws std::system_error: the log, or the file `hgrm`.
-    Reporter(ev::Loop& loop, Options options, const Session& session,
+    Reporter(ev::Loop& loop, Options options, const AnySession& session,
              std::function<void()> output_changed);
 
     // A try to connect begins; called again while it lasts, it has no effect.
     void connecting();
     void connected();
     void retrying();
-    // `planned`: see Session::send().
+    // `planned`: see AnySession::send().
     void sent(std::string_view payload, Queued queued, ev::Time planned = {});
     // A message that was due and could not be sent. Once the program is being ended by a
     // signal, it does not count.
@@ -67,10 +67,11 @@ public:
     void echoed(const Batch& batch, std::optional<ev::Duration> round_trip);
     void lost(const Message& message);
     void unsolicited(std::string_view payload);
+    void repeated(std::string_view payload);
     void received(std::string_view bytes);  // of `raw`: also what is no message's reply
     // The input's last line, the end of which was sent as the last message, has no newline:
     // neither gets the reply to that message.
-    void leave_last_line_open() { open_line_ = session_.messages().last_id(); }
+    void leave_last_line_open() { open_line_ = session_.last_id(); }
     void record(Trouble trouble) { trouble_ = std::move(trouble); }
     void leave(int signo) { signo_ = signo; }  // that ends the program
     // The connection is closed for good: adds what belongs on standard output.
@@ -107,7 +108,7 @@ private:
 
     const ev::Loop& loop_;
     Options options_;
-    const Session& session_;
+    const AnySession& session_;
     bool visible_;  // standard output is a terminal: unsafe bytes are made visible
     RunResult result_;
     Verdict verdict_;

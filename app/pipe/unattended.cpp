@@ -27,6 +27,9 @@ constexpr std::size_t usual_window = 64;  // messages
 // Messages that a turn sends which begins late, before it looks at the replies.
 constexpr unsigned most_at_once = 64;
 
+// A text of this many bytes begins with the whole of its number.
+constexpr std::size_t whole_number = 20;
+
 // Longer than where somebody waits for the first reply: a greeting may come well before it.
 constexpr ev::Duration greeting_time = std::chrono::seconds(2);
 
@@ -42,6 +45,7 @@ std::size_t columns() {
 Unattended::Options completed(Unattended::Options options) {
     options.session.closed_early = "the server closed before the end of the run";
     options.session.greeting_time = greeting_time;
+    options.session.numbered = options.size >= whole_number;
     return options;
 }
 
@@ -71,7 +75,7 @@ void Unattended::connected() {
 
 void Unattended::disconnected() {
     clear_progress();
-    if (session().state() == Session::State::closed) due_.cancel();
+    if (session().state() == AnySession::State::closed) due_.cancel();
 }
 
 // The round trip counts from the planned time, not from when the peer took the message.
@@ -81,7 +85,7 @@ ev::Duration Unattended::overdue(ev::Time planned, ev::Time sent) const {
 
 void Unattended::send() {
     if (!scheduled()) {
-        while (!all_sent() && session().state() == Session::State::open && has_space())
+        while (!all_sent() && session().state() == AnySession::State::open && has_space())
             send_one({});
         session().flush();
     }
@@ -89,14 +93,14 @@ void Unattended::send() {
 }
 
 bool Unattended::has_space() const {
+    if (!options_.window && way_full()) return false;
     const bool lifted = !options_.window && window_lifted();
     return (lifted || session().in_flight() < options_.window.value_or(usual_window)) &&
            session().pending() < high_water;
 }
 
 bool Unattended::peer_takes() const {
-    return session().pending() < high_water &&
-           session().messages().in_flight_bytes() < most_in_flight;
+    return session().pending() < high_water && session().in_flight_bytes() < most_in_flight;
 }
 
 void Unattended::wait_for(ev::Time planned) {
@@ -144,7 +148,7 @@ bool Unattended::all_sent() const {
 // Another try would find nothing to send.
 void Unattended::finish_if_done() {
     if (!all_sent() || session().in_flight() > 0) return;
-    if (session().state() == Session::State::waiting) return session().disconnect();
+    if (session().state() == AnySession::State::waiting) return session().disconnect();
     session().finish();
 }
 

@@ -20,7 +20,7 @@ namespace yodel {
 class Unattended final : public PipeMode {
 public:
     struct Options {
-        Session::Options session;
+        AnySession::Options session;
         Reporter::Options report = {};
         std::uint64_t count = 0;  // messages; 0: until it is ended from outside
         ev::Duration interval = std::chrono::seconds(1);

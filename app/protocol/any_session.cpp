@@ -9,8 +9,15 @@ namespace yodel {
 
 std::unique_ptr<AnySession> make_session(ev::Loop& loop, AnySession::Options options,
                                          AnySession::User& user) {
-    if (options.endpoint.datagrams)
-        return std::make_unique<DatagramSession>(loop, std::move(options), user);
+    return make_session(loop, std::make_shared<const AnySession::Options>(std::move(options)),
+                        user);
+}
+
+std::unique_ptr<AnySession> make_session(ev::Loop& loop,
+                                         std::shared_ptr<const AnySession::Options> options,
+                                         AnySession::User& user) {
+    if (options->endpoint.datagrams)
+        return std::make_unique<DatagramSession>(loop, *options, user);
     return std::make_unique<Session>(loop, std::move(options), user);
 }
 

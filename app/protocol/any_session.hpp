@@ -134,6 +134,8 @@ public:
     virtual void pause(bool paused) = 0;
 
     virtual State state() const = 0;
+    // There is a connection: from its handshake until its end. Of datagrams: there is a socket.
+    virtual bool connected() const = 0;
     virtual std::string phase() const = 0;  // of connecting, in words
     virtual ev::Time since() const = 0;     // when the state was entered
     virtual const bufio::End& end() const = 0;
@@ -162,6 +164,10 @@ public:
 // Returns a session over a stream or, where the endpoint says so, one of datagrams. The loop
 // and the user outlive it.
 std::unique_ptr<AnySession> make_session(ev::Loop& loop, AnySession::Options options,
+                                         AnySession::User& user);
+// The same, where many sessions share their options.
+std::unique_ptr<AnySession> make_session(ev::Loop& loop,
+                                         std::shared_ptr<const AnySession::Options> options,
                                          AnySession::User& user);
 
 }  // namespace yodel

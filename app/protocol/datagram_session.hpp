@@ -40,6 +40,7 @@ public:
     void pause(bool paused) override;
 
     State state() const override { return state_; }
+    bool connected() const override { return socket_ != nullptr; }
     std::string phase() const override;
     ev::Time since() const override { return since_; }
     const bufio::End& end() const override { return end_; }

@@ -55,8 +55,7 @@ public:
     void pause(bool paused) override;
 
     State state() const override { return state_; }
-    // There is a connection: from its handshake until its end.
-    bool connected() const { return stream_ != nullptr; }
+    bool connected() const override { return stream_ != nullptr; }
     std::string phase() const override;
     ev::Time since() const override { return since_; }
     const bufio::End& end() const override { return end_; }

@@ -14,7 +14,7 @@
 
 namespace yodel {
 
-using State = Session::State;
+using State = AnySession::State;
 using ui::Style;
 
 namespace {
@@ -32,8 +32,8 @@ ui::Transcript::Limits limits(std::size_t scrollback) {
     return limits;
 }
 
-Session::Options session_options(const Conversation::Options& options) {
-    Session::Options to = options.session;
+AnySession::Options session_options(const Conversation::Options& options) {
+    AnySession::Options to = options.session;
     to.mark_resent = true;
     return to;
 }
@@ -49,7 +49,9 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
       file_name_(options.log),
       user_(user),
       log_(limits(options.scrollback)),
-      session_(loop, session_options(options), *this) {
+      own_session_(make_session(loop, session_options(options), *this)),
+      session_(*own_session_) {
+    if (session_.options().framing->datagrams) tally_.datagrams.emplace();
     if (!file_name_.empty()) log_.start_file(file_name_);
 }
 
@@ -129,6 +131,7 @@ void Conversation::report_state() {
 void Conversation::session_answered(const Message& message, const Reply& reply) {
     user_.conversation_changed();
     tally_.answered(reply.right, message.late, reply.round_trip);
+    if (reply.out_of_order && tally_.datagrams) ++tally_.datagrams->out_of_order;
     const auto facts = session_.tcp();
     log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
     if (!reply.right && tally_.bad == 1)
@@ -154,6 +157,12 @@ void Conversation::session_unsolicited(std::string_view payload) {
     user_.conversation_changed();
     ++tally_.unsolicited;
     log_.add_unsolicited(wall_time(), payload);
+}
+
+void Conversation::session_repeated(std::string_view payload) {
+    user_.conversation_changed();
+    if (tally_.datagrams) ++tally_.datagrams->twice;
+    log_.add_repeated(wall_time(), payload);
 }
 
 // --- Sending.

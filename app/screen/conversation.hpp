@@ -2,22 +2,23 @@
 // draws nothing.
 #pragma once
 
-#include "app/protocol/session.hpp"
+#include "app/protocol/any_session.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/stats/percentile_history.hpp"
 #include "app/stats/tally.hpp"
 #include "ev/loop.hpp"
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace yodel {
 
-class Conversation final : private Session::User {
+class Conversation final : private AnySession::User {
 public:
     struct Options {
-        Session::Options session;
+        AnySession::Options session;
         bool escapes = false;              // lines hold \n, \xNN and the like
         std::size_t scrollback = 100'000;  // entries of the log
         std::string log;     // the transcript's file; empty: named by the time when it starts
@@ -61,8 +62,8 @@ public:
     // Prints the outcome on standard error, returns the exit status.
     int report();
 
-    Session& session() { return session_; }
-    const Session& session() const { return session_; }
+    AnySession& session() { return session_; }
+    const AnySession& session() const { return session_; }
     MessageLog& log() { return log_; }
     const MessageLog& log() const { return log_; }
     const Tally& tally() const { return tally_; }
@@ -74,6 +75,7 @@ private:
     void session_answered(const Message& message, const Reply& reply) override;
     void session_lost(const Message& message) override;
     void session_unsolicited(std::string_view payload) override;
+    void session_repeated(std::string_view payload) override;
     void report_state();
     void report_server_end();
     void report_counts() const;
@@ -93,13 +95,14 @@ private:
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_;
     std::deque<std::string> queued_lines_;  // to be sent over the next connection
-    Session::State reported_state_ = Session::State::idle;  // the last one in the log
+    AnySession::State reported_state_ = AnySession::State::idle;  // the last one in the log
     bool server_ended_ = false;  // the log says that the server has closed its side
     bool file_whole_ = true;     // no entry of the log is missing in the file
     bool quitting_ = false;      // the loop stops once all is answered
     // The failure of the last try to connect is reported once, however many tries fail by it.
     std::string reported_trouble_;
-    Session session_;
+    const std::unique_ptr<AnySession> own_session_;
+    AnySession& session_;
 };
 
 }  // namespace yodel

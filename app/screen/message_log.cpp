@@ -92,6 +92,11 @@ void MessageLog::add_unsolicited(WallTime at, std::string_view payload) {
     add({Kind::unsolicited, at, {}, std::move(exchange)}, payload);
 }
 
+void MessageLog::add_repeated(WallTime at, std::string_view payload) {
+    add({Kind::unsolicited, at, {}, nullptr}, payload,
+        {{" - the reply came twice", Style::warn}});
+}
+
 void MessageLog::set_timestamp_style(TimestampStyle style) {
     timestamp_style_ = style;
     ui::Transcript::Id id = transcript_.oldest();
@@ -167,7 +172,7 @@ void MessageLog::write_to_file(const Record& record, const ui::Transcript::Entry
     case Kind::note:
     case Kind::lost: return file_->add('-', entry.body + remark);
     case Kind::sent: return file_->add('>', entry.body);
-    case Kind::unsolicited: return file_->add('<', entry.body);
+    case Kind::unsolicited: return file_->add('<', entry.body + remark);
     case Kind::received: break;
     }
     file_->add('<', entry.body);

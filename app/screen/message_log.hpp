@@ -2,7 +2,7 @@
 // message that it belongs to.
 #pragma once
 
-#include "app/protocol/session.hpp"
+#include "app/protocol/any_session.hpp"
 #include "app/text/log_file.hpp"
 #include "ui/transcript.hpp"
 
@@ -29,7 +29,7 @@ struct Exchange {
     std::optional<ev::Duration> round_trip;
     ev::Duration waited{};  // from when it was to go out until the system had taken all of it
     std::optional<ev::Duration> network;  // the smallest round trip of it, as known by then
-    bool resent = false;                  // see Session::Options::mark_resent
+    bool resent = false;                  // see AnySession::Options::mark_resent
 };
 
 // The time in front of an entry that is not a reply. `delta`: since the entry before.
@@ -52,6 +52,7 @@ public:
                     std::optional<ev::Duration> network);
     void add_loss(WallTime at, const Message& message, const std::string& why);
     void add_unsolicited(WallTime at, std::string_view payload);
+    void add_repeated(WallTime at, std::string_view payload);  // a reply that came before
 
     TimestampStyle timestamp_style() const { return timestamp_style_; }
     void set_timestamp_style(TimestampStyle style);

@@ -103,7 +103,7 @@ void add_side(Rows& rows, const std::string& name, std::string_view bytes, std::
     add_hex(rows, bytes, marked, width);
 }
 
-std::string phases_text(const Session::Phases& phases) {
+std::string phases_text(const AnySession::Phases& phases) {
     const std::string text = "look-up " + ms(phases.lookup) + ", TCP " + ms(phases.tcp);
     return phases.tls == ev::Duration::zero() ? text : text + ", TLS " + ms(phases.tls);
 }
@@ -157,6 +157,12 @@ void add_times(Rows& rows, const Exchange& exchange, int width) {
                  Style::warn);
 }
 
+void add_datagrams(Rows& rows, const DatagramCounts& datagrams, int width) {
+    add_fact(rows, "twice", std::to_string(datagrams.twice), width);
+    add_fact(rows, "reordered", std::to_string(datagrams.out_of_order), width);
+    add_fact(rows, "jitter", ms(datagrams.jitter_time()) + " (RFC 3550)", width);
+}
+
 }  // namespace
 
 void add_title(Rows& rows, const std::string& title) {
@@ -189,6 +195,7 @@ Rows statistics_page(const Tally& tally, const PercentileHistory& history, int w
              tally.lost > 0 ? Style::bad : Style::normal);
     add_fact(rows, "late", std::to_string(tally.late), width);
     add_fact(rows, "unasked", std::to_string(tally.unsolicited), width);
+    if (tally.datagrams) add_datagrams(rows, *tally.datagrams, width);
     const Histogram& times = tally.round_trips;
     if (times.count() == 0) return rows;
     add_title(rows, "Round trips (percentiles within 1 %)");
@@ -202,11 +209,11 @@ Rows statistics_page(const Tally& tally, const PercentileHistory& history, int w
     return rows;
 }
 
-Rows connection_page(const Session& session, const Tally& tally, const std::string& key_log,
+Rows connection_page(const AnySession& session, const Tally& tally, const std::string& key_log,
                      int width) {
     Rows rows;
     add_title(rows, "Connection");
-    const Session::Options& options = session.options();
+    const AnySession::Options& options = session.options();
     add_fact(rows, "target", options.endpoint.text(), width);
     if (session.address().family() != AF_UNSPEC) {
         add_fact(rows, "address", session.address().text(), width);

@@ -1,7 +1,7 @@
 // The pages that the screen shows over the messages: rows of text, composed for a width.
 #pragma once
 
-#include "app/protocol/session.hpp"
+#include "app/protocol/any_session.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/stats/percentile_history.hpp"
 #include "app/stats/tally.hpp"
@@ -19,7 +19,7 @@ Rows statistics_page(const Tally& tally, const PercentileHistory& history, int w
 // The target, the address and the time-outs, and with TLS its parameters and the certificate.
 // `key_log`: the file to which TLS secrets are written; empty: none. Asks the system about the
 // connection.
-Rows connection_page(const Session& session, const Tally& tally, const std::string& key_log,
+Rows connection_page(const AnySession& session, const Tally& tally, const std::string& key_log,
                      int width);
 
 // A message and its reply in hex, with the first difference marked.

@@ -14,7 +14,7 @@
 namespace yodel {
 
 using namespace std::chrono_literals;
-using State = Session::State;
+using State = AnySession::State;
 using ui::KeyCode;
 using ui::Style;
 

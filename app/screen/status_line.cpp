@@ -12,7 +12,7 @@
 
 namespace yodel {
 
-using State = Session::State;
+using State = AnySession::State;
 using ui::Style;
 
 namespace {
@@ -49,7 +49,7 @@ std::string certificate_words(const bufio::TlsFacts* tls) {
            tls->not_after;
 }
 
-std::string closed_words(const Session& session) {
+std::string closed_words(const AnySession& session) {
     const bufio::TlsFacts* const tls = session.tls();
     const std::string where = " (M-i shows it)";
     switch (session.end().reason) {
@@ -60,17 +60,17 @@ std::string closed_words(const Session& session) {
     }
 }
 
-std::string waiting_words(const Session& session, ev::Time now) {
+std::string waiting_words(const AnySession& session, ev::Time now) {
     return reason_words(session.end()) + "; retry " + std::to_string(session.retry()) + " in " +
            seconds_text(session.retry_time() - now) + " (M-r now)";
 }
 
 // While replies are expected, a server that closes its side ends the connection at once.
-bool half_closed(const Session& session) {
+bool half_closed(const AnySession& session) {
     return session.input_ended() && session.options().expect == Expect::none;
 }
 
-Style state_style(const Session& session) {
+Style state_style(const AnySession& session) {
     if (session.state() == State::open)
         return half_closed(session) ? Style::status_warn : Style::status_good;
     return exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
@@ -104,9 +104,15 @@ void add_counts(std::vector<StatusPart>& parts, const Tally& tally, std::size_t 
     add(in_flight, ui::glyph::in_flight.text());
     add(tally.bad, ui::glyph::mismatch.text(), tally.bad > 0);
     add(tally.lost, "?", tally.lost > 0);
-    if (tally.unsolicited == 0) return;
-    add(tally.unsolicited, ui::glyph::unsolicited.text());
-    parts.back().span.style = Style::status_warn;
+    const auto warn = [&](std::uint64_t count, const std::string& sign) {
+        if (count == 0) return;
+        add(count, sign);
+        parts.back().span.style = Style::status_warn;
+    };
+    warn(tally.unsolicited, ui::glyph::unsolicited.text());
+    if (!tally.datagrams) return;
+    warn(tally.datagrams->twice, " twice");
+    warn(tally.datagrams->out_of_order, " out of order");
 }
 
 void add_times(std::vector<StatusPart>& parts, const Histogram& times,
@@ -136,7 +142,7 @@ ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& ch
 
 }  // namespace
 
-std::string state_words(const Session& session, ev::Time now) {
+std::string state_words(const AnySession& session, ev::Time now) {
     const ev::Duration elapsed = now - session.since();
     const std::string limit = "/" + duration_text(session.options().connect_timeout);
     switch (session.state()) {
@@ -152,7 +158,7 @@ std::string state_words(const Session& session, ev::Time now) {
     return closed_words(session);
 }
 
-std::vector<StatusPart> status_parts(const Session& session, const Tally& tally,
+std::vector<StatusPart> status_parts(const AnySession& session, const Tally& tally,
                                      const std::deque<ev::Duration>& recent, ev::Time now) {
     const ui::Glyph& glyph =
         session.state() == State::open ? ui::glyph::connected : ui::glyph::disconnected;
@@ -164,8 +170,9 @@ std::vector<StatusPart> status_parts(const Session& session, const Tally& tally,
     const auto add = [&](Worth worth, std::string text) {
         parts.push_back({worth, StatusGroup::connection, {std::move(text), Style::status}});
     };
-    const Session::Options& options = session.options();
+    const AnySession::Options& options = session.options();
     const std::string scheme = !options.endpoint.path.empty() ? "unix:"
+                               : options.endpoint.datagrams   ? "udp://"
                                : options.tls                  ? "tls://"
                                                               : "tcp://";
     // Without a connection the target matters more than the counters.

@@ -2,7 +2,7 @@
 // left out, but never the state.
 #pragma once
 
-#include "app/protocol/session.hpp"
+#include "app/protocol/any_session.hpp"
 #include "app/stats/tally.hpp"
 #include "ui/frame.hpp"
 
@@ -13,7 +13,7 @@
 namespace yodel {
 
 // The state of a session in words, with the time since it began.
-std::string state_words(const Session& session, ev::Time now);
+std::string state_words(const AnySession& session, ev::Time now);
 
 // The worth of a part, the greatest first. If there is no space for all parts, the parts of the
 // first ones are shown.
@@ -30,7 +30,7 @@ struct StatusPart {
 };
 
 // All parts in the order of their display, the state first.
-std::vector<StatusPart> status_parts(const Session& session, const Tally& tally,
+std::vector<StatusPart> status_parts(const AnySession& session, const Tally& tally,
                                      const std::deque<ev::Duration>& recent, ev::Time now);
 
 // The parts that fit, chosen by their worth, as one row of the whole width.

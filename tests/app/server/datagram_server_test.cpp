@@ -118,8 +118,7 @@ TEST_CASE("each fault meets the datagrams that its seed chooses, whatever the ot
         peer.exchange(house, all);
         CHECK(house.server.counters().answered == peer.got.size());
         const bool none_twice = options.faults.dup == 0;
-        if (none_twice)
-            CHECK(house.server.counters().dropped == all.size() - peer.got.size());
+        if (none_twice) CHECK(house.server.counters().dropped == all.size() - peer.got.size());
         return peer.got;
     };
     options.faults.drop = 0.1;

@@ -1,0 +1,199 @@
+// yodel in datagrams, as its users meet it.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+#include "tests/support/tty.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+using test::contains;
+using test::Outcome;
+using test::Process;
+using test::run;
+using test::yodel;
+using test::yodeld;
+
+namespace {
+
+// A server of datagrams that announces its port as the last word of its first line.
+class Echo {
+public:
+    explicit Echo(const std::vector<std::string>& command) : process_(command) {
+        if (!process_.wait_for_output("\n")) throw std::runtime_error(process_.errors());
+        const std::string line = process_.output().substr(0, process_.output().find('\n'));
+        port_ = line.substr(line.find_last_of(": ") + 1);
+    }
+    std::string port() const { return port_; }
+    // Ends it, and returns what it has said at its end.
+    std::string last_words() {
+        process_.kill(SIGTERM);
+        process_.wait_exit();
+        return process_.output().substr(process_.output().find('\n') + 1);
+    }
+
+private:
+    Process process_;
+    std::string port_;
+};
+
+std::string lines(int count) {
+    std::string text;
+    for (int i = 1; i <= count; ++i) text += std::to_string(i) + "\n";
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("what is piped in comes out again, a datagram a line") {
+    const std::string input = GENERATE(std::string("a\n"), std::string("\n\na"), lines(3000),
+                                       std::string(65507, 'x') + "\n");
+    Echo server({yodeld, "-u", "127.0.0.1:0"});
+    const Outcome outcome = run({yodel, "udp://127.0.0.1:" + server.port()}, input);
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK((outcome.output == input));
+    CHECK(contains(outcome.errors, " 0 bad, 0 lost, 0 twice, 0 out of order; rtt min/p50"));
+    CHECK(contains(outcome.errors, "; jitter "));
+}
+
+TEST_CASE("without a target there is a server of datagrams inside, in both families") {
+    const std::string family = GENERATE("-4", "-6");
+    const Outcome outcome = run({yodel, "-u", family}, "same\nsame\n");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.output == "same\nsame\n");
+    CHECK(outcome.status == 0);
+    std::string many;
+    for (int i = 0; i < 300; ++i) many += "same\n";
+    CHECK(run({yodel, "-u", family}, many).output == many);
+}
+
+TEST_CASE("other people's servers of datagrams are understood") {
+    Process server({"socat", "-dd", "UDP-RECVFROM:0,bind=127.0.0.1,fork", "EXEC:cat"});
+    REQUIRE(server.wait_for_errors("AF=2 127.0.0.1:"));
+    const std::size_t at = server.errors().find("127.0.0.1:") + 10;
+    const std::string port =
+        server.errors().substr(at, server.errors().find_first_not_of("0123456789", at) - at);
+    if (port == "0") return;  // this socat does not say which port it got
+    const Outcome outcome = run({yodel, "-u", "127.0.0.1", port}, "hello\n");
+    CHECK(outcome.output == "hello\n");
+}
+
+TEST_CASE("lost, twice and out of order are counted as a peer's plan has them") {
+    const std::string seed = GENERATE("1", "2", "3");
+    Echo peer({"python3", test::peers + "/udp_planned.py", seed, "0.02", "0.03", "0.05"});
+    const Outcome outcome = run({yodel, "-c", "400", "-i", "500us", "-W", "500ms", "--quiet",
+                                 "udp://127.0.0.1:" + peer.port()});
+    const std::string plan = peer.last_words();
+    CAPTURE(outcome.errors, plan);
+    CHECK(outcome.status == (plan.starts_with("0 lost") ? 0 : 1));
+    const std::string expected = plan.substr(0, plan.find('\n'));
+    CHECK(contains(outcome.errors, " 0 bad, " + expected));
+}
+
+TEST_CASE("datagrams are counted alike in lines, in objects, and by --require") {
+    Echo server({yodeld, "-u", "--dup", "1", "127.0.0.1:0"});
+    const std::string target = "udp://127.0.0.1:" + server.port();
+    const Outcome told = run({yodel, "-c", "3", "-i", "1ms", target});
+    CHECK(contains(told.output, "64 bytes, seq 3, "));
+    CHECK(contains(told.output, "64 bytes, twice\n"));
+    CHECK(contains(told.errors, "3 sent, 3 echoed, 0 bad, 0 lost, 3 twice, 0 out of order"));
+    const Outcome json =
+        run({yodel, "--json", "-c", "3", "-i", "1ms", "--require", "twice=0", target});
+    CHECK(json.status == 1);
+    CHECK(contains(json.errors, "required twice=0, was 3"));
+    CHECK(contains(json.output, "\"verdict\":\"twice\""));
+    CHECK(contains(json.output, "\"twice\":3,\"out_of_order\":0,\"jitter_us\":"));
+    Echo swapper({yodeld, "-u", "--reorder", "1", "127.0.0.1:0"});
+    const Outcome swapped =
+        run({yodel, "--json", "-i", "0", "udp://127.0.0.1:" + swapper.port(), "-c", "2"});
+    CHECK(contains(swapped.output, "\"verdict\":\"echoed\""));
+}
+
+TEST_CASE("a reply that comes after the reply timeout is late and not lost") {
+    Echo server({yodeld, "-u", "--delay", "300ms", "127.0.0.1:0"});
+    const Outcome outcome = run(
+        {yodel, "-c", "5", "-i", "100ms", "-W", "100ms", "udp://127.0.0.1:" + server.port()});
+    CAPTURE(outcome.errors);
+    // The last ones are lost, because nobody awaits them any more.
+    CHECK(contains(outcome.errors, " late, 0 twice"));
+    CHECK(contains(outcome.output, ", late\n"));
+    CHECK(contains(outcome.output, "no reply, seq 1\n"));
+}
+
+TEST_CASE("a reply that was damaged is wrong, with the message that it belongs to") {
+    Echo server({yodeld, "-u", "--corrupt", "1", "--seed", "3", "127.0.0.1:0"});
+    const std::string target = "udp://127.0.0.1:" + server.port();
+    const Outcome piped = run({yodel, target}, "hello\n");
+    CHECK(piped.status == 1);
+    CHECK(contains(piped.errors, "1 sent, 0 echoed, 1 bad, 0 lost, 0 twice"));
+}
+
+TEST_CASE("where nobody listens, the sentence is that of connect") {
+    const std::string port = std::to_string(test::free_port());
+    const Outcome outcome = run({yodel, "-u", "127.0.0.1", port}, "a\n");
+    CHECK(outcome.status == 7);
+    CHECK(contains(outcome.errors,
+                   "yodel: cannot connect to 127.0.0.1:" + port + ": Connection refused\n"));
+    CHECK(contains(outcome.errors, "1 sent, 0 echoed, 0 bad, 1 lost"));
+}
+
+TEST_CASE("what datagrams can't do is refused in one sentence") {
+    const auto [arguments, status,
+                sentence] = GENERATE(table<std::vector<std::string>, int, std::string>({
+        {{"-u", "-z", "h", "7"}, 2, "-z can't find out whether anybody answers datagrams"},
+        {{"-u", "--tls", "h", "7"}, 2, "--tls is given, but datagrams are sent in plain"},
+        {{"-u", "-k", "h", "7"}, 2, "-k is given, but not --tls"},
+        {{"-u", "tls://h:7"}, 2, "tls:// is given, and -u, whose datagrams"},
+        {{"-u", "tcp://h:7"}, 2, "tcp:// is given, and -u, which sends datagrams"},
+        {{"-u", "-f", "line", "h", "7"}, 2, "-f line is for connections; a datagram is"},
+        {{"-C", "udp://h:7"}, 2, "-f crlf is for connections; a datagram is"},
+        {{"-u", "-U", "/tmp/path"}, 2, "-U is given, but datagrams go to a host and a port"},
+        {{"-u", "-c", "1", "--size", "65508"}, 2, "--size 65508 does not fit into a datagra"},
+        {{"-u", "127.255.255.255", "7"}, 7, "broadcast and multicast addresses are not sup"},
+        {{"-u", "-4", "224.0.0.1", "7"}, 7, "broadcast and multicast addresses are not sup"},
+    }));
+    std::vector<std::string> command{yodel};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = run(command);
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == status);
+    CHECK(contains(outcome.errors, sentence));
+}
+
+TEST_CASE(
+    "-f raw is no mistake, and a datagram that is too long is refused before it is sent") {
+    CHECK(run({yodel, "-u", "-f", "raw"}, "a\n").output == "a\n");
+    const Outcome outcome = run({yodel, "-u"}, "a\n" + std::string(65508, 'x') + "\n");
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output == "a\n");
+    CHECK(contains(outcome.errors, "a message of 65508 bytes does not fit into a datagram"));
+    CHECK(contains(outcome.errors, "1 sent, 1 echoed"));
+}
+
+TEST_CASE("the screen speaks datagrams, and shows what came twice") {
+    Echo server({yodeld, "-u", "--dup", "1", "127.0.0.1:0"});
+    test::Tty tty(
+        {.arguments = {yodel, "udp://127.0.0.1:" + server.port()}, .size = {24, 110}});
+    REQUIRE(tty.wait_for("up 00:"));
+    REQUIRE(tty.wait_for("udp://127.0.0.1:" + server.port()));
+    tty.send("hello\r");
+    REQUIRE(tty.wait_for("hello ✓"));
+    REQUIRE(tty.wait_for("hello - the reply came twice"));
+    REQUIRE(tty.wait_for("1 twice"));
+    tty.send("\x1bs");
+    REQUIRE(tty.wait_for("jitter"));
+    tty.send("\x03\x03\x03");
+    CHECK(tty.wait_exit() == 0);
+}
+
+TEST_CASE("on the screen, a port that nobody has is refused, and tried again") {
+    const std::string port = std::to_string(test::free_port());
+    test::Tty tty({.arguments = {yodel, "udp://127.0.0.1:" + port}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("hello\r");
+    REQUIRE(tty.wait_for("Connection refused"));
+    tty.send("\x03\x03\x03");
+    tty.wait_exit();
+}

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <system_error>
 
 namespace bufio {
@@ -124,6 +125,14 @@ int pending_socket_error(int fd) {
     socklen_t size = sizeof code;
     ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size);
     return code;
+}
+
+std::size_t source_ports() {
+    std::ifstream range("/proc/sys/net/ipv4/ip_local_port_range");  // of Linux, for IPv6 too
+    std::size_t first = 0;
+    std::size_t last = 0;
+    range >> first >> last;
+    return range && last >= first ? last - first + 1 : 0;
 }
 
 }  // namespace bufio

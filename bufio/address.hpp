@@ -5,6 +5,7 @@
 
 #include <sys/socket.h>
 
+#include <cstddef>
 #include <string>
 
 namespace bufio {
@@ -49,5 +50,9 @@ Fd open_datagram_socket(int family);
 // Returns the error that the system has noted for the socket, as an errno, and clears it; 0 if
 // there is none.
 int pending_socket_error(int fd);
+
+// Returns how many ports the system may choose from for a socket that connects; 0 where it does
+// not tell.
+std::size_t source_ports();
 
 }  // namespace bufio

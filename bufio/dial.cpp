@@ -38,6 +38,11 @@ std::string failure_text(const Endpoint& endpoint, const Address& address, int c
     if (code == ECONNREFUSED && is_other_file(address)) return "it is not a socket";
     if (code == EACCES && endpoint.datagrams)
         return "broadcast and multicast addresses are not supported";
+    // Where a port of our own was asked for, the system means that one by this.
+    const std::size_t ports = endpoint.source_port.empty() ? source_ports() : 0;
+    if (code == EADDRNOTAVAIL && ports > 0)
+        return "no source port is left, of the " + std::to_string(ports) +
+               " that the system has for one address";
     return std::generic_category().message(code);
 }
 
@@ -91,6 +96,7 @@ void Dialer::begin() {
     sources_ = std::move(source.addresses);
     if (!source.error.empty())
         return on_resolved({{}, endpoint_.source_host + ": " + source.error});
+    if (endpoint_.known) return on_resolved({*endpoint_.known, {}});
     LookupResult known = resolve_without_network(endpoint_);
     if (known.addresses.empty() && known.error.empty()) known.error = start_lookup();
     if (!known.addresses.empty() || !known.error.empty()) on_resolved(known);

@@ -78,18 +78,17 @@ private:
 Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done, Observer* observer)
     : loop_(loop),
       options_(completed(std::move(options))),
-      session_options_(std::make_shared<const Session::Options>(options_.session)),
       observer_(observer),
       text_(options_.size),
-      created_(loop.now()),
       result_(std::make_unique<RunResult>()),
+      look_up_(loop, [this] { look_up(); }),
       connect_(loop, [this] { connect_due(); }),
       begin_(loop, [this] { begin(); }),
       due_(loop, [this] { send_due(); }),
       time_up_(loop, [this] { time_up(); }),
       done_(loop, std::move(done)) {
     connections_.reserve(options_.connections);
-    connect_.start(ev::Duration::zero());
+    look_up_.start(ev::Duration::zero());
     const ev::Time start = std::max(options_.start.value_or(loop_.now()), loop_.now());
     if (options_.length) time_up_.start_at(start + *options_.length);
 }
@@ -97,6 +96,34 @@ Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done, Observ
 Crowd::~Crowd() = default;
 
 // --- Connections come.
+
+// The name is looked up once, instead of by each connection, on a thread of its own.
+void Crowd::look_up() {
+    const bufio::Endpoint& endpoint = options_.session.endpoint;
+    const bufio::LookupResult local = bufio::resolve_without_network(endpoint);
+    if (!local.addresses.empty() || !local.error.empty()) return looked_up(local);
+    lookup_.emplace(loop_, endpoint, [this](const auto& result) { looked_up(result); });
+}
+
+void Crowd::looked_up(const bufio::LookupResult& result) {
+    if (over_) return;
+    if (result.addresses.empty()) return not_found(result.error);
+    auto options = std::make_shared<Session::Options>(options_.session);
+    options->endpoint.known =
+        std::make_shared<const std::vector<bufio::Address>>(result.addresses);
+    session_options_ = std::move(options);
+    connecting_since_ = loop_.now();
+    connect_due();
+}
+
+void Crowd::not_found(const std::string& error) {
+    result_->connections.asked = result_->connections.failed = options_.connections;
+    result_->count_failure("cannot resolve " + options_.session.endpoint.text() + ": " + error,
+                           lookup_failed, options_.connections);
+    result_->status = lookup_failed;
+    send_no_more();
+    end_if_done();
+}
 
 void Crowd::connect_due() {
     for (unsigned i = 0; i < connections_a_turn; ++i) {
@@ -109,8 +136,8 @@ void Crowd::connect_due() {
 }
 
 ev::Time Crowd::next_connect() const {
-    if (!options_.connect_pace) return created_;
-    return created_ + options_.connect_pace->offset(connections_.size());
+    if (!options_.connect_pace) return connecting_since_;
+    return connecting_since_ + options_.connect_pace->offset(connections_.size());
 }
 
 void Crowd::connect_next() {
@@ -335,7 +362,7 @@ void Crowd::pause(bool paused) {
 
 void Crowd::send_no_more() {
     over_ = true;
-    for (ev::Timer* timer : {&connect_, &begin_, &due_, &time_up_}) timer->cancel();
+    for (ev::Timer* timer : {&look_up_, &connect_, &begin_, &due_, &time_up_}) timer->cancel();
 }
 
 void Crowd::finish() {

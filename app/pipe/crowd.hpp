@@ -17,6 +17,7 @@
 #include "app/pipe/script.hpp"
 #include "app/protocol/any_session.hpp"
 #include "app/stats/run_result.hpp"
+#include "bufio/lookup.hpp"
 #include "bufio/tcp_facts.hpp"
 #include "ev/loop.hpp"
 
@@ -99,6 +100,9 @@ private:
     class Connection;
     friend class Connection;
 
+    void look_up();
+    void looked_up(const bufio::LookupResult& result);
+    void not_found(const std::string& error);
     void connect_due();
     ev::Time next_connect() const;
     void connect_next();
@@ -138,10 +142,11 @@ private:
 
     ev::Loop& loop_;
     const Options options_;
-    const std::shared_ptr<const Session::Options> session_options_;
-    Observer* const observer_;  // null: none
+    std::shared_ptr<const Session::Options> session_options_;  // of all connections
+    Observer* const observer_;                                 // null: none
     GeneratedText text_;
-    const ev::Time created_;
+    std::optional<bufio::Lookup> lookup_;  // of the target's name, once for all
+    ev::Time connecting_since_{};
     std::vector<std::unique_ptr<Connection>> connections_;  // those made so far
     std::size_t present_ = 0;                               // of these, not closed for good
     std::size_t settled_ = 0;  // of these, open at least once, or failed
@@ -158,6 +163,7 @@ private:
     std::string mismatch_;
     std::string unverified_;
     std::optional<ev::Duration> network_;
+    ev::Timer look_up_;  // due at once
     ev::Timer connect_;  // the next connections
     ev::Timer begin_;    // the first message
     ev::Timer due_;      // the next planned message

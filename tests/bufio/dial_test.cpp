@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <future>
+#include <memory>
 #include <optional>
 
 using namespace test;
@@ -207,6 +208,20 @@ TEST_CASE("a name without an address is reported", "[dial]") {
     REQUIRE(dial.done());
     CHECK(dial.result.end.reason == Reason::lookup);
     CHECK(dial.result.end.text.find("cannot resolve nowhere.example:7: ") == 0);
+}
+
+TEST_CASE("a name whose addresses are known is not looked up again", "[dial]") {
+    Faults faults;
+    faults.resolve = [](const std::string&) { return std::vector<Address>{}; };
+    Address where;
+    const Fd listening = listen_somewhere(where, 5);
+    Dial dial;
+    Endpoint endpoint = to("nowhere.example", 7);
+    endpoint.known = std::make_shared<const std::vector<Address>>(1, where);
+    dial.start(endpoint);
+    REQUIRE(dial.done());
+    CHECK(dial.result.socket);
+    CHECK(dial.result.address.text() == where.text());
 }
 
 TEST_CASE("a dialer may be destroyed by its callback", "[dial]") {

@@ -369,3 +369,32 @@ TEST_CASE("a crowd takes 4 MiB, and 3 KiB for each connection") {
     CHECK(client.wait_exit() == 0);
 #endif
 }
+
+TEST_CASE("a crowd looks its target's name up once") {
+    const Outcome outcome =
+        run({yodel, "--connections", "50", "-c", "1", "--json", "name.invalid", "7"});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 6);
+    CHECK(contains(outcome.errors, "cannot resolve name.invalid"));
+    CHECK(contains(outcome.errors, "(50 times)"));
+    CHECK(contains(outcome.output, "\"asked\":50,\"opened\":0,\"failed\":50"));
+}
+
+// In a network of its own, where the system gives it one, in which there are ten ports.
+TEST_CASE("connections for which no source port is left say how many there are") {
+    if (run({"unshare", "-rn", "sh", "-c", "ip link set lo up"}).status != 0)
+        return;
+    const test::Folder folder;
+    const std::string script =
+        "ip link set lo up; echo '40000 40009' > /proc/sys/net/ipv4/ip_local_port_range; "
+        "\"$1\" --port-file \"$2\" 39000 >/dev/null 2>&1 & server=$!; "
+        "while [ ! -s \"$2\" ]; do sleep 0.01; done; "
+        "\"$0\" --connections 15 -c 100 --json 127.0.0.1 39000; status=$?; "
+        "kill $server; exit $status";
+    const Outcome outcome =
+        run({"unshare", "-rn", "sh", "-c", script, yodel, test::yodeld, folder.path("port")});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 7);
+    CHECK(contains(outcome.errors, "no source port is left, of the 10 that the system has"));
+    CHECK(contains(outcome.errors, "(5 times)"));
+}

@@ -108,7 +108,7 @@ void Crowd::look_up() {
 void Crowd::looked_up(const bufio::LookupResult& result) {
     if (over_) return;
     if (result.addresses.empty()) return not_found(result.error);
-    auto options = std::make_shared<Session::Options>(options_.session);
+    auto options = std::make_shared<AnySession::Options>(options_.session);
     options->endpoint.known =
         std::make_shared<const std::vector<bufio::Address>>(result.addresses);
     session_options_ = std::move(options);

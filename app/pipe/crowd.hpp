@@ -142,7 +142,7 @@ private:
 
     ev::Loop& loop_;
     const Options options_;
-    std::shared_ptr<const Session::Options> session_options_;  // of all connections
+    std::shared_ptr<const AnySession::Options> session_options_;  // of all connections
     Observer* const observer_;                                 // null: none
     GeneratedText text_;
     std::optional<bufio::Lookup> lookup_;  // of the target's name, once for all

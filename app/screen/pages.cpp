@@ -159,7 +159,7 @@ void add_times(Rows& rows, const Exchange& exchange, int width) {
 
 void add_datagrams(Rows& rows, const DatagramCounts& datagrams, int width) {
     add_fact(rows, "twice", std::to_string(datagrams.twice), width);
-    add_fact(rows, "reordered", std::to_string(datagrams.out_of_order), width);
+    add_fact(rows, "order", std::to_string(datagrams.out_of_order) + " out of order", width);
     add_fact(rows, "jitter", ms(datagrams.jitter_time()) + " (RFC 3550)", width);
 }
 

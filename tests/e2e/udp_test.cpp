@@ -163,7 +163,7 @@ TEST_CASE("what datagrams can't do is refused in one sentence") {
 }
 
 TEST_CASE(
-    "-f raw is no mistake, and a datagram that is too long is refused before it is sent") {
+    "option -f raw is no mistake, and a datagram that is too long is refused before it is sent") {
     CHECK(run({yodel, "-u", "-f", "raw"}, "a\n").output == "a\n");
     const Outcome outcome = run({yodel, "-u"}, "a\n" + std::string(65508, 'x') + "\n");
     CHECK(outcome.status == 1);

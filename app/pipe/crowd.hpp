@@ -143,7 +143,7 @@ private:
     ev::Loop& loop_;
     const Options options_;
     std::shared_ptr<const AnySession::Options> session_options_;  // of all connections
-    Observer* const observer_;                                 // null: none
+    Observer* const observer_;                                    // null: none
     GeneratedText text_;
     std::optional<bufio::Lookup> lookup_;  // of the target's name, once for all
     ev::Time connecting_since_{};

@@ -93,7 +93,7 @@ TEST_CASE("a listening address that is not valid is refused, with the form that 
          {"tcp:127.0.0.1:7", "\"tcp:127.0.0.1:7\" is written 127.0.0.1:7"},
          {"tcp://", "\"tcp://\" is not [ADDR:]PORT"},
          {"http://h:7", "\"http://h:7\" is not [ADDR:]PORT"},
-         {"udp://h:7", "\"udp://h:7\" is not [ADDR:]PORT"},
+         {"udp://h:7", "\"udp://h:7\" is written -u h:7"},
          {"unix:/s", "\"unix:/s\" is written -U /s"}}));
     CAPTURE(word);
     CHECK(refusal([&, &word = word] { parse_listening_target(word); }) == sentence);

@@ -81,6 +81,7 @@ Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done, Observ
       observer_(observer),
       text_(options_.size),
       result_(std::make_unique<RunResult>()),
+      recent_(options_.recent ? std::make_unique<Histogram>() : nullptr),
       look_up_(loop, [this] { look_up(); }),
       connect_(loop, [this] { connect_due(); }),
       begin_(loop, [this] { begin(); }),
@@ -410,6 +411,7 @@ void Crowd::answered(Connection& connection, const Message& message, const Reply
     result_->tally.answered(reply.right, message.late, counted.round_trip);
     if (reply.out_of_order) ++connection.datagrams.out_of_order;
     if (reply.round_trip) connection.datagrams.record(*reply.round_trip);
+    if (recent_ && counted.round_trip) recent_->record(*counted.round_trip);
     last_answered_ = loop_.now();
     if (observer_) observer_->answered(connection.number, message, counted);
     if (!reply.right && mismatch_.empty()) note_mismatch(message, reply);

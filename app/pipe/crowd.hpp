@@ -28,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace yodel {
@@ -48,6 +49,7 @@ public:
         std::optional<ev::Duration> length = {};  // from the first message on
         std::optional<ev::Time> start = {};       // of the first message, at the earliest
         std::size_t size = 64;                    // bytes of a message
+        bool recent = false;                      // count for recent(), too
         // Said in a closed loop, instead of generated messages; null: none. It must outlive the
         // crowd; after each change of it script_changed() must be called.
         const Script* script = nullptr;
@@ -87,6 +89,8 @@ public:
 
     // What was counted so far. The elapsed time and the rate are set once it is done.
     const RunResult& result() const { return *result_; }
+    // The round trips since the last call. Needs the option `recent`.
+    Histogram take_recent() { return std::exchange(*recent_, {}); }
     // The sentence about the first wrong reply; empty if there was none.
     const std::string& mismatch() const { return mismatch_; }
     // The remark of a summary about a certificate that only -k accepts; empty if there is none.
@@ -160,6 +164,7 @@ private:
     ev::Time first_sent_{};
     ev::Time last_answered_{};
     std::unique_ptr<RunResult> result_;
+    std::unique_ptr<Histogram> recent_;
     std::string mismatch_;
     std::string unverified_;
     std::optional<ev::Duration> network_;

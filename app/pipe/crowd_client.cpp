@@ -9,6 +9,7 @@
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
+#include "app/text/units.hpp"
 #include "ui/text.hpp"
 
 #include <unistd.h>
@@ -27,6 +28,8 @@ constexpr std::size_t most_sentences = 10;
 // Bytes waiting for the reader of our output, above which the side that brings them is paused;
 // and bytes of the script that are read at once.
 constexpr std::size_t high_water = 64 * 1024;
+
+constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
 
 std::optional<Script> script(const CrowdClient::Options& options) {
     if (!options.script) return std::nullopt;
@@ -49,6 +52,12 @@ CrowdClient::CrowdClient(ev::Loop& loop, const Options& options)
       script_(script(options)),
       crowd_(
           loop, crowd_options(options), [this] { done(); }, script_ ? this : nullptr) {
+    second_ = ev::Timer(loop, [this] { second_over(); });
+    if (json() && !script_) second_.start(std::chrono::seconds(1));
+    // Where replies are printed, the two would mix.
+    const bool printing = (json() || script_) && visible_;
+    progress_due_ = ev::Timer(loop, [this] { show_progress(); });
+    if (::isatty(STDERR_FILENO) == 1 && !printing) progress_due_.start(progress_time);
     if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
     if (script_)
         input_ = ev::Watch(loop, STDIN_FILENO, ev::readable, [this](auto) { read_input(); });
@@ -56,12 +65,48 @@ CrowdClient::CrowdClient(ev::Loop& loop, const Options& options)
 
 Crowd::Options CrowdClient::crowd_options(const Options& options) const {
     Crowd::Options to = options.crowd;
+    to.recent = json() && !script_;
     to.script = script_ ? &*script_ : nullptr;
     if (options.start)
         to.start = start_ + std::chrono::duration_cast<ev::Duration>(
                                 *options.start - std::chrono::system_clock::now());
     provide_descriptors(to.connections);
     return to;
+}
+
+// --- How it goes.
+
+void CrowdClient::second_over() {
+    output_.append_line(interval_text());
+    second_.start_at(second_.deadline() + std::chrono::seconds(1));
+    watch_output();
+}
+
+std::string CrowdClient::interval_text() {
+    const Tally& tally = crowd_.result().tally;
+    const Histogram recent = crowd_.take_recent();
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(second_.deadline() - start_);
+    JsonObject object;
+    object.text("type", "interval");
+    object.number("t", static_cast<std::uint64_t>(seconds.count()));
+    object.number("open", crowd_.open());
+    object.number("sent", tally.sent).number("echoed", tally.echoed);
+    object.number("bad", tally.bad).number("lost", tally.lost);
+    object.number("late", tally.late).number("unasked", tally.unsolicited);
+    if (recent.count() == 0) return object.str();
+    JsonObject times;
+    times.time("p50", recent.percentile(50)).time("p99", recent.percentile(99));
+    return object.object("rtt_us", times).str();
+}
+
+void CrowdClient::show_progress() {
+    const Tally& tally = crowd_.result().tally;
+    std::string text = std::to_string(crowd_.open()) + " open, " + tally.counts();
+    if (tally.round_trips.count() > 0)
+        text += ", p50 " + milliseconds_text(tally.round_trips.percentile(50)) + " ms";
+    line_.show(text);
+    progress_due_.start(progress_time);
 }
 
 // --- The script.
@@ -129,6 +174,9 @@ void CrowdClient::leave(int signo) {
 }
 
 void CrowdClient::done() {
+    second_.cancel();
+    progress_due_.cancel();
+    line_.clear();
     result_ = std::make_unique<RunResult>(crowd_.result());
     verdict_ = Verdict::on(*result_, options_.verdict);
     write_hgrm();
@@ -186,6 +234,7 @@ std::string CrowdClient::reason() const {
 }
 
 int CrowdClient::report() {
+    line_.clear();
     if (!crowd_.mismatch().empty()) print_error("yodel", crowd_.mismatch());
     if (output_.error() != 0)
         print_error("yodel",

@@ -1,5 +1,6 @@
 // The client for many conversations at once: runs a crowd, and reports what came of it, on
-// standard error in words, and with Form::json as an object on standard output.
+// standard error in words, and with Form::json as an object on standard output, and one for
+// each second. On a terminal a line shows how it goes.
 //
 // Where the crowd says a script, its lines are those of standard input. Replies are then lines
 // of standard output if `verbose` is set, `K: reply` with the number of the connection; and
@@ -7,6 +8,7 @@
 #pragma once
 
 #include "app/pipe/crowd.hpp"
+#include "app/pipe/progress_line.hpp"
 #include "app/pipe/reporter.hpp"
 #include "app/pipe/script.hpp"
 #include "app/stats/run_result.hpp"
@@ -59,6 +61,9 @@ private:
 
     Crowd::Options crowd_options(const Options& options) const;
     void read_input();
+    void second_over();
+    std::string interval_text();
+    void show_progress();
     void done();
     void write_hgrm();
     std::string end_text() const;
@@ -84,7 +89,10 @@ private:
     std::unique_ptr<RunResult> result_;  // once the crowd is done
     Verdict verdict_;
     std::optional<ReportFile> hgrm_;
-    ev::Watch input_;  // of the script
+    ev::Watch input_;   // of the script
+    ev::Timer second_;  // with Form::json: the end of this one
+    ev::Timer progress_due_;
+    ProgressLine line_;
 };
 
 }  // namespace yodel

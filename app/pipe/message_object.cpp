@@ -9,9 +9,11 @@ JsonObject message_object(const char* verdict, const Message* message, const Rep
     if (message) object.number("seq", message->id);
     if (message) object.number("sent_bytes", message->payload.size());
     if (reply) object.number("received_bytes", reply->payload.size());
+    if (message) object.time("planned_us", message->planned - start);
     if (message) object.time("sent_us", message->sent - start);
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
     object.text("verdict", verdict);
+    if (message && message->resent) object.flag("resent", true);
     if (reply && reply->out_of_order) object.flag("overtaken", true);
     if (message && reply) object.flag("right", reply->right);
     if (message && reply && !reply->right) object.number("difference", reply->difference);

@@ -1,5 +1,6 @@
 #include "app/pipe/reporter.hpp"
 
+#include "app/pipe/message_object.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/hgrm.hpp"
 #include "app/stats/lateness.hpp"
@@ -209,7 +210,7 @@ void Reporter::sent(std::string_view payload, Queued queued, ev::Time planned) {
     std::uint64_t id = queued.first;
     for (const std::string_view piece : pieces(*session_.options().framing, payload)) {
         const Message message = unanswered(id, piece, planned);
-        add_message(id, "sent", &message, nullptr);
+        add_message("sent", &message, nullptr);
         ++id;
     }
 }
@@ -228,8 +229,7 @@ void Reporter::answered(const Message& message, const Reply& reply) {
     if (!reply.right && result_.tally.bad == 1) warn_of_mismatch(message, reply);
     if (!raw()) log('<', reply.payload);
     if (options_.form == Form::json) {
-        const char* const timely = reply.right ? "echoed" : "wrong";
-        add_message(message.id, message.late ? "late" : timely, &message, &reply);
+        add_message(verdict_of(message, reply), &message, &reply);
     } else if (options_.form == Form::sequence) {
         if (!options_.quiet) append_line(sequence_line(message, reply));
     } else if (!raw()) {
@@ -255,7 +255,7 @@ void Reporter::warn_of_mismatch(const Message& message, const Reply& reply) {
 void Reporter::lost(const Message& message) {
     ++result_.tally.lost;
     log('-', "no reply to message " + std::to_string(message.id));
-    if (options_.form == Form::json) add_message(message.id, "lost", &message, nullptr);
+    if (options_.form == Form::json) add_message("lost", &message, nullptr);
     if (options_.form == Form::sequence && !options_.quiet)
         append_line("no reply, seq " + std::to_string(message.id) +
                     (message.resent ? ", resent" : ""));
@@ -265,7 +265,7 @@ void Reporter::unsolicited(std::string_view payload) {
     ++result_.tally.unsolicited;
     if (!raw()) log('<', payload);
     const Reply reply{payload, {}, false, 0};
-    if (options_.form == Form::json) add_message(0, "unasked", nullptr, &reply);
+    if (options_.form == Form::json) add_message("unasked", nullptr, &reply);
     if (!raw() && bytes_pass()) print(payload);
 }
 
@@ -274,7 +274,7 @@ void Reporter::repeated(std::string_view payload) {
     if (result_.tally.datagrams) ++result_.tally.datagrams->twice;
     log('<', payload);
     const Reply reply{payload, {}, true, 0};
-    if (options_.form == Form::json) add_message(0, "twice", nullptr, &reply);
+    if (options_.form == Form::json) add_message("twice", nullptr, &reply);
     if (options_.form == Form::sequence && !options_.quiet)
         append_line(std::to_string(payload.size()) + " bytes, twice");
 }
@@ -366,23 +366,8 @@ void Reporter::print_visible(std::string_view bytes) {
 
 void Reporter::append_line(const std::string& text) { output_.append_line(text); }
 
-void Reporter::add_message(std::uint64_t id, const char* verdict, const Message* message,
-                           const Reply* reply) {
-    JsonObject object;
-    object.text("type", "message");
-    if (message) object.number("seq", id).number("sent_bytes", message->payload.size());
-    if (reply) object.number("received_bytes", reply->payload.size());
-    if (message) {
-        object.time("planned_us", message->planned - start_);
-        object.time("sent_us", message->sent - start_);
-    }
-    if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
-    object.text("verdict", verdict);
-    if (reply && reply->out_of_order) object.flag("overtaken", true);
-    if (message && message->resent) object.flag("resent", true);
-    if (message && reply) object.flag("right", reply->right);
-    if (message && reply && !reply->right) object.number("difference", reply->difference);
-    append_line(object.str());
+void Reporter::add_message(const char* verdict, const Message* message, const Reply* reply) {
+    append_line(message_object(verdict, message, reply, start_).str());
 }
 
 void Reporter::log(char sign, std::string_view bytes) {

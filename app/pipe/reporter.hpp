@@ -96,8 +96,7 @@ private:
     void print_visible(std::string_view bytes);
     void append_line(const std::string& text);
     void warn_of_mismatch(const Message& message, const Reply& reply);
-    void add_message(std::uint64_t id, const char* verdict, const Message* message,
-                     const Reply* reply);
+    void add_message(const char* verdict, const Message* message, const Reply* reply);
     void log(char sign, std::string_view bytes);
     void try_ended();
     void settle_result();

@@ -4,7 +4,6 @@
 #include "app/text/diagnostics.hpp"
 #include "app/text/units.hpp"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,13 +34,6 @@ constexpr ev::Duration greeting_time = std::chrono::seconds(2);
 
 constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
 
-// Returns the width of the terminal that standard error is, or 80 if it is unknown.
-std::size_t columns() {
-    winsize size{};
-    ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-    return size.ws_col > 0 ? size.ws_col : 80;
-}
-
 Unattended::Options completed(Unattended::Options options) {
     options.session.closed_early = "the server closed before the end of the run";
     options.session.greeting_time = greeting_time;
@@ -67,14 +59,14 @@ void Unattended::continued() {
     resumed_at_ = loop_.now();
 }
 
-void Unattended::before_report() { clear_progress(); }
+void Unattended::before_report() { line_.clear(); }
 
 void Unattended::connected() {
     if (scheduled() && reporter().tally().sent == 0) wait_for(loop_.now());
 }
 
 void Unattended::disconnected() {
-    clear_progress();
+    line_.clear();
     if (session().state() == AnySession::State::closed) due_.cancel();
 }
 
@@ -157,17 +149,8 @@ void Unattended::show_progress() {
     std::string text = tally.counts();
     if (tally.round_trips.count() > 0)
         text += ", p50 " + milliseconds_text(tally.round_trips.percentile(50)) + " ms";
-    clear_progress();
-    text.resize(std::min(text.size(), columns() - 1));  // in the last one some go to a new row
-    diagnostics().show(text);
-    progress_width_ = text.size();
+    line_.show(text);
     progress_due_.start(progress_time);
-}
-
-void Unattended::clear_progress() {
-    if (progress_width_ == 0) return;
-    diagnostics().show("\r" + std::string(progress_width_, ' ') + "\r");
-    progress_width_ = 0;
 }
 
 }  // namespace yodel

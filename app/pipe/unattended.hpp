@@ -10,6 +10,7 @@
 
 #include "app/pipe/generated_text.hpp"
 #include "app/pipe/pipe_mode.hpp"
+#include "app/pipe/progress_line.hpp"
 #include "ev/loop.hpp"
 
 #include <cstdint>
@@ -51,16 +52,15 @@ private:
     bool all_sent() const;
     void finish_if_done();
     void show_progress();
-    void clear_progress();
 
     ev::Loop& loop_;
     Options options_;
     GeneratedText text_;
-    ev::Time resumed_at_{};           // when the program was last stopped for a while
-    bool progress_;                   // is shown, on the terminal that standard error is
-    std::size_t progress_width_ = 0;  // columns to be cleared
-    ev::Time planned_{};              // of the next message
-    ev::Timer due_;                   // then, or shortly before
+    ev::Time resumed_at_{};  // when the program was last stopped for a while
+    bool progress_;          // is shown, on the terminal that standard error is
+    ProgressLine line_;
+    ev::Time planned_{};  // of the next message
+    ev::Timer due_;       // then, or shortly before
     ev::Timer progress_due_;
 };
 

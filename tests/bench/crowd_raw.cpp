@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
@@ -86,7 +87,7 @@ CrowdFigures raw_crowd(int port, int count, double seconds) {
     std::vector<epoll_event> events(connections.size());
     while (figures.seconds < seconds) {
         const int ready = ::epoll_wait(epoll, events.data(), count, -1);
-        for (int i = 0; i < ready; ++i) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(ready, 0)); ++i) {
             Connection& connection = *static_cast<Connection*>(events[i].data.ptr);
             if (!read_echo(connection)) continue;
             ++figures.echoes;

@@ -3,6 +3,7 @@
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
+#include "tests/support/tty.hpp"
 
 #include <sys/resource.h>
 
@@ -382,8 +383,7 @@ TEST_CASE("a crowd looks its target's name up once") {
 
 // In a network of its own, where the system gives it one, in which there are ten ports.
 TEST_CASE("connections for which no source port is left say how many there are") {
-    if (run({"unshare", "-rn", "sh", "-c", "ip link set lo up"}).status != 0)
-        return;
+    if (run({"unshare", "-rn", "sh", "-c", "ip link set lo up"}).status != 0) return;
     const test::Folder folder;
     const std::string script =
         "ip link set lo up; echo '40000 40009' > /proc/sys/net/ipv4/ip_local_port_range; "
@@ -397,4 +397,26 @@ TEST_CASE("connections for which no source port is left say how many there are")
     CHECK(outcome.status == 7);
     CHECK(contains(outcome.errors, "no source port is left, of the 10 that the system has"));
     CHECK(contains(outcome.errors, "(5 times)"));
+}
+
+TEST_CASE("each second of a crowd is an object") {
+    Server server;
+    const Outcome outcome =
+        crowd(server, {"--connections", "3", "--rate", "100", "-m", "2500ms", "--json"});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    const std::string first = "{\"type\":\"interval\",\"t\":1,\"open\":3,\"sent\":";
+    const std::string second = "{\"type\":\"interval\",\"t\":2,\"open\":3,\"sent\":";
+    CHECK(outcome.output.starts_with(first));
+    CHECK(contains(outcome.output, "\n" + second));
+    CHECK(contains(outcome.output, "\"rtt_us\":{\"p50\":"));
+    CHECK(contains(outcome.output, "\n{\"type\":\"end\","));
+}
+
+TEST_CASE("a terminal sees how a crowd goes, and then the summary alone") {
+    test::Tty tty({.arguments = {yodel, "--connections", "3", "-i", "10ms", "-m", "700ms"}});
+    REQUIRE(tty.wait_for([&] { return contains(tty.output(), "3 open, "); }));
+    REQUIRE(tty.wait_for(" sent, "));
+    CHECK(tty.wait_exit() == 0);
+    CHECK(tty.row(0).starts_with("yodel: 210 sent, 210 echoed, 0 bad, 0 lost; rtt"));
 }

@@ -121,7 +121,9 @@ TEST_CASE("the manual page has every field that --json writes") {
     const std::string output =
         run({yodel, "--json", "-W", "50ms", "127.0.0.1", server.port()}, "a\nb\nc\nd\n")
             .output +
-        run({yodel, "--json", "--tls", "-z"}).output;
+        run({yodel, "--json", "--tls", "-z"}).output +
+        run({yodel, "--json", "--connections", "2", "-m", "1100ms", "-i", "0.1"}).output +
+        run({yodel, "--json", "--connections", "2"}, "a\n").output;
     const std::string page = contents(std::string(MANUALS) + "/yodel.1");
     const std::set<std::string> fields = matches(output, std::regex("\"([a-z0-9_]+)\":"));
     CHECK(fields.size() > 30);

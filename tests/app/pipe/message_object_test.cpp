@@ -10,14 +10,17 @@ TEST_CASE("a message is an object with its verdict") {
     const Message message{.id = 7, .payload = "abc", .planned = start, .sent = start + 2us};
     const Reply right{"abc", 3us, true, 0};
     const Reply wrong{"abx", {}, false, 2};
-    CHECK(message_object(verdict_of(message, right), &message, &right, start).str() ==
-          R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"sent_us":2.000,)"
-          R"("rtt_us":3.000,"verdict":"echoed","right":true})");
-    CHECK(message_object(verdict_of(message, wrong), &message, &wrong, start).str() ==
-          R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"sent_us":2.000,)"
-          R"("verdict":"wrong","right":false,"difference":2})");
-    CHECK(message_object("lost", &message, nullptr, start).str() ==
-          R"({"type":"message","seq":7,"sent_bytes":3,"sent_us":2.000,"verdict":"lost"})");
+    CHECK(
+        message_object(verdict_of(message, right), &message, &right, start).str() ==
+        R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"planned_us":0.000,"sent_us":2.000,)"
+        R"("rtt_us":3.000,"verdict":"echoed","right":true})");
+    CHECK(
+        message_object(verdict_of(message, wrong), &message, &wrong, start).str() ==
+        R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"planned_us":0.000,"sent_us":2.000,)"
+        R"("verdict":"wrong","right":false,"difference":2})");
+    CHECK(
+        message_object("lost", &message, nullptr, start).str() ==
+        R"({"type":"message","seq":7,"sent_bytes":3,"planned_us":0.000,"sent_us":2.000,"verdict":"lost"})");
     CHECK(message_object("unasked", nullptr, &wrong, start).str() ==
           R"({"type":"message","received_bytes":3,"verdict":"unasked"})");
 }

@@ -1,0 +1,36 @@
+#include "app/pipe/progress_line.hpp"
+
+#include "app/text/diagnostics.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace yodel {
+
+namespace {
+
+// Returns the width of the terminal that standard error is, or 80 if it is unknown.
+std::size_t columns() {
+    winsize size{};
+    ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+    return size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+void ProgressLine::show(std::string text) {
+    clear();
+    text.resize(std::min(text.size(), columns() - 1));  // in the last one some go to a new row
+    diagnostics().show(text);
+    width_ = text.size();
+}
+
+void ProgressLine::clear() {
+    if (width_ == 0) return;
+    diagnostics().show("\r" + std::string(width_, ' ') + "\r");
+    width_ = 0;
+}
+
+}  // namespace yodel

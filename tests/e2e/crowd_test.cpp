@@ -420,3 +420,21 @@ TEST_CASE("a terminal sees how a crowd goes, and then the summary alone") {
     CHECK(tty.wait_exit() == 0);
     CHECK(tty.row(0).starts_with("yodel: 210 sent, 210 echoed, 0 bad, 0 lost; rtt"));
 }
+
+TEST_CASE("processes that start together add up to one run") {
+    Server server;
+    const test::Folder folder;
+    const std::string script =
+        "at=$(date -u -d '+3 sec' +%Y-%m-%dT%H:%M:%SZ); cd \"$2\"; "
+        "for i in 1 2 3 4 5 6 7 8; do "
+        "\"$0\" --connections 5 --rate 50 -m 1s --start-at $at --json 127.0.0.1 \"$1\" "
+        "> $i.json 2>/dev/null & done; wait; "
+        "exec \"$0\" --json --merge [1-8].json --require 'lost=0,sent=400'";
+    const Outcome outcome = run({"sh", "-c", script, yodel, server.port(), folder.path("")});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(member(outcome, "sent") == 400);
+    CHECK(member(outcome, "echoed") == 400);
+    CHECK(contains(outcome.output, "\"asked\":40,\"opened\":40,\"failed\":0"));
+    CHECK(counted(server, "bytes in") == 400 * 65);
+}

@@ -305,6 +305,7 @@ void Crowd::send_planned(const Schedule::Message& message) {
     if (!connection || !send(*connection, message.planned)) return;
     connection->session.flush();
     result_->lateness.record(connection->session.flushed_at() - message.planned);
+    if (message.planned < resumed_at_) connection->session.void_round_trips();
 }
 
 // Returns the connection whose turn it is; or, where it does not stand, the next one that is
@@ -398,7 +399,9 @@ void Crowd::give_up(Connection& connection) {
     if (result_->status == 0) result_->status = timed_out;
 }
 
+// Nor do the times of messages that are overdue by now.
 void Crowd::void_round_trips() {
+    resumed_at_ = loop_.now();
     for (const auto& connection : connections_) connection->session.void_round_trips();
 }
 

@@ -162,6 +162,7 @@ private:
     bool over_ = false;  // nothing more is sent
     bool leaving_ = false;
     ev::Time first_sent_{};
+    ev::Time resumed_at_{};  // when void_round_trips() was last called
     ev::Time last_answered_{};
     std::unique_ptr<RunResult> result_;
     std::unique_ptr<Histogram> recent_;

@@ -262,3 +262,19 @@ TEST_CASE_METHOD(Fixture, "messages of a crowd allocate nothing once it runs") {
     turn_until(loop, [&] { return done; });
     CHECK(crowd->result().status == success);
 }
+
+TEST_CASE_METHOD(Fixture, "a stop of the program itself is in no round trip") {
+    Crowd::Options options = this->options();
+    options.count = 1000;
+    options.pace = Pace::per_second(1'000'000);
+    start(options);
+    turn_until(loop, [&] { return crowd->result().tally.echoed > 10; });
+    const ev::Time end = ev::Clock::now() + 300ms;
+    while (ev::Clock::now() < end) {
+    }
+    crowd->void_round_trips();
+    turn_until(loop, [&] { return done; });
+    CHECK(crowd->result().tally.echoed == 1000);
+    CHECK(crowd->result().tally.round_trips.count() <= 710);
+    CHECK(crowd->result().tally.round_trips.max() < 300ms);
+}

@@ -1,6 +1,7 @@
 #include "bufio/datagram.hpp"
 
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -23,6 +25,10 @@ constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
 // The memory of an empty queue is given back if it is larger than this many bytes.
 constexpr std::size_t max_idle_capacity = 256 * 1024;
+
+// The longest datagram that is joined with others: the piece that it is cut out of again must
+// fit into packets of the way, which no router divides.
+constexpr std::size_t longest_segment = 1200;
 
 // Systems that have recvmmsg() and sendmmsg() define this flag with them.
 #ifdef MSG_WAITFORONE
@@ -65,7 +71,7 @@ int send_some(int fd, Header* headers, std::size_t count) {
 #if defined(IP_PKTINFO) && defined(IPV6_RECVPKTINFO)
 
 struct alignas(cmsghdr) Control {
-    char bytes[CMSG_SPACE(std::max(sizeof(in_pktinfo), sizeof(in6_pktinfo)))];
+    char bytes[CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(std::uint16_t))];
 };
 
 void ask_for_local_address(int fd, int family) {
@@ -111,13 +117,14 @@ void note_local(msghdr& header, Datagram& datagram) {
 
 template <class Info>
 void put_data(msghdr& header, Control& control, int level, int type, const Info& info) {
+    cmsghdr* const next =
+        reinterpret_cast<cmsghdr*>(control.bytes + header.msg_controllen);  // aligned by SPACE
     header.msg_control = control.bytes;
-    header.msg_controllen = CMSG_SPACE(sizeof info);
-    cmsghdr* const first = CMSG_FIRSTHDR(&header);
-    first->cmsg_level = level;
-    first->cmsg_type = type;
-    first->cmsg_len = CMSG_LEN(sizeof info);
-    std::memcpy(CMSG_DATA(first), &info, sizeof info);
+    header.msg_controllen += CMSG_SPACE(sizeof info);
+    next->cmsg_level = level;
+    next->cmsg_type = type;
+    next->cmsg_len = CMSG_LEN(sizeof info);
+    std::memcpy(CMSG_DATA(next), &info, sizeof info);
 }
 
 void set_source(msghdr& header, Control& control, const Address& from) {
@@ -134,11 +141,26 @@ void set_source(msghdr& header, Control& control, const Address& from) {
     }
 }
 
+#    ifdef UDP_SEGMENT
+constexpr bool cuts_runs = true;
+
+void set_segments(msghdr& header, Control& control, std::size_t size) {
+    put_data(header, control, IPPROTO_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(size));
+}
+#    else
+constexpr bool cuts_runs = false;
+
+void set_segments(msghdr&, Control&, std::size_t) {}
+#    endif
+
 #else
+
+constexpr bool cuts_runs = false;
 
 struct Control {
     char bytes[1];
 };
+void set_segments(msghdr&, Control&, std::size_t) {}
 void ask_for_local_address(int, int) {}
 void note_local(msghdr&, Datagram&) {}
 void set_source(msghdr&, Control&, const Address&) {}
@@ -152,6 +174,7 @@ struct Arguments {
     std::array<Header, max_batch> headers{};
     std::array<iovec, max_batch> parts{};
     std::array<Control, max_batch> controls{};
+    std::array<std::size_t, max_batch> runs{};  // datagrams of each header
 };
 
 struct Incoming : Arguments {
@@ -199,6 +222,11 @@ Arguments& outgoing() {
     return *shared;
 }
 
+void set_target(msghdr& header, const Address& to) {
+    header.msg_name = const_cast<sockaddr_storage*>(&to.storage);
+    header.msg_namelen = to.size;
+}
+
 // --- Sockets and errors.
 
 // The buffers of the system hold what comes and goes between two turns of the loop.
@@ -225,6 +253,10 @@ Address peer_of(int fd) {
     peer.size = sizeof peer.storage;
     ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size);
     return peer;
+}
+
+bool same(const Address& a, const Address& b) {
+    return a.size == b.size && std::memcmp(&a.storage, &b.storage, a.size) == 0;
 }
 
 bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
@@ -262,6 +294,7 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
       limits_{limits.output, std::min(limits.datagram, slot_size),
               std::clamp<std::size_t>(limits.batch, 1, max_batch)},
       connected_(connected),
+      joins_runs_(cuts_runs && limits.batch > 1),
       wildcard_(address.is_wildcard()),
       address_(Address::of_socket(socket_.get())),
       resume_(loop, [this] { update(); }),
@@ -351,31 +384,62 @@ void DatagramSocket::write_queue() {
     if (bytes_.capacity() > max_idle_capacity) bytes_.release();
 }
 
-// Returns the number of datagrams that leave the queue.
+// Returns the number of datagrams that leave the queue. Each header is for one of them, or for
+// a run of them.
 std::size_t DatagramSocket::write_some() {
     Arguments& out = outgoing();
     const std::size_t count = std::min(pending(), limits_.batch);
-    std::string_view bytes = bytes_.view();
-    for (std::size_t i = 0; i < count; ++i) {
-        Queued& queued = queue_[taken_ + i];
-        msghdr& header = out.headers[i].msg_hdr;
-        out.parts[i] = {const_cast<char*>(bytes.data()), queued.size};
+    const char* bytes = bytes_.view().data();
+    std::size_t headers = 0;
+    for (std::size_t i = 0; i < count; i += out.runs[headers++]) {
+        const Queued& first = queue_[taken_ + i];
+        out.runs[headers] = run_length(i, count);
+        const std::size_t size = out.runs[headers] * first.size;
+        out.parts[headers] = {const_cast<char*>(bytes), size};
+        bytes += size;
+        msghdr& header = out.headers[headers].msg_hdr;
         header = {};
-        header.msg_iov = &out.parts[i];
+        header.msg_iov = &out.parts[headers];
         header.msg_iovlen = 1;
-        if (!connected_) header.msg_name = &queued.to.storage;
-        if (!connected_) header.msg_namelen = queued.to.size;
-        if (wildcard_ && !queued.from.is_wildcard())
-            set_source(header, out.controls[i], queued.from);
-        bytes.remove_prefix(queued.size);
+        if (connected_) continue;
+        set_target(header, first.to);
+        if (wildcard_ && !first.from.is_wildcard())
+            set_source(header, out.controls[headers], first.from);
+        if (out.runs[headers] > 1) set_segments(header, out.controls[headers], first.size);
     }
-    const int sent = send_some(socket_.get(), out.headers.data(), count);
-    if (sent >= 0) return static_cast<std::size_t>(sent);
-    if (errno == EINTR) return 0;
-    if (would_block(errno)) blocked_ = true;
+    const int sent = send_some(socket_.get(), out.headers.data(), headers);
+    if (sent >= 0)
+        return std::accumulate(out.runs.begin(), out.runs.begin() + sent, std::size_t{0});
+    return write_refused(errno, out.runs[0]);
+}
+
+// The first header was refused, which is for `run` datagrams. A system that does not cut runs
+// gets each of their datagrams by itself.
+std::size_t DatagramSocket::write_refused(int code, std::size_t run) {
+    if (code == EINTR) return 0;
+    if (would_block(code)) blocked_ = true;
     if (blocked_) return 0;
-    write_failed(errno);
+    if (run > 1) {
+        joins_runs_ = false;
+        return 0;
+    }
+    write_failed(code);
     return 1;
+}
+
+// Returns how many datagrams, from this one of the queue on, are of one size and go the same
+// way, so that the system can take them as one piece and cut it.
+std::size_t DatagramSocket::run_length(std::size_t from, std::size_t end) const {
+    const Queued& first = queue_[taken_ + from];
+    const bool joinable = joins_runs_ && !connected_ && first.size > 0;
+    if (!joinable || first.size > longest_segment) return 1;
+    std::size_t run = 1;
+    for (; from + run < end; ++run) {
+        const Queued& next = queue_[taken_ + from + run];
+        if (next.size != first.size || !same(next.to, first.to) || !same(next.from, first.from))
+            break;
+    }
+    return std::min(run, longest_datagram / first.size);
 }
 
 // A failure is that of the first datagram in the queue.

@@ -9,6 +9,10 @@
 // flushes by itself. A datagram for which there is no space is refused; nothing is ever sent in
 // part.
 //
+// A bound socket passes datagrams of one size to one peer as one piece, where the system cuts
+// it again (UDP_SEGMENT). A connected one does not: what it sends is measured, and each
+// datagram is to take its own chance on the way.
+//
 // A socket that is bound to a wildcard address learns to which address of this host a datagram
 // was sent (IP_PKTINFO, IPV6_PKTINFO), so that an answer can leave from the address that was
 // asked. Where the system has neither, the answer leaves from the address of the route.
@@ -116,6 +120,8 @@ private:
     void receive();
     void write_queue();
     std::size_t write_some();
+    std::size_t write_refused(int code, std::size_t run);
+    std::size_t run_length(std::size_t from, std::size_t end) const;
     void drop_written(std::size_t count);
     void write_failed(int code);
     void receive_failed(int code);
@@ -127,6 +133,7 @@ private:
     User& user_;
     const Limits limits_;
     const bool connected_;
+    bool joins_runs_;  // datagrams of one size to one peer are one piece for the system
     bool wildcard_ =
         false;  // the addresses of ours are asked for, and given, with each datagram
     bool paused_ = false;

@@ -299,3 +299,30 @@ TEST_CASE("a name of datagrams is dialed, a group is not", "[datagram]") {
     CHECK(result->end.text == "cannot connect to " + endpoint.text() +
                                   ": broadcast and multicast addresses are not supported");
 }
+
+TEST_CASE("answers of one size to one peer go as one piece, and come each by itself",
+          "[datagram]") {
+    const bool refused = GENERATE(false, true);
+    ev::Loop loop;
+    Correspondent server;
+    Correspondent client;
+    server.listen(loop, any_address());
+    client.connect(loop, v4(3, server.socket->address().port()));
+    std::vector<std::string> sent;
+    for (int i = 0; i < 40; ++i) sent.push_back(pattern(100) + std::to_string(100 + i));
+    sent.push_back("another size");
+    server.on_received = [&](std::span<const Datagram> datagrams) {
+        for (const std::string& each : sent)
+            server.socket->send(each, datagrams[0].peer, datagrams[0].local);
+    };
+    REQUIRE(client.socket->send("all"));
+    client.socket->flush();
+    DatagramFaults faults;
+    faults.send = [&](std::size_t count) -> long {
+        return refused && faults.send_calls == 1 ? -EIO : static_cast<long>(count);
+    };
+    REQUIRE(run_until(loop, [&] { return client.got.size() == sent.size(); }));
+    CHECK((client.got == sent));
+    CHECK(server.socket->written() == sent.size());
+    CHECK(server.socket->refused() == 0);
+}

@@ -35,7 +35,7 @@ bufio::Address any_address() {
 
 TEST_CASE("a datagram comes whole, with the address it came from, and is answered",
           "[datagram]") {
-    const std::size_t batch = GENERATE(1, 64);
+    const std::size_t batch = GENERATE(as<std::size_t>{}, 1, 64);
     const std::string bytes =
         GENERATE(std::string(), std::string("one"), pattern(bufio::longest_datagram));
     const bufio::Address address = GENERATE(loopback(), loopback_v6());
@@ -59,7 +59,7 @@ TEST_CASE("a datagram that no packet can hold is refused before it is sent", "[d
 }
 
 TEST_CASE("a datagram that is longer than the limit is cut, and known to be", "[datagram]") {
-    DatagramSocket::Limits limits = batches_of(GENERATE(1, 64));
+    DatagramSocket::Limits limits = batches_of(GENERATE(as<std::size_t>{}, 1, 64));
     limits.datagram = 4;
     DatagramPair pair(limits);
     pair.send("1234");
@@ -85,7 +85,7 @@ TEST_CASE("many datagrams go in one system call, and come in few", "[datagram]")
 }
 
 TEST_CASE("the address that was asked is the one that answers", "[datagram]") {
-    const std::size_t batch = GENERATE(1, 64);
+    const std::size_t batch = GENERATE(as<std::size_t>{}, 1, 64);
     ev::Loop loop;
     Correspondent server;
     server.listen(loop, any_address(), batches_of(batch));
@@ -163,7 +163,7 @@ TEST_CASE("the queue is bounded, and what the system does not take stays in it",
     DatagramFaults faults;
     bool full = true;
     faults.send = [&](std::size_t count) { return full ? -EAGAIN : static_cast<long>(count); };
-    DatagramSocket::Limits limits = batches_of(GENERATE(1, 64));
+    DatagramSocket::Limits limits = batches_of(GENERATE(as<std::size_t>{}, 1, 64));
     limits.output = 100'000;
     DatagramPair pair(limits);
     std::size_t taken = 0;
@@ -187,7 +187,7 @@ TEST_CASE("a datagram that the system refuses is dropped, and the others go", "[
     DatagramFaults faults;
     int calls = 0;
     faults.send = [&](std::size_t) -> long { return ++calls == 2 ? -ENOBUFS : 1; };
-    DatagramPair pair(batches_of(GENERATE(1, 64)));
+    DatagramPair pair(batches_of(GENERATE(as<std::size_t>{}, 1, 64)));
     for (const char* each : {"a", "b", "c"}) REQUIRE(pair.client.socket->send(each));
     pair.client.socket->flush();
     pair.until_server_got(2);

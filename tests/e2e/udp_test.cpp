@@ -162,8 +162,8 @@ TEST_CASE("what datagrams can't do is refused in one sentence") {
     CHECK(contains(outcome.errors, sentence));
 }
 
-TEST_CASE(
-    "option -f raw is no mistake, and a datagram that is too long is refused before it is sent") {
+TEST_CASE("option -f raw is no mistake, and a datagram that is too long is refused before it "
+          "is sent") {
     CHECK(run({yodel, "-u", "-f", "raw"}, "a\n").output == "a\n");
     const Outcome outcome = run({yodel, "-u"}, "a\n" + std::string(65508, 'x') + "\n");
     CHECK(outcome.status == 1);

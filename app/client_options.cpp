@@ -109,8 +109,7 @@ void set_framing(ClientOptions& to, const std::string& name) {
 // The options, in the manual's groups and in the order of the help.
 
 std::vector<Option> connection_options(ClientOptions& to) {
-    Session::Options& session = to.session;
-    bufio::Endpoint& endpoint = session.endpoint;
+    bufio::Endpoint& endpoint = to.session.endpoint;
     return {
         {.letter = '4',
          .help = "use IPv4 only",
@@ -143,6 +142,12 @@ std::vector<Option> connection_options(ClientOptions& to) {
         {.letter = 'z',
          .help = "connect, report it, and leave",
          .apply = [&](auto&) { to.report.probe = true; }},
+    };
+}
+
+std::vector<Option> timing_options(ClientOptions& to) {
+    Session::Options& session = to.session;
+    return {
         {.letter = 'w',
          .name = "connect-timeout",
          .argument = "D",
@@ -178,21 +183,6 @@ std::vector<Option> tls_options(ClientOptions& to) {
         {.name = "tls",
          .help = "use TLS, certificate and name verified",
          .apply = [&](auto&) { to.use_tls = true; }},
-        {.name = "cacert",
-         .argument = "FILE",
-         .help = "trust these certificates, not the system's",
-         .apply = [&](auto& text) { tls.ca_file = text; },
-         .for_tls = true},
-        {.name = "capath",
-         .argument = "DIR",
-         .help = "trust the certificates in this hashed directory",
-         .apply = [&](auto& text) { tls.ca_directory = text; },
-         .for_tls = true},
-        {.name = "crl",
-         .argument = "FILE",
-         .help = "refuse the certificates that these lists revoke",
-         .apply = [&](auto& text) { tls.crl_file = text; },
-         .for_tls = true},
         {.letter = 'E',
          .name = "cert",
          .argument = "FILE",
@@ -209,11 +199,6 @@ std::vector<Option> tls_options(ClientOptions& to) {
          .help = "name sent to the server, SNI (HOST)",
          .apply = [&](auto& text) { tls.server_name = host_name(text); },
          .for_tls = true},
-        {.name = "verify-hostname",
-         .argument = "NAME",
-         .help = "name that the certificate must have (HOST)",
-         .apply = [&](auto& text) { tls.verify_name = host_name(text); },
-         .for_tls = true},
         {.name = "alpn",
          .argument = "A,B",
          .help = "application protocols to offer",
@@ -228,6 +213,32 @@ std::vector<Option> tls_options(ClientOptions& to) {
          .argument = "V",
          .help = "newest version: 1.2 or 1.3 (1.3)",
          .apply = [&](auto& text) { tls.max_version = tls_version(text); },
+         .for_tls = true},
+    };
+}
+
+std::vector<Option> trust_options(ClientOptions& to) {
+    bufio::TlsClientOptions& tls = to.tls;
+    return {
+        {.name = "cacert",
+         .argument = "FILE",
+         .help = "trust these certificates, not the system's",
+         .apply = [&](auto& text) { tls.ca_file = text; },
+         .for_tls = true},
+        {.name = "capath",
+         .argument = "DIR",
+         .help = "trust the certificates in this hashed directory",
+         .apply = [&](auto& text) { tls.ca_directory = text; },
+         .for_tls = true},
+        {.name = "crl",
+         .argument = "FILE",
+         .help = "refuse the certificates that these lists revoke",
+         .apply = [&](auto& text) { tls.crl_file = text; },
+         .for_tls = true},
+        {.name = "verify-hostname",
+         .argument = "NAME",
+         .help = "name that the certificate must have (HOST)",
+         .apply = [&](auto& text) { tls.verify_name = host_name(text); },
          .for_tls = true},
         {.name = "pinnedpubkey",
          .argument = "PIN",
@@ -371,7 +382,9 @@ std::vector<Option> verdict_options(ClientOptions& to) {
 
 std::vector<OptionGroup> table(ClientOptions& to) {
     return {{"Connection", connection_options(to)},
+            {"Time limits and retries", timing_options(to)},
             {"TLS", tls_options(to)},
+            {"Trust (TLS)", trust_options(to)},
             {"Messages", message_options(to)},
             {"Generated messages (in pipe mode)", unattended_options(to)},
             {"Many connections at once", crowd_options(to.crowd)},

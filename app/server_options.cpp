@@ -72,7 +72,7 @@ bufio::Endpoint endpoint(const std::string& word, int family) {
     return endpoint;
 }
 
-std::vector<Option> fault_options(Faults& to) {
+std::vector<Option> message_fault_options(Faults& to) {
     return {
         {.name = "delay",
          .argument = "D[~JITTER]",
@@ -94,6 +94,15 @@ std::vector<Option> fault_options(Faults& to) {
          .argument = "P",
          .help = "-u: chance that the next echo overtakes it",
          .apply = [&](auto& text) { to.reorder = chance(text); }},
+        {.name = "seed",
+         .argument = "N",
+         .help = "seed of the chances and the jitter (1)",
+         .apply = [&](auto& text) { to.seed = count(text); }},
+    };
+}
+
+std::vector<Option> connection_fault_options(Faults& to) {
+    return {
         {.name = "chunk",
          .argument = "N",
          .help = "send N bytes at a time",
@@ -118,10 +127,6 @@ std::vector<Option> fault_options(Faults& to) {
          .argument = "TEXT",
          .help = "send TEXT first; it may hold \\n \\r \\t \\0 \\\\ \\xNN",
          .apply = [&](auto& text) { to.banner = banner(text); }},
-        {.name = "seed",
-         .argument = "N",
-         .help = "seed of the chances and the jitter (1)",
-         .apply = [&](auto& text) { to.seed = count(text); }},
     };
 }
 
@@ -243,7 +248,8 @@ std::vector<OptionGroup> table(ServerOptions& to) {
             {"Limits", limit_options(to)},
             {"Messages", message_options(to)},
             {"Output", output_options(to)},
-            {"Faults, on purpose", fault_options(to.server.faults)}};
+            {"Faults of messages, on purpose", message_fault_options(to.server.faults)},
+            {"Faults of connections, on purpose", connection_fault_options(to.server.faults)}};
 }
 
 // Returns the bytes that must fit into the output buffer at once with any client.

@@ -52,7 +52,7 @@ Limit limit_of(std::chrono::nanoseconds longest) {
     const std::chrono::nanoseconds most = milliseconds(std::numeric_limits<int>::max());
     const auto limit = std::clamp(longest, longest.zero(), most);
     if (limit == limit.zero() || limit >= milliseconds(20))
-        return {.milliseconds = static_cast<int>(limit / milliseconds(1))};
+        return {.milliseconds = static_cast<int>((limit - limit / 128) / milliseconds(1))};
     return {.is_fine = true,
             .time = {0, static_cast<long>(limit.count())},
             .milliseconds = static_cast<int>(std::chrono::ceil<milliseconds>(limit).count())};

@@ -83,9 +83,10 @@ std::unique_ptr<Backend> make_auto_backend();
 // descriptors were ready (r: readable, w: writable, h: hang-up, e: error).
 std::unique_ptr<Backend> make_trace_backend(std::unique_ptr<Backend> traced);
 
-// How long a system call is to wait, in the unit that costs least: calls that take nanoseconds
-// cost more, so a wait of 20 ms or more is made in whole milliseconds and ends up to one of
-// them early. The next turn waits for the rest.
+// How long a system call is to wait. Linux ends a wait late by up to a thousandth of it, or a
+// two-hundredth where the process has a lower priority. So a wait of 20 ms or more is made
+// shorter by more than that, and the next turn waits for the rest. It is also made in whole
+// milliseconds, because calls that take nanoseconds cost more.
 struct Limit {
     bool is_fine = false;  // in nanoseconds, on systems that have a call for it
     timespec time{};       // if it is fine

@@ -297,7 +297,7 @@ void Crowd::send_due() {
         send_planned(*message);
     }
     if (schedule_->over()) return finish();
-    due_.start_at(wake_time(loop_.now(), schedule_->next_time()));
+    due_.start_at(schedule_->next_time());
 }
 
 void Crowd::send_planned(const Schedule::Message& message) {

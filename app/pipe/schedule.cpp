@@ -14,10 +14,4 @@ bool Schedule::over() const {
     return options_.length && options_.pace.offset(number_) >= *options_.length;
 }
 
-ev::Time wake_time(ev::Time now, ev::Time planned) {
-    constexpr ev::Duration short_wait = std::chrono::milliseconds(2);
-    const ev::Duration left = planned - now;
-    return left > short_wait ? planned - left / 128 : planned;
-}
-
 }  // namespace yodel

@@ -44,9 +44,4 @@ private:
     std::uint64_t number_;
 };
 
-// Returns when to wake up for a planned time. The system may end a wait late by a two-hundredth
-// of it; a wait that is not short therefore ends early, by more than that, and another one
-// makes up the rest.
-ev::Time wake_time(ev::Time now, ev::Time planned);
-
 }  // namespace yodel

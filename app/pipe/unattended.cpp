@@ -1,6 +1,5 @@
 #include "app/pipe/unattended.hpp"
 
-#include "app/pipe/schedule.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/units.hpp"
 
@@ -62,7 +61,7 @@ void Unattended::continued() {
 void Unattended::before_report() { line_.clear(); }
 
 void Unattended::connected() {
-    if (scheduled() && reporter().tally().sent == 0) wait_for(loop_.now());
+    if (scheduled() && reporter().tally().sent == 0) due_.start(ev::Duration::zero());
 }
 
 void Unattended::disconnected() {
@@ -95,19 +94,15 @@ bool Unattended::peer_takes() const {
     return session().pending() < high_water && session().in_flight_bytes() < most_in_flight;
 }
 
-void Unattended::wait_for(ev::Time planned) {
-    planned_ = planned;
-    due_.start_at(wake_time(loop_.now(), planned));
-}
-
 // Each planned time is computed from the one before, so that the schedule does not drift.
 void Unattended::send_due() {
     const ev::Time now = loop_.now();
-    for (unsigned i = 0; i < most_at_once && planned_ <= now && !all_sent(); ++i) {
-        send_scheduled(planned_);
-        planned_ += options_.interval;
+    ev::Time planned = due_.deadline();
+    for (unsigned i = 0; i < most_at_once && planned <= now && !all_sent(); ++i) {
+        send_scheduled(planned);
+        planned += options_.interval;
     }
-    if (!all_sent()) return wait_for(planned_);
+    if (!all_sent()) return due_.start_at(planned);
     finish_if_done();
 }
 

@@ -45,7 +45,6 @@ private:
     bool scheduled() const { return options_.interval > ev::Duration::zero(); }
     bool has_space() const;
     bool peer_takes() const;
-    void wait_for(ev::Time planned);
     void send_due();
     void send_scheduled(ev::Time planned);
     bool send_one(ev::Time planned);
@@ -59,8 +58,7 @@ private:
     ev::Time resumed_at_{};  // when the program was last stopped for a while
     bool progress_;          // is shown, on the terminal that standard error is
     ProgressLine line_;
-    ev::Time planned_{};  // of the next message
-    ev::Timer due_;       // then, or shortly before
+    ev::Timer due_;  // the next message
     ev::Timer progress_due_;
 };
 

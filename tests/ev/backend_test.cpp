@@ -84,3 +84,20 @@ TEST_CASE("an empty EV_TRACE writes nothing", "[backend]") {
     loop.run();
     CHECK(output.text().empty());
 }
+
+TEST_CASE("a long wait is made shorter by more than the system may be late", "[backend]") {
+    struct Case {
+        std::chrono::nanoseconds longest;
+        bool is_fine;
+        int milliseconds;
+    };
+    const Case wait = GENERATE(Case{-1s, false, 0}, Case{0ns, false, 0}, Case{1ns, true, 1},
+                               Case{1'000'001ns, true, 2}, Case{19'999'999ns, true, 20},
+                               Case{20ms, false, 19}, Case{1280ms, false, 1270},
+                               Case{ev::Duration::max(), false, -1});
+    CAPTURE(wait.longest.count());
+    const ev::Limit limit = ev::limit_of(wait.longest);
+    CHECK(limit.is_fine == wait.is_fine);
+    CHECK(limit.milliseconds == wait.milliseconds);
+    if (wait.is_fine) CHECK(limit.time.tv_nsec == wait.longest.count());
+}

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <stdexcept>
 #include <utility>
 
@@ -200,15 +201,19 @@ Outcome run(const std::vector<std::string>& arguments, const std::string& input)
     return {status, process.output(), process.errors()};
 }
 
+// It lies below the ports that the system gives out, so that no connection that another test
+// makes meanwhile takes it as its own end.
 int free_port() {
-    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in name = loopback(0);
-    socklen_t size = sizeof name;
-    auto* const address = reinterpret_cast<sockaddr*>(&name);
-    if (::bind(fd, address, size) != 0 || ::getsockname(fd, address, &size) != 0)
-        throw std::runtime_error("no free port");
-    ::close(fd);
-    return ntohs(name.sin_port);
+    std::random_device random;
+    for (int tries = 0; tries < 100; ++tries) {
+        const int port = 10'000 + static_cast<int>(random() % 20'000);
+        const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        const sockaddr_in name = loopback(port);
+        const int result = ::bind(fd, reinterpret_cast<const sockaddr*>(&name), sizeof name);
+        ::close(fd);
+        if (result == 0) return port;
+    }
+    throw std::runtime_error("no free port");
 }
 
 bool wait_for_listener(int port) {

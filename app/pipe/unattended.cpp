@@ -87,7 +87,7 @@ bool Unattended::has_space() const {
     if (!options_.window && way_full()) return false;
     const bool lifted = !options_.window && window_lifted();
     return (lifted || session().in_flight() < options_.window.value_or(usual_window)) &&
-           session().pending() < high_water;
+           peer_takes();
 }
 
 bool Unattended::peer_takes() const {

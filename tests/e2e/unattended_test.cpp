@@ -172,3 +172,12 @@ TEST_CASE("the end object counts each try to connect, and each failure by its se
     CHECK(contains(outcome.output, R"("connections":{"asked":3,"opened":0,"failed":3})"));
     CHECK(contains(outcome.output, R"(: Connection refused","status":7,"count":3}])"));
 }
+
+TEST_CASE("messages without a schedule wait while too many bytes are in flight") {
+    Server server({"-f", "len4le"});
+    const Outcome outcome = run({yodel, "-f", "len4le", "-c", "4", "-i", "0", "--window", "4",
+                                 "--size", "12M", "127.0.0.1", server.port()});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "4 sent, 4 echoed, 0 bad, 0 lost"));
+}

@@ -1,5 +1,6 @@
 #include "app/pipe/crowd.hpp"
 
+#include "app/pipe/sending_limits.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
@@ -12,26 +13,18 @@ using State = AnySession::State;
 
 namespace {
 
-// Bytes waiting for a peer, above which it is taken to take nothing.
-constexpr std::size_t high_water = 256 * 1024;
-
-// Bytes that await their replies, on one connection and on all of them; each is kept to be
-// compared with its reply.
-constexpr std::size_t most_in_flight = 8 * 1024 * 1024;
+// Bytes that await their replies on all connections.
 constexpr std::size_t most_in_flight_of_all = 256 * 1024 * 1024;
 
-// What one turn of the loop does at most, so that replies are read in between.
+// One turn of the loop makes and sends no more than this, so that replies are read in between.
 constexpr unsigned connections_a_turn = 64;
 constexpr unsigned messages_a_turn = 256;
-
-// Longer than where somebody waits for the first reply: a greeting may come well before it.
-constexpr ev::Duration greeting_time = std::chrono::seconds(2);
 
 Crowd::Options completed(Crowd::Options options) {
     options.session.closed_early = options.script
                                        ? "the server closed before the end of the input"
                                        : "the server closed before the end of the run";
-    options.session.greeting_time = greeting_time;
+    options.session.greeting_time = generated_greeting_time;
     options.session.max_time.reset();
     return options;
 }
@@ -286,8 +279,8 @@ bool Crowd::takes(const Connection& connection) const {
     const std::size_t share =
         std::max(most_in_flight_of_all / options_.connections, least + options_.size);
     return connection.reported == State::open && connection.session.state() == State::open &&
-           !connection.worn_out() && connection.session.pending() < high_water &&
-           connection.session.in_flight_bytes() < std::min(most_in_flight, share);
+           !connection.worn_out() && connection.session.pending() < peer_high_water &&
+           connection.session.in_flight_bytes() < std::min(most_bytes_in_flight, share);
 }
 
 void Crowd::send_due() {

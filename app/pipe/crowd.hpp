@@ -87,7 +87,7 @@ public:
     // Something other than the service delays the replies in flight: their times don't count.
     void void_round_trips();
 
-    // What was counted so far. The elapsed time and the rate are set once it is done.
+    // The counts so far. The elapsed time and the rate are set once it is done.
     const RunResult& result() const { return *result_; }
     // The round trips since the last call. Needs the option `recent`.
     Histogram take_recent() { return std::exchange(*recent_, {}); }

@@ -29,7 +29,7 @@ public:
     struct Options {
         Crowd::Options crowd;
         Reporter::Options report = {};
-        // Of the first message; takes the place of Crowd::Options::start.
+        // The time of the first message; it takes the place of Crowd::Options::start.
         std::optional<std::chrono::system_clock::time_point> start = {};
         bool script = false;
         bool escapes = false;  // the script holds \n, \xNN and the like

@@ -10,7 +10,7 @@ namespace yodel {
 
 class Pace {
 public:
-    // So many messages, at least 1, in each such span of time, longer than zero.
+    // The number of messages, at least 1, in each span of time, which is longer than zero.
     Pace(std::uint64_t messages, ev::Duration span) : messages_(messages), span_(span) {}
     // A number a second, in thousandths, at least 1.
     static Pace per_second(std::uint64_t thousandths);

@@ -1,5 +1,6 @@
 #include "app/pipe/unattended.hpp"
 
+#include "app/pipe/sending_limits.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/units.hpp"
 
@@ -13,12 +14,8 @@ namespace yodel {
 
 namespace {
 
-// Bytes waiting for the peer, above which it is taken to take nothing; and for the reader of
-// our output, above which no more replies are looked at.
+// Bytes waiting for the reader of our output, above which no more replies are looked at.
 constexpr std::size_t high_water = 256 * 1024;
-
-// With an interval: bytes that await their replies, each kept to be compared with its reply.
-constexpr std::size_t most_in_flight = 8 * 1024 * 1024;
 
 constexpr std::size_t usual_window = 64;  // messages
 
@@ -28,14 +25,11 @@ constexpr unsigned most_at_once = 64;
 // A text of this many bytes begins with the whole of its number.
 constexpr std::size_t whole_number = 20;
 
-// Longer than where somebody waits for the first reply: a greeting may come well before it.
-constexpr ev::Duration greeting_time = std::chrono::seconds(2);
-
 constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
 
 Unattended::Options completed(Unattended::Options options) {
     options.session.closed_early = "the server closed before the end of the run";
-    options.session.greeting_time = greeting_time;
+    options.session.greeting_time = generated_greeting_time;
     options.session.numbered = options.size >= whole_number;
     return options;
 }
@@ -91,7 +85,8 @@ bool Unattended::has_space() const {
 }
 
 bool Unattended::peer_takes() const {
-    return session().pending() < high_water && session().in_flight_bytes() < most_in_flight;
+    return session().pending() < peer_high_water &&
+           session().in_flight_bytes() < most_bytes_in_flight;
 }
 
 // Each planned time is computed from the one before, so that the schedule does not drift.

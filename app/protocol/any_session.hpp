@@ -154,9 +154,9 @@ public:
     virtual const Phases& phases() const = 0;
     // The TLS facts of the present or the last connection; null without TLS.
     virtual const bufio::TlsFacts* tls() const = 0;
-    // What the system knows about the TCP connection, by a system call; after the connection
-    // what it knew at its end, until the next one. None for another socket than that of TCP,
-    // where the system does not tell, and before the first connection.
+    // The facts that the system knows about the TCP connection, by a system call; after the
+    // connection those at its end, until the next one. None for another socket than that of
+    // TCP, where the system does not tell, and before the first connection.
     virtual std::optional<bufio::TcpFacts> tcp() const = 0;
     virtual const Options& options() const = 0;
 };

@@ -96,7 +96,7 @@ private:
         std::string payload;
         ev::Time read_at;
     };
-    // What next_resolved() is to report.
+    // An event that next_resolved() is to report.
     struct Due {
         enum class Kind { answered, lost, late, unsolicited } kind;
         std::size_t place = 0;  // of the entry

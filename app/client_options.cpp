@@ -364,7 +364,7 @@ std::vector<Option> verdict_options(ClientOptions& to) {
          .for_files = true},
         {.name = "compare",
          .argument = "FILE",
-         .help = "compare with the run that --json wrote to FILE",
+         .help = "compare with the runs that --json wrote to FILE",
          .apply = [&](auto& text) { to.compare = text; },
          .for_files = true},
         {.name = "merge",

@@ -55,17 +55,26 @@ void write_hgrm(ReportFile& file, RunResult& sum) {
     sum.status = output_failed;
 }
 
+std::unique_ptr<RunResult> last_result(const std::string& file) {
+    std::unique_ptr<RunResult> last;
+    const std::string trouble =
+        read_results(file, [&](auto result) { last = std::move(result); });
+    if (!trouble.empty()) throw UsageError("--merge: " + trouble);
+    return last;
+}
+
 }  // namespace
 
-std::shared_ptr<RunResult> earlier_result(const std::string& option, const std::string& file) {
-    RestoredResult restored = result_of_file(file);
-    if (!restored.result) throw UsageError(option + ": " + restored.trouble);
-    return std::move(restored.result);
+std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file) {
+    auto runs = std::make_shared<EarlierRuns>();
+    const std::string trouble = read_results(file, [&](auto result) { runs->add(*result); });
+    if (!trouble.empty()) throw UsageError("--compare: " + trouble);
+    return runs;
 }
 
 int merge(const ClientOptions& options) {
     RunResult sum;
-    for (const std::string& file : options.merge) sum.add(*earlier_result("--merge", file));
+    for (const std::string& file : options.merge) sum.add(*last_result(file));
     std::optional<ReportFile> hgrm;
     if (!options.report.hgrm.empty()) hgrm.emplace(options.report.hgrm);
     const Verdict verdict = Verdict::on(sum, options.report.verdict);

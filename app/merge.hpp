@@ -2,15 +2,15 @@
 #pragma once
 
 #include "app/client_options.hpp"
-#include "app/stats/run_result.hpp"
+#include "app/stats/earlier_runs.hpp"
 
 #include <memory>
 #include <string>
 
 namespace yodel {
 
-// Throws UsageError, which names the option.
-std::shared_ptr<RunResult> earlier_result(const std::string& option, const std::string& file);
+// The runs whose results the file holds, for --compare. Throws UsageError.
+std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file);
 
 // Adds up the results of the files `options.merge`, prints the sum and the verdict on it, and
 // returns the exit status. Throws UsageError, and OutputError.

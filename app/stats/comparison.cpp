@@ -10,8 +10,8 @@ namespace {
 
 using Kind = Comparison::Row::Kind;
 
-// The square of the standard normal deviation that is exceeded, on either side, by a part of
-// 0.001 / 9: there are nine rows.
+// The square of the standard normal deviation that is exceeded, on either side, with the
+// probability `false_alarm`.
 constexpr double critical_square = 3.865 * 3.865;
 
 // In percent; see the header.
@@ -57,31 +57,21 @@ Part part_above(const Histogram& times, ev::Duration boundary, double factor) {
             .factor = factor};
 }
 
-// What was not there before has changed by more than any part of it.
-bool far_apart(const Comparison::Row& row) {
+// Whether the change is worth a word if it is no noise. What was not there before has changed
+// by more than any part of it. Losses are whole messages, of which each counts.
+bool large(const Comparison::Row& row) {
+    if (row.kind == Kind::percentage) return true;
     const double change = row.change().value_or(100);
     return change > least_change || change < -least_change;
 }
 
-Comparison::Row percentile_row(const RunResult& before, const RunResult& now, std::size_t index,
-                               const Histogram& both) {
-    const Percentile& percentile = percentiles[index];
-    const Histogram& times_before = before.tally.round_trips;
-    const Histogram& times_now = now.tally.round_trips;
-    const auto value = [&](const Histogram& times) {
-        return static_cast<double>(times.percentile(percentile.percent).count());
-    };
-    Comparison::Row row{.name = percentile.name,
-                        .kind = Kind::time,
-                        .before = value(times_before),
-                        .now = value(times_now),
-                        .changed = false};
-    const ev::Duration boundary = nearest_boundary(both, percentile.percent);
-    const bool noisy =
-        !differ(part_above(times_before, boundary, before.variance_factors[index]),
-                part_above(times_now, boundary, now.variance_factors[index]));
-    row.changed = !noisy && far_apart(row);
-    return row;
+bool percentile_differs(const RunResult& before, const RunResult& now, std::size_t index) {
+    Histogram both = before.tally.round_trips;
+    both.add(now.tally.round_trips);
+    const ev::Duration boundary = nearest_boundary(both, percentiles[index].percent);
+    return differ(
+        part_above(before.tally.round_trips, boundary, before.variance_factors[index]),
+        part_above(now.tally.round_trips, boundary, now.variance_factors[index]));
 }
 
 // Returns the square of the ratio of the standard deviation of the round trips to their mean.
@@ -105,17 +95,6 @@ double rate_variance(const RunResult& result) {
     return square(result.rate) * (1 + times) / static_cast<double>(result.tally.echoed);
 }
 
-Comparison::Row rate_row(const RunResult& before, const RunResult& now) {
-    Comparison::Row row{.name = "rate",
-                        .kind = Kind::rate,
-                        .before = before.rate,
-                        .now = now.rate,
-                        .changed = false};
-    const double noise = rate_variance(before) + rate_variance(now);
-    row.changed = square(now.rate - before.rate) > critical_square * noise && far_apart(row);
-    return row;
-}
-
 // Losses come in spells at least as round trips do.
 Part part_of_sent(const RunResult& result, std::uint64_t count) {
     const auto& factors = result.variance_factors;
@@ -124,12 +103,31 @@ Part part_of_sent(const RunResult& result, std::uint64_t count) {
             .factor = *std::max_element(factors.begin(), factors.end())};
 }
 
-Comparison::Row loss_row(const char* name, const Part& before, const Part& now) {
-    return {.name = name,
-            .kind = Kind::percentage,
-            .before = before.count / before.cases * 100,
-            .now = now.count / now.cases * 100,
-            .changed = differ(before, now)};
+bool rate_differs(const RunResult& before, const RunResult& now) {
+    const double noise = rate_variance(before) + rate_variance(now);
+    return square(now.rate - before.rate) > critical_square * noise;
+}
+
+// Tells the runs apart by the noise within each of them.
+bool exceeds_noise(const RunResult& before, const RunResult& now, std::size_t figure) {
+    const auto parts_differ = [&](std::uint64_t Tally::*count) {
+        return differ(part_of_sent(before, before.tally.*count),
+                      part_of_sent(now, now.tally.*count));
+    };
+    if (figure == rate_figure) return rate_differs(before, now);
+    if (figure == lost_figure) return parts_differ(&Tally::lost);
+    if (figure == bad_figure) return parts_differ(&Tally::bad);
+    return percentile_differs(before, now, figure);
+}
+
+std::string figure_name(std::size_t figure) {
+    static constexpr const char* others[] = {"rate", "lost", "bad"};
+    return figure < rate_figure ? percentiles[figure].name : others[figure - rate_figure];
+}
+
+Kind figure_kind(std::size_t figure) {
+    if (figure < rate_figure) return Kind::time;
+    return figure == rate_figure ? Kind::rate : Kind::percentage;
 }
 
 // The longest duration, rounded to a double, would be too long.
@@ -173,20 +171,22 @@ std::optional<double> Comparison::Row::change() const {
     return (now - before) / before * 100;
 }
 
-Comparison Comparison::of(const RunResult& before, const RunResult& now) {
+Comparison Comparison::of(const EarlierRuns& earlier, const RunResult& now) {
+    const RunResult& before = earlier.joint();
     Comparison made;
-    Histogram both = before.tally.round_trips;
-    both.add(now.tally.round_trips);
-    const bool timed =
-        before.tally.round_trips.count() > 0 && now.tally.round_trips.count() > 0;
-    for (std::size_t i = 0; timed && i < percentiles.size(); ++i)
-        made.rows.push_back(percentile_row(before, now, i, both));
-    made.rows.push_back(rate_row(before, now));
-    if (before.tally.sent == 0 || now.tally.sent == 0) return made;
-    made.rows.push_back(loss_row("lost", part_of_sent(before, before.tally.lost),
-                                 part_of_sent(now, now.tally.lost)));
-    made.rows.push_back(loss_row("bad", part_of_sent(before, before.tally.bad),
-                                 part_of_sent(now, now.tally.bad)));
+    made.runs_before = earlier.count();
+    const ComparedFigures figures_before = compared_figures(before);
+    const ComparedFigures figures_now = compared_figures(now);
+    for (std::size_t i = 0; i < figures_now.size(); ++i) {
+        if (!figures_before[i] || !figures_now[i]) continue;
+        Row row{.name = figure_name(i),
+                .kind = figure_kind(i),
+                .before = *figures_before[i],
+                .now = *figures_now[i],
+                .changed = false};
+        row.changed = large(row) && !earlier.usual(i, row.now) && exceeds_noise(before, now, i);
+        made.rows.push_back(std::move(row));
+    }
     return made;
 }
 
@@ -196,6 +196,13 @@ std::vector<std::string> Comparison::table() const {
         lines.push_back(line(row.name, value_text(row.kind, row.before),
                              value_text(row.kind, row.now), change_text(row)) +
                         "  " + verdict(row));
+    const bool changed =
+        std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.changed; });
+    if (changed && runs_before < EarlierRuns::fewest)
+        lines.push_back(
+            "how much runs differ by themselves is not known: compare with 10 runs, "
+            "or at least " +
+            std::to_string(EarlierRuns::fewest));
     return lines;
 }
 
@@ -208,7 +215,7 @@ JsonObject Comparison::json() const {
         if (const auto change = row.change()) members.fraction("change", *change);
         object.object(row.name, members.text("verdict", verdict(row)));
     }
-    return object;
+    return object.number("runs", runs_before);
 }
 
 }  // namespace yodel

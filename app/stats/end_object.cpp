@@ -285,23 +285,23 @@ JsonObject end_object(const RunResult& result, std::string_view reason) {
 
 RestoredResult restored_result(const JsonValue& end) { return Restorer(end).restore(); }
 
-RestoredResult result_of_file(const std::string& path) {
+std::string read_results(const std::string& path,
+                         const std::function<void(std::unique_ptr<RunResult>)>& take) {
     Lines lines(path);
     std::string line;
-    std::optional<JsonValue> end;
+    bool any = false;
     for (std::size_t number = 1; lines.next(line); ++number) {
         if (blank(line)) continue;
-        JsonResult read = read_json(line);
-        if (!read.value)
-            return {nullptr, path + ": line " + std::to_string(number) + " " + read.trouble};
-        if (is_end(*read.value)) end = std::move(read.value);
+        const JsonResult read = read_json(line);
+        if (!read.value) return path + ": line " + std::to_string(number) + " " + read.trouble;
+        if (!is_end(*read.value)) continue;
+        RestoredResult restored = restored_result(*read.value);
+        if (!restored.result) return path + ": " + restored.trouble;
+        take(std::move(restored.result));
+        any = true;
     }
-    if (lines.error() != 0)
-        return {nullptr, path + ": " + std::generic_category().message(lines.error())};
-    if (!end) return {nullptr, path + ": there is no end object, as --json writes it"};
-    RestoredResult restored = restored_result(*end);
-    if (!restored.result) restored.trouble = path + ": " + restored.trouble;
-    return restored;
+    if (lines.error() != 0) return path + ": " + std::generic_category().message(lines.error());
+    return any ? "" : path + ": there is no end object, as --json writes it";
 }
 
 }  // namespace yodel

@@ -5,6 +5,7 @@
 #include "app/text/json.hpp"
 #include "app/text/json_reader.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,8 +27,11 @@ struct RestoredResult {
 // because somebody has edited it, is refused.
 RestoredResult restored_result(const JsonValue& end);
 
-// Restores the result of the last `end` object in a file of JSON, an object a line. Every line
-// must be whole. The trouble names the file, and the line that is wrong. Blocks while it reads.
-RestoredResult result_of_file(const std::string& path);
+// Restores the result of each `end` object in a file of JSON, an object a line, and passes it
+// to `take`. Every line must be whole. Returns why it stopped before the end of the file, or
+// that there was no `end` object, with the names of the file and the line; empty if all is
+// well. Blocks while it reads.
+std::string read_results(const std::string& path,
+                         const std::function<void(std::unique_ptr<RunResult>)>& take);
 
 }  // namespace yodel

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/stats/comparison.hpp"
+#include "app/stats/earlier_runs.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/stats/run_result.hpp"
 
@@ -15,7 +16,7 @@ namespace yodel {
 struct Verdict {
     struct Options {
         std::vector<Requirement> required = {};
-        std::shared_ptr<const RunResult> before = {};  // to be compared with; null: none
+        std::shared_ptr<const EarlierRuns> before = {};  // to be compared with; null: none
     };
 
     // An elapsed result; see RunResult::set_elapsed().
@@ -26,7 +27,7 @@ struct Verdict {
     std::vector<std::string> lines(bool quiet) const;
 
     std::vector<std::string> failures;     // a sentence for each requirement that failed
-    std::optional<Comparison> comparison;  // if there is a result of before
+    std::optional<Comparison> comparison;  // if there are runs of before
 };
 
 }  // namespace yodel

@@ -6,8 +6,8 @@
 using namespace yodel;
 
 TEST_CASE("a file that holds no run is refused with the option's name") {
-    CHECK(test::refusal([] { earlier_result("--compare", "/no/file"); }) ==
+    CHECK(test::refusal([] { earlier_runs("/no/file"); }) ==
           "--compare: /no/file: No such file or directory");
-    CHECK(test::refusal([] { earlier_result("--merge", "/dev/null"); }) ==
-          "--merge: /dev/null: there is no end object, as --json writes it");
+    CHECK(test::refusal([] { earlier_runs("/dev/null"); }) ==
+          "--compare: /dev/null: there is no end object, as --json writes it");
 }

@@ -51,10 +51,9 @@ private:
 
 std::string trouble_of(const std::string& contents) {
     const File file(contents);
-    const RestoredResult restored = result_of_file(file.path());
-    REQUIRE_FALSE(restored.result);
-    REQUIRE(restored.trouble.starts_with(file.path() + ": "));
-    return restored.trouble.substr(file.path().size() + 2);
+    const std::string trouble = read_results(file.path(), [](auto) {});
+    REQUIRE(trouble.starts_with(file.path() + ": "));
+    return trouble.substr(file.path().size() + 2);
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -170,14 +169,15 @@ TEST_CASE("members that are not known are skipped, and numbers may be written ot
               .result);
 }
 
-TEST_CASE("the last end object of a file counts") {
+TEST_CASE("the end objects of a file are read in their order") {
     RunResult other;
     other.tally.sent = 9;
     const File file(end_object(other, "").str() + "\n{\"type\":\"message\"}\n\n" + small_end() +
                     "\n{\"type\":\"connection\"}\n");
-    const RestoredResult restored = result_of_file(file.path());
-    REQUIRE(restored.result);
-    CHECK(restored.result->tally.sent == 2);
+    std::vector<std::uint64_t> sent;
+    CHECK(read_results(file.path(), [&](auto result) { sent.push_back(result->tally.sent); }) ==
+          "");
+    CHECK(sent == std::vector<std::uint64_t>{9, 2});
 }
 
 TEST_CASE("a file that is no whole recording of a run is refused in one sentence") {
@@ -186,9 +186,11 @@ TEST_CASE("a file that is no whole recording of a run is refused in one sentence
           "there is no end object, as --json writes it");
     CHECK(trouble_of("[1]\n") == "there is no end object, as --json writes it");
     CHECK(trouble_of(small_end() + "\n12 sent, 12 echoed\n") == "line 2 is not JSON at byte 3");
-    CHECK(result_of_file("/no/such/file").trouble ==
+    CHECK(trouble_of(replaced(small_end(), "5", "6") + "\n" + small_end())
+              .ends_with(" of the end object disagrees with its other figures"));
+    CHECK(read_results("/no/such/file", [](auto) {}) ==
           "/no/such/file: No such file or directory");
-    CHECK(result_of_file("/").trouble == "/: Is a directory");
+    CHECK(read_results("/", [](auto) {}) == "/: Is a directory");
 }
 
 TEST_CASE("a file with an end object that is cut anywhere is refused") {

@@ -12,7 +12,9 @@ TEST_CASE("a verdict has the requirements that failed, after the table") {
     CHECK_FALSE(alone.comparison);
     CHECK(alone.lines(false) ==
           std::vector<std::string>{"required lost>0, was 0", "required bad>0, was 0"});
-    options.before = std::make_shared<RunResult>(test::result_of({}, 2, 100));
+    auto before = std::make_shared<EarlierRuns>();
+    before->add(test::result_of({}, 2, 100));
+    options.before = before;
     const Verdict both = Verdict::on(now, options);
     REQUIRE(both.comparison);
     CHECK(both.lines(false).size() == 12);

@@ -101,6 +101,13 @@ std::string host_name(const std::string& text) {
     return text;
 }
 
+std::string known_groups(const std::string& text) {
+    if (!bufio::TlsContext::knows_groups(text))
+        throw UsageError("\"" + text +
+                         "\" is no list of groups that OpenSSL knows, such as X25519:P-256");
+    return text;
+}
+
 void set_framing(ClientOptions& to, const std::string& name) {
     to.session.framing = framing_value(name);
     to.framing_given = name;
@@ -203,6 +210,11 @@ std::vector<Option> tls_options(ClientOptions& to) {
          .argument = "A,B",
          .help = "application protocols to offer",
          .apply = [&](auto& text) { tls.alpn = split(text); },
+         .for_tls = true},
+        {.name = "groups",
+         .argument = "A:B",
+         .help = "key exchange groups to offer, such as X25519:P-256",
+         .apply = [&](auto& text) { tls.groups = known_groups(text); },
          .for_tls = true},
         {.name = "tls-min",
          .argument = "V",

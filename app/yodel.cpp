@@ -194,8 +194,7 @@ int run_piped(ev::Loop& loop, const typename Client::Options& options, bool busy
 }
 
 int run(ClientOptions options, int& signo) {
-    if (!options.compare.empty())
-        options.report.verdict.before = earlier_runs(options.compare);
+    if (!options.compare.empty()) options.report.verdict.before = earlier_runs(options.compare);
     if (!options.merge.empty()) return merge(options);
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);

@@ -254,6 +254,8 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
     SSL_CTX_set_min_proto_version(ctx, openssl_version(options.min_version));
     if (options.max_version)
         SSL_CTX_set_max_proto_version(ctx, openssl_version(*options.max_version));
+    if (!options.groups.empty() && SSL_CTX_set1_groups_list(ctx, options.groups.c_str()) != 1)
+        refuse(Reason::tls, "key exchange groups " + options.groups + ": " + openssl_reason());
     if (!options.alpn.empty()) offer_alpn(ctx, options.alpn);
     if (!options.key_log_file.empty()) keep_key_log(*state, options.key_log_file);
     return TlsContext(std::move(state));
@@ -283,6 +285,13 @@ std::unique_ptr<Transport> TlsContext::connect(Fd socket, const std::string& hos
 
 std::unique_ptr<Transport> TlsContext::accept(Fd socket) const {
     return make_tls_transport(state_, std::move(socket), {});
+}
+
+bool TlsContext::knows_groups(const std::string& list) {
+    const SslCtx context(check_allocated(SSL_CTX_new(TLS_client_method())));
+    const bool known = SSL_CTX_set1_groups_list(context.get(), list.c_str()) == 1;
+    ERR_clear_error();
+    return known;
 }
 
 std::string TlsContext::pin() const {

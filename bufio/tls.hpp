@@ -51,6 +51,9 @@ struct TlsClientOptions {
     // The secrets of the connections are appended to this file, for analysers. It can't be a
     // FIFO. A line that can't be written ends the handshake with Reason::output.
     std::string key_log_file;
+    // The key exchange groups to offer, the preferred first, as in "X25519:P-256"; empty: those
+    // of OpenSSL. See knows_groups().
+    std::string groups;
     TlsVersion min_version = TlsVersion::v1_2;
     std::optional<TlsVersion> max_version;  // empty: the latest that OpenSSL speaks
 };
@@ -85,6 +88,9 @@ public:
     // neither an address nor a name (bufio/host_name.hpp).
     std::unique_ptr<Transport> connect(Fd socket, const std::string& host) const;
     std::unique_ptr<Transport> accept(Fd socket) const;
+
+    // Returns true if OpenSSL knows every key exchange group of the list.
+    static bool knows_groups(const std::string& list);
 
     // Returns sha256//BASE64 of our own public key, or an empty text if there is none.
     std::string pin() const;

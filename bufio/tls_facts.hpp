@@ -1,6 +1,7 @@
 // The facts of a TLS connection, for display.  This needs no OpenSSL.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace bufio {
 struct TlsFacts {
     std::string version;
     std::string cipher;
+    std::string group;  // of the key exchange, as OpenSSL names it; empty if there was none
     std::string alpn;
     std::string subject;  // of the peer's certificate; empty if it has shown none
     std::string issuer;
@@ -26,6 +28,8 @@ struct TlsFacts {
     bool untrusted = false;  // no authority that is trusted here has issued it
     bool incomplete = false;  // untrusted, and the peer has sent only its own certificate
     bool resumed = false;     // the session was resumed
+    // Bytes of our ClientHello while the server has answered nothing; else 0.
+    std::size_t unanswered_hello = 0;
 };
 
 }  // namespace bufio

@@ -68,7 +68,7 @@ int note_verification(int accepted, X509_STORE_CTX* store) noexcept;
 int note_session(SSL* ssl, SSL_SESSION* session) noexcept;
 // Notes that the peer has asked for our certificate.
 int on_certificate_request(SSL* ssl, void*) noexcept;
-// Counts a message of TLS that was sent or received.
+// Notes a message of TLS that was sent or received.
 void note_message(int sent, int version, int type, const void* bytes, std::size_t size,
                   SSL* ssl, void*) noexcept;
 // Appends a line to the key log. If that fails, the handshake fails.

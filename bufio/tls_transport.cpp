@@ -164,10 +164,17 @@ public:
     // The place in the map was made by resume(), so this does not allocate.
     void store_session(SSL_SESSION* session) { state_->sessions[host_].reset(session); }
 
+    void note_sent(int type, const unsigned char* bytes, std::size_t size) {
+        if (type == SSL3_RT_HANDSHAKE && size > 0 && bytes[0] == SSL3_MT_CLIENT_HELLO)
+            facts_.unanswered_hello = size;
+    }
+
     void on_certificate_request() { certificate_requested_ = true; }
 
     // What the system has handed over is still processed in this call.
-    void note_message() {
+    void note_received(int type) {
+        facts_.unanswered_hello = 0;
+        if (type != SSL3_RT_HANDSHAKE) return;
         if (++socket_.burden > most_burden) socket_.budget = 0;
     }
 
@@ -270,6 +277,9 @@ private:
     void collect_facts() {
         facts_.version = SSL_get_version(ssl_.get());
         facts_.cipher = SSL_get_cipher_name(ssl_.get());
+        const char* const group = SSL_group_to_name(
+            ssl_.get(), static_cast<int>(SSL_get_negotiated_group(ssl_.get())));
+        facts_.group = group ? group : "";
         facts_.resumed = SSL_session_reused(ssl_.get()) == 1;
         const unsigned char* protocol = nullptr;
         unsigned int size = 0;
@@ -346,8 +356,11 @@ int note_session(SSL* ssl, SSL_SESSION* session) noexcept {
     return 1;  // the transport owns the session now
 }
 
-void note_message(int sent, int, int type, const void*, std::size_t, SSL* ssl, void*) noexcept {
-    if (sent == 0 && type == SSL3_RT_HANDSHAKE) TlsTransport::of(ssl).note_message();
+void note_message(int sent, int, int type, const void* bytes, std::size_t size, SSL* ssl,
+                  void*) noexcept {
+    TlsTransport& transport = TlsTransport::of(ssl);
+    if (sent == 0) return transport.note_received(type);
+    transport.note_sent(type, static_cast<const unsigned char*>(bytes), size);
 }
 
 int on_certificate_request(SSL* ssl, void*) noexcept {

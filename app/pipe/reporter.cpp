@@ -24,6 +24,7 @@ namespace {
 JsonObject tls_object(const bufio::TlsFacts& facts) {
     JsonObject object;
     object.text("version", facts.version).text("cipher", facts.cipher);
+    object.text("group", facts.group);
     object.text("alpn", facts.alpn).text("subject", facts.subject);
     object.text("issuer", facts.issuer).text("not_after", facts.not_after);
     object.text("pin", facts.pin).flag("verified", facts.unverified.empty());
@@ -61,7 +62,8 @@ std::string connection_text(const AnySession& session) {
     const bufio::TlsFacts* const tls = session.tls();
     if (!tls) return text + " ms";
     text += ", TLS " + milliseconds_text(phases.tls) + " ms; " + tls->version + " " +
-            tls->cipher + ", " + tls->subject + " until " + tls->not_after + ", " + tls->pin;
+            tls->cipher + (tls->group.empty() ? "" : " " + tls->group) + ", " + tls->subject +
+            " until " + tls->not_after + ", " + tls->pin;
     return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + tls->unverified;
 }
 

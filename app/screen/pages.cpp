@@ -124,6 +124,7 @@ void add_tls(Rows& rows, const bufio::TlsFacts& tls, int width) {
         add_title(rows, "TLS");
         add_fact(rows, "version",
                  tls.version + ", " + tls.cipher + (tls.resumed ? ", resumed" : ""), width);
+        if (!tls.group.empty()) add_fact(rows, "group", tls.group, width);
     }
     if (!tls.alpn.empty()) add_fact(rows, "protocol", tls.alpn, width);
     if (tls.subject.empty()) return;

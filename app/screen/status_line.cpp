@@ -80,6 +80,8 @@ void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
     std::string version = tls.version;
     std::erase(version, 'v');  // TLS1.3
     parts.push_back({Worth::target, StatusGroup::connection, {version, Style::status}});
+    if (!tls.group.empty())
+        parts.push_back({Worth::detail, StatusGroup::connection, {tls.group, Style::status}});
     if (!tls.unverified.empty()) {
         parts.push_back(
             {Worth::trust, StatusGroup::connection, {"UNVERIFIED (-k)", Style::status_bad}});

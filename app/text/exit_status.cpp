@@ -40,6 +40,18 @@ std::string ways_to_accept(const bufio::TlsFacts& tls) {
     return text + "--pinnedpubkey " + tls.pin + ", or -k";
 }
 
+// Payload of a TCP segment on the way through an Ethernet.
+constexpr std::size_t usual_segment = 1448;
+
+// Some servers and boxes on the way expect a whole ClientHello in the first segment, which the
+// key exchanges of today no longer fit into.
+std::string remark_on_hello(const bufio::TlsFacts* tls) {
+    if (!tls || tls->unanswered_hello <= usual_segment) return "";
+    return "; it has answered nothing to a hello of " + std::to_string(tls->unanswered_hello) +
+           " bytes, which is more than a segment and too much for some servers and boxes on "
+           "the way: --groups X25519 makes it smaller";
+}
+
 }  // namespace
 
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
@@ -48,6 +60,8 @@ std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
     case Reason::own_certificate:
         return tls && !tls->subject.empty() ? end.text + "; --cert FILE and --key FILE name it"
                                             : end.text;
+    case Reason::timeout:
+    case Reason::handshake_interrupted: return end.text + remark_on_hello(tls);
     default: return end.text;
     }
 }

@@ -188,6 +188,19 @@ bool mentions(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("the groups that are offered are those of the options", "[tls]") {
+    Secure secure;
+    TlsClientOptions options = trusting();
+    options.groups = "P-256:X25519";
+    options.max_version = GENERATE(tls12, tls13);
+    secure.connect(TlsContext::client(options), usual_server());
+    REQUIRE(secure.opened());
+    CHECK(secure.near.stream->tls()->group == "secp256r1");
+    CHECK(TlsContext::knows_groups(options.groups));
+    CHECK_FALSE(TlsContext::knows_groups("P-256:X0"));
+    CHECK_FALSE(TlsContext::knows_groups(":"));
+}
+
 TEST_CASE("the facts of a TLS connection are available for display", "[tls]") {
     Secure secure;
     TlsClientOptions options = trusting();
@@ -198,6 +211,8 @@ TEST_CASE("the facts of a TLS connection are available for display", "[tls]") {
     const bufio::TlsFacts& facts = *secure.near.stream->tls();
     CHECK(facts.version == (version == tls12 ? "TLSv1.2" : "TLSv1.3"));
     CHECK_FALSE(facts.cipher.empty());
+    CHECK_FALSE(facts.group.empty());
+    CHECK(facts.unanswered_hello == 0);
     CHECK(facts.subject == "CN=localhost");
     CHECK(facts.issuer == "CN=Test Authority");
     CHECK(facts.days_left == 10);

@@ -152,6 +152,19 @@ TEST_CASE("with --stall-handshake the connect timeout runs out") {
     CHECK(contains(outcome.errors, "within 200ms: still TLS handshake with 127.0.0.1:"));
 }
 
+TEST_CASE("silence after a large hello names the option that makes it smaller") {
+    Server server({"--self-signed", "--stall-handshake"});
+    std::string protocols = "a";
+    for (int i = 0; i < 40; ++i) protocols += "," + std::string(40, 'b') + std::to_string(i);
+    const std::string target = "tls://127.0.0.1:" + server.port();
+    const Outcome small = run({yodel, "-z", "-w", "200ms", target});
+    CHECK(small.status == 28);
+    CHECK_FALSE(contains(small.errors, "--groups"));
+    const Outcome large = run({yodel, "-z", "-w", "200ms", "--alpn", protocols, target});
+    CHECK(large.status == 28);
+    CHECK(contains(large.errors, "too much for some servers and boxes on the way: --groups"));
+}
+
 TEST_CASE("with --banner its text comes first, unsolicited") {
     Server server({"-f", "line", "--banner", "220 hello\\x21\\n"});
     Process client({yodel, "127.0.0.1", server.port()});

@@ -19,6 +19,24 @@ TEST_CASE("each reason for an end has the status that curl gives it") {
     CHECK(yodel::exit_status({row.reason, "text"}) == row.status);
 }
 
+TEST_CASE("silence after a hello of more than a segment gets a remark on the groups") {
+    bufio::TlsFacts facts;
+    const bufio::End silence{Reason::timeout, "no connection"};
+    for (const std::size_t size : {0, 517, 1448}) {
+        facts.unanswered_hello = size;
+        CHECK(yodel::explain(silence, &facts) == "no connection");
+    }
+    facts.unanswered_hello = 1449;
+    const std::string remark =
+        "; it has answered nothing to a hello of 1449 bytes, which is more than a segment and "
+        "too much for some servers and boxes on the way: --groups X25519 makes it smaller";
+    CHECK(yodel::explain(silence, &facts) == "no connection" + remark);
+    CHECK(yodel::explain({Reason::handshake_interrupted, "closed"}, &facts) ==
+          "closed" + remark);
+    CHECK(yodel::explain({Reason::tls, "an alert"}, &facts) == "an alert");
+    CHECK(yodel::explain(silence, nullptr) == "no connection");
+}
+
 TEST_CASE("a certificate that -k accepted is remarked on, one that was refused is not") {
     bufio::TlsFacts facts;
     CHECK(yodel::unverified_remark({}, nullptr).empty());

@@ -99,6 +99,19 @@ std::string crl_fault(int error, const X509_CRL* list) {
     }
 }
 
+std::string weak_key(const X509* certificate) {
+    const EVP_PKEY* const key = X509_get0_pubkey(certificate);
+    if (!key) return "has a key that is too weak";
+    const char* const type = OBJ_nid2sn(EVP_PKEY_get_base_id(key));
+    return "has a key of " + std::to_string(EVP_PKEY_get_bits(key)) + " bits (" + type +
+           "), which is too weak";
+}
+
+std::string weak_signature(const X509* certificate) {
+    return std::string("is signed with ") + OBJ_nid2ln(X509_get_signature_nid(certificate)) +
+           ", which is too weak";
+}
+
 std::string certificate_fault(int error, const X509* certificate, const std::string& host) {
     switch (error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -107,6 +120,9 @@ std::string certificate_fault(int error, const X509* certificate, const std::str
         return "is not valid before " + date_text(X509_get0_notBefore(certificate));
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH: return mismatch(certificate, host);
+    case X509_V_ERR_EE_KEY_TOO_SMALL:
+    case X509_V_ERR_CA_KEY_TOO_SMALL: return weak_key(certificate);
+    case X509_V_ERR_CA_MD_TOO_WEAK: return weak_signature(certificate);
     case X509_V_ERR_CERT_REVOKED: return "is revoked";
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return "is self-signed";
     default: return std::string("is refused: ") + X509_verify_cert_error_string(error);

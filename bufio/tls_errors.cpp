@@ -50,6 +50,12 @@ End alert_end(int alert, Reason reason, const TlsSituation& situation) {
     if (situation.certificate_requested && !situation.has_certificate &&
         (refused || alert == SSL_AD_HANDSHAKE_FAILURE))
         return {Reason::own_certificate, "the peer demands a client certificate" + name};
+    if (situation.renegotiation_refused)
+        return {reason,
+                "the peer gave up, because renegotiation, for which it asked, is refused" +
+                    name};
+    if (alert == SSL_AD_PROTOCOL_VERSION && situation.client && !situation.handshake_done)
+        return {reason, "the peer speaks none of the versions of TLS that we do" + name};
     return {reason, "the peer gave up" + name};
 }
 

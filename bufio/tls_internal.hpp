@@ -85,6 +85,7 @@ struct TlsSituation {
     bool handshake_done;
     bool certificate_requested;  // the peer has asked for a certificate of ours
     bool has_certificate;        // and we have one
+    bool renegotiation_refused;  // the peer has asked for another handshake
     const std::string& host;     // that the peer's certificate must name
     const TlsFacts& facts;
 };

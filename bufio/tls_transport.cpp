@@ -167,6 +167,8 @@ public:
     void note_sent(int type, const unsigned char* bytes, std::size_t size) {
         if (type == SSL3_RT_HANDSHAKE && size > 0 && bytes[0] == SSL3_MT_CLIENT_HELLO)
             facts_.unanswered_hello = size;
+        if (type == SSL3_RT_ALERT && size == 2 && bytes[1] == SSL_AD_NO_RENEGOTIATION)
+            renegotiation_refused_ = true;
     }
 
     void on_certificate_request() { certificate_requested_ = true; }
@@ -262,6 +264,7 @@ private:
                 .handshake_done = handshake_done_,
                 .certificate_requested = certificate_requested_,
                 .has_certificate = SSL_get_certificate(ssl_.get()) != nullptr,
+                .renegotiation_refused = renegotiation_refused_,
                 .host = host_,
                 .facts = facts_};
     }
@@ -331,6 +334,7 @@ private:
     int key_log_error_ = 0;        // errno of a write to the key log
     bool handshake_done_ = false;
     bool certificate_requested_ = false;  // the peer has asked for a certificate of ours
+    bool renegotiation_refused_ = false;  // the peer has asked for another handshake
 };
 
 }  // namespace

@@ -4,6 +4,7 @@ usage: scripted.py PORT STEP...
 
     send:TEXT   sends TEXT (\\n and \\xNN as in Python)   talk:TEXT   sends it every 20 ms, for ever
     line        reads a line                             echo        reads a line and sends it
+    some        reads what is there, at least a byte
     wait        reads until the client's end
     shut        closes its sending side                  close       closes the connection
     reset       closes it by a reset                     rest        echoes until the client's end
@@ -27,6 +28,8 @@ def perform(client, stream, step):
         stream.readline()
     elif name == "echo":
         client.sendall(stream.readline())
+    elif name == "some":
+        stream.read1()
     elif name == "wait":
         while stream.read(1):
             pass

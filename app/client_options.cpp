@@ -1,6 +1,7 @@
 #include "app/client_options.hpp"
 
 #include "app/command_line.hpp"
+#include "app/completion.hpp"
 #include "app/option_values.hpp"
 #include "app/target.hpp"
 #include "app/text/units.hpp"
@@ -220,12 +221,14 @@ std::vector<Option> tls_options(ClientOptions& to) {
          .argument = "V",
          .help = "oldest version: 1.2 or 1.3 (1.2)",
          .apply = [&](auto& text) { tls.min_version = tls_version(text); },
-         .for_tls = true},
+         .for_tls = true,
+         .values = {"1.2", "1.3"}},
         {.name = "tls-max",
          .argument = "V",
          .help = "newest version: 1.2 or 1.3 (1.3)",
          .apply = [&](auto& text) { tls.max_version = tls_version(text); },
-         .for_tls = true},
+         .for_tls = true,
+         .values = {"1.2", "1.3"}},
     };
 }
 
@@ -272,7 +275,8 @@ std::vector<Option> message_options(ClientOptions& to) {
          .name = "framing",
          .argument = "F",
          .help = "how messages are delimited (line); see below",
-         .apply = [&](auto& text) { set_framing(to, text); }},
+         .apply = [&](auto& text) { set_framing(to, text); },
+         .values = framing_list()},
         {.letter = 'C',
          .help = "the same as -f crlf",
          .apply = [&](auto&) { set_framing(to, "crlf"); }},
@@ -283,7 +287,8 @@ std::vector<Option> message_options(ClientOptions& to) {
         {.name = "expect",
          .argument = "echo|any|none",
          .help = "the reply that a message gets (echo)",
-         .apply = [&](auto& text) { session.expect = expectation(text); }},
+         .apply = [&](auto& text) { session.expect = expectation(text); },
+         .values = {"echo", "any", "none"}},
         {.letter = 'W',
          .name = "reply-timeout",
          .argument = "D",
@@ -345,7 +350,8 @@ std::vector<Option> output_options(ClientOptions& to) {
         {.name = "color",
          .argument = "WHEN",
          .help = "auto, always or never (auto: obeys NO_COLOR)",
-         .apply = [&](auto& text) { to.color = color(text); }},
+         .apply = [&](auto& text) { to.color = color(text); },
+         .values = {"auto", "always", "never"}},
         {.letter = 'v',
          .help = "report connections too, in pipe mode",
          .apply = [&](auto&) { to.report.verbose = true; }},
@@ -359,6 +365,7 @@ std::vector<Option> output_options(ClientOptions& to) {
          .for_files = true},
         help_option(to.help),
         version_option(to.version),
+        completion_option(to.completion),
     };
 }
 
@@ -537,7 +544,7 @@ void choose_form(ClientOptions& options) {
 ClientOptions parse_client_options(int argc, char* argv[]) {
     ClientOptions options;
     const CommandLine line = parse_command_line(argc, argv, table(options));
-    if (options.help || options.version) return options;
+    if (options.help || options.version || !options.completion.empty()) return options;
     check_verdict(options);
     if (!options.merge.empty()) {
         check_merge(options, line);
@@ -551,6 +558,12 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     check_crowd(options);
     choose_form(options);
     return options;
+}
+
+std::string client_completion(const std::string& shell) {
+    ClientOptions unused;
+    return completion_script(shell,
+                             {.program = "yodel", .options = table(unused), .hosts = true});
 }
 
 std::string client_help() {

@@ -42,11 +42,13 @@ struct ClientOptions {
     }
     bool help = false;
     bool version = false;
+    std::string completion;  // the shell to print completions for; empty: none
 };
 
 // Parses all of the command line. After --help or --version only that flag is set. Throws
 // UsageError.
 ClientOptions parse_client_options(int argc, char* argv[]);
-std::string client_help();  // all of the output of --help
+std::string client_help();
+std::string client_completion(const std::string& shell);  // all of the output of --help
 
 }  // namespace yodel

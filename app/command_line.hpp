@@ -25,6 +25,7 @@ struct Option {
     bool for_tls = false;    // has no meaning without TLS
     bool for_files = false;  // has a meaning without a connection, for the files of runs
     bool last = false;       // the words after it are not read
+    std::vector<std::string> values = {};  // all that it takes, for completion; empty: others
 };
 
 // The options under one heading of the help.

@@ -1,6 +1,7 @@
 #include "app/server_options.hpp"
 
 #include "app/command_line.hpp"
+#include "app/completion.hpp"
 #include "app/option_values.hpp"
 #include "app/server/responder.hpp"
 #include "app/target.hpp"
@@ -225,7 +226,8 @@ std::vector<Option> message_options(ServerOptions& to) {
          .name = "framing",
          .argument = "F",
          .help = "how messages are delimited (raw); see below",
-         .apply = [&](auto& text) { to.server.framing = framing_value(text); }},
+         .apply = [&](auto& text) { to.server.framing = framing_value(text); },
+         .values = framing_list()},
     };
 }
 
@@ -239,6 +241,7 @@ std::vector<Option> output_options(ServerOptions& to) {
          .apply = [&](auto&) { to.server.verbose = true; }},
         help_option(to.help),
         version_option(to.version),
+        completion_option(to.completion),
     };
 }
 
@@ -320,11 +323,16 @@ void check(const ServerOptions& options, const std::string& for_tls) {
 ServerOptions parse_server_options(int argc, char* argv[]) {
     ServerOptions options;
     const CommandLine line = parse_command_line(argc, argv, table(options));
-    if (options.help || options.version) return options;
+    if (options.help || options.version || !options.completion.empty()) return options;
     for (const std::string& word : line.words)
         options.endpoints.push_back(endpoint(word, options.family));
     check(options, line.for_tls);
     return options;
+}
+
+std::string server_completion(const std::string& shell) {
+    ServerOptions unused;
+    return completion_script(shell, {.program = "yodeld", .options = table(unused)});
 }
 
 std::string server_help() {

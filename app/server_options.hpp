@@ -25,10 +25,12 @@ struct ServerOptions {
     bool json = false;
     bool help = false;
     bool version = false;
+    std::string completion;  // the shell to print completions for; empty: none
 };
 
 // Throws UsageError.
 ServerOptions parse_server_options(int argc, char* argv[]);
 std::string server_help();
+std::string server_completion(const std::string& shell);
 
 }  // namespace yodel

@@ -238,6 +238,8 @@ int main(int argc, char* argv[]) {
             print(client_help());
         } else if (options.version) {
             print("yodel " YODEL_VERSION "\n");
+        } else if (!options.completion.empty()) {
+            print(client_completion(options.completion));
         } else {
             status = run(options, signo);
         }

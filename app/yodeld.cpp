@@ -275,6 +275,7 @@ void run(int argc, char* argv[]) {
     if (options.json) diagnostics().set_form(Diagnostics::Form::json);
     if (options.help) return print(server_help());
     if (options.version) return print("yodeld " YODEL_VERSION "\n");
+    if (!options.completion.empty()) return print(server_completion(options.completion));
     serve(std::move(options));
 }
 

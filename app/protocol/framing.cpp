@@ -103,10 +103,15 @@ std::string Framing::holder() const {
     return datagrams ? "a " + std::string(name) : "-f " + std::string(name);
 }
 
+std::vector<std::string> framing_list() {
+    std::vector<std::string> names;
+    for (const Framing& framing : table) names.emplace_back(framing.name);
+    return names;
+}
+
 std::string framing_names() {
     std::string names;
-    for (const Framing& framing : table)
-        names += (names.empty() ? "" : ", ") + std::string(framing.name);
+    for (const std::string& name : framing_list()) names += (names.empty() ? "" : ", ") + name;
     return names;
 }
 

@@ -59,6 +59,7 @@ struct Framing {
 // Returns null if there is no framing of that name. The rows live as long as the program.
 const Framing* find_framing(std::string_view name);
 const Framing* datagram_framing();  // that of datagrams, which has no name on command lines
+std::vector<std::string> framing_list();
 std::string framing_names();        // "line, crlf, …"
 
 // Cuts a payload at the delimiters in it, because the framing could not tell such a payload

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t max_batch = 64;         // datagrams
 constexpr std::size_t slot_size = 64 * 1024;  // bytes, more than the longest datagram has
+constexpr std::size_t most_received = slot_size - 1;  // one byte more shows that there is more
 constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // asked for; the system caps it
 constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
@@ -183,13 +184,15 @@ struct Incoming : Arguments {
     std::array<Datagram, max_batch> datagrams;
 
     char* slot(std::size_t i) const { return bytes.get() + i * slot_size; }
-    void prepare(std::size_t count, std::size_t size, bool wildcard) {
+    // A datagram that is longer than `longest` fills its slot with one byte more.
+    void prepare(std::size_t count, std::size_t longest, bool connected, bool wildcard) {
         for (std::size_t i = 0; i < count; ++i) {
             msghdr& header = headers[i].msg_hdr;
-            parts[i] = {slot(i), size};
+            parts[i] = {slot(i), longest + 1};
             header = {};
             header.msg_iov = &parts[i];
             header.msg_iovlen = 1;
+            if (connected) continue;
             header.msg_name = &datagrams[i].peer.storage;
             header.msg_namelen = sizeof datagrams[i].peer.storage;
             if (!wildcard) continue;
@@ -197,16 +200,36 @@ struct Incoming : Arguments {
             header.msg_controllen = sizeof controls[i].bytes;
         }
     }
-    std::span<const Datagram> received(std::size_t count, const Address& own) {
+    // Returns how many have come, or -1 with errno set. One alone needs no header, which the
+    // system would have to copy and check, unless it is to come with its local address.
+    int receive(int fd, std::size_t count, std::size_t longest, bool connected, bool wildcard) {
+        if (count > 1 || wildcard) {
+            prepare(count, longest, connected, wildcard);
+            return receive_some(fd, headers.data(), count);
+        }
+        msghdr& header = headers[0].msg_hdr;
+        header.msg_control = nullptr;
+        header.msg_namelen = sizeof datagrams[0].peer.storage;
+        auto* const peer = reinterpret_cast<sockaddr*>(&datagrams[0].peer.storage);
+        const ssize_t size =
+            connected ? ::recvfrom(fd, slot(0), longest + 1, 0, nullptr, nullptr)
+                      : ::recvfrom(fd, slot(0), longest + 1, 0, peer, &header.msg_namelen);
+        headers[0].msg_len = static_cast<unsigned>(size);
+        return size < 0 ? -1 : 1;
+    }
+    // `peer` is that of a connected socket.
+    std::span<const Datagram> received(std::size_t count, std::size_t longest,
+                                       const Address& own, const Address* peer) {
         for (std::size_t i = 0; i < count; ++i) {
             msghdr& header = headers[i].msg_hdr;
             Datagram& datagram = datagrams[i];
-            datagram.bytes = {slot(i), headers[i].msg_len};
+            datagram.bytes = {slot(i), std::min<std::size_t>(headers[i].msg_len, longest)};
             datagram.peer.size = header.msg_namelen;
+            if (peer) datagram.peer = *peer;
             datagram.local = own;
-            datagram.truncated = (header.msg_flags & MSG_TRUNC) != 0;
+            datagram.truncated = headers[i].msg_len > longest;
             datagram.to_group = false;
-            note_local(header, datagram);
+            if (header.msg_control) note_local(header, datagram);
         }
         return {datagrams.data(), count};
     }
@@ -280,6 +303,15 @@ bool is_transient(int code) { return code == ENOBUFS || code == ENOMEM || code =
 
 }  // namespace
 
+void BatchSize::received(std::size_t count) {
+    const bool all = count >= size_;
+    if (size_ == 2) interval_ = all ? 1 : std::min(2 * interval_, 16U);
+    lone_ = count == 1 ? lone_ + 1 : 0;
+    const bool looks = lone_ >= interval_;
+    if (looks) lone_ = 0;
+    size_ = std::clamp<std::size_t>(all && (looks || count > 1) ? 2 * count : count, 1, most_);
+}
+
 DatagramSocket::DatagramSocket(ev::Loop& loop, Fd connected, User& user, Limits limits)
     : DatagramSocket(loop, std::move(connected), {}, user, limits, true) {}
 
@@ -291,12 +323,14 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
                                Limits limits, bool connected)
     : socket_(std::move(socket)),
       user_(user),
-      limits_{limits.output, std::min(limits.datagram, slot_size),
+      limits_{limits.output, std::min(limits.datagram, most_received),
               std::clamp<std::size_t>(limits.batch, 1, max_batch)},
       connected_(connected),
       joins_runs_(cuts_runs && limits.batch > 1),
       wildcard_(address.is_wildcard()),
+      batch_(limits_.batch),
       address_(Address::of_socket(socket_.get())),
+      peer_(connected ? peer_of(socket_.get()) : Address()),
       resume_(loop, [this] { update(); }),
       ending_(loop, [this] { notify_of_end(); }),
       watch_(loop, socket_.get(), ev::readable, [this](ev::Events e) { on_events(e); }) {
@@ -304,15 +338,23 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
     if (wildcard_) ask_for_local_address(socket_.get(), address_.family());
 }
 
-bool DatagramSocket::send(std::string_view bytes) { return send(bytes, {}, {}); }
+bool DatagramSocket::send(std::string_view bytes) { return queue(bytes) != nullptr; }
 
-// The space for the entry is made first, so that a lack of memory leaves both queues as they
-// were.
 bool DatagramSocket::send(std::string_view bytes, const Address& to, const Address& from) {
+    Queued* const queued = queue(bytes);
+    if (!queued) return false;
+    queued->to = to;
+    queued->from = from;
+    return true;
+}
+
+// Returns null if there is no space for it. The space for the entry is made first, so that a
+// lack of memory leaves both queues as they were.
+DatagramSocket::Queued* DatagramSocket::queue(std::string_view bytes) {
     const std::size_t used = bytes_.size() + pending() * sizeof(Queued);
     if (end_ || bytes.size() > longest_datagram ||
         used + bytes.size() + sizeof(Queued) > limits_.output)
-        return false;
+        return nullptr;
     if (taken_ > 0 && taken_ >= pending()) {
         queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(taken_));
         taken_ = 0;
@@ -320,8 +362,9 @@ bool DatagramSocket::send(std::string_view bytes, const Address& to, const Addre
     if (queue_.size() == queue_.capacity())
         queue_.reserve(std::max<std::size_t>(2 * queue_.size(), 4));
     bytes_.append(bytes);
-    queue_.push_back({bytes.size(), to, from});
-    return true;
+    Queued& queued = queue_.emplace_back();
+    queued.size = bytes.size();
+    return &queued;
 }
 
 void DatagramSocket::flush() {
@@ -347,6 +390,7 @@ void DatagramSocket::on_events(ev::Events events) {
     }
     if (!end_ && !paused_ && (events & ~ev::writable)) receive();
     if (lifetime.expired()) return;
+    if (!end_ && pending() > 0) write_queue();
     if (!end_ && paused_ && (events & ev::error))
         receive_failed(pending_socket_error(socket_.get()));
     if (end_) return notify_of_end();
@@ -354,25 +398,23 @@ void DatagramSocket::on_events(ev::Events events) {
 }
 
 // The size of a batch follows the traffic: a lone datagram costs no second look for another.
+// The user, who is called last, may have destroyed the socket.
 void DatagramSocket::receive() {
     Incoming& in = incoming();
-    const std::size_t asked = batch_;
-    in.prepare(asked, limits_.datagram, wildcard_);
-    const int count = receive_some(socket_.get(), in.headers.data(), asked);
+    const std::size_t asked = batch_.next();
+    const int count = in.receive(socket_.get(), asked, limits_.datagram, connected_, wildcard_);
     if (count < 0) return receive_failed(errno);
     const auto got = static_cast<std::size_t>(count);
-    batch_ = std::clamp<std::size_t>(got < asked ? got : 2 * got, 1, limits_.batch);
-    const std::weak_ptr<void> lifetime = lifetime_;
-    user_.datagrams_received(in.received(got, address_));
-    if (!lifetime.expired()) write_queue();
+    batch_.received(got);
+    const Address* const peer = connected_ ? &peer_ : nullptr;
+    user_.datagrams_received(in.received(got, limits_.datagram, address_, peer));
 }
 
 void DatagramSocket::receive_failed(int code) {
     if (code == 0 || code == EINTR || would_block(code)) return;
     if (!connected_) return resume_.start(receive_pause);
     if (nobody_there(code))
-        return end_with(system_end(Reason::connect,
-                                   "cannot connect to " + peer_of(socket_.get()).text(), code));
+        return end_with(system_end(Reason::connect, "cannot connect to " + peer_.text(), code));
     end_with(system_end(Reason::receive, "receiving", code));
 }
 
@@ -384,9 +426,23 @@ void DatagramSocket::write_queue() {
     if (bytes_.capacity() > max_idle_capacity) bytes_.release();
 }
 
-// Returns the number of datagrams that leave the queue. Each header is for one of them, or for
-// a run of them.
+// One alone needs no header, unless it is to leave from a certain address. These functions
+// return the number of datagrams that leave the queue.
 std::size_t DatagramSocket::write_some() {
+    const bool alone = pending() == 1 || limits_.batch == 1;
+    return alone && !wildcard_ ? write_one() : write_batch();
+}
+
+std::size_t DatagramSocket::write_one() {
+    const Queued& next = queue_[taken_];
+    const sockaddr* const to = connected_ ? nullptr : next.to.get();
+    const ssize_t sent = ::sendto(socket_.get(), bytes_.view().data(), next.size, MSG_NOSIGNAL,
+                                  to, connected_ ? 0 : next.to.size);
+    return sent < 0 ? write_refused(errno, 1) : 1;
+}
+
+// Each header is for one of them, or for a run of them.
+std::size_t DatagramSocket::write_batch() {
     Arguments& out = outgoing();
     const std::size_t count = std::min(pending(), limits_.batch);
     const char* bytes = bytes_.view().data();

@@ -54,6 +54,22 @@ struct Datagram {
     bool to_group = false;   // it was sent to a broadcast or multicast address
 };
 
+// Decides how many datagrams the next call asks for: as many as came last, or twice as many
+// where there may be more. After a lone datagram to ask for two costs the system a second look;
+// where looks find nothing they become rare.
+class BatchSize {
+public:
+    explicit BatchSize(std::size_t most) : most_(most) {}
+    std::size_t next() const { return size_; }
+    void received(std::size_t count);
+
+private:
+    const std::size_t most_;
+    std::size_t size_ = 1;
+    unsigned interval_ = 1;  // one of this many lone datagrams is followed by a look for two
+    unsigned lone_ = 0;      // datagrams since the last look
+};
+
 class DatagramSocket {
 public:
     class User {
@@ -110,8 +126,8 @@ public:
 
 private:
     struct Queued {
-        std::size_t size;  // bytes
-        Address to;        // unspecified on a connected socket
+        std::size_t size = 0;  // bytes
+        Address to;            // unspecified on a connected socket
         Address from;
     };
     DatagramSocket(ev::Loop& loop, Fd socket, const Address& address, User& user, Limits limits,
@@ -119,7 +135,10 @@ private:
     void on_events(ev::Events events);
     void receive();
     void write_queue();
+    Queued* queue(std::string_view bytes);
     std::size_t write_some();
+    std::size_t write_one();
+    std::size_t write_batch();
     std::size_t write_refused(int code, std::size_t run);
     std::size_t run_length(std::size_t from, std::size_t end) const;
     void drop_written(std::size_t count);
@@ -137,9 +156,10 @@ private:
     bool wildcard_ =
         false;  // the addresses of ours are asked for, and given, with each datagram
     bool paused_ = false;
-    bool blocked_ = false;   // the system takes nothing for now
-    std::size_t batch_ = 1;  // datagrams that the next call asks for
+    bool blocked_ = false;  // the system takes nothing for now
+    BatchSize batch_;
     Address address_;
+    Address peer_;  // of a connected socket
     End end_;
     Buffer bytes_;               // of the datagrams queued, one after the other
     std::vector<Queued> queue_;  // its first `taken_` ones have left it

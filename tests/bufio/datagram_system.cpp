@@ -46,6 +46,26 @@ ssize_t __wrap_sendmsg(int fd, const msghdr* from, int flags) {
     return test::allowed_send(1) == 0 ? -1 : __real_sendmsg(fd, from, flags);
 }
 
+ssize_t __real_recvfrom(int fd, void* to, std::size_t size, int flags, sockaddr* peer,
+                        socklen_t* peer_size);
+ssize_t __wrap_recvfrom(int fd, void* to, std::size_t size, int flags, sockaddr* peer,
+                        socklen_t* peer_size);
+ssize_t __wrap_recvfrom(int fd, void* to, std::size_t size, int flags, sockaddr* peer,
+                        socklen_t* peer_size) {
+    if (test::allowed_receive(1) == 0) return -1;
+    return __real_recvfrom(fd, to, size, flags, peer, peer_size);
+}
+
+ssize_t __real_sendto(int fd, const void* from, std::size_t size, int flags,
+                      const sockaddr* peer, socklen_t peer_size);
+ssize_t __wrap_sendto(int fd, const void* from, std::size_t size, int flags,
+                      const sockaddr* peer, socklen_t peer_size);
+ssize_t __wrap_sendto(int fd, const void* from, std::size_t size, int flags,
+                      const sockaddr* peer, socklen_t peer_size) {
+    if (test::allowed_send(1) == 0) return -1;
+    return __real_sendto(fd, from, size, flags, peer, peer_size);
+}
+
 #ifdef MSG_WAITFORONE
 int __real_recvmmsg(int fd, mmsghdr* to, unsigned count, int flags, timespec* timeout);
 int __wrap_recvmmsg(int fd, mmsghdr* to, unsigned count, int flags, timespec* timeout);

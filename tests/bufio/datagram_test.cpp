@@ -6,6 +6,7 @@
 #include "tests/bufio/datagram_fixture.hpp"
 #include "tests/bufio/datagram_system.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 using namespace test;
@@ -82,6 +83,34 @@ TEST_CASE("many datagrams go in one system call, and come in few", "[datagram]")
     CHECK(faults.receive_calls <= 7);  // of 1, 2, 4, ... datagrams
     for (int i = 0; i < 60; ++i)
         CHECK(pair.server.got[static_cast<std::size_t>(i)] == std::to_string(i));
+}
+
+TEST_CASE("a batch asks for as many as may have come, and rarely for one more than a lone one",
+          "[datagram]") {
+    bufio::BatchSize size(64);
+    std::vector<std::size_t> asked;
+    const auto come = [&](std::size_t count) {
+        asked.push_back(size.next());
+        size.received(std::min(count, size.next()));
+    };
+    for (int i = 0; i < 8; ++i) come(64);
+    CHECK((asked == std::vector<std::size_t>{1, 2, 4, 8, 16, 32, 64, 64}));
+    come(5);
+    come(5);
+    come(3);
+    come(1);
+    asked.clear();
+    for (int i = 0; i < 200; ++i) come(1);
+    const auto looks = std::count(asked.begin(), asked.end(), 2);
+    CHECK(looks + std::count(asked.begin(), asked.end(), 1) == 200);
+    CHECK(looks > 10);
+    CHECK(looks < 20);
+    while (size.next() != 2) come(1);
+    come(2);
+    CHECK(size.next() == 4);
+    bufio::BatchSize one(1);
+    one.received(1);
+    CHECK(one.next() == 1);
 }
 
 TEST_CASE("the address that was asked is the one that answers", "[datagram]") {

@@ -38,8 +38,7 @@ public:
         std::optional<bufio::TlsContext> tls;
         const Framing* framing = find_framing("line");
         std::size_t max_frame = 32 * 1024 * 1024;  // bytes
-        // Datagrams only: each payload begins with the id of its message, so that a reply that
-        // was damaged is still known to be that of its message.
+        // Datagrams only: see DatagramMatcher::Options.
         bool numbered = false;
         Expect expect = Expect::echo;
         bool coalesce = false;  // see ReplyMatcher::Options

@@ -28,57 +28,70 @@ std::size_t likeness(std::string_view a, std::string_view b) {
     return equal;
 }
 
+bool differ_in_one_byte(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    const std::size_t first = first_difference(a, b);
+    return first < a.size() && a.substr(first + 1) == b.substr(first + 1);
+}
+
+std::optional<std::uint64_t> number_of(std::string_view payload) {
+    std::uint64_t number = 0;
+    const auto end = payload.data() + payload.size();
+    if (std::from_chars(payload.data(), end, number).ec != std::errc()) return std::nullopt;
+    return number;
+}
+
 }  // namespace
 
 // --- What is sent.
 
 Queued DatagramMatcher::queue(std::string_view payload, ev::Time planned, ev::Time now) {
-    forget();
-    Entry entry{.planned = planned, .sent = now};
+    Entry entry{.id = last_id() + 1, .planned = planned, .sent = now, .written = false};
     if (options_.expect != Expect::none) {
+        entry.payload.swap(spare_);
         entry.payload = payload;
-        entry.state = State::queued;
+        entry.state = State::in_flight;
+        if (in_flight_ == 0) oldest_ = entry.id;
         ++in_flight_;
         in_flight_bytes_ += payload.size();
     }
+    if (options_.numbered) last_number_ = number_of(payload).value_or(last_number_);
+    entry.number = last_number_;
     entries_.push_back(std::move(entry));
     return {last_id(), 1};
 }
 
 std::uint64_t DatagramMatcher::reserve_id() {
-    forget();
-    entries_.push_back({});
-    return last_id();
+    entries_.push_back({.id = last_id() + 1, .number = last_number_});
+    const std::uint64_t id = last_id();
+    drop_finished();
+    return id;
 }
 
-// With nothing awaited, no entry is queued.
 void DatagramMatcher::record_written(std::uint64_t total, ev::Time time) {
-    for (; written_ < total && unwritten_ < entries_.size(); ++unwritten_) {
-        Entry& entry = entries_[unwritten_];
-        if (entry.state != State::queued) continue;
-        entry.state = State::sent;
+    for (; written_ < total && unwritten_ <= last_id(); ++unwritten_) {
+        Entry& entry = entries_[unwritten_ - first_id_];
+        if (entry.written) continue;
+        entry.written = true;
         entry.sent = time;
-        if (entry.planned == ev::Time{}) entry.planned = time;
         ++written_;
     }
+    drop_finished();
 }
 
 void DatagramMatcher::void_round_trips() {
-    for (std::size_t i = oldest_; i < entries_.size(); ++i) entries_[i].untimed = true;
+    for (Entry& entry : entries_) entry.untimed = true;
+    for (Entry& entry : late_) entry.untimed = true;
 }
 
-// Drops the oldest entries, as far as none of them is awaited or has still to be reported.
-void DatagramMatcher::forget() {
-    while (due_.empty() && !entries_.empty() && oldest_ > 0 &&
-           (entries_.size() > options_.remembered || late_bytes_ > options_.late_bytes)) {
-        Entry& first = entries_.front();
-        if (first.state == State::late) late_bytes_ -= first.payload.size();
-        first = {};
+// Drops the oldest entries that nothing refers to any more.
+void DatagramMatcher::drop_finished() {
+    while (!entries_.empty() && entries_.front().state == State::over &&
+           entries_.front().written) {
         entries_.pop_front();
         ++first_id_;
-        --oldest_;
-        unwritten_ -= unwritten_ > 0 ? 1 : 0;
     }
+    unwritten_ = std::max(unwritten_, first_id_);
 }
 
 // --- What comes.
@@ -87,107 +100,159 @@ std::optional<DatagramMatcher::Event> DatagramMatcher::match(std::string_view re
                                                              ev::Time read_at) {
     if (options_.expect == Expect::none) return Unsolicited{reply};
     if (options_.expect == Expect::any) return match_any(reply, read_at);
-    const std::size_t numbered = options_.numbered ? place_by_number(reply) : nowhere;
-    std::size_t place = nowhere;
-    if (numbered != nowhere && awaited(numbered) && entries_[numbered].payload == reply)
-        place = numbered;
-    if (place == nowhere && numbered != nowhere && equals_answered(numbered, hash_of(reply)))
-        return Repeated{reply};
-    if (place == nowhere) place = find_equal(reply);
-    if (place == nowhere && answered_before(reply)) return Repeated{reply};
-    if (place == nowhere && numbered != nowhere && awaited(numbered)) place = numbered;
-    if (place == nowhere) return keep(reply, read_at);
-    const Event event = answer(place, reply, read_at);
+    Entry* entry = find_equal(reply);
+    if (!entry && answered_before(reply)) return Repeated{reply};
+    if (!entry && options_.numbered) entry = find_damaged(reply);
+    if (!entry) return keep(reply, read_at);
+    const Event event = answer(*entry, reply, read_at);
     resolve_if_decided();
     return event;
 }
 
 std::optional<DatagramMatcher::Event> DatagramMatcher::match_any(std::string_view reply,
                                                                  ev::Time read_at) {
-    const std::size_t place = in_flight_ > 0 ? oldest_ : oldest_late();
-    if (place == nowhere) return Unsolicited{reply};
-    return answer(place, reply, read_at);
+    Entry* const entry = in_flight_ > 0 ? &entries_[oldest_ - first_id_] : oldest_late();
+    if (!entry) return Unsolicited{reply};
+    return answer(*entry, reply, read_at);
 }
 
 // Most replies answer the oldest message in flight, and few a late one.
-std::size_t DatagramMatcher::find_equal(std::string_view reply) const {
-    for (std::size_t i = oldest_; i < entries_.size(); ++i)
-        if (in_flight(entries_[i]) && entries_[i].payload == reply) return i;
-    for (std::size_t i = 0; i < oldest_; ++i)
-        if (entries_[i].state == State::late && entries_[i].payload == reply) return i;
-    return nowhere;
+DatagramMatcher::Entry* DatagramMatcher::find_equal(std::string_view reply) {
+    const auto equals = [&](const Entry& entry) { return entry.payload == reply; };
+    if (in_flight_ > 0 && equals(oldest())) return &entries_[oldest_ - first_id_];
+    if (!options_.numbered) return find_awaited(equals);
+    const auto number = number_of(reply);
+    Entry* const entry = number ? find_number(*number) : nullptr;
+    return entry && equals(*entry) ? entry : nullptr;
 }
 
-std::size_t DatagramMatcher::oldest_late() const {
-    for (std::size_t i = 0; i < oldest_; ++i)
-        if (entries_[i].state == State::late) return i;
-    return nowhere;
+// Returns the first of those in flight, or else of the late ones, that is wanted.
+DatagramMatcher::Entry*
+DatagramMatcher::find_awaited(const std::function<bool(const Entry&)>& wanted) {
+    for (Entry& entry : entries_)
+        if (entry.state == State::in_flight && wanted(entry)) return &entry;
+    for (Entry& entry : late_)
+        if (entry.state == State::late && wanted(entry)) return &entry;
+    return nullptr;
 }
 
-// Returns the place of the message whose number the reply begins with.
-std::size_t DatagramMatcher::place_by_number(std::string_view reply) const {
-    std::uint64_t id = 0;
-    const auto result = std::from_chars(reply.data(), reply.data() + reply.size(), id);
-    const bool known = result.ec == std::errc() && id >= first_id_ && id <= last_id();
-    return known ? static_cast<std::size_t>(id - first_id_) : nowhere;
+DatagramMatcher::Entry* DatagramMatcher::find_number(std::uint64_t number) {
+    Entry* const found = std::lower_bound(
+        entries_.begin(), entries_.end(), number,
+        [](const Entry& entry, std::uint64_t wanted) { return entry.number < wanted; });
+    if (found != entries_.end() && found->number == number)
+        return found->state == State::in_flight ? found : nullptr;
+    for (Entry& entry : late_)
+        if (entry.state == State::late && entry.number == number) return &entry;
+    return nullptr;
 }
 
-bool DatagramMatcher::awaited(std::size_t place) const {
-    return in_flight(entries_[place]) || entries_[place].state == State::late;
+// The damage may be in the number itself: then it is another message's, or none.
+DatagramMatcher::Entry* DatagramMatcher::find_damaged(std::string_view reply) {
+    const auto number = number_of(reply);
+    Entry* const numbered = number ? find_number(*number) : nullptr;
+    if (numbered && differ_in_one_byte(numbered->payload, reply)) return numbered;
+    Entry* const near = find_one_byte_off(reply);
+    return near ? near : numbered;
 }
 
-bool DatagramMatcher::equals_answered(std::size_t place, std::size_t hash) const {
-    return entries_[place].state == State::answered && entries_[place].hash == hash;
+// Returns null if there are several.
+DatagramMatcher::Entry* DatagramMatcher::find_one_byte_off(std::string_view reply) {
+    Entry* const first = find_awaited(
+        [&](const Entry& entry) { return differ_in_one_byte(entry.payload, reply); });
+    if (!first) return nullptr;
+    const Entry* const second = find_awaited([&](const Entry& entry) {
+        return &entry != first && differ_in_one_byte(entry.payload, reply);
+    });
+    return second ? nullptr : first;
 }
 
+DatagramMatcher::Entry* DatagramMatcher::oldest_late() {
+    for (Entry& entry : late_)
+        if (entry.state == State::late) return &entry;
+    return nullptr;
+}
+
+// A repetition mostly follows soon.
 bool DatagramMatcher::answered_before(std::string_view reply) const {
     const std::size_t hash = hash_of(reply);
-    for (std::size_t i = 0; i < entries_.size(); ++i)
-        if (equals_answered(i, hash)) return true;
+    for (std::size_t i = next_answer_; i > 0; --i)
+        if (answers_[i - 1] == hash) return true;
+    for (std::size_t i = answers_.size(); i > next_answer_; --i)
+        if (answers_[i - 1] == hash) return true;
     return false;
 }
 
-DatagramMatcher::Event DatagramMatcher::answer(std::size_t place, std::string_view reply,
+void DatagramMatcher::remember_answer(std::string_view bytes) {
+    if (options_.expect != Expect::echo) return;
+    if (next_answer_ == options_.remembered) next_answer_ = 0;
+    if (next_answer_ == answers_.size()) answers_.push_back(0);
+    answers_[next_answer_] = hash_of(bytes);
+    ++next_answer_;
+}
+
+DatagramMatcher::Event DatagramMatcher::answer(Entry& entry, std::string_view reply,
                                                ev::Time read_at) {
-    const Entry& entry = entries_[place];
-    const std::uint64_t id = first_id_ + place;
-    Reply to{.payload = reply, .round_trip = read_at - entry.sent};
-    if (entry.untimed) to.round_trip.reset();
-    to.right = options_.expect == Expect::any || entry.payload == reply;
-    if (!to.right) to.difference = first_difference(entry.payload, reply);
-    to.out_of_order = id < highest_answered_;
-    highest_answered_ = std::max(highest_answered_, id);
-    const Message answered = message(place);
-    leave_flight(place, State::answered);
-    return Answered{answered, to};
+    make_current(take(entry));
+    return report_answer(reply, read_at);
 }
 
-// Returns the message of the entry, whose payload is moved to where the event's views point.
-Message DatagramMatcher::message(std::size_t place) {
-    const Entry& entry = entries_[place];
-    message_ = entry.payload;
-    return {.id = first_id_ + place,
-            .payload = message_,
-            .planned = entry.planned,
-            .sent = entry.sent,
-            .late = entry.state == State::late,
-            .untimed = entry.untimed};
+// Of the current entry.
+DatagramMatcher::Event DatagramMatcher::report_answer(std::string_view reply,
+                                                      ev::Time read_at) {
+    Reply to{.payload = reply, .round_trip = read_at - current_.sent};
+    if (current_.untimed) to.round_trip.reset();
+    to.right = options_.expect == Expect::any || current_.payload == reply;
+    if (!to.right) to.difference = first_difference(current_.payload, reply);
+    to.out_of_order = current_.id < highest_answered_;
+    highest_answered_ = std::max(highest_answered_, current_.id);
+    remember_answer(current_.payload);
+    if (!to.right) remember_answer(reply);
+    return Answered{message(), to};
 }
 
-// Changes the state of an entry that is in flight or late.
-void DatagramMatcher::leave_flight(std::size_t place, State state) {
-    Entry& entry = entries_[place];
-    if (entry.state == State::late) {
-        late_bytes_ -= entry.payload.size();
-    } else {
-        --in_flight_;
-        in_flight_bytes_ -= entry.payload.size();
+Message DatagramMatcher::message() const {
+    const bool has_plan = current_.planned != ev::Time{};
+    return {.id = current_.id,
+            .payload = current_.payload,
+            .planned = has_plan ? current_.planned : current_.sent,
+            .sent = current_.sent,
+            .late = current_.state == State::late,
+            .untimed = current_.untimed};
+}
+
+void DatagramMatcher::make_current(Entry entry) {
+    spare_.swap(current_.payload);
+    current_ = std::move(entry);
+}
+
+// Takes an entry that is in flight, or late, out of its queue.
+DatagramMatcher::Entry DatagramMatcher::take(Entry& entry) {
+    Entry taken = std::move(entry);
+    entry.state = State::over;
+    if (taken.state == State::late) {
+        late_bytes_ -= taken.payload.size();
+        return taken;
     }
-    entry.state = state;
-    if (state == State::late) late_bytes_ += entry.payload.size();
-    if (state == State::answered) entry.hash = hash_of(entry.payload);
-    if (state != State::late) entry.payload.clear();
-    while (oldest_ < entries_.size() && !in_flight(entries_[oldest_])) ++oldest_;
+    --in_flight_;
+    in_flight_bytes_ -= taken.payload.size();
+    while (oldest_ <= last_id() && entries_[oldest_ - first_id_].state != State::in_flight)
+        ++oldest_;
+    drop_finished();
+    return taken;
+}
+
+void DatagramMatcher::remember_late(Entry entry) {
+    entry.state = State::late;
+    late_bytes_ += entry.payload.size();
+    late_.push_back(std::move(entry));
+    while (!late_.empty() &&
+           (late_.front().state == State::over || late_.size() > options_.remembered ||
+            late_bytes_ > options_.late_bytes)) {
+        if (late_.front().state == State::late) late_bytes_ -= late_.front().payload.size();
+        late_.front() = {};
+        late_.pop_front();
+    }
 }
 
 // --- Replies that equal no message.
@@ -207,33 +272,33 @@ std::optional<DatagramMatcher::Event> DatagramMatcher::keep(std::string_view rep
 
 // As many replies as messages leave nothing to wait for.
 void DatagramMatcher::resolve_if_decided() {
-    if (unmatched_.empty() || unmatched_.size() < in_flight_) return;
-    while (in_flight_ > 0) resolve(oldest_, Due::Kind::lost);
+    if (!unmatched_.empty() && unmatched_.size() >= in_flight_) resolve_all();
+}
+
+void DatagramMatcher::resolve_all() {
+    while (in_flight_ > 0) resolve_oldest(Due::Kind::lost);
     for (; !unmatched_.empty(); unmatched_.pop_front())
         due_.push_back(
             {.kind = Due::Kind::unsolicited, .reply = std::move(unmatched_.front())});
 }
 
-void DatagramMatcher::mark_late() { resolve(oldest_, Due::Kind::late); }
+void DatagramMatcher::mark_late() { resolve_oldest(Due::Kind::late); }
 
 void DatagramMatcher::restart() {
-    while (in_flight_ > 0) resolve(oldest_, Due::Kind::lost);
-    for (; !unmatched_.empty(); unmatched_.pop_front())
-        due_.push_back(
-            {.kind = Due::Kind::unsolicited, .reply = std::move(unmatched_.front())});
-    unwritten_ = entries_.size();
+    resolve_all();
+    for (Entry& entry : entries_) entry.written = true;
+    drop_finished();
     written_ = 0;
 }
 
-// Gives the message the reply that was kept and is the most like it. The state changes when the
-// event is reported, but for the count of those in flight, which decides what is resolved.
-void DatagramMatcher::resolve(std::size_t place, Due::Kind without_reply) {
-    Due due{.kind = without_reply, .place = place};
+// Gives the oldest message the reply that was kept and is the most like it.
+void DatagramMatcher::resolve_oldest(Due::Kind without_reply) {
+    Due due{.kind = without_reply, .entry = take(entries_[oldest_ - first_id_])};
     if (!unmatched_.empty()) {
         due.kind = Due::Kind::answered;
-        due.reply = take_likeliest(entries_[place]);
+        due.reply = take_likeliest(due.entry);
     }
-    leave_flight(place, State::late);
+    if (due.kind == Due::Kind::late) remember_late(due.entry);
     due_.push_back(std::move(due));
 }
 
@@ -253,16 +318,11 @@ std::optional<DatagramMatcher::Event> DatagramMatcher::next_resolved() {
     due_.pop_front();
     reply_ = std::move(due.reply);
     if (due.kind == Due::Kind::unsolicited) return Unsolicited{reply_.payload};
-    Message of = message(due.place);
+    make_current(std::move(due.entry));
+    if (due.kind == Due::Kind::answered) return report_answer(reply_.payload, reply_.read_at);
+    Message of = message();
     of.late = due.kind == Due::Kind::late;
-    if (due.kind == Due::Kind::late) return Lost{of};
-    if (due.kind == Due::Kind::lost) {
-        leave_flight(due.place, State::gone);
-        return Lost{of};
-    }
-    Event event = answer(due.place, reply_.payload, reply_.read_at);
-    std::get<Answered>(event).message.late = false;
-    return event;
+    return Lost{of};
 }
 
 }  // namespace yodel

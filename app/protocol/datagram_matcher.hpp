@@ -4,10 +4,11 @@
 // Datagrams are lost, come twice, and overtake each other; so the place of a reply says
 // nothing, and it is matched by its content. With Expect::echo it answers the oldest message in
 // flight that it equals; or one that was late; or it has come before. Where payloads are
-// numbered, one that equals none is the damaged answer to the message of its number. Otherwise
-// it is kept until as many are kept as messages are in flight, or until a message is overdue:
-// which of them it answers is then decided by likeness. With Expect::any it answers the oldest
-// message in flight; with Expect::none nothing is awaited.
+// numbered, a reply that equals none is the damaged answer to the one message from which it
+// differs in a single byte, or else to that of its number. Otherwise it is kept until as many
+// are kept as messages are in flight, or until a message is overdue: which of them it answers
+// is then decided by likeness. With Expect::any it answers the oldest message in flight; with
+// Expect::none nothing is awaited.
 //
 // Events are pulled, and their views are valid until the next call:
 //
@@ -23,10 +24,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace yodel {
 
@@ -34,10 +37,11 @@ class DatagramMatcher {
 public:
     struct Options {
         Expect expect = Expect::echo;
-        bool numbered = false;  // each payload begins with the id of its message
-        // Messages that are remembered to know their late and repeated replies: this many at
-        // most, and of the late ones this many bytes.
-        std::size_t remembered = 4096;
+        // Each payload begins with a decimal number, greater than that of the one before.
+        bool numbered = false;
+        // Messages that are remembered to know their repeated and their late replies: this many
+        // at most of each, and of the late ones this many bytes.
+        std::size_t remembered = 16384;
         std::size_t late_bytes = 1024 * 1024;
     };
 
@@ -71,6 +75,7 @@ public:
     std::optional<Event> match(std::string_view reply, ev::Time read_at);
     // Returns the next of the events that the calls below, and match(), have made due.
     std::optional<Event> next_resolved();
+    bool has_resolved() const { return !due_.empty(); }
     // The oldest message in flight gets no reply in time: it is lost, until a late one comes.
     void mark_late();
     // The socket has ended: no message gets a reply any more, and the next are for another one.
@@ -80,16 +85,18 @@ public:
     std::size_t in_flight_bytes() const { return in_flight_bytes_; }
     std::uint64_t last_id() const { return first_id_ + entries_.size() - 1; }
     // When the oldest message in flight was sent; until then, when it was queued.
-    ev::Time oldest_sent() const { return entries_[oldest_].sent; }
+    ev::Time oldest_sent() const { return oldest().sent; }
 
 private:
-    enum class State { queued, sent, late, answered, gone };
+    enum class State { in_flight, late, over };
     struct Entry {
-        std::string payload = {};  // empty once it is answered
-        std::size_t hash = 0;      // of the payload, once it is answered
+        std::uint64_t id = 0;
+        std::uint64_t number = 0;  // where payloads are numbered; the last one if it has none
+        std::string payload = {};
         ev::Time planned{};
         ev::Time sent{};
-        State state = State::gone;
+        State state = State::over;
+        bool written = true;  // or it never will be
         bool untimed = false;
     };
     struct Unmatched {
@@ -99,44 +106,56 @@ private:
     // An event that next_resolved() is to report.
     struct Due {
         enum class Kind { answered, lost, late, unsolicited } kind;
-        std::size_t place = 0;  // of the entry
+        Entry entry = {};
         Unmatched reply = {};
     };
-    static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
-    static bool in_flight(const Entry& entry) {
-        return entry.state == State::queued || entry.state == State::sent;
-    }
-    std::size_t find_equal(std::string_view reply) const;
-    std::size_t place_by_number(std::string_view reply) const;
-    std::size_t oldest_late() const;
-    bool awaited(std::size_t place) const;
-    bool equals_answered(std::size_t place, std::size_t hash) const;
+    const Entry& oldest() const { return entries_[oldest_ - first_id_]; }
+    Entry* find_equal(std::string_view reply);
+    Entry* find_number(std::uint64_t number);
+    Entry* find_awaited(const std::function<bool(const Entry&)>& wanted);
+    Entry* find_damaged(std::string_view reply);
+    Entry* find_one_byte_off(std::string_view reply);
+    Entry* oldest_late();
     bool answered_before(std::string_view reply) const;
-    Event answer(std::size_t place, std::string_view reply, ev::Time read_at);
+    void remember_answer(std::string_view bytes);
+    Event answer(Entry& entry, std::string_view reply, ev::Time read_at);
+    Event report_answer(std::string_view reply, ev::Time read_at);
     std::optional<Event> match_any(std::string_view reply, ev::Time read_at);
     std::optional<Event> keep(std::string_view reply, ev::Time read_at);
     Unmatched take_likeliest(const Entry& entry);
     void resolve_if_decided();
-    void resolve(std::size_t place, Due::Kind without_reply);
-    Message message(std::size_t place);
-    void leave_flight(std::size_t place, State state);
-    void forget();
+    void resolve_all();
+    void resolve_oldest(Due::Kind without_reply);
+    Message message() const;
+    void make_current(Entry entry);
+    Entry take(Entry& entry);
+    void drop_finished();
+    void remember_late(Entry entry);
 
     const Options options_;
-    ContiguousQueue<Entry> entries_;  // their ids follow each other
-    std::uint64_t first_id_ = 1;      // of the first entry
-    std::size_t oldest_ = 0;          // place of the oldest in flight; there is none before it
-    std::size_t unwritten_ = 0;       // place of the oldest queued; there is none before it
+    // The messages in flight, and those between them that are over. Their ids follow each
+    // other.
+    ContiguousQueue<Entry> entries_;
+    std::uint64_t first_id_ = 1;   // of the first entry
+    std::uint64_t oldest_ = 1;     // id of the oldest in flight; there is none before it
+    std::uint64_t unwritten_ = 1;  // id of the oldest that is not written
     std::uint64_t written_ = 0;
     std::size_t in_flight_ = 0;
     std::size_t in_flight_bytes_ = 0;
+    std::uint64_t last_number_ = 0;
+    ContiguousQueue<Entry> late_;
     std::size_t late_bytes_ = 0;
     std::uint64_t highest_answered_ = 0;
+    // Hashes of the replies that messages have got, and of those that they should have got. The
+    // newest one stands before `next_answer_`; once there are enough, it replaces the oldest.
+    std::vector<std::size_t> answers_;
+    std::size_t next_answer_ = 0;
     std::deque<Unmatched> unmatched_;
     std::deque<Due> due_;
-    std::string message_;  // the payload of the event returned last
-    Unmatched reply_;      // its reply, where that was kept
+    Entry current_;      // of the event returned last, whose views refer to it
+    Unmatched reply_;    // its reply, where that was kept
+    std::string spare_;  // memory for the next payload
 };
 
 }  // namespace yodel

@@ -20,14 +20,10 @@ constexpr ev::Duration least_linger = std::chrono::milliseconds(100);
 constexpr ev::Duration most_linger = std::chrono::seconds(1);
 constexpr int lingering_round_trips = 4;
 
-// A number finds its message among many at once; without it all have to be searched.
-constexpr std::size_t remembered_by_number = 65536;
-
 DatagramMatcher::Options matching(const AnySession::Options& options) {
     DatagramMatcher::Options to;
     to.expect = options.expect;
     to.numbered = options.numbered;
-    if (options.numbered) to.remembered = remembered_by_number;
     return to;
 }
 
@@ -159,7 +155,8 @@ void DatagramSession::datagrams_received(std::span<const bufio::Datagram> datagr
     const std::weak_ptr<void> session = lifetime_;
     const std::weak_ptr<void> connection = connection_;
     for (const bufio::Datagram& each : datagrams) {
-        match(each.bytes);
+        if (const auto event = matcher_.match(each.bytes, read_at_)) report(*event);
+        if (!session.expired()) report_resolved();
         if (connection.expired()) break;  // by the user
     }
     if (!connection.expired()) {
@@ -178,13 +175,8 @@ void DatagramSession::datagrams_written() {
 // The messages whose datagrams were refused, or met nobody, are lost.
 void DatagramSession::datagrams_ended() { fail(socket_->end()); }
 
-void DatagramSession::match(std::string_view payload) {
-    const std::weak_ptr<void> session = lifetime_;
-    if (const auto event = matcher_.match(payload, read_at_)) report(*event);
-    if (!session.expired()) report_resolved();
-}
-
 void DatagramSession::report_resolved() {
+    if (!matcher_.has_resolved()) return;
     const std::weak_ptr<void> session = lifetime_;
     while (!session.expired()) {
         const auto event = matcher_.next_resolved();
@@ -209,9 +201,12 @@ void DatagramSession::report(const DatagramMatcher::Event& event) {
 
 void DatagramSession::report_changes() {
     changed_.cancel();
-    const std::weak_ptr<void> session = lifetime_;
-    report_resolved();
-    if (!session.expired()) user_.session_changed();
+    if (matcher_.has_resolved()) {
+        const std::weak_ptr<void> session = lifetime_;
+        report_resolved();
+        if (session.expired()) return;
+    }
+    user_.session_changed();
 }
 
 // --- Time-outs. Each of these functions decides whether its timer runs, and until when.

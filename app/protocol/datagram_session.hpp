@@ -66,7 +66,6 @@ private:
 
     void dial();
     void on_dialed(bufio::DialResult result);
-    void match(std::string_view payload);
     void report(const DatagramMatcher::Event& event);
     void report_resolved();
     void report_changes();

@@ -1,6 +1,7 @@
 // Which datagram answers which message, whatever the way did to them.
 
 #include "app/protocol/datagram_matcher.hpp"
+#include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
 #include <sstream>
@@ -120,6 +121,14 @@ TEST_CASE("a damaged reply to a numbered message is known by its number") {
         {">1abc >2abc W <1abX", "?1late 1~1abXlate"},
         {">1abc >2abc <1abc <1abc <2abc", "1=1abc 2x1abc 2=2abc"},
         {">1abc >2abc <9abc <1abc", "1=1abc 2~9abc"},
+        {">5abc >9abc >12abc <9abX <12abc <5abc", "2~9abX 3=12abc 1=5abcorder"},  // gaps
+        {">5abc >9abc W <9abc <5abc <5abc <9abc",
+         "?1late 2=9abc 1=5abclateorder 2x5abc 2x9abc"},
+        {">1abA >2acB >3adC <2abA <2acB <3adC", "1~2abA 2=2acB 3=3adC"},  // in the number
+        {">1abA >2acB <xabA <2xcB", "1~xabA 2~2xcB"},
+        {">1abA W >2acB <2abA <2acB", "?1late 1~2abAlate 2=2acB"},
+        {">1abA >2acB <1abX <1abX <2acB", "1~1abX 2x1abX 2=2acB"},
+        {">1abA >2acB <2 <1abA", "2~2 1=1abAorder"},  // cut off
     }));
     CAPTURE(script);
     CHECK(Log(options).play(script) == log);
@@ -168,6 +177,37 @@ TEST_CASE("messages that wait for the system count from when they are written") 
     REQUIRE(event);
     CHECK_FALSE(std::get<DatagramMatcher::Answered>(*event).reply.round_trip);
     CHECK(matcher.in_flight() == 0);
+}
+
+TEST_CASE("a message that is overdue before it is written still counts as the first written") {
+    DatagramMatcher matcher({});
+    matcher.queue("a", {}, start);
+    matcher.queue("b", {}, start);
+    matcher.mark_late();
+    while (matcher.next_resolved()) continue;
+    matcher.record_written(1, start + 1ms);
+    matcher.record_written(2, start + 3ms);
+    const auto event = matcher.match("b", start + 10ms);
+    REQUIRE(event);
+    CHECK((std::get<DatagramMatcher::Answered>(*event).reply.round_trip == 7ms));
+}
+
+TEST_CASE("one message after the other takes no memory, once there are enough of them") {
+    DatagramMatcher::Options options;
+    options.remembered = 100;
+    DatagramMatcher matcher(options);
+    std::string payload(64, 'x');
+    const auto exchange = [&](int i) {
+        payload[static_cast<std::size_t>(i) % 64] ^= 1;
+        matcher.queue(payload, {}, start);
+        matcher.record_written(static_cast<std::uint64_t>(i), start);
+        return matcher.match(payload, start).has_value();
+    };
+    int i = 0;
+    while (i < 200) exchange(++i);
+    test::allocations.count = 0;
+    while (i < 400) REQUIRE(exchange(++i));
+    CHECK(test::allocations.count == 0);
 }
 
 TEST_CASE("what is remembered of answered and late messages is bounded") {

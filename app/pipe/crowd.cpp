@@ -405,8 +405,7 @@ void Crowd::answered(Connection& connection, const Message& message, const Reply
     Reply counted = reply;
     if (counted.round_trip) *counted.round_trip += message.sent - message.planned;
     result_->tally.answered(reply.right, message.late, counted.round_trip);
-    if (reply.out_of_order) ++connection.datagrams.out_of_order;
-    if (reply.round_trip) connection.datagrams.record(*reply.round_trip);
+    connection.datagrams.answered(reply.out_of_order, reply.round_trip);
     if (recent_ && counted.round_trip) recent_->record(*counted.round_trip);
     last_answered_ = loop_.now();
     if (observer_) observer_->answered(connection.number, message, counted);

@@ -92,7 +92,7 @@ void PipeMode::session_answered(const Message& message, const Reply& reply) {
     silent_ = false;
     Reply counted = reply;
     if (counted.round_trip) *counted.round_trip += overdue(message.planned, message.sent);
-    reporter_.answered(message, counted);
+    reporter_.answered(message, counted, reply.round_trip);
 }
 
 void PipeMode::session_echoed(const Batch& batch, std::optional<ev::Duration> round_trip) {

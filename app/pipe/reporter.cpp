@@ -224,10 +224,11 @@ void Reporter::missed(std::string_view payload, std::uint64_t id, ev::Time plann
     output_.flush();
 }
 
-void Reporter::answered(const Message& message, const Reply& reply) {
+void Reporter::answered(const Message& message, const Reply& reply,
+                        std::optional<ev::Duration> transit) {
     last_reply_ = loop_.now();
     result_.tally.answered(reply.right, message.late, reply.round_trip);
-    if (reply.out_of_order && result_.tally.datagrams) ++result_.tally.datagrams->out_of_order;
+    if (result_.tally.datagrams) result_.tally.datagrams->answered(reply.out_of_order, transit);
     if (!reply.right && result_.tally.bad == 1) warn_of_mismatch(message, reply);
     if (!raw()) log('<', reply.payload);
     if (options_.form == Form::json) {

@@ -63,7 +63,10 @@ public:
     void missed(std::string_view payload, std::uint64_t id, ev::Time planned);
     // How long after its planned time a message was written.
     void record_lateness(ev::Duration late) { result_.lateness.record(late); }
-    void answered(const Message& message, const Reply& reply);
+    // The reply's round trip may count from when the message was planned; `transit` counts from
+    // when it was written.
+    void answered(const Message& message, const Reply& reply,
+                  std::optional<ev::Duration> transit);
     void echoed(const Batch& batch, std::optional<ev::Duration> round_trip);
     void lost(const Message& message);
     void unsolicited(std::string_view payload);

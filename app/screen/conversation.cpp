@@ -131,7 +131,7 @@ void Conversation::report_state() {
 void Conversation::session_answered(const Message& message, const Reply& reply) {
     user_.conversation_changed();
     tally_.answered(reply.right, message.late, reply.round_trip);
-    if (reply.out_of_order && tally_.datagrams) ++tally_.datagrams->out_of_order;
+    if (tally_.datagrams) tally_.datagrams->answered(reply.out_of_order, reply.round_trip);
     const auto facts = session_.tcp();
     log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
     if (!reply.right && tally_.bad == 1)

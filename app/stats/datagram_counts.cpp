@@ -4,10 +4,15 @@
 
 namespace yodel {
 
-void DatagramCounts::record(ev::Duration round_trip) {
-    const double change = std::abs(static_cast<double>((round_trip - last_).count()));
+void DatagramCounts::answered(bool came_out_of_order, std::optional<ev::Duration> transit) {
+    if (came_out_of_order) ++out_of_order;
+    if (transit) record(*transit);
+}
+
+void DatagramCounts::record(ev::Duration transit) {
+    const double change = std::abs(static_cast<double>((transit - last_).count()));
     if (timed > 0) jitter += (change - jitter) / 16;
-    last_ = round_trip;
+    last_ = transit;
     ++timed;
 }
 

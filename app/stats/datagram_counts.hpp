@@ -13,20 +13,24 @@ namespace yodel {
 struct DatagramCounts {
     std::uint64_t twice = 0;         // replies that had come before
     std::uint64_t out_of_order = 0;  // replies that came after those to later messages
-    // The interarrival jitter of RFC 3550, 6.4.1, of round trips: a mean, in nanoseconds, of
-    // the difference between two that follow each other, each with a sixteenth of the weight.
+    // The interarrival jitter of RFC 3550, 6.4.1: a mean, in nanoseconds, of the difference
+    // between the transit times of two replies that follow each other, each with a sixteenth of
+    // the weight. A transit is the way there and back.
     double jitter = 0;
-    std::uint64_t timed = 0;  // round trips
+    std::uint64_t timed = 0;  // transits
 
-    // To be called in the order in which replies come.
-    void record(ev::Duration round_trip);
+    // Counts a reply, in the order in which they come. The transit is the time from when its
+    // message was written, whenever it was planned for; none where that is not known.
+    void answered(bool came_out_of_order, std::optional<ev::Duration> transit);
     // Adds those of another part of the same run; the jitter becomes the mean.
     void add(const DatagramCounts& other);
     ev::Duration jitter_time() const;
     std::string counts() const;  // "1 twice, 3 out of order"
 
 private:
-    ev::Duration last_{};  // round trip
+    void record(ev::Duration transit);
+
+    ev::Duration last_{};  // transit
 };
 
 }  // namespace yodel

@@ -12,7 +12,6 @@ void Tally::answered(bool right, bool was_late, std::optional<ev::Duration> roun
     std::uint64_t& count = right ? echoed : bad;
     ++count;
     if (round_trip) record(*round_trip, 1);
-    if (round_trip && datagrams) datagrams->record(*round_trip);
 }
 
 void Tally::echoed_together(std::uint64_t count, std::optional<ev::Duration> round_trip) {

@@ -1,6 +1,7 @@
 // Schedules in virtual time: the clock of the loop moves only when the test moves it.
 
 #include "app/pipe/unattended.hpp"
+#include "bufio/datagram.hpp"
 #include "bufio/listen.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/support/catch.hpp"
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <iostream>
 #include <optional>
+#include <span>
 #include <string>
 
 using namespace std::chrono_literals;
@@ -59,6 +61,25 @@ private:
     bufio::Listener listener_;
 };
 
+// Answers datagrams.
+class DatagramServer final : private bufio::DatagramSocket::User {
+public:
+    explicit DatagramServer(ev::Loop& loop) : socket_(loop, test::any_loopback_port(), *this) {}
+    std::string port() const { return std::to_string(socket_.address().port()); }
+
+    int messages = 0;
+
+private:
+    void datagrams_received(std::span<const bufio::Datagram> datagrams) override {
+        for (const bufio::Datagram& each : datagrams) {
+            ++messages;
+            socket_.send(each.bytes, each.peer);
+        }
+    }
+
+    bufio::DatagramSocket socket_;
+};
+
 // A standard descriptor goes to a file while this object lives.
 class Redirected {
 public:
@@ -91,11 +112,14 @@ private:
     std::FILE* const file_ = std::tmpfile();
 };
 
-struct Run {
-    explicit Run(ev::Duration interval, std::uint64_t count) {
+template <class Server>
+struct RunAgainst {
+    explicit RunAgainst(ev::Duration interval, std::uint64_t count, bool datagrams = false) {
         Unattended::Options options;
         options.session.endpoint.host = "127.0.0.1";
         options.session.endpoint.service = server.port();
+        options.session.endpoint.datagrams = datagrams;
+        if (datagrams) options.session.framing = datagram_framing();
         options.session.tcp_facts = ask;
         options.report.form = Reporter::Form::json;
         options.count = count;
@@ -128,6 +152,8 @@ struct Run {
     Server server{loop};
     std::optional<Unattended> client;
 };
+
+using Run = RunAgainst<Server>;
 
 std::string number(ev::Duration duration) {
     char text[32];
@@ -180,6 +206,21 @@ TEST_CASE("a late turn sends all that is due, and the schedule goes on as planne
     CHECK(contains(output, R"("lateness_us":{"min":0.000,)"));
     CHECK(contains(output, R"("max":2500.000,)"));
     CHECK(contains(run.summary(), "/2.5 ms; late p50/p99 0.00/2.5 ms\n"));
+}
+
+TEST_CASE("jitter is the way's alone, and not that of a client that sends late") {
+    RunAgainst<DatagramServer> run(1ms, 6, true);
+    virtual_time = run.start + 3500us;
+    run.until_sent(4);
+    virtual_time = run.start + 4100us;
+    run.until_sent(5);
+    virtual_time = run.start + 5ms;
+    run.until_sent(6);
+    virtual_time += 1s;  // for replies that come twice
+    const std::string output = run.until_ended();
+    CAPTURE(output);
+    CHECK(contains(output, R"("planned_us":1000.000,"sent_us":3500.000,"rtt_us":2500.000)"));
+    CHECK(contains(output, R"("jitter_us":0.000)"));
 }
 
 TEST_CASE("what the system knows about the connection is in the end object and the summary") {

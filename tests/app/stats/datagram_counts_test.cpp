@@ -8,17 +8,21 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 
-TEST_CASE("jitter is the smoothed difference of round trips that follow each other") {
+TEST_CASE("jitter is the smoothed difference of transits that follow each other") {
     DatagramCounts counts;
     CHECK((counts.jitter_time() == 0ns));
-    counts.record(10ms);
+    counts.answered(false, 10ms);
     CHECK((counts.jitter_time() == 0ns));  // one alone differs from nothing
-    counts.record(26ms);
+    counts.answered(false, 26ms);
     CHECK((counts.jitter_time() == 1ms));
-    counts.record(26ms);
+    counts.answered(false, 26ms);
     CHECK((counts.jitter_time() == 937500ns));
-    counts.record(10ms);
+    counts.answered(true, std::nullopt);  // of which no time is known
+    CHECK((counts.jitter_time() == 937500ns));
+    counts.answered(false, 10ms);
     CHECK((counts.jitter_time() == 1878906ns));
+    CHECK(counts.timed == 4);
+    CHECK(counts.out_of_order == 1);
 }
 
 TEST_CASE("parts of a run are added up, their jitter weighted by their replies") {
@@ -28,8 +32,8 @@ TEST_CASE("parts of a run are added up, their jitter weighted by their replies")
     other.twice = 2;
     other.out_of_order = 5;
     one.add(other);  // no replies: no division by zero
-    for (int i = 0; i < 30; ++i) other.record(i % 2 == 0 ? 1ms : 2ms);
-    for (int i = 0; i < 10; ++i) one.record(3ms);
+    for (int i = 0; i < 30; ++i) other.answered(false, i % 2 == 0 ? 1ms : 2ms);
+    for (int i = 0; i < 10; ++i) one.answered(false, 3ms);
     const double jitter = other.jitter;
     one.add(other);
     CHECK(one.counts() == "5 twice, 10 out of order");

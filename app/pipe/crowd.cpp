@@ -307,7 +307,7 @@ Crowd::Connection* Crowd::taker(std::uint64_t number) {
     const std::size_t count = connections_.size();
     turn_ = options_.each_its_own ? number % count : (turn_ + 1) % count;
     if (options_.each_its_own && !connections_[turn_]->present()) return nullptr;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count && open_ > 0; ++i) {
         Connection& connection = *connections_[(turn_ + i) % count];
         if (connection.reported != State::open || connection.worn_out()) continue;
         turn_ = (turn_ + i) % count;

@@ -227,6 +227,27 @@ TEST_CASE_METHOD(Fixture, "what a reset leaves unanswered is lost, and the other
     CHECK(result.tally.sent == result.tally.echoed + result.tally.lost);
 }
 
+TEST_CASE_METHOD(Fixture, "messages that are due while no connection is open are lost") {
+    Crowd::Options options = this->options();
+    options.pace = Pace::per_second(1'000'000);
+    options.session.retries = AnySession::forever;
+    options.session.retry_delay = 50ms;
+    start(options);
+    turn_until(loop, [&] { return crowd->result().tally.echoed > 20; });
+    for (const auto& stream : server.streams) stream->abort();
+    server.streams.clear();
+    turn_until(loop, [&] { return crowd->open() == 0; });
+    const std::uint64_t lost = crowd->result().tally.lost;
+    const std::uint64_t echoed = crowd->result().tally.echoed;
+    turn_until(loop, [&] { return crowd->result().tally.lost > lost; });
+    turn_until(loop, [&] { return crowd->open() == 3; });
+    turn_until(loop, [&] { return crowd->result().tally.echoed > echoed + 20; });
+    crowd->finish();
+    turn_until(loop, [&] { return done; });
+    const Tally& tally = crowd->result().tally;
+    CHECK(tally.sent == tally.echoed + tally.lost);
+}
+
 TEST_CASE_METHOD(Fixture, "leaving counts nothing as lost") {
     server.answers = false;
     start(options());

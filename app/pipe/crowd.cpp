@@ -25,6 +25,8 @@ Crowd::Options completed(Crowd::Options options) {
                                        ? "the server closed before the end of the input"
                                        : "the server closed before the end of the run";
     options.session.greeting_time = generated_greeting_time;
+    options.session.numbered =
+        !options.script && options.size >= GeneratedText::least_checked_size;
     options.session.max_time.reset();
     return options;
 }

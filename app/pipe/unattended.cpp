@@ -22,15 +22,12 @@ constexpr std::size_t usual_window = 64;  // messages
 // Messages that a turn sends which begins late, before it looks at the replies.
 constexpr unsigned most_at_once = 64;
 
-// A text of this many bytes begins with the whole of its number.
-constexpr std::size_t whole_number = 20;
-
 constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
 
 Unattended::Options completed(Unattended::Options options) {
     options.session.closed_early = "the server closed before the end of the run";
     options.session.greeting_time = generated_greeting_time;
-    options.session.numbered = options.size >= whole_number;
+    options.session.numbered = options.size >= GeneratedText::least_checked_size;
     return options;
 }
 

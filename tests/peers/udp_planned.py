@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A server of datagrams that loses, doubles and reorders its answers by a plan.
+"""A server of datagrams that loses, doubles, reorders and damages its answers by a plan.
 
-usage: udp_planned.py SEED LOSS TWICE REORDER     chances from 0 to 1
+usage: udp_planned.py SEED LOSS TWICE REORDER DAMAGE     chances from 0 to 1
 
 It writes the port that it listens on. At its end (SIGTERM) it writes what its answers met: how
-many were lost, how many came twice, and how many were sent after the answer to a later message.
+many were damaged, how many were lost, how many came twice, and how many were sent after the
+answer to a later message of the same client. Damage puts a wrong digit in the place of a byte.
 """
 import random
 import signal
@@ -20,36 +21,46 @@ class Plan:
     def __init__(self, send):
         seed, *chances = sys.argv[1:]
         self.random = random.Random(int(seed))
-        self.loss, self.twice, self.reorder = map(float, chances)
+        self.loss, self.twice, self.reorder, self.damage = map(float, chances)
         self.send = send
         self.held = []
-        self.number = 0
-        self.highest = 0
-        self.lost = self.doubled = self.overtaken = 0
+        self.numbers = {}  # of each client
+        self.highest = {}
+        self.bad = self.lost = self.doubled = self.overtaken = 0
 
-    def answer(self, datagram):
-        self.number += 1
-        loss, twice, reorder = (self.random.random() for _ in range(3))
+    def answer(self, text, client):
+        number = self.numbers[client] = self.numbers.get(client, 0) + 1
+        loss, twice, reorder, damage, place = (self.random.random() for _ in range(5))
         if loss < self.loss:
             self.lost += 1
-        elif reorder < self.reorder:
-            self.held.append((self.number, datagram, twice < self.twice))
+            return
+        if damage < self.damage:
+            self.bad += 1
+            text = self.damaged(text, int(place * len(text)))
+        if reorder < self.reorder:
+            self.held.append((number, text, client, twice < self.twice))
         else:
-            self.pass_on(self.number, datagram, twice < self.twice)
+            self.pass_on(number, text, client, twice < self.twice)
             self.release()
+
+    @staticmethod
+    def damaged(text, place):
+        digit = b"1" if text[place:place + 1] != b"1" else b"2"
+        return text[:place] + digit + text[place + 1:]
 
     def release(self):
         held, self.held = self.held, []
         for each in held:
             self.pass_on(*each)
 
-    def pass_on(self, number, datagram, twice):
-        self.send(*datagram)
+    def pass_on(self, number, text, client, twice):
+        self.send(text, client)
         if twice:
             self.doubled += 1
-            self.send(*datagram)
-        self.overtaken += number < self.highest
-        self.highest = max(self.highest, number)
+            self.send(text, client)
+        highest = self.highest.get(client, 0)
+        self.overtaken += number < highest
+        self.highest[client] = max(highest, number)
 
 
 def main():
@@ -59,7 +70,8 @@ def main():
     plan = Plan(server.sendto)
 
     def leave(*_):
-        print(f"{plan.lost} lost, {plan.doubled} twice, {plan.overtaken} out of order", flush=True)
+        print(f"{plan.bad} bad, {plan.lost} lost, {plan.doubled} twice, "
+              f"{plan.overtaken} out of order", flush=True)
         sys.exit(0)
 
     signal.signal(signal.SIGTERM, leave)
@@ -67,7 +79,7 @@ def main():
     print(server.getsockname()[1], flush=True)
     while True:
         try:
-            plan.answer(server.recvfrom(65535))
+            plan.answer(*server.recvfrom(65535))
         except TimeoutError:
             plan.release()
 

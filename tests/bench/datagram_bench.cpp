@@ -1,6 +1,7 @@
-// Datagrams: yodeld's server against a plain loop of recvfrom and sendto, and the session of a
-// client against plain calls.
+// Datagrams: yodeld's server against a plain loop of recvfrom and sendto, and a client's
+// session, and a crowd of one, against plain calls.
 
+#include "app/pipe/crowd.hpp"
 #include "app/protocol/datagram_session.hpp"
 #include "app/server/datagram_server.hpp"
 #include "tests/bench/measure.hpp"
@@ -120,9 +121,10 @@ public:
         std::memcpy(bytes_, &number_, sizeof number_);
         ::send(fd_, bytes_, sizeof bytes_, 0);
     }
+    // With a limit, as whoever waits for a datagram needs one.
     void wait() {
         pollfd wanted{fd_, POLLIN, 0};
-        require(::poll(&wanted, 1, -1) == 1);
+        require(::poll(&wanted, 1, 5000) == 1);
     }
     void receive() { require(::recv(fd_, room_, sizeof room_, 0) == message); }
 
@@ -203,6 +205,15 @@ void compare_servers() {
     table.print();
 }
 
+yodel::AnySession::Options options(int port) {
+    yodel::AnySession::Options to;
+    to.endpoint.host = "127.0.0.1";
+    to.endpoint.service = std::to_string(port);
+    to.endpoint.datagrams = true;
+    to.framing = yodel::datagram_framing();
+    return to;
+}
+
 // A session that sends its next message when the last one is answered.
 class Pinger final : yodel::AnySession::User {
 public:
@@ -213,21 +224,14 @@ public:
     }
     void ping() {
         answered_ = false;
-        const std::string text = std::to_string(++number_) + std::string(message - 20, 'x');
-        session_->send(text);
+        ++number_;
+        std::memcpy(text_, &number_, sizeof number_);
+        session_->send({text_, sizeof text_});
         session_->flush();
         while (!answered_) loop_.step();
     }
 
 private:
-    static yodel::AnySession::Options options(int port) {
-        yodel::AnySession::Options to;
-        to.endpoint.host = "127.0.0.1";
-        to.endpoint.service = std::to_string(port);
-        to.endpoint.datagrams = true;
-        to.framing = yodel::datagram_framing();
-        return to;
-    }
     void session_changed() override {}
     void session_answered(const yodel::Message&, const yodel::Reply& reply) override {
         answered_ = reply.right;
@@ -238,24 +242,40 @@ private:
     ev::Loop& loop_;
     std::unique_ptr<yodel::AnySession> session_;
     std::uint64_t number_ = 0;
+    char text_[message] = {};
     bool answered_ = false;
 };
+
+// Returns the median round trip that a crowd of one reports, of a closed loop.
+double crowd_round_trip(int port, std::uint64_t count) {
+    ev::Loop loop;
+    yodel::Crowd::Options to;
+    to.session = options(port);
+    to.count = count;
+    to.size = message;
+    yodel::Crowd crowd(loop, to, [&] { loop.stop(); });
+    loop.run();
+    require(crowd.result().tally.echoed == count);
+    return static_cast<double>(crowd.result().tally.round_trips.percentile(50).count());
+}
 
 void compare_clients() {
     const Running running(entrants[0], free_port(), 1);
     ev::Loop loop;
     Pinger pinger(loop, running.server.port());
     Client& plain = *running.clients.front();
-    Table table("Client of datagrams, 64 bytes", {"send, poll and recv", "session"});
-    table.add("ping p50", rounds(15), [&](std::size_t i) {
-        if (i == 1) return round_trip([&] { pinger.ping(); }, 2000);
+    Table table("Client of datagrams, 64 bytes",
+                {"send, poll and recv", "session", "crowd of one"});
+    table.add("ping p50", rounds(31), [&](std::size_t i) {
+        if (i == 1) return round_trip([&] { pinger.ping(); }, 1000);
+        if (i == 2) return crowd_round_trip(running.server.port(), 1000);
         return round_trip(
             [&] {
                 plain.send();
                 plain.wait();
                 plain.receive();
             },
-            2000);
+            1000);
     });
     table.print();
 }

@@ -1,5 +1,7 @@
 #include "bufio/lookup.hpp"
 
+#include "ev/loop_thread.hpp"
+
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -7,11 +9,9 @@
 #include <atomic>
 #include <cassert>
 #include <cerrno>
-#include <csignal>
 #include <memory>
 #include <new>
 #include <system_error>
-#include <thread>
 
 namespace bufio {
 
@@ -56,22 +56,6 @@ Endpoint loopback(Endpoint endpoint) {
     endpoint.host.clear();
     endpoint.passive = false;
     return endpoint;
-}
-
-// The thread blocks all signals, because those of the program belong to the loop.
-template <class Work>
-void start_thread(Work work) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-        std::thread(std::move(work)).detach();
-    } catch (...) {
-        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        throw;
-    }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace
@@ -119,7 +103,7 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
             watch_.want(ev::none);
             done(std::move(shared_->result));
         });
-    start_thread([shared = shared_, endpoint] {
+    ev::start_thread([shared = shared_, endpoint] {
         try {
             shared->result = look_up(endpoint);
         } catch (const std::bad_alloc&) {
@@ -127,7 +111,7 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
         }
         shared->ready = true;
         shared->done.reset();  // closing the pipe wakes the loop
-    });
+    }).detach();
 }
 
 }  // namespace bufio

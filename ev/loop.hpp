@@ -35,7 +35,8 @@
 // An operation that throws std::bad_alloc has no effect, and destroying an object never
 // allocates.
 //
-// A loop and its objects belong to one thread.  Other threads must block signals.  A fork
+// A loop and its objects belong to one thread; another one reaches it by a Mailbox
+// (ev/mailbox.hpp), and must block signals (ev/loop_thread.hpp starts such threads).  A fork
 // shares the loop's descriptors: the child must not use the loop.
 //
 // The environment: EV_BACKEND names the backend of loops that are made without a name for it;

@@ -1,0 +1,73 @@
+#include "ev/loop_thread.hpp"
+
+#ifdef __linux__
+#    include <sched.h>
+#endif
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ev {
+
+unsigned processors() {
+#ifdef __linux__
+    cpu_set_t allowed;
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        return static_cast<unsigned>(std::max(CPU_COUNT(&allowed), 1));
+#endif
+    return std::max(std::thread::hardware_concurrency(), 1U);
+}
+
+namespace {
+
+// The mask of the calling thread, which a thread that it starts inherits.
+class AllSignalsBlocked {
+public:
+    AllSignalsBlocked() {
+        sigset_t all;
+        sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+    AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+private:
+    sigset_t before_;
+};
+
+}  // namespace
+
+std::thread start_thread(std::function<void()> work) {
+    const AllSignalsBlocked blocked;
+    return std::thread(std::move(work));
+}
+
+LoopThread::LoopThread(Mailbox& owner)
+    : owner_(owner), failure_(std::make_shared<std::exception_ptr>()) {
+    stop_.emplace_back([this] { loop_.stop(); });
+    report_.emplace_back([failure = failure_] { std::rethrow_exception(*failure); });
+}
+
+void LoopThread::start(std::function<void()> turn_ended) {
+    turn_ended_ = std::move(turn_ended);
+    thread_ = start_thread([this] { run(); });
+}
+
+void LoopThread::run() {
+    try {
+        while (loop_.step()) turn_ended_();
+    } catch (...) {
+        *failure_ = std::current_exception();
+        owner_.post(std::move(report_));
+    }
+}
+
+void LoopThread::join() {
+    if (!thread_.joinable()) return;
+    mailbox_.post(std::move(stop_));
+    thread_.join();
+}
+
+}  // namespace ev

@@ -1,0 +1,81 @@
+#include "ev/loop_thread.hpp"
+
+#include "tests/ev/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+using namespace std::chrono_literals;
+using ev::LoopThread;
+using ev::Mailbox;
+
+TEST_CASE("a thread serves what was made for its loop before it began", "[thread]") {
+    ev::Loop loop;
+    Mailbox mailbox(loop);
+    LoopThread thread(mailbox);
+    std::thread::id caller;
+    int turns = 0;
+    ev::Timer timer(thread.loop(), [&] {
+        caller = std::this_thread::get_id();
+        mailbox.post([&] { loop.stop(); });
+    });
+    timer.start(1ms);
+    thread.start([&] { ++turns; });
+    loop.run();
+    thread.join();
+    CHECK(caller != std::thread::id());
+    CHECK(caller != std::this_thread::get_id());
+    CHECK(turns > 0);
+}
+
+TEST_CASE("joining waits for what was posted", "[thread]") {
+    ev::Loop loop;
+    Mailbox mailbox(loop);
+    LoopThread thread(mailbox);
+    int called = 0;
+    thread.start();
+    for (int i = 0; i < 1000; ++i) thread.post([&] { ++called; });
+    thread.join();
+    CHECK(called == 1000);
+    thread.join();
+}
+
+TEST_CASE("a thread that never began needs no joining", "[thread]") {
+    ev::Loop loop;
+    Mailbox mailbox(loop);
+    LoopThread thread(mailbox);
+    thread.post([] { FAIL("nobody serves this"); });
+    thread.join();
+}
+
+TEST_CASE("an exception in a thread comes out of the loop of its owner", "[thread]") {
+    ev::Loop loop;
+    Mailbox mailbox(loop);
+    LoopThread thread(mailbox);
+    thread.start();
+    thread.post([] { throw std::runtime_error("in the thread"); });
+    thread.post([] { FAIL("the thread has ended"); });
+    CHECK_THROWS_WITH(loop.run(), "in the thread");
+    thread.join();
+}
+
+TEST_CASE("a thread blocks all signals, and its owner as many as before", "[thread]") {
+    const auto blocked = [](int signo) {
+        sigset_t mask;
+        ::pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+        return ::sigismember(&mask, signo) == 1;
+    };
+    ev::Loop loop;
+    Mailbox mailbox(loop);
+    LoopThread thread(mailbox);
+    bool all = false;
+    thread.start();
+    thread.post([&] { all = blocked(SIGINT) && blocked(SIGUSR1) && blocked(SIGCHLD); });
+    thread.join();
+    CHECK(all);
+    CHECK_FALSE(blocked(SIGINT));
+}
+
+TEST_CASE("there is at least one processor", "[thread]") { CHECK(ev::processors() >= 1); }

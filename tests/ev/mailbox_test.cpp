@@ -1,0 +1,108 @@
+#include "ev/mailbox.hpp"
+
+#include "tests/ev/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+using ev::Mailbox;
+
+TEST_CASE("tasks of another thread are called by the loop, in their order", "[mailbox]") {
+    ev::Loop loop;
+    Mailbox mailbox(loop);
+    constexpr int count = 100'000;  // more than bytes fit into a pipe
+    std::vector<int> called;
+    std::thread other([&] {
+        for (int i = 0; i < count; ++i) mailbox.post([&, i] { called.push_back(i); });
+        mailbox.post([&] { loop.stop(); });
+    });
+    const auto self = std::this_thread::get_id();
+    mailbox.post([&] { CHECK(std::this_thread::get_id() == self); });
+    loop.run();
+    other.join();
+    REQUIRE(called.size() == count);
+    for (int i = 0; i < count; ++i) REQUIRE(called[static_cast<std::size_t>(i)] == i);
+}
+
+TEST_CASE("a task ends the sleep of the loop, and an empty mailbox keeps it waiting",
+          "[mailbox]") {
+    ev::Loop loop;
+    Mailbox mailbox(loop);
+    int called = 0;
+    CHECK(loop.step(1ms));
+    CHECK(called == 0);
+    std::thread other([&] { mailbox.post([&] { ++called; }); });
+    while (called == 0) REQUIRE(loop.step());  // without a limit
+    other.join();
+    CHECK(loop.step(1ms));
+    CHECK(called == 1);
+}
+
+TEST_CASE("a task that throws leaves the others for the next turns", "[mailbox]") {
+    FakeLoop loop;
+    Mailbox mailbox(loop);
+    int called = 0;
+    mailbox.post([] { throw std::runtime_error("this one"); });
+    mailbox.post([&] { ++called; });
+    CHECK_THROWS_WITH(loop.turn(), "this one");
+    CHECK(called == 0);
+    loop.turn();
+    CHECK(called == 1);
+}
+
+TEST_CASE("many tasks don't keep a descriptor waiting", "[mailbox]") {
+    FakeLoop loop;
+    Mailbox mailbox(loop);
+    int read = 0;
+    Channel channel = make_pipe();
+    ev::Watch watch(loop, channel.out, ev::readable, [&](auto) { ++read; });
+    channel.put();
+    for (int i = 0; i < 100; ++i) mailbox.post([] {});
+    loop.turn();
+    CHECK(read == 1);
+}
+
+TEST_CASE("a task may post another one, and destroy the mailbox", "[mailbox]") {
+    FakeLoop loop;
+    auto mailbox = std::make_unique<Mailbox>(loop);
+    int called = 0;
+    mailbox->post([&] {
+        ++called;
+        mailbox->post([&] { mailbox.reset(); });
+        mailbox->post([&] { ++called; });
+    });
+    loop.turn();
+    CHECK(called == 1);
+    loop.turn();
+    CHECK_FALSE(mailbox);
+    CHECK_FALSE(loop.turn());
+    CHECK(called == 1);
+}
+
+TEST_CASE("the descriptors of a mailbox are closed on exec, and given back", "[mailbox]") {
+    const std::vector<int> before = open_descriptors();
+    {
+        ev::Loop loop;
+        const Mailbox mailbox(loop);
+        for (const int fd : open_descriptors())
+            if (std::find(before.begin(), before.end(), fd) == before.end())
+                CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+    }
+    CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("a mailbox for which there are no descriptors is refused", "[mailbox]") {
+    ev::Loop loop;
+    const DescriptorLimit limit(256);
+    std::vector<Fd> rest;
+    while (rest.empty() || rest.back() >= 0) rest.emplace_back(::dup(0));
+    CHECK_THROWS_AS(Mailbox{loop}, std::system_error);
+}

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <mutex>
 
 namespace bufio {
 
@@ -104,22 +105,35 @@ void trust(SSL_CTX* context, const std::string& file, const std::string& directo
     if (SSL_CTX_load_verify_dir(context, directory.c_str()) != 1) refuse_trust(directory);
 }
 
+// Returns the authority that the store holds by now, with a reference of the caller's; else
+// null.
+Certificate find_in_store(X509_STORE* store, X509_LOOKUP_TYPE type, const X509_NAME* name) {
+    X509_STORE_lock(store);
+    const X509_OBJECT* const known =
+        X509_OBJECT_retrieve_by_subject(X509_STORE_get0_objects(store), type, name);
+    X509* const certificate = known ? X509_OBJECT_get0_X509(known) : nullptr;
+    if (certificate) X509_up_ref(certificate);
+    X509_STORE_unlock(store);
+    return Certificate(certificate);
+}
+
 // OpenSSL calls this for an authority that it has found nowhere else. It reads the system's
-// bundle into the store, at the first call only. The certificate returned belongs to the store;
-// OpenSSL adds its own reference to it, so the one that set1 adds is given back.
+// bundle into the store, at the first call only; a second thread waits meanwhile. The
+// certificate returned belongs to the store; OpenSSL adds its own reference to it, so ours is
+// given back.
 int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* name,
-                 X509_OBJECT* found) {
+                 X509_OBJECT* found) noexcept {
+    static std::mutex reading;
+    if (type != X509_LU_X509) return 0;
+    const std::lock_guard lock(reading);
     auto* const file = static_cast<X509_LOOKUP*>(X509_LOOKUP_get_method_data(lookup));
-    if (type != X509_LU_X509 || !file) return 0;
     X509_LOOKUP_set_method_data(lookup, nullptr);
-    X509_LOOKUP_load_file(file, nullptr, X509_FILETYPE_DEFAULT);
+    if (file) X509_LOOKUP_load_file(file, nullptr, X509_FILETYPE_DEFAULT);
     ERR_clear_error();
-    const X509_OBJECT* const known = X509_OBJECT_retrieve_by_subject(
-        X509_STORE_get0_objects(X509_LOOKUP_get_store(lookup)), type, name);
+    const Certificate known = find_in_store(X509_LOOKUP_get_store(lookup), type, name);
     if (!known) return 0;
-    X509* const certificate = X509_OBJECT_get0_X509(known);
-    X509_OBJECT_set1_X509(found, certificate);
-    X509_free(certificate);
+    X509_OBJECT_set1_X509(found, known.get());
+    X509_free(known.get());
     return 1;
 }
 
@@ -202,8 +216,9 @@ SslCtx new_context(bool client) {
 }
 
 std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
-    auto state = std::make_shared<TlsState>(
-        TlsState{.ctx = new_context(true), .client = true, .options = options});
+    auto state = std::make_shared<TlsState>(new_context(true));
+    state->client = true;
+    state->options = options;
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_cert_verify_callback(ctx, verify_chain, nullptr);
     SSL_CTX_set_cert_cb(ctx, on_certificate_request, nullptr);
@@ -216,7 +231,7 @@ std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
 // Sessions are kept by the clients, in tickets. The context needs an id, because without one a
 // client that shows a certificate could not resume.
 std::shared_ptr<TlsState> new_server() {
-    auto state = std::make_shared<TlsState>(TlsState{.ctx = new_context(false)});
+    auto state = std::make_shared<TlsState>(new_context(false));
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_cert_verify_callback(ctx, verify_chain, nullptr);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);

@@ -2,9 +2,8 @@
 // transports. At least TLS 1.2 is spoken, renegotiation is refused, and a peer's end without
 // close_notify is reported as a truncation.
 //
-// A context and its transports belong to one thread: they share a store of sessions and a key
-// log without a lock. Contexts that are not copies of each other may belong to different
-// threads.
+// A context, or copies of it, may be used by several threads at once; a transport belongs to
+// one thread. Sessions are resumed by connections of the same thread.
 #pragma once
 
 #include "bufio/end.hpp"

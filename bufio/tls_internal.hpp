@@ -14,8 +14,11 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
+#include <thread>
+#include <utility>
 
 namespace bufio {
 
@@ -42,14 +45,32 @@ T* check_allocated(T* object) {
     return object ? object : throw std::bad_alloc();
 }
 
-// The state that a context shares with its transports.
+// The sessions of the last connections, for the next ones to resume. A session is resumed by
+// the thread that made it only: OpenSSL does not say that two connections on different threads
+// may have one session at the same time.
+class TlsSessions {
+public:
+    // Returns the place of this thread's session for the host, which stays valid; it holds null
+    // where there is no session, and belongs to the calling thread.
+    SslSession& of(const std::string& host) {
+        const std::lock_guard lock(mutex_);
+        return sessions_[{std::this_thread::get_id(), host}];
+    }
+
+private:
+    std::mutex mutex_;  // of the map, not of what it holds
+    std::map<std::pair<std::thread::id, std::string>, SslSession> sessions_;
+};
+
+// The state that a context shares with its transports, on all threads. All of it but the
+// sessions stays as it was made; lines of the key log are single writes.
 struct TlsState {
+    explicit TlsState(SslCtx context) : ctx(std::move(context)) {}
     SslCtx ctx;
     bool client = false;
     TlsClientOptions options{};  // of a client
     Fd key_log{};                // empty if no log is kept
-    // The session of the last connection to each host, for the next one to resume, or null.
-    std::map<std::string, SslSession> sessions{};
+    TlsSessions sessions{};
 };
 
 // tls_transport.cpp

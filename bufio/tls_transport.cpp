@@ -161,8 +161,7 @@ public:
         if (error != 0) key_log_error_ = error;
     }
 
-    // The place in the map was made by resume(), so this does not allocate.
-    void store_session(SSL_SESSION* session) { state_->sessions[host_].reset(session); }
+    void store_session(SSL_SESSION* session) { session_->reset(session); }
 
     void note_sent(int type, const unsigned char* bytes, std::size_t size) {
         if (type == SSL3_RT_HANDSHAKE && size > 0 && bytes[0] == SSL3_MT_CLIENT_HELLO)
@@ -229,7 +228,8 @@ private:
     }
 
     void resume() {
-        SslSession& known = state_->sessions[host_];
+        session_ = &state_->sessions.of(host_);
+        SslSession& known = *session_;
         if (!known) return;
         SSL_set_session(ssl_.get(), known.get());
         // A ticket that is shown twice lets an eavesdropper see that it is the same client.
@@ -327,7 +327,8 @@ private:
     TlsSocket socket_;
     std::shared_ptr<TlsState> state_;
     Ssl ssl_;
-    std::string host_;  // that the peer's certificate must name
+    std::string host_;               // that the peer's certificate must name
+    SslSession* session_ = nullptr;  // of a client: for the next connection
     TlsFacts facts_;
     std::exception_ptr thrown_;    // in a call from OpenSSL, through which it must not pass
     int first_fault_ = X509_V_OK;  // OpenSSL's code

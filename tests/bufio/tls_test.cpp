@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <thread>
+#include <utility>
+#include <vector>
 
 using namespace test;
 using bufio::TlsClientOptions;
@@ -500,6 +503,35 @@ TEST_CASE("a TLS session is resumed by the next connection to the same host", "[
     elsewhere.connect(client, server, "127.0.0.1");
     REQUIRE(elsewhere.opened());
     CHECK_FALSE(elsewhere.near.stream->tls()->resumed);
+}
+
+TEST_CASE("threads use one TLS context at once, and resume their own sessions", "[tls]") {
+    TlsClientOptions options = trusting(GENERATE(tls12, tls13));
+    options.key_log_file = world().files.path("keys of threads");
+    const TlsContext client = TlsContext::client(options);
+    const TlsContext server = usual_server();
+    constexpr std::size_t threads = 3;
+    std::vector<std::pair<Fd, Fd>> sockets[threads];
+    for (auto& each : sockets)
+        for (int i = 0; i < 20; ++i) each.push_back(socket_pair());
+    std::vector<bool> resumed[threads];
+    const auto converse = [&](std::size_t number) {  // no assertion of Catch2 in a thread
+        for (auto& [one, other] : sockets[number]) {
+            Secure pair;
+            pair.near.open(pair.loop, client.connect(std::move(one), "localhost"));
+            pair.far.open(pair.loop, server.accept(std::move(other)));
+            pair.echo();
+            pair.near.stream->write("hello");
+            pair.run_until([&] { return pair.near.got == "hello"; });
+            resumed[number].push_back(pair.near.stream->tls()->resumed);
+        }
+    };
+    std::vector<std::thread> running;
+    for (std::size_t i = 0; i < threads; ++i) running.emplace_back(converse, i);
+    for (std::thread& thread : running) thread.join();
+    std::vector<bool> expected(20, true);
+    expected.front() = false;
+    for (const std::vector<bool>& each : resumed) CHECK(each == expected);
 }
 
 TEST_CASE("a ticket of TLS 1.3 is used only once", "[tls]") {

@@ -120,6 +120,20 @@ Fd open_datagram_socket(int family) {
     return fd;
 }
 
+// FreeBSD deals connections out by SO_REUSEPORT_LB alone.
+bool prepare_sharing(int fd, Sharing sharing) {
+#if defined(SO_REUSEPORT_LB)
+    constexpr int option = SO_REUSEPORT_LB;
+#elif defined(SO_REUSEPORT)
+    constexpr int option = SO_REUSEPORT;
+#else
+    constexpr int option = -1;  // refused by setsockopt
+#endif
+    const int on = 1;
+    if (sharing == Sharing::alone) return true;
+    return ::setsockopt(fd, SOL_SOCKET, option, &on, sizeof on) == 0;
+}
+
 int pending_socket_error(int fd) {
     int code = 0;
     socklen_t size = sizeof code;

@@ -259,13 +259,14 @@ void enlarge_buffers(int fd) {
     ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
-Fd bound_socket(const Address& address) {
+Fd bound_socket(const Address& address, Sharing sharing) {
     const int on = 1;
     Fd socket = open_datagram_socket(address.family());
     // [::] does not include 0.0.0.0, whatever the system's default is.
     if (socket && address.family() == AF_INET6)
         ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    if (!socket || ::bind(socket.get(), address.get(), address.size) != 0)
+    if (!socket || !prepare_sharing(socket.get(), sharing) ||
+        ::bind(socket.get(), address.get(), address.size) != 0)
         throw std::system_error(errno, std::generic_category(),
                                 "cannot listen on udp " + address.text());
     return socket;
@@ -316,8 +317,8 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd connected, User& user, Limits 
     : DatagramSocket(loop, std::move(connected), {}, user, limits, true) {}
 
 DatagramSocket::DatagramSocket(ev::Loop& loop, const Address& address, User& user,
-                               Limits limits)
-    : DatagramSocket(loop, bound_socket(address), address, user, limits, false) {}
+                               Limits limits, Sharing sharing)
+    : DatagramSocket(loop, bound_socket(address, sharing), address, user, limits, false) {}
 
 DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address, User& user,
                                Limits limits, bool connected)

@@ -95,7 +95,8 @@ public:
     DatagramSocket(ev::Loop& loop, Fd connected, User& user)
         : DatagramSocket(loop, std::move(connected), user, Limits()) {}
     // A new socket that is bound to this address. Throws std::system_error.
-    DatagramSocket(ev::Loop& loop, const Address& address, User& user, Limits limits);
+    DatagramSocket(ev::Loop& loop, const Address& address, User& user, Limits limits,
+                   Sharing sharing = Sharing::alone);
     DatagramSocket(ev::Loop& loop, const Address& address, User& user)
         : DatagramSocket(loop, address, user, Limits()) {}
     DatagramSocket(const DatagramSocket&) = delete;

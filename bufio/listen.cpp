@@ -53,7 +53,7 @@ void remove_stale(const Address& address) {
 }  // namespace
 
 Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
-                   OnExhausted on_exhausted)
+                   OnExhausted on_exhausted, Sharing sharing)
     : socket_(open_socket(address.family())),
       address_(address),
       accepted_(std::move(accepted)),
@@ -68,6 +68,8 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
     remove_stale(address);
     if (address.family() != AF_UNIX)
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (address.family() != AF_UNIX && !prepare_sharing(socket_.get(), sharing))
+        refuse(address);
     // [::] does not include 0.0.0.0, whatever the system's default is.
     if (address.family() == AF_INET6)
         ::setsockopt(socket_.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);

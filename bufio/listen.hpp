@@ -22,11 +22,12 @@ public:
     using OnExhausted = std::function<void(int code)>;
 
     // Throws std::system_error if the address can't be listened on. A port of 0 means any free
-    // one. `on_exhausted` gets the errno of the first pause, and is not called again before all
-    // that waited were accepted. The callbacks must not destroy the listener.
+    // one. A path is never shared. `on_exhausted` gets the errno of the first pause, and is not
+    // called again before all that waited were accepted. The callbacks must not destroy the
+    // listener.
     Listener(
         ev::Loop& loop, const Address& address, Callback accepted,
-        OnExhausted on_exhausted = [](int) {});
+        OnExhausted on_exhausted = [](int) {}, Sharing sharing = Sharing::alone);
     ~Listener();
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;

@@ -7,6 +7,10 @@
 
 #include <cerrno>
 #include <fstream>
+#include <memory>
+#include <system_error>
+#include <tuple>
+#include <vector>
 
 using namespace test;
 using bufio::Address;
@@ -167,4 +171,38 @@ TEST_CASE("a listener does not remove its path if another file has taken it", "[
         CHECK(std::filesystem::is_symlink(path));
         CHECK(std::filesystem::is_socket(aside));
     }
+}
+
+TEST_CASE("listeners share an address only if all of them ask for it", "[listen]") {
+    const auto each = GENERATE(table<bufio::Sharing, bufio::Sharing, bool>({
+        {bufio::Sharing::together, bufio::Sharing::together, true},
+        {bufio::Sharing::together, bufio::Sharing::alone, false},
+        {bufio::Sharing::alone, bufio::Sharing::together, false},
+    }));
+    ev::Loop loop;
+    const auto listen = [&](const Address& where, bufio::Sharing sharing) {
+        return Listener(
+            loop, where, [](auto, auto&) {}, [](int) {}, sharing);
+    };
+    const Listener first = listen(loopback(), std::get<0>(each));
+    const auto second = [&] { listen(first.address(), std::get<1>(each)); };
+    if (std::get<2>(each)) CHECK_NOTHROW(second());
+    if (!std::get<2>(each)) CHECK_THROWS_AS(second(), std::system_error);
+}
+
+TEST_CASE("connections are dealt out to the listeners that share an address", "[listen]") {
+    ev::Loop loop;
+    std::size_t accepted[2] = {};
+    std::vector<Fd> sockets;
+    std::vector<std::unique_ptr<Listener>> listeners;
+    Address where = loopback();
+    for (std::size_t& count : accepted) {
+        listeners.push_back(std::make_unique<Listener>(
+            loop, where, [&](auto, auto&) { ++count; }, [](int) {}, bufio::Sharing::together));
+        where = listeners.front()->address();
+    }
+    for (int i = 0; i < 64; ++i) sockets.push_back(connect_to(where));
+    REQUIRE(run_until(loop, [&] { return accepted[0] + accepted[1] == 64; }));
+    CHECK(accepted[0] > 0);
+    CHECK(accepted[1] > 0);
 }

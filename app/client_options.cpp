@@ -477,6 +477,10 @@ void check_crowd(const ClientOptions& options) {
     if (options.report.probe) throw UsageError("-z is for one connection");
     if (!options.report.log.empty()) throw UsageError("-o is for one connection");
     if (options.hex) throw UsageError("-x is for one connection");
+    if (!crowd.threads_by_system && crowd.threads.value_or(1) > crowd.connections.value_or(1))
+        throw UsageError("--threads " + std::to_string(*crowd.threads) +
+                         " is more than there are connections (--connections " +
+                         std::to_string(crowd.connections.value_or(1)) + ")");
     if (crowd.connections.value_or(1) > 1 && !options.session.endpoint.source_port.empty())
         throw UsageError("-p is one port, but --connections " +
                          std::to_string(*crowd.connections) + " is given");

@@ -50,6 +50,14 @@ std::vector<Option> crowd_options(CrowdOptions& to) {
          .argument = "N",
          .help = "replace each connection after N messages (off)",
          .apply = [&](auto& text) { to.churn = positive_value(text, 4'000'000'000); }},
+        {.name = "threads",
+         .argument = "N|auto",
+         .help = "deal them out to threads; auto: one a core (1)",
+         .apply =
+             [&](auto& text) {
+                 to.threads = threads_value(text);
+                 to.threads_by_system = text == "auto";
+             }},
         {.name = "start-at",
          .argument = "TIME|+D",
          .help = "the first message at this time, in UTC",

@@ -4,6 +4,7 @@
 #include "app/command_line.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -16,9 +17,13 @@ struct CrowdOptions {
     std::optional<std::uint64_t> rate;          // thousandths of messages a second
     std::optional<unsigned> churn;              // messages
     std::optional<std::chrono::system_clock::time_point> start;
+    std::optional<std::size_t> threads;
+    bool threads_by_system = false;  // `auto`: no more than can be used
 
     // Any of these options makes a crowd, of one connection where the number is not given.
-    bool given() const { return connections || connect_rate || rate || churn || start; }
+    bool given() const {
+        return connections || connect_rate || rate || churn || start || threads;
+    }
 };
 
 std::vector<Option> crowd_options(CrowdOptions& to);

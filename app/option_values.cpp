@@ -2,8 +2,11 @@
 
 #include "app/target.hpp"
 #include "app/text/units.hpp"
+#include "ev/loop_thread.hpp"
 
 #include <sys/socket.h>
+
+#include <algorithm>
 
 namespace yodel {
 
@@ -19,6 +22,13 @@ std::optional<ev::Duration> limit_value(const std::string& text) {
 unsigned positive_value(const std::string& text, unsigned most) {
     return checked(parse_number(text, 1, most), text,
                    "a number from 1 to " + std::to_string(most));
+}
+
+std::size_t threads_value(const std::string& text) {
+    constexpr unsigned most = 1024;
+    if (text == "auto") return std::min(ev::processors(), most);
+    return checked(parse_number(text, 1, most), text,
+                   "a number from 1 to " + std::to_string(most) + ", or auto");
 }
 
 const Framing* framing_value(const std::string& text) {

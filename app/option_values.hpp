@@ -24,6 +24,7 @@ Value checked(const std::optional<Value>& value, const std::string& text,
 ev::Duration duration_value(const std::string& text);
 std::optional<ev::Duration> limit_value(const std::string& text);  // 0: no limit, as in curl
 unsigned positive_value(const std::string& text, unsigned most);
+std::size_t threads_value(const std::string& text);  // `auto`: a thread on each processor
 const Framing* framing_value(const std::string& text);
 
 // Sets the address family for -4 or -6. An error if the other one was given before.

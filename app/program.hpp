@@ -11,9 +11,10 @@ namespace yodel {
 // diagnostics and must live as long as the process.
 void prepare_process(const char* program);
 
-// Asks the system to end this process's waits as soon as their time has come, instead of up to
-// 50 us later together with other timers, which is Linux's default. Has no effect elsewhere, or
-// where the system refuses it: the program then is late by more, and reports that.
+// Asks the system to end the waits of this thread, and of those that it starts later, as soon
+// as their time has come, instead of up to 50 us later together with other timers, which is
+// Linux's default. Has no effect elsewhere, or where the system refuses it: the program then is
+// late by more, and reports that.
 void ask_for_exact_waits();
 
 // Opens /dev/null for each of the three standard descriptors that is closed, so that no socket

@@ -120,6 +120,15 @@ std::optional<Pace> pace(const ClientOptions& options) {
     return Pace(options.crowd.connections.value_or(1), *options.interval);
 }
 
+// The lines of a script are said by one thread, and no thread is without a connection.
+std::size_t threads(const CrowdOptions& crowd, bool script) {
+    const std::size_t wanted = crowd.threads.value_or(1);
+    if (script && wanted > 1 && !crowd.threads_by_system)
+        throw UsageError("--threads is for generated messages, which -c, -i, --size, --rate "
+                         "and -m choose; standard input is read by one thread");
+    return script ? 1 : std::min<std::size_t>(wanted, crowd.connections.value_or(1));
+}
+
 CrowdClient::Options crowd_options(const ClientOptions& options) {
     CrowdClient::Options to;
     to.report = options.report;
@@ -128,6 +137,8 @@ CrowdClient::Options crowd_options(const ClientOptions& options) {
     to.script = !options.unattended() && !options.crowd.rate && !options.session.max_time &&
                 ::isatty(STDIN_FILENO) != 1;
     to.escapes = options.escapes;
+    to.threads = threads(options.crowd, to.script);
+    to.busy = options.busy;
     to.crowd.connections = options.crowd.connections.value_or(1);
     if (options.crowd.connect_rate)
         to.crowd.connect_pace = Pace::per_second(*options.crowd.connect_rate);

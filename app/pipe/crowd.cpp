@@ -73,6 +73,9 @@ private:
 Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done, Observer* observer)
     : loop_(loop),
       options_(completed(std::move(options))),
+      share_{options_.thread, options_.threads, options_.connections},
+      own_connections_(share_.own_connections()),
+      own_messages_(share_.own_messages(options_.count)),
       observer_(observer),
       text_(options_.size),
       result_(std::make_unique<RunResult>()),
@@ -83,7 +86,7 @@ Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done, Observ
       due_(loop, [this] { send_due(); }),
       time_up_(loop, [this] { time_up(); }),
       done_(loop, std::move(done)) {
-    connections_.reserve(options_.connections);
+    connections_.reserve(own_connections_);
     look_up_.start(ev::Duration::zero());
     const ev::Time start = std::max(options_.start.value_or(loop_.now()), loop_.now());
     if (options_.length) time_up_.start_at(start + *options_.length);
@@ -113,9 +116,9 @@ void Crowd::looked_up(const bufio::LookupResult& result) {
 }
 
 void Crowd::not_found(const std::string& error) {
-    result_->connections.asked = result_->connections.failed = options_.connections;
+    result_->connections.asked = result_->connections.failed = own_connections_;
     result_->count_failure("cannot resolve " + options_.session.endpoint.text() + ": " + error,
-                           lookup_failed, options_.connections);
+                           lookup_failed, own_connections_);
     result_->status = lookup_failed;
     send_no_more();
     end_if_done();
@@ -123,7 +126,7 @@ void Crowd::not_found(const std::string& error) {
 
 void Crowd::connect_due() {
     for (unsigned i = 0; i < connections_a_turn; ++i) {
-        if (connections_.size() == options_.connections) return;
+        if (connections_.size() == own_connections_) return;
         if (const ev::Time planned = next_connect(); planned > loop_.now())
             return connect_.start_at(planned);
         connect_next();
@@ -133,11 +136,12 @@ void Crowd::connect_due() {
 
 ev::Time Crowd::next_connect() const {
     if (!options_.connect_pace) return connecting_since_;
-    return connecting_since_ + options_.connect_pace->offset(connections_.size());
+    return connecting_since_ +
+           options_.connect_pace->offset(share_.number_of(connections_.size()));
 }
 
 void Crowd::connect_next() {
-    const std::size_t number = connections_.size() + 1;
+    const std::size_t number = share_.number_of(connections_.size()) + 1;
     Connection& connection =
         *connections_.emplace_back(std::make_unique<Connection>(*this, number));
     ++present_;
@@ -212,7 +216,7 @@ void Crowd::settle(Connection& connection) {
     if (connection.settled) return;
     connection.settled = true;
     ++settled_;
-    if (options_.pace && settled_ == options_.connections) begin_soon();
+    if (options_.pace && settled_ == own_connections_) begin_soon();
 }
 
 void Crowd::replace(Connection& connection) {
@@ -222,8 +226,9 @@ void Crowd::replace(Connection& connection) {
 }
 
 void Crowd::end_if_done() {
-    const bool more = connections_.size() < options_.connections && !over_;
-    if (present_ > 0 || more || done_.pending()) return;
+    const bool more = connections_.size() < own_connections_ && !over_;
+    if (present_ > 0 || more || ended_) return;
+    ended_ = true;
     send_no_more();
     RunResult& result = *result_;
     add_datagrams();
@@ -242,8 +247,14 @@ void Crowd::add_datagrams() {
 // --- Messages go.
 
 void Crowd::begin_soon() {
-    if (begun_ || begin_.pending()) return;
-    begin_.start_at(std::max(options_.start.value_or(loop_.now()), loop_.now()));
+    if (ready_) return;
+    ready_ = true;
+    if (options_.ready) return options_.ready();
+    begin_at(loop_.now());
+}
+
+void Crowd::begin_at(ev::Time time) {
+    if (!over_) begin_.start_at(std::max(options_.start.value_or(time), time));
 }
 
 // Planned times count from the time that was asked for, not from that of the timer's call.
@@ -256,7 +267,8 @@ void Crowd::begin() {
     if (options_.pace) {
         schedule_.emplace(Schedule::Options{.pace = *options_.pace,
                                             .count = options_.count,
-                                            .length = options_.length},
+                                            .length = options_.length,
+                                            .share = share_},
                           start);
         return send_due();
     }
@@ -307,7 +319,7 @@ void Crowd::send_planned(const Schedule::Message& message) {
 // open, if there is any.
 Crowd::Connection* Crowd::taker(std::uint64_t number) {
     const std::size_t count = connections_.size();
-    turn_ = options_.each_its_own ? number % count : (turn_ + 1) % count;
+    turn_ = options_.each_its_own ? share_.place_of(number) : (turn_ + 1) % count;
     if (options_.each_its_own && !connections_[turn_]->present()) return nullptr;
     for (std::size_t i = 0; i < count && open_ > 0; ++i) {
         Connection& connection = *connections_[(turn_ + i) % count];
@@ -338,7 +350,7 @@ std::string_view Crowd::next_text(Connection& connection) {
 bool Crowd::all_sent(const Connection& connection) const {
     if (options_.script)
         return options_.script->ended() && connection.line == options_.script->size();
-    return options_.count != 0 && sent_ >= options_.count;
+    return options_.count != 0 && sent_ >= own_messages_;
 }
 
 void Crowd::finish_if_done(Connection& connection) {

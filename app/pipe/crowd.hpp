@@ -15,6 +15,7 @@
 #include "app/pipe/pace.hpp"
 #include "app/pipe/schedule.hpp"
 #include "app/pipe/script.hpp"
+#include "app/pipe/share.hpp"
 #include "app/protocol/any_session.hpp"
 #include "app/stats/run_result.hpp"
 #include "bufio/lookup.hpp"
@@ -37,7 +38,14 @@ class Crowd {
 public:
     struct Options {
         AnySession::Options session;
-        std::size_t connections = 1;
+        std::size_t connections = 1;  // of the whole run, as are all numbers here
+        // The crowd is one of so many that share the run, and has the connections and messages
+        // that Share gives to its thread. It calls `ready`, from the loop, where it would begin
+        // to send, and waits for begin_at().
+        std::size_t thread = 0;
+        std::size_t threads = 1;
+        std::function<void()> ready =
+            nullptr;  // null: the crowd is alone, and begins by itself
         std::optional<Pace> connect_pace = {};  // of new connections; none: all at once
         std::uint64_t churn = 0;        // messages until a connection is replaced; 0: it is not
         std::optional<Pace> pace = {};  // of messages; none: closed loop
@@ -77,6 +85,8 @@ public:
     Crowd(const Crowd&) = delete;
     Crowd& operator=(const Crowd&) = delete;
 
+    // Begins to send at this time, or at `start` if that is later.
+    void begin_at(ev::Time time);
     void script_changed();
     // While paused, nothing is read, so that the peers meet our back-pressure.
     void pause(bool paused);
@@ -99,6 +109,9 @@ public:
     // tells.
     std::optional<ev::Duration> network() const { return network_; }
     std::size_t open() const { return open_; }  // connections
+    // When the first message was sent and the last reply came; of no meaning without any.
+    ev::Time first_sent() const { return first_sent_; }
+    ev::Time last_answered() const { return last_answered_; }
 
 private:
     class Connection;
@@ -146,6 +159,9 @@ private:
 
     ev::Loop& loop_;
     const Options options_;
+    const Share share_;
+    const std::size_t own_connections_;
+    const std::uint64_t own_messages_;                            // where there is a count
     std::shared_ptr<const AnySession::Options> session_options_;  // of all connections
     Observer* const observer_;                                    // null: none
     GeneratedText text_;
@@ -158,8 +174,10 @@ private:
     std::size_t turn_ = 0;  // the connection that took the last planned message
     std::optional<Schedule> schedule_;
     std::uint64_t sent_ = 0;  // calls of send(), from which texts have their numbers
+    bool ready_ = false;
     bool begun_ = false;
-    bool over_ = false;  // nothing more is sent
+    bool over_ = false;   // nothing more is sent
+    bool ended_ = false;  // and nothing more is awaited
     bool leaving_ = false;
     ev::Time first_sent_{};
     ev::Time resumed_at_{};  // when void_round_trips() was last called

@@ -29,6 +29,9 @@ constexpr std::size_t most_sentences = 10;
 // and bytes of the script that are read at once.
 constexpr std::size_t high_water = 64 * 1024;
 
+// Of a further thread: those of its loop, and of the way to reach it.
+constexpr std::size_t descriptors_of_thread = 4;
+
 constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
 
 std::optional<Script> script(const CrowdClient::Options& options) {
@@ -51,7 +54,8 @@ CrowdClient::CrowdClient(ev::Loop& loop, const Options& options)
       output_(loop, STDOUT_FILENO, [this] { output_changed(); }),
       script_(script(options)),
       crowd_(
-          loop, crowd_options(options), [this] { done(); }, script_ ? this : nullptr) {
+          loop, {crowd_options(options), options.threads, options.busy}, [this] { done(); },
+          script_ ? this : nullptr) {
     second_ = ev::Timer(loop, [this] { second_over(); });
     if (json() && !script_) second_.start(std::chrono::seconds(1));
     // Where replies are printed, the two would mix.
@@ -70,7 +74,7 @@ Crowd::Options CrowdClient::crowd_options(const Options& options) const {
     if (options.start)
         to.start = start_ + std::chrono::duration_cast<ev::Duration>(
                                 *options.start - std::chrono::system_clock::now());
-    provide_descriptors(to.connections);
+    provide_descriptors(to.connections + (options.threads - 1) * descriptors_of_thread);
     return to;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "app/pipe/crowd.hpp"
+#include "app/pipe/crowd_threads.hpp"
 #include "app/pipe/progress_line.hpp"
 #include "app/pipe/reporter.hpp"
 #include "app/pipe/script.hpp"
@@ -32,7 +33,9 @@ public:
         // The time of the first message; it takes the place of Crowd::Options::start.
         std::optional<std::chrono::system_clock::time_point> start = {};
         bool script = false;
-        bool escapes = false;  // the script holds \n, \xNN and the like
+        bool escapes = false;     // the script holds \n, \xNN and the like
+        std::size_t threads = 1;  // these two are of CrowdThreads::Options
+        bool busy = false;
     };
 
     // Throws std::runtime_error where the system's limits don't allow so many connections.
@@ -45,7 +48,7 @@ public:
     void leave(int signo);
     // The program was stopped for a while: the round trips in flight can't be timed.
     void continued() { crowd_.void_round_trips(); }
-    bool connection_stands() const { return crowd_.open() > 0; }
+    bool connection_stands() const { return crowd_.connection_stands(); }
     void turn_ended() {}
     // Prints on standard error how it went, and returns the exit status.
     int report();
@@ -85,7 +88,7 @@ private:
     Reporter::Trouble trouble_{};  // of standard input, or of a file
     Output output_;
     std::optional<Script> script_;
-    Crowd crowd_;
+    CrowdThreads crowd_;
     std::unique_ptr<RunResult> result_;  // once the crowd is done
     Verdict verdict_;
     std::optional<ReportFile> hgrm_;

@@ -5,7 +5,7 @@ namespace yodel {
 std::optional<Schedule::Message> Schedule::next(ev::Time now) {
     if (over() || next_time() > now) return std::nullopt;
     const Message message{number_, next_time()};
-    number_ += options_.stride;
+    number_ = options_.share.message_after(number_);
     return message;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "app/pipe/pace.hpp"
+#include "app/pipe/share.hpp"
 #include "ev/loop.hpp"
 
 #include <cstdint>
@@ -18,10 +19,7 @@ public:
         Pace pace;
         std::uint64_t count = 0;                  // messages; 0: any number
         std::optional<ev::Duration> length = {};  // messages planned for later are left out
-        // One of several schedules that share the pace takes the messages with the numbers
-        // `first`, `first` + `stride`, and so on.
-        std::uint64_t first = 0;
-        std::uint64_t stride = 1;
+        Share share = {};  // the messages of one of several schedules that share the pace
     };
     struct Message {
         std::uint64_t number;  // from 0
@@ -30,7 +28,7 @@ public:
 
     // Message 0 is planned for `begin`.
     Schedule(const Options& options, ev::Time begin)
-        : options_(options), begin_(begin), number_(options.first) {}
+        : options_(options), begin_(begin), number_(options.share.thread) {}
 
     // Returns the next message if it is due.
     std::optional<Message> next(ev::Time now);

@@ -443,3 +443,91 @@ TEST_CASE("processes that start together add up to one run") {
     CHECK(contains(outcome.output, "\"asked\":40,\"opened\":40,\"failed\":0"));
     CHECK(counted(server, "bytes in") == 400 * 65);
 }
+
+TEST_CASE("a crowd on several threads counts exactly what the server counts") {
+    Server server;
+    const Words schedule = GENERATE(Words{}, Words{"--rate", "20k"}, Words{"--churn", "50"});
+    Words options{"--connections", "8", "--threads", "2", "-c", "10000", "--json"};
+    options.insert(options.end(), schedule.begin(), schedule.end());
+    const Outcome outcome = crowd(server, options);
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(member(outcome, "sent") == 10'000);
+    CHECK(member(outcome, "echoed") == 10'000);
+    CHECK(counted(server, "bytes in") == 10'000 * 65);
+    CHECK(counted(server, "bytes out") == 10'000 * 65);
+}
+
+TEST_CASE("a crowd on several threads counts exactly what a server does to its messages") {
+    Server server(
+        {"--drop", "0.05", "--dup", "0.05", "--corrupt", "0.05", "--seed", "3", "-f", "line"});
+    const Outcome outcome = crowd(
+        server, {"--connections", "6", "--threads", "3", "-c", "400", "-W", "300ms", "--json"});
+    CAPTURE(outcome.output, outcome.errors);
+    const std::uint64_t answered = member(outcome, "echoed") + member(outcome, "bad");
+    CHECK(outcome.status == 1);
+    CHECK(member(outcome, "sent") == 400);
+    CHECK(answered + member(outcome, "lost") == 400);
+    CHECK(member(outcome, "lost") > 0);
+    CHECK(counted(server, "bytes in") == 400 * 65);
+    CHECK(counted(server, "bytes out") == (answered + member(outcome, "unasked")) * 65);
+}
+
+TEST_CASE("a crowd on several threads speaks TLS, and datagrams, and never sleeps") {
+    const Words way =
+        GENERATE(Words{"--tls"}, Words{"-u"}, Words{"--busy"}, Words{"--tls", "--churn", "5"});
+    Words command{yodel, "--connections", "4", "--threads", "2", "-c", "200"};
+    command.insert(command.end(), way.begin(), way.end());
+    const Outcome outcome = run(command);
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "200 sent, 200 echoed, 0 bad, 0 lost"));
+}
+
+TEST_CASE("an interrupt ends a crowd on several threads in order, with its summary") {
+    Server server;
+    test::Process client({yodel, "--connections", "4", "--threads", "2", "--json", "-m", "1m",
+                          "127.0.0.1", server.port()});
+    REQUIRE(client.wait_for_output("\"interval\""));
+    client.kill(SIGINT);
+    CHECK(client.wait_exit() == 128 + SIGINT);
+    const Outcome outcome{client.wait_exit(), client.output(), client.errors()};
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(contains(outcome.errors, " bad, 0 lost; rtt"));
+    CHECK(contains(outcome.errors, "ended by Interrupt"));
+    CHECK(member(outcome, "sent") - member(outcome, "echoed") <= 4);
+}
+
+TEST_CASE("more threads than can be had are refused, and nothing is started") {
+    struct Row {
+        Words options;
+        std::string input;
+        std::string sentence;
+    };
+    const Row row = GENERATE(
+        Row{{"--connections", "3", "--threads", "4", "-c", "1"},
+            "",
+            "--threads 4 is more than there are connections (--connections 3)"},
+        Row{{"--threads", "2", "-c", "1"},
+            "",
+            "--threads 2 is more than there are connections (--connections 1)"},
+        Row{{"--connections", "3", "--threads", "2"},
+            "hello\n",
+            "--threads is for generated messages"},
+        Row{{"--threads", "0"}, "", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
+        Row{{"--threads", "all"}, "", "--threads: \"all\" is not a number"});
+    Words command{yodel};
+    command.insert(command.end(), row.options.begin(), row.options.end());
+    const Outcome outcome = run(command, row.input);
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.errors, row.sentence));
+    CHECK(outcome.output.empty());
+}
+
+TEST_CASE("with --threads auto a crowd has no more threads than it can use") {
+    CHECK(run({yodel, "--threads", "auto", "-c", "5"}).status == 0);
+    const Outcome outcome =
+        run({yodel, "--connections", "3", "--threads", "auto", "-v"}, "a\n");
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output.size() == 3 * std::string("1: a\n").size());
+}

@@ -2,6 +2,7 @@
 
 #include "tests/support/catch.hpp"
 
+#include <algorithm>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -61,12 +62,36 @@ TEST_CASE("a schedule ends after its count of messages or its length") {
 }
 
 TEST_CASE("schedules that share a pace take turns") {
-    Schedule::Options options{.pace = Pace::per_second(1'000'000), .count = 8, .stride = 3};
+    Schedule::Options options{.pace = Pace::per_second(1'000'000),
+                              .count = 8,
+                              .share = {.threads = 3, .connections = 3}};
     std::vector<std::vector<std::uint64_t>> shares;
-    for (options.first = 0; options.first < 3; ++options.first) {
+    for (options.share.thread = 0; options.share.thread < 3; ++options.share.thread) {
         Schedule schedule(options, begin);
-        CHECK(schedule.next_time() == begin + options.first * 1ms);
+        CHECK(schedule.next_time() == begin + options.share.thread * 1ms);
         shares.push_back(due(schedule, begin + 1h));
     }
     CHECK(shares == std::vector<std::vector<std::uint64_t>>{{0, 3, 6}, {1, 4, 7}, {2, 5}});
+}
+
+TEST_CASE("schedules that share a pace have the planned times of one schedule") {
+    Schedule::Options options{.pace = Pace::per_second(3'700'000), .length = 50ms};
+    options.share.connections = GENERATE(range(std::size_t{1}, std::size_t{8}));
+    const auto planned = [&] {
+        std::vector<ev::Time> times;
+        Schedule schedule(options, begin);
+        while (const auto message = schedule.next(begin + 1h))
+            times.push_back(message->planned);
+        return times;
+    };
+    const std::vector<ev::Time> whole = planned();
+    CHECK(whole.size() == 185);
+    std::vector<ev::Time> all;
+    options.share.threads = GENERATE_COPY(range(std::size_t{1}, options.share.connections + 1));
+    for (; options.share.thread < options.share.threads; ++options.share.thread) {
+        const std::vector<ev::Time> part = planned();
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    std::sort(all.begin(), all.end());
+    CHECK(all == whole);
 }

@@ -155,6 +155,14 @@ std::vector<Option> listening_options(ServerOptions& to) {
          .argument = "FILE",
          .help = "write the ports to this file, one a line",
          .apply = [&](auto& text) { to.port_file = text; }},
+        {.name = "threads",
+         .argument = "N|auto",
+         .help = "serve each port by N threads; auto: one a core (1)",
+         .apply =
+             [&](auto& text) {
+                 to.threads = threads_value(text);
+                 to.threads_by_system = text == "auto";
+             }},
         {.name = "busy",
          .help = "never sleep while connected; takes a processor",
          .apply = [&](auto&) { to.busy = true; }},
@@ -314,6 +322,9 @@ void check(const ServerOptions& options, const std::string& for_tls) {
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after and --reset-after: one of them");
     check_datagrams(options);
+    if (options.threads > 1 && !options.threads_by_system && !has_port(options.endpoints))
+        throw UsageError(
+            "--threads is for ports: what comes to the path of -U is of one thread");
     if (options.server.buffer() < least_buffer(options.server))
         throw UsageError("--max-buffer is too small for the framing or the banner");
 }
@@ -327,6 +338,7 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     for (const std::string& word : line.words)
         options.endpoints.push_back(endpoint(word, options.family));
     check(options, line.for_tls);
+    if (!has_port(options.endpoints)) options.threads = 1;
     return options;
 }
 

@@ -21,7 +21,9 @@ struct ServerOptions {
     std::vector<bufio::Endpoint> endpoints;  // at least one
     ev::Duration grace = std::chrono::seconds(5);
     std::string port_file;
-    bool busy = false;  // never sleep while there is a connection
+    std::size_t threads = 1;
+    bool threads_by_system = false;  // `auto`: no more than can be used
+    bool busy = false;               // never sleep while there is a connection
     bool json = false;
     bool help = false;
     bool version = false;

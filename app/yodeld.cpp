@@ -2,8 +2,7 @@
 
 #include "app/port_file.hpp"
 #include "app/program.hpp"
-#include "app/server/datagram_server.hpp"
-#include "app/server/echo_server.hpp"
+#include "app/server/server_threads.hpp"
 #include "app/server_options.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
@@ -35,18 +34,16 @@ namespace yodel {
 
 namespace {
 
-// Descriptors that are no connections: the standard ones, the loop's, those of a look-up.
-constexpr rlim_t own_descriptors = 16;
-
-// Free ports that are tried, until one is free for connections and for datagrams.
-constexpr int most_tries = 16;
+// Descriptors that are no connections: the standard ones, those of a look-up, and of each
+// thread.
+constexpr rlim_t own_descriptors = 12;
+constexpr rlim_t descriptors_of_thread = 4;
 
 class Daemon {
 public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
-          server_(loop_, options_.server, [this](const auto& event) { log(event); }),
-          datagrams_(loop_, datagram_options(), [this](const auto& event) { log(event); }) {}
+          servers_(loop_, server_options(), [this](const auto& event) { log(event); }) {}
 
     void run() {
         diagnostics().set_dated();
@@ -55,6 +52,7 @@ public:
         if (options_.self_signed) say_pin();
         check_output();
         const PortFile file(options_.port_file, ports_);
+        servers_.start();
         make_turns();
         block_signals();
         check_output();
@@ -63,14 +61,14 @@ public:
 private:
     // Without a connection there is nothing that waking up would delay much.
     void make_turns() {
-        while (loop_.step()) loop_.set_busy(options_.busy && server_.connections() > 0);
+        while (loop_.step()) loop_.set_busy(options_.busy && servers_.connection_stands());
     }
 
     // A signal that comes during the clean-up must not end the program in another way.
     static void block_signals() {
         sigset_t all;
         ::sigfillset(&all);
-        ::sigprocmask(SIG_BLOCK, &all, nullptr);
+        ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
     }
 
     void listen(const bufio::Endpoint& endpoint) {
@@ -85,34 +83,20 @@ private:
             listening |= listen(found.addresses[i], listening || i + 1 < count);
     }
 
-    DatagramServer::Options datagram_options() const {
-        return {.faults = options_.server.faults,
-                .reflect_any = options_.reflect_any,
-                .verbose = options_.server.verbose};
+    ServerThreads::Options server_options() const {
+        return {.streams = options_.server,
+                .datagrams = {.faults = options_.server.faults,
+                              .reflect_any = options_.reflect_any,
+                              .verbose = options_.server.verbose},
+                .udp = options_.udp,
+                .threads = options_.threads,
+                .busy = options_.busy};
     }
 
-    // Listens to connections and, where that is asked for, to datagrams on the same port.
     void listen_on(const bufio::Address& wanted) {
-        if (!options_.udp || wanted.family() == AF_UNIX)
-            return announce_listening(server_.listen(wanted), false);
-        const bufio::Address both = listen_on_one_port(wanted);
-        announce_listening(both, false);
-        announce_listening(both, true);
-    }
-
-    // A free port of the one kind may be taken in the other: then another one is tried.
-    bufio::Address listen_on_one_port(const bufio::Address& wanted) {
-        for (int tries = 1;; ++tries) {
-            const bufio::Address address = datagrams_.listen(wanted);
-            try {
-                return server_.listen(address);
-            } catch (const std::system_error& error) {
-                datagrams_.close_last();
-                const bool any_port = wanted.port() == 0;
-                if (!any_port || error.code().value() != EADDRINUSE || tries == most_tries)
-                    throw;
-            }
-        }
+        const bufio::Address address = servers_.listen(wanted);
+        announce_listening(address, false);
+        if (options_.udp && wanted.family() != AF_UNIX) announce_listening(address, true);
     }
 
     // Returns false for an address that this machine does not have, where another may serve.
@@ -142,8 +126,9 @@ private:
         if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
         const rlim_t before = std::exchange(limit.rlim_cur, limit.rlim_max);
         if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
-        const rlim_t wanted =
-            options_.server.max_connections + options_.endpoints.size() + own_descriptors;
+        const rlim_t of_threads =
+            options_.threads * (options_.endpoints.size() + descriptors_of_thread);
+        const rlim_t wanted = options_.server.max_connections + own_descriptors + of_threads;
         if (limit.rlim_cur < wanted)
             say("--max-conns " + std::to_string(options_.server.max_connections) +
                 " does not fit: the system allows " + std::to_string(limit.rlim_cur) +
@@ -158,12 +143,7 @@ private:
     void shut_down() {
         if (shutting_down_) return loop_.stop();
         shutting_down_ = true;
-        server_.drain(options_.grace, [this] { stop_if_drained(); });
-        datagrams_.drain(options_.grace, [this] { stop_if_drained(); });
-    }
-
-    void stop_if_drained() {
-        if (--undrained_ == 0) loop_.stop();
+        servers_.drain(options_.grace, [this] { loop_.stop(); });
     }
 
     void reload() {
@@ -171,7 +151,7 @@ private:
         try {
             bufio::TlsServerOptions tls = options_.tls;
             tls.unattended = true;
-            server_.set_tls(bufio::TlsContext::server(tls));
+            servers_.set_tls(bufio::TlsContext::server(tls));
             say("certificates read again");
         } catch (const bufio::TlsError& error) {
             say(std::string("the certificates stay as they were: ") + error.what());
@@ -183,8 +163,8 @@ private:
         std::uint64_t count;
     };
 
-    void add_datagram_rows(std::vector<Row>& rows) const {
-        const DatagramServer::Counters counters = datagrams_.counters();
+    static void add_datagram_rows(std::vector<Row>& rows,
+                                  const DatagramServer::Counters& counters) {
         rows.push_back({"datagrams_in", counters.received});
         rows.push_back({"datagrams_out", counters.answered});
         rows.push_back({"datagrams_unanswered", counters.unanswered});
@@ -193,13 +173,13 @@ private:
         rows.push_back({"datagram_bytes_out", counters.bytes_out});
     }
 
-    void report() const {
-        const EchoServer::Counters counters = server_.counters();
+    void report(const ServerThreads::Counters& all) const {
+        const EchoServer::Counters& counters = all.streams;
         std::vector<Row> rows{
-            {"connections", server_.connections()}, {"accepted", counters.accepted},
-            {"turned_away", counters.turned_away},  {"failed", counters.failed},
-            {"bytes_in", counters.bytes_in},        {"bytes_out", counters.bytes_out}};
-        if (options_.udp) add_datagram_rows(rows);
+            {"connections", all.connections},      {"accepted", counters.accepted},
+            {"turned_away", counters.turned_away}, {"failed", counters.failed},
+            {"bytes_in", counters.bytes_in},       {"bytes_out", counters.bytes_out}};
+        if (options_.udp) add_datagram_rows(rows, all.datagrams);
         std::string text;
         JsonObject object = timed_object();
         for (const Row& row : rows) {
@@ -243,15 +223,14 @@ private:
     Output output_{loop_, STDOUT_FILENO, [this] {
                        if (output_.error() != 0) loop_.stop();
                    }};
-    EchoServer server_;
-    DatagramServer datagrams_;
-    int undrained_ = 2;  // servers that have not delivered what is under way
+    ServerThreads servers_;
     std::string ports_;
     bool shutting_down_ = false;
     ev::Signal terminate_{loop_, SIGTERM, [this] { shut_down(); }};
     ev::Signal interrupt_{loop_, SIGINT, [this] { shut_down(); }};
     ev::Signal hangup_{loop_, SIGHUP, [this] { reload(); }};
-    ev::Signal user_{loop_, SIGUSR1, [this] { report(); }};
+    ev::Signal user_{loop_, SIGUSR1,
+                     [this] { servers_.count([this](const auto& all) { report(all); }); }};
 };
 
 void serve(ServerOptions options) {

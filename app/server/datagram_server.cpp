@@ -36,13 +36,13 @@ std::uint64_t key_of(const Datagram& datagram) {
 
 class DatagramServer::Port final : private DatagramSocket::User {
 public:
-    Port(DatagramServer& server, const bufio::Address& address)
+    Port(DatagramServer& server, const bufio::Address& address, bufio::Sharing sharing)
         : server_(server),
           faulty_(server.options_.faults.any() || server.options_.faults.reorder > 0),
           dice_(server.options_.faults, 0),
           due_(server.loop_, [this] { send_due(); }),
           overtaking_(server.loop_, [this] { send_overtaken(); }),
-          socket_(server.loop_, address, *this) {}
+          socket_(server.loop_, address, *this, DatagramSocket::Limits(), sharing) {}
 
     const bufio::Address& address() const { return socket_.address(); }
     std::uint64_t refused() const { return socket_.refused(); }
@@ -177,6 +177,15 @@ DatagramServer::DatagramServer(ev::Loop& loop, Options options, EchoServer::Log 
 
 DatagramServer::~DatagramServer() = default;
 
+void DatagramServer::Counters::add(const Counters& other) {
+    received += other.received;
+    answered += other.answered;
+    unanswered += other.unanswered;
+    dropped += other.dropped;
+    bytes_in += other.bytes_in;
+    bytes_out += other.bytes_out;
+}
+
 DatagramServer::Counters DatagramServer::counters() const {
     Counters sum = counters_;
     for (const auto& port : ports_) {
@@ -186,8 +195,9 @@ DatagramServer::Counters DatagramServer::counters() const {
     return sum;
 }
 
-const bufio::Address& DatagramServer::listen(const bufio::Address& address) {
-    ports_.push_back(std::make_unique<Port>(*this, address));
+const bufio::Address& DatagramServer::listen(const bufio::Address& address,
+                                             bufio::Sharing sharing) {
+    ports_.push_back(std::make_unique<Port>(*this, address, sharing));
     return ports_.back()->address();
 }
 

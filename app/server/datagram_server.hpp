@@ -45,13 +45,16 @@ public:
         std::uint64_t dropped = 0;     // by a fault, by the system, or for want of space
         std::uint64_t bytes_in = 0;
         std::uint64_t bytes_out = 0;
+
+        void add(const Counters& other);
     };
 
     DatagramServer(ev::Loop& loop, Options options, EchoServer::Log log);
     ~DatagramServer();
 
     // Returns the address that it got. Throws std::system_error.
-    const bufio::Address& listen(const bufio::Address& address);
+    const bufio::Address& listen(const bufio::Address& address,
+                                 bufio::Sharing sharing = bufio::Sharing::alone);
     // Closes the port that was listened on last.
     void close_last();
     // Receives nothing more, and calls back once: when the answers that faults hold back are

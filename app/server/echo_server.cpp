@@ -309,6 +309,9 @@ std::size_t EchoServer::Options::buffer() const {
 EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
     : loop_(loop),
       options_(std::move(options)),
+      limit_(options_.shared_limit
+                 ? options_.shared_limit
+                 : std::make_shared<ConnectionLimit>(options_.max_connections)),
       log_(std::move(log)),
       drain_(loop,
              [this] {
@@ -327,7 +330,8 @@ EchoServer::~EchoServer() {
     for (const auto& connection : connections_) connection->close();
 }
 
-const bufio::Address& EchoServer::listen(const bufio::Address& address) {
+const bufio::Address& EchoServer::listen(const bufio::Address& address,
+                                         bufio::Sharing sharing) {
     listeners_.push_back(std::make_unique<bufio::Listener>(
         loop_, address,
         [this](bufio::Fd socket, const bufio::Address& peer) {
@@ -335,24 +339,32 @@ const bufio::Address& EchoServer::listen(const bufio::Address& address) {
         },
         [this](int code) {
             log_({"accepting", "pauses, " + std::generic_category().message(code)});
-        }));
+        },
+        sharing));
     return listeners_.back()->address();
 }
 
 // A connection that can't be served must not end the others.
 void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     ++counters_.accepted;
+    if (!limit_->take())
+        return refuse(socket, peer,
+                      std::to_string(limit_->most()) +
+                          " connections are the most (--max-conns)");
     try {
-        if (connections_.size() >= options_.max_connections)
-            throw std::runtime_error(std::to_string(connections_.size()) +
-                                     " connections are the most (--max-conns)");
         connections_.push_back(
             std::make_unique<Connection>(*this, transport(std::move(socket)), peer.text()));
     } catch (const std::exception& error) {
-        ++counters_.turned_away;
-        log_({peer.text(), std::string("closed at once, ") + error.what()});
-        turn_away(socket);
+        limit_->give_back();
+        refuse(socket, peer, error.what());
     }
+}
+
+void EchoServer::refuse(const bufio::Fd& socket, const bufio::Address& peer,
+                        const std::string& why) {
+    ++counters_.turned_away;
+    log_({peer.text(), "closed at once, " + why});
+    turn_away(socket);
 }
 
 std::unique_ptr<bufio::Transport> EchoServer::transport(bufio::Fd socket) const {
@@ -387,6 +399,14 @@ void EchoServer::cut_off() {
     report_drained();
 }
 
+void EchoServer::Counters::add(const Counters& other) {
+    accepted += other.accepted;
+    turned_away += other.turned_away;
+    failed += other.failed;
+    bytes_in += other.bytes_in;
+    bytes_out += other.bytes_out;
+}
+
 EchoServer::Counters EchoServer::counters() const {
     Counters sum = counters_;
     for (const auto& connection : connections_) {
@@ -406,6 +426,7 @@ void EchoServer::remove(Connection& connection) {
         connections_[place]->place = place;
     }
     connections_.pop_back();
+    limit_->give_back();
     for (const auto& listener : listeners_) listener->resume();
     tidy_soon();
     if (connections_.empty()) report_drained();

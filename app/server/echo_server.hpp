@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/protocol/framing.hpp"
+#include "app/server/connection_limit.hpp"
 #include "app/server/faults.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/stream.hpp"
@@ -24,6 +25,8 @@ public:
         std::optional<bufio::TlsContext> tls;
         std::size_t max_connections =
             1024;  // above, a connection is closed as soon as accepted
+        // Of several servers; null: the server has a limit of its own, max_connections.
+        std::shared_ptr<ConnectionLimit> shared_limit = nullptr;
         // The bytes that may wait to be sent on a connection; while more wait, nothing is
         // answered, and soon nothing read. Empty: 1 MiB, or one message of a framing by lengths
         // if that is more. A message of such a framing is answered once it is whole: while it
@@ -55,13 +58,16 @@ public:
         std::uint64_t failed = 0;       // accepted, but not ended in order
         std::uint64_t bytes_in = 0;
         std::uint64_t bytes_out = 0;
+
+        void add(const Counters& other);
     };
 
     EchoServer(ev::Loop& loop, Options options, Log log);
     ~EchoServer();
 
     // Returns the address that is listened on. Throws std::system_error.
-    const bufio::Address& listen(const bufio::Address& address);
+    const bufio::Address& listen(const bufio::Address& address,
+                                 bufio::Sharing sharing = bufio::Sharing::alone);
     // Takes over a connection. Those that arrive after listen() are accepted by themselves.
     void accept(bufio::Fd socket, const bufio::Address& peer);
     // Takes effect for the connections that are accepted from now on.
@@ -77,6 +83,7 @@ public:
 private:
     class Connection;
 
+    void refuse(const bufio::Fd& socket, const bufio::Address& peer, const std::string& why);
     std::unique_ptr<bufio::Transport> transport(bufio::Fd socket) const;
     std::unique_ptr<Responder> make_responder();
     void remove(Connection& connection);
@@ -86,6 +93,7 @@ private:
 
     ev::Loop& loop_;
     Options options_;
+    const std::shared_ptr<ConnectionLimit> limit_;
     Log log_;
     Counters counters_;  // the bytes are those of connections that have ended
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;

@@ -29,8 +29,18 @@ TEST_CASE("a mistake in an option of the server is reported with the option's na
         {"-64 7", "-4: -4 and -6 exclude each other"},
         {"--cert f 7", "--cert is given, but not --tls"},
         {"--stall-handshake 7", "--stall-handshake is given, but not --tls"},
+        {"--threads 0 7", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
+        {"--threads 2 -U p",
+         "--threads is for ports: what comes to the path of -U is of one thread"},
         {"localhost 7", "\"localhost\" is neither a port nor ADDR:PORT"},
     }));
     CAPTURE(words);
     CHECK(refusal([&, &words = words] { parse_server(words_of(words)); }) == sentence);
+}
+
+TEST_CASE("the number of threads is one, or as asked, or that of the processors") {
+    CHECK(parse_server({"7"}).threads == 1);
+    CHECK(parse_server({"--threads", "3", "7"}).threads == 3);
+    CHECK(parse_server({"--threads", "auto", "7"}).threads >= 1);
+    CHECK(parse_server({"--threads", "auto", "-U", "path"}).threads == 1);
 }

@@ -445,7 +445,7 @@ TEST_CASE("processes that start together add up to one run") {
 }
 
 TEST_CASE("a crowd on several threads counts exactly what the server counts") {
-    Server server;
+    Server server({"--threads", GENERATE("1", "2")});
     const Words schedule = GENERATE(Words{}, Words{"--rate", "20k"}, Words{"--churn", "50"});
     Words options{"--connections", "8", "--threads", "2", "-c", "10000", "--json"};
     options.insert(options.end(), schedule.begin(), schedule.end());
@@ -530,4 +530,17 @@ TEST_CASE("with --threads auto a crowd has no more threads than it can use") {
         run({yodel, "--connections", "3", "--threads", "auto", "-v"}, "a\n");
     CHECK(outcome.status == 0);
     CHECK(outcome.output.size() == 3 * std::string("1: a\n").size());
+}
+
+TEST_CASE("datagrams between several threads on both sides are all counted") {
+    Server server({"-u", "--threads", "2"});
+    REQUIRE(server.process().wait_for_output("listening udp"));
+    const Outcome outcome =
+        crowd(server, {"-u", "--connections", "8", "--threads", "2", "-c", "10000", "--json"});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(member(outcome, "sent") == 10'000);
+    CHECK(member(outcome, "echoed") == 10'000);
+    CHECK(counted(server, "datagrams in") == 10'000);
+    CHECK(counted(server, "datagrams out") == 10'000);
 }

@@ -25,7 +25,7 @@ def raise_loopback():
 
 class Server:
     def __init__(self, *options):
-        self.process = subprocess.Popen([sys.argv[1], "-u", *options], text=True,
+        self.process = subprocess.Popen([*sys.argv[1:], "-u", *options], text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.logged = []
         ports = [self.next_port() for option in options if option.endswith(":0")]

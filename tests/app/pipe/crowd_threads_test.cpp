@@ -92,10 +92,10 @@ const std::optional<Pace> open_loop = Pace::per_second(2'000'000);
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "threads send exactly the count, over connections of their own") {
-    const std::size_t threads = GENERATE(1, 2, 3, 5);
+    const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2, 3, 5);
     Crowd::Options options = this->options();
     options.pace = GENERATE(closed_loop, open_loop);
-    options.count = GENERATE(3, 1000);
+    options.count = GENERATE(as<std::uint64_t>{}, 3, 1000);
     const RunResult& result = run(options, threads);
     CHECK(result.tally.sent == options.count);
     CHECK(result.tally.echoed == options.count);
@@ -109,7 +109,7 @@ TEST_CASE_METHOD(Fixture, "threads send exactly the count, over connections of t
 }
 
 TEST_CASE_METHOD(Fixture, "each connection has the messages that it has with one thread") {
-    const std::size_t threads = GENERATE(1, 2, 3, 4);
+    const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2, 3, 4);
     Crowd::Options options = this->options();
     options.each_its_own = GENERATE(false, true);
     options.pace = open_loop;

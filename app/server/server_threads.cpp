@@ -1,0 +1,230 @@
+#include "app/server/server_threads.hpp"
+
+#include "ev/loop_thread.hpp"
+
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace yodel {
+
+using bufio::Address;
+using bufio::Sharing;
+
+namespace {
+
+// Free ports that are tried, until one is free for connections and for datagrams.
+constexpr int most_tries = 16;
+
+// Lines of one thread that wait to be logged.
+constexpr std::size_t most_lines = 1024;
+
+EchoServer::Options streams_of(const ServerThreads::Options& options, std::size_t thread,
+                               std::shared_ptr<ConnectionLimit> limit) {
+    EchoServer::Options to = options.streams;
+    to.faults.seed += thread;
+    to.shared_limit = std::move(limit);
+    return to;
+}
+
+DatagramServer::Options datagrams_of(const ServerThreads::Options& options,
+                                     std::size_t thread) {
+    DatagramServer::Options to = options.datagrams;
+    to.faults.seed += thread;
+    return to;
+}
+
+// Passes the lines of a thread on to the log of another one.
+class LineRelay {
+public:
+    LineRelay(ev::Mailbox& to, const EchoServer::Log& log, std::size_t thread)
+        : to_(to), log_(log), thread_(thread) {}
+
+    void pass(const EchoServer::Event& line) {
+        if (waiting_ >= most_lines) {
+            ++left_out_;
+            return;
+        }
+        ++waiting_;
+        to_.post([this, line] { write(line); });
+    }
+
+private:
+    void write(const EchoServer::Event& line) {
+        --waiting_;
+        log_(line);
+        const std::uint64_t count = left_out_.exchange(0);
+        if (count > 0)
+            log_({"thread " + std::to_string(thread_),
+                  std::to_string(count) + " lines were left out, too many at once"});
+    }
+
+    ev::Mailbox& to_;
+    const EchoServer::Log& log_;
+    const std::size_t thread_;
+    std::atomic<std::size_t> waiting_ = 0;
+    std::atomic<std::uint64_t> left_out_ = 0;
+};
+
+}  // namespace
+
+// Those of one thread.
+struct ServerThreads::Servers {
+    Servers(ev::Loop& loop, const Options& options, const EchoServer::Log& log,
+            std::size_t thread, std::shared_ptr<ConnectionLimit> limit)
+        : udp(options.udp),
+          streams(loop, streams_of(options, thread, std::move(limit)), log),
+          datagrams(loop, datagrams_of(options, thread), log) {}
+
+    // Listens to connections and, where that is asked for, to datagrams on the same port.
+    Address listen(const Address& wanted, Sharing sharing) {
+        if (udp && wanted.family() != AF_UNIX) return listen_on_one_port(wanted, sharing);
+        return streams.listen(wanted, sharing);
+    }
+
+    // A free port of the one kind may be taken in the other: then another one is tried.
+    Address listen_on_one_port(const Address& wanted, Sharing sharing) {
+        for (int tries = 1;; ++tries) {
+            const Address address = datagrams.listen(wanted, sharing);
+            try {
+                return streams.listen(address, sharing);
+            } catch (const std::system_error& error) {
+                datagrams.close_last();
+                const bool any_port = wanted.port() == 0;
+                if (!any_port || error.code().value() != EADDRINUSE || tries == most_tries)
+                    throw;
+            }
+        }
+    }
+
+    void drain(ev::Duration grace, const std::function<void()>& drained) {
+        const auto one = [this, drained] {
+            if (--undrained == 0) drained();
+        };
+        streams.drain(grace, one);
+        datagrams.drain(grace, one);
+    }
+
+    Counters counters() const {
+        return {streams.connections(), streams.counters(), datagrams.counters()};
+    }
+
+    const bool udp;
+    int undrained = 2;  // of the two
+    EchoServer streams;
+    DatagramServer datagrams;
+};
+
+// One of the further threads, with its servers, which are the owner's before start() and after
+// the thread has ended.
+class ServerThreads::Worker {
+public:
+    Worker(ServerThreads& owner, std::size_t thread,
+           const std::shared_ptr<ConnectionLimit>& limit)
+        : thread_(*owner.mailbox_),
+          lines_(*owner.mailbox_, owner.log_, thread),
+          servers_(
+              thread_.loop(), owner.options_,
+              [this](const EchoServer::Event& line) { lines_.pass(line); }, thread, limit) {}
+    ~Worker() { thread_.join(); }
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    void start(bool busy) {
+        thread_.start([this, busy] {
+            thread_.loop().set_busy(busy && servers_.streams.connections() > 0);
+        });
+    }
+    void post(std::function<void(Servers&)> call) {
+        thread_.post([this, call = std::move(call)] { call(servers_); });
+    }
+
+    Servers& servers() { return servers_; }
+
+private:
+    ev::LoopThread thread_;
+    LineRelay lines_;
+    Servers servers_;
+};
+
+void ServerThreads::Counters::add(const Counters& other) {
+    connections += other.connections;
+    streams.add(other.streams);
+    datagrams.add(other.datagrams);
+}
+
+ServerThreads::ServerThreads(ev::Loop& loop, const Options& options, EchoServer::Log log)
+    : loop_(loop),
+      options_(options),
+      log_(std::move(log)),
+      limit_(std::make_shared<ConnectionLimit>(options.streams.max_connections)),
+      servers_(std::make_unique<Servers>(loop, options_, log_, 0, limit_)),
+      count_(loop, [this] { add(servers_->counters()); }) {
+    if (options_.threads > 1) mailbox_.emplace(loop);
+    for (std::size_t thread = 1; thread < options_.threads; ++thread)
+        workers_.push_back(std::make_unique<Worker>(*this, thread, limit_));
+}
+
+ServerThreads::~ServerThreads() = default;
+
+// With several threads the address is first listened on alone, and given up again: so a free
+// port is found, and one that another program shares is refused.
+Address ServerThreads::listen(const Address& wanted) {
+    if (workers_.empty() || wanted.family() == AF_UNIX)
+        return servers_->listen(wanted, Sharing::alone);
+    const Address address =
+        Servers(loop_, options_, log_, 0, limit_).listen(wanted, Sharing::alone);
+    servers_->listen(address, Sharing::together);
+    for (const auto& worker : workers_) worker->servers().listen(address, Sharing::together);
+    return address;
+}
+
+void ServerThreads::start() {
+    for (const auto& worker : workers_) worker->start(options_.busy);
+}
+
+void ServerThreads::set_tls(const bufio::TlsContext& tls) {
+    servers_->streams.set_tls(tls);
+    for (const auto& worker : workers_)
+        worker->post([tls](Servers& servers) { servers.streams.set_tls(tls); });
+}
+
+bool ServerThreads::connection_stands() const { return servers_->streams.connections() > 0; }
+
+void ServerThreads::drain(ev::Duration grace, std::function<void()> drained) {
+    drained_ = std::move(drained);
+    undrained_ = 1 + workers_.size();
+    servers_->drain(grace, [this] { one_drained(); });
+    for (const auto& worker : workers_)
+        worker->post([this, grace](Servers& servers) {
+            servers.drain(grace, [this] { mailbox_->post([this] { one_drained(); }); });
+        });
+}
+
+void ServerThreads::one_drained() {
+    if (--undrained_ == 0) drained_();
+}
+
+void ServerThreads::count(std::function<void(const Counters&)> counted) {
+    counted_ = std::move(counted);
+    if (uncounted_ > 0) return;
+    uncounted_ = 1 + workers_.size();
+    sum_ = {};
+    count_.start(ev::Duration::zero());
+    for (const auto& worker : workers_)
+        worker->post([this](Servers& servers) {
+            mailbox_->post([this, counters = servers.counters()] { add(counters); });
+        });
+}
+
+void ServerThreads::add(const Counters& counters) {
+    sum_.add(counters);
+    if (--uncounted_ == 0) counted_(sum_);
+}
+
+}  // namespace yodel

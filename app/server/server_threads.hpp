@@ -1,0 +1,89 @@
+// The servers of yodeld, for connections and for datagrams, on the caller's loop and on further
+// threads, each with a loop and servers of its own.
+//
+// All threads listen on the same addresses, and the system deals out what comes to them, so
+// that all from one port of a peer comes to one thread. Only the connections of a unix-domain
+// path are all of the caller's thread. The limit on connections is one for all. The faults of
+// thread n, from 0, are those of the seed plus n.
+#pragma once
+
+#include "app/server/connection_limit.hpp"
+#include "app/server/datagram_server.hpp"
+#include "app/server/echo_server.hpp"
+#include "bufio/address.hpp"
+#include "bufio/tls.hpp"
+#include "ev/loop.hpp"
+#include "ev/mailbox.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace yodel {
+
+class ServerThreads {
+public:
+    struct Options {
+        EchoServer::Options streams = {};
+        DatagramServer::Options datagrams = {};
+        bool udp = false;  // each port also answers datagrams
+        std::size_t threads = 1;
+        bool busy = false;  // further threads never sleep while they have a connection
+    };
+    struct Counters {
+        std::size_t connections = 0;  // at present
+        EchoServer::Counters streams;
+        DatagramServer::Counters datagrams;
+
+        void add(const Counters& other);
+    };
+
+    // `log` is called on the caller's thread. Lines of other threads reach it a moment later;
+    // where too many of them wait, they are counted instead. Throws std::system_error where
+    // there are no descriptors left.
+    ServerThreads(ev::Loop& loop, const Options& options, EchoServer::Log log);
+    ~ServerThreads();
+    ServerThreads(const ServerThreads&) = delete;
+    ServerThreads& operator=(const ServerThreads&) = delete;
+
+    // Returns the address that is listened on; to be called before start(). Throws
+    // std::system_error.
+    bufio::Address listen(const bufio::Address& address);
+    // Starts the further threads. An exception in one of them comes out of the loop.
+    void start();
+
+    // Takes effect for the connections that are accepted from now on.
+    void set_tls(const bufio::TlsContext& tls);
+    // Calls back once when all servers have delivered what is under way, or after the grace.
+    void drain(ev::Duration grace, std::function<void()> drained);
+    // Calls back with the counters of all threads, once each of them has reported. A call
+    // before that replaces the callback.
+    void count(std::function<void(const Counters&)> counted);
+    // There is a connection on the caller's thread.
+    bool connection_stands() const;
+
+private:
+    struct Servers;
+    class Worker;
+
+    void add(const Counters& counters);
+    void one_drained();
+
+    ev::Loop& loop_;
+    const Options options_;
+    const EchoServer::Log log_;
+    const std::shared_ptr<ConnectionLimit> limit_;
+    std::optional<ev::Mailbox> mailbox_;  // empty with one thread
+    const std::unique_ptr<Servers> servers_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::size_t undrained_ = 0;  // threads
+    std::function<void()> drained_;
+    ev::Timer count_;            // due at once: the caller's thread is to be counted
+    std::size_t uncounted_ = 0;  // threads
+    Counters sum_;               // of those that are counted
+    std::function<void(const Counters&)> counted_;
+};
+
+}  // namespace yodel

@@ -1,0 +1,242 @@
+// The servers of several threads, and clients on the loop of the test.
+
+#include "app/server/server_threads.hpp"
+
+#include "tests/app/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+using test::any_loopback_port;
+using test::turn_until;
+
+namespace {
+
+// A client by the bare calls of the system.
+struct Client {
+    Client(const bufio::Address& to, bool datagrams = false)
+        : socket(datagrams ? bufio::open_datagram_socket(to.family())
+                           : bufio::open_socket(to.family())) {
+        ::connect(socket.get(), to.get(), to.size);
+    }
+    bool send(std::string_view bytes) const {
+        return ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0;
+    }
+    // True once a reply has come, or the end.
+    bool heard() {
+        char bytes[64];
+        const ssize_t count = ::recv(socket.get(), bytes, sizeof bytes, 0);
+        if (count > 0) got.append(bytes, static_cast<std::size_t>(count));
+        ended |= count == 0 || (count < 0 && errno == ECONNRESET);
+        return ended || !got.empty();
+    }
+
+    bufio::Fd socket;
+    std::string got;
+    bool ended = false;
+};
+
+struct Fixture {
+    ev::Loop loop;
+    std::vector<std::string> log;
+    std::optional<ServerThreads> servers;
+    std::vector<std::unique_ptr<Client>> clients;
+
+    bufio::Address start(ServerThreads::Options options,
+                         const bufio::Address& where = any_loopback_port()) {
+        servers.emplace(loop, options, [this, self = std::this_thread::get_id()](auto& event) {
+            CHECK(std::this_thread::get_id() == self);
+            log.push_back(event.text);
+        });
+        const bufio::Address address = servers->listen(where);
+        servers->start();
+        return address;
+    }
+    void connect(const bufio::Address& to, std::size_t count, bool datagrams = false) {
+        for (std::size_t i = 0; i < count; ++i)
+            clients.push_back(std::make_unique<Client>(to, datagrams));
+    }
+    // All clients send, and get a reply or an end.
+    void exchange() {
+        for (const auto& client : clients)
+            turn_until(loop, [&] { return client->send("hello"); });
+        for (const auto& client : clients) turn_until(loop, [&] { return client->heard(); });
+    }
+    ServerThreads::Counters counters() {
+        std::optional<ServerThreads::Counters> counted;
+        servers->count([&](const auto& all) { counted = all; });
+        CHECK_FALSE(counted);
+        turn_until(loop, [&] { return counted.has_value(); });
+        return *counted;
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "the counters of all threads add up") {
+    const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2, 3);
+    const bufio::Address address = start({.udp = true, .threads = threads});
+    connect(address, 20);
+    connect(address, 30, true);
+    exchange();
+    const ServerThreads::Counters all = counters();
+    CHECK(all.connections == 20);
+    CHECK(all.streams.accepted == 20);
+    CHECK(all.streams.bytes_in == 100);
+    CHECK(all.streams.bytes_out == 100);
+    CHECK(all.datagrams.received == 30);
+    CHECK(all.datagrams.answered == 30);
+    CHECK(all.datagrams.bytes_out == 150);
+}
+
+TEST_CASE_METHOD(Fixture, "further threads serve while the first one is busy") {
+    const bool datagrams = GENERATE(false, true);
+    const bufio::Address address = start({.udp = true, .threads = 2});
+    connect(address, 40, datagrams);
+    const auto served = [&] {
+        std::size_t count = 0;
+        for (const auto& client : clients) count += client->heard();
+        return count;
+    };
+    for (const auto& client : clients) client->send("hello");
+    const ev::Time limit = ev::Clock::now() + 20s;  // no turn of the loop until then
+    while (served() < 2 && ev::Clock::now() < limit) std::this_thread::sleep_for(1ms);
+    CHECK(served() >= 2);
+    CHECK(served() < clients.size());
+    turn_until(loop, [&] { return served() == clients.size(); });
+}
+
+TEST_CASE_METHOD(Fixture, "the limit on connections is one for all threads") {
+    EchoServer::Options streams;
+    streams.max_connections = 4;
+    const bufio::Address address = start({.streams = streams, .threads = 3});
+    connect(address, 10);
+    exchange();
+    CHECK(counters().connections == 4);
+    CHECK(counters().streams.turned_away == 6);
+    std::erase_if(clients, [](const auto& client) { return client->ended; });
+    CHECK(clients.size() == 4);
+    clients.clear();
+    turn_until(loop, [&] { return counters().connections == 0; });
+    connect(address, 4);
+    exchange();
+    CHECK(counters().connections == 4);
+}
+
+TEST_CASE_METHOD(Fixture, "an address that another server has is refused") {
+    const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2);
+    const bufio::Address address = start({.udp = true, .threads = threads});
+    for (const std::size_t others : {1U, 2U}) {
+        ServerThreads second(loop, {.udp = true, .threads = others}, [](auto&) {});
+        CHECK_THROWS_AS(second.listen(address), std::system_error);
+    }
+}
+
+TEST_CASE_METHOD(Fixture, "the path of a unix-domain socket is served by one thread") {
+    const std::string path = "/tmp/yodel-test-" + std::to_string(::getpid());
+    const bufio::Address address =
+        start({.udp = true, .threads = 3}, bufio::Address::unix_path(path));
+    connect(address, 5);
+    exchange();
+    CHECK(counters().streams.accepted == 5);
+    servers.reset();
+    CHECK(::access(path.c_str(), F_OK) != 0);
+}
+
+TEST_CASE_METHOD(Fixture, "lines of all threads come to the log of the first") {
+    EchoServer::Options streams;
+    streams.verbose = true;
+    const bufio::Address address = start({.streams = streams, .threads = 3});
+    connect(address, 20);
+    exchange();
+    const auto connected = [&] { return std::count(log.begin(), log.end(), "connected"); };
+    turn_until(loop, [&] { return connected() == 20; });
+}
+
+TEST_CASE_METHOD(Fixture, "draining waits for all threads, and ends each connection") {
+    EchoServer::Options streams;
+    streams.faults.delay = 50ms;
+    const bufio::Address address = start({.streams = streams, .udp = true, .threads = 3});
+    connect(address, 20);
+    for (const auto& client : clients) client->send("hello");
+    turn_until(loop, [&] { return counters().streams.bytes_in == 100; });
+    int drained = 0;
+    servers->drain(20s, [&] { ++drained; });
+    CHECK(drained == 0);
+    turn_until(loop, [&] { return drained > 0; });
+    for (const auto& client : clients) {
+        turn_until(loop, [&] { return client->heard() && client->ended; });
+        CHECK(client->got == "hello");
+    }
+    CHECK(counters().connections == 0);
+    CHECK(drained == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "the faults of a thread are those of the seed and its number") {
+    // With a drop of one half, the 64 datagrams of one sender show which seed it met.
+    const auto answered = [&](std::uint64_t seed, std::size_t threads) {
+        DatagramServer::Options datagrams;
+        datagrams.faults.drop = 0.5;
+        datagrams.faults.seed = seed;
+        const bufio::Address address =
+            start({.datagrams = datagrams, .udp = true, .threads = threads});
+        Client client(address, true);
+        std::string marks;
+        for (char mark = '0'; mark < '0' + 64; ++mark) {
+            client.send({&mark, 1});
+            turn_until(loop, [&] {
+                return counters().datagrams.received ==
+                       static_cast<std::uint64_t>(mark - '0') + 1;
+            });
+            client.got.clear();
+            marks += client.heard() ? mark : ' ';
+        }
+        return marks;
+    };
+    const std::string first = answered(7, 1);
+    const std::string second = answered(8, 1);
+    REQUIRE(first != second);
+    bool both_met = false;
+    std::string met_first;
+    for (int i = 0; i < 60 && !both_met; ++i) {
+        const std::string met = answered(7, 2);
+        CHECK((met == first || met == second));
+        both_met = !met_first.empty() && met != met_first;
+        met_first = met;
+    }
+    CHECK(both_met);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "connections that come after a change of certificates get the new one") {
+    EchoServer::Options streams;
+    streams.tls = bufio::TlsContext::self_signed_server();
+    const bufio::Address address = start({.streams = streams, .threads = 2});
+    const bufio::TlsContext next = bufio::TlsContext::self_signed_server();
+    servers->set_tls(next);
+    counters();  // by now all threads have it
+    bufio::TlsClientOptions options;
+    options.pins = {next.pin()};
+    const bufio::TlsContext client = bufio::TlsContext::client(options);
+    struct Nobody final : bufio::Stream::User {
+        void stream_changed(bufio::Stream&) override {}
+    } nobody;
+    for (int i = 0; i < 12; ++i) {
+        Client raw(address);
+        bufio::Stream stream(loop, client.connect(std::move(raw.socket), "localhost"), nobody);
+        turn_until(loop, [&] { return stream.open() || stream.end(); });
+        CHECK(stream.open());
+    }
+}

@@ -184,6 +184,23 @@ TEST_CASE_METHOD(Fixture, "draining waits for all threads, and ends each connect
     CHECK(drained == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "threads with nothing to deliver wait for the one that has") {
+    EchoServer::Options streams;
+    streams.faults.delay = 200ms;
+    const bufio::Address address = start({.streams = streams, .udp = true, .threads = 4});
+    connect(address, 1);
+    clients.front()->send("hello");
+    turn_until(loop, [&] { return counters().streams.bytes_in == 5; });
+    bool delivered = false;
+    bool drained = false;
+    servers->drain(20s, [&] {
+        delivered = clients.front()->heard();
+        drained = true;
+    });
+    turn_until(loop, [&] { return drained; });
+    CHECK(delivered);
+}
+
 TEST_CASE_METHOD(Fixture, "the faults of a thread are those of the seed and its number") {
     // With a drop of one half, the 64 datagrams of one sender show which seed it met.
     const auto answered = [&](std::uint64_t seed, std::size_t threads) {

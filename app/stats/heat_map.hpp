@@ -1,0 +1,75 @@
+// The round trips of a run over all of its time, as a heat map: time goes across and the round
+// trip up, in a logarithmic scale, and a cell has a shade for the share that it has in the
+// round trips of its column.
+//
+// Memory is bounded (220 KiB): when the columns are used up, each two of them become one, which
+// holds twice the time. Pure: it reads no clock.
+#pragma once
+
+#include "app/stats/buckets.hpp"
+#include "app/stats/histogram.hpp"
+#include "ev/loop.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace yodel {
+
+class HeatMap {
+public:
+    static constexpr ev::Duration first_width = std::chrono::milliseconds(250);
+    static constexpr std::size_t most_columns = 256;
+
+    // Shade 0 is that of a cell without round trips. A cell with at most this share of the
+    // round trips of its column has shade 1, 2 or 3, and one with more has shade 4.
+    static constexpr std::array<double, 3> shares{0.01, 0.1, 0.4};
+
+    struct Row {
+        ev::Duration upper_end;   // the longest round trip of the row
+        std::vector<int> shades;  // from the first column on
+    };
+    struct View {
+        ev::Duration width{};   // the time that a column holds
+        std::vector<Row> rows;  // the longest round trips first
+    };
+
+    // Adds the round trips that ended since the last call. The map begins with the first of
+    // them. Must be called in the order of time.
+    void add(ev::Time now, const Histogram& slice);
+    bool empty() const { return columns_.empty(); }
+
+    // Returns the whole map in at most so many rows and columns, both at least 1. The rows
+    // cover all round trips.
+    View view(std::size_t rows, std::size_t columns) const;
+
+private:
+    // From 1 us to 68 s; what is shorter or longer is in the outermost cells.
+    using Layout = Buckets<2>;
+    static constexpr std::size_t first_bucket = Layout::index((std::uint64_t{1} << 10) - 1);
+    static constexpr std::size_t last_bucket = Layout::index(std::uint64_t{1} << 36);
+    static constexpr std::size_t cells = last_bucket - first_bucket + 1;
+    static constexpr std::size_t least_covered = 14;  // more than from one time to its tenfold
+    using Column = std::array<std::uint64_t, cells>;
+
+    struct Range {
+        std::size_t begin;
+        std::size_t end;
+    };
+
+    static std::size_t cell(ev::Duration round_trip);
+    void extend_to(ev::Time now);
+    void halve();
+    Range filled() const;
+    Range covered(std::size_t rows) const;
+    static Row row(const std::vector<Column>& columns, Range range);
+    std::vector<Column> merged(std::size_t together) const;
+
+    std::vector<Column> columns_;
+    ev::Time begin_{};
+    ev::Duration width_ = first_width;
+};
+
+}  // namespace yodel

@@ -1,0 +1,122 @@
+#include "app/stats/heat_map.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+constexpr ev::Time start{1h};
+
+Histogram of(ev::Duration round_trip, std::uint64_t count) {
+    Histogram made;
+    made.record(round_trip, count);
+    return made;
+}
+
+// The shades as digits, a text for each row.
+std::vector<std::string> shades(const HeatMap::View& view) {
+    std::vector<std::string> rows;
+    for (const HeatMap::Row& row : view.rows) {
+        rows.emplace_back();
+        for (const int shade : row.shades) rows.back() += std::to_string(shade);
+    }
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("a heat map begins with the first round trips") {
+    HeatMap map;
+    map.add(start, {});
+    CHECK(map.empty());
+    CHECK(map.view(10, 10).rows.empty());
+    map.add(start + 10s, of(1ms, 1));
+    CHECK(map.view(1, 10).rows.size() == 1);
+    CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"4"});
+}
+
+TEST_CASE("a cell has a shade for its share of its column") {
+    const auto [count, shade] = GENERATE(table<std::uint64_t, char>({{0, '0'},
+                                                                     {1, '1'},
+                                                                     {10, '1'},
+                                                                     {11, '2'},
+                                                                     {100, '2'},
+                                                                     {101, '3'},
+                                                                     {400, '3'},
+                                                                     {401, '4'}}));
+    HeatMap map;
+    map.add(start, of(1ms, 1000 - count));
+    map.add(start, of(1s, count));
+    map.add(start, of(1us, 0));
+    CAPTURE(count);
+    CHECK(shades(map.view(2, 10)).front().front() == (count == 0 ? '0' : shade));
+}
+
+TEST_CASE("the longest round trips are in the first row, the shortest in the last") {
+    HeatMap map;
+    map.add(start, of(1ms, 1));
+    map.add(start + HeatMap::first_width, of(4ms, 1));
+    const HeatMap::View view = map.view(3, 10);
+    CHECK(shades(view) == std::vector<std::string>{"04", "00", "40"});
+    CHECK(view.width == HeatMap::first_width);
+    CHECK(view.rows.front().upper_end >= 4ms);
+    CHECK(view.rows.back().upper_end >= 1ms);
+    CHECK(view.rows.back().upper_end < 2ms);
+}
+
+TEST_CASE("time without round trips is a gap") {
+    HeatMap map;
+    map.add(start, of(1ms, 1));
+    map.add(start + 3 * HeatMap::first_width, {});
+    CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"4000"});
+    map.add(start + 4 * HeatMap::first_width, of(1ms, 1));
+    CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"40004"});
+}
+
+TEST_CASE("the whole run stays in the view, in columns of more time") {
+    HeatMap map;
+    for (int i = 0; i < 9; ++i) map.add(start + i * HeatMap::first_width, of(1ms, 1));
+    CHECK(map.view(1, 9).width == HeatMap::first_width);
+    const auto [columns, width, row] = GENERATE(table<std::size_t, int, std::string>(
+        {{8, 2, "44444"}, {5, 2, "44444"}, {4, 4, "444"}, {2, 8, "44"}, {1, 16, "4"}}));
+    CHECK(map.view(1, columns).width == width * HeatMap::first_width);
+    CHECK(shades(map.view(1, columns)) == std::vector<std::string>{row});
+}
+
+TEST_CASE("a run of any length has a bounded number of columns, and loses nothing") {
+    HeatMap map;
+    const ev::Duration pause = GENERATE(as<ev::Duration>(), 1min, 1h, 24h * 100);
+    for (int i = 0; i < 600; ++i) map.add(start + i * pause, of(1ms, 1));
+    const HeatMap::View view = map.view(1, 1000);
+    CHECK(view.rows.front().shades.size() <= HeatMap::most_columns);
+    CHECK(view.rows.front().shades.size() >= HeatMap::most_columns / 2);
+    CHECK(view.width * static_cast<std::int64_t>(HeatMap::most_columns) >= 599 * pause);
+    for (const int shade : view.rows.front().shades) CHECK(shade == 4);
+}
+
+TEST_CASE("round trips of every length are in the map") {
+    HeatMap map;
+    for (const ev::Duration each :
+         std::initializer_list<ev::Duration>{0s, 1ns, 1us, 1s, 60s, 1h})
+        map.add(start, of(each, 1));
+    const std::size_t rows = GENERATE(as<std::size_t>(), 1, 2, 7, 50, 106, 107, 1000);
+    const HeatMap::View view = map.view(rows, 10);
+    CHECK(view.rows.size() <= rows);
+    CHECK(view.rows.front().shades.front() > 0);
+    CHECK(view.rows.back().shades.front() > 0);
+    for (std::size_t i = 1; i < view.rows.size(); ++i)
+        CHECK(view.rows[i].upper_end < view.rows[i - 1].upper_end);
+}
+
+TEST_CASE("one round trip is in the middle of the rows") {
+    HeatMap map;
+    map.add(start, of(1ms, 1));
+    CHECK(shades(map.view(5, 10)) == std::vector<std::string>{"0", "0", "4", "0", "0"});
+}

@@ -164,6 +164,7 @@ void CrowdThreads::begin() {
 
 // --- They end one by one.
 
+// A thread can end without having been ready: the look-up of the name may fail on it alone.
 void CrowdThreads::ended(std::size_t thread) {
     if (!workers_.empty()) settled(thread);
     if (--running_ > 0) return;

@@ -265,6 +265,17 @@ TEST_CASE_METHOD(Fixture, "leaving before the first connection ends it, too") {
     CHECK(crowd->result().connections.asked == 0);
 }
 
+TEST_CASE_METHOD(Fixture, "a crowd calls back once, whatever is asked of it later") {
+    Crowd::Options options = this->options();
+    options.count = 3;
+    run(options);
+    done = false;
+    crowd->leave();
+    crowd->finish();
+    for (int i = 0; i < 3; ++i) loop.step(1ms);
+    CHECK_FALSE(done);
+}
+
 TEST_CASE_METHOD(Fixture, "messages of a crowd allocate nothing once it runs") {
     Crowd::Options options = this->options();
     options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(20'000'000)));

@@ -55,7 +55,8 @@ Server::Server(std::vector<std::string> options)
     if (!process_.wait_for_output("\n"))
         throw std::runtime_error("yodeld: " + process_.errors());
     const std::string& line = process_.output();
-    port_ = line.substr(line.rfind(':') + 1, line.find('\n') - line.rfind(':') - 1);
+    const std::size_t begin = line.rfind(':') + 1;  // of the last line, where there are several
+    port_ = line.substr(begin, line.find('\n', begin) - begin);
 }
 
 Peer::Peer(std::vector<std::string> arguments)

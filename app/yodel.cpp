@@ -7,6 +7,7 @@
 #include "app/pipe/pipe_client.hpp"
 #include "app/pipe/unattended.hpp"
 #include "app/program.hpp"
+#include "app/screen/crowd_screen.hpp"
 #include "app/screen/screen_client.hpp"
 #include "app/server/datagram_server.hpp"
 #include "app/server/echo_server.hpp"
@@ -113,6 +114,12 @@ Unattended::Options unattended_options(const ClientOptions& options) {
     return to;
 }
 
+// Many connections have a page, which takes no input: a script comes from elsewhere.
+bool crowd_page(const ClientOptions& options) {
+    const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
+    return !piped && terminal_able();
+}
+
 // An interval is a pace that deals one message to each connection in turn.
 std::optional<Pace> pace(const ClientOptions& options) {
     if (options.crowd.rate) return Pace::per_second(*options.crowd.rate);
@@ -129,7 +136,7 @@ std::size_t threads(const CrowdOptions& crowd, bool script) {
     return script ? 1 : std::min<std::size_t>(wanted, crowd.connections.value_or(1));
 }
 
-CrowdClient::Options crowd_options(const ClientOptions& options) {
+CrowdClient::Options crowd_options(ev::Loop& loop, const ClientOptions& options) {
     CrowdClient::Options to;
     to.report = options.report;
     to.start = options.crowd.start;
@@ -149,6 +156,10 @@ CrowdClient::Options crowd_options(const ClientOptions& options) {
     to.crowd.count = options.count.value_or(0);
     to.crowd.length = options.session.max_time;
     to.crowd.size = options.size.value_or(std::min(to.crowd.size, options.session.max_frame));
+    if (crowd_page(options))
+        to.page = [&loop, color = options.color](CrowdDisplay::User& user) {
+            return std::make_unique<CrowdScreen>(loop, color, user);
+        };
     return to;
 }
 
@@ -227,7 +238,7 @@ int run(ClientOptions options, int& signo) {
     if (options.report.probe) options.session.close_timeout = probe_end(options);
     if (options.crowd.given()) {
         ask_for_exact_waits();
-        return run_piped<CrowdClient>(loop, crowd_options(options), options.busy, signo);
+        return run_piped<CrowdClient>(loop, crowd_options(loop, options), options.busy, signo);
     }
     if (options.unattended()) {
         ask_for_exact_waits();

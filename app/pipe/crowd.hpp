@@ -97,6 +97,9 @@ public:
     // Something other than the service delays the replies in flight: their times don't count.
     void void_round_trips();
 
+    const Options& options() const { return options_; }
+    // Nothing more is sent.
+    bool over() const { return over_; }
     // The counts so far. The elapsed time and the rate are set once it is done.
     const RunResult& result() const { return *result_; }
     // The round trips since the last call. Needs the option `recent`.

@@ -1,5 +1,6 @@
 #include "app/pipe/crowd_client.hpp"
 
+#include "app/pipe/crowd_line.hpp"
 #include "app/pipe/descriptor_limit.hpp"
 #include "app/pipe/message_object.hpp"
 #include "app/stats/end_object.hpp"
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <system_error>
 
 namespace yodel {
@@ -32,8 +34,6 @@ constexpr std::size_t high_water = 64 * 1024;
 // Of a further thread: those of its loop, and of the way to reach it.
 constexpr std::size_t descriptors_of_thread = 4;
 
-constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
-
 std::optional<Script> script(const CrowdClient::Options& options) {
     if (!options.script) return std::nullopt;
     const AnySession::Options& session = options.crowd.session;
@@ -49,6 +49,7 @@ std::string times(std::uint64_t count) {
 CrowdClient::CrowdClient(ev::Loop& loop, const Options& options)
     : loop_(loop),
       options_(options.report),
+      target_(options.crowd.session.endpoint.text()),
       visible_(::isatty(STDOUT_FILENO) == 1),
       start_(loop.now()),
       output_(loop, STDOUT_FILENO, [this] { output_changed(); }),
@@ -58,18 +59,27 @@ CrowdClient::CrowdClient(ev::Loop& loop, const Options& options)
           script_ ? this : nullptr) {
     second_ = ev::Timer(loop, [this] { second_over(); });
     if (json() && !script_) second_.start(std::chrono::seconds(1));
-    // Where replies are printed, the two would mix.
-    const bool printing = (json() || script_) && visible_;
-    progress_due_ = ev::Timer(loop, [this] { show_progress(); });
-    if (::isatty(STDERR_FILENO) == 1 && !printing) progress_due_.start(progress_time);
     if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
     if (script_)
         input_ = ev::Watch(loop, STDIN_FILENO, ev::readable, [this](auto) { read_input(); });
+    make_display(options);
+}
+
+void CrowdClient::make_display(const Options& options) {
+    if (options.page) own_descriptors_ = used_descriptors();
+    // Where replies are printed, the two would mix.
+    const bool printing = (json() || script_) && visible_;
+    CrowdDisplay::User& user = *this;
+    if (options.page) {
+        display_ = options.page(user);
+    } else if (::isatty(STDERR_FILENO) == 1 && !printing) {
+        display_ = std::make_unique<CrowdLine>(loop_, user);
+    }
 }
 
 Crowd::Options CrowdClient::crowd_options(const Options& options) const {
     Crowd::Options to = options.crowd;
-    to.recent = json() && !script_;
+    to.recent = options.page || (json() && !script_);
     to.script = script_ ? &*script_ : nullptr;
     if (options.start)
         to.start = start_ + std::chrono::duration_cast<ev::Duration>(
@@ -104,13 +114,37 @@ std::string CrowdClient::interval_text() {
     return object.object("rtt_us", times).str();
 }
 
-void CrowdClient::show_progress() {
-    const Tally& tally = crowd_.result().tally;
-    std::string text = std::to_string(crowd_.open()) + " open, " + tally.counts();
-    if (tally.round_trips.count() > 0)
-        text += ", p50 " + milliseconds_text(tally.round_trips.percentile(50)) + " ms";
-    line_.show(text);
-    progress_due_.start(progress_time);
+CrowdProgress CrowdClient::progress() {
+    const RunResult& result = crowd_.result();
+    if (!begun_ && result.tally.sent > 0) begun_ = loop_.now();
+    CrowdProgress now{.result = result, .phase = phase(), .target = target_};
+    now.connections = crowd_.options().connections;
+    now.open = crowd_.open();
+    if (crowd_.options().pace) now.planned_rate = crowd_.options().pace->rate();
+    if (begun_) now.elapsed = loop_.now() - *begun_;
+    now.length = crowd_.options().length;
+    const auto& start = crowd_.options().start;
+    if (start && *start > loop_.now()) now.until_start = *start - loop_.now();
+    const RunResult::Connections& tried = result.connections;
+    const std::uint64_t connecting =
+        tried.asked - std::min(tried.asked, tried.opened + tried.failed);
+    now.descriptors = own_descriptors_ + crowd_.open() + static_cast<std::size_t>(connecting);
+    now.descriptor_limit = descriptor_limit();
+    return now;
+}
+
+CrowdProgress::Phase CrowdClient::phase() const {
+    if (crowd_.over()) return CrowdProgress::Phase::ending;
+    return begun_ ? CrowdProgress::Phase::running : CrowdProgress::Phase::connecting;
+}
+
+void CrowdClient::turn_ended() {
+    if (display_) display_->turn_ended();
+}
+
+void CrowdClient::continued() {
+    crowd_.void_round_trips();
+    if (display_) display_->continued();
 }
 
 // --- The script.
@@ -177,10 +211,16 @@ void CrowdClient::leave(int signo) {
     if (result_) loop_.stop();
 }
 
+// The second ^C has the effect of the first one of a terminal in its usual mode.
+void CrowdClient::interrupted() {
+    if (interrupted_) std::raise(SIGINT);
+    interrupted_ = true;
+    crowd_.finish();
+}
+
 void CrowdClient::done() {
     second_.cancel();
-    progress_due_.cancel();
-    line_.clear();
+    display_.reset();
     result_ = std::make_unique<RunResult>(crowd_.result());
     verdict_ = Verdict::on(*result_, options_.verdict);
     write_hgrm();
@@ -238,7 +278,7 @@ std::string CrowdClient::reason() const {
 }
 
 int CrowdClient::report() {
-    line_.clear();
+    display_.reset();
     if (!crowd_.mismatch().empty()) print_error("yodel", crowd_.mismatch());
     if (output_.error() != 0)
         print_error("yodel",

@@ -1,6 +1,7 @@
 // The client for many conversations at once: runs a crowd, and reports what came of it, on
 // standard error in words, and with Form::json as an object on standard output, and one for
-// each second. On a terminal a line shows how it goes.
+// each second. While it runs a display shows how it goes: the page that the options make, or a
+// line on the terminal that standard error is.
 //
 // Where the crowd says a script, its lines are those of standard input. Replies are then lines
 // of standard output if `verbose` is set, `K: reply` with the number of the connection; and
@@ -9,9 +10,9 @@
 
 #include "app/pipe/crowd.hpp"
 #include "app/pipe/crowd_threads.hpp"
-#include "app/pipe/progress_line.hpp"
 #include "app/pipe/reporter.hpp"
 #include "app/pipe/script.hpp"
+#include "app/stats/crowd_display.hpp"
 #include "app/stats/run_result.hpp"
 #include "app/stats/verdict.hpp"
 #include "app/text/output.hpp"
@@ -25,7 +26,7 @@
 
 namespace yodel {
 
-class CrowdClient final : private Crowd::Observer {
+class CrowdClient final : private Crowd::Observer, private CrowdDisplay::User {
 public:
     struct Options {
         Crowd::Options crowd;
@@ -36,6 +37,8 @@ public:
         bool escapes = false;     // the script holds \n, \xNN and the like
         std::size_t threads = 1;  // these two are of CrowdThreads::Options
         bool busy = false;
+        // Makes the page that has standard output for itself; none: there is no page.
+        CrowdDisplay::Make page = {};
     };
 
     // Throws std::runtime_error where the system's limits don't allow so many connections.
@@ -47,9 +50,9 @@ public:
     // the exit status.
     void leave(int signo);
     // The program was stopped for a while: the round trips in flight can't be timed.
-    void continued() { crowd_.void_round_trips(); }
+    void continued();
     bool connection_stands() const { return crowd_.connection_stands(); }
-    void turn_ended() {}
+    void turn_ended();
     // Prints on standard error how it went, and returns the exit status.
     int report();
 
@@ -63,10 +66,16 @@ private:
     void add_line(std::size_t connection, std::string_view reply);
 
     Crowd::Options crowd_options(const Options& options) const;
+    CrowdProgress progress() override;
+    Histogram take_recent() override { return crowd_.take_recent(); }
+    void interrupted() override;
+    void suspending() override { crowd_.void_round_trips(); }
+
+    void make_display(const Options& options);
+    CrowdProgress::Phase phase() const;
     void read_input();
     void second_over();
     std::string interval_text();
-    void show_progress();
     void done();
     void write_hgrm();
     std::string end_text() const;
@@ -81,6 +90,7 @@ private:
 
     ev::Loop& loop_;
     const Reporter::Options options_;
+    const std::string target_;
     const bool visible_;  // standard output is a terminal: unsafe bytes are made visible
     const ev::Time start_;
     int signo_ = 0;
@@ -92,10 +102,12 @@ private:
     std::unique_ptr<RunResult> result_;  // once the crowd is done
     Verdict verdict_;
     std::optional<ReportFile> hgrm_;
-    ev::Watch input_;   // of the script
-    ev::Timer second_;  // with Form::json: the end of this one
-    ev::Timer progress_due_;
-    ProgressLine line_;
+    ev::Watch input_;                  // of the script
+    ev::Timer second_;                 // with Form::json: the end of this one
+    std::size_t own_descriptors_ = 0;  // in use before the first connection
+    std::optional<ev::Time> begun_;    // when a message was first seen to be sent
+    bool interrupted_ = false;
+    std::unique_ptr<CrowdDisplay> display_;  // until the end; null: nothing is shown
 };
 
 }  // namespace yodel

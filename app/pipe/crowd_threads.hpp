@@ -46,6 +46,8 @@ public:
     void leave();
     void void_round_trips();
 
+    const Crowd::Options& options() const { return options_; }
+    bool over() const { return crowd_.over(); }
     // Where there are several threads, these are as they were at most a tenth of a second ago;
     // once all is done they are exact.
     const RunResult& result() const { return sum_ ? sum_->result : crowd_.result(); }

@@ -1,5 +1,6 @@
 #include "app/pipe/descriptor_limit.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <stdexcept>
@@ -25,6 +26,19 @@ void provide_descriptors(std::size_t count) {
         throw std::runtime_error("these connections need " + std::to_string(needed) +
                                  " descriptors, but the limit is " +
                                  std::to_string(limit.rlim_cur) + " (ulimit -n)");
+}
+
+std::size_t descriptor_limit() {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur == RLIM_INFINITY ? 0 : static_cast<std::size_t>(limit.rlim_cur);
+}
+
+std::size_t used_descriptors() {
+    std::size_t used = 0;
+    for (int fd = 0; fd < 256; ++fd)
+        if (::fcntl(fd, F_GETFD) != -1) ++used;
+    return used;
 }
 
 }  // namespace yodel

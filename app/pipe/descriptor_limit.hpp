@@ -9,4 +9,9 @@ namespace yodel {
 // to the hard one. Throws std::runtime_error, with both numbers, where that does not suffice.
 void provide_descriptors(std::size_t count);
 
+// The limit as it is now; 0: there is none.
+std::size_t descriptor_limit();
+// The number of descriptors in use. Looks at the lowest 256 only.
+std::size_t used_descriptors();
+
 }  // namespace yodel

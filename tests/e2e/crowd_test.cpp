@@ -418,12 +418,14 @@ TEST_CASE("each second of a crowd is an object") {
     CHECK(contains(outcome.output, "\n{\"type\":\"end\","));
 }
 
-TEST_CASE("a terminal sees how a crowd goes, and then the summary alone") {
-    test::Tty tty({.arguments = {yodel, "--connections", "3", "-i", "10ms", "-m", "700ms"}});
+TEST_CASE("a terminal sees how a crowd goes in a line, and then the summary alone") {
+    test::Tty tty(
+        {.arguments = {yodel, "--no-tui", "--connections", "3", "-i", "10ms", "-m", "700ms"}});
     REQUIRE(tty.wait_for([&] { return contains(tty.output(), "3 open, "); }));
     REQUIRE(tty.wait_for(" sent, "));
     CHECK(tty.wait_exit() == 0);
     CHECK(tty.row(0).starts_with("yodel: 210 sent, 210 echoed, 0 bad, 0 lost; rtt"));
+    CHECK(tty.modes().empty());
 }
 
 TEST_CASE("processes that start together add up to one run") {

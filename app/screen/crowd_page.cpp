@@ -1,0 +1,323 @@
+#include "app/screen/crowd_page.hpp"
+
+#include "app/text/units.hpp"
+#include "ui/glyphs.hpp"
+#include "ui/text.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace yodel {
+
+using Phase = CrowdProgress::Phase;
+using ui::Style;
+
+namespace {
+
+// The columns of the names of facts, and of the scale of the heat map.
+constexpr int name_width = 12;
+constexpr int scale_width = 8;
+// On a narrower screen the facts speak for themselves.
+constexpr int width_with_names = 36;
+
+// A heat map has a title, an axis, and at least this many rows between them.
+constexpr int least_map = 2;
+// Facts leave this many rows to the map where they are more than `firm_facts`.
+constexpr int wanted_map = 9;
+constexpr int firm_facts = 5;
+
+constexpr std::size_t most_failures = 5;
+
+// The columns between two marks of the axis.
+constexpr std::size_t mark_distance = 16;
+
+// A part of a row. As the width shrinks, those with the greatest number are left out first.
+struct Part {
+    std::string text;
+    int worth = 0;
+    Style style = Style::normal;
+};
+
+// A row of the page, with the same rule for the height.
+struct Fact {
+    int worth;
+    std::string name;
+    std::vector<Part> parts;
+    std::string separator = ", ";
+};
+
+std::string ms(ev::Duration duration) { return milliseconds_text(duration) + " ms"; }
+
+std::string number(std::uint64_t value, const char* unit) {
+    return std::to_string(value) + " " + unit;
+}
+
+// 4:07, or 1:04:07
+std::string time_text(ev::Duration duration) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
+    const auto minutes = static_cast<int>(seconds / 60 % 60);
+    const auto rest = static_cast<int>(seconds % 60);
+    if (seconds < 3600) return format("%d:%02d", minutes, rest);
+    return format("%lld:%02d:%02d", static_cast<long long>(seconds / 3600), minutes, rest);
+}
+
+Style bad_if(bool bad) { return bad ? Style::bad : Style::normal; }
+
+// --- Rows out of parts.
+
+ui::Row joined(const std::vector<Part>& parts, const std::string& separator) {
+    ui::Row row;
+    for (const Part& part : parts) {
+        if (!row.empty()) ui::append(row, separator);
+        ui::append_bytes(row, part.text, part.style);
+    }
+    return row;
+}
+
+ui::Row fitted(std::vector<Part> parts, const std::string& separator, int width) {
+    ui::Row row = joined(parts, separator);
+    while (ui::display_width(row) > width && parts.size() > 1) {
+        parts.erase(
+            std::max_element(parts.begin(), parts.end(),
+                             [](const Part& a, const Part& b) { return a.worth < b.worth; }));
+        row = joined(parts, separator);
+    }
+    ui::truncate(row, width);
+    return row;
+}
+
+ui::Row row_of(const Fact& fact, int width) {
+    ui::Row row;
+    if (width >= width_with_names) {
+        ui::append(row, fact.name, Style::dim);
+        ui::pad(row, name_width);
+    }
+    const ui::Row value = fitted(fact.parts, fact.separator, width - ui::display_width(row));
+    for (const ui::Span& span : value) ui::append(row, span.text, span.style);
+    return row;
+}
+
+// --- The facts.
+
+std::string phase_text(const CrowdProgress& progress) {
+    if (progress.phase == Phase::ending)
+        return "ending: " + number(progress.in_flight(), "awaited");
+    if (progress.phase == Phase::running) {
+        const std::string text = "running " + time_text(progress.elapsed);
+        return progress.length ? text + " of " + time_text(*progress.length) : text;
+    }
+    if (progress.until_start) return "starts in " + duration_text(*progress.until_start);
+    return "connecting";
+}
+
+Part phase_part(const CrowdProgress& progress) {
+    const bool up = progress.open > 0;
+    const ui::Glyph& sign = up ? ui::glyph::connected : ui::glyph::disconnected;
+    return {sign.text() + " " + phase_text(progress), 0, up ? Style::good : Style::bold};
+}
+
+std::vector<Part> count_parts(const CrowdProgress& progress) {
+    const Tally& tally = progress.result.tally;
+    std::vector<Part> parts{{number(tally.sent, "sent"), 4},
+                            {number(tally.echoed, "echoed"), 2},
+                            {number(tally.bad, "bad"), 0, bad_if(tally.bad > 0)},
+                            {number(tally.lost, "lost"), 1, bad_if(tally.lost > 0)}};
+    if (tally.late > 0) parts.push_back({number(tally.late, "late"), 5, Style::warn});
+    if (tally.unsolicited > 0)
+        parts.push_back({number(tally.unsolicited, "unasked"), 6, Style::warn});
+    parts.push_back({number(progress.in_flight(), "awaited"), 3});
+    return parts;
+}
+
+std::vector<Part> time_parts(const Histogram& times) {
+    static constexpr struct {
+        const char* name;
+        double percent;
+        int worth;
+    } shown[] = {{"p50 ", 50, 2},
+                 {"p90 ", 90, 4},
+                 {"p99 ", 99, 0},
+                 {"p99.9 ", 99.9, 3},
+                 {"p99.99 ", 99.99, 5}};
+    if (times.count() == 0) return {{"none so far"}};
+    std::vector<Part> parts;
+    for (const auto& each : shown)
+        parts.push_back(
+            {each.name + milliseconds_text(times.percentile(each.percent)), each.worth});
+    parts.push_back({"max " + ms(times.max()), 1});
+    return parts;
+}
+
+std::vector<Part> rate_parts(const CrowdProgress& progress, double rate) {
+    if (!progress.planned_rate) return {{rate_text(rate)}, {"as replies come", 1}};
+    const bool behind =
+        progress.phase == Phase::running && rate < 0.95 * *progress.planned_rate;
+    return {{rate_text(rate), 0, behind ? Style::warn : Style::normal},
+            {"planned " + rate_text(*progress.planned_rate), 1}};
+}
+
+std::vector<Part> connection_parts(const CrowdProgress& progress) {
+    const std::uint64_t failed = progress.result.connections.failed;
+    std::vector<Part> parts{
+        {std::to_string(progress.open) + " open of " + std::to_string(progress.connections), 0},
+        {number(failed, "failed"), 1, bad_if(failed > 0)}};
+    if (progress.result.connections.asked > progress.connections)
+        parts.push_back({number(progress.result.connections.asked, "tried"), 2});
+    return parts;
+}
+
+std::vector<Part> lateness_parts(const Histogram& lateness) {
+    return {{"p50 " + milliseconds_text(lateness.percentile(50)), 1},
+            {"p99 " + milliseconds_text(lateness.percentile(99)), 0},
+            {"max " + ms(lateness.max()), 2},
+            {"by this program itself", 3, Style::dim}};
+}
+
+Part descriptor_part(const CrowdProgress& progress) {
+    const std::string used = std::to_string(progress.descriptors);
+    if (progress.descriptor_limit == 0) return {used};
+    return {used + " of " + std::to_string(progress.descriptor_limit)};
+}
+
+void add_failures(std::vector<Fact>& facts, const std::vector<RunResult::Failure>& failures) {
+    const std::size_t shown = std::min(failures.size(), most_failures);
+    for (std::size_t i = 0; i < shown; ++i)
+        facts.push_back(
+            {i == 0 ? 4 : 10 + static_cast<int>(i),
+             i == 0 ? "failures" : "",
+             {{std::to_string(failures[i].count), 1}, {failures[i].text, 0, Style::bad}},
+             "  "});
+    if (failures.size() > shown)
+        facts.push_back({20, "", {{number(failures.size() - shown, "other kinds")}}});
+}
+
+// In the order of their display.
+std::vector<Fact> facts_of(const CrowdProgress& progress, double rate) {
+    std::vector<Fact> facts{
+        {1, "messages", count_parts(progress)},
+        {3, "rate", rate_parts(progress, rate)},
+        {2, "round trip", time_parts(progress.result.tally.round_trips), "  "},
+        {5, "connections", connection_parts(progress)}};
+    if (progress.result.lateness.count() > 0)
+        facts.push_back({8, "lateness", lateness_parts(progress.result.lateness), "  "});
+    facts.push_back({9, "descriptors", {descriptor_part(progress)}});
+    add_failures(facts, progress.result.failures);
+    return facts;
+}
+
+void keep_best(std::vector<Fact>& facts, std::size_t count) {
+    while (facts.size() > count)
+        facts.erase(
+            std::max_element(facts.begin(), facts.end(),
+                             [](const Fact& a, const Fact& b) { return a.worth < b.worth; }));
+}
+
+ui::Row title_row(const CrowdProgress& progress, int width) {
+    return fitted({phase_part(progress), {progress.target, 1, Style::bold}}, "  ", width);
+}
+
+// All of it, where there is one row.
+ui::Row only_row(const CrowdProgress& progress, double rate, int width) {
+    std::vector<Part> parts{phase_part(progress)};
+    const auto add = [&parts](std::vector<Part> more, int worth) {
+        for (Part& part : more) part.worth += worth;
+        parts.insert(parts.end(), more.begin(), more.end());
+    };
+    add(count_parts(progress), 1);
+    add({{rate_text(rate)}}, 4);
+    add(time_parts(progress.result.tally.round_trips), 4);
+    return fitted(std::move(parts), " ", width);
+}
+
+ui::Row hint_row(const CrowdProgress& progress, int width) {
+    const bool ending = progress.phase == Phase::ending;
+    const char* const text =
+        ending ? "^C leaves at once" : "^C ends it in order; then ^C: at once";
+    ui::Row row{{text, Style::dim}};
+    ui::truncate(row, width);
+    return row;
+}
+
+// --- The heat map.
+
+std::string shade_text(int shade) {
+    static constexpr const char* unicode[] = {" ", "░", "▒", "▓", "█"};
+    static constexpr const char* ascii[] = {" ", ".", ":", "#", "@"};
+    return ui::utf8_locale() ? unicode[shade] : ascii[shade];
+}
+
+ui::Row map_title(const HeatMap::View& view, int width) {
+    std::vector<Part> parts{{"round trips in ms", 0, Style::bold}};
+    parts.push_back({"a column: " + duration_text(view.width), 1, Style::dim});
+    std::string legend = "of it:";
+    for (std::size_t i = 0; i < HeatMap::shares.size(); ++i)
+        legend += " " + shade_text(static_cast<int>(i) + 1) + " to " +
+                  significant_text(HeatMap::shares[i] * 100, 2) + "%";
+    parts.push_back({legend + " " + shade_text(4) + " more", 2, Style::dim});
+    return fitted(std::move(parts), "  ", width);
+}
+
+// What is slower than the p99 of the run has the color of a warning.
+ui::Row map_row(const HeatMap::Row& row, ev::Duration p99) {
+    const std::string scale =
+        significant_text(std::chrono::duration<double, std::milli>(row.upper_end).count(), 2);
+    ui::Row made;
+    ui::append(made, format("%*s ", scale_width - 2, scale.c_str()), Style::dim);
+    ui::append(made, ui::glyph::separator.text(), Style::dim);
+    const Style style = row.upper_end > p99 ? Style::warn : Style::normal;
+    for (const int shade : row.shades) ui::append(made, shade_text(shade), style);
+    return made;
+}
+
+ui::Row map_axis(const HeatMap::View& view, int width) {
+    ui::Row row;
+    const std::size_t columns = view.rows.front().shades.size();
+    for (std::size_t at = 0; at == 0 || at < columns; at += mark_distance) {
+        ui::pad(row, scale_width - 1 + static_cast<int>(at));
+        const ev::Duration time = view.width * static_cast<std::int64_t>(at);
+        ui::append(row, ui::glyph::separator.text() + (at == 0 ? "0s" : duration_text(time)),
+                   Style::dim);
+    }
+    ui::truncate(row, width);
+    return row;
+}
+
+void add_map(std::vector<ui::Row>& rows, const CrowdProgress& progress, const HeatMap& map,
+             int height, int width) {
+    const auto columns = static_cast<std::size_t>(std::max(width - scale_width, 1));
+    const HeatMap::View view = map.view(static_cast<std::size_t>(height - 2), columns);
+    if (view.rows.empty()) return;
+    rows.push_back(map_title(view, width));
+    const ev::Duration p99 = progress.result.tally.round_trips.percentile(99);
+    for (const HeatMap::Row& row : view.rows) {
+        rows.push_back(map_row(row, p99));
+        ui::truncate(rows.back(), width);
+    }
+    rows.push_back(map_axis(view, width));
+}
+
+}  // namespace
+
+std::vector<ui::Row> crowd_page(const CrowdProgress& progress, double rate, const HeatMap& map,
+                                ui::Size size) {
+    const int width = size.columns;
+    if (size.rows <= 1) return {only_row(progress, rate, width)};
+    std::vector<ui::Row> rows{title_row(progress, width)};
+    std::vector<Fact> facts = facts_of(progress, rate);
+    const bool hint = size.rows > firm_facts;
+    const int left = size.rows - (hint ? 2 : 1);
+    const int kept = std::max(left - wanted_map, firm_facts - 1);
+    const bool room = left - kept >= least_map + 2;
+    keep_best(facts, static_cast<std::size_t>(room ? kept : left));
+    for (const Fact& fact : facts) rows.push_back(row_of(fact, width));
+    const int height = size.rows - static_cast<int>(rows.size()) - (hint ? 1 : 0);
+    if (height >= least_map + 2) add_map(rows, progress, map, height, width);
+    if (!hint) return rows;
+    while (static_cast<int>(rows.size()) < size.rows - 1) rows.emplace_back();
+    rows.push_back(hint_row(progress, width));
+    return rows;
+}
+
+}  // namespace yodel

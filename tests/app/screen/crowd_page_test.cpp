@@ -1,0 +1,163 @@
+// The page of a crowd, against those in tests/screens. SCREENS_UPDATE=1 in the environment
+// writes the files anew instead of comparing.
+
+#include "app/screen/crowd_page.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+#include "tests/ui/locale.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using test::contains;
+
+namespace {
+
+constexpr ev::Time start{1h};
+
+std::string text(const std::vector<ui::Row>& rows) {
+    std::string all;
+    for (const ui::Row& row : rows) {
+        std::string plain = ui::plain_text(row);
+        plain.erase(plain.find_last_not_of(' ') + 1);
+        all += plain + "\n";
+    }
+    return all;
+}
+
+// A run of half a minute, in which the service stalls once.
+struct Run {
+    std::unique_ptr<RunResult> result = std::make_unique<RunResult>();
+    HeatMap map;
+    CrowdProgress progress{.result = *result, .target = "127.0.0.1:7000"};
+
+    Run() {
+        result->connections = {.asked = 200, .opened = 188, .failed = 12};
+        for (int i = 0; i < 120; ++i) pass(start + i * 250ms, i >= 50 && i < 58);
+        result->lateness.record(20us, 1000);
+        result->lateness.record(110us, 20);
+        result->tally.sent = result->tally.echoed + 5;
+        result->count_failure("connection refused", 7, 9);
+        result->count_failure("the server closed before the end of the run \x1b[2J", 56, 3);
+        progress.phase = CrowdProgress::Phase::running;
+        progress.connections = 200;
+        progress.open = 188;
+        progress.planned_rate = 4000;
+        progress.elapsed = 30s;
+        progress.length = 2min;
+        progress.descriptors = 195;
+        progress.descriptor_limit = 1024;
+    }
+
+    void pass(ev::Time now, bool stalled) {
+        auto slice = std::make_unique<Histogram>();
+        slice->record(210us, stalled ? 0 : 900);
+        slice->record(440us, stalled ? 0 : 90);
+        slice->record(3ms, stalled ? 1 : 10);
+        if (stalled) slice->record(1400ms, 4);
+        result->tally.round_trips.add(*slice);
+        result->tally.echoed += slice->count();
+        map.add(now, *slice);
+    }
+
+    std::vector<ui::Row> page(ui::Size size) const {
+        return crowd_page(progress, 3990, map, size);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the page of a crowd is as it stands in tests/screens") {
+    const test::Locale locale("C.UTF-8");
+    const auto [rows, columns] = GENERATE(
+        table<int, int>({{1, 80}, {2, 80}, {3, 80}, {5, 20}, {10, 40}, {24, 80}, {60, 200}}));
+    const Run run;
+    const std::string name = "crowd-" + std::to_string(columns) + "x" + std::to_string(rows);
+    const std::string file = std::string(SCREENS) + "/" + name + ".txt";
+    const std::string page = text(run.page({rows, columns}));
+    if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
+    CAPTURE(name);
+    CHECK(page == test::contents(file));
+}
+
+TEST_CASE("the page of a crowd in ASCII is as it stands in tests/screens") {
+    const test::Locale locale("C");
+    const Run run;
+    const std::string file = std::string(SCREENS) + "/crowd-ascii-80x24.txt";
+    const std::string page = text(run.page({24, 80}));
+    if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
+    CHECK(page == test::contents(file));
+    for (const char byte : page) CHECK(static_cast<unsigned char>(byte) < 0x80);
+}
+
+TEST_CASE("the page of a crowd fits into each size") {
+    const test::Locale locale("C.UTF-8");
+    Run run;
+    const bool failures = GENERATE(true, false);
+    if (!failures) run.result->failures.clear();
+    for (int kind = 0; failures && kind < 20; ++kind)
+        run.result->count_failure("failure " + std::to_string(kind), 7);
+    for (int height = 1; height < 40; ++height) {
+        for (const int width : {1, 2, 7, 8, 9, 12, 13, 20, 40, 80, 300}) {
+            const auto rows = run.page({height, width});
+            CAPTURE(height, width);
+            CHECK(static_cast<int>(rows.size()) <= height);
+            CHECK(!rows.empty());
+            for (const ui::Row& row : rows) CHECK(ui::display_width(row) <= width);
+        }
+    }
+}
+
+TEST_CASE("the page of a crowd names the phase of the run") {
+    const test::Locale locale("C.UTF-8");
+    Run run;
+    const auto line = [&] { return ui::plain_text(run.page({24, 80}).front()); };
+    CHECK(contains(line(), "running 0:30 of 2:00  127.0.0.1:7000"));
+    run.progress.length.reset();
+    run.progress.elapsed = 3h + 62s;
+    CHECK(contains(line(), "running 3:01:02  "));
+    run.progress.phase = CrowdProgress::Phase::ending;
+    CHECK(contains(line(), "ending: 5 awaited"));
+    CHECK(contains(text(run.page({24, 80})), "\n^C leaves at once\n"));
+    run.progress.phase = CrowdProgress::Phase::connecting;
+    CHECK(contains(line(), " connecting  "));
+    run.progress.until_start = 2500ms;
+    CHECK(contains(line(), " starts in 2.5s  "));
+}
+
+TEST_CASE("the page of a crowd without replies has no map") {
+    const auto result = std::make_unique<RunResult>();
+    const CrowdProgress progress{.result = *result, .target = ""};
+    const std::string page = text(crowd_page(progress, 0, HeatMap(), {24, 80}));
+    CHECK(contains(page, "round trip  none so far\n"));
+    CHECK(contains(page, "rate        0/s, as replies come\n"));
+    CHECK(!contains(page, "a column"));
+    CHECK(!contains(page, "lateness"));
+}
+
+TEST_CASE("what went wrong on the page of a crowd is marked") {
+    const test::Locale locale("C.UTF-8");
+    Run run;
+    run.result->tally.bad = 2;
+    const auto marked = [&](const std::string& part, ui::Style style) {
+        for (const ui::Row& row : run.page({24, 80}))
+            for (const ui::Span& span : row)
+                if (span.style == style && contains(span.text, part)) return true;
+        return false;
+    };
+    CHECK(marked("2 bad", ui::Style::bad));
+    CHECK(!marked("0 lost", ui::Style::bad));
+    CHECK(marked("12 failed", ui::Style::bad));
+    CHECK(marked("connection refused", ui::Style::bad));
+    CHECK(marked("^[", ui::Style::escaped));
+    CHECK(!marked("3.99k/s", ui::Style::warn));
+    run.progress.planned_rate = 5000;
+    CHECK(marked("3.99k/s", ui::Style::warn));
+    CHECK(marked("░", ui::Style::warn));
+}

@@ -1,0 +1,167 @@
+// The page of many connections on a terminal.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+#include "tests/support/tty.hpp"
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+using test::contains;
+using test::Server;
+using test::Tty;
+using test::yodel;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words crowd(Words options, const Server& server) {
+    options.insert(options.begin(), yodel);
+    options.insert(options.end(), {"127.0.0.1", server.port()});
+    return options;
+}
+
+// Its own screen is gone, and the one before it is as it was, with what was printed since.
+void check_given_back(Tty& tty) {
+    CHECK(!tty.alternate_screen());
+    CHECK(tty.cursor_shown());
+    CHECK(tty.settings_restored());
+}
+
+}  // namespace
+
+TEST_CASE("a crowd on a terminal has a page, and leaves the summary behind") {
+    Server server;
+    const Words schedule =
+        GENERATE(Words{}, Words{"--rate", "500"}, Words{"-i", "5ms"}, Words{"--size", "9"});
+    Words options{"--connections", "3", "-m", "900ms"};
+    options.insert(options.end(), schedule.begin(), schedule.end());
+    Tty tty({.arguments = crowd(options, server)});
+    REQUIRE(tty.wait_for("● running 0:00 of 0:00  127.0.0.1:" + server.port()));
+    CHECK(tty.alternate_screen());
+    REQUIRE(tty.wait_for("round trip  p50 "));
+    REQUIRE(tty.wait_for("connections 3 open of 3, 0 failed"));
+    REQUIRE(tty.wait_for("a column: 250ms"));
+    REQUIRE(tty.wait_for("█"));
+    CHECK(tty.wait_exit() == 0);
+    check_given_back(tty);
+    CHECK(tty.row(0).starts_with("yodel: "));
+    CHECK(contains(tty.row(0), " echoed, 0 bad, 0 lost; rtt"));
+}
+
+TEST_CASE("^C on the page of a crowd ends it in order") {
+    Server server;
+    Tty tty({.arguments = crowd({"--connections", "3", "--rate", "500"}, server)});
+    REQUIRE(tty.wait_for("● running 0:00  127.0.0.1"));
+    REQUIRE(tty.wait_for(" echoed, 0 bad, 0 lost"));
+    tty.send("\x03");
+    CHECK(tty.wait_exit() == 0);
+    check_given_back(tty);
+    CHECK(contains(tty.row(0), " echoed, 0 bad, 0 lost; rtt"));
+}
+
+TEST_CASE("^C on the page of a crowd waits for replies, and ^C again does not") {
+    Server server({"--drop", "1", "-f", "line"});
+    Tty tty({.arguments = crowd({"--connections", "3", "-W", "1h"}, server)});
+    REQUIRE(tty.wait_for("3 sent, 0 echoed, 0 bad, 0 lost, 3 awaited"));
+    tty.send("\x03");
+    REQUIRE(tty.wait_for("● ending: 3 awaited"));
+    REQUIRE(tty.wait_for("^C leaves at once"));
+    tty.send("\x03");
+    CHECK(tty.wait_exit() == 128 + SIGINT);
+    check_given_back(tty);
+    CHECK(contains(tty.row(0), "3 sent, 0 echoed, 0 bad, 0 lost"));
+}
+
+TEST_CASE("^C on the page of a crowd ends it before the first connection, too") {
+    Server server;
+    Tty tty({.arguments = crowd({"--connections", "3", "--start-at", "+1h"}, server)});
+    REQUIRE(tty.wait_for("● starts in 36"));
+    tty.send("\x03");
+    CHECK(tty.wait_exit() == 0);
+    check_given_back(tty);
+}
+
+TEST_CASE("a signal from outside ends the page of a crowd") {
+    Server server;
+    Tty tty({.arguments = crowd({"--connections", "3"}, server)});
+    REQUIRE(tty.wait_for("● running"));
+    const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
+    tty.kill(signal);
+    CHECK(tty.wait_exit() == 128 + signal);
+    check_given_back(tty);
+    CHECK(contains(tty.screen(), "0 bad, 0 lost; rtt"));
+}
+
+TEST_CASE("the page of a crowd follows the size of the terminal") {
+    Server server;
+    Tty tty({.arguments = crowd({"--connections", "3", "--rate", "500"}, server)});
+    REQUIRE(tty.wait_for("descriptors "));
+    tty.resize({1, 1});
+    for (const Tty::Size size : {Tty::Size{1, 8}, Tty::Size{1, 80}, Tty::Size{2, 40},
+                                 Tty::Size{3, 20}, Tty::Size{5, 20}, Tty::Size{10, 40},
+                                 Tty::Size{60, 200}, Tty::Size{0, 0}, Tty::Size{24, 80}}) {
+        tty.resize(size);
+        CAPTURE(size.rows, size.columns);
+        REQUIRE(tty.wait_for("●"));
+        const bool roomy = size.rows >= 10 || size.rows == 0;
+        if (size.columns > 8) REQUIRE(tty.wait_for("0 bad"));
+        if (roomy) REQUIRE(tty.wait_for("a column: "));
+    }
+    tty.send("\x03");
+    CHECK(tty.wait_exit() == 0);
+    check_given_back(tty);
+}
+
+TEST_CASE("the page of a crowd is suspended, and comes back") {
+    Server server;
+    Tty tty({.arguments = crowd({"--connections", "3"}, server)});
+    REQUIRE(tty.wait_for("● running"));
+    tty.send("\x1a");
+    REQUIRE(tty.wait_for([&] { return !tty.alternate_screen(); }));
+    REQUIRE(tty.wait_for([&] { return tty.alternate_screen(); }));  // nobody could continue it
+    REQUIRE(tty.wait_for("● running"));
+    tty.send("\x0c\x03");
+    CHECK(tty.wait_exit() == 0);
+    check_given_back(tty);
+}
+
+TEST_CASE("the page of a crowd shows failures, and a server that comes back") {
+    Server server({"--reset-after", "5", "-f", "line"});
+    Tty tty({.arguments = crowd({"--connections", "3", "--retry", "forever", "--retry-delay",
+                                 "1ms", "--color", "always"},
+                                server)});
+    REQUIRE(tty.wait_for("receiving: Connection reset by peer"));
+    REQUIRE(tty.wait_for("failures "));
+    REQUIRE(tty.wait_for(" tried"));
+    tty.send("\x03");
+    CHECK(tty.wait_exit() == 56);
+    check_given_back(tty);
+}
+
+TEST_CASE("the page of a crowd needs neither colors nor Unicode") {
+    Server server;
+    Tty tty({.arguments = crowd({"--connections", "3", "--rate", "500", "-m", "1s"}, server),
+             .environment = {"LC_ALL=C", "NO_COLOR=1"}});
+    REQUIRE(tty.wait_for("* running"));
+    REQUIRE(tty.wait_for("a column: "));
+    REQUIRE(tty.wait_for("@"));
+    for (int row = 0; row < 24; ++row)
+        for (int column = 0; column < 80; ++column) REQUIRE(!tty.cell(row, column).colored);
+    CHECK(tty.wait_exit() == 0);
+    for (const char byte : tty.output()) REQUIRE(static_cast<unsigned char>(byte) < 0x80);
+}
+
+TEST_CASE("a crowd has no page where it is not wanted, and where there is no terminal for it") {
+    Server server;
+    const std::string program = yodel + " --connections 3 -c 9 127.0.0.1 " + server.port();
+    const std::string how =
+        GENERATE(" --no-tui", " --json", " >/dev/null", " </dev/null", " --no-tui 2>/dev/null");
+    Tty tty({.arguments = {"sh", "-c", program + how}});
+    CAPTURE(how);
+    CHECK(tty.wait_exit() == 0);
+    CHECK(!contains(tty.output(), "\x1b[?1049h"));
+}

@@ -1,5 +1,6 @@
 #include "app/pipe/crowd.hpp"
 
+#include "app/pipe/connection_report.hpp"
 #include "app/pipe/sending_limits.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
@@ -175,7 +176,7 @@ void Crowd::state_changed(Connection& connection) {
 
 void Crowd::opened(Connection& connection) {
     ++open_;
-    ++result_->connections.opened;
+    count_opened(*result_, connection.session);
     connection.opened = true;
     if (observer_) observer_->opened(connection.number, connection.session);
     if (unverified_.empty()) unverified_ = unverified_remark({}, connection.session.tls());
@@ -204,12 +205,8 @@ void Crowd::end_try(const Connection& connection) {
     const AnySession& session = connection.session;
     const int status = exit_status(session.end());
     if (status != 0) result_->count_failure(explain(session.end(), session.tls()), status);
-    if (connection.opened) add_network(session.tcp());
-}
-
-void Crowd::add_network(const std::optional<bufio::TcpFacts>& facts) {
-    if (!facts || !facts->min_rtt) return;
-    network_ = std::min(network_.value_or(*facts->min_rtt), *facts->min_rtt);
+    if (connection.opened) add_tcp(*result_, session);
+    if (observer_) observer_->ended(connection.number, session);
 }
 
 void Crowd::settle(Connection& connection) {

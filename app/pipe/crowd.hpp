@@ -19,7 +19,6 @@
 #include "app/protocol/any_session.hpp"
 #include "app/stats/run_result.hpp"
 #include "bufio/lookup.hpp"
-#include "bufio/tcp_facts.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -63,11 +62,13 @@ public:
         const Script* script = nullptr;
     };
 
-    // Sees the messages of a script. Connections are numbered from 1; views and references are
-    // valid until the call returns.
+    // Sees connections and messages. Connections are numbered from 1, and one that takes the
+    // place of another has its number; views and references are valid until the call returns.
     class Observer {
     public:
         virtual void opened(std::size_t connection, const AnySession& session) = 0;
+        // It is closed, or waits for another try; it need not have been open.
+        virtual void ended(std::size_t connection, const AnySession& session) = 0;
         virtual void answered(std::size_t connection, const Message& message,
                               const Reply& reply) = 0;
         virtual void lost(std::size_t connection, const Message& message) = 0;
@@ -108,9 +109,6 @@ public:
     const std::string& mismatch() const { return mismatch_; }
     // The remark of a summary about a certificate that only -k accepts; empty if there is none.
     const std::string& unverified() const { return unverified_; }
-    // The smallest round trip of the network on connections that have ended, where the system
-    // tells.
-    std::optional<ev::Duration> network() const { return network_; }
     std::size_t open() const { return open_; }  // connections
     // When the first message was sent and the last reply came; of no meaning without any.
     ev::Time first_sent() const { return first_sent_; }
@@ -134,7 +132,6 @@ private:
     void closed(Connection& connection);
     void begin_try(Connection& connection);
     void end_try(const Connection& connection);
-    void add_network(const std::optional<bufio::TcpFacts>& facts);
     void settle(Connection& connection);
     void replace(Connection& connection);
     void end_if_done();
@@ -189,7 +186,6 @@ private:
     std::unique_ptr<Histogram> recent_;
     std::string mismatch_;
     std::string unverified_;
-    std::optional<ev::Duration> network_;
     ev::Timer look_up_;  // due at once
     ev::Timer connect_;  // the next connections
     ev::Timer begin_;    // the first message

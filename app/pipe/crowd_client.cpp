@@ -1,5 +1,6 @@
 #include "app/pipe/crowd_client.hpp"
 
+#include "app/pipe/connection_report.hpp"
 #include "app/pipe/crowd_line.hpp"
 #include "app/pipe/descriptor_limit.hpp"
 #include "app/pipe/message_object.hpp"
@@ -26,6 +27,9 @@ namespace {
 
 // Sentences about failures; there may be more kinds of them than anybody wants to read.
 constexpr std::size_t most_sentences = 10;
+
+// Lines about connections, of which there may be any number.
+constexpr std::size_t most_remarks = 1000;
 
 // Bytes waiting for the reader of our output, above which the side that brings them is paused;
 // and bytes of the script that are read at once.
@@ -56,7 +60,7 @@ CrowdClient::CrowdClient(ev::Loop& loop, const Options& options)
       script_(script(options)),
       crowd_(
           loop, {crowd_options(options), options.threads, options.busy}, [this] { done(); },
-          script_ ? this : nullptr) {
+          script_ || options_.verbose ? this : nullptr) {
     second_ = ev::Timer(loop, [this] { second_over(); });
     if (json() && !script_) second_.start(std::chrono::seconds(1));
     if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
@@ -163,28 +167,36 @@ void CrowdClient::read_input() {
 }
 
 void CrowdClient::opened(std::size_t connection, const AnySession& session) {
-    if (!json()) return;
-    const AnySession::Phases& phases = session.phases();
-    JsonObject object;
-    object.text("type", "connection").number("connection", connection);
-    object.text("address", session.address().text());
-    object.text("framing", session.options().framing->name);
-    object.time("lookup_us", phases.lookup).time("connect_us", phases.tcp);
-    if (session.tls()) object.time("handshake_us", phases.tls);
-    output_.append_line(object.str());
+    if (options_.verbose) remark(connection, connection_text(session));
+    if (!json() || !script_) return;
+    output_.append_line(connection_object(session, connection).str());
     watch_output();
 }
 
+void CrowdClient::ended(std::size_t connection, const AnySession& session) {
+    if (options_.verbose) remark(connection, explain(session.end(), session.tls()));
+}
+
+void CrowdClient::remark(std::size_t connection, const std::string& text) {
+    if (remarks_ > most_remarks || (display_ && !display_->make_way())) return;
+    ++remarks_;
+    print_error("yodel", remarks_ > most_remarks
+                             ? "further connections are not reported"
+                             : "connection " + std::to_string(connection) + ": " + text);
+}
+
 void CrowdClient::answered(std::size_t connection, const Message& message, const Reply& reply) {
+    if (!script_) return;
     if (json()) add_message(connection, verdict_of(message, reply), &message, &reply);
     if (!json() && options_.verbose) add_line(connection, reply.payload);
 }
 
 void CrowdClient::lost(std::size_t connection, const Message& message) {
-    if (json()) add_message(connection, "lost", &message, nullptr);
+    if (json() && script_) add_message(connection, "lost", &message, nullptr);
 }
 
 void CrowdClient::unsolicited(std::size_t connection, std::string_view payload) {
+    if (!script_) return;
     const Reply reply{payload, {}, false, 0};
     if (json()) add_message(connection, "unasked", nullptr, &reply);
     if (!json() && options_.verbose) add_line(connection, payload);
@@ -237,8 +249,6 @@ void CrowdClient::write_hgrm() {
 
 std::string CrowdClient::end_text() const {
     JsonObject object = end_object(*result_, reason());
-    if (crowd_.network())
-        object.object("tcp", JsonObject().time("min_rtt_us", *crowd_.network()));
     if (verdict_.comparison) object.object("compare", verdict_.comparison->json());
     return object.str();
 }
@@ -303,11 +313,14 @@ void CrowdClient::report_failures() const {
 std::string CrowdClient::summary() const {
     const RunResult& result = crowd_.result();
     const Histogram& round_trips = result.tally.round_trips;
-    std::string text = result.tally.summary() + lateness_remark(result.lateness, round_trips) +
-                       network_remark(round_trips, crowd_.network()) + crowd_.unverified();
+    std::string text =
+        result.tally.summary() + lateness_remark(result.lateness, round_trips) +
+        network_remark(round_trips, result.tcp ? result.tcp->min_rtt : std::nullopt) +
+        crowd_.unverified();
     if (result.connections.failed > 0)
         text += "; " + std::to_string(result.connections.failed) + " of " +
                 std::to_string(result.connections.asked) + " connections never opened";
+    if (options_.verbose) text += connection_times_remark(result);
     return text;
 }
 

@@ -3,6 +3,8 @@
 // each second. While it runs a display shows how it goes: the page that the options make, or a
 // line on the terminal that standard error is.
 //
+// With `verbose` each connection and its end is a line of standard error, up to a thousand.
+//
 // Where the crowd says a script, its lines are those of standard input. Replies are then lines
 // of standard output if `verbose` is set, `K: reply` with the number of the connection; and
 // with Form::json each connection and message is an object.
@@ -58,9 +60,11 @@ public:
 
 private:
     void opened(std::size_t connection, const AnySession& session) override;
+    void ended(std::size_t connection, const AnySession& session) override;
     void answered(std::size_t connection, const Message& message, const Reply& reply) override;
     void lost(std::size_t connection, const Message& message) override;
     void unsolicited(std::size_t connection, std::string_view payload) override;
+    void remark(std::size_t connection, const std::string& text);
     void add_message(std::size_t connection, const char* verdict, const Message* message,
                      const Reply* reply);
     void add_line(std::size_t connection, std::string_view reply);
@@ -107,6 +111,7 @@ private:
     std::size_t own_descriptors_ = 0;  // in use before the first connection
     std::optional<ev::Time> begun_;    // when a message was first seen to be sent
     bool interrupted_ = false;
+    std::size_t remarks_ = 0;                // about connections
     std::unique_ptr<CrowdDisplay> display_;  // until the end; null: nothing is shown
 };
 

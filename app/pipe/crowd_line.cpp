@@ -17,6 +17,11 @@ CrowdLine::CrowdLine(ev::Loop& loop, User& user) : user_(user), due_(loop, [this
     due_.start(period);
 }
 
+bool CrowdLine::make_way() {
+    line_.clear();
+    return true;
+}
+
 void CrowdLine::show() {
     const CrowdProgress progress = user_.progress();
     const Tally& tally = progress.result.tally;

@@ -13,6 +13,7 @@ public:
     ~CrowdLine() override { line_.clear(); }
 
     void turn_ended() override {}
+    bool make_way() override;
 
 private:
     void show();

@@ -70,7 +70,6 @@ void CrowdThreads::Report::take(Crowd& crowd, bool with_recent) {
     if (with_recent) recent = crowd.take_recent();
     mismatch = crowd.mismatch();
     unverified = crowd.unverified();
-    network = crowd.network();
     open = crowd.open();
     if (result.tally.sent > 0) first_sent = crowd.first_sent();
     last_answered = crowd.last_answered();
@@ -81,7 +80,6 @@ void CrowdThreads::Report::add(const Report& other) {
     recent.add(other.recent);
     if (mismatch.empty()) mismatch = other.mismatch;
     if (unverified.empty()) unverified = other.unverified;
-    if (other.network) network = std::min(network.value_or(*other.network), *other.network);
     open += other.open;
     if (other.first_sent)
         first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);

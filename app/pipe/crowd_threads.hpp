@@ -56,9 +56,6 @@ public:
     const std::string& unverified() const {
         return sum_ ? sum_->unverified : crowd_.unverified();
     }
-    std::optional<ev::Duration> network() const {
-        return sum_ ? sum_->network : crowd_.network();
-    }
     std::size_t open() const { return sum_ ? sum_->open : crowd_.open(); }
     // A connection of the caller's thread is open.
     bool connection_stands() const { return crowd_.open() > 0; }
@@ -70,7 +67,6 @@ private:
         Histogram recent;
         std::string mismatch;
         std::string unverified;
-        std::optional<ev::Duration> network;
         std::size_t open = 0;
         std::optional<ev::Time> first_sent;
         ev::Time last_answered{};

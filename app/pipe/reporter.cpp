@@ -1,5 +1,6 @@
 #include "app/pipe/reporter.hpp"
 
+#include "app/pipe/connection_report.hpp"
 #include "app/pipe/message_object.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/hgrm.hpp"
@@ -21,16 +22,6 @@ namespace yodel {
 
 namespace {
 
-JsonObject tls_object(const bufio::TlsFacts& facts) {
-    JsonObject object;
-    object.text("version", facts.version).text("cipher", facts.cipher);
-    object.text("group", facts.group);
-    object.text("alpn", facts.alpn).text("subject", facts.subject);
-    object.text("issuer", facts.issuer).text("not_after", facts.not_after);
-    object.text("pin", facts.pin).flag("verified", facts.unverified.empty());
-    return object.text("unverified", facts.unverified).flag("resumed", facts.resumed);
-}
-
 // The peer has shown a certificate, and no connection came of it.
 bool refused_certificate(const AnySession& session) {
     const bufio::Reason reason = session.end().reason;
@@ -41,37 +32,6 @@ bool refused_certificate(const AnySession& session) {
 std::string certificate_text(const bufio::TlsFacts& tls) {
     return tls.subject + ", issued by " + tls.issuer + ", valid until " + tls.not_after + ", " +
            tls.pin;
-}
-
-std::string connection_object(const AnySession& session) {
-    const AnySession::Phases& phases = session.phases();
-    JsonObject object;
-    object.text("type", "connection").text("address", session.address().text());
-    object.text("framing", session.options().framing->name);
-    object.time("lookup_us", phases.lookup).time("connect_us", phases.tcp);
-    if (!session.tls()) return object.str();
-    object.time("handshake_us", phases.tls);
-    return object.object("tls", tls_object(*session.tls())).str();
-}
-
-std::string connection_text(const AnySession& session) {
-    const AnySession::Phases& phases = session.phases();
-    std::string text = "connected to " + session.address().text() + "; look-up " +
-                       milliseconds_text(phases.lookup) + ", connect " +
-                       milliseconds_text(phases.tcp);
-    const bufio::TlsFacts* const tls = session.tls();
-    if (!tls) return text + " ms";
-    text += ", TLS " + milliseconds_text(phases.tls) + " ms; " + tls->version + " " +
-            tls->cipher + (tls->group.empty() ? "" : " " + tls->group) + ", " + tls->subject +
-            " until " + tls->not_after + ", " + tls->pin;
-    return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + tls->unverified;
-}
-
-JsonObject tcp_object(const bufio::TcpFacts& facts) {
-    JsonObject object;
-    if (facts.min_rtt) object.time("min_rtt_us", *facts.min_rtt);
-    object.number("retransmits", facts.retransmits);
-    return object.number("mss", facts.mss).number("cwnd", facts.cwnd);
 }
 
 // 64 bytes, seq 1, 0.21 ms
@@ -141,8 +101,9 @@ void Reporter::connecting() {
 
 void Reporter::connected() {
     connecting();
-    ++result_.connections.opened;
-    if (options_.form == Form::json) append_line(connection_object(session_));
+    opened_ = true;
+    count_opened(result_, session_);
+    if (options_.form == Form::json) append_line(connection_object(session_).str());
     const std::string text = connection_text(session_);
     log('-', text);
     if ((options_.probe && !options_.quiet) || options_.verbose) print_error("yodel", text);
@@ -175,6 +136,8 @@ void Reporter::try_ended() {
     if (connections.asked == 0) connecting();
     if (!trying_) return;
     trying_ = false;
+    if (opened_) add_tcp(result_, session_);
+    opened_ = false;
     const int failure = exit_status(session_.end());
     if (failure == success) return;
     connections.failed = connections.asked - connections.opened;
@@ -196,7 +159,6 @@ void Reporter::write_hgrm() {
 
 std::string Reporter::end_text() const {
     JsonObject object = end_object(result_, session_.end().text);
-    if (const auto tcp = session_.tcp()) object.object("tcp", tcp_object(*tcp));
     if (refused_certificate(session_)) object.object("tls", tls_object(*session_.tls()));
     if (verdict_.comparison) object.object("compare", verdict_.comparison->json());
     return object.str();
@@ -326,7 +288,7 @@ int Reporter::finish() {
 
 std::string Reporter::summary() const {
     const Histogram& round_trips = result_.tally.round_trips;
-    const auto tcp = session_.tcp();
+    const auto& tcp = result_.tcp;
     return result_.tally.summary() + lateness_remark(result_.lateness, round_trips) +
            network_remark(round_trips, tcp ? tcp->min_rtt : std::nullopt) +
            unverified_remark(session_.end(), session_.tls());

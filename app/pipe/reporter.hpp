@@ -115,6 +115,7 @@ private:
     RunResult result_;
     Verdict verdict_;
     bool trying_ = false;  // a connection is sought or open
+    bool opened_ = false;  // it is open, or was
     std::optional<ev::Time> first_sent_;
     ev::Time last_reply_{};
     Trouble trouble_{};

@@ -165,6 +165,11 @@ std::vector<Part> connection_parts(const CrowdProgress& progress) {
         {number(failed, "failed"), 1, bad_if(failed > 0)}};
     if (progress.result.connections.asked > progress.connections)
         parts.push_back({number(progress.result.connections.asked, "tried"), 2});
+    const auto add_time = [&parts](const char* name, const Histogram& times) {
+        if (times.count() > 0) parts.push_back({name + ms(times.percentile(99)), 3});
+    };
+    add_time("connect p99 ", progress.result.connect_times);
+    add_time("TLS p99 ", progress.result.handshake_times);
     return parts;
 }
 

@@ -30,6 +30,8 @@ CrowdScreen::CrowdScreen(ev::Loop& loop, ui::Color color, User& user)
       display_(loop, terminal_.output(), ev::none, [this](ev::Events) { await_display(); }),
       frame_(loop, [this] { due_ = true; }) {}
 
+bool CrowdScreen::make_way() { return ::isatty(STDERR_FILENO) != 1; }
+
 // The terminal is taken over again at the end of a turn, so that a signal that came with
 // SIGCONT can end the program first.
 void CrowdScreen::turn_ended() {

@@ -18,6 +18,8 @@ public:
     CrowdScreen(ev::Loop& loop, ui::Color color, User& user);
 
     void turn_ended() override;
+    // True where standard error is no terminal.
+    bool make_way() override;
     void continued() override { resuming_ = true; }
 
 private:

@@ -67,6 +67,9 @@ public:
 
     // Draws if it is time to. To be called after each turn of the loop.
     virtual void turn_ended() = 0;
+    // To be called before a line is written to standard error. False: it would spoil the
+    // display, and must be left out.
+    virtual bool make_way() = 0;
     // The program was stopped for a while.
     virtual void continued() {}
 };

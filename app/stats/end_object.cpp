@@ -31,11 +31,27 @@ JsonArray buckets_array(const Histogram& times) {
     return array;
 }
 
-JsonObject connections_object(const RunResult::Connections& connections) {
-    return JsonObject()
-        .number("asked", connections.asked)
-        .number("opened", connections.opened)
-        .number("failed", connections.failed);
+JsonObject connections_object(const RunResult& result) {
+    JsonObject object;
+    object.number("asked", result.connections.asked);
+    object.number("opened", result.connections.opened);
+    object.number("failed", result.connections.failed);
+    const auto add_times = [&object](const char* name, const char* buckets_name,
+                                     const Histogram& times) {
+        if (times.count() == 0) return;
+        object.object(name, times_object(times));
+        object.array(buckets_name, buckets_array(times));
+    };
+    add_times("connect_us", "connect_histogram", result.connect_times);
+    add_times("handshake_us", "handshake_histogram", result.handshake_times);
+    return object;
+}
+
+JsonObject tcp_object(const TcpTotals& tcp) {
+    JsonObject object;
+    if (tcp.min_rtt) object.time("min_rtt_us", *tcp.min_rtt);
+    object.number("retransmits", tcp.retransmits);
+    return object.number("mss", tcp.mss).number("cwnd", tcp.cwnd);
 }
 
 JsonArray errors_array(const std::vector<RunResult::Failure>& failures) {
@@ -67,8 +83,10 @@ public:
         auto result = std::make_unique<RunResult>();
         restore_counts(*result);
         restore_failures(*result);
-        restore_times(result->tally.round_trips, "rtt_us", "histogram");
-        restore_times(result->lateness, "lateness_us", "lateness_histogram");
+        restore_connections(*result);
+        restore_times(result->tally.round_trips, end_, "rtt_us", "histogram");
+        restore_times(result->lateness, end_, "lateness_us", "lateness_histogram");
+        restore_tcp(*result);
         restore_variance(*result);
         const Tally& tally = result->tally;
         if (tally.round_trips.count() > tally.echoed + tally.bad) disagree("histogram");
@@ -89,10 +107,27 @@ private:
         restore_datagrams(tally);
         result.rate = fraction(end_, "rate");
         result.elapsed = time(end_, "duration_us");
+    }
+
+    void restore_connections(RunResult& result) {
         const JsonValue& connections = member(end_, "connections", JsonValue::Kind::object);
         result.connections = {.asked = count(connections, "asked"),
                               .opened = count(connections, "opened"),
                               .failed = count(connections, "failed")};
+        restore_times(result.connect_times, connections, "connect_us", "connect_histogram");
+        restore_times(result.handshake_times, connections, "handshake_us",
+                      "handshake_histogram");
+    }
+
+    // Left out where the system told nothing.
+    void restore_tcp(RunResult& result) {
+        if (!end_.find("tcp")) return;
+        const JsonValue& tcp = member(end_, "tcp", JsonValue::Kind::object);
+        TcpTotals facts{.retransmits = count(tcp, "retransmits"),
+                        .mss = count(tcp, "mss"),
+                        .cwnd = count(tcp, "cwnd")};
+        if (tcp.find("min_rtt_us")) facts.min_rtt = time(tcp, "min_rtt_us");
+        result.tcp = facts;
     }
 
     // Left out where messages are no datagrams.
@@ -114,10 +149,11 @@ private:
     }
 
     // Both are left out where no time was measured.
-    void restore_times(Histogram& to, const char* times_name, const char* buckets_name) {
-        if (!end_.find(times_name) && !end_.find(buckets_name)) return;
-        const JsonValue& times = member(end_, times_name, JsonValue::Kind::object);
-        const JsonValue& list = member(end_, buckets_name, JsonValue::Kind::array);
+    void restore_times(Histogram& to, const JsonValue& of, const char* times_name,
+                       const char* buckets_name) {
+        if (!of.find(times_name) && !of.find(buckets_name)) return;
+        const JsonValue& times = member(of, times_name, JsonValue::Kind::object);
+        const JsonValue& list = member(of, buckets_name, JsonValue::Kind::array);
         const ev::Duration min = time(times, "min");
         const ev::Duration max = time(times, "max");
         const std::uint64_t sum = nanoseconds(times, "sum");
@@ -272,7 +308,7 @@ JsonObject end_object(const RunResult& result, std::string_view reason) {
     }
     object.fraction("rate", result.rate).time("duration_us", result.elapsed);
     if (tally.round_trips.count() > 0) object.object("rtt_us", times_object(tally.round_trips));
-    object.object("connections", connections_object(result.connections));
+    object.object("connections", connections_object(result));
     object.array("errors", errors_array(result.failures));
     if (result.lateness.count() > 0)
         object.object("lateness_us", times_object(result.lateness));
@@ -280,7 +316,9 @@ JsonObject end_object(const RunResult& result, std::string_view reason) {
         object.array("histogram", buckets_array(tally.round_trips));
     if (result.lateness.count() > 0)
         object.array("lateness_histogram", buckets_array(result.lateness));
-    return object.object("variance", variance_object(result));
+    object.object("variance", variance_object(result));
+    if (result.tcp) object.object("tcp", tcp_object(*result.tcp));
+    return object;
 }
 
 RestoredResult restored_result(const JsonValue& end) { return Restorer(end).restore(); }

@@ -21,6 +21,21 @@ int graver(int a, int b) { return a == 0 || (a == 1 && b > 1) ? b : a; }
 
 }  // namespace
 
+void RunResult::count_opened(ev::Duration connect_time,
+                             std::optional<ev::Duration> handshake_time) {
+    ++connections.opened;
+    connect_times.record(connect_time);
+    if (handshake_time) handshake_times.record(*handshake_time);
+}
+
+void RunResult::add_tcp(const TcpTotals& facts) {
+    if (tcp) {
+        tcp->add(facts);
+    } else {
+        tcp = facts;
+    }
+}
+
 void RunResult::count_failure(std::string_view text, int failure_status, std::uint64_t times) {
     const auto same = std::find_if(failures.begin(), failures.end(), [&](const Failure& one) {
         return one.text == text && one.status == failure_status;
@@ -51,6 +66,9 @@ void RunResult::add(const RunResult& other) {
     connections.asked += other.connections.asked;
     connections.opened += other.connections.opened;
     connections.failed += other.connections.failed;
+    connect_times.add(other.connect_times);
+    handshake_times.add(other.handshake_times);
+    if (other.tcp) add_tcp(*other.tcp);
     for (const Failure& failure : other.failures)
         count_failure(failure.text, failure.status, failure.count);
     elapsed = std::max(elapsed, other.elapsed);

@@ -7,11 +7,13 @@
 
 #include "app/stats/histogram.hpp"
 #include "app/stats/tally.hpp"
+#include "app/stats/tcp_totals.hpp"
 #include "ev/loop.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +42,12 @@ struct RunResult {
         bool operator==(const Connections&) const = default;
     } connections;
 
+    // How long the connections that opened took: to connect, and for the handshake of TLS.
+    Histogram connect_times;
+    Histogram handshake_times;
+    // Of the connections that were open and have ended; none where the system does not tell.
+    std::optional<TcpTotals> tcp;
+
     // A failure of connections by its sentence. The text may hold bytes that a peer chose.
     struct Failure {
         std::string text;
@@ -61,6 +69,8 @@ struct RunResult {
     double variance_factor_of_mean = 1;
     int status = 0;  // the exit status
 
+    void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time);
+    void add_tcp(const TcpTotals& facts);
     void count_failure(std::string_view text, int failure_status, std::uint64_t times = 1);
     // Derives the rate and the variance factors. To be called once, when all is counted and the
     // results of all threads are added up.

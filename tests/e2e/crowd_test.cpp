@@ -89,8 +89,9 @@ TEST_CASE("a crowd without a target has a server with as many connections") {
     const Outcome outcome = run({yodel, "--connections", "1100", "-c", "1100", "--json"});
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
-    CHECK(contains(outcome.output,
-                   "\"connections\":{\"asked\":1100,\"opened\":1100,\"failed\":0}"));
+    CHECK(contains(
+        outcome.output,
+        "\"connections\":{\"asked\":1100,\"opened\":1100,\"failed\":0,\"connect_us\":{"));
 }
 
 TEST_CASE("a crowd counts exactly what a server drops, doubles and damages") {
@@ -121,7 +122,8 @@ TEST_CASE("connections that a server resets are counted by their sentences") {
     CHECK(outcome.status == 56);
     CHECK(contains(outcome.errors, "Connection reset by peer ("));
     CHECK(
-        contains(outcome.output, "\"connections\":{\"asked\":10,\"opened\":10,\"failed\":0}"));
+        contains(outcome.output,
+                 "\"connections\":{\"asked\":10,\"opened\":10,\"failed\":0,\"connect_us\":{"));
     const std::string part = "\"status\":56,\"count\":";
     std::uint64_t failures = 0;  // while sending, or while receiving
     for (std::size_t i = outcome.output.find(part); i != std::string::npos;
@@ -426,6 +428,39 @@ TEST_CASE("a terminal sees how a crowd goes in a line, and then the summary alon
     CHECK(tty.wait_exit() == 0);
     CHECK(tty.row(0).starts_with("yodel: 210 sent, 210 echoed, 0 bad, 0 lost; rtt"));
     CHECK(tty.modes().empty());
+}
+
+TEST_CASE("connections of a crowd that take the place of others are timed") {
+    Server server({"--self-signed", "--tls"});
+    const Outcome outcome = crowd(server, {"--connections", "3", "--churn", "5", "-c", "60",
+                                           "--tls", "-k", "--json", "-v"});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    const std::uint64_t opened = member(outcome, "opened");
+    CHECK(opened >= 12);
+    CHECK(contains(outcome.output, "\"failed\":0,\"connect_us\":{\"min\":"));
+    CHECK(contains(outcome.output, "\"handshake_us\":{\"min\":"));
+    CHECK(contains(outcome.output, "\"tcp\":{\"min_rtt_us\":"));
+    CHECK(member(outcome, "mss") > 500);
+    CHECK(member(outcome, "cwnd") > 0);
+    CHECK(member(outcome, "retransmits") < 100);
+    CHECK(contains(outcome.errors, "yodel: connection 3: connected to 127.0.0.1:"));
+    CHECK(contains(outcome.errors, "; connect p50/p99/max "));
+    CHECK(contains(outcome.errors, " ms, TLS "));
+}
+
+TEST_CASE("a crowd reports connections and their ends, and not without a bound") {
+    Server server({"--close-after", "1", "-f", "line"});
+    const Outcome outcome =
+        crowd(server, {"--connections", "600", "-c", "1200", "--churn", "2", "-v"});
+    CAPTURE(outcome.status);
+    std::size_t lines = 0;
+    for (std::size_t at = 0;
+         (at = outcome.errors.find("yodel: connection ", at)) != std::string::npos; ++at)
+        ++lines;
+    CHECK(lines == 1000);
+    CHECK(contains(outcome.errors, "\nyodel: further connections are not reported\n"));
+    CHECK(contains(outcome.errors, ": the server closed before the end of the run\n"));
 }
 
 TEST_CASE("processes that start together add up to one run") {

@@ -21,6 +21,9 @@ RunResult full_result(std::uint64_t seed) {
     result.count_failure("connect to db.example: \"refused\"", 7, 2);
     result.status = 7;
     result.lateness.record(3us, 5);
+    const ev::Duration connect_time = 40us * static_cast<int>(seed);
+    result.count_opened(connect_time, 3 * connect_time);
+    result.add_tcp({.min_rtt = connect_time / 2, .retransmits = seed, .mss = 1448, .cwnd = 10});
     return result;
 }
 
@@ -96,6 +99,9 @@ TEST_CASE("a result is restored from its end object") {
     CHECK(restored.result->tally.round_trips == result.tally.round_trips);
     CHECK(restored.result->lateness == result.lateness);
     CHECK(restored.result->failures == result.failures);
+    CHECK(restored.result->connect_times == result.connect_times);
+    CHECK(restored.result->handshake_times == result.handshake_times);
+    CHECK(restored.result->tcp == result.tcp);
     CHECK(end_object(*restored.result, "closed").str() == text);
 }
 
@@ -123,6 +129,9 @@ TEST_CASE("the sum of restored results is the result of the whole, bucket for bu
     CHECK(sum.tally.sent == 4000);
     CHECK(sum.lateness == whole.lateness);
     CHECK(sum.failures == whole.failures);
+    CHECK(sum.connect_times == whole.connect_times);
+    CHECK(sum.handshake_times == whole.handshake_times);
+    CHECK(sum.tcp == TcpTotals{20us, 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8, 1448, 10});
     CHECK(end_object(sum, "").str().substr(0, 120) ==
           end_object(whole, "").str().substr(0, 120));
 }

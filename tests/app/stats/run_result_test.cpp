@@ -14,7 +14,10 @@ RunResult some_result(int count, ev::Duration round_trip) {
         result.tally.answered(true, false, round_trip);
         result.lateness.record(1us);
     }
-    result.connections = {.asked = 3, .opened = 2, .failed = 1};
+    result.connections = {.asked = 3, .opened = 0, .failed = 1};
+    result.count_opened(round_trip, std::nullopt);
+    result.count_opened(round_trip, 2 * round_trip);
+    result.add_tcp({.min_rtt = round_trip / 2, .retransmits = 3, .mss = 1448, .cwnd = 10});
     result.count_failure("connection refused", 7);
     return result;
 }
@@ -38,6 +41,11 @@ TEST_CASE("results are added up exactly") {
     CHECK(sum.connections == RunResult::Connections{6, 4, 2});
     CHECK(sum.failures ==
           std::vector<RunResult::Failure>{{"connection refused", 7, 2}, {"timed out", 28, 2}});
+    CHECK(sum.connect_times.count() == 4);
+    CHECK(sum.connect_times.max() == 5ms);
+    CHECK(sum.handshake_times.count() == 2);
+    CHECK(sum.handshake_times.max() == 10ms);
+    CHECK(sum.tcp == TcpTotals{500us, 6, 1448, 10});
     CHECK(sum.elapsed == 3s);
     CHECK(sum.rate == 15);
 }

@@ -1,0 +1,70 @@
+#include "app/pipe/connection_report.hpp"
+
+#include "app/text/units.hpp"
+
+#include <optional>
+
+namespace yodel {
+
+JsonObject tls_object(const bufio::TlsFacts& facts) {
+    JsonObject object;
+    object.text("version", facts.version).text("cipher", facts.cipher);
+    object.text("group", facts.group);
+    object.text("alpn", facts.alpn).text("subject", facts.subject);
+    object.text("issuer", facts.issuer).text("not_after", facts.not_after);
+    object.text("pin", facts.pin).flag("verified", facts.unverified.empty());
+    return object.text("unverified", facts.unverified).flag("resumed", facts.resumed);
+}
+
+JsonObject connection_object(const AnySession& session, std::size_t number) {
+    const AnySession::Phases& phases = session.phases();
+    JsonObject object;
+    object.text("type", "connection");
+    if (number > 0) object.number("connection", number);
+    object.text("address", session.address().text());
+    object.text("framing", session.options().framing->name);
+    object.time("lookup_us", phases.lookup).time("connect_us", phases.tcp);
+    if (!session.tls()) return object;
+    object.time("handshake_us", phases.tls);
+    return object.object("tls", tls_object(*session.tls()));
+}
+
+std::string connection_text(const AnySession& session) {
+    const AnySession::Phases& phases = session.phases();
+    std::string text = "connected to " + session.address().text() + "; look-up " +
+                       milliseconds_text(phases.lookup) + ", connect " +
+                       milliseconds_text(phases.tcp);
+    const bufio::TlsFacts* const tls = session.tls();
+    if (!tls) return text + " ms";
+    text += ", TLS " + milliseconds_text(phases.tls) + " ms; " + tls->version + " " +
+            tls->cipher + (tls->group.empty() ? "" : " " + tls->group) + ", " + tls->subject +
+            " until " + tls->not_after + ", " + tls->pin;
+    return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + tls->unverified;
+}
+
+std::string connection_times_remark(const RunResult& result) {
+    const auto times = [](const Histogram& of) {
+        return milliseconds_text(of.percentile(50)) + "/" +
+               milliseconds_text(of.percentile(99)) + "/" + milliseconds_text(of.max()) + " ms";
+    };
+    if (result.connect_times.count() == 0) return "";
+    const std::string text = "; connect p50/p99/max " + times(result.connect_times);
+    if (result.handshake_times.count() == 0) return text;
+    return text + ", TLS " + times(result.handshake_times);
+}
+
+void count_opened(RunResult& result, const AnySession& session) {
+    const AnySession::Phases& phases = session.phases();
+    result.count_opened(phases.tcp, session.tls() ? std::optional(phases.tls) : std::nullopt);
+}
+
+void add_tcp(RunResult& result, const AnySession& session) {
+    const std::optional<bufio::TcpFacts> facts = session.tcp();
+    if (!facts) return;
+    result.add_tcp({.min_rtt = facts->min_rtt,
+                    .retransmits = facts->retransmits,
+                    .mss = facts->mss,
+                    .cwnd = facts->cwnd});
+}
+
+}  // namespace yodel

@@ -1,0 +1,27 @@
+// A connection that was opened, in words and as a JSON object.
+#pragma once
+
+#include "app/protocol/any_session.hpp"
+#include "app/stats/run_result.hpp"
+#include "app/text/json.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace yodel {
+
+// {"type":"connection","address":…}, with `tls` where the connection has it, and with its
+// number where there are many; 0: there is one.
+JsonObject connection_object(const AnySession& session, std::size_t number = 0);
+JsonObject tls_object(const bufio::TlsFacts& facts);
+// connected to 127.0.0.1:7000; look-up 0.00, connect 0.05 ms
+std::string connection_text(const AnySession& session);
+
+// Counts the connection, which is open now, and how long it took.
+void count_opened(RunResult& result, const AnySession& session);
+// "; connect p50/p99/max 0.05/0.21/0.40 ms, TLS 1.1/2.3/4.0 ms", or "" where none was opened.
+std::string connection_times_remark(const RunResult& result);
+// Adds what the system knows of the connection, which has ended.
+void add_tcp(RunResult& result, const AnySession& session);
+
+}  // namespace yodel

@@ -168,7 +168,7 @@ std::vector<Option> timing_options(ClientOptions& to) {
         {.letter = 'm',
          .name = "max-time",
          .argument = "D",
-         .help = "limit for the whole run (off)",
+         .help = "limit, or length with -c, -i or --size (off)",
          .apply = [&](auto& text) { session.max_time = limit_value(text); }},
         {.name = "retry",
          .argument = "N",

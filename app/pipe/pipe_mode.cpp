@@ -1,5 +1,7 @@
 #include "app/pipe/pipe_mode.hpp"
 
+#include "app/text/units.hpp"
+
 namespace yodel {
 
 using State = AnySession::State;
@@ -71,9 +73,13 @@ void PipeMode::output_changed() {
     if (reporter_.pending() < high_water_ / 4) session_.pause(false);
     if (session_.state() != State::closed || reported_state_ != State::closed) return;
     const bool done = leaving_ || reporter_.output_done();
-    if (!done && !session_.out_of_time()) return;
-    if (!done) reporter_.output_unread();
+    if (!done && !out_of_time()) return;
+    if (!done) reporter_.output_unread(limit_text());
     loop_.stop();
+}
+
+std::string PipeMode::limit_text() const {
+    return duration_text(*session_.options().max_time) + " (--max-time)";
 }
 
 bool PipeMode::window_lifted() const {

@@ -45,6 +45,11 @@ protected:
     virtual void disconnected() {}
     virtual ev::Duration overdue(ev::Time /*planned*/, ev::Time /*sent*/) const { return {}; }
     virtual void before_report() {}
+    // The limit of the whole run has passed: what standard output has not taken is dropped.
+    virtual bool out_of_time() const { return session_.out_of_time(); }
+    virtual std::string limit_text() const;
+    // To be called when out_of_time() becomes true.
+    void output_changed();
 
     // A server that has answered nothing in time gets as much as it takes, within bounds of
     // memory, instead of the usual window for each reply time-out: whether it reads at all
@@ -70,7 +75,6 @@ private:
     void session_received(std::string_view bytes) override;
 
     void state_changed(AnySession::State state);
-    void output_changed();
 
     ev::Loop& loop_;
     const std::size_t high_water_;

@@ -263,10 +263,9 @@ void Reporter::flush() {
     output_.flush();
 }
 
-void Reporter::output_unread() {
+void Reporter::output_unread(const std::string& limit) {
     if (status() == timed_out) return;
-    record({timed_out, "standard output was not read within " +
-                           duration_text(*session_.options().max_time) + " (--max-time)"});
+    record({timed_out, "standard output was not read within " + limit});
 }
 
 int Reporter::finish() {

@@ -86,7 +86,8 @@ public:
     bool output_failed() const { return output_.error() != 0; }
     bool output_done() const { return output_.done(); }
     // The time for the run has passed, and the reader of standard output has not taken all.
-    void output_unread();
+    // `limit`: the time that has passed, in words.
+    void output_unread(const std::string& limit);
     // Prints on standard error how it went; returns the exit status.
     int finish();
 

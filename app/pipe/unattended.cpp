@@ -2,6 +2,7 @@
 
 #include "app/pipe/sending_limits.hpp"
 #include "app/text/diagnostics.hpp"
+#include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
 #include <unistd.h>
@@ -22,11 +23,15 @@ constexpr std::size_t usual_window = 64;  // messages
 // Messages that a turn sends which begins late, before it looks at the replies.
 constexpr unsigned most_at_once = 64;
 
+// After the last reply and the end of the connection: for late datagrams, and for our output.
+constexpr ev::Duration last_moment = std::chrono::seconds(2);
+
 constexpr ev::Duration progress_time = std::chrono::milliseconds(200);
 
 Unattended::Options completed(Unattended::Options options) {
     options.session.closed_early = "the server closed before the end of the run";
     options.session.greeting_time = generated_greeting_time;
+    options.session.max_time.reset();
     options.session.numbered = options.size >= GeneratedText::least_checked_size;
     return options;
 }
@@ -37,11 +42,15 @@ Unattended::Unattended(ev::Loop& loop, Options options)
     : PipeMode(loop, {completed(options).session, options.report}, high_water),
       loop_(loop),
       options_(std::move(options)),
+      length_(options_.session.max_time),
       text_(options_.size),
       progress_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0),
       due_(loop, [this] { send_due(); }),
+      time_up_(loop, [this] { time_up(); }),
+      limit_(loop, [this] { leave_now(); }),
       progress_due_(loop, [this] { show_progress(); }) {
     if (progress_) progress_due_.start(progress_time);
+    if (length_) time_up_.start(*length_);
 }
 
 void Unattended::continued() {
@@ -52,7 +61,9 @@ void Unattended::continued() {
 void Unattended::before_report() { line_.clear(); }
 
 void Unattended::connected() {
-    if (scheduled() && reporter().tally().sent == 0) due_.start(ev::Duration::zero());
+    if (reporter().tally().sent > 0) return;
+    if (length_) time_up_.start(*length_);
+    if (scheduled()) due_.start(ev::Duration::zero());
 }
 
 void Unattended::disconnected() {
@@ -86,16 +97,24 @@ bool Unattended::peer_takes() const {
            session().in_flight_bytes() < most_bytes_in_flight;
 }
 
-// Each planned time is computed from the one before, so that the schedule does not drift.
 void Unattended::send_due() {
-    const ev::Time now = loop_.now();
-    ev::Time planned = due_.deadline();
-    for (unsigned i = 0; i < most_at_once && planned <= now && !all_sent(); ++i) {
-        send_scheduled(planned);
-        planned += options_.interval;
+    if (!schedule_) begin();
+    for (unsigned i = 0; i < most_at_once; ++i) {
+        const auto message = schedule_->next(loop_.now());
+        if (!message) break;
+        send_scheduled(message->planned);
     }
-    if (!all_sent()) return due_.start_at(planned);
+    if (!schedule_->over()) return due_.start_at(schedule_->next_time());
+    over_ = true;
     finish_if_done();
+}
+
+// Planned times count from the time that the timer was to fire, not from that of its call.
+void Unattended::begin() {
+    schedule_.emplace(Schedule::Options{.pace = Pace(1, options_.interval),
+                                        .count = options_.count,
+                                        .length = length_},
+                      due_.deadline());
 }
 
 // A message that was due while the program was stopped is not timed, like those that were in
@@ -121,6 +140,7 @@ bool Unattended::send_one(ev::Time planned) {
 }
 
 bool Unattended::all_sent() const {
+    if (over_) return true;
     return options_.count != 0 && reporter().tally().sent >= options_.count;
 }
 
@@ -129,6 +149,40 @@ void Unattended::finish_if_done() {
     if (!all_sent() || session().in_flight() > 0) return;
     if (session().state() == AnySession::State::waiting) return session().disconnect();
     session().finish();
+}
+
+// A schedule leaves out by itself what is planned for later, and may be late with the rest.
+void Unattended::time_up() {
+    limit_.start(limit() - *length_);
+    if (!scheduled()) over_ = true;
+    const AnySession::State state = session().state();
+    const bool connecting =
+        state == AnySession::State::dialing || state == AnySession::State::handshaking;
+    if (connecting) return give_up();
+    if (state == AnySession::State::waiting) return session().disconnect();
+    finish_if_done();
+}
+
+// All that may take its time after the length: replies, the end of the connection, our output.
+ev::Duration Unattended::limit() const {
+    const AnySession::Options& session = options_.session;
+    return *length_ + session.reply_timeout + session.close_timeout + last_moment;
+}
+
+void Unattended::give_up() {
+    reporter().record({timed_out, "no connection within " + duration_text(*length_) +
+                                      " (--max-time): still " + session().phase()});
+    session().disconnect();
+}
+
+void Unattended::leave_now() {
+    out_of_time_ = true;
+    session().disconnect();
+    output_changed();
+}
+
+std::string Unattended::limit_text() const {
+    return duration_text(limit()) + " (--max-time, -W and -q)";
 }
 
 void Unattended::show_progress() {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <string>
 
 using test::contains;
 using test::Outcome;
@@ -180,4 +181,58 @@ TEST_CASE("messages without a schedule wait while too many bytes are in flight")
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "4 sent, 4 echoed, 0 bad, 0 lost"));
+}
+
+TEST_CASE("option -m is the length of a run, after which all ends in order") {
+    const auto [interval, sent] =
+        GENERATE(table<const char*, const char*>({{"10ms", "yodel: 30 sent, 30 echoed, "},
+                                                  {"299ms", "yodel: 2 sent, 2 echoed, "},
+                                                  {"300ms", "yodel: 1 sent, 1 echoed, "},
+                                                  {"0", " echoed, "}}));
+    const Outcome outcome = run({yodel, "-i", interval, "-m", "300ms", "--quiet"});
+    CAPTURE(interval, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, sent));
+    CHECK(contains(outcome.errors, " 0 bad, 0 lost; rtt"));
+}
+
+TEST_CASE("replies are awaited after the length of a run") {
+    Server server({"--delay", "400ms", "-f", "line"});
+    const std::string interval = GENERATE("10ms", "0");
+    const Outcome outcome =
+        run({yodel, "-i", interval, "-m", "100ms", "--quiet", "127.0.0.1", server.port()});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, " 0 bad, 0 lost; rtt"));
+    CHECK(!contains(outcome.errors, "yodel: 0 sent"));
+}
+
+TEST_CASE("replies that do not come after the length of a run are lost") {
+    Server server({"--drop", "1", "-f", "line"});
+    const Outcome outcome = run({yodel, "-i", "50ms", "-m", "100ms", "-W", "300ms", "--quiet",
+                                 "127.0.0.1", server.port()});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.errors, "yodel: 2 sent, 0 echoed, 0 bad, 2 lost"));
+}
+
+TEST_CASE("a connection that is not open by the length of a run has failed") {
+    Server silent({"--self-signed", "--stall-handshake"});
+    const std::string interval = GENERATE("10ms", "0");
+    const Outcome outcome =
+        run({yodel, "-i", interval, "-m", "200ms", "--tls", "-k", "127.0.0.1", silent.port()});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 28);
+    CHECK(contains(outcome.errors, "no connection within 200ms (--max-time): still "));
+}
+
+TEST_CASE("a run ends although nobody reads its output") {
+    const std::string form = GENERATE("", " --json");
+    const Outcome outcome = run({"sh", "-c",
+                                 "{ " + yodel + " -i 0 -m 200ms -W 100ms -q 100ms" + form +
+                                     "; echo status $? >&2; } | sleep 4"});
+    CAPTURE(outcome.errors);
+    CHECK(contains(outcome.errors,
+                   "standard output was not read within 2.4s (--max-time, -W and -q)"));
+    CHECK(contains(outcome.errors, "status 28"));
 }

@@ -467,10 +467,16 @@ void check_crowd(const ClientOptions& options) {
     const CrowdOptions& crowd = options.crowd;
     if (!crowd.given()) return;
     const bool interval = options.interval && *options.interval > ev::Duration::zero();
-    if (crowd.rate && options.interval)
+    if (crowd.rate_while && (options.count || options.session.max_time || crowd.start))
+        throw UsageError(
+            "--rate max@ chooses how long and when each of its runs sends, which -c, "
+            "-m and --start-at are for, too");
+    if (crowd.scheduled() && options.interval)
         throw UsageError("--rate and -i are two schedules of the same messages");
-    if ((crowd.rate || interval) && options.window)
+    if ((crowd.scheduled() || interval) && options.window)
         throw UsageError("--window has no meaning where messages go by a schedule");
+    if (options.session.expect == Expect::none && crowd.rate_while)
+        throw UsageError("with --expect none no reply says which rate is held");
     if (options.session.expect == Expect::none && !crowd.rate && !interval)
         throw UsageError("with --expect none no reply calls for the next message: --rate or -i "
                          "does");
@@ -516,13 +522,18 @@ void set_target(ClientOptions& options, const std::vector<std::string>& words) {
     if (target.scheme == Target::Scheme::tls) options.use_tls = true;
 }
 
-void check_verdict(const ClientOptions& options) {
-    const std::vector<Requirement>& required = options.report.verdict.required;
-    const auto relative = std::find_if(required.begin(), required.end(),
-                                       [](const Requirement& each) { return each.relative(); });
-    if (relative != required.end() && options.compare.empty())
-        throw UsageError("--require " + relative->clause() +
+void check_relative(const std::string& option, const Requirement& clause,
+                    const ClientOptions& options) {
+    if (clause.relative() && options.compare.empty())
+        throw UsageError(option + clause.clause() +
                          " is relative to a run of before, which --compare names");
+}
+
+void check_verdict(const ClientOptions& options) {
+    for (const Requirement& each : options.report.verdict.required)
+        check_relative("--require ", each, options);
+    if (options.crowd.rate_while)
+        check_relative("--rate max@", *options.crowd.rate_while, options);
 }
 
 // All words that are not options are files, too.

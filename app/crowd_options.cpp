@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <string>
+#include <string_view>
 
 namespace yodel {
 
@@ -30,6 +31,19 @@ std::chrono::system_clock::time_point start_time(const std::string& text) {
     return start;
 }
 
+void set_rate(CrowdOptions& to, const std::string& text) {
+    static constexpr std::string_view search = "max@";
+    to.rate.reset();
+    to.rate_while.reset();
+    if (!text.starts_with(search)) {
+        to.rate = thousandths_a_second(text);
+        return;
+    }
+    std::string trouble;
+    to.rate_while = Requirement::parse(text.substr(search.size()), trouble);
+    if (!to.rate_while) throw UsageError(trouble);
+}
+
 }  // namespace
 
 std::vector<Option> crowd_options(CrowdOptions& to) {
@@ -44,8 +58,8 @@ std::vector<Option> crowd_options(CrowdOptions& to) {
          .apply = [&](auto& text) { to.connect_rate = thousandths_a_second(text); }},
         {.name = "rate",
          .argument = "R",
-         .help = "messages a second in all, whatever replies do",
-         .apply = [&](auto& text) { to.rate = thousandths_a_second(text); }},
+         .help = "messages a second in all; max@p99<5ms: the highest",
+         .apply = [&](auto& text) { set_rate(to, text); }},
         {.name = "churn",
          .argument = "N",
          .help = "replace each connection after N messages (off)",

@@ -5,6 +5,7 @@
 #include "app/merge.hpp"
 #include "app/pipe/crowd_client.hpp"
 #include "app/pipe/pipe_client.hpp"
+#include "app/pipe/rate_client.hpp"
 #include "app/pipe/unattended.hpp"
 #include "app/program.hpp"
 #include "app/screen/crowd_screen.hpp"
@@ -136,31 +137,45 @@ std::size_t threads(const CrowdOptions& crowd, bool script) {
     return script ? 1 : std::min<std::size_t>(wanted, crowd.connections.value_or(1));
 }
 
+Crowd::Options crowd_of(const ClientOptions& options) {
+    Crowd::Options to;
+    to.session = options.session;
+    to.connections = options.crowd.connections.value_or(1);
+    if (options.crowd.connect_rate)
+        to.connect_pace = Pace::per_second(*options.crowd.connect_rate);
+    to.churn = options.crowd.churn.value_or(0);
+    to.pace = pace(options);
+    to.each_its_own = !options.crowd.scheduled();
+    to.window = options.window.value_or(to.window);
+    to.count = options.count.value_or(0);
+    to.length = options.session.max_time;
+    to.size = options.size.value_or(std::min(to.size, options.session.max_frame));
+    return to;
+}
+
 CrowdClient::Options crowd_options(ev::Loop& loop, const ClientOptions& options) {
     CrowdClient::Options to;
+    to.crowd = crowd_of(options);
     to.report = options.report;
     to.start = options.crowd.start;
-    to.crowd.session = options.session;
-    to.script = !options.unattended() && !options.crowd.rate && !options.session.max_time &&
-                ::isatty(STDIN_FILENO) != 1;
+    to.script = !options.unattended() && !options.crowd.scheduled() &&
+                !options.session.max_time && ::isatty(STDIN_FILENO) != 1;
     to.escapes = options.escapes;
     to.threads = threads(options.crowd, to.script);
     to.busy = options.busy;
-    to.crowd.connections = options.crowd.connections.value_or(1);
-    if (options.crowd.connect_rate)
-        to.crowd.connect_pace = Pace::per_second(*options.crowd.connect_rate);
-    to.crowd.churn = options.crowd.churn.value_or(0);
-    to.crowd.pace = pace(options);
-    to.crowd.each_its_own = !options.crowd.rate;
-    to.crowd.window = options.window.value_or(to.crowd.window);
-    to.crowd.count = options.count.value_or(0);
-    to.crowd.length = options.session.max_time;
-    to.crowd.size = options.size.value_or(std::min(to.crowd.size, options.session.max_frame));
     if (crowd_page(options))
         to.page = [&loop, color = options.color](CrowdDisplay::User& user) {
             return std::make_unique<CrowdScreen>(loop, color, user);
         };
     return to;
+}
+
+RateClient::Options rate_options(const ClientOptions& options) {
+    return {.crowd = {.crowd = crowd_of(options),
+                      .threads = threads(options.crowd, false),
+                      .busy = options.busy},
+            .required = *options.crowd.rate_while,
+            .report = options.report};
 }
 
 ScreenClient::Options screen_options(const ClientOptions& options) {
@@ -236,6 +251,10 @@ int run(ClientOptions options, int& signo) {
                          "of --no-tui, -c, -i, --size, -z, --json");
     options.session.retries = options.retries.value_or(0);
     if (options.report.probe) options.session.close_timeout = probe_end(options);
+    if (options.crowd.rate_while) {
+        ask_for_exact_waits();
+        return run_piped<RateClient>(loop, rate_options(options), options.busy, signo);
+    }
     if (options.crowd.given()) {
         ask_for_exact_waits();
         return run_piped<CrowdClient>(loop, crowd_options(loop, options), options.busy, signo);

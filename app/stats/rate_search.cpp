@@ -1,0 +1,42 @@
+#include "app/stats/rate_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace yodel {
+
+namespace {
+
+constexpr double near_enough = 1.05;  // the ratio of the two ends
+
+}  // namespace
+
+void RateSearch::record(bool held) {
+    if (!held && !doubtful_) {
+        doubtful_ = true;
+        return;
+    }
+    doubtful_ = false;
+    if (held) held_ = next_;
+    if (!held) failed_ = next_;
+    next_ = held ? after_hold() : after_failure();
+}
+
+std::optional<double> RateSearch::after_hold() const {
+    if (failed_) return between();
+    if (*held_ >= options_.most) return std::nullopt;
+    return std::min(*held_ * 2, options_.most);
+}
+
+std::optional<double> RateSearch::after_failure() const {
+    if (held_) return between();
+    if (*failed_ <= options_.least) return std::nullopt;
+    return std::max(*failed_ / 2, options_.least);
+}
+
+std::optional<double> RateSearch::between() const {
+    if (*failed_ / *held_ <= near_enough) return std::nullopt;
+    return std::sqrt(*held_ * *failed_);
+}
+
+}  // namespace yodel

@@ -1,0 +1,42 @@
+// The search for the highest rate at which a condition holds: doubles the rate until it fails,
+// or halves it until it holds, and then halves what is between, in proportion, until both ends
+// are within a twentieth of each other. Pure: the caller runs the steps.
+//
+// A rate fails where two runs at it fail, so that a moment's disturbance does not end the
+// search.
+#pragma once
+
+#include <optional>
+
+namespace yodel {
+
+class RateSearch {
+public:
+    struct Options {
+        double first = 1000;  // a second
+        double least = 10;
+        double most = 10e6;
+    };
+    explicit RateSearch(const Options& options) : options_(options), next_(options.first) {}
+
+    // Returns the rate of the next run; none: the search is over.
+    std::optional<double> next() const { return next_; }
+    // Whether the condition held in the run at next(), which there must be.
+    void record(bool held);
+    // Returns the highest rate that held, and the lowest that failed.
+    std::optional<double> held() const { return held_; }
+    std::optional<double> failed() const { return failed_; }
+
+private:
+    std::optional<double> after_hold() const;
+    std::optional<double> after_failure() const;
+    std::optional<double> between() const;
+
+    const Options options_;
+    std::optional<double> next_;
+    std::optional<double> held_;
+    std::optional<double> failed_;
+    bool doubtful_ = false;  // the last run at next_ has failed
+};
+
+}  // namespace yodel

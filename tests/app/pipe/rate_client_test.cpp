@@ -1,0 +1,102 @@
+#include "app/pipe/rate_client.hpp"
+
+#include "bufio/listen.hpp"
+#include "tests/app/fixture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <memory>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using test::contains;
+
+namespace {
+
+class EchoServer final : private bufio::Stream::User {
+public:
+    explicit EchoServer(ev::Loop& loop)
+        : listener_(loop, test::any_loopback_port(),
+                    [this, &loop](bufio::Fd socket, const bufio::Address&) {
+                        bufio::Stream::User& user = *this;
+                        streams_.push_back(std::make_unique<bufio::Stream>(
+                            loop, bufio::make_plain_transport(std::move(socket)), user));
+                    }) {}
+    std::string port() const { return std::to_string(listener_.address().port()); }
+
+    bool answers = true;
+
+private:
+    void stream_changed(bufio::Stream& stream) override {
+        if (answers) stream.write(stream.received());
+        stream.consume(stream.received().size());
+        if (stream.input_ended()) stream.finish();
+    }
+
+    bufio::Listener listener_;
+    std::vector<std::unique_ptr<bufio::Stream>> streams_;
+};
+
+struct Fixture {
+    ev::Loop loop;
+    EchoServer server{loop};
+
+    RateClient::Options options(const std::string& clause) const {
+        std::string trouble;
+        RateClient::Options to{.crowd = {}, .required = *Requirement::parse(clause, trouble)};
+        to.crowd.crowd.session.endpoint.host = "127.0.0.1";
+        to.crowd.crowd.session.endpoint.service = server.port();
+        to.crowd.crowd.session.reply_timeout = 20ms;
+        to.crowd.crowd.connections = 2;
+        to.report.quiet = true;
+        to.least_time = 20ms;
+        to.least_messages = 0;
+        return to;
+    }
+
+    // Returns what was found and the status.
+    std::pair<std::string, int> search(const RateClient::Options& options) {
+        RateClient client(loop, options);
+        loop.run();
+        return {client.found(), client.report()};
+    }
+};
+
+}  // namespace
+
+// In 20 ms fewer than 150 messages are planned at less than 7500 a second.
+TEST_CASE_METHOD(Fixture, "the highest rate at which the clause holds is found") {
+    const auto [found, status] = search(options("sent<150"));
+    CHECK(found ==
+          "highest rate with sent<150: 7.34k/s; at 7.66k/s required sent<150, was 154");
+    CHECK(status == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a search that meets its upper limit says so") {
+    RateClient::Options options = this->options("sent>0");
+    options.search = {.first = 500, .least = 500, .most = 1000};
+    const auto [found, status] = search(options);
+    CHECK(found == "highest rate with sent>0: 1k/s, the most that can be asked for");
+    CHECK(status == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "messages without replies hold no rate") {
+    server.answers = false;
+    RateClient::Options options = this->options("bad<1");
+    options.search = {.first = 500, .least = 250, .most = 1000};
+    const auto [found, status] = search(options);
+    CHECK(contains(found, "no rate with bad<1: 5 sent, 0 echoed, 0 bad, 5 lost"));
+    CHECK(status == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a service that can't be reached ends the search with its status") {
+    RateClient::Options options = this->options("p99<1ms");
+    {
+        EchoServer gone(loop);
+        options.crowd.crowd.session.endpoint.service = gone.port();
+    }
+    const auto [found, status] = search(options);
+    CHECK(contains(found, "no rate with p99<1ms: cannot connect to 127.0.0.1:"));
+    CHECK(status == 7);
+}

@@ -1,0 +1,66 @@
+#include "app/stats/rate_search.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <vector>
+
+using namespace yodel;
+
+namespace {
+
+// Runs the search on a service that holds up to `capacity`.
+std::vector<double> searched(RateSearch& search, double capacity) {
+    std::vector<double> rates;
+    while (const auto rate = search.next()) {
+        rates.push_back(*rate);
+        REQUIRE(rates.size() < 100);
+        search.record(*rate <= capacity);
+    }
+    return rates;
+}
+
+}  // namespace
+
+TEST_CASE("the search finds what a service holds to a twentieth") {
+    const double capacity =
+        GENERATE(10.0, 13.0, 62.5, 999.0, 1000.0, 1001.0, 41'500.0, 9.9e6);
+    CAPTURE(capacity);
+    RateSearch search({});
+    const std::vector<double> rates = searched(search, capacity);
+    REQUIRE(search.held());
+    CHECK(*search.held() <= capacity);
+    CHECK(*search.held() * 1.05 >= capacity * 0.9999);
+    CHECK(rates.size() < 45);
+}
+
+TEST_CASE("rates are doubled, then what is between is halved") {
+    RateSearch search({.first = 100});
+    const std::vector<double> rates = searched(search, 330);
+    const std::vector<double> wanted{100,     200,     400,     400,     282.843,
+                                     336.359, 336.359, 308.442, 322.098, 329.151};
+    REQUIRE(rates.size() >= 8);
+    for (std::size_t i = 0; i < 8; ++i) CHECK(rates[i] == Approx(wanted[i]));
+}
+
+TEST_CASE("one failure at a rate is tried again") {
+    RateSearch search({.first = 100});
+    search.record(false);
+    CHECK(search.next() == 100.0);
+    search.record(true);
+    CHECK(search.next() == 200.0);
+    search.record(false);
+    CHECK(search.next() == 200.0);
+    search.record(false);
+    CHECK(search.failed() == 200.0);
+    CHECK(*search.next() == Approx(141.42));
+}
+
+TEST_CASE("a search ends at the limits of what can be asked for") {
+    RateSearch none({.first = 4, .least = 1});
+    CHECK(searched(none, 0).back() == 1);
+    CHECK_FALSE(none.held());
+    RateSearch all({.first = 100, .most = 300});
+    CHECK(searched(all, 1e9) == std::vector<double>{100, 200, 300});
+    CHECK(all.held() == 300.0);
+    CHECK_FALSE(all.failed());
+}

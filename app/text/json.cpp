@@ -1,6 +1,8 @@
 #include "app/text/json.hpp"
 
+#include "app/text/base64.hpp"
 #include "ui/text.hpp"
+#include "ui/utf8.hpp"
 
 #include <cstdio>
 #include <limits>
@@ -22,7 +24,39 @@ std::string microseconds(ev::Duration duration) {
     return (count < 0 ? "-" : "") + microseconds(magnitude);
 }
 
+// Appends the escape of a character: two of them, its surrogates, above 16 bits.
+void append_escape(std::string& to, char32_t character) {
+    char escape[16];
+    if (character >= 0x10000) {
+        append_escape(to, 0xd800 + (character - 0x10000) / 0x400);
+        character = 0xdc00 + character % 0x400;
+    }
+    std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(character));
+    to += escape;
+}
+
+bool is_plain(std::string_view character) {
+    if (character.size() == 1) return character[0] >= ' ' && character[0] <= '~';
+    return ui::printable(character) == character;
+}
+
 }  // namespace
+
+std::optional<std::string> exact_json_string(std::string_view text) {
+    std::string quoted = "\"";
+    while (!text.empty()) {
+        const ui::CodePoint next = ui::decode(text, 0);
+        if (next.size == 0) return std::nullopt;
+        const std::string_view character = text.substr(0, next.size);
+        if (character == "\"" || character == "\\") quoted += '\\';
+        if (is_plain(character))
+            quoted += character;
+        else
+            append_escape(quoted, next.value);
+        text.remove_prefix(next.size);
+    }
+    return quoted + '"';
+}
 
 std::string json_string(std::string_view text) {
     std::string quoted = "\"";
@@ -35,6 +69,11 @@ std::string json_string(std::string_view text) {
 
 JsonObject& JsonObject::text(std::string_view name, std::string_view value) {
     return add(name, json_string(value));
+}
+
+JsonObject& JsonObject::bytes(std::string_view name, std::string_view value) {
+    if (const auto exact = exact_json_string(value)) return add(name, *exact);
+    return add(std::string(name) + "_base64", '"' + base64(value) + '"');
 }
 
 JsonObject& JsonObject::number(std::string_view name, std::uint64_t value) {

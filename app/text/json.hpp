@@ -4,6 +4,7 @@
 #include "ev/loop.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,12 +15,19 @@ namespace yodel {
 // ui::printable() does, so a reader cannot restore them.
 std::string json_string(std::string_view text);
 
+// Returns the text as a JSON string from which a reader restores every byte; none if it is not
+// UTF-8. Those characters that could command a terminal, or are invisible, are escaped.
+std::optional<std::string> exact_json_string(std::string_view text);
+
 class JsonArray;
 
 // An object whose members keep the order in which they were added. Names must be unique.
 class JsonObject {
 public:
     JsonObject& text(std::string_view name, std::string_view value);
+    // Adds any bytes, so that a reader can restore them: a text of that name or, where they are
+    // not UTF-8, one of base64 whose name ends in "_base64".
+    JsonObject& bytes(std::string_view name, std::string_view value);
     JsonObject& number(std::string_view name, std::uint64_t value);
     JsonObject& flag(std::string_view name, bool value);
     JsonObject& object(std::string_view name, const JsonObject& value);

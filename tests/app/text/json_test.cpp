@@ -1,5 +1,6 @@
 #include "app/text/json.hpp"
 
+#include "app/text/json_reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
 
@@ -42,6 +43,33 @@ TEST_CASE("times are exact, and fractions have three decimals") {
               .str() == R"({"a":-1.500,"b":9223372036854775.807,)"
                         R"("c":18446744073709551.615,"d":1234567.891})");
     CHECK(JsonObject().fraction("a", 1e300).str().size() == 5 + 301 + 5);
+}
+
+TEST_CASE("bytes are restored by a reader of JSON, and command no terminal") {
+    const test::Locale utf8("C.UTF-8");
+    const auto [bytes, json] = GENERATE(table<std::string, std::string>({
+        {"", R"({"a":""})"},
+        {"\"\\ plain", R"({"a":"\"\\ plain"})"},
+        {"gr\xc3\xbc\xc3\x9f", "{\"a\":\"gr\xc3\xbc\xc3\x9f\"}"},
+        {"\x1b[31m\0\n\x7f"s, R"({"a":"\u001b[31m\u0000\u000a\u007f"})"},
+        {"\xc2\x9b\xe2\x80\xae", R"({"a":"\u009b\u202e"})"},
+        {"\xf3\xa0\x80\x81", R"({"a":"\udb40\udc01"})"},
+        {"a\xff", R"({"a_base64":"Yf8="})"},
+    }));
+    const std::string object = JsonObject().bytes("a", bytes).str();
+    CHECK(object == json);
+    const JsonResult read = read_json(object);
+    REQUIRE(read.value);
+    CHECK((!read.value->find("a") || read.value->find("a")->text == bytes));
+}
+
+TEST_CASE("every character is restored from its JSON string") {
+    const test::Locale utf8("C.UTF-8");
+    const std::string all = GENERATE("\x7f\xc2\x80\xc2\xa0\xcc\x81", "\xef\xbf\xbf",
+                                     "\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf");
+    const JsonResult read = read_json(exact_json_string(all).value());
+    REQUIRE(read.value);
+    CHECK(read.value->text == all);
 }
 
 TEST_CASE("a JSON array has its elements in order") {

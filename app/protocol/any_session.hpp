@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -41,7 +42,8 @@ public:
         // Datagrams only: see DatagramMatcher::Options.
         bool numbered = false;
         Expect expect = Expect::echo;
-        bool coalesce = false;  // see ReplyMatcher::Options
+        bool coalesce = false;                                // see ReplyMatcher::Options
+        std::function<bool(std::string_view)> foreseen = {};  // the same
         ev::Duration connect_timeout =
             std::chrono::seconds(10);  // look-up, TCP and TLS together
         // For each reply; and for a server that takes nothing of what waits to be sent.
@@ -115,8 +117,10 @@ public:
     // be written by the next flush(). Returns none if it was refused: the session is not open,
     // or the message is longer than the framing or --max-frame allow, or empty where replies
     // are distinguished by their size. `planned` is when the message was to go out; without it,
-    // that is when flush() is called.
-    virtual Queued send(std::string_view payload, ev::Time planned = {}) = 0;
+    // that is when flush() is called. `reply`: with Expect::given the reply that the message
+    // is to get; without it, none is to come.
+    virtual Queued send(std::string_view payload, ev::Time planned = {},
+                        std::optional<std::string_view> reply = {}) = 0;
     // With `raw`, the same without a copy: space in the queue, and a message of what was put
     // there.
     virtual char* reserve(std::size_t size) = 0;

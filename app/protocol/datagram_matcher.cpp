@@ -45,11 +45,13 @@ std::optional<std::uint64_t> number_of(std::string_view payload) {
 
 // --- What is sent.
 
-Queued DatagramMatcher::queue(std::string_view payload, ev::Time planned, ev::Time now) {
+Queued DatagramMatcher::queue(std::string_view payload, ev::Time planned, ev::Time now,
+                              std::optional<std::string_view> reply) {
     Entry entry{.id = last_id() + 1, .planned = planned, .sent = now, .written = false};
     if (options_.expect != Expect::none) {
         entry.payload.swap(spare_);
         entry.payload = payload;
+        if (given() && reply) entry.reply = std::make_shared<const std::string>(*reply);
         entry.state = State::in_flight;
         if (in_flight_ == 0) oldest_ = entry.id;
         ++in_flight_;
@@ -101,7 +103,10 @@ std::optional<DatagramMatcher::Event> DatagramMatcher::match(std::string_view re
     if (options_.expect == Expect::none) return Unsolicited{reply};
     if (options_.expect == Expect::any) return match_any(reply, read_at);
     Entry* entry = find_equal(reply);
-    if (!entry && answered_before(reply)) return Repeated{reply};
+    const bool foreseen = given() && options_.foreseen && options_.foreseen(reply);
+    if (!entry && foreseen) return Unsolicited{reply};
+    const bool repeatable = !given() || in_flight_ == 0;
+    if (!entry && repeatable && answered_before(reply)) return Repeated{reply};
     if (!entry && options_.numbered) entry = find_damaged(reply);
     if (!entry) return keep(reply, read_at);
     const Event event = answer(*entry, reply, read_at);
@@ -116,9 +121,19 @@ std::optional<DatagramMatcher::Event> DatagramMatcher::match_any(std::string_vie
     return answer(*entry, reply, read_at);
 }
 
+bool DatagramMatcher::right(const Entry& entry, std::string_view reply) const {
+    return given() ? entry.reply && *entry.reply == reply : entry.payload == reply;
+}
+
+// It is empty where none is expected.
+std::string_view DatagramMatcher::expected(const Entry& entry) const {
+    if (!given()) return entry.payload;
+    return entry.reply ? std::string_view(*entry.reply) : std::string_view();
+}
+
 // Most replies answer the oldest message in flight, and few a late one.
 DatagramMatcher::Entry* DatagramMatcher::find_equal(std::string_view reply) {
-    const auto equals = [&](const Entry& entry) { return entry.payload == reply; };
+    const auto equals = [&](const Entry& entry) { return right(entry, reply); };
     if (in_flight_ > 0 && equals(oldest())) return &entries_[oldest_ - first_id_];
     if (!options_.numbered) return find_awaited(equals);
     const auto number = number_of(reply);
@@ -184,7 +199,7 @@ bool DatagramMatcher::answered_before(std::string_view reply) const {
 }
 
 void DatagramMatcher::remember_answer(std::string_view bytes) {
-    if (options_.expect != Expect::echo) return;
+    if (options_.expect != Expect::echo && !given()) return;
     if (next_answer_ == options_.remembered) next_answer_ = 0;
     if (next_answer_ == answers_.size()) answers_.push_back(0);
     answers_[next_answer_] = hash_of(bytes);
@@ -202,23 +217,25 @@ DatagramMatcher::Event DatagramMatcher::report_answer(std::string_view reply,
                                                       ev::Time read_at) {
     Reply to{.payload = reply, .round_trip = read_at - current_.sent};
     if (current_.untimed) to.round_trip.reset();
-    to.right = options_.expect == Expect::any || current_.payload == reply;
-    if (!to.right) to.difference = first_difference(current_.payload, reply);
+    to.right = options_.expect == Expect::any || right(current_, reply);
+    if (!to.right) to.difference = first_difference(expected(current_), reply);
     to.out_of_order = current_.id < highest_answered_;
     highest_answered_ = std::max(highest_answered_, current_.id);
-    remember_answer(current_.payload);
+    remember_answer(expected(current_));
     if (!to.right) remember_answer(reply);
     return Answered{message(), to};
 }
 
 Message DatagramMatcher::message() const {
     const bool has_plan = current_.planned != ev::Time{};
-    return {.id = current_.id,
-            .payload = current_.payload,
-            .planned = has_plan ? current_.planned : current_.sent,
-            .sent = current_.sent,
-            .late = current_.state == State::late,
-            .untimed = current_.untimed};
+    Message all{.id = current_.id,
+                .payload = current_.payload,
+                .planned = has_plan ? current_.planned : current_.sent,
+                .sent = current_.sent,
+                .late = current_.state == State::late,
+                .untimed = current_.untimed};
+    if (current_.reply) all.expected = *current_.reply;
+    return all;
 }
 
 void DatagramMatcher::make_current(Entry entry) {
@@ -305,7 +322,7 @@ void DatagramMatcher::resolve_oldest(Due::Kind without_reply) {
 DatagramMatcher::Unmatched DatagramMatcher::take_likeliest(const Entry& entry) {
     const auto best = std::max_element(
         unmatched_.begin(), unmatched_.end(), [&](const Unmatched& a, const Unmatched& b) {
-            return likeness(entry.payload, a.payload) < likeness(entry.payload, b.payload);
+            return likeness(expected(entry), a.payload) < likeness(expected(entry), b.payload);
         });
     Unmatched reply = std::move(*best);
     unmatched_.erase(best);

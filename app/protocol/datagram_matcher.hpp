@@ -8,7 +8,9 @@
 // differs in a single byte, or else to that of its number. Otherwise it is kept until as many
 // are kept as messages are in flight, or until a message is overdue: which of them it answers
 // is then decided by likeness. With Expect::any it answers the oldest message in flight; with
-// Expect::none nothing is awaited.
+// Expect::none nothing is awaited. With Expect::given the reply that was given with a message
+// stands in for the message itself; as such replies may be alike, one counts as repeated only
+// while no message is in flight.
 //
 // Events are pulled, and their views are valid until the next call:
 //
@@ -25,6 +27,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +42,7 @@ public:
         Expect expect = Expect::echo;
         // Each payload begins with a decimal number, greater than that of the one before.
         bool numbered = false;
+        std::function<bool(std::string_view)> foreseen = {};  // see ReplyMatcher::Options
         // Messages that are remembered to know their repeated and their late replies: this many
         // at most of each, and of the late ones this many bytes.
         std::size_t remembered = 16384;
@@ -63,8 +67,9 @@ public:
     explicit DatagramMatcher(const Options& options) : options_(options) {}
 
     // Queues a message, now, to be sent after those queued before. Without a planned time, that
-    // is when it is sent.
-    Queued queue(std::string_view payload, ev::Time planned, ev::Time now);
+    // is when it is sent. `reply`: see InFlight::queue().
+    Queued queue(std::string_view payload, ev::Time planned, ev::Time now,
+                 std::optional<std::string_view> reply = {});
     std::uint64_t reserve_id();
     // As many datagrams have left the queue since the last restart() as `total`, the newest of
     // them at `time`.
@@ -93,6 +98,8 @@ private:
         std::uint64_t id = 0;
         std::uint64_t number = 0;  // where payloads are numbered; the last one if it has none
         std::string payload = {};
+        // With Expect::given; null: none is expected.
+        std::shared_ptr<const std::string> reply = {};
         ev::Time planned{};
         ev::Time sent{};
         State state = State::over;
@@ -111,6 +118,9 @@ private:
     };
 
     const Entry& oldest() const { return entries_[oldest_ - first_id_]; }
+    bool given() const { return options_.expect == Expect::given; }
+    bool right(const Entry& entry, std::string_view reply) const;
+    std::string_view expected(const Entry& entry) const;
     Entry* find_equal(std::string_view reply);
     Entry* find_number(std::uint64_t number);
     Entry* find_awaited(const std::function<bool(const Entry&)>& wanted);

@@ -24,6 +24,7 @@ DatagramMatcher::Options matching(const AnySession::Options& options) {
     DatagramMatcher::Options to;
     to.expect = options.expect;
     to.numbered = options.numbered;
+    to.foreseen = options.foreseen;
     return to;
 }
 
@@ -92,10 +93,11 @@ void DatagramSession::finish() {
     change_soon();
 }
 
-Queued DatagramSession::send(std::string_view payload, ev::Time planned) {
+Queued DatagramSession::send(std::string_view payload, ev::Time planned,
+                             std::optional<std::string_view> reply) {
     const std::size_t longest = std::min(options_.framing->longest(), options_.max_frame);
     if (state_ != State::open || payload.size() > longest || !socket_->send(payload)) return {};
-    return matcher_.queue(payload, planned, loop_.now());
+    return matcher_.queue(payload, planned, loop_.now(), reply);
 }
 
 // The clock is read before the system takes the messages, as a reply may be under way before

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 namespace yodel {
 
@@ -15,7 +16,8 @@ constexpr std::size_t kept_capacity = 1024 * 1024;
 
 // Frames are gathered, so that a flush is one write. A payload of several coalesced messages
 // already is the sequence of their frames, but for the last delimiter.
-Queued InFlight::queue(std::string_view payload, ev::Time planned) {
+Queued InFlight::queue(std::string_view payload, ev::Time planned,
+                       std::optional<std::string_view> reply) {
     if (options_.coalesce && framing_.joins_pieces()) {
         frames_.append(payload);
         frames_.append(framing_.delimiter);
@@ -26,6 +28,7 @@ Queued InFlight::queue(std::string_view payload, ev::Time planned) {
         frames_.append(framing_.header(piece.size()));
         frames_.append(piece);
         frames_.append(framing_.delimiter);
+        if (options_.given) replies_.push_back(std::optional<std::string>(reply));
         all.count += record_queued(1, planned).count;
     });
     return all;
@@ -77,9 +80,15 @@ void InFlight::void_round_trips() {
     for (Entry& entry : entries_) entry.untimed = true;
 }
 
-std::optional<std::size_t> InFlight::find(std::string_view payload) {
+// Returns none if no reply is expected.
+std::optional<std::string_view> InFlight::expected(std::size_t i) const {
+    if (!options_.given) return payload(i);
+    return replies_[i] ? std::optional<std::string_view>(*replies_[i]) : std::nullopt;
+}
+
+std::optional<std::size_t> InFlight::find(std::string_view reply) {
     index_new_messages();
-    const auto chain = chains_.find(std::hash<std::string_view>()(payload));
+    const auto chain = chains_.find(std::hash<std::string_view>()(reply));
     if (chain == chains_.end()) return std::nullopt;
     const std::uint64_t oldest = entries_.empty() ? last_id_ + 1 : entries_.front().first;
     std::uint64_t& first = chain->second.first;
@@ -90,8 +99,8 @@ std::optional<std::size_t> InFlight::find(std::string_view payload) {
     }
     for (std::uint64_t id = first; id >= oldest; id = next_in_chain_.at(id)) {
         const std::size_t place = entry_of(id);
-        if (this->payload(place) == payload) return place;
-        if (id == chain->second.last) return std::nullopt;  // another payload of equal hash
+        if (expected(place) == reply) return place;
+        if (id == chain->second.last) return std::nullopt;  // another reply of equal hash
     }
     if (first < oldest) chains_.erase(chain);
     return std::nullopt;
@@ -106,9 +115,11 @@ void InFlight::index_new_messages() {
     split_all_from(entry_of(from));
     for (std::size_t i = entry_of(from); i < entries_.size(); ++i) {
         const std::uint64_t id = entries_[i].first;
-        const auto [chain, fresh] =
-            chains_.try_emplace(std::hash<std::string_view>()(payload(i)), Chain{id, id});
         indexed_ = id;
+        const auto reply = expected(i);
+        if (!reply) continue;
+        const auto [chain, fresh] =
+            chains_.try_emplace(std::hash<std::string_view>()(*reply), Chain{id, id});
         if (fresh) continue;
         next_in_chain_[chain->second.last] = id;
         chain->second.last = id;
@@ -127,8 +138,9 @@ std::size_t InFlight::entry_of(std::uint64_t id) const {
 Message InFlight::remove_oldest() {
     split_first(0);
     release_removed();  // before the views are made: it may move the frames
-    const Message oldest = message(0);
+    Message oldest = message(0);
     remove_within();
+    if (removed_reply_) oldest.expected = *removed_reply_;
     return oldest;
 }
 
@@ -140,6 +152,10 @@ Batch InFlight::remove_within() {
     answered_ = batch.frames.size();
     count_ -= entry.count;
     if (entry.late) --late_;
+    if (options_.given) {
+        removed_reply_ = std::exchange(replies_.front(), std::nullopt);
+        replies_.pop_front();
+    }
     entries_.pop_front();
     unwritten_ = std::min(unwritten_, entries_.size());
     if (count_ == 0) drop_index();
@@ -214,7 +230,9 @@ std::string_view InFlight::between(std::uint64_t begin, std::uint64_t end) const
 
 Message InFlight::message(std::size_t i) const {
     const Entry& entry = entries_[i];
-    return {entry.first, payload(i), entry.planned, entry.sent, entry.late, entry.untimed};
+    Message all{entry.first, payload(i), entry.planned, entry.sent, entry.late, entry.untimed};
+    if (options_.given) all.expected = expected(i);
+    return all;
 }
 
 // Returns true if the entry, or the part of it that this call splits off, ends by `end`.

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -28,6 +29,8 @@ struct Message {
     bool late = false;         // it was reported as lost: no reply came in time
     bool untimed = false;      // its round-trip time would be wrong
     bool resent = false;       // see Session::Options::mark_resent
+    // With Expect::given: the reply that is expected; none: no reply is. Valid as the payload.
+    std::optional<std::string_view> expected = {};
 };
 
 // Messages that went out together and came back together, unharmed.
@@ -53,6 +56,9 @@ public:
     struct Options {
         bool expected = true;   // else messages are sent and forgotten
         bool coalesce = false;  // messages queued together become one entry
+        // Each message is queued with the reply that is expected, instead of itself; not
+        // together with `coalesce`.
+        bool given = false;
         // Messages that are late are kept so that a late reply finds them, but only the newest
         // ones, as many as fit into so many bytes of memory.
         std::size_t late_bytes = 1024 * 1024;
@@ -60,8 +66,10 @@ public:
     InFlight(const Framing& framing, Options options) : framing_(framing), options_(options) {}
 
     // Queues a message, or several where the framing could not distinguish it from several. The
-    // planned time of a message that is given none is that of its flush.
-    Queued queue(std::string_view payload, ev::Time planned = {});
+    // planned time of a message that is given none is that of its flush. `reply`: that of a
+    // message with the option `given`; none: it is to get no reply.
+    Queued queue(std::string_view payload, ev::Time planned = {},
+                 std::optional<std::string_view> reply = {});
     // The same without a copy, where a message is its own frame: returns space for it, of which
     // queue_reserved() then takes the first `size` bytes.
     char* reserve(std::size_t size) { return frames_.reserve(size); }
@@ -93,9 +101,12 @@ public:
     // The frames of all messages, from the oldest on.
     std::string_view frames() const { return frames_.view().substr(answered_); }
     std::string_view oldest_payload() const { return payload(0); }
-    // Returns how many messages precede the oldest one with that payload. Takes constant time
-    // on average, after the first call has looked at all of them.
-    std::optional<std::size_t> find(std::string_view payload);
+    // The reply that is expected to the oldest message, where it is given.
+    const std::optional<std::string>& oldest_reply() const { return replies_.front(); }
+    // Returns how many messages precede the oldest one to which that reply is expected: with
+    // that payload, unless replies are given. Takes constant time on average, after the first
+    // call has looked at all of them.
+    std::optional<std::size_t> find(std::string_view reply);
 
     // Removes the oldest message, which stays readable until the next one is removed.
     Message remove_oldest();
@@ -139,6 +150,7 @@ private:
     std::string_view between(std::uint64_t begin, std::uint64_t end) const;
     std::string_view frame(std::size_t i) const { return between(begin(i), entries_[i].end); }
     std::string_view payload(std::size_t i) const { return framing_.payload(frame(i)); }
+    std::optional<std::string_view> expected(std::size_t i) const;
     Message message(std::size_t i) const;
     bool split(std::size_t i, std::uint64_t end);
     void split_first(std::size_t i);
@@ -159,7 +171,9 @@ private:
     std::uint64_t base_ = 0;          // bytes of this connection before frames_
     std::uint64_t flushed_ = 0;       // bytes of this connection that were flushed
     ContiguousQueue<Entry> entries_;  // a late message is an entry of its own
-    std::size_t count_ = 0;           // messages in entries_
+    ContiguousQueue<std::optional<std::string>> replies_;  // where given: one for each entry
+    std::optional<std::string> removed_reply_;             // that of the message removed last
+    std::size_t count_ = 0;                                // messages in entries_
     std::size_t late_ = 0;
     std::size_t unwritten_ = 0;  // entries, at the end, not yet written whole
     bool forgot_late_ = false;

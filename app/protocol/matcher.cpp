@@ -31,6 +31,14 @@ Reply compared_reply(std::string_view expected, std::string_view payload,
     return {payload, round_trip, false, first_difference(expected, payload)};
 }
 
+// A reply where none was expected differs from its first byte on.
+Reply compared_reply(const Message& message, bool given, std::string_view payload,
+                     std::optional<ev::Duration> round_trip) {
+    if (!given) return compared_reply(message.payload, payload, round_trip);
+    if (!message.expected) return {payload, round_trip, false, 0};
+    return compared_reply(*message.expected, payload, round_trip);
+}
+
 }  // namespace
 
 ReplyMatcher::ReplyMatcher(const Options& options)
@@ -38,7 +46,8 @@ ReplyMatcher::ReplyMatcher(const Options& options)
       framing_(*options.framing),
       decoder_(framing_, options.max_frame),
       messages_(framing_, {.expected = options.expect != Expect::none,
-                           .coalesce = options.coalesce,
+                           .coalesce = options.coalesce && options.expect != Expect::given,
+                           .given = options.expect == Expect::given,
                            .late_bytes = options.late_bytes}) {}
 
 void ReplyMatcher::restart() {
@@ -133,14 +142,21 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::match(std::string_view payload,
     if (messages_.count() == 0) return Unsolicited{payload};
     if (options_.expect == Expect::any) return answer_any(payload, read_at);
     const std::optional<std::size_t> preceding = messages_.find(payload);
-    if (!preceding) return keep_unmatched(payload, read_at);
+    const bool foreseen = given() && preceding != 0 && answers_nothing(payload);
+    if (!preceding || foreseen) return keep_unmatched(payload, read_at);
     if (*preceding > 0 || !unmatched_.empty()) {
         resolve(*preceding);
         return std::nullopt;
     }
     identified_ = echoed_ = true;
     const Message message = take_oldest();
-    return Answered{message, right_reply(message.payload, round_trip(message, read_at))};
+    return Answered{message, right_reply(payload, round_trip(message, read_at))};
+}
+
+// An echo says nothing the second time, but given replies may be alike.
+bool ReplyMatcher::answers_nothing(std::string_view payload) const {
+    if (given()) return options_.foreseen && options_.foreseen(payload);
+    return messages_.removed_last(payload);
 }
 
 // A message that is late may never be answered, and the reply then is that of the next one.
@@ -156,11 +172,11 @@ void ReplyMatcher::drop_late() {
 
 std::optional<ReplyMatcher::Event> ReplyMatcher::keep_unmatched(std::string_view payload,
                                                                 ev::Time read_at) {
-    const bool duplicate = messages_.removed_last(payload);
-    if (duplicate && unmatched_.empty()) return Unsolicited{payload};
-    unmatched_.push_back({std::string(payload), read_at, duplicate});
+    const bool unsolicited = answers_nothing(payload);
+    if (unsolicited && unmatched_.empty()) return Unsolicited{payload};
+    unmatched_.push_back({std::string(payload), read_at, unsolicited});
     unmatched_memory_ += payload.size() + sizeof(Unmatched);
-    if (duplicate) ++duplicates_;
+    if (unsolicited) ++strangers_;
     return std::nullopt;
 }
 
@@ -219,7 +235,7 @@ void ReplyMatcher::resolve(std::size_t messages) {
 std::optional<ReplyMatcher::Event> ReplyMatcher::next_resolved() {
     if (!resolution_) return std::nullopt;
     Resolution& due = *resolution_;
-    if (!unmatched_.empty() && unmatched_.front().duplicate)
+    if (!unmatched_.empty() && unmatched_.front().unsolicited)
         return Unsolicited{take_unmatched()};
     if (due.unsolicited > 0) {
         --due.unsolicited;
@@ -231,7 +247,7 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::next_resolved() {
         identified_ = true;
         const std::string_view payload = take_unmatched();
         const Message message = take_oldest();
-        return Answered{message, compared_reply(message.payload, payload,
+        return Answered{message, compared_reply(message, given(), payload,
                                                 round_trip(message, current_.read_at))};
     }
     if (due.lost > 0) {
@@ -246,7 +262,7 @@ std::string_view ReplyMatcher::take_unmatched() {
     current_ = std::move(unmatched_.front());
     unmatched_.pop_front();
     unmatched_memory_ -= current_.payload.size() + sizeof(Unmatched);
-    if (current_.duplicate) --duplicates_;
+    if (current_.unsolicited) --strangers_;
     return current_.payload;
 }
 
@@ -270,9 +286,13 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::next_unframed(std::string_view&
         arrived_ = received.size();
         return Arrived{bytes};
     }
+    if (given() && messages_.count() > 0 && !messages_.oldest_reply()) {
+        const Message silent = take_oldest();
+        if (!silent.late) return Lost{silent};
+    }
     std::string_view part = received;
     const bool awaited = messages_.count() > 0 && !messages_.forgot_late();
-    if (awaited && options_.expect == Expect::echo)
+    if (awaited && options_.expect != Expect::any)
         part = part.substr(0, expected_bytes().size() - matched_);
     received.remove_prefix(part.size());
     arrived_ -= part.size();
@@ -281,7 +301,8 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::next_unframed(std::string_view&
 }
 
 std::string_view ReplyMatcher::expected_bytes() {
-    if (!framing_.reply) return messages_.oldest_payload();
+    if (given() && expected_reply_.empty()) expected_reply_ = *messages_.oldest_reply();
+    if (!framing_.reply && !given()) return messages_.oldest_payload();
     if (expected_reply_.empty()) expected_reply_ = framing_.reply(messages_.oldest_payload());
     return expected_reply_;
 }

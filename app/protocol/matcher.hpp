@@ -2,9 +2,10 @@
 // time of reading is an argument, so that its tests are tables of strings.
 //
 // Replies come in the order of the messages.  With Expect::echo the reply that equals a message
-// answers it, and the messages before it are lost or were answered wrongly; with Expect::any
-// the next reply answers the oldest message; with Expect::none nothing is awaited.  Without
-// frames a message is answered by as many bytes as it has.
+// answers it, and the messages before it are lost or were answered wrongly; with Expect::given
+// the same holds for the reply that was given with each message, which may also be none; with
+// Expect::any the next reply answers the oldest message; with Expect::none nothing is awaited.
+// Without frames a message is answered by as many bytes as its expected reply has.
 //
 // Events are pulled.  The views of an event are valid until the next call:
 //
@@ -23,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,7 +32,7 @@
 
 namespace yodel {
 
-enum class Expect { echo, any, none };
+enum class Expect { echo, any, none, given };
 
 struct Reply {
     std::string_view payload;
@@ -50,6 +52,9 @@ public:
         bool coalesce = false;  // report messages of one send() that come back together as one
         std::size_t unmatched_bytes = 1024 * 1024;  // kept at most, with their overhead
         std::size_t late_bytes = 1024 * 1024;       // see InFlight::Options
+        // With Expect::given: returns true for an unsolicited message that is expected about
+        // now. It is not taken for a wrong answer. Empty: none is expected.
+        std::function<bool(std::string_view)> foreseen = {};
     };
 
     struct Answered {
@@ -109,7 +114,8 @@ private:
     struct Unmatched {
         std::string payload;
         ev::Time read_at{};
-        bool duplicate = false;  // equals the reply before it, and so is unsolicited
+        bool unsolicited = false;  // it answers nothing, because it equals the one before it,
+                                   // or was foreseen
     };
     // How the oldest messages are paired with the unmatched replies, in this order.
     struct Resolution {
@@ -128,9 +134,11 @@ private:
     Event answer_any(std::string_view payload, ev::Time read_at);
     std::optional<Event> keep_unmatched(std::string_view payload, ev::Time read_at);
     std::string_view expected_bytes();
+    bool given() const { return options_.expect == Expect::given; }
+    bool answers_nothing(std::string_view payload) const;
     void resolve_if_decided();
     void resolve(std::size_t messages);
-    std::size_t unmatched_replies() const { return unmatched_.size() - duplicates_; }
+    std::size_t unmatched_replies() const { return unmatched_.size() - strangers_; }
     std::string_view take_unmatched();
     Message take_oldest();
     void drop_late();
@@ -141,7 +149,7 @@ private:
     InFlight messages_;
     std::size_t same_ = 0;  // bytes at the front of the input that equal the frames in flight
     ContiguousQueue<Unmatched> unmatched_;
-    std::size_t duplicates_ = 0;        // of unmatched_
+    std::size_t strangers_ = 0;         // of unmatched_: those that answer nothing
     std::size_t unmatched_memory_ = 0;  // bytes, with their overhead
     std::optional<Resolution> resolution_;
     Unmatched current_;        // the reply of the event returned last, where it was unmatched

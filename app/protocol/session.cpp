@@ -35,6 +35,7 @@ ReplyMatcher::Options matching(const Session::Options& options) {
     to.max_frame = options.max_frame;
     to.expect = options.expect;
     to.coalesce = options.coalesce;
+    to.foreseen = options.foreseen;
     return to;
 }
 
@@ -85,10 +86,11 @@ void Session::finish() {
     changed_.start(ev::Duration::zero());
 }
 
-Queued Session::send(std::string_view payload, ev::Time planned) {
+Queued Session::send(std::string_view payload, ev::Time planned,
+                     std::optional<std::string_view> reply) {
     if (state_ != State::open) return {};
     if (!sendable(*options().framing, options().max_frame, payload)) return {};
-    return matcher_.messages().queue(payload, planned);
+    return matcher_.messages().queue(payload, planned, reply);
 }
 
 Queued Session::send_reserved(std::size_t size) {
@@ -490,14 +492,14 @@ void Session::drop_connection(End end) {
 }
 
 // Once all is answered, and our end was announced, the peer may stay; and where every reply was
-// an echo, it may go without a word.
+// known beforehand, it may go without a word.
 bool Session::in_order(const End& end) const {
     if (end.reason == Reason::clean) return true;
     if (state_ != State::finishing || in_flight() > 0 || !stream_->output_closed())
         return false;
     if (end.reason == Reason::timeout) return true;
-    return end.reason == Reason::truncated && options().expect == Expect::echo &&
-           !partial_message_;
+    const bool known = options().expect == Expect::echo || options().expect == Expect::given;
+    return end.reason == Reason::truncated && known && !partial_message_;
 }
 
 // Not where settings or trust stand in the way, nor where the end was wanted, by us or by the

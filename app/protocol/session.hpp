@@ -45,7 +45,8 @@ public:
     void connect() override;
     void disconnect() override;
     void finish() override;
-    Queued send(std::string_view payload, ev::Time planned = {}) override;
+    Queued send(std::string_view payload, ev::Time planned = {},
+                std::optional<std::string_view> reply = {}) override;
     char* reserve(std::size_t size) override { return matcher_.messages().reserve(size); }
     Queued send_reserved(std::size_t size) override;
     std::uint64_t reserve_id() override { return matcher_.messages().reserve_id(); }

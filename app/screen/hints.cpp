@@ -10,7 +10,8 @@ const char* open_hints(Expect expect) {
     switch (expect) {
     case Expect::any: return "F1 keys; ^D leaves; Enter sends a line; its reply is timed";
     case Expect::none: return "F1 keys; ^D leaves; Enter sends a line";
-    case Expect::echo: break;
+    case Expect::echo:
+    case Expect::given: break;
     }
     return "F1 keys; ^D leaves; Enter sends a line; its echo is timed";
 }

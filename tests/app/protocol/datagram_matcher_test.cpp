@@ -28,7 +28,11 @@ public:
         while (const auto event = matcher.next_resolved()) add(*event);
     }
     void send(const std::string& payload) {
-        matcher.queue(payload, {}, now);
+        const std::size_t end = payload.find(':');
+        if (end == payload.npos)
+            matcher.queue(payload, {}, now);
+        else
+            matcher.queue(payload.substr(0, end), {}, now, payload.substr(end + 1));
         matcher.record_written(++written, now);
     }
     void receive(const std::string& payload) {
@@ -58,7 +62,9 @@ private:
         return std::string(message.late ? "late" : "") + (reply.out_of_order ? "order" : "");
     }
     static std::string words(const DatagramMatcher::Answered& event) {
-        CHECK((event.reply.right == (event.message.payload == event.reply.payload)));
+        const Message& message = event.message;
+        CHECK((event.reply.right ==
+               (message.expected.value_or(message.payload) == event.reply.payload)));
         return std::to_string(event.message.id) + (event.reply.right ? "=" : "~") +
                std::string(event.reply.payload) + remarks(event.message, event.reply);
     }
@@ -129,6 +135,26 @@ TEST_CASE("a damaged reply to a numbered message is known by its number") {
         {">1abA W >2acB <2abA <2acB", "?1late 1~2abAlate 2=2acB"},
         {">1abA >2acB <1abX <1abX <2acB", "1~1abX 2x1abX 2=2acB"},
         {">1abA >2acB <2 <1abA", "2~2 1=1abAorder"},  // cut off
+    }));
+    CAPTURE(script);
+    CHECK(Log(options).play(script) == log);
+}
+
+TEST_CASE("a reply that was given is expected instead of the datagram") {
+    DatagramMatcher::Options options;
+    options.expect = Expect::given;
+    options.foreseen = [](std::string_view payload) { return payload.starts_with('+'); };
+    const auto [script, log] = GENERATE(table<std::string, std::string>({
+        {">a:1 <1", "1=1"},
+        {">a:OK >b:1 <1 <OK", "2=1 1=OKorder"},
+        {">a:OK <OK >b:1 <OK", "1=OK 2~OK"},  // not taken for the first one again
+        {">a:OK <OK <OK", "1=OK 2xOK"},
+        {">a:1 <2", "1~2"},
+        {">a:1 <+x <1", "++x 1=1"},
+        {">a W <x", "?1late +x"},
+        {">a <x", "1~x"},
+        {">a:1 W <1", "?1late 1=1late"},
+        {">a:1 >b:2 E", "?1 ?2"},
     }));
     CAPTURE(script);
     CHECK(Log(options).play(script) == log);

@@ -4,6 +4,9 @@
 //     !      the oldest message is late ?      the first reply is no greeting
 //     .      the unmatched replies are resolved, as when a reply is overdue
 //     ~      the connection ends: all messages are lost
+//
+// With Expect::given, >TEXT=REPLY gives the reply that is expected, >TEXT that none is, and
+// what begins with + is foreseen to come unsolicited.
 
 #include "app/protocol/matcher.hpp"
 
@@ -50,10 +53,15 @@ struct Describe {
 // A matcher and the bytes that it has not yet taken.
 class Scene {
 public:
-    explicit Scene(const ReplyMatcher::Options& options) : matcher(options) {}
+    explicit Scene(const ReplyMatcher::Options& options)
+        : matcher(options), given(options.expect == Expect::given) {}
 
     void send(const std::string& text) {
-        matcher.messages().queue(text);
+        const std::size_t end = text.find('=');
+        if (!given || end == text.npos)
+            matcher.messages().queue(text);
+        else
+            matcher.messages().queue(text.substr(0, end), {}, text.substr(end + 1));
         const auto bytes = matcher.messages().flush(ev::Time{} + std::chrono::seconds(1));
         written_ += bytes.size();
         matcher.messages().record_written(written_, ev::Time{} + std::chrono::seconds(1));
@@ -87,6 +95,7 @@ public:
 
     ReplyMatcher matcher;
     std::string log;
+    bool given = false;
 
 private:
     std::string input_;
@@ -315,6 +324,55 @@ TEST_CASE("a reply that comes late does not change the verdict on the others") {
     CHECK(found.right == expected.right);
     CHECK(found.wrong == expected.wrong);
     CHECK(found.lost == expected.lost);
+}
+
+TEST_CASE("a reply that was given is expected instead of the message") {
+    const auto [script, log] = GENERATE(table<std::string, std::string>({
+        {">set=OK >get=1 <OK,1,", "right set=OK;right get=1;"},
+        {">a=OK >b=OK <OK,OK,", "right a=OK;right b=OK;"},
+        {">a=OK >get=1 <OK,2,", "right a=OK;wrong@0 get=2;"},
+        {">a=OK >get=1 <OK,OK,", "right a=OK;wrong@0 get=OK;"},  // no reply comes twice
+        {">a= >b=x <,x,", "right a=;right b=x;"},
+        {">a=OK >b=1 >c=OK >d=2 <OK,9,OK,2,", "right a=OK;wrong@0 b=9;right c=OK;right d=2;"},
+        {">a=1 >b=2 <2,", "lost a;right b=2;"},
+        {">a=1 <hi,1,", "unasked hi;right a=1;"},
+        {">a=1 <+tick,1,", "unasked +tick;right a=1;"},
+        {">a=1 <1, >b=2 <+tick, <3, <x,", "right a=1;unasked +tick;wrong@0 b=3;unasked x;"},
+        {">a=1 <1, >b=2 >c=+x <+x, <2,+x,",
+         "right a=1;unasked +x;right b=2;right c=+x;"},  // foreseen, or what skips a message
+        {">a=1 <1, >b >c=3 <3,", "right a=1;lost b;right c=3;"},
+        {">a=1 <1, >b <9,", "right a=1;wrong@0 b=9;"},
+        {">a=1 <1, >b <,", "right a=1;wrong@0 b=;"},
+        {">a=1 <1, >b ! <+tick,", "right a=1;lost b;unasked +tick;"},
+        {">a=1 >b=2 ~", "lost a;lost b;"},
+    }));
+    CAPTURE(script);
+    ReplyMatcher::Options options;
+    options.expect = Expect::given;
+    options.foreseen = [](std::string_view payload) { return payload.starts_with('+'); };
+    Scene scene(options);
+    std::istringstream words(script);
+    for (std::string word; words >> word;) scene.perform(word);
+    CHECK(scene.log == log);
+}
+
+TEST_CASE("given replies without frames are as long as they were given") {
+    const auto [script, log] = GENERATE(table<std::string, std::string>({
+        {">abc=bcd <*bc <d", "right abc=bcd;"},
+        {">abc=bcd >x=y <*bcdy", "right abc=bcd;right x=y;"},
+        {">abc=xy >x=y <*x <yy", "right abc=xy;right x=y;"},
+        {">abc=bcd <*bXd", "wrong@1 abc=bXd;"},
+        {">abc >x=y <*y", "lost abc;right x=y;"},
+        {">abc ! >x=y <*y", "lost abc;right x=y;"},
+    }));
+    CAPTURE(script);
+    ReplyMatcher::Options options;
+    options.expect = Expect::given;
+    options.framing = find_framing("caret");
+    Scene scene(options);
+    std::istringstream words(script);
+    for (std::string word; words >> word;) scene.perform(word);
+    CHECK(scene.log == log);
 }
 
 TEST_CASE("unmatched replies are resolved once they take more memory than allowed") {

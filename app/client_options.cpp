@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace yodel {
 
@@ -287,7 +288,11 @@ std::vector<Option> message_options(ClientOptions& to) {
         {.name = "expect",
          .argument = "echo|any|none",
          .help = "the reply that a message gets (echo)",
-         .apply = [&](auto& text) { session.expect = expectation(text); },
+         .apply =
+             [&](auto& text) {
+                 session.expect = expectation(text);
+                 to.expect_given = true;
+             },
          .values = {"echo", "any", "none"}},
         {.letter = 'W',
          .name = "reply-timeout",
@@ -407,6 +412,7 @@ std::vector<OptionGroup> table(ClientOptions& to) {
             {"Messages", message_options(to)},
             {"Generated messages (in pipe mode)", unattended_options(to)},
             {"Many connections at once", crowd_options(to.crowd)},
+            {"Record and replay (in pipe mode)", replay_options(to.replay)},
             {"Verdicts (in pipe mode)", verdict_options(to)},
             {"Output", output_options(to)}};
 }
@@ -492,6 +498,52 @@ void check_crowd(const ClientOptions& options) {
                          std::to_string(*crowd.connections) + " is given");
 }
 
+void check_recording(ClientOptions& options) {
+    options.report.payloads = options.replay.payload;
+    if (!options.replay.payload) return;
+    if (options.report.form != Reporter::Form::json)
+        throw UsageError("--payload is for the objects of --json");
+    if (!options.session.framing->has_frames())
+        throw UsageError("--payload records messages, but -f raw has none");
+}
+
+// Returns the first option that has no meaning where a recording is said; empty if there is
+// none.
+std::string against_replay(const ClientOptions& options) {
+    const std::pair<bool, const char*> given[] = {
+        {options.expect_given, "--expect"},
+        {options.count.has_value(), "-c"},
+        {options.interval.has_value(), "-i"},
+        {options.size.has_value(), "--size"},
+        {options.escapes, "--escapes"},
+        {options.report.probe, "-z"},
+        {options.retries.has_value(), "--retry"},
+        {options.crowd.rate.has_value(), "--rate"},
+        {options.crowd.churn.has_value(), "--churn"},
+        {options.crowd.connections.has_value(), "--connections"},
+        {options.crowd.connect_rate.has_value(), "--connect-rate"},
+        {options.crowd.start.has_value(), "--start-at"},
+    };
+    for (const auto& [is_given, name] : given)
+        if (is_given) return name;
+    return "";
+}
+
+void check_replay(const ClientOptions& options) {
+    const ReplayOptions& replay = options.replay;
+    if (replay.fast && !replay.given()) throw UsageError("--fast is for --replay");
+    if (!replay.given()) return;
+    if (const std::string other = against_replay(options); !other.empty())
+        throw UsageError(
+            "--replay says a recording on one connection and requires its replies, "
+            "but " +
+            other + " is given");
+    if (options.window && !replay.fast)
+        throw UsageError(
+            "--window has no meaning where messages go at the times of a recording: "
+            "--fast");
+}
+
 // Addresses of two families don't meet.
 void check_families(const bufio::Endpoint& endpoint) {
     check_family(endpoint.family, endpoint.host);
@@ -551,6 +603,8 @@ void check_merge(ClientOptions& options, const CommandLine& line) {
 void choose_form(ClientOptions& options) {
     Reporter::Form& form = options.report.form;
     if (options.hex) form = Reporter::Form::hex;
+    if (options.replay.given() && options.hex) form = Reporter::Form::payload;
+    options.report.hex = options.hex;
     if (options.unattended() && form != Reporter::Form::json) form = Reporter::Form::sequence;
 }
 
@@ -571,6 +625,8 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     check_families(options.session.endpoint);
     check_pipe(options);
     check_crowd(options);
+    check_recording(options);
+    check_replay(options);
     choose_form(options);
     return options;
 }

@@ -4,6 +4,7 @@
 #include "app/crowd_options.hpp"
 #include "app/pipe/reporter.hpp"
 #include "app/protocol/session.hpp"
+#include "app/replay_options.hpp"
 #include "bufio/tls.hpp"
 #include "ui/terminal.hpp"
 
@@ -34,7 +35,9 @@ struct ClientOptions {
     std::optional<std::size_t> size;  // bytes
     bool unattended() const { return count || interval || size; }
     CrowdOptions crowd;
-    std::string compare;  // the file with the end object of before; empty: none
+    ReplayOptions replay;
+    bool expect_given = false;  // by --expect, not the default
+    std::string compare;        // the file with the end object of before; empty: none
     std::vector<std::string>
         merge;  // the files whose end objects are added up, instead of a run
     bool verdict() const {

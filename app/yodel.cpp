@@ -6,6 +6,7 @@
 #include "app/pipe/crowd_client.hpp"
 #include "app/pipe/pipe_client.hpp"
 #include "app/pipe/rate_client.hpp"
+#include "app/pipe/replay.hpp"
 #include "app/pipe/unattended.hpp"
 #include "app/program.hpp"
 #include "app/screen/crowd_screen.hpp"
@@ -102,7 +103,8 @@ bool terminal_able() {
 
 bool full_screen(const ClientOptions& options) {
     const bool piped = options.no_tui || options.unattended() || options.report.probe ||
-                       options.crowd.given() || options.report.form == Reporter::Form::json;
+                       options.crowd.given() || options.replay.given() ||
+                       options.report.form == Reporter::Form::json;
     return !piped && terminal_able();
 }
 
@@ -160,6 +162,10 @@ CrowdClient::Options crowd_options(ev::Loop& loop, const ClientOptions& options)
     to.start = options.crowd.start;
     to.script = !options.unattended() && !options.crowd.scheduled() &&
                 !options.session.max_time && ::isatty(STDIN_FILENO) != 1;
+    if (to.report.payloads && !to.script)
+        throw UsageError(
+            "--payload records the messages of a script; of generated ones on many "
+            "connections only numbers are kept");
     to.escapes = options.escapes;
     to.threads = threads(options.crowd, to.script);
     to.busy = options.busy;
@@ -176,6 +182,31 @@ RateClient::Options rate_options(const ClientOptions& options) {
                       .busy = options.busy},
             .required = *options.crowd.rate_while,
             .report = options.report};
+}
+
+// The framing is that of the recording, which need not be given again.
+std::shared_ptr<Recording> opened_recording(const ClientOptions& options) {
+    const std::string& file = options.replay.file;
+    auto recording = std::make_shared<Recording>(file, options.session.max_frame);
+    if (!recording->trouble().empty()) throw UsageError(recording->trouble());
+    const Framing& framing = *recording->framing();
+    const bool datagrams = options.session.endpoint.datagrams;
+    if (framing.datagrams && !datagrams)
+        throw UsageError(file + " was recorded with datagrams: -u");
+    if (!framing.datagrams && datagrams)
+        throw UsageError(file + " was recorded on a connection, but datagrams are asked for");
+    if (!datagrams && !options.framing_given.empty() && options.framing_given != framing.name)
+        throw UsageError("-f " + options.framing_given + " is given, but " + file +
+                         " was recorded with -f " + std::string(framing.name));
+    return recording;
+}
+
+Replay::Options replay_options(const ClientOptions& options,
+                               std::shared_ptr<Recording> recording) {
+    Replay::Options to{options.session, options.report, std::move(recording)};
+    to.fast = options.replay.fast;
+    to.window = options.window.value_or(to.window);
+    return to;
 }
 
 ScreenClient::Options screen_options(const ClientOptions& options) {
@@ -233,6 +264,11 @@ int run_piped(ev::Loop& loop, const typename Client::Options& options, bool busy
 int run(ClientOptions options, int& signo) {
     if (!options.compare.empty()) options.report.verdict.before = earlier_runs(options.compare);
     if (!options.merge.empty()) return merge(options);
+    std::shared_ptr<Recording> recording;
+    if (options.replay.given()) {
+        recording = opened_recording(options);
+        options.session.framing = recording->framing();
+    }
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);
     const OwnServer server = options.own_server ? own_server(loop, options) : OwnServer();
@@ -254,6 +290,11 @@ int run(ClientOptions options, int& signo) {
     if (options.crowd.rate_while) {
         ask_for_exact_waits();
         return run_piped<RateClient>(loop, rate_options(options), options.busy, signo);
+    }
+    if (recording) {
+        ask_for_exact_waits();
+        return run_piped<Replay>(loop, replay_options(options, std::move(recording)),
+                                 options.busy, signo);
     }
     if (options.crowd.given()) {
         ask_for_exact_waits();

@@ -3,7 +3,7 @@
 #include "app/pipe/connection_report.hpp"
 #include "app/pipe/crowd_line.hpp"
 #include "app/pipe/descriptor_limit.hpp"
-#include "app/pipe/message_object.hpp"
+#include "app/protocol/message_object.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/hgrm.hpp"
 #include "app/stats/lateness.hpp"
@@ -64,6 +64,11 @@ CrowdClient::CrowdClient(ev::Loop& loop, const Options& options)
     second_ = ev::Timer(loop, [this] { second_over(); });
     if (json() && !script_) second_.start(std::chrono::seconds(1));
     if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
+    if (options_.payloads) {
+        const AnySession::Options& session = options.crowd.session;
+        const std::size_t count = options.crowd.connections;
+        output_.append_line(recording_object(*session.framing, 1, count).str());
+    }
     if (script_)
         input_ = ev::Watch(loop, STDIN_FILENO, ev::readable, [this](auto) { read_input(); });
     make_display(options);
@@ -204,7 +209,9 @@ void CrowdClient::unsolicited(std::size_t connection, std::string_view payload) 
 
 void CrowdClient::add_message(std::size_t connection, const char* verdict,
                               const Message* message, const Reply* reply) {
-    JsonObject object = message_object(verdict, message, reply, start_);
+    JsonObject object = options_.payloads
+                            ? recorded_object(verdict, message, reply, start_, loop_.now())
+                            : message_object(verdict, message, reply, start_);
     output_.append_line(object.number("connection", connection).str());
     watch_output();
 }

@@ -96,6 +96,7 @@ bool PipeMode::way_full() const {
 
 void PipeMode::session_answered(const Message& message, const Reply& reply) {
     silent_ = false;
+    if (!message.late) left_flight(message);
     Reply counted = reply;
     if (counted.round_trip) *counted.round_trip += overdue(message.planned, message.sent);
     reporter_.answered(message, counted, reply.round_trip);
@@ -109,10 +110,11 @@ void PipeMode::session_echoed(const Batch& batch, std::optional<ev::Duration> ro
 // Where a user leaves early, the messages in flight do not count as lost.
 void PipeMode::session_lost(const Message& message) {
     silent_ = message.late;
+    left_flight(message);
     if (!leaving_) reporter_.lost(message);
 }
 
-void PipeMode::session_unsolicited(std::string_view payload) { reporter_.unsolicited(payload); }
+void PipeMode::session_unsolicited(std::string_view payload) { unsolicited(payload); }
 
 void PipeMode::session_repeated(std::string_view payload) { reporter_.repeated(payload); }
 

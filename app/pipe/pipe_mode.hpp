@@ -1,5 +1,5 @@
 // The client without a screen: one session, and the reporter of what comes of it.  Subclasses
-// are the sources of messages: standard input, or a generator.
+// are the sources of messages: standard input, a generator, or a recording.
 #pragma once
 
 #include "app/pipe/reporter.hpp"
@@ -50,6 +50,9 @@ protected:
     virtual std::string limit_text() const;
     // To be called when out_of_time() becomes true.
     void output_changed();
+    virtual void left_flight(const Message& /*message*/) {}  // it is answered, or lost
+    virtual void unsolicited(std::string_view payload) { reporter_.unsolicited(payload); }
+    bool leaving() const { return leaving_; }  // a signal ends the program
 
     // A server that has answered nothing in time gets as much as it takes, within bounds of
     // memory, instead of the usual window for each reply time-out: whether it reads at all

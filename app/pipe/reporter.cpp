@@ -1,7 +1,7 @@
 #include "app/pipe/reporter.hpp"
 
 #include "app/pipe/connection_report.hpp"
-#include "app/pipe/message_object.hpp"
+#include "app/protocol/message_object.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/hgrm.hpp"
 #include "app/stats/lateness.hpp"
@@ -85,6 +85,9 @@ Reporter::Reporter(ev::Loop& loop, Options options, const AnySession& session,
     if (session.options().framing->datagrams) result_.tally.datagrams.emplace();
     if (!options_.log.empty()) log_.emplace(options_.log);
     if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
+    if (options_.replay) replay_.emplace(options_.hex);
+    if (options_.payloads)
+        append_line(recording_object(*session.options().framing, 1, 1).str());
 }
 
 bool Reporter::reports_messages(const Options& options) {
@@ -159,6 +162,7 @@ void Reporter::write_hgrm() {
 
 std::string Reporter::end_text() const {
     JsonObject object = end_object(result_, session_.end().text);
+    if (replay_) replay_->add_counts(object, result_.tally);
     if (refused_certificate(session_)) object.object("tls", tls_object(*session_.tls()));
     if (verdict_.comparison) object.object("compare", verdict_.comparison->json());
     return object.str();
@@ -189,17 +193,29 @@ void Reporter::missed(std::string_view payload, std::uint64_t id, ev::Time plann
 void Reporter::answered(const Message& message, const Reply& reply,
                         std::optional<ev::Duration> transit) {
     last_reply_ = loop_.now();
+    if (replay_ && message.late && !message.expected) revoke_silence();
     result_.tally.answered(reply.right, message.late, reply.round_trip);
     if (result_.tally.datagrams) result_.tally.datagrams->answered(reply.out_of_order, transit);
     if (!reply.right && result_.tally.bad == 1) warn_of_mismatch(message, reply);
     if (!raw()) log('<', reply.payload);
-    if (options_.form == Form::json) {
+    if (replay_) {
+        answered_again(message, reply);
+    } else if (options_.form == Form::json) {
         add_message(verdict_of(message, reply), &message, &reply);
     } else if (options_.form == Form::sequence) {
         if (!options_.quiet) append_line(sequence_line(message, reply));
     } else if (!raw()) {
         print(reply.payload, message.id != open_line_);
     }
+}
+
+void Reporter::answered_again(const Message& message, const Reply& reply) {
+    if (options_.form == Form::json)
+        return add_message(message.late  ? "late"
+                           : reply.right ? "as before"
+                                         : "different",
+                           &message, &reply);
+    if (!reply.right) output_.append(replay_->different(message, reply));
 }
 
 // Lines, which came back as they were sent.
@@ -211,14 +227,18 @@ void Reporter::echoed(const Batch& batch, std::optional<ev::Duration> round_trip
 }
 
 void Reporter::warn_of_mismatch(const Message& message, const Reply& reply) {
-    const std::string hint = mismatch_hint(message.payload, reply.payload);
-    print_error("yodel",
-                "reply " + std::to_string(message.id) + " differs from its message at byte " +
-                    std::to_string(reply.difference) + (hint.empty() ? "" : "; " + hint));
+    const std::string hint = replay_ ? "" : mismatch_hint(message.payload, reply.payload);
+    const std::string other = replay_ ? "the recorded one" : "its message";
+    print_error("yodel", "reply " + std::to_string(message.id) + " differs from " + other +
+                             " at byte " + std::to_string(reply.difference) +
+                             (hint.empty() ? "" : "; " + hint));
 }
 
+// A message that got no reply when it was recorded is lost as before.
 void Reporter::lost(const Message& message) {
+    if (replay_ && !message.expected) return silent_again(message);
     ++result_.tally.lost;
+    if (replay_ && options_.form != Form::json) output_.append(replay_->lost(message));
     log('-', "no reply to message " + std::to_string(message.id));
     if (options_.form == Form::json) add_message("lost", &message, nullptr);
     if (options_.form == Form::sequence && !options_.quiet)
@@ -226,12 +246,47 @@ void Reporter::lost(const Message& message) {
                     (message.resent ? ", resent" : ""));
 }
 
+void Reporter::silent_again(const Message& message) {
+    ++result_.tally.echoed;
+    log('-', "no reply to message " + std::to_string(message.id) + ", as before");
+    if (options_.form == Form::json) add_message("as before", &message, nullptr);
+}
+
+// The message was counted as one without a reply, as before; and a late one comes.
+void Reporter::revoke_silence() {
+    --result_.tally.echoed;
+    ++result_.tally.lost;
+}
+
 void Reporter::unsolicited(std::string_view payload) {
+    add_unsolicited("unasked", payload);
+    if (!raw() && bytes_pass()) print(payload);
+}
+
+void Reporter::add_unsolicited(const char* verdict, std::string_view payload) {
     ++result_.tally.unsolicited;
     if (!raw()) log('<', payload);
     const Reply reply{payload, {}, false, 0};
-    if (options_.form == Form::json) add_message("unasked", nullptr, &reply);
-    if (!raw() && bytes_pass()) print(payload);
+    if (options_.form == Form::json) add_message(verdict, nullptr, &reply);
+}
+
+void Reporter::came_again(std::string_view payload) {
+    replay_->count_again();
+    add_unsolicited("unasked", payload);
+}
+
+void Reporter::unrecorded(std::string_view payload) {
+    add_unsolicited("unrecorded", payload);
+    const std::string text = replay_->unrecorded(payload);
+    if (options_.form != Form::json) output_.append(text);
+}
+
+void Reporter::missing(std::string_view payload) {
+    const std::string text = replay_->missing(payload);
+    log('-', "an unsolicited message did not come again");
+    const Reply reply{payload, {}, false, 0};
+    if (options_.form == Form::json) return add_message("missing", nullptr, &reply);
+    output_.append(text);
 }
 
 // It is not printed: the reply was, when it first came.
@@ -288,7 +343,9 @@ int Reporter::finish() {
 std::string Reporter::summary() const {
     const Histogram& round_trips = result_.tally.round_trips;
     const auto& tcp = result_.tcp;
-    return result_.tally.summary() + lateness_remark(result_.lateness, round_trips) +
+    const Tally& tally = result_.tally;
+    const std::string counts = replay_ ? replay_->summary(tally) : tally.summary();
+    return counts + lateness_remark(result_.lateness, round_trips) +
            network_remark(round_trips, tcp ? tcp->min_rtt : std::nullopt) +
            unverified_remark(session_.end(), session_.tls());
 }
@@ -300,7 +357,8 @@ int Reporter::status() const {
     const bool log_failed = log_ && !log_->trouble().empty();
     if (output_.error() != 0 || log_failed) return yodel::output_failed;
     if (trouble_.status != 0) return trouble_.status;
-    const bool failed = result_.tally.bad > 0 || result_.tally.lost > 0;
+    const bool other = replay_ && replay_->any_difference();
+    const bool failed = other || result_.tally.bad > 0 || result_.tally.lost > 0;
     return failed || !verdict_.failures.empty() ? reply_wrong_or_lost : success;
 }
 
@@ -331,7 +389,10 @@ void Reporter::print_visible(std::string_view bytes) {
 void Reporter::append_line(const std::string& text) { output_.append_line(text); }
 
 void Reporter::add_message(const char* verdict, const Message* message, const Reply* reply) {
-    append_line(message_object(verdict, message, reply, start_).str());
+    const JsonObject object =
+        options_.payloads ? recorded_object(verdict, message, reply, start_, loop_.now())
+                          : message_object(verdict, message, reply, start_);
+    append_line(object.str());
 }
 
 void Reporter::log(char sign, std::string_view bytes) {

@@ -6,6 +6,7 @@
 // as `late`.
 #pragma once
 
+#include "app/pipe/replay_report.hpp"
 #include "app/protocol/any_session.hpp"
 #include "app/stats/run_result.hpp"
 #include "app/stats/verdict.hpp"
@@ -30,11 +31,14 @@ public:
     enum class Form { payload, hex, json, sequence };
     struct Options {
         Form form = Form::payload;
-        bool quiet = false;    // no summary; with `sequence` nothing but the summary
-        bool verbose = false;  // report connections too
-        bool probe = false;    // a connection is all that there is to report
-        std::string log;       // a file; empty: none
-        std::string hgrm;      // a file for the percentile distribution; empty: none
+        bool payloads = false;  // with `json`: the objects make a recording
+        bool replay = false;    // a recording is said again; only differences are printed
+        bool hex = false;       // of a replay: show payloads as a dump
+        bool quiet = false;     // no summary; with `sequence` nothing but the summary
+        bool verbose = false;   // report connections too
+        bool probe = false;     // a connection is all that there is to report
+        std::string log;        // a file; empty: none
+        std::string hgrm;       // a file for the percentile distribution; empty: none
         Verdict::Options verdict;
     };
 
@@ -71,6 +75,11 @@ public:
     void lost(const Message& message);
     void unsolicited(std::string_view payload);
     void repeated(std::string_view payload);
+    // Of a replay: an unsolicited message has come as it was recorded, or was not recorded, or
+    // was recorded and did not come.
+    void came_again(std::string_view payload);
+    void unrecorded(std::string_view payload);
+    void missing(std::string_view payload);
     void received(std::string_view bytes);  // of `raw`: also what is no message's reply
     // The input's last line, the end of which was sent as the last message, has no newline:
     // neither gets the reply to that message.
@@ -99,6 +108,10 @@ private:
     void print(std::string_view payload, bool newline = true);
     void print_visible(std::string_view bytes);
     void append_line(const std::string& text);
+    void add_unsolicited(const char* verdict, std::string_view payload);
+    void silent_again(const Message& message);
+    void revoke_silence();
+    void answered_again(const Message& message, const Reply& reply);
     void warn_of_mismatch(const Message& message, const Reply& reply);
     void add_message(const char* verdict, const Message* message, const Reply* reply);
     void log(char sign, std::string_view bytes);
@@ -114,6 +127,7 @@ private:
     const AnySession& session_;
     bool visible_;  // standard output is a terminal: unsafe bytes are made visible
     RunResult result_;
+    std::optional<ReplayReport> replay_;  // if a recording is said again
     Verdict verdict_;
     bool trying_ = false;  // a connection is sought or open
     bool opened_ = false;  // it is open, or was

@@ -98,7 +98,8 @@ public:
     // The connection has ended: the messages get no reply any more. With `unwritten_stay`,
     // those that were not written whole remain.
     void lose(bool unwritten_stay);
-    // Marks the oldest message in flight as late, and returns it.
+    // Marks the oldest message in flight as late, and returns it. One that was to get no reply
+    // leaves the queue, unless older ones are late.
     Message mark_late();
     // True while the first replies of the connection may begin with a greeting of the service,
     // which only another reply can tell from a wrong answer.

@@ -48,8 +48,12 @@ std::string Tally::summary() const {
     if (late > 0) text += ", " + std::to_string(late) + " late";
     if (unsolicited > 0) text += ", " + std::to_string(unsolicited) + " unasked";
     if (datagrams) text += ", " + datagrams->counts();
-    if (round_trips.count() == 0) return text;
-    text += "; rtt min/p50/p95/p99/max " + milliseconds_text(round_trips.min());
+    return text + times();
+}
+
+std::string Tally::times() const {
+    if (round_trips.count() == 0) return "";
+    std::string text = "; rtt min/p50/p95/p99/max " + milliseconds_text(round_trips.min());
     for (const double percent : {50.0, 95.0, 99.0})
         text += "/" + milliseconds_text(round_trips.percentile(percent));
     text += "/" + milliseconds_text(round_trips.max()) + " ms";

@@ -31,6 +31,9 @@ struct Tally {
     void add(const Tally& other);
 
     std::string counts() const;  // "120 sent, 120 echoed, 0 bad, 0 lost"
+    // "; rtt min/p50/p95/p99/max 0.08/…/3.1 ms", empty if nothing was timed: the end of a
+    // summary
+    std::string times() const;
     // "120 sent, 120 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 0.08/…/3.1 ms"
     std::string summary() const;
 

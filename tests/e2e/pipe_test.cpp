@@ -365,7 +365,7 @@ TEST_CASE("bad input of each kind has one sentence and its exit status") {
         Case{{"--nonsense"}, 2, "there is no option --nonsense"},
         Case{{"-j"}, 2, "there is no option -j"},
         Case{{"-P", "work", "h", "1"}, 2, "there is no option -P"},
-        Case{{"--replay", "f", "h", "1"}, 2, "there is no option --replay"},
+        Case{{"--telepathy", "h", "1"}, 2, "there is no option --telepathy"},
         Case{{"-w"}, 2, "-w needs an argument"},
         Case{{"-U", ""}, 2, "-U needs an argument that is not empty"},
         Case{{"--tls", "--cacert", "", "h", "1"}, 2, "--cacert needs an argument"},

@@ -1,4 +1,4 @@
-#include "app/pipe/message_object.hpp"
+#include "app/protocol/message_object.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -28,4 +28,25 @@ TEST_CASE("a message is an object with its verdict") {
 TEST_CASE("a reply to a message that was reported as lost is late") {
     Message message{.id = 7, .payload = "abc", .late = true};
     CHECK(verdict_of(message, {"abc", {}, true, 0}) == std::string("late"));
+}
+
+TEST_CASE("a recorded message holds its payloads, and an unsolicited one its time") {
+    const ev::Time start{1s};
+    const Message message{.id = 7, .payload = "a\"\x1b", .planned = start, .sent = start};
+    const Reply reply{"\xff", 3us, true, 0};
+    CHECK(
+        recorded_object("echoed", &message, &reply, start, start + 5us).str() ==
+        R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":1,"planned_us":0.000,"sent_us":0.000,)"
+        R"("rtt_us":3.000,"verdict":"echoed","right":true,"sent":"a\"\u001b","received_base64":"/w=="})");
+    const Reply alone{"\xff", {}};
+    CHECK(
+        recorded_object("unasked", nullptr, &alone, start, start + 5us).str() ==
+        R"({"type":"message","received_bytes":1,"verdict":"unasked","received_us":5.000,"received_base64":"/w=="})");
+}
+
+TEST_CASE("a recording begins with its form") {
+    CHECK(recording_object(*find_framing("crlf"), 8, 2).str() ==
+          R"({"type":"recording","version":1,"framing":"crlf","first":8,"connections":2})");
+    CHECK(recording_object(*datagram_framing(), 1, 1).str() ==
+          R"({"type":"recording","version":1,"framing":"datagram","first":1,"connections":1})");
 }

@@ -1,4 +1,4 @@
-#include "app/pipe/message_object.hpp"
+#include "app/protocol/message_object.hpp"
 
 namespace yodel {
 
@@ -18,6 +18,23 @@ JsonObject message_object(const char* verdict, const Message* message, const Rep
     if (message && reply) object.flag("right", reply->right);
     if (message && reply && !reply->right) object.number("difference", reply->difference);
     return object;
+}
+
+JsonObject recorded_object(const char* verdict, const Message* message, const Reply* reply,
+                           ev::Time start, ev::Time now) {
+    JsonObject object = message_object(verdict, message, reply, start);
+    if (!message) object.time("received_us", now - start);
+    if (message) object.bytes("sent", message->payload);
+    if (reply) object.bytes("received", reply->payload);
+    return object;
+}
+
+JsonObject recording_object(const Framing& framing, std::uint64_t first,
+                            std::size_t connections) {
+    JsonObject object;
+    object.text("type", "recording").number("version", recording_version);
+    object.text("framing", framing.name).number("first", first);
+    return object.number("connections", connections);
 }
 
 const char* verdict_of(const Message& message, const Reply& reply) {

@@ -1,0 +1,92 @@
+#include "app/pipe/replay_report.hpp"
+
+#include "app/text/units.hpp"
+#include "ui/text.hpp"
+
+#include <algorithm>
+
+namespace yodel {
+
+namespace {
+
+// As much of a payload is shown, from some bytes before the first that differs.
+constexpr std::size_t shown_bytes = 256;
+constexpr std::size_t shown_before = 64;
+
+constexpr int dump_width = 80;
+
+std::string byte_at(std::string_view bytes, std::size_t at) {
+    return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at])) : "end";
+}
+
+}  // namespace
+
+std::string ReplayReport::unrecorded(std::string_view payload) {
+    ++unrecorded_;
+    return "unsolicited, and not recorded\n" + part("now", payload, 0);
+}
+
+std::string ReplayReport::missing(std::string_view payload) {
+    ++missing_;
+    return "unsolicited before, and missing now\n" + part("recorded", payload, 0);
+}
+
+std::string ReplayReport::different(const Message& message, const Reply& reply) const {
+    const std::string before(message.expected.value_or(""));
+    const std::size_t at = reply.difference;
+    std::string text = "reply " + std::to_string(message.id);
+    if (message.expected)
+        text += " differs at byte " + std::to_string(at) + ": " + byte_at(before, at) +
+                " before, " + byte_at(reply.payload, at) + " now\n";
+    else
+        text += " is new: no reply was recorded\n";
+    text += part("sent", message.payload, 0);
+    if (message.expected) text += part("recorded", before, at);
+    return text + part("now", reply.payload, at);
+}
+
+std::string ReplayReport::lost(const Message& message) const {
+    return "reply " + std::to_string(message.id) + " is missing\n" +
+           part("sent", message.payload, 0) +
+           part("recorded", message.expected.value_or(""), 0);
+}
+
+// Where the payload is not shown whole, its size is.
+std::string ReplayReport::part(const char* name, std::string_view payload,
+                               std::size_t difference) const {
+    const std::size_t before = std::max(difference, shown_before) - shown_before;
+    const std::size_t begin =
+        payload.size() <= shown_bytes ? 0 : std::min(before, payload.size()) / 16 * 16;
+    const std::size_t end = std::min(begin + shown_bytes, payload.size());
+    std::string head = format("    %-9s", name);
+    if (end - begin < payload.size())
+        head += " (bytes " + std::to_string(begin) + " to " + std::to_string(end) + " of " +
+                std::to_string(payload.size()) + ")";
+    if (!hex_) return head + " " + ui::printable(payload.substr(begin, end - begin)) + "\n";
+    std::string text = head + "\n";
+    for (const ui::HexRow& row : ui::hex_dump(payload, dump_width, begin, end))
+        text += "    " + row.text + "\n";
+    return text;
+}
+
+std::string ReplayReport::summary(const Tally& tally) const {
+    std::string text = std::to_string(tally.sent) + " said again, " +
+                       std::to_string(tally.echoed) + " as before, " +
+                       std::to_string(tally.bad) + " different, " + std::to_string(tally.lost) +
+                       " lost";
+    if (tally.late > 0) text += ", " + std::to_string(tally.late) + " late";
+    if (again_ > 0) text += ", " + std::to_string(again_) + " unasked as before";
+    if (missing_ > 0) text += ", " + std::to_string(missing_) + " unasked missing";
+    if (unrecorded_ > 0) text += ", " + std::to_string(unrecorded_) + " unasked not recorded";
+    return text + tally.times();
+}
+
+void ReplayReport::add_counts(JsonObject& end, const Tally& tally) const {
+    JsonObject counts;
+    counts.number("said", tally.sent).number("as_before", tally.echoed);
+    counts.number("different", tally.bad).number("lost", tally.lost);
+    counts.number("unasked_as_before", again_).number("missing", missing_);
+    end.object("replay", counts.number("unrecorded", unrecorded_));
+}
+
+}  // namespace yodel

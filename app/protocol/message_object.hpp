@@ -1,0 +1,39 @@
+// A message and what came of it, as the JSON object of --json.
+//
+// A recording is a file of such objects, one a line, from which the conversation can be said
+// again: first the object of its form, then one for each connection, and for each message with
+// its payloads, and at last the object of the end.
+#pragma once
+
+#include "app/protocol/framing.hpp"
+#include "app/protocol/matcher.hpp"
+#include "app/text/json.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace yodel {
+
+// The verdict is `echoed`, `wrong`, `late`, `lost` or `unasked`. Either of the message and the
+// reply may be null. Times count from `start`.
+JsonObject message_object(const char* verdict, const Message* message, const Reply* reply,
+                          ev::Time start);
+
+// The same for a recording: with the payloads and, where there is no message, the time of the
+// reply, which is `now`.
+JsonObject recorded_object(const char* verdict, const Message* message, const Reply* reply,
+                           ev::Time start, ev::Time now);
+
+// The version of the form of recordings. A reader of one knows no other.
+inline constexpr std::uint64_t recording_version = 1;
+
+// Returns the first object of a recording: its messages are numbered from `first` on, on each
+// of so many connections.
+JsonObject recording_object(const Framing& framing, std::uint64_t first,
+                            std::size_t connections);
+
+// Returns the verdict for a reply to a message.
+const char* verdict_of(const Message& message, const Reply& reply);
+
+}  // namespace yodel

@@ -1,0 +1,399 @@
+// Recordings that are said again, in virtual time, to a server that the test makes up.
+
+#include "app/pipe/replay.hpp"
+
+#include "app/protocol/message_object.hpp"
+#include "bufio/fd.hpp"
+#include "bufio/listen.hpp"
+#include "tests/app/fixture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using test::contains;
+using test::VirtualLoop;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// Answers each line with the lines that the test says, and may begin with some.
+class Server final : private bufio::Stream::User {
+public:
+    using Answer = std::function<Lines(const std::string& line)>;
+
+    Server(ev::Loop& loop, Answer answer, const Lines& greeting)
+        : loop_(loop),
+          answer_(std::move(answer)),
+          listener_(loop, test::any_loopback_port(),
+                    [this, greeting](bufio::Fd socket, const bufio::Address&) {
+                        bufio::Stream::User& user = *this;
+                        stream_ = std::make_unique<bufio::Stream>(
+                            loop_, bufio::make_plain_transport(std::move(socket)), user);
+                        send(greeting);
+                    }) {}
+    std::string port() const { return std::to_string(listener_.address().port()); }
+
+    std::vector<ev::Time> times;  // when each line came
+
+private:
+    void send(const Lines& lines) {
+        for (const std::string& line : lines) stream_->write(line + "\n");
+    }
+    void stream_changed(bufio::Stream& stream) override {
+        for (;;) {
+            const std::string_view received = stream.received();
+            const std::size_t end = received.find('\n');
+            if (end == received.npos) break;
+            const std::string line(received.substr(0, end));
+            stream.consume(end + 1);
+            times.push_back(loop_.now());
+            send(answer_(line));
+        }
+        if (stream.input_ended()) stream.finish();
+    }
+
+    ev::Loop& loop_;
+    Answer answer_;
+    std::unique_ptr<bufio::Stream> stream_;
+    bufio::Listener listener_;
+};
+
+// A standard descriptor goes to a file while this object lives.
+class Redirected {
+public:
+    explicit Redirected(int fd) : fd_(fd), before_(::dup(fd)) {
+        std::cout.flush();
+        ::dup2(::fileno(file_), fd_);
+    }
+    ~Redirected() {
+        ::dup2(before_.get(), fd_);
+        std::fclose(file_);
+    }
+    Redirected(const Redirected&) = delete;
+    Redirected& operator=(const Redirected&) = delete;
+    std::string text() const {
+        std::string text(1'000'000, '\0');
+        const ssize_t count = ::pread(::fileno(file_), text.data(), text.size(), 0);
+        text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+        return text;
+    }
+
+private:
+    const int fd_;
+    const bufio::Fd before_;
+    std::FILE* const file_ = std::tmpfile();
+};
+
+// A recording, made line by line.
+class Script {
+public:
+    Script& say(ev::Duration at, const std::string& sent,
+                const std::optional<std::string>& reply) {
+        const Message message{.id = ++last_, .payload = sent, .planned = ev::Time(at)};
+        const Reply received{reply ? std::string_view(*reply) : "", {}};
+        return add(recorded_object(reply ? "echoed" : "lost", &message,
+                                   reply ? &received : nullptr, {}, {})
+                       .str());
+    }
+    Script& hear(ev::Duration at, const std::string& payload) {
+        const Reply reply{payload, {}};
+        return add(recorded_object("unasked", nullptr, &reply, {}, ev::Time(at)).str());
+    }
+    Script& add(const std::string& line) {
+        text += line + "\n";
+        return *this;
+    }
+    Script& end() { return add(R"({"type":"end"})"); }
+
+    std::string text = recording_object(*find_framing("line"), 1, 1).str() + "\n";
+
+private:
+    std::uint64_t last_ = 0;
+};
+
+// A file that is gone with the object.
+class File {
+public:
+    explicit File(const std::string& text) {
+        const bufio::Fd file(::mkstemp(name.data()));
+        REQUIRE(::write(file.get(), text.data(), text.size()) ==
+                static_cast<ssize_t>(text.size()));
+    }
+    ~File() { ::unlink(name.c_str()); }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    std::string name = "/tmp/yodel_replay_XXXXXX";
+};
+
+struct Outcome {
+    int status = -1;
+    std::string output;
+    std::string errors;
+    std::vector<ev::Duration> times;  // of the lines, since the first
+};
+
+struct Settings {
+    bool fast = false;
+    unsigned window = 1;
+    Reporter::Form form = Reporter::Form::payload;
+    Lines greeting = {};
+};
+
+Outcome replay(const std::string& text, const Server::Answer& answer,
+               const Settings& settings = {}) {
+    const File file(text);
+    const Redirected output(STDOUT_FILENO);
+    const Redirected errors(STDERR_FILENO);
+    VirtualLoop loop;
+    Server server(loop, answer, settings.greeting);
+    Replay::Options options;
+    options.session.endpoint.host = "127.0.0.1";
+    options.session.endpoint.service = server.port();
+    options.recording = std::make_shared<Recording>(file.name, 1000);
+    options.fast = settings.fast;
+    options.window = settings.window;
+    options.report.form = settings.form;
+    REQUIRE(options.recording->trouble().empty());
+    Replay client(loop, options);
+    const ev::Time limit = ev::Clock::now() + 20s;
+    while (loop.step()) REQUIRE(ev::Clock::now() < limit);
+    Outcome outcome;
+    outcome.status = client.report();
+    outcome.output = output.text();
+    outcome.errors = errors.text();
+    for (const ev::Time time : server.times) outcome.times.push_back(time - server.times[0]);
+    return outcome;
+}
+
+Lines twice(const std::string& line) { return {line + line}; }
+
+const std::string three = Script()
+                              .say(5s, "a", "aa")
+                              .say(5s + 300ms, "b", "bb")
+                              .say(5s + 500ms, "c", "cc")
+                              .end()
+                              .text;
+
+}  // namespace
+
+TEST_CASE("messages are said again at their times, and their replies are as before") {
+    const Outcome outcome = replay(three, twice);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output.empty());
+    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost; rtt"));
+    REQUIRE(outcome.times.size() == 3);
+    CHECK((outcome.times[1] >= 300ms && outcome.times[1] < 400ms));
+    CHECK((outcome.times[2] >= 500ms && outcome.times[2] < 600ms));
+}
+
+TEST_CASE("a replay that is fast does not wait for the times") {
+    const unsigned window = GENERATE(1U, 2U, 10U);
+    const Outcome outcome = replay(three, twice, {.fast = true, .window = window});
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost"));
+    CHECK((outcome.times.back() < 100ms));
+}
+
+TEST_CASE("a reply that differs is shown with what was recorded") {
+    const auto changed = [](const std::string& line) {
+        return line == "b" ? Lines{"bX\x1b"} : twice(line);
+    };
+    const bool fast = GENERATE(false, true);
+    const Outcome outcome = replay(three, changed, {.fast = fast});
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output == "reply 2 differs at byte 1: 62 before, 58 now\n"
+                            "    sent      b\n"
+                            "    recorded  bb\n"
+                            "    now       bX^[\n");
+    CHECK(contains(outcome.errors, "reply 2 differs from the recorded one at byte 1\n"));
+    CHECK(contains(outcome.errors, "3 said again, 2 as before, 1 different, 0 lost"));
+}
+
+TEST_CASE("a reply that does not come is lost, and the replay goes on") {
+    const auto silent = [](const std::string& line) {
+        return line == "b" ? Lines{} : twice(line);
+    };
+    const bool fast = GENERATE(false, true);
+    const Outcome outcome = replay(three, silent, {.fast = fast});
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.output, "reply 2 is missing\n    sent      b\n    recorded  bb\n"));
+    CHECK(contains(outcome.errors, "3 said again, 2 as before, 0 different, 1 lost"));
+}
+
+TEST_CASE("a message that got no reply gets none again") {
+    const std::string text =
+        Script().say(0s, "a", "aa").say(1s, "b", std::nullopt).say(2s, "c", "cc").end().text;
+    const bool fast = GENERATE(false, true);
+    const auto silent = [](const std::string& line) {
+        return line == "b" ? Lines{} : twice(line);
+    };
+    const Outcome as_before = replay(text, silent, {.fast = fast});
+    CHECK(as_before.status == 0);
+    CHECK(contains(as_before.errors, "3 said again, 3 as before, 0 different, 0 lost"));
+    const auto only_b = [](const std::string& line) {
+        return line == "b" ? Lines{"new"} : twice(line);
+    };
+    const Outcome other = replay(text, only_b, {.fast = fast});
+    CHECK(other.status == 1);
+    CHECK(contains(other.errors, "3 said again, 2 as before, 1 different, 0 lost"));
+    CHECK(contains(other.output, "reply 2 is new: no reply was recorded\n"));
+}
+
+TEST_CASE("what was unsolicited must come again, between whatever replies") {
+    const std::string text = Script()
+                                 .hear(100ms, "ready")
+                                 .say(200ms, "a", "aa")
+                                 .hear(300ms, "tick")
+                                 .say(400ms, "b", "bb")
+                                 .say(401ms, "c", "cc")
+                                 .end()
+                                 .text;
+    const bool fast = GENERATE(false, true);
+    const Lines where = GENERATE(Lines{"a"}, Lines{"b"});
+    const auto ticking = [&](const std::string& line) {
+        const bool now = line == where[0];
+        const bool early = now && line == "b";  // before the reply, if it is late
+        if (early) return Lines{"tick", line + line};
+        return now ? Lines{line + line, "tick"} : twice(line);
+    };
+    if (fast && where[0] == "b") return;  // a fast replay waits for it before b
+    const Outcome outcome = replay(text, ticking, {.fast = fast, .greeting = {"ready"}});
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors,
+                   "3 said again, 3 as before, 0 different, 0 lost, 2 unasked as before"));
+}
+
+TEST_CASE("what does not come again, and what was not recorded, is a difference") {
+    const std::string text =
+        Script().hear(0s, "ready").say(1s, "a", "aa").say(2s, "b", "bb").end().text;
+    const auto extra = [](const std::string& line) {
+        return line == "a" ? Lines{"aa", "news"} : twice(line);
+    };
+    const bool fast = GENERATE(false, true);
+    const Outcome outcome = replay(text, extra, {.fast = fast});
+    CHECK(outcome.status == 1);
+    CHECK(
+        contains(outcome.output, "unsolicited before, and missing now\n    recorded  ready\n"));
+    CHECK(contains(outcome.output, "unsolicited, and not recorded\n    now       news\n"));
+    CHECK(contains(outcome.errors, "2 said again, 2 as before, 0 different, 0 lost, 1 unasked "
+                                   "missing, 1 unasked not recorded"));
+}
+
+TEST_CASE("a line that is not right ends a long replay in order") {
+    Script script;
+    for (int i = 0; i < 3000; ++i) {
+        const std::string text = std::to_string(i);
+        script.say(i * 1ms, text, text + text);
+    }
+    const Outcome outcome = replay(script.add("{\"type\":").text, twice, {.fast = true});
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.errors, ":3002: the line is cut short\n"));
+    CHECK(contains(outcome.errors, " 0 different, 0 lost"));
+    CHECK(outcome.times.size() < 3000);
+}
+
+TEST_CASE("the objects of a replay are a recording, and hold its counts") {
+    const Settings json{.fast = true, .form = Reporter::Form::json};
+    const auto changed = [](const std::string& line) {
+        return line == "b" ? Lines{"bX"} : twice(line);
+    };
+    const Outcome outcome = replay(three, changed, json);
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.output, R"("seq":1,"sent_bytes":1,"received_bytes":2,)"));
+    CHECK(contains(outcome.output, R"("verdict":"as before","right":true)"));
+    CHECK(contains(outcome.output, R"("verdict":"different","right":false,"difference":1)"));
+    CHECK(contains(outcome.output, R"("replay":{"said":3,"as_before":2,"different":1,"lost":0,)"
+                                   R"("unasked_as_before":0,"missing":0,"unrecorded":0})"));
+}
+
+namespace {
+
+// A server whose lines depend on all that it was sent before, and the recording of it.
+class RandomServer {
+public:
+    explicit RandomServer(unsigned seed) : seed_(seed) {}
+
+    Lines answer(const std::string& line) {
+        std::mt19937 random(seed_ + static_cast<unsigned>(++count_) * 977U);
+        Lines lines;
+        if (random() % 6 == 0) lines.push_back("event " + std::to_string(count_));
+        const bool silent = random() % 9 == 0;
+        if (!silent) lines.push_back(random() % 3 == 0 ? "OK" : line + "!");
+        if (count_ == wrong) {
+            if (lines.empty()) lines.emplace_back();
+            lines.back() += "?";
+        }
+        if (random() % 6 == 0) lines.push_back("later " + std::to_string(count_));
+        return lines;
+    }
+
+    int wrong = 0;  // the number of the line that is answered otherwise; 0: none is
+
+private:
+    unsigned seed_;
+    int count_ = 0;
+};
+
+std::string random_recording(unsigned seed, int count) {
+    RandomServer server(seed);
+    Script script;
+    for (int i = 1; i <= count; ++i) {
+        const ev::Duration at = i * 20ms;
+        const std::string line = "say " + std::to_string(i % 5);
+        std::optional<std::string> reply;
+        Lines later;
+        for (const std::string& each : server.answer(line)) {
+            if (each.starts_with("event "))
+                script.hear(at + 1ms, each);
+            else if (each.starts_with("later "))
+                later.push_back(each);
+            else
+                reply = each;
+        }
+        script.say(at, line, reply);
+        for (const std::string& each : later) script.hear(at + 3ms, each);
+    }
+    return script.end().text;
+}
+
+}  // namespace
+
+TEST_CASE("what is recorded of any server is said again as before, and one change is found") {
+    const unsigned seed = GENERATE(range(1U, 13U));
+    const bool fast = GENERATE(false, true);
+    constexpr int count = 40;
+    CAPTURE(seed, fast);
+    const std::string text = random_recording(seed, count);
+    RandomServer same(seed);
+    const auto answer = [](RandomServer& server) {
+        return [&server](const std::string& line) { return server.answer(line); };
+    };
+    const Outcome before = replay(text, answer(same), {.fast = fast});
+    CAPTURE(before.output, before.errors);
+    CHECK(before.status == 0);
+    CHECK(contains(before.errors, "40 said again, 40 as before, 0 different, 0 lost"));
+    RandomServer other(seed);
+    other.wrong = static_cast<int>(1 + seed % count);
+    const Outcome after = replay(text, answer(other), {.fast = fast});
+    CAPTURE(after.output, after.errors);
+    CHECK(after.status == 1);
+    CHECK(contains(after.output, "?\n"));
+}

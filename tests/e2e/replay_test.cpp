@@ -1,0 +1,273 @@
+// Conversations that are recorded with a server in Python, and said again to it and to others.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <fstream>
+#include <sstream>
+
+using test::contains;
+using test::Outcome;
+using test::Peer;
+using test::run;
+using test::yodel;
+
+namespace {
+
+const std::string commands = "SET a one\nGET a\nDEL a\nGET a\nSET b \x1b[31m\xff\nGET b\n";
+
+std::vector<std::string> store(std::vector<std::string> options = {}) {
+    options.insert(options.begin(), {"python3", test::peers + "/key_value.py", "PORT"});
+    return options;
+}
+
+std::string contents(const std::string& name) {
+    std::ostringstream text;
+    text << std::ifstream(name).rdbuf();
+    return text.str();
+}
+
+// A recording of the commands, in a file.
+class Recorded {
+public:
+    explicit Recorded(const std::vector<std::string>& target) {
+        std::vector<std::string> words{yodel, "--json", "--payload", "--expect", "any"};
+        words.insert(words.end(), target.begin(), target.end());
+        const Outcome outcome = run(words, commands);
+        CAPTURE(outcome.errors);
+        REQUIRE(outcome.status == 0);
+        std::ofstream(file) << outcome.output;
+    }
+    test::Folder folder;
+    const std::string file = folder.path("r.json");
+};
+
+Outcome replay(const std::string& file, const std::vector<std::string>& rest) {
+    std::vector<std::string> words{yodel, "--replay", file};
+    words.insert(words.end(), rest.begin(), rest.end());
+    return run(words, "this is not read\n");
+}
+
+}  // namespace
+
+TEST_CASE("a conversation is said again, and a server that has changed is found out") {
+    Peer peer(store());
+    const Recorded recorded({"127.0.0.1", peer.port()});
+    const Outcome same = replay(recorded.file, {"127.0.0.1", peer.port()});
+    CAPTURE(same.errors);
+    CHECK(same.status == 0);
+    CHECK(same.output.empty());
+    CHECK(contains(same.errors, "6 said again, 6 as before, 0 different, 0 lost"));
+    Peer broken(store({"broken"}));
+    const Outcome other = replay(recorded.file, {"--fast", "127.0.0.1", broken.port()});
+    CHECK(other.status == 1);
+    CHECK(contains(other.output, "reply 2 differs at byte 0: 6f before, 4f now\n"
+                                 "    sent      GET a\n"
+                                 "    recorded  one\n"
+                                 "    now       ONE\n"));
+    CHECK(contains(other.errors, "6 said again, 4 as before, 2 different, 0 lost"));
+    const Outcome hex = replay(recorded.file, {"--fast", "-x", "127.0.0.1", broken.port()});
+    CHECK(contains(hex.output, "    00000000  4f 4e 45 "));
+    const Outcome required = replay(
+        recorded.file, {"--fast", "--require", "echoed>3,bad=1", "127.0.0.1", broken.port()});
+    CHECK(contains(required.errors, "required bad=1, was 2\n"));
+}
+
+TEST_CASE("a server that says nothing, and one that says more, are found out") {
+    Peer peer(store());
+    const Recorded recorded({"127.0.0.1", peer.port()});
+    Peer silent(store({"silent"}));
+    const Outcome lost =
+        replay(recorded.file, {"--fast", "-W", "0.2", "127.0.0.1", silent.port()});
+    CHECK(lost.status == 1);
+    CHECK(contains(lost.errors, "6 said again, 3 as before, 0 different, 3 lost"));
+    Peer ticks(store({"ticks", "greeting", "hello"}));
+    const Outcome more = replay(recorded.file, {"--fast", "127.0.0.1", ticks.port()});
+    CHECK(more.status == 1);
+    CHECK(contains(more.output, "unsolicited, and not recorded\n    now       hello\n"));
+    CHECK(contains(more.errors, "3 unasked not recorded"));
+}
+
+TEST_CASE("what came unsolicited must come again") {
+    Peer ticks(store({"ticks", "greeting", "hello"}));
+    test::Folder folder;
+    const std::string file = folder.path("r.json");
+    test::Process client(
+        {yodel, "--json", "--payload", "--expect", "any", "127.0.0.1", ticks.port()});
+    REQUIRE(client.wait_for_output("hello"));
+    client.write("SET a one\n");
+    REQUIRE(client.wait_for_output("changed a"));
+    client.write("GET a\n");
+    client.close_input();
+    REQUIRE(client.wait_exit() == 0);
+    std::ofstream(file) << client.output();
+    const Outcome same = replay(file, {"--fast", "127.0.0.1", ticks.port()});
+    CAPTURE(same.output, same.errors);
+    CHECK(same.status == 0);
+    CHECK(contains(same.errors, "2 said again, 2 as before, 0 different, 0 lost, 2 unasked as "
+                                "before"));
+    Peer quiet(store());
+    const Outcome other = replay(file, {"--fast", "-W", "0.2", "127.0.0.1", quiet.port()});
+    CHECK(other.status == 1);
+    CHECK(contains(other.errors, "2 unasked missing"));
+}
+
+TEST_CASE("a conversation is said again over TLS") {
+    test::Certificates certificates;
+    certificates.issue("server", "DNS:localhost");
+    std::vector<std::string> options{"tls", certificates.file("server.pem"),
+                                     certificates.file("server.key")};
+    Peer peer(store(options));
+    const std::vector<std::string> target{"--cacert", certificates.authority(),
+                                          "tls://localhost:" + peer.port()};
+    const Recorded recorded(target);
+    const Outcome same = replay(recorded.file, target);
+    CAPTURE(same.errors);
+    CHECK(same.status == 0);
+    CHECK(contains(same.errors, "6 said again, 6 as before, 0 different, 0 lost"));
+    options.emplace_back("broken");
+    Peer broken(store(options));
+    const Outcome other = replay(recorded.file, {"--fast", "--cacert", certificates.authority(),
+                                                 "tls://localhost:" + broken.port()});
+    CHECK(other.status == 1);
+    CHECK(contains(other.errors, "6 said again, 4 as before, 2 different, 0 lost"));
+}
+
+TEST_CASE("datagrams are said again, and matched by the recorded replies") {
+    Peer peer(store({"udp"}));
+    const Recorded recorded({"udp://127.0.0.1:" + peer.port()});
+    const Outcome same = replay(recorded.file, {"-u", "127.0.0.1", peer.port()});
+    CAPTURE(same.errors);
+    CHECK(same.status == 0);
+    CHECK(contains(same.errors, "6 said again, 6 as before, 0 different, 0 lost"));
+    Peer broken(store({"udp", "broken"}));
+    const Outcome other = replay(recorded.file, {"--fast", "-u", "127.0.0.1", broken.port()});
+    CHECK(other.status == 1);
+    CHECK(contains(other.errors, "6 said again, 4 as before, 2 different, 0 lost"));
+    const Outcome stream = replay(recorded.file, {"127.0.0.1", peer.port()});
+    CHECK(stream.status == 2);
+    CHECK(contains(stream.errors, "was recorded with datagrams: -u"));
+}
+
+TEST_CASE("a recording is JSON of one object a line, which jq reads") {
+    Peer peer(store());
+    const Recorded recorded({"127.0.0.1", peer.port()});
+    const std::string python =
+        "import json, sys\n"
+        "for line in open(sys.argv[1]):\n"
+        "    each = json.loads(line)\n"
+        "    if 'sent' in each: print(each['sent'] + ' = ' + each.get('received', ''))\n";
+    const bool jq = run({"sh", "-c", "command -v jq"}).status == 0;
+    const Outcome outcome =
+        jq ? run({"jq", "-r", "select(.sent) | .sent + \" = \" + .received", recorded.file})
+           : run({"python3", "-c", python, recorded.file});
+    CHECK(outcome.output ==
+          "SET a one = OK\nGET a = one\nDEL a = OK\nGET a = NONE\nGET b = \n");
+    const std::string text = contents(recorded.file);
+    CHECK(contains(text, "\"sent_base64\":\"U0VUIGIgG1szMW3/\""));
+    CHECK(text.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a recording that is cut, edited or none is refused in one sentence") {
+    Peer peer(store());
+    const Recorded recorded({"127.0.0.1", peer.port()});
+    const std::string text = contents(recorded.file);
+    const std::string file = recorded.folder.path("other.json");
+    const auto refusal = [&](const std::string& other) {
+        std::ofstream(file) << other;
+        const Outcome outcome = replay(file, {"127.0.0.1", peer.port()});
+        CHECK(outcome.status == 2);
+        CHECK(outcome.output.empty());
+        return outcome.errors.substr(0, outcome.errors.find(" (yodel -h"));
+    };
+    const auto edited = [&](const std::string& from, const std::string& to) {
+        std::string other = text;
+        other.replace(other.find(from), from.size(), to);
+        return refusal(other);
+    };
+    const std::string begin = "yodel: " + file;
+    CHECK(refusal("") == begin + ":1: the file is empty");
+    CHECK(refusal("SET a one\n") == begin + ":1: the line is no JSON object");
+    CHECK(refusal(text.substr(0, text.size() / 2)).ends_with(": the line is cut short"));
+    CHECK(edited("\"version\":1", "\"version\":7") ==
+          begin + ":1: the recording is of version 7, and only version 1 is known");
+    CHECK(edited("\"sent\":\"GET a\"", "\"sent\":\"GET ab\"") ==
+          begin + ":4: \"sent_bytes\" is 5, but the payload has 6 bytes");
+    CHECK(replay(recorded.folder.path("none"), {}).status == 2);
+    CHECK(replay("/", {}).status == 2);
+}
+
+TEST_CASE("options that have no meaning with a recording are refused") {
+    Peer peer(store());
+    const Recorded recorded({"127.0.0.1", peer.port()});
+    const auto [options, sentence] = GENERATE(table<std::vector<std::string>, std::string>({
+        {{"--payload"}, "--payload is for the objects of --json"},
+        {{"--json", "--payload", "-f", "raw"},
+         "--payload records messages, but -f raw has none"},
+        {{"--json", "--payload", "--connections", "3", "-c", "5"},
+         "--payload records the messages of a script"},
+        {{"--fast"}, "--fast is for --replay"},
+        {{"--replay", ""}, "--replay needs an argument that is not empty"},
+        {{"--replay", "R", "--expect", "echo"}, "but --expect is given"},
+        {{"--replay", "R", "-c", "1"}, "but -c is given"},
+        {{"--replay", "R", "-i", "1"}, "but -i is given"},
+        {{"--replay", "R", "--size", "1"}, "but --size is given"},
+        {{"--replay", "R", "--escapes"}, "but --escapes is given"},
+        {{"--replay", "R", "-z"}, "but -z is given"},
+        {{"--replay", "R", "--retry", "1"}, "but --retry is given"},
+        {{"--replay", "R", "--rate", "1"}, "but --rate is given"},
+        {{"--replay", "R", "--churn", "1"}, "but --churn is given"},
+        {{"--replay", "R", "--connections", "2"}, "but --connections is given"},
+        {{"--replay", "R", "--start-at", "+1"}, "but --start-at is given"},
+        {{"--replay", "R", "--window", "2"}, "--window has no meaning"},
+        {{"--replay", "R", "-f", "crlf"}, "-f crlf is given, but "},
+        {{"--replay", "R", "-u"}, "was recorded on a connection, but datagrams are asked for"},
+        {{"--replay", "R", "--json", "-x"}, "--json and -x are two forms of one output"},
+        {{"--replay", "R", "--merge", "R"},
+         "--merge connects to nobody, but --replay is given"},
+    }));
+    std::vector<std::string> words{yodel};
+    for (const std::string& word : options) words.push_back(word == "R" ? recorded.file : word);
+    words.insert(words.end(), {"127.0.0.1", peer.port()});
+    const Outcome outcome = run(words);
+    CAPTURE(words, outcome.errors);
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.errors, sentence));
+}
+
+TEST_CASE("a script on several connections is recorded, and not said again") {
+    Peer peer(store());
+    const Outcome outcome = run({yodel, "--json", "--payload", "--expect", "any",
+                                 "--connections", "2", "127.0.0.1", peer.port()},
+                                commands);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.output, R"("first":1,"connections":2})"));
+    CHECK(contains(outcome.output, R"("sent":"GET a","received":"one","connection":2})"));
+    test::Folder folder;
+    const std::string file = folder.path("r.json");
+    std::ofstream(file) << outcome.output;
+    const Outcome again = replay(file, {"127.0.0.1", peer.port()});
+    CHECK(again.status == 2);
+    CHECK(contains(again.errors, "this is a recording of 2 connections"));
+}
+
+TEST_CASE("a file of 4 GiB that is no recording is refused at once") {
+    test::Folder folder;
+    const std::string file = folder.path("big");
+    REQUIRE(run({"truncate", "-s", "4G", file}).status == 0);
+    const Outcome outcome =
+        run({"sh", "-c", "ulimit -v 1000000; exec " + yodel + " --replay " + file});
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.errors, "big:1: the line is no JSON object"));
+}
+
+TEST_CASE("a recording may be a pipe") {
+    Peer peer(store());
+    const Recorded recorded({"127.0.0.1", peer.port()});
+    const Outcome outcome = run({"sh", "-c",
+                                 "cat " + recorded.file + " | " + yodel +
+                                     " --fast --replay /dev/stdin 127.0.0.1 " + peer.port()});
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "6 said again, 6 as before"));
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""A small store of values by their keys, a command a line:
+
+    SET key value    OK             GET key    the value, or NONE
+    DEL key          OK, or NONE    QUIT       BYE, and the connection is closed
+
+key_value.py PORT [OPTION...]
+    broken          GET answers with the value in capital letters
+    silent          GET answers nothing
+    greeting TEXT   a line that is sent first
+    ticks           after each SET, a line "changed KEY" that answers nothing
+    tls CERT KEY    TLS, with these files
+    udp             a datagram for each command and each answer; the port also accepts
+                    connections, so that one can wait for it
+"""
+import socket
+import ssl
+import sys
+import threading
+
+
+class Store:
+    def __init__(self, broken, silent, ticks):
+        self.values = {}
+        self.broken, self.silent, self.ticks = broken, silent, ticks
+
+    def answers(self, line):
+        command, _, rest = line.partition(b" ")
+        key, _, value = rest.partition(b" ")
+        if command == b"SET":
+            self.values[key] = value
+            return [b"OK"] + ([b"changed " + key] if self.ticks else [])
+        if command == b"GET":
+            found = self.values.get(key, b"NONE")
+            if self.silent:
+                return []
+            return [found.upper() if self.broken else found]
+        if command == b"DEL":
+            return [b"OK" if self.values.pop(key, None) is not None else b"NONE"]
+        if command == b"QUIT":
+            return [b"BYE"]
+        return [b"ERROR"]
+
+
+def serve_connection(sock, options, make_store):
+    store = make_store()
+    if "tls" in options:
+        at = options.index("tls")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(options[at + 1], options[at + 2])
+        try:
+            sock = context.wrap_socket(sock, server_side=True)
+        except OSError:
+            return
+    with sock:
+        if "greeting" in options:
+            sock.sendall(options[options.index("greeting") + 1].encode() + b"\n")
+        try:
+            for line in sock.makefile("rb"):
+                answers = store.answers(line.rstrip(b"\n"))
+                sock.sendall(b"".join(answer + b"\n" for answer in answers))
+                if answers == [b"BYE"]:
+                    break
+            if "tls" in options:
+                sock.unwrap()
+        except OSError:
+            pass
+
+
+def serve(port, options):
+    def make_store():
+        return Store("broken" in options, "silent" in options, "ticks" in options)
+
+    if "udp" in options:
+        store = make_store()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock, \
+                socket.socket() as listener:
+            sock.bind(("127.0.0.1", port))
+            listener.bind(("127.0.0.1", port))
+            listener.listen()
+            while True:
+                line, sender = sock.recvfrom(65536)
+                for answer in store.answers(line):
+                    sock.sendto(answer, sender)
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        while True:
+            sock, _ = listener.accept()
+            threading.Thread(target=serve_connection, args=(sock, options, make_store),
+                             daemon=True).start()
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]), sys.argv[2:])

@@ -3,6 +3,7 @@
 #include "app/command_line.hpp"
 #include "app/completion.hpp"
 #include "app/option_values.hpp"
+#include "app/protocol/recorder.hpp"
 #include "app/target.hpp"
 #include "app/text/units.hpp"
 #include "bufio/host_name.hpp"
@@ -500,6 +501,9 @@ void check_crowd(const ClientOptions& options) {
 
 void check_recording(ClientOptions& options) {
     options.report.payloads = options.replay.payload;
+    if (Recorder::wanted(options.report.log) && !options.session.framing->has_frames())
+        throw UsageError("-o " + options.report.log +
+                         " would record messages, but -f raw has none");
     if (!options.replay.payload) return;
     if (options.report.form != Reporter::Form::json)
         throw UsageError("--payload is for the objects of --json");

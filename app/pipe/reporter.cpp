@@ -83,7 +83,9 @@ Reporter::Reporter(ev::Loop& loop, Options options, const AnySession& session,
       output_(loop, STDOUT_FILENO, std::move(output_changed)),
       start_(loop.now()) {
     if (session.options().framing->datagrams) result_.tally.datagrams.emplace();
-    if (!options_.log.empty()) log_.emplace(options_.log);
+    const bool recording = Recorder::wanted(options_.log);
+    if (recording) recorder_.emplace(options_.log, session, start_);
+    if (!recording && !options_.log.empty()) log_.emplace(options_.log);
     if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
     if (options_.replay) replay_.emplace(options_.hex);
     if (options_.payloads)
@@ -107,6 +109,7 @@ void Reporter::connected() {
     opened_ = true;
     count_opened(result_, session_);
     if (options_.form == Form::json) append_line(connection_object(session_).str());
+    if (recorder_) recorder_->connected(session_);
     const std::string text = connection_text(session_);
     log('-', text);
     if ((options_.probe && !options_.quiet) || options_.verbose) print_error("yodel", text);
@@ -125,6 +128,7 @@ void Reporter::ended() {
     print_visible(std::exchange(partial_, {}));
     log('-', session_.end().text);
     if (log_) log_->finish();
+    if (recorder_) recorder_->finish(session_.end().text);
     write_hgrm();
     try_ended();
     settle_result();
@@ -174,7 +178,8 @@ void Reporter::sent(std::string_view payload, Queued queued, ev::Time planned) {
     if (!first_sent_) first_sent_ = loop_.now();
     result_.tally.sent += queued.count;
     log('>', payload);
-    if (options_.form != Form::json || session_.options().expect != Expect::none) return;
+    if (session_.options().expect != Expect::none) return;
+    if (options_.form != Form::json && !recorder_) return;
     std::uint64_t id = queued.first;
     for (const std::string_view piece : pieces(*session_.options().framing, payload)) {
         const Message message = unanswered(id, piece, planned);
@@ -198,24 +203,20 @@ void Reporter::answered(const Message& message, const Reply& reply,
     if (result_.tally.datagrams) result_.tally.datagrams->answered(reply.out_of_order, transit);
     if (!reply.right && result_.tally.bad == 1) warn_of_mismatch(message, reply);
     if (!raw()) log('<', reply.payload);
-    if (replay_) {
-        answered_again(message, reply);
-    } else if (options_.form == Form::json) {
-        add_message(verdict_of(message, reply), &message, &reply);
-    } else if (options_.form == Form::sequence) {
+    if (replay_) return answered_again(message, reply);
+    add_message(verdict_of(message, reply), &message, &reply);
+    if (options_.form == Form::sequence) {
         if (!options_.quiet) append_line(sequence_line(message, reply));
-    } else if (!raw()) {
+    } else if (options_.form != Form::json && !raw()) {
         print(reply.payload, message.id != open_line_);
     }
 }
 
 void Reporter::answered_again(const Message& message, const Reply& reply) {
-    if (options_.form == Form::json)
-        return add_message(message.late  ? "late"
-                           : reply.right ? "as before"
-                                         : "different",
-                           &message, &reply);
-    if (!reply.right) output_.append(replay_->different(message, reply));
+    const char* const verdict = reply.right ? "as before" : "different";
+    add_message(message.late ? "late" : verdict, &message, &reply);
+    if (options_.form != Form::json && !reply.right)
+        output_.append(replay_->different(message, reply));
 }
 
 // Lines, which came back as they were sent.
@@ -240,7 +241,7 @@ void Reporter::lost(const Message& message) {
     ++result_.tally.lost;
     if (replay_ && options_.form != Form::json) output_.append(replay_->lost(message));
     log('-', "no reply to message " + std::to_string(message.id));
-    if (options_.form == Form::json) add_message("lost", &message, nullptr);
+    add_message("lost", &message, nullptr);
     if (options_.form == Form::sequence && !options_.quiet)
         append_line("no reply, seq " + std::to_string(message.id) +
                     (message.resent ? ", resent" : ""));
@@ -249,7 +250,7 @@ void Reporter::lost(const Message& message) {
 void Reporter::silent_again(const Message& message) {
     ++result_.tally.echoed;
     log('-', "no reply to message " + std::to_string(message.id) + ", as before");
-    if (options_.form == Form::json) add_message("as before", &message, nullptr);
+    add_message("as before", &message, nullptr);
 }
 
 // The message was counted as one without a reply, as before; and a late one comes.
@@ -267,7 +268,7 @@ void Reporter::add_unsolicited(const char* verdict, std::string_view payload) {
     ++result_.tally.unsolicited;
     if (!raw()) log('<', payload);
     const Reply reply{payload, {}, false, 0};
-    if (options_.form == Form::json) add_message(verdict, nullptr, &reply);
+    add_message(verdict, nullptr, &reply);
 }
 
 void Reporter::came_again(std::string_view payload) {
@@ -285,8 +286,8 @@ void Reporter::missing(std::string_view payload) {
     const std::string text = replay_->missing(payload);
     log('-', "an unsolicited message did not come again");
     const Reply reply{payload, {}, false, 0};
-    if (options_.form == Form::json) return add_message("missing", nullptr, &reply);
-    output_.append(text);
+    add_message("missing", nullptr, &reply);
+    if (options_.form != Form::json) output_.append(text);
 }
 
 // It is not printed: the reply was, when it first came.
@@ -294,7 +295,7 @@ void Reporter::repeated(std::string_view payload) {
     if (result_.tally.datagrams) ++result_.tally.datagrams->twice;
     log('<', payload);
     const Reply reply{payload, {}, true, 0};
-    if (options_.form == Form::json) add_message("twice", nullptr, &reply);
+    add_message("twice", nullptr, &reply);
     if (options_.form == Form::sequence && !options_.quiet)
         append_line(std::to_string(payload.size()) + " bytes, twice");
 }
@@ -315,6 +316,7 @@ void Reporter::received(std::string_view bytes) {
 
 void Reporter::flush() {
     if (log_) log_->flush();
+    if (recorder_) recorder_->flush();
     output_.flush();
 }
 
@@ -324,7 +326,7 @@ void Reporter::output_unread(const std::string& limit) {
 }
 
 int Reporter::finish() {
-    if (log_ && !log_->finish()) print_error("yodel", log_->trouble());
+    if (!log_trouble().empty()) print_error("yodel", log_trouble());
     if (!trouble_.text.empty()) print_error("yodel", trouble_.text);
     if (output_.error() != 0)
         print_error("yodel",
@@ -350,12 +352,16 @@ std::string Reporter::summary() const {
            unverified_remark(session_.end(), session_.tls());
 }
 
+std::string Reporter::log_trouble() const {
+    if (recorder_) return recorder_->trouble();
+    return log_ ? log_->trouble() : "";
+}
+
 // As a shell reports the death by a signal, where one ends the program.
 int Reporter::status() const {
     if (signo_ != 0) return 128 + signo_;
     if (const int status = exit_status(session_.end()); status != 0) return status;
-    const bool log_failed = log_ && !log_->trouble().empty();
-    if (output_.error() != 0 || log_failed) return yodel::output_failed;
+    if (output_.error() != 0 || !log_trouble().empty()) return yodel::output_failed;
     if (trouble_.status != 0) return trouble_.status;
     const bool other = replay_ && replay_->any_difference();
     const bool failed = other || result_.tally.bad > 0 || result_.tally.lost > 0;
@@ -389,6 +395,8 @@ void Reporter::print_visible(std::string_view bytes) {
 void Reporter::append_line(const std::string& text) { output_.append_line(text); }
 
 void Reporter::add_message(const char* verdict, const Message* message, const Reply* reply) {
+    if (recorder_) recorder_->add(verdict, message, reply, loop_.now());
+    if (options_.form != Form::json) return;
     const JsonObject object =
         options_.payloads ? recorded_object(verdict, message, reply, start_, loop_.now())
                           : message_object(verdict, message, reply, start_);

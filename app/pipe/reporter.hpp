@@ -8,6 +8,7 @@
 
 #include "app/pipe/replay_report.hpp"
 #include "app/protocol/any_session.hpp"
+#include "app/protocol/recorder.hpp"
 #include "app/stats/run_result.hpp"
 #include "app/stats/verdict.hpp"
 #include "app/text/log_file.hpp"
@@ -114,6 +115,7 @@ private:
     void answered_again(const Message& message, const Reply& reply);
     void warn_of_mismatch(const Message& message, const Reply& reply);
     void add_message(const char* verdict, const Message* message, const Reply* reply);
+    std::string log_trouble() const;
     void log(char sign, std::string_view bytes);
     void try_ended();
     void settle_result();
@@ -139,6 +141,7 @@ private:
     std::string partial_;          // the beginning of a UTF-8 character, kept for its end
     Output output_;
     std::optional<LogFile> log_;
+    std::optional<Recorder> recorder_;  // instead of the log
     std::optional<ReportFile> hgrm_;
     ev::Time start_;  // of the times in objects
 };

@@ -1,5 +1,6 @@
 #include "app/screen/conversation.hpp"
 
+#include "app/protocol/message_object.hpp"
 #include "app/stats/network_share.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/escapes.hpp"
@@ -52,11 +53,11 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
       own_session_(make_session(loop, session_options(options), *this)),
       session_(*own_session_) {
     if (session_.options().framing->datagrams) tally_.datagrams.emplace();
-    if (!file_name_.empty()) log_.start_file(file_name_);
+    if (!file_name_.empty()) open_file(file_name_);
 }
 
 int Conversation::report() {
-    if (log_.file_open()) file_whole_ &= log_.stop_file();
+    if (file_open()) file_whole_ &= stop_file();
     if (!file_whole_) print_error("yodel", "could not write all of the transcript file");
     const int status = exit_status(session_.end());
     if (status != 0) print_error("yodel", explain(session_.end(), session_.tls()));
@@ -98,6 +99,7 @@ void Conversation::session_changed() {
     report_state();
     reported_state_ = session_.state();
     report_server_end();
+    if (opened && recorder_) recorder_->connected(session_);
     if (opened) send_queued_lines();
     if (opened && quitting_) session_.finish();
     const bool over = quitting_ || session_.out_of_time();
@@ -132,6 +134,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
     user_.conversation_changed();
     tally_.answered(reply.right, message.late, reply.round_trip);
     if (tally_.datagrams) tally_.datagrams->answered(reply.out_of_order, reply.round_trip);
+    record(verdict_of(message, reply), &message, &reply);
     const auto facts = session_.tcp();
     log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
     if (!reply.right && tally_.bad == 1)
@@ -147,6 +150,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
 void Conversation::session_lost(const Message& message) {
     user_.conversation_changed();
     ++tally_.lost;
+    record("lost", &message, nullptr);
     log_.add_loss(wall_time(), message,
                   message.late
                       ? "no reply after " + duration_text(session_.options().reply_timeout)
@@ -156,12 +160,16 @@ void Conversation::session_lost(const Message& message) {
 void Conversation::session_unsolicited(std::string_view payload) {
     user_.conversation_changed();
     ++tally_.unsolicited;
+    const Reply reply{payload, {}};
+    record("unasked", nullptr, &reply);
     log_.add_unsolicited(wall_time(), payload);
 }
 
 void Conversation::session_repeated(std::string_view payload) {
     user_.conversation_changed();
     if (tally_.datagrams) ++tally_.datagrams->twice;
+    const Reply reply{payload, {}};
+    record("twice", nullptr, &reply);
     log_.add_repeated(wall_time(), payload);
 }
 
@@ -213,6 +221,9 @@ void Conversation::send_now(const std::string& line) {
     std::uint64_t id = queued.first;
     for (const std::string_view piece : pieces(framing, *payload)) {
         log_.add_sent(wall_time(), id, piece);
+        const ev::Time now = loop_.now();
+        const Message message{.id = id, .payload = piece, .planned = now, .sent = now};
+        if (session_.options().expect == Expect::none) record("sent", &message, nullptr);
         ++id;
     }
     tally_.sent += queued.count;
@@ -227,8 +238,8 @@ void Conversation::refuse(const std::string& line, const std::string& why) {
 // --- The file.
 
 void Conversation::toggle_file() {
-    if (!log_.file_open()) return start_file();
-    const bool whole = log_.stop_file();
+    if (!file_open()) return start_file();
+    const bool whole = stop_file();
     file_whole_ &= whole;
     add_note(whole ? "stopped writing the transcript"
                    : "the transcript file could not take all; stopped writing it",
@@ -236,17 +247,34 @@ void Conversation::toggle_file() {
 }
 
 void Conversation::flush_file() {
-    if (!log_.flush_file()) toggle_file();
+    if (!(recorder_ ? recorder_->flush() : log_.flush_file())) toggle_file();
 }
 
 void Conversation::start_file() {
     const std::string name = file_name_.empty() ? file_name() : file_name_;
     try {
-        log_.start_file(name);
+        open_file(name);
         add_note("writing the transcript to " + name);
     } catch (const std::system_error& error) {
         add_note(error.what(), Style::bad);
     }
+}
+
+// A recording that begins later does not hold the connection.
+void Conversation::open_file(const std::string& name) {
+    if (!Recorder::wanted(name)) return log_.start_file(name);
+    recorder_.emplace(name, session_, loop_.now());
+}
+
+bool Conversation::stop_file() {
+    if (!recorder_) return log_.stop_file();
+    const bool whole = recorder_->finish("stopped");
+    recorder_.reset();
+    return whole;
+}
+
+void Conversation::record(const char* verdict, const Message* message, const Reply* reply) {
+    if (recorder_) recorder_->add(verdict, message, reply, loop_.now());
 }
 
 }  // namespace yodel

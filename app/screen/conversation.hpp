@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/protocol/any_session.hpp"
+#include "app/protocol/recorder.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/stats/percentile_history.hpp"
 #include "app/stats/tally.hpp"
@@ -10,6 +11,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -54,10 +56,11 @@ public:
 
     // Adds a remark of the program to the log.
     void add_note(std::string_view text, ui::Style style = ui::Style::dim);
-    // Starts or stops the transcript file.
+    // Starts or stops the transcript file, or the recording.
     void toggle_file();
     // Writes all entries to the transcript file, and stops it if that fails.
     void flush_file();
+    bool file_open() const { return recorder_ || log_.file_open(); }
 
     // Prints the outcome on standard error, returns the exit status.
     int report();
@@ -84,6 +87,9 @@ private:
     void send_now(const std::string& line);
     void refuse(const std::string& line, const std::string& why);
     void start_file();
+    bool stop_file();
+    void open_file(const std::string& name);
+    void record(const char* verdict, const Message* message, const Reply* reply);
 
     ev::Loop& loop_;
     const bool escapes_;
@@ -91,6 +97,7 @@ private:
     const std::string file_name_;
     User& user_;
     MessageLog log_;
+    std::optional<Recorder> recorder_;  // while a recording is written
     Tally tally_;
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_;

@@ -400,7 +400,7 @@ std::vector<StatusPart> ScreenClient::status() const {
     };
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
         put(Worth::mode, std::to_string(count) + " kept", Style::status_warn);
-    if (conversation_.log().file_open()) put(Worth::detail, "FILE", Style::status);
+    if (conversation_.file_open()) put(Worth::detail, "FILE", Style::status);
     if (!key_log_.empty()) put(Worth::trust, "KEYLOG", Style::status_warn);
     if (!transcript.following()) {
         const std::size_t below = transcript.below();

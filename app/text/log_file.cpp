@@ -37,14 +37,29 @@ bufio::Fd open_log(const std::string& path) {
     throw OutputError("cannot write the log " + path, code);
 }
 
+bufio::Fd open_file(const std::string& path, LogFile::Content content) {
+    bufio::Fd file = open_log(path);
+    struct stat status {};
+    const bool regular = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+    if (content == LogFile::Content::recording && regular && status.st_size > 0)
+        throw OutputError("cannot write the recording " + path, EEXIST);
+    return file;
+}
+
 }  // namespace
 
-LogFile::LogFile(const std::string& path) : path_(path), output_(open_log(path)) {}
+LogFile::LogFile(const std::string& path, Content content)
+    : path_(path), output_(open_file(path, content)) {}
 
 void LogFile::add(char sign, std::string_view bytes) {
     if (!trouble_.empty()) return;
-    output_.append_line(precise_date_text(std::chrono::system_clock::now()) + ' ' + sign + ' ' +
-                        ui::printable(bytes));
+    add_line(precise_date_text(std::chrono::system_clock::now()) + ' ' + sign + ' ' +
+             ui::printable(bytes));
+}
+
+void LogFile::add_line(std::string_view line) {
+    if (!trouble_.empty()) return;
+    output_.append_line(line);
     if (output_.pending() >= batch) flush();
 }
 

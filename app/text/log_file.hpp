@@ -18,10 +18,14 @@ namespace yodel {
 
 class LogFile {
 public:
-    // Appends to the file. Throws OutputError, for a pipe that nobody reads too.
-    explicit LogFile(const std::string& path);
+    // A recording begins its file, which must be empty; a log is appended.
+    enum class Content { log, recording };
+
+    // Throws OutputError, for a pipe that nobody reads too.
+    explicit LogFile(const std::string& path, Content content = Content::log);
 
     void add(char sign, std::string_view bytes);
+    void add_line(std::string_view line);  // as it is
     // Hands over what is still kept back, as far as the reader takes it. False: the log has
     // failed.
     bool flush();

@@ -134,6 +134,27 @@ TEST_CASE("a conversation is said again over TLS") {
     CHECK(contains(other.errors, "6 said again, 4 as before, 2 different, 0 lost"));
 }
 
+TEST_CASE("with -o FILE.json the conversation of a filter is recorded beside its output") {
+    Peer peer(store({"greeting", "hello"}));
+    test::Folder folder;
+    const std::string file = folder.path("r.json");
+    const std::vector<std::string> words{yodel, "--expect",  "any",      "-o",
+                                         file,  "127.0.0.1", peer.port()};
+    const Outcome outcome = run(words, commands);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.output, "OK\none\nOK\nNONE\n"));
+    const Outcome again = replay(file, {"--fast", "127.0.0.1", peer.port()});
+    CAPTURE(again.output, again.errors, contents(file));
+    CHECK(again.status == 0);
+    CHECK(contains(again.errors, "6 said again, 6 as before, 0 different, 0 lost"));
+    const Outcome full = run(words, commands);
+    CHECK(full.status == 23);
+    CHECK(contains(full.errors, "cannot write the recording " + file + ": File exists"));
+    const Outcome raw = run({yodel, "-f", "raw", "-o", "x.json", "127.0.0.1", peer.port()});
+    CHECK(raw.status == 2);
+    CHECK(contains(raw.errors, "-o x.json would record messages, but -f raw has none"));
+}
+
 TEST_CASE("datagrams are said again, and matched by the recorded replies") {
     Peer peer(store({"udp"}));
     const Recorded recorded({"udp://127.0.0.1:" + peer.port()});

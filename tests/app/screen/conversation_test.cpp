@@ -10,7 +10,12 @@
 #include "tests/support/text.hpp"
 #include "tests/support/virtual_time.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -285,6 +290,59 @@ TEST_CASE("the transcript file starts and stops, and the log says so") {
     talk.conversation.toggle_file();
     CHECK(talk.last_entry() == "writing the transcript to " + name);
     CHECK(talk.conversation.log().file_open());
+}
+
+TEST_CASE("a file whose name ends in .json becomes a recording, from the next message on") {
+    const std::string name = std::filesystem::temp_directory_path() /
+                             ("conversation_test." + std::to_string(::getpid()) + ".json");
+    const auto contents = [&] {
+        std::ostringstream text;
+        text << std::ifstream(name).rdbuf();
+        return text.str();
+    };
+    Conversation::Options options;
+    options.log = name;
+    Talk talk(std::move(options));
+    talk.connect();
+    talk.server.stream->write("hi\n");
+    talk.loop.settle();
+    talk.exchange("a", "b");
+    talk.loop.pass(1s);
+    talk.conversation.toggle_file();
+    const std::string whole = contents();
+    std::filesystem::remove(name);
+    CAPTURE(whole);
+    CHECK(whole.starts_with(
+        R"({"type":"recording","version":1,"framing":"line","first":1,"connections":1})"
+        "\n{\"type\":\"connection\","));
+    CHECK(contains(whole, R"("received":"hi"})"));
+    CHECK(contains(whole, R"("sent":"a","received":"b"})"));
+    CHECK(whole.ends_with("{\"type\":\"end\",\"reason\":\"stopped\"}\n"));
+
+    talk.conversation.send("c");
+    talk.loop.settle();
+    talk.conversation.toggle_file();
+    talk.server.stream->write("c\n");
+    talk.loop.settle();
+    talk.exchange("d", "d");
+    CHECK(talk.conversation.file_open());
+    talk.conversation.toggle_file();
+    const std::string later = contents();
+    std::filesystem::remove(name);
+    CAPTURE(later);
+    CHECK(contains(later, R"("first":3,)"));
+    CHECK_FALSE(contains(later, R"("sent":"c")"));
+    CHECK(contains(later, R"("sent":"d","received":"d"})"));
+}
+
+TEST_CASE("a recording does not follow what a file holds") {
+    const std::string name = std::filesystem::temp_directory_path() /
+                             ("conversation_test." + std::to_string(::getpid()) + ".json");
+    std::ofstream(name) << "before\n";
+    Conversation::Options options;
+    options.log = name;
+    CHECK_THROWS_AS(Talk(std::move(options)), std::system_error);
+    std::filesystem::remove(name);
 }
 
 TEST_CASE("a transcript file that takes no more is given up, and the log says so") {

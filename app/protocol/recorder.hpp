@@ -1,0 +1,39 @@
+// A file to which a conversation is recorded while it goes on; see
+// app/protocol/message_object.hpp for its form, and LogFile for files that are not read.
+#pragma once
+
+#include "app/protocol/any_session.hpp"
+#include "app/text/log_file.hpp"
+#include "ev/loop.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+class Recorder {
+public:
+    // True for the name of a file that is to hold a recording, not a transcript to read.
+    static bool wanted(std::string_view name) { return name.ends_with(".json"); }
+
+    // Messages that were sent before are left out. Throws OutputError, for a file that holds
+    // something too: a recording begins its file.
+    Recorder(const std::string& path, const AnySession& session, ev::Time now);
+
+    // A connection was opened: a replay says only one again.
+    void connected(const AnySession& session);
+    // Either of the message and the reply may be null; see message_object().
+    void add(const char* verdict, const Message* message, const Reply* reply, ev::Time now);
+    // Writes the object of the end, once. False: not all of the recording could be written.
+    bool finish(std::string_view reason);
+    bool flush() { return file_.flush(); }
+    const std::string& trouble() const { return file_.trouble(); }
+
+private:
+    LogFile file_;
+    const ev::Time start_;
+    const std::uint64_t first_;  // the number of the first message
+};
+
+}  // namespace yodel

@@ -646,8 +646,8 @@ std::string client_help() {
     return "usage: yodel [options] [[tcp://|tls://|udp://|unix:]HOST[:PORT] [PORT]]\n"
            "Talks to a service, above all an echo server: sends what is typed or piped in,\n"
            "and times and checks every reply. Without a target it starts an echo server of\n"
-           "its own. -z, -c, -i, --size and --json choose pipe mode, as --no-tui does. Many\n"
-           "connections at once have a page that shows how they do.\n" +
+           "its own. -z, -c, -i, --size, --json and --replay choose pipe mode, as --no-tui\n"
+           "does. Many connections at once have a page that shows how they do.\n" +
            help_text(table(unused)) +
            "\n"
            "framings: " +

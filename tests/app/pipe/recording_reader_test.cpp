@@ -85,7 +85,7 @@ TEST_CASE("a recording is what is to be said, and heard, again") {
 }
 
 TEST_CASE("a recording is read alike, wherever its bytes are cut") {
-    const std::size_t step = GENERATE(1, 2, 3, 7, 64, 100);
+    const std::size_t step = GENERATE(1U, 2U, 3U, 7U, 64U, 100U);
     const Outcome outcome = read(whole, step);
     CHECK(outcome.trouble.empty());
     CHECK(outcome.items == whole_items);

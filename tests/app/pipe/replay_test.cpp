@@ -32,7 +32,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Answers each line with the lines that the test says, and may begin with some.
+// Answers each line with the lines that the test says, and may begin with some. One that begins
+// with ~ is sent a second later.
 class Server final : private bufio::Stream::User {
 public:
     using Answer = std::function<Lines(const std::string& line)>;
@@ -53,7 +54,14 @@ public:
 
 private:
     void send(const Lines& lines) {
-        for (const std::string& line : lines) stream_->write(line + "\n");
+        for (const std::string& line : lines) {
+            if (!line.starts_with('~')) {
+                stream_->write(line + "\n");
+                continue;
+            }
+            timers_.emplace_back(loop_, [this, line] { send({line.substr(1)}); });
+            timers_.back().start(1s);
+        }
     }
     void stream_changed(bufio::Stream& stream) override {
         for (;;) {
@@ -71,6 +79,7 @@ private:
     ev::Loop& loop_;
     Answer answer_;
     std::unique_ptr<bufio::Stream> stream_;
+    std::vector<ev::Timer> timers_;
     bufio::Listener listener_;
 };
 
@@ -146,6 +155,7 @@ struct Outcome {
     int status = -1;
     std::string output;
     std::string errors;
+    ev::Duration first{};             // the time of the first line, since the start
     std::vector<ev::Duration> times;  // of the lines, since the first
 };
 
@@ -178,6 +188,7 @@ Outcome replay(const std::string& text, const Server::Answer& answer,
     outcome.status = client.report();
     outcome.output = output.text();
     outcome.errors = errors.text();
+    if (!server.times.empty()) outcome.first = server.times[0] - VirtualLoop::start;
     for (const ev::Time time : server.times) outcome.times.push_back(time - server.times[0]);
     return outcome;
 }
@@ -279,6 +290,51 @@ TEST_CASE("what was unsolicited must come again, between whatever replies") {
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors,
                    "3 said again, 3 as before, 0 different, 0 lost, 2 unasked as before"));
+}
+
+TEST_CASE(
+    "what came unsolicited is waited for: by the first message, the end, and if fast each") {
+    const std::string text = Script()
+                                 .hear(1s, "ready")
+                                 .say(2s, "a", "aa")
+                                 .hear(2s + 200ms, "tick")
+                                 .say(2s + 300ms, "b", "bb")
+                                 .hear(4s, "bye")
+                                 .end()
+                                 .text;
+    const auto slow = [](const std::string& line) {
+        return Lines{line + line, line == "a" ? "~tick" : "~bye"};
+    };
+    const bool fast = GENERATE(false, true);
+    const Outcome outcome = replay(text, slow, {.fast = fast, .greeting = {"~ready"}});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "3 unasked as before"));
+    CHECK((outcome.first >= 1s));
+    REQUIRE(outcome.times.size() == 2);
+    CHECK((outcome.times[1] >= 1s) == fast);
+}
+
+TEST_CASE("what was foreseen is no answer to a message that waits for another one") {
+    const std::string text =
+        Script().say(0s, "a", "aa").hear(100ms, "tick").say(200ms, "b", "bb").end().text;
+    const auto early = [](const std::string& line) {
+        return line == "a" ? Lines{"aa"} : Lines{"tick", "~bb"};
+    };
+    const Outcome outcome = replay(text, early);
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unasked as before"));
+}
+
+TEST_CASE("messages without a reply do not hold up a fast replay") {
+    Script script;
+    for (int i = 0; i < 5; ++i) script.say(i * 1ms, std::to_string(i), std::nullopt);
+    const auto nothing = [](const std::string&) { return Lines{}; };
+    const Outcome outcome = replay(script.end().text, nothing, {.fast = true});
+    CHECK(outcome.status == 0);
+    REQUIRE(outcome.times.size() == 5);
+    CHECK((outcome.times[4] < 1s));
 }
 
 TEST_CASE("what does not come again, and what was not recorded, is a difference") {

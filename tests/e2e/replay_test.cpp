@@ -135,7 +135,7 @@ TEST_CASE("a conversation is said again over TLS") {
 }
 
 TEST_CASE("with -o FILE.json the conversation of a filter is recorded beside its output") {
-    Peer peer(store({"greeting", "hello"}));
+    Peer peer(store());
     test::Folder folder;
     const std::string file = folder.path("r.json");
     const std::vector<std::string> words{yodel, "--expect",  "any",      "-o",

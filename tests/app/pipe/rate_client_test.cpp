@@ -68,8 +68,8 @@ struct Fixture {
 // In 20 ms fewer than 150 messages are planned at less than 7500 a second.
 TEST_CASE_METHOD(Fixture, "the highest rate at which the clause holds is found") {
     const auto [found, status] = search(options("sent<150"));
-    CHECK(found ==
-          "highest rate with sent<150: 7.34k/s; at 7.66k/s required sent<150, was 154");
+    CHECK(contains(found, "highest rate with sent<150: 7.34k/s; at 7.66k/s required sent<150, "
+                          "was 154"));
     CHECK(status == 0);
 }
 

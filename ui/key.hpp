@@ -23,7 +23,9 @@ enum class KeyCode {
     page_down,
     f1,
     escape,
-    paste,  // a bracketed paste
+    paste,     // a bracketed paste
+    wheel_up,  // of the mouse, while the terminal reports it
+    wheel_down,
 };
 
 // The part of a key that bindings compare:

@@ -93,6 +93,24 @@ Chord modified(KeyCode code, const std::string& parameters) {
     return {code, 0, (bits & 2) != 0, (bits & 4) != 0};
 }
 
+// The buttons of the mouse that are the wheel. Shift, Alt and Ctrl add 4, 8 and 16.
+std::optional<Key> key_from_button(int button) {
+    constexpr int modifiers = 4 | 8 | 16;
+    switch (button & ~modifiers) {
+    case 64: return Key{plain(KeyCode::wheel_up), {}, false};
+    case 65: return Key{plain(KeyCode::wheel_down), {}, false};
+    default: return std::nullopt;
+    }
+}
+
+// The report of a terminal that does not know the form of SGR: CSI M, and then three bytes, the
+// button and its place, of which each is 32 more.
+Parsed parse_old_mouse(std::string_view bytes) {
+    constexpr std::size_t size = 6;
+    if (bytes.size() < size) return incomplete;
+    return {size, key_from_button(static_cast<unsigned char>(bytes[3]) - 32)};
+}
+
 Parsed parse_csi(std::string_view bytes) {
     std::size_t at = 2;
     while (at < bytes.size() && bytes[at] >= 0x20 && bytes[at] < 0x40) ++at;
@@ -105,6 +123,9 @@ Parsed parse_csi(std::string_view bytes) {
         if (at + 1 == bytes.size()) return incomplete;
         return bytes[at + 1] == 'A' ? pressed(at + 2, plain(KeyCode::f1)) : Parsed{at + 2};
     }
+    if (final == 'M' && parameters.empty()) return parse_old_mouse(bytes);
+    if (final == 'M' && parameters[0] == '<')
+        return {at + 1, key_from_button(std::atoi(parameters.c_str() + 1))};
     const std::optional<KeyCode> code =
         final == '~' ? key_from_number(std::atoi(parameters.c_str())) : key_from_final(final);
     return code ? pressed(at + 1, modified(*code, parameters)) : Parsed{at + 1};

@@ -48,6 +48,15 @@ TEST_CASE("a page is scrolled by rows and by windows, within its ends") {
     REQUIRE(seen(page, 3) == "012");
 }
 
+TEST_CASE("the wheel scrolls a page by three rows") {
+    Page page = numbered(8);
+    REQUIRE(seen(page, 3) == "012");
+    REQUIRE(press(page, KeyCode::wheel_down, 3));
+    REQUIRE(seen(page, 3) == "345");
+    REQUIRE(press(page, KeyCode::wheel_up, 3));
+    REQUIRE(seen(page, 3) == "012");
+}
+
 TEST_CASE("a page is scrolled to its ends") {
     Page page = numbered(8);
     REQUIRE(page.press({ui::alt('>'), {}}, 3));

@@ -1,7 +1,9 @@
 #include "ui/terminal.hpp"
 
+#include "ui/clipboard.hpp"
 #include "ui/crash_restore.hpp"
 #include "ui/curses_canvas.hpp"
+#include "ui/modes.hpp"
 #include "ui/terminfo.hpp"
 #include "ui/tty.hpp"
 
@@ -28,8 +30,6 @@ constexpr std::chrono::milliseconds default_escape_delay{25};
 constexpr std::chrono::milliseconds flush_timeout{200};
 constexpr std::chrono::milliseconds flush_poll_interval{5};
 constexpr int max_dimension = 1000;  // rows or columns; what is beyond them stays empty
-constexpr std::string_view paste_on = "\x1b[?2004h";
-constexpr std::string_view paste_off = "\x1b[?2004l";
 
 // Writes and removes the front of `bytes`, as far as the terminal takes it now. False: some are
 // left.
@@ -94,12 +94,8 @@ termios terminal_settings() {
     return settings;
 }
 
-// Terminals with sequences of this form ignore the switch of bracketed paste if they do not
-// know it; on others it could be visible.
-bool has_ansi_sequences() { return control_sequence("cup").starts_with("\x1b["); }
-
-std::string crash_sequences(bool pastes) {
-    std::string sequences(pastes ? paste_off : "");
+std::string crash_sequences(const Modes& modes) {
+    std::string sequences = modes.give_back;
     for (const char* const capability : {"sgr0", "cnorm", "rmcup"})
         sequences += control_sequence(capability);
     return sequences + "\r\n";
@@ -117,14 +113,14 @@ struct Terminal::Parts {
     explicit Parts(Color color)
         : found_settings(terminal_settings()),
           canvas(wants_colors(color)),
-          pastes(has_ansi_sequences()),
+          modes(modes_for(control_sequence("cup"), control_sequence("smcup"))),
           clear_row(control_sequence("rmcup").empty() ? control_sequence("el") : ""),
-          crash_restore(output.fd(), found_settings, crash_sequences(pastes)) {}
+          crash_restore(output.fd(), found_settings, crash_sequences(modes)) {}
 
     const termios found_settings;
     const Output output;
     CursesCanvas canvas;  // before everything that needs the terminal's description
-    const bool pastes;
+    const Modes modes;
     // Clears the last row if the terminal has only one screen: the shell continues there.
     const std::string clear_row;
     CrashRestore crash_restore;
@@ -172,7 +168,13 @@ int Terminal::output() const { return parts_->output.fd(); }
 
 bool Terminal::flush() { return write_some(parts_->output.fd(), pending_); }
 
-void Terminal::take_curses_output() { put(parts_->canvas.take_output()); }
+// A frame without changes is not written, nor are the marks around it.
+void Terminal::put_frame(std::string_view bytes) {
+    if (bytes.empty()) return;
+    put(parts_->modes.frame_begin);
+    put(bytes);
+    put(parts_->modes.frame_end);
+}
 
 // False: the terminal did not take everything in time.
 bool Terminal::flush_in_time() {
@@ -185,7 +187,7 @@ bool Terminal::flush_in_time() {
 void Terminal::draw(const Frame& frame) {
     if (restored_ || gone_ || !flush()) return;
     parts_->canvas.draw(frame, size_);
-    take_curses_output();
+    put_frame(parts_->canvas.take_output());
     flush();
 }
 
@@ -207,9 +209,9 @@ void Terminal::restore() {
     // A frame that the terminal takes only in part is discarded: it must not delay the end.
     if (!flush_in_time()) discard_output(parts_->output.fd());
     pending_.clear();
-    if (parts_->pastes) put(paste_off);
+    put(parts_->modes.give_back);
     parts_->canvas.end();
-    take_curses_output();
+    put(parts_->canvas.take_output());
     put(parts_->clear_row);
     const std::string sequences = pending_;
     if (!flush_in_time()) {
@@ -229,12 +231,32 @@ bool Terminal::take_over() {
         ::kill(0, SIGTTOU);
         return false;
     }
-    restored_ = false;
+    // After a stop without a restore, the modes of now are our own.
+    if (std::exchange(restored_, false)) put(parts_->modes.remember);
     parts_->crash_restore.arm();  // before the first change
     ::tcsetattr(STDIN_FILENO, TCSANOW, &parts_->canvas.settings());
-    if (parts_->pastes) put(paste_on);
+    put(parts_->modes.take);
+    if (mouse_) put(parts_->modes.mouse_on);
     resize();
     return true;
+}
+
+bool Terminal::report_mouse(bool reported) {
+    if (parts_->modes.mouse_on.empty()) return false;
+    mouse_ = reported;
+    if (!restored_) put(mouse_ ? parts_->modes.mouse_on : parts_->modes.mouse_off);
+    flush();
+    return true;
+}
+
+Terminal::Copied Terminal::copy(std::string_view text) {
+    if (!parts_->modes.takes_strings()) return Copied::unable;
+    const std::string sequence = clipboard_sequence(text);
+    if (sequence.empty()) return Copied::too_long;
+    if (restored_ || !flush()) return Copied::busy;
+    put(sequence);
+    flush();
+    return Copied::sent;
 }
 
 void Terminal::suspend() {

@@ -113,8 +113,9 @@ public:
     // True if the terminal hung up: from then on it is readable for ever and has no keys.
     bool gone() const { return gone_; }
 
-    // Shows a frame; only what differs from the last one is written. Does nothing while the
-    // terminal is restored, or while it has not yet taken the last frame.
+    // Shows a frame; only what differs from the last one is written, and a terminal that knows
+    // synchronised frames shows all of it at once. Does nothing while the terminal is restored,
+    // or while it has not yet taken the last frame.
     void draw(const Frame& frame);
 
     // Continues to write what the terminal did not take at once. True: it has taken everything.
@@ -122,6 +123,23 @@ public:
 
     // The descriptor that is writable when the terminal takes more. It stays the same.
     int output() const;
+
+    // Has the terminal report the wheel of the mouse as the keys wheel_up and wheel_down, or no
+    // longer; its own selection of text then needs Shift. Off at first. It stays as it is over
+    // restore() and take_over(). False: this type of terminal can't, and nothing has changed.
+    bool report_mouse(bool reported);
+    bool reports_mouse() const { return mouse_; }
+
+    // Asks the terminal to put a text into its clipboard. Control characters are made visible,
+    // newlines too, so that no program obeys them when the text is pasted. The terminal does
+    // not answer, and its settings may forbid it.
+    enum class Copied {
+        sent,
+        too_long,  // more than longest_copy of ui/clipboard.hpp
+        busy,      // the terminal takes nothing now
+        unable,    // this type of terminal has no such sequence
+    };
+    Copied copy(std::string_view text);
 
     // Makes the next draw() write everything: another program may have written to the screen.
     void redraw();
@@ -151,7 +169,7 @@ private:
 
     bool read_bytes();
     void put(std::string_view bytes) { pending_ += bytes; }
-    void take_curses_output();
+    void put_frame(std::string_view bytes);
     bool flush_in_time();
 
     std::unique_ptr<Parts> parts_;
@@ -159,7 +177,8 @@ private:
     std::string pending_;  // bytes that the terminal has not yet taken
     Size size_;
     bool gone_ = false;
-    bool restored_ = false;
+    bool mouse_ = false;
+    bool restored_ = true;  // the terminal is not taken over
 };
 
 }  // namespace ui

@@ -319,6 +319,20 @@ std::set<int> Tty::modes() const {
     return modes;
 }
 
+int Tty::wheel_mode(bool remembers) const {
+    static constexpr std::string_view mode = "\x1b[?1007";
+    int now = 1;
+    int remembered = now;
+    for (auto at = output_.find(mode); at != std::string::npos;
+         at = output_.find(mode, at + 1)) {
+        const char action = output_[std::min(at + mode.size(), output_.size() - 1)];
+        if (action == 'h' || action == 'l') now = action == 'h';
+        if (action == 's' && remembers) remembered = now;
+        if (action == 'r' && remembers) now = remembered;
+    }
+    return now;
+}
+
 termios Tty::settings() const {
     termios settings{};
     if (tcgetattr(master_, &settings) != 0) fail("tcgetattr");

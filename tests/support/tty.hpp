@@ -81,7 +81,10 @@ public:
     bool cursor_shown() const;
     bool alternate_screen() const;
     const std::string& title() const;
-    std::set<int> modes() const;         // DEC private modes switched on, 2004 for one
+    std::set<int> modes() const;  // DEC private modes switched on, 2004 for one
+    // The mode in which the wheel sends arrow keys (1007), which is on at first: 1 on, 0 off.
+    // `remembers`: the terminal can restore it.
+    int wheel_mode(bool remembers = true) const;
     const std::string& answers() const;  // bytes that the emulator sent to the program
     const std::string& output() const;   // every byte that the program wrote
 

@@ -19,7 +19,8 @@ inline Tty::Options probe(const std::string& deed, std::vector<std::string> envi
 // Requires that the terminal is as the program found it.
 inline void require_restored(Tty& tty) {
     REQUIRE(tty.settings_restored());
-    REQUIRE(tty.modes().count(2004) == 0);  // bracketed paste
+    for (const int mode : {2004, 1000, 1006, 2026}) REQUIRE(tty.modes().count(mode) == 0);
+    REQUIRE(tty.wheel_mode() == 1);  // the emulator's own
     REQUIRE_FALSE(tty.alternate_screen());
     REQUIRE(tty.cursor_shown());
 }

@@ -1,6 +1,6 @@
 // Shows the keys that ui::Terminal reads. On Enter it does what its argument says.
 //
-//     screen_probe quit|abort|segv|overflow|throw|attacks|fill
+//     screen_probe quit|abort|segv|overflow|throw|attacks|fill|mouse|copy|copy-much
 #include "tests/ui/attacks.hpp"
 #include "ui/terminal.hpp"
 #include "ui/text.hpp"
@@ -25,8 +25,9 @@ volatile std::sig_atomic_t resized = 0;
 
 std::string name(const ui::Key& key) {
     static constexpr const char* names[] = {
-        "",      "enter", "newline", "tab",     "backspace", "del", "up",     "down", "left",
-        "right", "home",  "end",     "page-up", "page-down", "f1",  "escape", "paste"};
+        "",     "enter",  "newline", "tab",      "backspace", "del",     "up",
+        "down", "left",   "right",   "home",     "end",       "page-up", "page-down",
+        "f1",   "escape", "paste",   "wheel-up", "wheel-down"};
     std::string text = key.chord.alt ? "alt-" : "";
     if (key.chord.ctrl) text += "ctrl-";
     text += names[static_cast<int>(key.chord.code)];
@@ -99,6 +100,15 @@ private:
         if (deed_ == "attacks") attacked_ = !attacked_;
         if (deed_ == "overflow") overflow(1);
         if (deed_ == "fill") fill_ = 'x';
+        if (deed_ == "mouse" && !terminal_.report_mouse(!terminal_.reports_mouse()))
+            keys_.emplace_back("unable.");
+        if (deed_ == "copy") copy("two\nrows");
+        if (deed_ == "copy-much") copy(std::string(80'000, 'x'));
+    }
+
+    void copy(const std::string& text) {
+        static constexpr const char* words[] = {"sent.", "too long.", "busy.", "unable."};
+        keys_.emplace_back(words[static_cast<int>(terminal_.copy(text))]);
     }
 
     void draw() {

@@ -1,0 +1,42 @@
+// The modes of a terminal that its description does not have: bracketed paste, the wheel, and
+// synchronised frames.
+//
+// A terminal ignores the switch of a mode that it does not know, if it knows the form: CSI ?
+// number h. Two capabilities show that it does. Where the cursor is placed by a sequence of
+// this family (cup begins with CSI), switches alone are sent, and only those that are of use
+// without a second screen. Where the second screen is itself such a mode (smcup has CSI ?), as
+// with xterm and all that follow it, tmux and screen, everything is sent. So the Linux console
+// and a VT100 get the switch of bracketed paste and nothing else.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ui {
+
+// All are empty where the terminal is not sent them.
+struct Modes {
+    // Remembers the modes that give_back restores. Only before the terminal is taken from
+    // another program: the modes of our own must not be remembered.
+    std::string remember;
+    // Bracketed paste on. The wheel sends no arrow keys, as it does on a second screen: they
+    // would scroll the lines that were sent before into the input line.
+    std::string take;
+    // Undoes all of these modes, in whatever state the terminal is: also within a frame, and
+    // where the last sequence was cut.
+    std::string give_back;
+    // The mouse is reported, in the form of SGR, whose reports are never mistaken for text.
+    std::string mouse_on;
+    std::string mouse_off;
+    // Around a frame: the terminal shows it at once, as a whole.
+    std::string frame_begin;
+    std::string frame_end;
+
+    // The terminal takes sequences that carry text, as for the clipboard, without showing them.
+    bool takes_strings() const { return !frame_begin.empty(); }
+};
+
+// `cup` and `smcup` are capabilities from the terminal's description; empty: it has none.
+Modes modes_for(std::string_view cup, std::string_view smcup);
+
+}  // namespace ui

@@ -1,5 +1,6 @@
 #include "ui/history.hpp"
 
+#include "ui/needle.hpp"
 #include "ui/text.hpp"
 
 #include <utility>
@@ -67,8 +68,9 @@ void HistorySearch::search(std::size_t end) {
         at_ = lines.size();
         return;
     }
+    const Needle needle(query_);
     std::size_t at = end;
-    while (at > 0 && lines[at - 1].find(query_) == std::string::npos) --at;
+    while (at > 0 && !needle.in(lines[at - 1])) --at;
     failed_ = at == 0;
     if (!failed_) at_ = at - 1;
 }

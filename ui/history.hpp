@@ -43,7 +43,8 @@ private:
     std::string own_;        // the user's own line while another one is shown
 };
 
-// The search by ^R: each key narrows it, or moves to an older match. Create one when ^R is
+// The search by ^R: each key narrows it, or moves to an older match. It minds case as a Needle
+// does. Create one when ^R is
 // pressed, pass every key to press(), and show query(), match() and failed() until it ends.
 class HistorySearch {
 public:

@@ -75,6 +75,12 @@ struct HexRow {
     std::size_t begin;
     std::size_t end;
     std::string text;
+
+    // The columns where a byte of the row, or the end of its bytes, begins in the text.
+    std::size_t number_column(std::size_t byte) const { return 10 + 3 * (byte - begin); }
+    std::size_t letter_column(std::size_t byte) const {
+        return number_column(end) + 2 + (byte - begin);
+    }
 };
 
 // The rows of a hex dump of bytes[begin, end). Each has space for 16 bytes, or for 8, 4, 2 or 1

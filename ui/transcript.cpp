@@ -49,25 +49,24 @@ public:
         }
     }
 
-    void put(std::string_view bytes, Style style, std::string_view needle, Wrap wrap) {
+    void put(std::string_view bytes, Style style, const Needle& needle, Wrap wrap) {
         Cells cells(bytes);
-        std::size_t match_end = 0;
+        Marks marks(needle.runs(bytes));
         while (const std::optional<Cell> cell = cells.next()) {
-            if (!needle.empty() && bytes.compare(cell->begin, needle.size(), needle) == 0)
-                match_end = cell->begin + needle.size();
             if (wrap == Wrap::words && wraps_at(bytes, cell->begin)) break_row();
             if (wrap == Wrap::words && used_ == width_ && cell->text == " ")
                 ++units_;  // a blank between two rows is not shown
             else
-                put(*cell, cell->begin < match_end ? Style::match : style);
+                put(*cell, marks.touch(cell->begin, cell->end) ? Style::match : style);
         }
     }
 
     // A hex dump, on rows of its own.
-    void put_hex(std::string_view bytes, Style style) {
+    void put_hex(std::string_view bytes, Style style, const Needle& needle) {
+        const std::vector<Needle::Run> runs = needle.runs(bytes);
         for (const HexRow& row : hex_dump(bytes, static_cast<int>(width_))) {
             break_row();
-            put(row.text, style, {}, Wrap::anywhere);
+            put_marked(row.text, style, Marks(runs_in_row(row, runs)));
         }
     }
 
@@ -99,6 +98,27 @@ private:
         } else {
             put_unit(cell.text, width, style);
         }
+    }
+
+    // The columns of a hex row that show the bytes of these runs, first as numbers.
+    static std::vector<Needle::Run> runs_in_row(const HexRow& row,
+                                                const std::vector<Needle::Run>& runs) {
+        std::vector<Needle::Run> numbers;
+        std::vector<Needle::Run> letters;
+        for (const Needle::Run& run : runs) {
+            const std::size_t begin = std::max(run.begin, row.begin);
+            const std::size_t end = std::min(run.end, row.end);
+            if (begin >= end) continue;
+            numbers.push_back({row.number_column(begin), row.number_column(end) - 1});
+            letters.push_back({row.letter_column(begin), row.letter_column(end)});
+        }
+        numbers.insert(numbers.end(), letters.begin(), letters.end());
+        return numbers;
+    }
+
+    void put_marked(std::string_view ascii, Style style, Marks marks) {
+        for (std::size_t i = 0; i < ascii.size(); ++i)
+            put_unit(ascii.substr(i, 1), 1, marks.touch(i, i + 1) ? Style::match : style);
     }
 
     void put_unit(std::string_view text, std::size_t width, Style style) {
@@ -171,7 +191,7 @@ Transcript::Layout Transcript::lay_out(Id id) const {
     Layout layout(width_);
     layout.put(entry.prefix, Wrap::anywhere);
     if (hex_ && entry.message) {
-        layout.put_hex(shown, entry.style);
+        layout.put_hex(shown, entry.style, needle_);
     } else {
         layout.put(shown, entry.style, needle_, entry.message ? Wrap::anywhere : Wrap::words);
     }
@@ -299,12 +319,10 @@ std::optional<Transcript::Id> Transcript::selected() const {
     return selected_ && *selected_ >= first() ? selected_ : std::nullopt;
 }
 
-bool Transcript::matches(Id id) const {
-    return !needle_.empty() && head(at(id)).find(needle_) != std::string_view::npos;
-}
+bool Transcript::matches(Id id) const { return needle_.in(head(at(id))); }
 
 bool Transcript::search(std::string text) {
-    needle_ = std::move(text);
+    needle_ = Needle(std::move(text));
     return search_before(next_);
 }
 

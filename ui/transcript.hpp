@@ -9,6 +9,7 @@
 #pragma once
 
 #include "ui/frame.hpp"
+#include "ui/needle.hpp"
 
 #include <compare>
 #include <cstddef>
@@ -82,8 +83,8 @@ public:
     std::optional<Id> selected() const;
 
     // Selects the newest entry with `text` in the head of its body, and shows every match in
-    // Style::match until the next search; an empty text ends the search. False: it was not
-    // found, and the window did not move.
+    // Style::match, in hex too, until the next search; an empty text ends the search. It minds
+    // case as a Needle does. False: it was not found, and the window did not move.
     bool search(std::string text);
     // False: there is no further match, and the window did not move.
     bool search_older();
@@ -135,7 +136,7 @@ private:
     std::optional<Anchor> top_;  // none: follows the tail
     std::optional<Id> selected_;
     Id seen_ = 0;  // the last entry that rows() showed
-    std::string needle_;
+    Needle needle_;
     bool hex_ = false;
 };
 

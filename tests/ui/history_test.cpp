@@ -88,6 +88,18 @@ TEST_CASE("each key narrows the search") {
     REQUIRE(search.failed());
 }
 
+TEST_CASE("the search among the lines sent minds case only if its text has capitals") {
+    const auto history = with({"GET /a", "Get /b", "get /c"});
+    HistorySearch search(history);
+    type(search, "get");
+    REQUIRE(search.match() == "get /c");
+    REQUIRE(search.press({ui::ctrl('r'), {}, false}));
+    REQUIRE(search.match() == "Get /b");
+    HistorySearch exact(history);
+    type(exact, "GE");
+    REQUIRE(exact.match() == "GET /a");
+}
+
 TEST_CASE("other keys end the search") {
     const auto history = with({"a"});
     HistorySearch search(history);

@@ -259,6 +259,40 @@ TEST_CASE("a search selects the entries whose body matches") {
     REQUIRE_FALSE(transcript.search(""));
 }
 
+TEST_CASE("a search among the messages minds case only if its text has capitals") {
+    const Locale utf8("C.UTF-8");
+    Transcript transcript;
+    for (const auto* body : {"Error", "an error", "ERROR"}) transcript.append(entry(body));
+    seen(transcript, 20, 3);
+    REQUIRE(transcript.search("error"));
+    REQUIRE(transcript.selected() == Transcript::Id{2});
+    REQUIRE(transcript.rows(20, 3)[1] == Row{{"an "}, {"error", Style::match}});
+    REQUIRE(transcript.search("Error"));
+    REQUIRE(transcript.selected() == Transcript::Id{0});
+    REQUIRE_FALSE(transcript.search_newer());
+}
+
+TEST_CASE("what was found is marked in a hex dump, as numbers and as letters") {
+    Transcript transcript;
+    transcript.append(entry("0123456789abcdefxy"));
+    transcript.append(entry("other"));
+    transcript.show_hex(true);
+    REQUIRE(transcript.search("EFXY") == false);
+    REQUIRE(transcript.search("efxy"));
+    transcript.select_none();
+    const auto rows = transcript.rows(77, 5);
+    REQUIRE(rows[1] == Row{{"00000000  30 31 32 33 34 35 36 37 38 39 61 62 63 64 "},
+                           {"65 66", Style::match},
+                           {"  |0123456789abcd"},
+                           {"ef", Style::match},
+                           {"|"}});
+    REQUIRE(rows[2] == Row{{"00000010  "},
+                           {"78 79", Style::match},
+                           {std::string(42, ' ') + "  |"},
+                           {"xy", Style::match},
+                           {"|"}});
+}
+
 TEST_CASE("an empty transcript shows nothing") {
     Transcript transcript;
     REQUIRE(transcript.rows(80, 24).empty());

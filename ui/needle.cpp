@@ -1,0 +1,75 @@
+#include "ui/needle.hpp"
+
+#include "ui/utf8.hpp"
+
+#include <wctype.h>
+
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+std::size_t size_in_utf8(char32_t value) {
+    if (value < 0x80) return 1;
+    if (value < 0x800) return 2;
+    return value < 0x10000 ? 3 : 4;
+}
+
+// Writes a character over the `size` bytes at `at`, of which its encoding has as many.
+void overwrite(std::string& text, std::size_t at, std::size_t size, char32_t value) {
+    for (std::size_t i = size - 1; i > 0; --i) {
+        text[at + i] = static_cast<char>(0x80 | (value & 0x3f));
+        value >>= 6;
+    }
+    const unsigned mark = size == 1 ? 0 : (0xf00U >> size) & 0xffU;
+    text[at] = static_cast<char>(mark | value);
+}
+
+// The text in small letters, each character at its place: one whose small letter has another
+// size stays as it is.
+std::string in_small_letters(std::string_view bytes) {
+    std::string text(bytes);
+    for (std::size_t at = 0; at < bytes.size();) {
+        const CodePoint point = decode(bytes, at);
+        const auto small = static_cast<char32_t>(::towlower(static_cast<wint_t>(point.value)));
+        if (point.size > 0 && small != point.value && size_in_utf8(small) == point.size)
+            overwrite(text, at, point.size, small);
+        at += point.size > 0 ? point.size : 1;
+    }
+    return text;
+}
+
+}  // namespace
+
+Needle::Needle(std::string text)
+    : text_(std::move(text)), minds_case_(in_small_letters(text_) != text_) {}
+
+bool Needle::in(std::string_view bytes) const {
+    if (empty()) return false;
+    if (minds_case_) return bytes.find(text_) != bytes.npos;
+    return in_small_letters(bytes).find(text_) != bytes.npos;
+}
+
+std::vector<Needle::Run> Needle::runs(std::string_view bytes) const {
+    std::vector<Run> runs;
+    if (empty()) return runs;
+    const std::string searched = minds_case_ ? std::string(bytes) : in_small_letters(bytes);
+    for (std::size_t at = searched.find(text_); at != searched.npos;
+         at = searched.find(text_, at + 1)) {
+        const std::size_t end = at + text_.size();
+        if (!runs.empty() && runs.back().end >= at) {
+            runs.back().end = end;
+        } else {
+            runs.push_back({at, end});
+        }
+    }
+    return runs;
+}
+
+bool Marks::touch(std::size_t begin, std::size_t end) {
+    while (at_ < runs_.size() && runs_[at_].end <= begin) ++at_;
+    return at_ < runs_.size() && runs_[at_].begin < end;
+}
+
+}  // namespace ui

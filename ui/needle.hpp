@@ -1,0 +1,47 @@
+// A text to search for, in any bytes. It minds case only if it has capitals itself. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ui {
+
+class Needle {
+public:
+    Needle() = default;  // empty: it is nowhere
+    explicit Needle(std::string text);
+
+    bool empty() const { return text_.empty(); }
+    bool in(std::string_view bytes) const;
+
+    // A run of bytes that belong to places where the text is; the places may overlap.
+    struct Run {
+        std::size_t begin;
+        std::size_t end;
+
+        bool operator==(const Run&) const = default;
+    };
+    std::vector<Run> runs(std::string_view bytes) const;  // in their order
+
+private:
+    std::string text_;
+    bool minds_case_ = false;
+};
+
+// The runs, asked about by bytes or cells that never go back.
+class Marks {
+public:
+    explicit Marks(std::vector<Needle::Run> runs) : runs_(std::move(runs)) {}
+
+    // True if a run has one of the bytes [begin, end).
+    bool touch(std::size_t begin, std::size_t end);
+
+private:
+    std::vector<Needle::Run> runs_;
+    std::size_t at_ = 0;  // the runs before it are passed
+};
+
+}  // namespace ui

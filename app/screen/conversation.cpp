@@ -20,6 +20,8 @@ using ui::Style;
 
 namespace {
 
+// Within this time of a retry's success the user may still see the wait for it.
+constexpr ev::Duration reaction_time = std::chrono::seconds(2);
 // Round trips in the status line's sparkline.
 constexpr std::size_t recent_count = 8;
 
@@ -121,7 +123,7 @@ void Conversation::report_state() {
     if (state == reported_state_) return;
     if (state == State::open)
         add_note("connected to " + session_.address().text(), Style::good);
-    if (state == State::open) reported_trouble_.clear();
+    if (state == State::open) retried_ = !std::exchange(reported_trouble_, {}).empty();
     const std::string end = explain(session_.end(), session_.tls());
     if (state == State::waiting && std::exchange(reported_trouble_, end) != end)
         add_note(end + "; retrying, M-r retries now", Style::bad);
@@ -194,7 +196,15 @@ void Conversation::disconnect() {
 }
 
 // The session reports both calls as one change, so that the log shows only the new attempt.
+bool Conversation::only_just_retried() const {
+    return retried_ && session_.state() == State::open &&
+           loop_.now() - session_.since() < reaction_time;
+}
+
 void Conversation::reconnect() {
+    const bool asks = only_just_retried();
+    retried_ = false;
+    if (asks) return add_note("connected just now; M-r again connects anew", Style::warn);
     disconnect();
     session_.connect();
 }

@@ -52,6 +52,8 @@ public:
     // Closes the connection, and stops the loop once the session has reported that.
     void quit();
     void disconnect();
+    // Connects anew. Where a retry has only just connected, which the user may not have seen
+    // yet, the log says so instead, and the next call connects.
     void reconnect();
 
     // Adds a remark of the program to the log.
@@ -90,6 +92,7 @@ private:
     bool stop_file();
     void open_file(const std::string& name);
     void record(const char* verdict, const Message* message, const Reply* reply);
+    bool only_just_retried() const;
 
     ev::Loop& loop_;
     const bool escapes_;
@@ -108,6 +111,8 @@ private:
     bool quitting_ = false;      // the loop stops once all is answered
     // The failure of the last try to connect is reported once, however many tries fail by it.
     std::string reported_trouble_;
+    // The connection came after a failure, and no key has asked for another one since.
+    bool retried_ = false;
     const std::unique_ptr<AnySession> own_session_;
     AnySession& session_;
 };

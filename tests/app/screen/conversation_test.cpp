@@ -192,6 +192,31 @@ TEST_CASE("to reconnect revokes quitting") {
     CHECK(talk.conversation.tally().echoed == 1);
 }
 
+TEST_CASE("the key to reconnect asks first where a retry has only just connected") {
+    Session::Options session;
+    session.retries = Session::forever;
+    Talk talk(with(std::move(session)));
+    talk.connect();
+    talk.server.stream.reset();
+    talk.until(State::waiting);
+    talk.until(State::open);
+    REQUIRE(talk.entries_with(talk.connected()) == 2);
+    SECTION("so that one more press reconnects") {
+        talk.conversation.reconnect();
+        talk.loop.settle();
+        CHECK(talk.last_entry() == "connected just now; M-r again connects anew");
+        CHECK(talk.conversation.session().state() == State::open);
+        talk.conversation.reconnect();
+    }
+    SECTION("but not later") {
+        talk.loop.pass(2s);
+        talk.conversation.reconnect();
+    }
+    CHECK(talk.conversation.session().state() != State::open);
+    talk.until(State::open);
+    CHECK(talk.entries_with(talk.connected()) == 3);
+}
+
 TEST_CASE("to quit stops the loop from any state, and unanswered messages are lost") {
     Talk talk;
     SECTION("while connecting") { talk.conversation.session().connect(); }

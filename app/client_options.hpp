@@ -29,6 +29,7 @@ struct ClientOptions {
     bool escapes = false;                   // the input holds escape sequences
     bool hex = false;
     ui::Color color = ui::Color::automatic;  // screen
+    bool mouse = false;                      // screen: the wheel scrolls
     // Each of these three selects an unattended run, and has a default there.
     std::optional<unsigned> count;
     std::optional<ev::Duration> interval;

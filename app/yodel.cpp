@@ -219,6 +219,7 @@ ScreenClient::Options screen_options(const ClientOptions& options) {
     conversation.quiet = options.report.quiet;
     to.color = options.color;
     to.hex = options.hex;
+    to.mouse = options.mouse;
     if (options.use_tls) to.key_log = options.tls.key_log_file;
     return to;
 }
@@ -285,6 +286,8 @@ int run(ClientOptions options, int& signo) {
     if (options.scrollback)
         throw UsageError("--scrollback is of the full screen, which needs a terminal and none "
                          "of --no-tui, -c, -i, --size, -z, --json");
+    if (options.mouse)
+        throw UsageError("--mouse is of the full screen, which needs a terminal");
     options.session.retries = options.retries.value_or(0);
     if (options.report.probe) options.session.close_timeout = probe_end(options);
     if (options.crowd.rate_while) {

@@ -87,7 +87,8 @@ const LineEditor::Binding LineEditor::bindings[] = {
 std::vector<LineEditor::KeyHelp> LineEditor::key_help() {
     std::vector<KeyHelp> rows;
     for (const Binding& binding : bindings) {
-        if (binding.help) rows.push_back({binding.keys, binding.help});
+        if (binding.help) rows.push_back({binding.keys, binding.help, {}});
+        rows.back().chords.push_back(binding.chord);
     }
     return rows;
 }

@@ -50,6 +50,8 @@ public:
     struct KeyHelp {
         const char* keys;  // "^A ^E"
         const char* help;
+        std::vector<Chord>
+            chords;  // with the same effect, or its opposite: those of `keys` too
     };
     static std::vector<KeyHelp> key_help();
 

@@ -32,6 +32,16 @@ std::string round_trip_text(const Exchange& exchange) {
     return exchange.round_trip ? milliseconds_text(*exchange.round_trip) + "ms" : "untimed";
 }
 
+// As 68 65 6c 6c 6f, on one line.
+std::string hex_numbers(std::string_view bytes) {
+    std::string text;
+    for (const char byte : bytes) {
+        if (!text.empty()) text += ' ';
+        text += format("%02x", static_cast<unsigned char>(byte));
+    }
+    return text;
+}
+
 ui::Span resent_mark() { return {" " + ui::glyph::resent.text(), Style::warn}; }
 
 std::string right_aligned(const std::string& text, std::size_t width) {
@@ -108,6 +118,14 @@ std::shared_ptr<const Exchange> MessageLog::selected() const {
     const auto id = transcript_.selected();
     if (!id) return nullptr;
     return records_[static_cast<std::size_t>(*id - transcript_.oldest())].exchange;
+}
+
+std::optional<std::string> MessageLog::selected_text(std::size_t most) const {
+    const auto id = transcript_.selected();
+    if (!id) return std::nullopt;
+    const ui::Transcript::Entry& entry = *transcript_.find(*id);
+    const std::string body = entry.body.substr(0, most);
+    return transcript_.hex() && entry.message ? hex_numbers(body) : body;
 }
 
 bool MessageLog::stop_file() {

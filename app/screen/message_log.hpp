@@ -58,6 +58,9 @@ public:
     void set_timestamp_style(TimestampStyle style);
     // The message of the selected entry; null if none is selected, or a note.
     std::shared_ptr<const Exchange> selected() const;
+    // The text of the selected entry without its time and verdict: its first `most` bytes, or
+    // in the hex view their numbers on one line. None if none is selected.
+    std::optional<std::string> selected_text(std::size_t most) const;
 
     // From now on writes every entry to a file, too. Throws std::system_error.
     void start_file(const std::string& name) { file_.emplace(name); }

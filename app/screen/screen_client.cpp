@@ -1,6 +1,7 @@
 #include "app/screen/screen_client.hpp"
 
 #include "app/screen/hints.hpp"
+#include "ui/clipboard.hpp"
 #include "ui/glyphs.hpp"
 #include "ui/text.hpp"
 
@@ -24,6 +25,7 @@ namespace {
 constexpr ev::Duration frame_time = 16ms;
 // A second ^C within this time quits.
 constexpr ev::Duration quit_time = 2s;
+constexpr int wheel_rows = 3;
 
 void add_counters(Rows& rows, int width) {
     add_title(rows, "The counters");
@@ -42,18 +44,41 @@ bool is_cancel(const ui::Key& key) {
            key.chord == ui::ctrl('c');
 }
 
+// Also with Alt, as which it arrives after an Esc in haste.
+bool is_interrupt(const ui::Key& key) {
+    ui::Chord chord = key.chord;
+    chord.alt = false;
+    return chord == ui::ctrl('c');
+}
+
+constexpr const char* no_mouse = "this type of terminal does not report its mouse";
+
+std::string copy_notice(ui::Terminal::Copied copied) {
+    switch (copied) {
+    case ui::Terminal::Copied::sent: return "copied, if the terminal allows it (OSC 52)";
+    case ui::Terminal::Copied::too_long:
+        return "not copied; it has more than the " + std::to_string(ui::longest_copy) +
+               " bytes that terminals take";
+    case ui::Terminal::Copied::busy: return "not copied; the terminal takes nothing now";
+    case ui::Terminal::Copied::unable: break;
+    }
+    return "not copied; this type of terminal has no clipboard";
+}
+
 }  // namespace
 
 struct ScreenClient::Binding {
     ui::Chord chord;
     void (*action)(ScreenClient& client);
-    const char* keys;  // the name on the page of keys; null: a row above names this key
+    const char* keys;  // the name on the page of keys; null: the row above names this key
     const char* help;
 };
 
 using Client = ScreenClient;
 
+// The page of keys has ^D among the ways to leave.
 const ScreenClient::Binding ScreenClient::bindings[] = {
+    {ui::ctrl('d'), [](Client& c) { c.half_close(); }, nullptr, nullptr},
     {ui::plain(KeyCode::enter), [](Client& c) { c.submit(); }, "Enter",
      "send; with a message selected, open it"},
     {ui::plain(KeyCode::up), [](Client& c) { c.older_line(); }, "Up Dn ^P ^N",
@@ -102,7 +127,10 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
      "hold the view, or follow again"},
     {ui::alt('o'), [](Client& c) { c.conversation_.toggle_file(); }, "M-o",
      "start or stop writing all to a file"},
-    {ui::ctrl('d'), [](Client& c) { c.half_close(); }, nullptr, nullptr},
+    {ui::alt('w'), [](Client& c) { c.copy_selected(); }, "M-w",
+     "copy the selected message to the terminal's clipboard"},
+    {ui::alt('m'), [](Client& c) { c.toggle_mouse(); }, "M-m",
+     "the wheel scrolls, and selecting text needs Shift; or not"},
     {ui::ctrl('c'), [](Client& c) { c.interrupt(); }, "^C",
      "clear the line; cancel a connect or a wait"},
     {ui::ctrl('z'), [](Client& c) { c.suspend(); }, "^Z", "suspend"},
@@ -110,9 +138,8 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::plain(KeyCode::escape), [](Client& c) { c.back_to_end(); }, "Esc",
      "back to the messages and their end; there, Esc and then a key is M- and that key"},
     {ui::plain(KeyCode::f1),
-     [](Client& c) {
-         c.mode_.emplace<ui::Page>([&c](int width) { return c.key_page(width); });
-     },
+     [](Client&
+            c) { c.mode_.emplace<ui::Page>([&c](int width) { return c.key_page(width); }); },
      "F1", "these keys"},
 };
 
@@ -143,6 +170,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
       clock_(loop, [this] { changed_ = true; }),
       conversation_(loop, options.conversation, *this) {
     transcript().show_hex(options.hex);
+    if (options.mouse && !terminal_.report_mouse(true)) notice_ = no_mouse;
     session().connect();
 }
 
@@ -183,15 +211,27 @@ void ScreenClient::read_keys() {
 }
 
 void ScreenClient::press(const ui::Key& key) {
+    if (scroll_by_wheel(key)) return;
+    notice_.clear();
     if (key.cut)
         conversation_.add_note("the paste was too long: its end is missing", Style::warn);
-    const bool interrupts = key.chord == ui::ctrl('c') && !editor_.takes_all();
+    const bool interrupts = is_interrupt(key) && !editor_.takes_all();
     if (interrupts && quit_asked_.pending()) return conversation_.quit();
     quit_asked_.cancel();
     if (interrupts) quit_asked_.start(quit_time);
     if (!typing() && key.chord == ui::ctrl('l')) return terminal_.redraw();
     const bool done = std::visit([&](auto& mode) { return press_in(mode, key); }, mode_);
     if (!done) press_bound(key);
+}
+
+// The wheel ends no mode, and is no key between two others.
+bool ScreenClient::scroll_by_wheel(const ui::Key& key) {
+    const bool up = key.chord == ui::plain(KeyCode::wheel_up);
+    if (!up && key.chord != ui::plain(KeyCode::wheel_down)) return false;
+    if (auto* const page = std::get_if<ui::Page>(&mode_))
+        return page->press(key, main_height());
+    transcript().scroll(up ? -wheel_rows : wheel_rows);
+    return true;
 }
 
 // Returns false if the key has no binding.
@@ -333,6 +373,19 @@ void ScreenClient::suspend() {
     terminal_.suspend();
 }
 
+void ScreenClient::toggle_mouse() {
+    const bool reported = !terminal_.reports_mouse();
+    notice_ = reported ? "the wheel scrolls; select text with Shift; M-m ends it"
+                       : "the mouse is the terminal's again";
+    if (!terminal_.report_mouse(reported)) notice_ = no_mouse;
+}
+
+void ScreenClient::copy_selected() {
+    const auto text = conversation_.log().selected_text(ui::longest_copy + 1);
+    notice_ = text ? copy_notice(terminal_.copy(*text))
+                   : "M-Up selects a message; M-w then copies it";
+}
+
 void ScreenClient::send_line() {
     const std::string line = editor_.text();
     history_.add(line);
@@ -347,6 +400,15 @@ void ScreenClient::line_refused(const std::string& line) {
     if (editor_.empty()) editor_.set(line);
 }
 
+std::vector<ui::LineEditor::KeyHelp> ScreenClient::key_help() {
+    std::vector<ui::LineEditor::KeyHelp> rows;
+    for (const Binding& binding : bindings) {
+        if (binding.help) rows.push_back({binding.keys, binding.help, {}});
+        if (!rows.empty()) rows.back().chords.push_back(binding.chord);
+    }
+    return rows;
+}
+
 Rows ScreenClient::key_page(int width) {
     Rows rows;
     add_title(rows, "To leave");
@@ -354,8 +416,8 @@ Rows ScreenClient::key_page(int width) {
              width);
     add_fact(rows, "^C ^C", "at once", width);
     add_title(rows, "Keys (M-x is Alt-x, or Esc and then x)");
-    for (const Binding& binding : bindings)
-        if (binding.help) add_fact(rows, binding.keys, binding.help, width);
+    for (const ui::LineEditor::KeyHelp& row : key_help())
+        add_fact(rows, row.keys, row.help, width);
     const bool splits = pieces(*session().options().framing, "a\nb").size() > 1;
     add_title(rows, "In the line");
     add_fact(rows, "M-Enter",
@@ -401,6 +463,7 @@ std::vector<StatusPart> ScreenClient::status() const {
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
         put(Worth::mode, std::to_string(count) + " kept", Style::status_warn);
     if (conversation_.file_open()) put(Worth::detail, "FILE", Style::status);
+    if (terminal_.reports_mouse()) put(Worth::detail, "MOUSE", Style::status);
     if (!key_log_.empty()) put(Worth::trust, "KEYLOG", Style::status_warn);
     if (!transcript.following()) {
         const std::size_t below = transcript.below();
@@ -410,17 +473,24 @@ std::vector<StatusPart> ScreenClient::status() const {
     return parts;
 }
 
-// The hints for the mode, or for the state of the connection; null: none is needed.
-const char* ScreenClient::hints() const {
-    const MessageLog& log = conversation_.log();
+// The hints for a mode whose keys are not those of the line; empty: it is another mode.
+std::string_view ScreenClient::mode_hints() const {
     if (std::holds_alternative<ui::Page>(mode_))
         return "Esc goes back; Up Down PgUp PgDn scroll";
     if (const auto* const next = std::get_if<FindNext>(&mode_))
         return next->failed ? "no further place; n older, N newer; Esc goes back"
                             : "n older, N newer; Esc goes back to the end";
-    if (log.selected()) return "Enter opens it; Up Down select; Esc goes back";
-    if (log.transcript().selected()) return "Up Down select; Esc goes back";
-    return connection_hints(conversation_.session(), !history_.lines().empty());
+    return {};
+}
+
+// The hints for the selection or for the state of the connection; empty: none is needed.
+std::string_view ScreenClient::hints() const {
+    const MessageLog& log = conversation_.log();
+    if (log.selected()) return "Enter opens it; Esc goes back; Up Down select; M-w copies it";
+    if (log.transcript().selected()) return "Esc goes back; Up Down select; M-w copies it";
+    const char* const hints =
+        connection_hints(conversation_.session(), !history_.lines().empty());
+    return hints ? hints : std::string_view();
 }
 
 // The line that the keys edit, with a label where it is not the message.
@@ -428,7 +498,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     if (const auto* const search = std::get_if<ui::HistorySearch>(&mode_))
         return search_row(*search, width, frame);
     ui::Row row;
-    if (const char* const text = words()) {
+    if (const std::string_view text = words(); !text.empty()) {
         ui::append(row, fit_hints(text, width), Style::dim);
         ui::truncate(row, width);
         return row;
@@ -457,10 +527,12 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     return row;
 }
 
-// The text that is shown instead of the input line; null: none.
-const char* ScreenClient::words() const {
+// The text that is shown instead of the input line; empty: none.
+std::string_view ScreenClient::words() const {
     if (quit_asked_.pending()) return "^C again to quit";
-    if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return nullptr;
+    if (!notice_.empty()) return notice_;
+    if (const std::string_view text = mode_hints(); !text.empty()) return text;
+    if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return {};
     if (std::holds_alternative<Escaped>(mode_))
         return "Esc- now a key, as with Alt; F1 shows them; Esc leaves it";
     return hints();

@@ -17,7 +17,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 namespace yodel {
 
@@ -27,6 +29,7 @@ public:
         Conversation::Options conversation;
         ui::Color color = ui::Color::automatic;
         bool hex = false;     // messages are shown in hex from the start
+        bool mouse = false;   // the wheel scrolls from the start
         std::string key_log;  // the file to which TLS secrets are written; empty: none
     };
 
@@ -39,6 +42,8 @@ public:
     // Draws if something has changed, unless the last drawing was only just made.
     void turn_ended();
     bool connection_stands() const { return conversation_.session().connected(); }
+    // The keys and what they do, in the order of the page of keys.
+    static std::vector<ui::LineEditor::KeyHelp> key_help();
     // Gives the terminal back, prints the outcome on standard error, returns the exit status.
     int report();
 
@@ -67,6 +72,7 @@ private:
     void take_terminal();
     void read_keys();
     void press(const ui::Key& key);
+    bool scroll_by_wheel(const ui::Key& key);
     bool press_bound(const ui::Key& key);
     // Each may end its mode, and returns false if the key is still to be looked up in
     // `bindings`.
@@ -89,6 +95,8 @@ private:
     void half_close();
     void interrupt();
     void suspend();
+    void toggle_mouse();
+    void copy_selected();
 
     void send_line();
     // True while a message is selected and Enter, Up and Down are for it.
@@ -100,8 +108,9 @@ private:
     // The rows above the status line and the input line.
     int main_height() const { return terminal_.size().rows - 2; }
     std::vector<StatusPart> status() const;
-    const char* words() const;
-    const char* hints() const;
+    std::string_view words() const;
+    std::string_view hints() const;
+    std::string_view mode_hints() const;
     ui::Row input_row(int width, ui::Frame& frame);
     ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;
     void schedule_clock();
@@ -117,6 +126,7 @@ private:
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;
+    std::string notice_;     // stands in the place of the input line until the next key
     bool changed_ = true;    // the screen differs from the last drawing
     bool resuming_ = false;  // the terminal is to be taken over again, after a suspension
     ev::Timer quit_asked_;   // runs while another ^C quits

@@ -31,7 +31,8 @@ void check_gone(Tty& tty, int status) {
     CHECK(tty.settings_restored());
     CHECK_FALSE(tty.alternate_screen());
     CHECK(tty.cursor_shown());
-    CHECK(tty.modes().count(2004) == 0);
+    for (const int mode : {2004, 1000, 1006, 2026}) CHECK(tty.modes().count(mode) == 0);
+    CHECK(tty.wheel_mode() == 1);  // the emulator's own
 }
 
 }  // namespace
@@ -59,12 +60,24 @@ TEST_CASE("leaving a connection that is not verified says so once more") {
     CHECK(tty.wait_for("0 lost; UNVERIFIED (-k): the certificate is self-signed"));
 }
 
-TEST_CASE("with --quiet the screen leaves no summary where all is well") {
-    Tty tty({.arguments = {yodel, "--quiet"}});
+TEST_CASE("the summary, and nothing else, is left on the shell's screen") {
+    const std::string leaving = GENERATE("\x04", "\x03\x03", "half a line\x03\x03");
+    const auto [options, left] = GENERATE(table<std::string, std::string>(
+        {{"", "yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt "}, {" --quiet", ""}}));
+    const std::string command = "echo before; " + yodel + options + "; echo status $?";
+    Tty tty({.arguments = {"sh", "-c", command}, .size = {24, 300}});
     REQUIRE(tty.wait_for("up 00:"));
-    tty.send("\x04");
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("‹ hello ✓"));
+    tty.send("\x1bOP");  // a page is open
+    tty.send("\x1b[<64;1;1M");
+    tty.send(leaving);
     check_gone(tty, 0);
-    CHECK_FALSE(tty.shows("0 sent"));
+    CAPTURE(tty.screen());
+    CHECK(tty.row(0) == "before");
+    CHECK(tty.row(1).starts_with(left.empty() ? "status 0" : left));
+    CHECK(tty.row(left.empty() ? 1 : 2) == "status 0");
+    for (int row = left.empty() ? 2 : 3; row < 24; ++row) CHECK(tty.row(row).empty());
 }
 
 TEST_CASE("the screen ends with --max-time") {
@@ -116,6 +129,13 @@ TEST_CASE("^C twice quits, whatever the first one ended") {
         {{}, "half a line", "half a line", 0},
         {{}, "\x1bOP", "Esc goes back", 0},
         {{}, "\x12some", "not sent before: some", 0},
+        {{}, "\x1b", "Esc- now a key", 0},
+        {{}, "half\x1b", "Esc- half", 0},
+        {{}, "\x1b[1;3A", "Up Down select", 0},
+        {{}, "\x1b/connected\r", "n older", 0},
+        {{}, "\x1bp", "HELD", 0},
+        {{}, "\033c", "closed: disconnected", 0},
+        {{}, "\x1bw", "M-w then copies it", 0},
         {{}, "\x1b/some", "find: some", 0},
         {{"--tls", "127.0.0.1", silent.port()}, "", "handshake", 0},
         {{"127.0.0.1", late.port()}, "hello\r\x04", "closing", 0},
@@ -152,6 +172,13 @@ TEST_CASE("messages in flight count as lost, however the program is left") {
         check_gone(tty, 1);
     }
     CHECK(tty.wait_for("yodel: 1 sent, 0 echoed, 0 bad, 1 lost"));
+}
+
+TEST_CASE("^C twice quits also right after Esc") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x1b\x03\x03");  // the first one arrives as a key with Alt
+    check_gone(tty, 0);
 }
 
 TEST_CASE("a key between two ^C makes the second one the first") {
@@ -817,7 +844,7 @@ TEST_CASE("each key of the table does what it says") {
         CHECK(tty.wait_for("73 65 63 6f 6e 64"));
         tty.send("\x1b[B\x1b[A\x1b[6~\x1b[5~\r");
         CHECK(tty.wait_for("‹ first ✓"));
-        CHECK(line_is("Enter opens it; Up Down select; Esc goes back"));
+        CHECK(line_is("Enter opens it; Esc goes back; Up Down select; M-w copies it"));
         type(tty, "third");
         CHECK(tty.wait_for("‹ third ✓"));
         CHECK(line_is(""));
@@ -927,6 +954,120 @@ TEST_CASE("each key of the table does what it says") {
         CHECK(redraws());
         CHECK(line_is("find: first"));
     }
+}
+
+TEST_CASE("the selected message goes to the clipboard as it is shown") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x1bw");
+    REQUIRE(tty.wait_for("M-Up selects a message; M-w then copies it"));
+    type(tty, "\x1b[200~rm \x1b[31mx\x07\x1b[201~");
+    REQUIRE(tty.wait_for("‹ rm ^[[31mx^G ✓"));
+    tty.send("\x1b[1;3A");
+    REQUIRE(tty.wait_for("M-w copies it"));
+    tty.send("\x1bw");
+    REQUIRE(tty.wait_for("copied, if the terminal allows it (OSC 52)"));
+    // In base64: rm ^[[31mx^G
+    CHECK(tty.output().find("\x1b]52;c;cm0gXltbMzFteF5H\x1b\\") != std::string::npos);
+    SECTION("in the hex view as numbers") {
+        tty.send("\x1bh\x1bw");
+        REQUIRE(tty.wait_for("copied, if"));
+        CHECK(tty.wait_for([&] {  // In base64: 72 6d 20
+            return tty.output().find("\x1b]52;c;NzIgNmQgMjAg") != std::string::npos;
+        }));
+    }
+    SECTION("and the notice is gone with the next key") {
+        tty.send("x");
+        CHECK(tty.wait_for([&] { return last_row(tty, 24) == "x"; }));
+    }
+}
+
+TEST_CASE("a message that terminals would not take is not copied") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "\x1b[200~" + std::string(75'000, 'x') + "\x1b[201~");
+    REQUIRE(tty.wait_for("1↑ 1↓"));
+    tty.send("\x1b[1;3A\x1bw");
+    CHECK(tty.wait_for("not copied; it has more than the 74991 bytes that terminals take"));
+    CHECK(tty.output().find("\x1b]52") == std::string::npos);
+}
+
+TEST_CASE("the wheel scrolls while the mouse is reported, and types nothing") {
+    const std::string how = GENERATE("--mouse", "M-m");
+    std::vector<std::string> arguments{yodel};
+    if (how == "--mouse") arguments.push_back(how);
+    Tty tty({.arguments = arguments});
+    REQUIRE(tty.wait_for("up 00:"));
+    if (how == "M-m") {
+        CHECK(tty.modes().count(1000) == 0);
+        tty.send("\x1bm");
+        CHECK(tty.wait_for("the wheel scrolls; select text with Shift; M-m ends it"));
+    }
+    REQUIRE(tty.wait_for(" MOUSE "));
+    CHECK(tty.modes().count(1006) == 1);
+    for (int i = 0; i < 30; ++i) type(tty, "line " + std::to_string(i));
+    REQUIRE(tty.wait_for("‹ line 29 ✓"));
+    tty.send("half a line\x1b[<64;10;5M\x1b[<64;10;5M\x1b[<0;10;5M\x1b[<0;10;5m");
+    CHECK(tty.wait_for("HELD, 6 below"));
+    CHECK(last_row(tty, 24) == "half a line");
+    tty.send("\x1b[<65;10;5M\x1b[<65;10;5M");
+    CHECK(tty.wait_for([&] { return !tty.shows("HELD"); }));
+    tty.send("\x1bOP\x1b[<65;10;5M");
+    CHECK(tty.wait_for([&] { return tty.row(1).starts_with("Keys ("); }));
+    tty.send("\x1b[<64;10;5M");
+    CHECK(tty.wait_for([&] { return tty.row(0) == "To leave"; }));
+    SECTION("until M-m") {
+        tty.send("\x1bm");
+        CHECK(tty.wait_for("the mouse is the terminal's again"));
+        CHECK(tty.modes().count(1000) == 0);
+    }
+    SECTION("and a signal ends that, too") {
+        tty.kill(SIGQUIT);
+        check_gone(tty, 128 + SIGQUIT);
+    }
+}
+
+TEST_CASE("a program that was stopped without a warning gives the wheel back later") {
+    Tty tty({.arguments = {yodel, "--mouse"}});
+    REQUIRE(tty.wait_for(" MOUSE "));
+    tty.kill(SIGSTOP);
+    tty.kill(SIGCONT);
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("‹ hello ✓"));
+    tty.send("\x04");
+    check_gone(tty, 0);
+}
+
+TEST_CASE("a terminal that knows none of the modes is not sent them") {
+    const std::string term = GENERATE("linux", "vt100");
+    Tty tty({.arguments = {yodel, "--mouse"}, .environment = {"TERM=" + term}});
+    REQUIRE(tty.wait_for("up 00:"));
+    REQUIRE(tty.wait_for("this type of terminal does not report its mouse"));
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("hello ✓"));
+    tty.send("\x1b[1;3A\x1bw");
+    REQUIRE(tty.wait_for("not copied; this type of terminal has no clipboard"));
+    tty.send("\x1bm");
+    REQUIRE(tty.wait_for("does not report its mouse"));
+    tty.send("\x04");
+    CHECK(tty.wait_exit() == 0);
+    for (const auto* sequence : {"?1000", "?1006", "?1007", "?2026", "\x1b]", "\x18"})
+        CHECK(tty.output().find(sequence) == std::string::npos);
+}
+
+TEST_CASE("a search says that there is no further place, whatever is typed in the line") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "An Apple");
+    REQUIRE(tty.wait_for("‹ An Apple ✓"));
+    tty.send("half a line\x1b/apple\r");
+    REQUIRE(tty.wait_for("n older, N newer"));
+    const auto* const key = GENERATE("nn", "N");
+    tty.send(key);
+    CHECK(tty.wait_for("no further place; n older, N newer; Esc goes back"));
+    tty.send("\x1b");
+    CHECK(tty.wait_for([&] { return last_row(tty, 24) == "half a line"; }));
+    CHECK_FALSE(tty.shows("HELD"));
 }
 
 TEST_CASE("a message that is open shows its reply once that comes") {
@@ -1043,6 +1184,9 @@ TEST_CASE("options of the other mode are refused") {
     const test::Outcome piped = test::run({yodel, "--scrollback", "8"});
     CHECK(piped.status == 2);
     CHECK(piped.errors.find("--scrollback is of the full screen") != std::string::npos);
+    const test::Outcome mouse = test::run({yodel, "--mouse"});
+    CHECK(mouse.status == 2);
+    CHECK(mouse.errors.find("--mouse is of the full screen") != std::string::npos);
     Tty tty({.arguments = {yodel, "--window", "8"}});
     CHECK(tty.wait_exit() == 2);
     CHECK(tty.wait_for("--window is of pipe mode"));

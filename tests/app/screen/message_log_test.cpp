@@ -192,6 +192,21 @@ TEST_CASE("entries that are dropped take their messages along, and a reply stand
     CHECK(log.selected()->sent_at == MessageLog::WallTime{});
 }
 
+TEST_CASE("the text of the selected entry is that of the message, or its bytes as numbers") {
+    MessageLog log{{}};
+    CHECK_FALSE(log.selected_text(100));
+    add_each(log);
+    CHECK_FALSE(log.selected_text(100));
+    log.transcript().select_older();
+    CHECK(log.selected_text(100) == "news");
+    CHECK(log.selected_text(3) == "new");
+    log.transcript().show_hex(true);
+    CHECK(log.selected_text(100) == "6e 65 77 73");
+    CHECK(log.selected_text(2) == "6e 65");
+    for (int i = 0; i < 10; ++i) log.transcript().select_older();
+    CHECK(log.selected_text(100) == "note");  // which has no hex view
+}
+
 TEST_CASE("the file has a line for each entry, with the remarks of what went wrong") {
     const test::Ends file = test::pipe_ends();
     MessageLog log{{}};

@@ -51,11 +51,12 @@ bool is_interrupt(const ui::Key& key) {
     return chord == ui::ctrl('c');
 }
 
-constexpr const char* no_mouse = "this type of terminal does not report its mouse";
+constexpr const char* no_mouse = "no mouse; this type of terminal reports none";
 
 std::string copy_notice(ui::Terminal::Copied copied) {
     switch (copied) {
-    case ui::Terminal::Copied::sent: return "copied, if the terminal allows it (OSC 52)";
+    case ui::Terminal::Copied::sent:
+        return "copied; a terminal that forbids it (OSC 52) says nothing";
     case ui::Terminal::Copied::too_long:
         return "not copied; it has more than the " + std::to_string(ui::longest_copy) +
                " bytes that terminals take";
@@ -63,6 +64,11 @@ std::string copy_notice(ui::Terminal::Copied copied) {
     case ui::Terminal::Copied::unable: break;
     }
     return "not copied; this type of terminal has no clipboard";
+}
+
+void append_hints(ui::Row& row, std::string_view hints, int width) {
+    ui::append(row, fit_hints(hints, width - ui::display_width(row)), Style::dim);
+    ui::truncate(row, width);
 }
 
 }  // namespace
@@ -80,7 +86,7 @@ using Client = ScreenClient;
 const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::ctrl('d'), [](Client& c) { c.half_close(); }, nullptr, nullptr},
     {ui::plain(KeyCode::enter), [](Client& c) { c.submit(); }, "Enter",
-     "send; with a message selected, open it"},
+     "send; with nothing typed, open the selected message"},
     {ui::plain(KeyCode::up), [](Client& c) { c.older_line(); }, "Up Dn ^P ^N",
      "lines sent before"},
     {ui::ctrl('p'), [](Client& c) { c.older_line(); }, nullptr, nullptr},
@@ -130,7 +136,7 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::alt('w'), [](Client& c) { c.copy_selected(); }, "M-w",
      "copy the selected message to the terminal's clipboard"},
     {ui::alt('m'), [](Client& c) { c.toggle_mouse(); }, "M-m",
-     "the wheel scrolls, and selecting text needs Shift; or not"},
+     "have the wheel scroll, or not; selecting text then needs Shift"},
     {ui::ctrl('c'), [](Client& c) { c.interrupt(); }, "^C",
      "clear the line; cancel a connect or a wait"},
     {ui::ctrl('z'), [](Client& c) { c.suspend(); }, "^Z", "suspend"},
@@ -414,7 +420,7 @@ Rows ScreenClient::key_page(int width) {
     add_title(rows, "To leave");
     add_fact(rows, "^D", "on an empty line: no more to send; leaves when all is answered",
              width);
-    add_fact(rows, "^C ^C", "at once", width);
+    add_fact(rows, "^C ^C", "at once, by both within two seconds", width);
     add_title(rows, "Keys (M-x is Alt-x, or Esc and then x)");
     for (const ui::LineEditor::KeyHelp& row : key_help())
         add_fact(rows, row.keys, row.help, width);
@@ -499,8 +505,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
         return search_row(*search, width, frame);
     ui::Row row;
     if (const std::string_view text = words(); !text.empty()) {
-        ui::append(row, fit_hints(text, width), Style::dim);
-        ui::truncate(row, width);
+        append_hints(row, text, width);
         return row;
     }
     auto* const find = std::get_if<Find>(&mode_);
@@ -510,6 +515,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     const ui::LineEditor::View view = editor.view(std::max(width - ui::display_width(row), 1));
     frame.cursor_column = ui::display_width(row) + view.cursor;
     row.insert(row.end(), view.row.begin(), view.row.end());
+    if (find && editor.empty()) append_hints(row, "Enter searches; Esc goes back", width);
     return row;
 }
 
@@ -521,7 +527,11 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     ui::append(row, search.failed() ? "not sent before: " : "search: ", Style::dim);
     ui::append_bytes(row, search.query());
     frame.cursor_column = ui::display_width(row);
-    ui::append(row, " - ", Style::dim);
+    if (search.query().empty())
+        append_hints(row, "a part of a line sent before; ^R an older one; Esc goes back",
+                     width);
+    else
+        ui::append(row, " - ", Style::dim);
     ui::append_bytes(row, search.match().substr(0, most_bytes));
     ui::truncate(row, width);
     return row;

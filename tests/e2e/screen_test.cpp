@@ -106,6 +106,23 @@ TEST_CASE("with TLS the program trusts the certificate that it made for itself")
     REQUIRE(tty.wait_for("ms ‹ hello ✓"));
 }
 
+TEST_CASE("with TLS, a connection that is left by any key is closed with close_notify") {
+    Server server({"--tls", "--self-signed", "-v"});
+    Tty tty({.arguments = {yodel, "--tls", "-k", "localhost", server.port()}});
+    REQUIRE(tty.wait_for("up 00:"));
+    const std::string keys = GENERATE("\x04", "\x03\x03", "half a line\x03\x03",
+                                      "\x1bOP\x03\x03", "\033c", "\x1br", "SIGTERM");
+    CAPTURE(keys);
+    if (keys == "SIGTERM") {
+        tty.kill(SIGTERM);
+    } else {
+        tty.send(keys);
+    }
+    REQUIRE(server.process().wait_for_errors(": closed, "));
+    const std::string& log = server.process().errors();
+    CHECK(log.find("close_notify") == std::string::npos);  // that it was missing
+}
+
 TEST_CASE("^C clears the line, then asks, then quits") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -807,6 +824,9 @@ TEST_CASE("each key of the table does what it says") {
         CHECK(line_is("second"));
     }
     SECTION("its search") {
+        tty.send("\x12");
+        CHECK(line_is("search: a part of a line sent before; ^R an older one; Esc goes back"));
+        tty.send("\x07");
         tty.send("\x12"
                  "fir");
         CHECK(line_is("search: fir - first"));
@@ -851,7 +871,7 @@ TEST_CASE("each key of the table does what it says") {
     }
     SECTION("searching") {
         tty.send("\x1b/");
-        CHECK(tty.wait_for("find:"));
+        CHECK(line_is("find: Enter searches; Esc goes back"));
         tty.send("first\r");
         CHECK(tty.wait_for("HELD"));
         CHECK(line_is("n older, N newer; Esc goes back to the end"));
@@ -966,12 +986,12 @@ TEST_CASE("the selected message goes to the clipboard as it is shown") {
     tty.send("\x1b[1;3A");
     REQUIRE(tty.wait_for("M-w copies it"));
     tty.send("\x1bw");
-    REQUIRE(tty.wait_for("copied, if the terminal allows it (OSC 52)"));
+    REQUIRE(tty.wait_for("copied; a terminal that forbids it (OSC 52) says nothing"));
     // In base64: rm ^[[31mx^G
     CHECK(tty.output().find("\x1b]52;c;cm0gXltbMzFteF5H\x1b\\") != std::string::npos);
     SECTION("in the hex view as numbers") {
         tty.send("\x1bh\x1bw");
-        REQUIRE(tty.wait_for("copied, if"));
+        REQUIRE(tty.wait_for("copied; a"));
         CHECK(tty.wait_for([&] {  // In base64: 72 6d 20
             return tty.output().find("\x1b]52;c;NzIgNmQgMjAg") != std::string::npos;
         }));
@@ -1042,13 +1062,13 @@ TEST_CASE("a terminal that knows none of the modes is not sent them") {
     const std::string term = GENERATE("linux", "vt100");
     Tty tty({.arguments = {yodel, "--mouse"}, .environment = {"TERM=" + term}});
     REQUIRE(tty.wait_for("up 00:"));
-    REQUIRE(tty.wait_for("this type of terminal does not report its mouse"));
+    REQUIRE(tty.wait_for("no mouse; this type of terminal reports none"));
     type(tty, "hello");
     REQUIRE(tty.wait_for("hello ✓"));
     tty.send("\x1b[1;3A\x1bw");
     REQUIRE(tty.wait_for("not copied; this type of terminal has no clipboard"));
     tty.send("\x1bm");
-    REQUIRE(tty.wait_for("does not report its mouse"));
+    REQUIRE(tty.wait_for("no mouse; this type"));
     tty.send("\x04");
     CHECK(tty.wait_exit() == 0);
     for (const auto* sequence : {"?1000", "?1006", "?1007", "?2026", "\x1b]", "\x18"})

@@ -31,6 +31,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace yodel {
 
@@ -283,11 +284,10 @@ int run(ClientOptions options, int& signo) {
         options.session.retries = options.retries.value_or(Session::forever);
         return run<ScreenClient>(loop, screen_options(options), options.busy, signo);
     }
-    if (options.scrollback)
-        throw UsageError("--scrollback is of the full screen, which needs a terminal and none "
-                         "of --no-tui, -c, -i, --size, -z, --json");
-    if (options.mouse)
-        throw UsageError("--mouse is of the full screen, which needs a terminal");
+    if (options.scrollback || options.mouse)
+        throw UsageError(std::string(options.mouse ? "--mouse" : "--scrollback") +
+                         " is of the full screen, which needs a terminal and none of --no-tui, "
+                         "-c, -i, --size, -z, --json");
     options.session.retries = options.retries.value_or(0);
     if (options.report.probe) options.session.close_timeout = probe_end(options);
     if (options.crowd.rate_while) {

@@ -527,8 +527,8 @@ TEST_CASE("an interrupt ends a crowd on several threads in order, with its summa
                           "127.0.0.1", server.port()});
     REQUIRE(client.wait_for_output("\"interval\""));
     client.kill(SIGINT);
-    CHECK(client.wait_exit() == 128 + SIGINT);
     const Outcome outcome{client.wait_exit(), client.output(), client.errors()};
+    CHECK(outcome.status == 128 + SIGINT);
     CAPTURE(outcome.output, outcome.errors);
     CHECK(contains(outcome.errors, " bad, 0 lost; rtt"));
     CHECK(contains(outcome.errors, "ended by Interrupt"));

@@ -63,6 +63,8 @@ public:
         std::optional<bufio::TcpFacts> (*tcp_facts)(int socket) = bufio::tcp_facts;
         unsigned retries = 0;  // tries in a row after the first, or `forever`
         ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
+        // Of the random part of the waits between tries. Empty: those of each session differ.
+        std::optional<unsigned> retry_seed;
         // From the first connect() on. It runs on when the session is closed, because the user
         // may still have to write what the session has brought.
         std::optional<ev::Duration> max_time;

@@ -5,6 +5,7 @@
 
 #include "ev/loop.hpp"
 
+#include <optional>
 #include <random>
 
 namespace yodel {
@@ -14,7 +15,9 @@ public:
     static constexpr ev::Duration longest = std::chrono::seconds(30);
 
     // If the first wait is longer than `longest`, all waits are as long as the first.
-    Backoff(ev::Duration first, unsigned seed) : first_(first), random_(seed) {}
+    // Without a seed, the system chooses one.
+    Backoff(ev::Duration first, std::optional<unsigned> seed)
+        : first_(first), random_(seed ? *seed : std::random_device()()) {}
 
     // Returns the next wait.
     ev::Duration next();

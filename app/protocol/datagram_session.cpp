@@ -3,7 +3,6 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 #include <variant>
 
@@ -35,7 +34,7 @@ DatagramSession::DatagramSession(ev::Loop& loop, Options options, User& user)
       options_(std::move(options)),
       user_(user),
       matcher_(matching(options_)),
-      backoff_(options_.retry_delay, std::random_device()()),
+      backoff_(options_.retry_delay, options_.retry_seed),
       changed_(loop, [this] { report_changes(); }),
       connecting_(loop,
                   [this] {

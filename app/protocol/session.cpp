@@ -3,7 +3,6 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 #include <variant>
 
@@ -49,7 +48,7 @@ Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& u
       options_(std::move(options)),
       user_(user),
       matcher_(matching(this->options())),
-      backoff_(this->options().retry_delay, std::random_device()()),
+      backoff_(this->options().retry_delay, this->options().retry_seed),
       changed_(loop, [this] { advance(); }),
       reply_(loop, [this] { replies_late(); }) {}
 

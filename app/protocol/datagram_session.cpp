@@ -126,6 +126,7 @@ std::string DatagramSession::phase() const {
 // --- The way to a socket.
 
 void DatagramSession::dial() {
+    retry_.cancel();  // connect() has cut the wait short
     end_ = {};
     connecting_.start(options_.connect_timeout);
     dialer_.emplace(loop_, options_.endpoint,

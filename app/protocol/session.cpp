@@ -138,6 +138,7 @@ std::string Session::phase() const {
 // --- The way to an open connection.
 
 void Session::dial() {
+    release(retry_);  // connect() has cut the wait short
     end_ = {};
     facts_.reset();
     first_bytes_.clear();

@@ -185,6 +185,23 @@ TEST_CASE("after a refusal there is another try, where that is allowed") {
     CHECK(client.log == "lost a;lost b;");
 }
 
+TEST_CASE("a wait for the next try is over once it is cut short") {
+    AnySession::Options options;
+    options.retries = 1;
+    options.retry_delay = 1h;
+    VirtualLoop loop;
+    Client client(loop, Server(loop).socket.address().port(), options);
+    turn_until(loop, [&] { return client.session->state() == State::open; });
+    client.send("a");
+    turn_until(loop, [&] { return client.session->state() == State::waiting; });
+    client.session->connect();
+    turn_until(loop, [&] { return client.session->state() == State::open; });
+    bool changed = false;
+    client.on_change = [&] { changed = true; };
+    loop.pass(2 * options.retry_delay);
+    CHECK_FALSE(changed);
+}
+
 TEST_CASE("a paused session reads nothing, and no reply is late meanwhile") {
     Pair pair;
     pair.send("a");

@@ -1092,6 +1092,9 @@ TEST_CASE("a wait for the next try is cut short or ended by hand") {
     SECTION("connect") {
         pair.client.session.connect();
         turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
+        const ev::Time opened = pair.client.session.since();
+        pair.loop.pass(2 * options.retry_delay);
+        CHECK(pair.client.session.since() == opened);
     }
     SECTION("disconnect") {
         pair.client.session.disconnect();

@@ -116,7 +116,8 @@ public:
     virtual void finish() = 0;
 
     // Queues a message, or several where the framing could not distinguish it from several, to
-    // be written by the next flush(). Returns none if it was refused: the session is not open,
+    // be written by a flush(), which must follow before the loop goes on: a message counts as
+    // in flight from here on. Returns none if it was refused: the session is not open,
     // or the message is longer than the framing or --max-frame allow, or empty where replies
     // are distinguished by their size. `planned` is when the message was to go out; without it,
     // that is when flush() is called. `reply`: with Expect::given the reply that the message

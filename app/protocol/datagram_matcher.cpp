@@ -277,26 +277,43 @@ void DatagramMatcher::remember_late(Entry entry) {
 std::optional<DatagramMatcher::Event> DatagramMatcher::keep(std::string_view reply,
                                                             ev::Time read_at) {
     if (in_flight_ == 0) return Unsolicited{reply};
-    unmatched_.push_back({std::string(reply), read_at});
+    unmatched_.push_back({std::string(reply), read_at, last_id()});
     if (unmatched_.size() > most_unmatched) {
-        due_.push_back(
-            {.kind = Due::Kind::unsolicited, .reply = std::move(unmatched_.front())});
-        unmatched_.pop_front();
+        give_up_unmatched();
     }
     resolve_if_decided();
     return std::nullopt;
 }
 
+// The oldest of them answers nothing.
+void DatagramMatcher::give_up_unmatched() {
+    due_.push_back({.kind = Due::Kind::unsolicited, .reply = std::move(unmatched_.front())});
+    unmatched_.pop_front();
+}
+
 // As many replies as messages leave nothing to wait for.
 void DatagramMatcher::resolve_if_decided() {
-    if (!unmatched_.empty() && unmatched_.size() >= in_flight_) resolve_all();
+    while (in_flight_ > 0 && all_answerable()) resolve_oldest(Due::Kind::lost);
+    while (!unmatched_.empty() && (in_flight_ == 0 || unmatched_.front().last_id < oldest_))
+        give_up_unmatched();
+}
+
+// True if each message in flight has a reply that was read after it. No more messages are
+// looked at than there are replies.
+bool DatagramMatcher::all_answerable() const {
+    if (unmatched_.size() < in_flight_) return false;
+    auto reply = unmatched_.rbegin();
+    for (std::uint64_t id = last_id(); id >= oldest_; --id) {
+        if (entries_[id - first_id_].state != State::in_flight) continue;
+        if (reply->last_id < id) return false;
+        ++reply;
+    }
+    return true;
 }
 
 void DatagramMatcher::resolve_all() {
     while (in_flight_ > 0) resolve_oldest(Due::Kind::lost);
-    for (; !unmatched_.empty(); unmatched_.pop_front())
-        due_.push_back(
-            {.kind = Due::Kind::unsolicited, .reply = std::move(unmatched_.front())});
+    while (!unmatched_.empty()) give_up_unmatched();
 }
 
 void DatagramMatcher::mark_late() { resolve_oldest(Due::Kind::late); }
@@ -311,6 +328,8 @@ void DatagramMatcher::restart() {
 // Gives the oldest message the reply that was kept and is the most like it.
 void DatagramMatcher::resolve_oldest(Due::Kind without_reply) {
     Due due{.kind = without_reply, .entry = take(entries_[oldest_ - first_id_])};
+    while (!unmatched_.empty() && unmatched_.front().last_id < due.entry.id)
+        give_up_unmatched();
     if (!unmatched_.empty()) {
         due.kind = Due::Kind::answered;
         due.reply = take_likeliest(due.entry);

@@ -7,10 +7,10 @@
 // numbered, a reply that equals none is the damaged answer to the one message from which it
 // differs in a single byte, or else to that of its number. Otherwise it is kept until as many
 // are kept as messages are in flight, or until a message is overdue: which of them it answers
-// is then decided by likeness. With Expect::any it answers the oldest message in flight; with
-// Expect::none nothing is awaited. With Expect::given the reply that was given with a message
-// stands in for the message itself; as such replies may be alike, one counts as repeated only
-// while no message is in flight.
+// is then decided by likeness; it is none that was queued after the reply was read. With
+// Expect::any it answers the oldest message in flight; with Expect::none nothing is awaited.
+// With Expect::given the reply that was given with a message stands in for the message itself;
+// as such replies may be alike, one counts as repeated only while no message is in flight.
 //
 // Events are pulled, and their views are valid until the next call:
 //
@@ -108,7 +108,9 @@ private:
     };
     struct Unmatched {
         std::string payload;
-        ev::Time read_at;
+        ev::Time read_at{};
+        std::uint64_t last_id =
+            0;  // of the messages when it was read, which alone it can answer
     };
     // An event that next_resolved() is to report.
     struct Due {
@@ -133,7 +135,9 @@ private:
     Event report_answer(std::string_view reply, ev::Time read_at);
     std::optional<Event> match_any(std::string_view reply, ev::Time read_at);
     std::optional<Event> keep(std::string_view reply, ev::Time read_at);
+    bool all_answerable() const;
     Unmatched take_likeliest(const Entry& entry);
+    void give_up_unmatched();
     void resolve_if_decided();
     void resolve_all();
     void resolve_oldest(Due::Kind without_reply);

@@ -46,6 +46,7 @@ Queued InFlight::record_queued(std::size_t count, ev::Time planned) {
     if (!options_.expected) return {first, count};
     entries_.push_back({.end = queued(), .count = count, .first = first, .planned = planned});
     count_ += count;
+    total_ += count;
     ++unwritten_;
     return {first, count};
 }

@@ -77,6 +77,7 @@ public:
     // Returns an id for a message that is not even queued.
     std::uint64_t reserve_id() { return ++last_id_; }
     std::uint64_t last_id() const { return last_id_; }
+    std::uint64_t total() const { return total_; }  // messages queued so far
 
     bool flushed() const { return flushed_ == queued(); }
     // Returns the frames queued since the last call, to be written now.
@@ -164,6 +165,7 @@ private:
     const Framing& framing_;
     Options options_;
     std::uint64_t last_id_ = 0;
+    std::uint64_t total_ = 0;
     // Frames in the order of sending: those of the messages removed last, `answered_` bytes;
     // those of the messages in flight; at the end those that leave with the next flush.
     bufio::Buffer frames_;

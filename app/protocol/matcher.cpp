@@ -174,7 +174,7 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::keep_unmatched(std::string_view
                                                                 ev::Time read_at) {
     const bool unsolicited = answers_nothing(payload);
     if (unsolicited && unmatched_.empty()) return Unsolicited{payload};
-    unmatched_.push_back({std::string(payload), read_at, unsolicited});
+    unmatched_.push_back({std::string(payload), read_at, messages_.total(), unsolicited});
     unmatched_memory_ += payload.size() + sizeof(Unmatched);
     if (unsolicited) ++strangers_;
     return std::nullopt;
@@ -188,7 +188,7 @@ void ReplyMatcher::resolve_if_decided() {
     if (unmatched_memory_ > options_.unmatched_bytes) return resolve_unmatched();
     const bool late_possible = messages_.late() > 0 && messages_.in_flight() > 0;
     if (unmatched_.empty() || late_possible || greeting_possible()) return;
-    if (unmatched_replies() < messages_.in_flight()) return;
+    if (answerable(messages_.in_flight()) < messages_.in_flight()) return;
     if (messages_.late() > 0) return resolve_unmatched();
     resolve(messages_.count());
 }
@@ -210,12 +210,28 @@ void ReplyMatcher::resolve_unmatched() {
     if (unmatched_.empty()) return;
     const std::size_t replies = unmatched_replies();
     const std::size_t late = std::min(replies, messages_.late());
-    const std::size_t timely = std::min(replies - late, messages_.in_flight());
+    const std::size_t timely = answerable(std::min(replies - late, messages_.in_flight()));
     resolution_ = {.unsolicited = replies - late - timely, .answered = late + timely};
 }
 
 void ReplyMatcher::lose(bool unwritten_stay) {
     resolve(unwritten_stay ? messages_.written() : messages_.count());
+}
+
+// Returns how many messages in flight, of so many and from the oldest on, can be answered by
+// the last of the unmatched replies, in their order: each reply by a message before it.
+std::size_t ReplyMatcher::answerable(std::size_t messages) const {
+    messages = std::min(messages, unmatched_replies());
+    const std::uint64_t before = messages_.total() - messages_.in_flight();
+    std::size_t newer = 0;  // replies
+    for (std::size_t i = unmatched_.size(); i > 0 && newer < messages; --i) {
+        const Unmatched& reply = unmatched_[i - 1];
+        if (reply.unsolicited) continue;
+        const std::uint64_t preceding = reply.queued - std::min(reply.queued, before);
+        messages = std::min<std::size_t>(messages, newer + preceding);
+        ++newer;
+    }
+    return messages;
 }
 
 // Pairs the oldest messages with the unmatched replies: with those in flight first, because the
@@ -224,7 +240,7 @@ void ReplyMatcher::resolve(std::size_t messages) {
     const std::size_t replies = unmatched_replies();
     const std::size_t late = std::min(messages, messages_.late());
     const std::size_t timely = messages - late;
-    const std::size_t timely_answered = std::min(replies, timely);
+    const std::size_t timely_answered = answerable(timely);
     const std::size_t late_answered = std::min(replies - timely_answered, late);
     resolution_ = {.unsolicited = replies - timely_answered - late_answered,
                    .skipped = late - late_answered,

@@ -13,7 +13,8 @@
 //
 // An unmatched reply, one that equals no message, is either a wrong answer or unsolicited. It
 // is kept until a later reply matches, until there are as many unmatched replies as messages in
-// flight, or until resolve_unmatched(); events keep the order in which replies arrived.
+// flight, or until resolve_unmatched(); events keep the order in which replies arrived. It
+// answers no message that was queued after it was read.
 #pragma once
 
 #include "app/protocol/contiguous_queue.hpp"
@@ -115,6 +116,7 @@ private:
     struct Unmatched {
         std::string payload;
         ev::Time read_at{};
+        std::uint64_t queued = 0;  // messages that had been queued when it was read
         bool unsolicited = false;  // it answers nothing, because it equals the one before it,
                                    // or was foreseen
     };
@@ -140,6 +142,7 @@ private:
     void resolve_if_decided();
     void resolve(std::size_t messages);
     std::size_t unmatched_replies() const { return unmatched_.size() - strangers_; }
+    std::size_t answerable(std::size_t messages) const;
     std::string_view take_unmatched();
     Message take_oldest();
     void drop_late();

@@ -114,6 +114,11 @@ TEST_CASE("a reply that equals nothing waits until it can only be one message's"
         {">abc >def <dXf E", "1~dXf ?2"},          // at the end, too
         {">abc <abX <abc", "1~abX 2xabc"},
         {">abc >def <x <y <z", "1~x 2~y +z"},
+        {">abc >def <x >ghi <abc <def <ghi", "1=abc 2=def +x 3=ghi"},  // x came before ghi
+        {">abc >def <x >ghi <abc <def <gXX", "1=abc 2=def +x 3~gXX"},
+        {">abc >def <x >ghi <abc <def E", "1=abc 2=def +x ?3"},
+        {">abc >def <x >ghi <abc W <ghi", "1=abc 2~x 3=ghi"},
+        {">abc >def <x >ghi <y <z", "1~x 2~y 3~z"},
     }));
     CAPTURE(script);
     CHECK(Log().play(script) == log);

@@ -160,6 +160,9 @@ const Case cases[] = {
      ">a ! >b ! >c <X, . <b,c,", "lost a;lost b;late wrong@0 a=X;late right b=b;right c=c;"},
     {"a corrupted reply after a dropped message is not that of the dropped one",
      ">a ! >b >c <X,c,", "lost a;wrong@0 b=X;right c=c;"},
+    {"a reply answers no message that was sent after it came",
+     ">a ! >b ! >c <X,Y, >d >e >f <e,",
+     "lost a;lost b;late wrong@0 b=X;wrong@0 c=Y;lost d;right e=e;"},
     {"a message that is late and then skipped stays lost", ">a ! >b <b,", "lost a;right b=b;"},
 
     {"with any, the next reply answers", ">a <x, >b <y,", "right a=x;right b=y;", "line",

@@ -3,6 +3,8 @@
 # make         builds the programs
 # make bench   builds and runs the benchmarks
 # make fuzz    builds the fuzz targets and runs them, for FUZZ_SECONDS in all
+# make simulate SESSIONS=100000 SEED=1   plays so many sessions in virtual time, of streams and of
+#              datagrams, and checks what must hold in all of them
 # make install PREFIX=/usr/local DESTDIR=
 # make uninstall                         removes what install made, with the same two
 # make lint    checks the format of all sources, and the product by clang-tidy and clang's warnings
@@ -18,6 +20,8 @@ STDLIB ?=
 WERROR ?= OFF
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+SESSIONS ?= 100000
+SEED ?= 1
 BUILD ?= build/$(or $(STDLIB)$(SANITIZE),release)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 
@@ -26,7 +30,7 @@ configure = cmake -S . -B $(1) -DYODEL_SANITIZE=$(SANITIZE) -DYODEL_WERROR=$(WER
 MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
-.PHONY: all run test bench fuzz lint format stage install uninstall clean
+.PHONY: all run test bench fuzz simulate lint format stage install uninstall clean
 
 all:
 	@.ci/packages build
@@ -53,6 +57,13 @@ fuzz:
 	@CXX=clang++ $(call configure,build/fuzz,-DYODEL_FUZZ=ON) >/dev/null
 	@$(call compile,build/fuzz) --target fuzz
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
+
+simulate:
+	@.ci/packages build test
+	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
+	@$(call compile,$(BUILD)) --target simulate
+	@$(BUILD)/simulation/simulate streams $(SESSIONS) $(SEED)
+	@$(BUILD)/simulation/simulate datagrams $(SESSIONS) $(SEED)
 
 sources = find ev bufio ui app $(1) -name '*.[ch]pp'
 

@@ -1,0 +1,112 @@
+#include "tests/simulation/ledger.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace simulation {
+
+using namespace yodel;
+
+void Ledger::require(bool right, std::uint64_t id, const std::string& sentence) {
+    if (!right) complaint_.require(false, "message " + std::to_string(id) + " " + sentence);
+}
+
+void Ledger::sent(std::string_view payload, Queued ids, ev::Time now) {
+    const std::uint64_t before = last_id_;
+    for (std::string_view rest = payload;;) {
+        const std::size_t end =
+            framing_.delimiter.empty() ? rest.npos : rest.find(framing_.delimiter);
+        add(rest.substr(0, end), last_id_ + 1, now);
+        if (end == rest.npos) break;
+        rest.remove_prefix(end + framing_.delimiter.size());
+    }
+    require(ids.first == before + 1 && ids.count == last_id_ - before, before + 1,
+            "has another id, or another count of pieces");
+}
+
+void Ledger::add(std::string_view payload, std::uint64_t id, ev::Time now) {
+    last_id_ = id;
+    ++counts_.sent;
+    if (expect_ == Expect::none) return;
+    open_[id] = {.payload = std::string(payload), .at = now};
+    open_bytes_ += payload.size();
+}
+
+void Ledger::skipped(std::uint64_t id) {
+    require(id == last_id_ + 1, id, "is not the next one");
+    last_id_ = id;
+}
+
+// A flush that comes again, over another connection, counts anew.
+void Ledger::flushed(ev::Time now) {
+    for (auto at = open_.rbegin(); at != open_.rend(); ++at) {
+        if (at->second.flushed_at != ev::Time::max()) break;
+        at->second.flushed_at = now;
+    }
+}
+
+ev::Time Ledger::oldest_flush() const {
+    return open_.empty() ? ev::Time::max() : open_.begin()->second.flushed_at;
+}
+
+Ledger::Sent Ledger::take(const Message& message) {
+    auto& from = message.late ? late_ : open_;
+    auto taken = from.extract(message.id);
+    require(!taken.empty(), message.id,
+            message.late ? "is late, but was not lost" : "has a second verdict");
+    if (taken.empty()) return {};
+    if (!message.late) open_bytes_ -= taken.mapped().payload.size();
+    require(taken.mapped().payload == message.payload, message.id, "has another payload");
+    return std::move(taken.mapped());
+}
+
+void Ledger::answered(const Message& message, const Reply& reply, ev::Time now) {
+    const Sent sent = take(message);
+    if (complaint_) return;
+    compare(sent, message, reply, now);
+    if (message.late) --counts_.lost;
+    ++(reply.right ? counts_.right : counts_.wrong);
+    if (framing_.datagrams) return;
+    require(message.id > last_answered_, message.id, "was answered after a later one");
+    last_answered_ = message.id;
+}
+
+void Ledger::compare(const Sent& sent, const Message& message, const Reply& reply,
+                     ev::Time now) {
+    const std::string wanted = framing_.reply ? framing_.reply(sent.payload) : sent.payload;
+    const bool equal = reply.payload == wanted;
+    require(reply.right == equal || expect_ == Expect::any, message.id, "is misjudged");
+    require(sent.flushed_at <= now, message.id, "was answered before it was flushed");
+    const auto taken = reply.round_trip.value_or(ev::Duration::zero());
+    require(taken >= ev::Duration::zero() && taken <= now - sent.at, message.id,
+            "has a round trip that is longer than it was out");
+}
+
+void Ledger::echoed(const Batch& batch) {
+    std::string frames;
+    for (std::uint64_t id = batch.first; id < batch.first + batch.count; ++id) {
+        const auto sent = open_.find(id);
+        const std::string payload = sent == open_.end() ? "" : sent->second.payload;
+        frames += framing_.header(payload.size()) + payload + std::string(framing_.delimiter);
+        Message message;
+        message.id = id;
+        message.payload = payload;
+        message.late = batch.late;
+        take(message);
+        require(id > last_answered_, id, "was answered after a later one");
+        last_answered_ = id;
+    }
+    require(batch.count > 1 && batch.frames == frames, batch.first, "begins a wrong batch");
+    counts_.right += batch.count;
+}
+
+void Ledger::lost(const Message& message, ev::Time now) {
+    Message open = message;
+    open.late = false;
+    Sent sent = take(open);
+    require(!message.late || sent.flushed_at <= now, message.id, "is late but was not flushed");
+    ++counts_.lost;
+    if (message.late) late_[message.id] = std::move(sent);
+}
+
+}  // namespace simulation

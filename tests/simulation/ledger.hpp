@@ -1,0 +1,86 @@
+// What must become of messages: each has exactly one verdict, and no other bytes than were
+// sent. It knows no session, and judges by the plainest rules that there are.
+#pragma once
+
+#include "app/protocol/framing.hpp"
+#include "app/protocol/matcher.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace simulation {
+
+// The first sentence that is said to be wrong; the others follow from it.
+class Complaint {
+public:
+    void require(bool right, const std::string& sentence) {
+        if (!right && sentence_.empty()) sentence_ = sentence;
+    }
+    const std::string& sentence() const { return sentence_; }
+    explicit operator bool() const { return !sentence_.empty(); }
+
+private:
+    std::string sentence_;
+};
+
+class Ledger {
+public:
+    Ledger(const yodel::Framing& framing, yodel::Expect expect, Complaint& complaint)
+        : framing_(framing), expect_(expect), complaint_(complaint) {}
+
+    // The messages of a payload that the session has taken, with these ids.
+    void sent(std::string_view payload, yodel::Queued ids, ev::Time now);
+    void flushed(ev::Time now);
+    void answered(const yodel::Message& message, const yodel::Reply& reply, ev::Time now);
+    void echoed(const yodel::Batch& batch);
+    void lost(const yodel::Message& message, ev::Time now);
+    void unsolicited() { ++counts_.unsolicited; }
+    void repeated() { ++counts_.repeated; }
+    // Without replies to await, messages are forgotten when they are sent.
+    void skipped(std::uint64_t id);
+
+    // Messages without a verdict so far, and the bytes of their payloads.
+    std::size_t open() const { return open_.size(); }
+    std::size_t open_bytes() const { return open_bytes_; }
+    // When the oldest of them that was flushed was flushed; max() if there is none.
+    ev::Time oldest_flush() const;
+
+    struct Counts {
+        std::size_t sent = 0;
+        std::size_t right = 0;  // late ones too
+        std::size_t wrong = 0;
+        std::size_t lost = 0;  // without those that were answered after all
+        std::size_t unsolicited = 0;
+        std::size_t repeated = 0;
+    };
+    const Counts& counts() const { return counts_; }
+
+private:
+    struct Sent {
+        std::string payload;
+        ev::Time at{};
+        ev::Time flushed_at = ev::Time::max();
+    };
+
+    void add(std::string_view payload, std::uint64_t id, ev::Time now);
+    Sent take(const yodel::Message& message);
+    void compare(const Sent& sent, const yodel::Message& message, const yodel::Reply& reply,
+                 ev::Time now);
+    void require(bool right, std::uint64_t id, const std::string& sentence);
+
+    const yodel::Framing& framing_;
+    yodel::Expect expect_;
+    Complaint& complaint_;
+    std::map<std::uint64_t, Sent> open_;
+    std::map<std::uint64_t, Sent> late_;
+    std::size_t open_bytes_ = 0;
+    std::uint64_t last_id_ = 0;
+    std::uint64_t last_answered_ = 0;
+    Counts counts_;
+};
+
+}  // namespace simulation

@@ -1,0 +1,193 @@
+#include "tests/simulation/plan.hpp"
+
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace simulation {
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+ev::Duration some_time(Dice& dice) {
+    return dice.up_to(dice.one_of<ev::Duration>({100us, 5ms, 80ms, 400ms, 3s}));
+}
+
+Machine draw_machine(Dice& dice, bool calm) {
+    Machine machine;
+    machine.seed = dice.next();
+    machine.shuffles = dice.chance(0.5);
+    if (dice.chance(0.5)) machine.reading = 1us;
+    if (!calm && dice.chance(0.3)) machine.oversleep = 20ms;
+    return machine;
+}
+
+// A fault is rare or frequent; most servers have few of them.
+double draw_rate(Dice& dice) {
+    return dice.chance(0.35) ? dice.one_of<double>({0.02, 0.2, 0.6, 1}) : 0;
+}
+
+Faults draw_message_faults(Dice& dice) {
+    Faults faults;
+    faults.seed = dice.next();
+    faults.drop = draw_rate(dice);
+    faults.dup = draw_rate(dice);
+    faults.corrupt = draw_rate(dice);
+    if (dice.chance(0.4)) faults.delay = some_time(dice);
+    if (dice.chance(0.3)) faults.jitter = some_time(dice);
+    return faults;
+}
+
+void draw_connection_faults(Dice& dice, Faults& faults) {
+    if (dice.chance(0.2)) faults.chunk = 1 + dice.up_to(40);
+    if (dice.chance(0.1)) faults.close_after = dice.up_to(20);
+    if (dice.chance(0.1)) faults.reset_after = dice.up_to(20);
+    faults.half_close = dice.chance(0.04);
+    faults.no_read = dice.chance(0.04);
+    faults.stall_handshake = dice.chance(0.03);
+    if (dice.chance(0.1))
+        faults.banner = dice.one_of<const char*>({"hello\n", "*", "x", "\n$"});
+}
+
+// Delays that no time-out meets, and no faults that together leave open which of them a reply
+// has met.
+void calm_down(Dice& dice, Faults& faults) {
+    faults.delay = std::min<ev::Duration>(faults.delay, 90ms);
+    faults.jitter = std::min<ev::Duration>(faults.jitter, 90ms);
+    if (dice.chance(0.5))
+        faults.dup = 0;
+    else
+        faults.corrupt = 0;
+}
+
+void draw_server(Dice& dice, Plan& plan) {
+    EchoServer::Options& server = plan.server;
+    server.framing = plan.client.framing;
+    if (dice.chance(0.7)) server.faults = draw_message_faults(dice);
+    if (plan.calm) return calm_down(dice, server.faults);
+    if (server.faults.any()) draw_connection_faults(dice, server.faults);
+    if (plan.carrier == Carrier::datagrams) server.faults.reorder = draw_rate(dice);
+    server.verbose = dice.chance(0.2);
+    if (dice.chance(0.2)) server.max_buffer = 64 + dice.up_to(4096);
+    if (dice.chance(0.1)) server.idle_timeout = 1ms + some_time(dice);
+    if (dice.chance(0.1)) server.message_timeout = 1ms + some_time(dice);
+    server.max_connections = dice.chance(0.05) ? 0 : 4;
+}
+
+void draw_timeouts(Dice& dice, AnySession::Options& client) {
+    client.reply_timeout = 1ms + some_time(dice);
+    client.close_timeout = 1ms + some_time(dice);
+    client.connect_timeout = 1ms + some_time(dice);
+    client.greeting_time = 1ms + some_time(dice);
+    if (dice.chance(0.3)) client.idle_timeout = 1ms + some_time(dice);
+    if (dice.chance(0.2)) client.max_time = 1ms + 3 * some_time(dice);
+    client.retries = dice.one_of<unsigned>({0, 0, 1, 4, AnySession::forever});
+    client.retry_delay = 1ms + some_time(dice);
+}
+
+const Framing* draw_framing(Dice& dice, const Plan& plan) {
+    if (plan.carrier == Carrier::datagrams) return datagram_framing();
+    const std::vector<std::string> all = framing_list();
+    for (;;) {
+        const Framing* const framing = find_framing(all[dice.up_to(all.size() - 1)]);
+        if (!plan.calm || framing->replies_framed()) return framing;
+    }
+}
+
+void draw_client(Dice& dice, Plan& plan) {
+    AnySession::Options& client = plan.client;
+    client.framing = draw_framing(dice, plan);
+    client.retry_seed = static_cast<unsigned>(dice.next());
+    client.coalesce = dice.chance(0.4);
+    client.numbered = plan.carrier == Carrier::datagrams && plan.distinct && dice.chance(0.5);
+    if (plan.calm) return;
+    client.expect = dice.one_of<Expect>(
+        {Expect::echo, Expect::echo, Expect::echo, Expect::any, Expect::none});
+    draw_timeouts(dice, client);
+    if (dice.chance(0.2)) client.max_frame = 1 + dice.up_to(300);
+}
+
+void draw_traffic(Dice& dice, Plan& plan) {
+    plan.messages = dice.up_to(dice.one_of<std::size_t>({2, 10, 60}));
+    plan.longest = dice.one_of<std::size_t>({1, 12, 100, 100, 2000});
+    if (!plan.calm && dice.chance(0.03)) plan.longest = 60000;
+    plan.window = dice.one_of<std::size_t>({1, 2, 16, 1000});
+    plan.burst = dice.one_of<std::size_t>({1, 1, 4, 30});
+    plan.gap = some_time(dice);
+    if (plan.calm) return;
+    plan.mischief = dice.one_of<double>({0, 0.02, 0.1, 0.3});
+}
+
+}  // namespace
+
+Plan make_plan(Kind kind, std::uint64_t seed) {
+    Dice dice(seed * 2 + (kind == Kind::streams ? 0 : 1));
+    Plan plan;
+    plan.seed = seed;
+    plan.carrier = kind == Kind::datagrams ? Carrier::datagrams
+                   : dice.chance(0.15)     ? Carrier::tcp
+                                           : Carrier::path;
+    plan.calm = dice.chance(0.25);
+    plan.distinct = plan.calm || dice.chance(0.7);
+    plan.reflects_any = dice.chance(0.5);
+    plan.machine = draw_machine(dice, plan.calm);
+    draw_client(dice, plan);
+    draw_server(dice, plan);
+    draw_traffic(dice, plan);
+    return plan;
+}
+
+namespace {
+
+std::string time_text(const std::optional<ev::Duration>& time) {
+    return time ? duration_text(*time) : "-";
+}
+
+std::string client_text(const AnySession::Options& client) {
+    return "client: framing " + std::string(client.framing->name) + ", expect " +
+           std::to_string(static_cast<int>(client.expect)) + ", coalesce " +
+           std::to_string(client.coalesce) + ", numbered " + std::to_string(client.numbered) +
+           ", max_frame " + std::to_string(client.max_frame) + ", reply " +
+           duration_text(client.reply_timeout) + ", close " +
+           duration_text(client.close_timeout) + ", connect " +
+           duration_text(client.connect_timeout) + ", greeting " +
+           duration_text(client.greeting_time) + ", idle " + time_text(client.idle_timeout) +
+           ", max " + time_text(client.max_time) + ", retries " +
+           std::to_string(client.retries) + " after " + duration_text(client.retry_delay);
+}
+
+std::string count_text(const std::optional<std::uint64_t>& count) {
+    return count ? std::to_string(*count) : "-";
+}
+
+std::string server_text(const EchoServer::Options& server) {
+    const Faults& faults = server.faults;
+    return "server: drop " + std::to_string(faults.drop) + ", dup " +
+           std::to_string(faults.dup) + ", corrupt " + std::to_string(faults.corrupt) +
+           ", delay " + duration_text(faults.delay) + ", jitter " +
+           duration_text(faults.jitter) + ", reorder " + std::to_string(faults.reorder) +
+           ", chunk " + std::to_string(faults.chunk) + ", close_after " +
+           count_text(faults.close_after) + ", reset_after " + count_text(faults.reset_after) +
+           ", half_close " + std::to_string(faults.half_close) + ", no_read " +
+           std::to_string(faults.no_read) + ", stall " +
+           std::to_string(faults.stall_handshake) + ", banner " +
+           std::to_string(faults.banner.size()) + ", buffer " +
+           std::to_string(server.buffer()) + ", idle " + time_text(server.idle_timeout) +
+           ", message " + time_text(server.message_timeout);
+}
+
+}  // namespace
+
+std::string Plan::text() const {
+    return "carrier " + std::to_string(static_cast<int>(carrier)) + (calm ? ", calm" : "") +
+           (distinct ? ", distinct" : "") + ", messages " + std::to_string(messages) + " of " +
+           std::to_string(longest) + ", window " + std::to_string(window) + ", burst " +
+           std::to_string(burst) + ", gap " + duration_text(gap) + ", mischief " +
+           std::to_string(mischief) + ", oversleep " + duration_text(machine.oversleep) + "\n" +
+           client_text(client) + "\n" + server_text(server) + "\n";
+}
+
+}  // namespace simulation

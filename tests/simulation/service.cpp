@@ -1,0 +1,78 @@
+#include "tests/simulation/service.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <utility>
+
+namespace simulation {
+
+using namespace yodel;
+
+namespace {
+
+bufio::Address any_loopback_port() {
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return {reinterpret_cast<const sockaddr*>(&name), sizeof name};
+}
+
+}  // namespace
+
+Service::Service(ev::Loop& loop, const Plan& plan, std::string path)
+    : loop_(loop),
+      plan_(plan),
+      path_(std::move(path)),
+      address_(plan.carrier == Carrier::path ? bufio::Address::unix_path(path_)
+                                             : any_loopback_port()) {
+    come_back();
+}
+
+void Service::come_back() {
+    go_away();
+    const auto log = [this](const EchoServer::Event& event) { this->log(event); };
+    if (plan_.carrier == Carrier::datagrams) {
+        DatagramServer::Options options;
+        options.faults = plan_.server.faults;
+        options.reflect_any = plan_.reflects_any;
+        datagrams_ = std::make_unique<DatagramServer>(loop_, options, log);
+        address_ = datagrams_->listen(address_);
+    } else {
+        streams_ = std::make_unique<EchoServer>(loop_, plan_.server, log);
+        address_ = streams_->listen(address_);
+    }
+}
+
+void Service::go_away() {
+    bytes_before_ = bytes();
+    streams_.reset();
+    datagrams_.reset();
+}
+
+bufio::Endpoint Service::endpoint() const {
+    bufio::Endpoint endpoint;
+    endpoint.datagrams = plan_.carrier == Carrier::datagrams;
+    if (plan_.carrier == Carrier::path) {
+        endpoint.path = path_;
+    } else {
+        endpoint.host = "127.0.0.1";
+        endpoint.service = std::to_string(address_.port());
+    }
+    return endpoint;
+}
+
+std::uint64_t Service::bytes() const {
+    std::uint64_t bytes = bytes_before_;
+    if (streams_) bytes += streams_->counters().bytes_in + streams_->counters().bytes_out;
+    if (datagrams_) bytes += datagrams_->counters().bytes_in + datagrams_->counters().bytes_out;
+    return bytes;
+}
+
+void Service::drain(ev::Duration grace) {
+    const auto note = [this] { drained_ = true; };
+    if (streams_) streams_->drain(grace, note);
+    if (datagrams_) datagrams_->drain(grace, note);
+}
+
+}  // namespace simulation

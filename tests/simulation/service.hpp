@@ -1,0 +1,50 @@
+// The server of a simulated session: ours, with its faults. It can go away, and come back.
+#pragma once
+
+#include "app/server/datagram_server.hpp"
+#include "app/server/echo_server.hpp"
+#include "bufio/lookup.hpp"
+#include "ev/loop.hpp"
+#include "tests/simulation/plan.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace simulation {
+
+class Service {
+public:
+    // `path` is free for a unix-domain socket.
+    Service(ev::Loop& loop, const Plan& plan, std::string path);
+
+    bufio::Endpoint endpoint() const;
+    // Cuts all connections, and listens no more.
+    void go_away();
+    // Listens, after going away if it is there. Over a path only: a port may have been taken.
+    void come_back();
+    bool may_come_back() const { return plan_.carrier == Carrier::path; }
+    bool is_there() const { return streams_ || datagrams_; }
+
+    // Bytes that have come and gone, of connections: each change is activity.
+    std::uint64_t bytes() const;
+    std::size_t connections() const { return streams_ ? streams_->connections() : 0; }
+    std::uint64_t datagrams_answered() const { return datagrams_->counters().answered; }
+    void drain(ev::Duration grace);
+    bool drained() const { return drained_ || !is_there(); }
+
+private:
+    void log(const yodel::EchoServer::Event& event) { logged_ += event.text.size(); }
+
+    ev::Loop& loop_;
+    const Plan& plan_;
+    const std::string path_;
+    bufio::Address address_;
+    std::unique_ptr<yodel::EchoServer> streams_;
+    std::unique_ptr<yodel::DatagramServer> datagrams_;
+    std::uint64_t bytes_before_ = 0;  // of servers that have gone
+    std::size_t logged_ = 0;          // bytes of text
+    bool drained_ = false;
+};
+
+}  // namespace simulation

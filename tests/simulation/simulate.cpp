@@ -1,0 +1,189 @@
+// Simulates sessions in virtual time, one for each seed, and checks what must hold in all of
+// them.
+//
+// usage: simulate streams|datagrams [SESSIONS [SEED]]
+//        simulate streams|datagrams only SEED
+//
+// The second form also prints the plan of that session and what happened in it. A failure
+// prints its seed and the command for the session alone.
+#include "tests/simulation/heap.hpp"
+#include "tests/simulation/plan.hpp"
+#include "tests/simulation/simulated_session.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+// Defined in a program that is built with a sanitizer.
+extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
+
+namespace simulation {
+namespace {
+
+constexpr unsigned longest_session = 60;        // seconds of real time
+constexpr std::uint64_t repeated_sessions = 8;  // one of so many is played twice
+
+// The lines for a death in the middle of a session, made before it.
+char last_words[400];
+
+void say_last_words() {
+    const ssize_t written = ::write(STDERR_FILENO, last_words, std::strlen(last_words));
+    static_cast<void>(written);
+}
+
+void die(int signo) {
+    say_last_words();
+    std::signal(signo, SIG_DFL);
+    std::raise(signo);
+}
+
+void prepare_to_die() {
+    for (const int signo : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGALRM}) std::signal(signo, die);
+    if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(say_last_words);
+}
+
+// The lowest descriptor that is free: another one than before is a leak.
+int free_descriptor() {
+    const int fd = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    ::close(fd);
+    return fd;
+}
+
+class Simulator {
+public:
+    Simulator(Kind kind, std::string program) : kind_(kind), program_(std::move(program)) {
+        if (!::mkdtemp(folder_)) std::perror("a folder for sockets");
+        play(make_plan(kind_, 0));  // what is made once and kept: buffers, tables
+    }
+    ~Simulator() { ::rmdir(folder_); }
+
+    // Returns false if the session fails.
+    bool check(std::uint64_t seed);
+    void print(std::uint64_t seed);
+    void print_totals() const;
+
+private:
+    std::string play(const Plan& plan);
+    std::string leaks(const Plan& plan);
+    std::string differences(const Plan& plan);
+
+    Kind kind_;
+    std::string program_;
+    char folder_[32] = "/tmp/simulate.XXXXXX";
+    std::string trace_;  // of the session that was played last
+    Ledger::Counts total_;
+    std::uint64_t sessions_ = 0;
+    std::uint64_t turns_ = 0;
+    ev::Duration elapsed_{};
+};
+
+std::string Simulator::play(const Plan& plan) {
+    ::alarm(longest_session);
+    SimulatedSession session(plan, std::string(folder_) + "/socket");
+    std::string wrong = session.run();
+    trace_ = session.trace();
+    const Ledger::Counts& counts = session.counts();
+    total_.sent += counts.sent;
+    total_.right += counts.right;
+    total_.wrong += counts.wrong;
+    total_.lost += counts.lost;
+    total_.unsolicited += counts.unsolicited;
+    total_.repeated += counts.repeated;
+    turns_ += session.turns();
+    elapsed_ += session.elapsed();
+    ++sessions_;
+    return wrong;
+}
+
+std::string Simulator::leaks(const Plan& plan) {
+    trace_ = {};
+    const std::size_t blocks = blocks_in_use();
+    const int descriptor = free_descriptor();
+    if (std::string wrong = play(plan); !wrong.empty()) return wrong;
+    const std::string trace = trace_;
+    trace_ = {};
+    const std::size_t left = blocks_in_use() - (trace.capacity() > std::string().capacity());
+    trace_ = trace;
+    if (free_descriptor() != descriptor) return "a descriptor was left open";
+    if (left != blocks)
+        return std::to_string(left - blocks) + " blocks of memory were not given back";
+    return {};
+}
+
+std::string Simulator::differences(const Plan& plan) {
+    const std::string first = trace_;
+    if (std::string wrong = play(plan); !wrong.empty()) return "the second time, " + wrong;
+    return first == trace_ ? "" : "the same seed did not do the same again";
+}
+
+bool Simulator::check(std::uint64_t seed) {
+    const char* const kind = kind_ == Kind::streams ? "streams" : "datagrams";
+    std::snprintf(last_words, sizeof last_words,
+                  "simulate: seed %llu failed; alone: %s %s only %llu\n",
+                  static_cast<unsigned long long>(seed), program_.c_str(), kind,
+                  static_cast<unsigned long long>(seed));
+    const Plan plan = make_plan(kind_, seed);
+    std::string wrong = leaks(plan);
+    if (wrong.empty() && seed % repeated_sessions == 0) wrong = differences(plan);
+    ::alarm(0);
+    if (wrong.empty()) return true;
+    std::fprintf(stderr, "simulate: %s\n", wrong.c_str());
+    say_last_words();
+    return false;
+}
+
+void Simulator::print(std::uint64_t seed) {
+    std::fputs(make_plan(kind_, seed).text().c_str(), stdout);
+    std::fputs(trace_.c_str(), stdout);
+}
+
+void Simulator::print_totals() const {
+    std::printf(
+        "%llu sessions, %llu turns, %.0f simulated seconds; %zu messages: %zu right, %zu "
+        "wrong, %zu lost; %zu unasked, %zu repeated\n",
+        static_cast<unsigned long long>(sessions_), static_cast<unsigned long long>(turns_),
+        std::chrono::duration<double>(elapsed_).count(), total_.sent, total_.right,
+        total_.wrong, total_.lost, total_.unsolicited, total_.repeated);
+}
+
+int simulate(Kind kind, const char* program, std::uint64_t sessions, std::uint64_t seed) {
+    Simulator simulator(kind, program);
+    for (std::uint64_t i = 0; i < sessions; ++i)
+        if (!simulator.check(seed + i)) return 1;
+    simulator.print_totals();
+    return 0;
+}
+
+int simulate_only(Kind kind, const char* program, std::uint64_t seed) {
+    Simulator simulator(kind, program);
+    const bool right = simulator.check(seed);
+    simulator.print(seed);
+    return right ? 0 : 1;
+}
+
+std::uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
+
+}  // namespace
+}  // namespace simulation
+
+int main(int argc, char* argv[]) {
+    using namespace simulation;
+    const std::string_view kind_name = argc > 1 ? argv[1] : "";
+    if (argc > 4 || (kind_name != "streams" && kind_name != "datagrams")) {
+        std::fputs("usage: simulate streams|datagrams [SESSIONS [SEED] | only SEED]\n", stderr);
+        return 2;
+    }
+    prepare_to_die();
+    const Kind kind = kind_name == "streams" ? Kind::streams : Kind::datagrams;
+    const std::uint64_t seed = argc > 3 ? number(argv[3]) : 1;
+    if (argc > 2 && std::string_view(argv[2]) == "only")
+        return simulate_only(kind, argv[0], seed);
+    return simulate(kind, argv[0], argc > 2 ? number(argv[2]) : 10'000, seed);
+}

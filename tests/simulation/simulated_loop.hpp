@@ -1,0 +1,72 @@
+// A loop in simulated time. Where it would sleep, its clock moves to the end of the sleep
+// instead, so that hours pass in no time; and what a system may do as it likes is decided by a
+// seed: the order in which descriptors are reported, sleeps that end late, and the time that
+// code takes.
+#pragma once
+
+#include "ev/loop.hpp"
+#include "tests/support/random.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace simulation {
+
+struct Machine {
+    std::uint64_t seed = 0;
+    ev::Duration oversleep{};  // a sleep ends later than asked for, by this at most
+    ev::Duration reading{};    // passes with each reading of the clock
+    bool shuffles = false;     // descriptors that are ready come in any order
+};
+
+// Sockets must deliver at once, as those of unix-domain and of the loopback do: a wait does not
+// give the system any real time.
+class SimulatedLoop : public ev::Loop {
+public:
+    explicit SimulatedLoop(const Machine& machine)
+        : Loop(read_time, std::make_unique<Waiter>(machine)) {
+        time = start;
+        reading = machine.reading;
+    }
+
+    ev::Duration elapsed() const { return time - start; }
+
+    static constexpr ev::Time start{std::chrono::hours(1)};
+    static inline ev::Time time;  // of the loop; there is one at a time
+
+private:
+    static ev::Time read_time() { return time += reading; }
+    static inline ev::Duration reading{};
+
+    class Waiter final : public ev::Backend {
+    public:
+        explicit Waiter(const Machine& machine) : machine_(machine), random_(machine.seed) {}
+
+        void wait(ev::Duration longest, std::vector<ev::Readiness>& ready) override {
+            Backend::wait(ev::Duration::zero(), ready);
+            if (machine_.shuffles) shuffle(ready);
+            if (ready.empty() && longest != longest.max() && longest > longest.zero())
+                time += longest + lateness();
+        }
+
+    private:
+        void shuffle(std::vector<ev::Readiness>& ready) {
+            for (std::size_t left = ready.size(); left > 1; --left)
+                std::swap(ready[left - 1], ready[random_.next() % left]);
+        }
+        // Most sleeps end in time.
+        ev::Duration lateness() {
+            if (machine_.oversleep == ev::Duration::zero() || random_.next() % 8 > 0) return {};
+            return std::chrono::duration_cast<ev::Duration>(machine_.oversleep *
+                                                            random_.fraction());
+        }
+
+        Machine machine_;
+        test::Random random_;
+    };
+};
+
+}  // namespace simulation

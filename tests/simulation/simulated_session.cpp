@@ -1,0 +1,425 @@
+#include "tests/simulation/simulated_session.hpp"
+
+#include "app/protocol/message_object.hpp"
+#include "app/text/json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace simulation {
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+constexpr std::uint64_t most_turns = 200'000;
+constexpr ev::Duration longest_simulation = 10h;
+constexpr ev::Duration polling = 700ms;  // at the end
+constexpr unsigned most_polls = 60;
+constexpr ev::Duration grace = 1s;
+constexpr ev::Duration longest_linger = 1s;    // of datagrams, see DatagramSession
+constexpr ev::Duration least_write_time = 1s;  // for a peer to take something, see Session
+
+constexpr std::array<const char*, 7> names = {"idle",      "dialing", "handshaking", "open",
+                                              "finishing", "waiting", "closed"};
+
+// The states that may be seen after each state where the client has not called for another one.
+// Of several changes in one call of the loop only the last may be seen.
+bool may_follow(AnySession::State before, AnySession::State after) {
+    using enum AnySession::State;
+    switch (before) {
+    case idle: return false;
+    case dialing: return after != idle && after != finishing && after != dialing;
+    case handshaking: return after == open || after == waiting || after == closed;
+    case open:
+    case finishing: return after == waiting || after == closed;
+    case waiting: return after == dialing || after == closed;
+    case closed: return false;
+    }
+    return false;
+}
+
+}  // namespace
+
+SimulatedSession::SimulatedSession(const Plan& plan, const std::string& path)
+    : plan_(plan),
+      dice_(plan.seed + 0x5eed),
+      loop_(plan.machine),
+      service_(loop_, plan_, path),
+      ledger_(*plan_.client.framing, plan_.client.expect, complaint_),
+      act_(loop_, [this] { act(); }),
+      acts_left_(plan.messages + 20) {}
+
+std::string SimulatedSession::run() {
+    AnySession::Options options = plan_.client;
+    options.endpoint = service_.endpoint();
+    session_ = make_session(loop_, options, *this);
+    connect();
+    act_.start(plan_.calm ? 1s : dice_.up_to(plan_.gap));
+    while (!complaint_ && quiet_turns_ < 4) {
+        loop_.step();
+        check_turn();
+    }
+    if (!complaint_) check_rest();
+    return complaint_.sentence();
+}
+
+// --- What the client does.
+
+// A session is never to call back from inside a call.
+template <class Call>
+void SimulatedSession::call(Call call_session) {
+    inside_call_ = true;
+    call_session(*session_);
+    inside_call_ = false;
+    state_ = session_->state();
+}
+
+void SimulatedSession::act() {
+    if (!session_) return;
+    act_.start(dice_.up_to(plan_.gap));
+    if (acts_left_ == 0 || (plan_.calm && payloads_ == plan_.messages)) return approach_end();
+    --acts_left_;
+    if (dice_.chance(plan_.mischief)) do_anything();
+    if (session_) send_some();
+}
+
+void SimulatedSession::send_some() {
+    for (std::size_t i = dice_.up_to(plan_.burst - 1) + 1; i > 0; --i)
+        if (!send_one()) break;
+    flush();
+}
+
+// Returns false if there is nothing more to send now.
+bool SimulatedSession::send_one() {
+    if (state_ != State::open || session_->in_flight() >= plan_.window ||
+        payloads_ == plan_.messages)
+        return false;
+    const std::string payload = next_payload();
+    ++payloads_;
+    Queued ids;
+    call([&](AnySession& session) { ids = session.send(payload); });
+    const std::size_t most = plan_.client.max_frame;
+    const bool legal = sendable(*plan_.client.framing, most, payload);
+    if (plan_.carrier != Carrier::datagrams)
+        require(static_cast<bool>(ids) == legal, "a payload was refused, or wrongly taken");
+    if (ids) ledger_.sent(payload, ids, now());
+    note("sent", payload.size());
+    return true;
+}
+
+// Distinct payloads begin with their number, and are long enough for no damage to make one
+// another one. The others are anything, several messages included.
+std::string SimulatedSession::next_payload() {
+    std::string payload;
+    if (plan_.distinct) {
+        payload = std::to_string(payloads_) + " " + std::to_string(Dice(payloads_).next()) +
+                  std::string(dice_.up_to(plan_.longest), 'x');
+    } else {
+        for (std::size_t size = dice_.up_to(plan_.longest); payload.size() < size;)
+            payload +=
+                dice_.one_of<char>({'a', 'a', 'a', 'b', '^', '$', '\n', '\r', '\0', '\1'});
+    }
+    const std::size_t longest = plan_.client.framing->longest();
+    if (payload.size() > longest) payload.resize(longest);
+    return payload;
+}
+
+// In a callback.
+void SimulatedSession::misbehave() {
+    if (session_ && dice_.chance(plan_.mischief / 4)) do_anything();
+}
+
+void SimulatedSession::do_anything() {
+    switch (dice_.up_to(std::size_t{13})) {
+    case 0: return finish();
+    case 1: return dice_.chance(0.3) ? disconnect() : flush();
+    case 2: return connect();
+    case 3:
+    case 4: return pause(true);
+    case 5:
+    case 6:
+    case 7: return pause(false);
+    case 8: return call([](AnySession& session) { session.void_round_trips(); });
+    case 9: return ledger_.skipped(session_->reserve_id());
+    case 10: return restart_service();
+    case 11: return dice_.chance(0.2) ? destroy() : flush();
+    default: return send_some();
+    }
+}
+
+void SimulatedSession::flush() {
+    const bool connected = session_->connected();
+    call([](AnySession& session) { session.flush(); });
+    if (connected) ledger_.flushed(now());
+    record_progress();
+}
+
+void SimulatedSession::finish() {
+    if (state_ == State::open) ledger_.flushed(now());
+    call([](AnySession& session) { session.finish(); });
+    finished_at_ = now();
+    record_progress();
+    note("finish", 0);
+}
+
+void SimulatedSession::disconnect() {
+    call([](AnySession& session) { session.disconnect(); });
+    note("disconnect", 0);
+    require(state_ == State::closed || state_ == State::idle, "disconnect() does not close");
+}
+
+void SimulatedSession::connect() {
+    if (state_ != State::idle && state_ != State::closed && state_ != State::waiting) return;
+    connected_at_ = std::min(connected_at_, now());
+    call([](AnySession& session) { session.connect(); });
+    record_progress();
+    over_ = false;
+    note("connect", 0);
+}
+
+void SimulatedSession::pause(bool paused) {
+    if (paused_ && !paused) resumed_at_ = now();
+    record_progress();
+    paused_ = paused;
+    call([&](AnySession& session) { session.pause(paused); });
+    note("pause", paused ? 1 : 0);
+}
+
+void SimulatedSession::restart_service() {
+    const bool stays_away = dice_.chance(0.3);
+    if (stays_away && service_.is_there())
+        service_.go_away();
+    else if (service_.may_come_back())
+        service_.come_back();
+    note("service", service_.is_there() ? 1 : 0);
+}
+
+void SimulatedSession::destroy() {
+    note("destroy", session_->in_flight());
+    session_.reset();
+}
+
+// Nothing more is sent. A session that does not come to its end by itself is disconnected.
+void SimulatedSession::approach_end() {
+    act_.start(polling);
+    if (++polls_ == 1 && paused_) pause(false);
+    if (polls_ > 1 && paused_) pause(false);
+    if (state_ == State::open)
+        return plan_.seed % 8 == 0 && !plan_.calm ? disconnect() : finish();
+    if (state_ == State::idle || polls_ > most_polls) disconnect();
+}
+
+// --- What the session reports.
+
+void SimulatedSession::called_back(const char* what) {
+    require(session_ != nullptr, std::string("called after its destruction: ") + what);
+    require(!inside_call_, std::string("called from inside a call: ") + what);
+}
+
+void SimulatedSession::message_event(const char* what) {
+    called_back(what);
+    require(!over_, std::string("called after the end: ") + what);
+    observe_state();
+    check_in_flight();
+    misbehave();
+}
+
+void SimulatedSession::session_changed() {
+    called_back("changed");
+    if (!session_) return;
+    observe_state();
+    check_in_flight();
+    if (session_ && state_ == State::closed) over_ = true;
+    misbehave();
+}
+
+void SimulatedSession::session_answered(const Message& message, const Reply& reply) {
+    ledger_.answered(message, reply, now());
+    note_message(verdict_of(message, reply), &message, &reply);
+    message_event("answered");
+}
+
+void SimulatedSession::session_echoed(const Batch& batch, std::optional<ev::Duration>) {
+    ledger_.echoed(batch);
+    note("batch", batch.count);
+    message_event("echoed");
+}
+
+void SimulatedSession::session_lost(const Message& message) {
+    ledger_.lost(message, now());
+    note_message(message.late ? "overdue" : "lost", &message, nullptr);
+    message_event("lost");
+}
+
+void SimulatedSession::session_unsolicited(std::string_view payload) {
+    ledger_.unsolicited();
+    note("unasked", payload.size());
+    message_event("unsolicited");
+}
+
+void SimulatedSession::session_repeated(std::string_view payload) {
+    ledger_.repeated();
+    note("repeated", payload.size());
+    message_event("repeated");
+}
+
+void SimulatedSession::session_received(std::string_view bytes) {
+    note("received", bytes.size());
+    message_event("received");
+}
+
+// --- What must hold.
+
+void SimulatedSession::observe_state() {
+    if (!session_ || session_->state() == state_) return;
+    const State before = std::exchange(state_, session_->state());
+    const auto name = [](State state) { return names[static_cast<std::size_t>(state)]; };
+    note(name(state_), static_cast<std::uint64_t>(session_->end().reason));
+    require(may_follow(before, state_),
+            std::string(name(before)) + " is followed by " + name(state_));
+    record_progress();
+    resumed_at_ = now();
+    if (state_ == State::open) ledger_.flushed(now());
+    if (state_ == State::waiting)
+        require(plan_.client.retries > 0 && session_->retry() <= plan_.client.retries,
+                "it is tried again too often");
+    const bool ended = state_ == State::waiting || state_ == State::closed;
+    require(!ended || session_->end(), "a connection has ended without a reason");
+}
+
+// A stream's messages are in flight until the user gets their verdict; those of datagrams may
+// get it a moment later.
+void SimulatedSession::check_in_flight() {
+    if (!session_ || complaint_) return;
+    const std::size_t count = session_->in_flight();
+    const bool datagrams = plan_.carrier == Carrier::datagrams;
+    require(datagrams ? count <= ledger_.open() : count == ledger_.open(),
+            std::to_string(count) + " messages are in flight, but " +
+                std::to_string(ledger_.open()) + " have no verdict");
+    const std::size_t bytes = session_->in_flight_bytes();
+    if (datagrams || plan_.client.expect == Expect::none) return;
+    require(bytes >= ledger_.open_bytes() && bytes <= ledger_.open_bytes() + 6 * count,
+            std::to_string(bytes) + " bytes in flight instead of " +
+                std::to_string(ledger_.open_bytes()));
+}
+
+void SimulatedSession::check_turn() {
+    ++turns_;
+    require(turns_ < most_turns, "there is no end of turns");
+    require(loop_.elapsed() < longest_simulation, "there is no end of time");
+    if (session_) {
+        observe_state();
+        check_in_flight();
+        note_activity();
+        check_deadlines();
+    }
+    quiet_turns_ = (over_ && polls_ > 0) || !session_ ? quiet_turns_ + 1 : 0;
+}
+
+void SimulatedSession::note_activity() {
+    const std::uint64_t bytes = service_.bytes();
+    if (bytes != std::exchange(bytes_seen_, bytes)) progress_at_ = now();
+    const std::size_t pending = session_->pending();
+    if (pending != std::exchange(pending_seen_, pending) || pending == 0) taken_at_ = now();
+    if (pending > 0) waited_at_ = now();
+}
+
+// Timers end late by what the machine oversleeps, and by the turns that this takes.
+void SimulatedSession::overdue(ev::Time due, const char* what) {
+    const ev::Duration patience = 2ms + 4 * plan_.machine.oversleep;
+    require(due == ev::Time::max() || now() - due < patience,
+            std::string("a deadline has passed: ") + what);
+}
+
+void SimulatedSession::check_deadlines() {
+    const AnySession::Options& options = plan_.client;
+    if (options.max_time && !session_->out_of_time() && connected_at_ != ev::Time::max())
+        overdue(connected_at_ + *options.max_time, "of all");
+    if (state_ == State::dialing || state_ == State::handshaking)
+        overdue(session_->since() + options.connect_timeout, "to connect");
+    if (state_ == State::waiting) overdue(session_->retry_time(), "to try again");
+    if (!lasts() || paused_) return;
+    if (options.idle_timeout) overdue(progress_at_ + *options.idle_timeout, "of idleness");
+    if (session_->pending() > 0)
+        overdue(taken_at_ + std::max<ev::Duration>(options.reply_timeout, least_write_time),
+                "to write");
+    check_replies_due();
+    if (state_ == State::finishing) check_end_due();
+}
+
+void SimulatedSession::check_replies_due() {
+    if (ledger_.oldest_flush() == ev::Time::max()) return;
+    const ev::Time sent = std::max({ledger_.oldest_flush(), resumed_at_, waited_at_});
+    overdue(sent + plan_.client.reply_timeout, "for a reply");
+}
+
+// Replies are awaited first, then the peer's own end.
+void SimulatedSession::check_end_due() {
+    const AnySession::Options& options = plan_.client;
+    ev::Time due = std::max({finished_at_, resumed_at_, waited_at_}) + options.reply_timeout;
+    if (plan_.carrier == Carrier::datagrams) due = std::max(due, progress_at_) + longest_linger;
+    overdue(due + options.close_timeout, "of the end");
+}
+
+void SimulatedSession::check_rest() {
+    if (session_) require(ledger_.open() == 0, "some messages have no verdict at the end");
+    if (session_ && plan_.calm) check_calm_counts();
+    session_.reset();
+    check_drain();
+}
+
+// The server says by its dice which messages have met which fault.
+void SimulatedSession::check_calm_counts() {
+    const bool datagrams = plan_.carrier == Carrier::datagrams;
+    const Ledger::Counts& counts = ledger_.counts();
+    FaultDice dice(plan_.server.faults, datagrams ? 0 : 1);
+    std::size_t dropped = 0;
+    std::size_t damaged = 0;
+    std::size_t copied = 0;
+    for (std::size_t i = 0; i < counts.sent; ++i) {
+        const FaultDice::Plan plan = dice.next();
+        if (datagrams) dice.chance(0);  // of being overtaken
+        dropped += plan.drop ? 1 : 0;
+        damaged += !plan.drop && plan.corrupt ? 1 : 0;
+        copied += !plan.drop && plan.dup ? 1 : 0;
+    }
+    const auto equal = [&](std::size_t count, std::size_t expected, const char* what) {
+        require(count == expected, std::to_string(count) + " messages are " + what +
+                                       ", and should be " + std::to_string(expected));
+    };
+    equal(counts.lost, dropped, "lost");
+    equal(counts.wrong, damaged, "wrong");
+    equal(counts.right, counts.sent - dropped - damaged, "right");
+    equal(counts.unsolicited + counts.repeated, copied, "copies");
+    require(payloads_ == plan_.messages || acts_left_ == 0, "something was not sent");
+}
+
+void SimulatedSession::check_drain() {
+    const ev::Time end = now() + grace;
+    service_.drain(grace);
+    while (!complaint_ && !service_.drained()) {
+        loop_.step();
+        overdue(end, "for the server to leave");
+    }
+    const bool in_time = now() < end;
+    require(!in_time || service_.connections() == 0, "the server has left connections behind");
+}
+
+// --- The trace.
+
+void SimulatedSession::note(const char* what, std::uint64_t number) {
+    JsonObject object;
+    object.time("at_us", loop_.elapsed()).text("type", what).number("number", number);
+    trace_ += object.str() + "\n";
+}
+
+void SimulatedSession::note_message(const char* verdict, const Message* message,
+                                    const Reply* reply) {
+    trace_ += message_object(verdict, message, reply, SimulatedLoop::start).str() + "\n";
+}
+
+}  // namespace simulation

@@ -1,0 +1,115 @@
+// One simulated session: a client that does, by its plan, what a client may do, and that checks
+// all that it is notified of.
+#pragma once
+
+#include "app/protocol/any_session.hpp"
+#include "tests/simulation/ledger.hpp"
+#include "tests/simulation/plan.hpp"
+#include "tests/simulation/service.hpp"
+#include "tests/simulation/simulated_loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace simulation {
+
+class SimulatedSession final : private yodel::AnySession::User {
+public:
+    // Empty files may be made at `path`.
+    SimulatedSession(const Plan& plan, const std::string& path);
+
+    // Plays it to its end. Returns the sentence that says what was wrong, or an empty one.
+    std::string run();
+    // An object of JSON in each line, for each thing that happened.
+    const std::string& trace() const { return trace_; }
+    const Ledger::Counts& counts() const { return ledger_.counts(); }
+    std::uint64_t turns() const { return turns_; }
+    ev::Duration elapsed() const { return loop_.elapsed(); }
+
+private:
+    using State = yodel::AnySession::State;
+
+    void session_changed() override;
+    void session_answered(const yodel::Message& message, const yodel::Reply& reply) override;
+    void session_echoed(const yodel::Batch& batch, std::optional<ev::Duration>) override;
+    void session_lost(const yodel::Message& message) override;
+    void session_unsolicited(std::string_view payload) override;
+    void session_repeated(std::string_view payload) override;
+    void session_received(std::string_view bytes) override;
+
+    // What the client does.
+    void act();
+    void send_some();
+    bool send_one();
+    std::string next_payload();
+    void misbehave();
+    void do_anything();
+    void flush();
+    void finish();
+    void disconnect();
+    void connect();
+    void pause(bool paused);
+    void restart_service();
+    void destroy();
+    void approach_end();
+
+    // What must hold.
+    void called_back(const char* what);
+    void message_event(const char* what);
+    void observe_state();
+    void check_turn();
+    void check_in_flight();
+    void check_deadlines();
+    void check_replies_due();
+    void check_end_due();
+    void note_activity();
+    void check_rest();
+    void check_calm_counts();
+    void check_drain();
+    void require(bool right, const std::string& sentence) {
+        complaint_.require(right, sentence);
+    }
+    void record_progress() { progress_at_ = taken_at_ = waited_at_ = now(); }
+    void overdue(ev::Time due, const char* what);
+    void note(const char* what, std::uint64_t number);
+    void note_message(const char* verdict, const yodel::Message* message,
+                      const yodel::Reply* reply);
+    template <class Call>
+    void call(Call call_session);
+    ev::Time now() const { return SimulatedLoop::time; }
+    bool lasts() const { return state_ == State::open || state_ == State::finishing; }
+
+    const Plan plan_;
+    Complaint complaint_;
+    Dice dice_;
+    SimulatedLoop loop_;
+    Service service_;
+    Ledger ledger_;
+    std::unique_ptr<yodel::AnySession> session_;
+    ev::Timer act_;
+    State state_ = State::idle;  // when it was last seen
+    std::string trace_;
+    std::uint64_t turns_ = 0;
+    std::uint64_t payloads_ = 0;
+    std::uint64_t bytes_seen_ = 0;
+    std::size_t pending_seen_ = 0;
+    std::size_t acts_left_;
+    unsigned polls_ = 0;        // of the session, for its end
+    unsigned quiet_turns_ = 0;  // after the end
+    bool inside_call_ = false;  // of the session
+    bool paused_ = false;
+    bool over_ = false;                        // closed, and the client knows it
+    ev::Time connected_at_ = ev::Time::max();  // the first connect()
+    // The last times of:
+    ev::Time resumed_at_{};   // the beginning of a connection, or the end of a pause
+    ev::Time finished_at_{};  // finish()
+    ev::Time progress_at_{};  // bytes that came or went, or one of those above
+    ev::Time taken_at_{};     // the system taking some of what was flushed
+    ev::Time waited_at_{};    // bytes that the system had not taken
+};
+
+}  // namespace simulation

@@ -98,14 +98,15 @@ void DatagramMatcher::drop_finished() {
 
 // --- What comes.
 
-std::optional<DatagramMatcher::Event> DatagramMatcher::match(std::string_view reply,
-                                                             ev::Time read_at) {
+std::optional<DatagramMatcher::Event>
+DatagramMatcher::match(std::string_view reply, ev::Time read_at, std::uint64_t last_id) {
+    read_id_ = last_id;
     if (options_.expect == Expect::none) return Unsolicited{reply};
     if (options_.expect == Expect::any) return match_any(reply, read_at);
     Entry* entry = find_equal(reply);
     const bool foreseen = given() && options_.foreseen && options_.foreseen(reply);
     if (!entry && foreseen) return Unsolicited{reply};
-    const bool repeatable = !given() || in_flight_ == 0;
+    const bool repeatable = !given() || !awaiting();
     if (!entry && repeatable && answered_before(reply)) return Repeated{reply};
     if (!entry && options_.numbered) entry = find_damaged(reply);
     if (!entry) return keep(reply, read_at);
@@ -116,7 +117,7 @@ std::optional<DatagramMatcher::Event> DatagramMatcher::match(std::string_view re
 
 std::optional<DatagramMatcher::Event> DatagramMatcher::match_any(std::string_view reply,
                                                                  ev::Time read_at) {
-    Entry* const entry = in_flight_ > 0 ? &entries_[oldest_ - first_id_] : oldest_late();
+    Entry* const entry = awaiting() ? &entries_[oldest_ - first_id_] : oldest_late();
     if (!entry) return Unsolicited{reply};
     return answer(*entry, reply, read_at);
 }
@@ -134,7 +135,7 @@ std::string_view DatagramMatcher::expected(const Entry& entry) const {
 // Most replies answer the oldest message in flight, and few a late one.
 DatagramMatcher::Entry* DatagramMatcher::find_equal(std::string_view reply) {
     const auto equals = [&](const Entry& entry) { return right(entry, reply); };
-    if (in_flight_ > 0 && equals(oldest())) return &entries_[oldest_ - first_id_];
+    if (awaiting() && equals(oldest())) return &entries_[oldest_ - first_id_];
     if (!options_.numbered) return find_awaited(equals);
     const auto number = number_of(reply);
     Entry* const entry = number ? find_number(*number) : nullptr;
@@ -145,7 +146,8 @@ DatagramMatcher::Entry* DatagramMatcher::find_equal(std::string_view reply) {
 DatagramMatcher::Entry*
 DatagramMatcher::find_awaited(const std::function<bool(const Entry&)>& wanted) {
     for (Entry& entry : entries_)
-        if (entry.state == State::in_flight && wanted(entry)) return &entry;
+        if (entry.state == State::in_flight && entry.id <= read_id_ && wanted(entry))
+            return &entry;
     for (Entry& entry : late_)
         if (entry.state == State::late && wanted(entry)) return &entry;
     return nullptr;
@@ -156,7 +158,7 @@ DatagramMatcher::Entry* DatagramMatcher::find_number(std::uint64_t number) {
         entries_.begin(), entries_.end(), number,
         [](const Entry& entry, std::uint64_t wanted) { return entry.number < wanted; });
     if (found != entries_.end() && found->number == number)
-        return found->state == State::in_flight ? found : nullptr;
+        return found->state == State::in_flight && found->id <= read_id_ ? found : nullptr;
     for (Entry& entry : late_)
         if (entry.state == State::late && entry.number == number) return &entry;
     return nullptr;
@@ -276,8 +278,8 @@ void DatagramMatcher::remember_late(Entry entry) {
 
 std::optional<DatagramMatcher::Event> DatagramMatcher::keep(std::string_view reply,
                                                             ev::Time read_at) {
-    if (in_flight_ == 0) return Unsolicited{reply};
-    unmatched_.push_back({std::string(reply), read_at, last_id()});
+    if (!awaiting()) return Unsolicited{reply};
+    unmatched_.push_back({std::string(reply), read_at, read_id_});
     if (unmatched_.size() > most_unmatched) {
         give_up_unmatched();
     }

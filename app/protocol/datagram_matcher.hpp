@@ -77,7 +77,12 @@ public:
     void void_round_trips();
 
     // Returns the event of a reply; none if it is kept.
-    std::optional<Event> match(std::string_view reply, ev::Time read_at);
+    std::optional<Event> match(std::string_view reply, ev::Time read_at) {
+        return match(reply, read_at, last_id());
+    }
+    // The same where messages have been queued since the reply was read: `last_id` is that of
+    // the last one before.
+    std::optional<Event> match(std::string_view reply, ev::Time read_at, std::uint64_t last_id);
     // Returns the next of the events that the calls below, and match(), have made due.
     std::optional<Event> next_resolved();
     bool has_resolved() const { return !due_.empty(); }
@@ -120,6 +125,8 @@ private:
     };
 
     const Entry& oldest() const { return entries_[oldest_ - first_id_]; }
+    // True if the reply may answer a message in flight, and the oldest one in any case.
+    bool awaiting() const { return in_flight_ > 0 && oldest_ <= read_id_; }
     bool given() const { return options_.expect == Expect::given; }
     bool right(const Entry& entry, std::string_view reply) const;
     std::string_view expected(const Entry& entry) const;
@@ -160,6 +167,7 @@ private:
     std::uint64_t last_number_ = 0;
     ContiguousQueue<Entry> late_;
     std::size_t late_bytes_ = 0;
+    std::uint64_t read_id_ = 0;  // of the last message before the reply was read
     std::uint64_t highest_answered_ = 0;
     // Hashes of the replies that messages have got, and of those that they should have got. The
     // newest one stands before `next_answer_`; once there are enough, it replaces the oldest.

@@ -156,8 +156,9 @@ void DatagramSession::datagrams_received(std::span<const bufio::Datagram> datagr
     backoff_.reset();
     const std::weak_ptr<void> session = lifetime_;
     const std::weak_ptr<void> connection = connection_;
+    const std::uint64_t last_id = matcher_.last_id();
     for (const bufio::Datagram& each : datagrams) {
-        if (const auto event = matcher_.match(each.bytes, read_at_)) report(*event);
+        if (const auto event = matcher_.match(each.bytes, read_at_, last_id)) report(*event);
         if (!session.expired()) report_resolved();
         if (connection.expired()) break;  // by the user
     }

@@ -53,16 +53,30 @@ ReplyMatcher::ReplyMatcher(const Options& options)
 void ReplyMatcher::restart() {
     decoder_ = Decoder(framing_, options_.max_frame);
     messages_.rebase();
-    same_ = arrived_ = matched_ = 0;
+    same_ = arrived_ = matched_ = left_ = 0;
     greeted_ = identified_ = echoed_ = false;
     wrong_.clear();
     expected_reply_.clear();
 }
 
-// A step that returns no event has either removed bytes, after which the next may follow, or
-// needs more of them.
 std::optional<ReplyMatcher::Event> ReplyMatcher::next(std::string_view& received,
                                                       ev::Time read_at) {
+    if (received.size() > left_) queued_ = messages_.total();
+    auto event = next_event(received, read_at);
+    left_ = received.size();
+    return event;
+}
+
+// Returns how many messages the input may answer: those that were queued before it was read.
+std::size_t ReplyMatcher::awaiting() const {
+    const std::uint64_t since = messages_.total() - queued_;
+    return messages_.count() - std::min<std::uint64_t>(messages_.count(), since);
+}
+
+// A step that returns no event has either removed bytes, after which the next may follow, or
+// needs more of them.
+std::optional<ReplyMatcher::Event> ReplyMatcher::next_event(std::string_view& received,
+                                                            ev::Time read_at) {
     for (;;) {
         if (auto event = next_resolved()) return event;
         const std::size_t before = received.size();
@@ -114,7 +128,7 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::next_framed(std::string_view& r
 // Takes the replies that equal, byte for byte, what was sent, without decoding them.
 std::optional<ReplyMatcher::Event> ReplyMatcher::next_echoed(std::string_view& received,
                                                              ev::Time read_at) {
-    if (options_.expect != Expect::echo) return std::nullopt;
+    if (options_.expect != Expect::echo || awaiting() == 0) return std::nullopt;
     same_ += first_difference(received.substr(same_), messages_.frames().substr(same_));
     if (!messages_.ends_within(same_)) {
         messages_.release_all_but_last();
@@ -139,11 +153,12 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::next_echoed(std::string_view& r
 // Returns no event and leaves a resolution where other events come before that of this reply.
 std::optional<ReplyMatcher::Event> ReplyMatcher::match(std::string_view payload,
                                                        ev::Time read_at) {
-    if (messages_.count() == 0) return Unsolicited{payload};
+    if (awaiting() == 0) return Unsolicited{payload};
     if (options_.expect == Expect::any) return answer_any(payload, read_at);
     const std::optional<std::size_t> preceding = messages_.find(payload);
     const bool foreseen = given() && preceding != 0 && answers_nothing(payload);
-    if (!preceding || foreseen) return keep_unmatched(payload, read_at);
+    if (!preceding || *preceding >= awaiting() || foreseen)
+        return keep_unmatched(payload, read_at);
     if (*preceding > 0 || !unmatched_.empty()) {
         resolve(*preceding);
         return std::nullopt;
@@ -161,7 +176,7 @@ bool ReplyMatcher::answers_nothing(std::string_view payload) const {
 
 // A message that is late may never be answered, and the reply then is that of the next one.
 ReplyMatcher::Event ReplyMatcher::answer_any(std::string_view payload, ev::Time read_at) {
-    if (messages_.in_flight() > 0) drop_late();
+    if (awaiting() > messages_.late()) drop_late();
     const Message message = take_oldest();
     return Answered{message, right_reply(payload, round_trip(message, read_at))};
 }
@@ -174,7 +189,7 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::keep_unmatched(std::string_view
                                                                 ev::Time read_at) {
     const bool unsolicited = answers_nothing(payload);
     if (unsolicited && unmatched_.empty()) return Unsolicited{payload};
-    unmatched_.push_back({std::string(payload), read_at, messages_.total(), unsolicited});
+    unmatched_.push_back({std::string(payload), read_at, queued_, unsolicited});
     unmatched_memory_ += payload.size() + sizeof(Unmatched);
     if (unsolicited) ++strangers_;
     return std::nullopt;
@@ -307,12 +322,12 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::next_unframed(std::string_view&
         arrived_ = received.size();
         return Arrived{bytes};
     }
-    if (given() && messages_.count() > 0 && !messages_.oldest_reply()) {
+    if (given() && awaiting() > 0 && !messages_.oldest_reply()) {
         const Message silent = take_oldest();
         if (!silent.late) return Lost{silent};
     }
     std::string_view part = received;
-    const bool awaited = messages_.count() > 0 && !messages_.forgot_late();
+    const bool awaited = awaiting() > 0 && !messages_.forgot_late();
     if (awaited && options_.expect != Expect::any)
         part = part.substr(0, expected_bytes().size() - matched_);
     received.remove_prefix(part.size());

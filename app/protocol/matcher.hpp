@@ -89,7 +89,8 @@ public:
 
     // Returns the next event of the bytes received, and removes from their front what it has
     // dealt with; none if it takes more bytes to go on. `received` are all bytes not yet
-    // removed.
+    // removed. If there are more of them than the last call has left, some have been read
+    // since, and may answer the messages that are queued now.
     std::optional<Event> next(std::string_view& received, ev::Time read_at);
     // Returns the next of the events that the functions below have made due.
     std::optional<Event> next_resolved();
@@ -128,6 +129,7 @@ private:
         std::size_t lost = 0;         // messages without any
     };
 
+    std::optional<Event> next_event(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_greeting(std::string_view& received);
     std::optional<Event> next_echoed(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_framed(std::string_view& received, ev::Time read_at);
@@ -141,6 +143,7 @@ private:
     bool answers_nothing(std::string_view payload) const;
     void resolve_if_decided();
     void resolve(std::size_t messages);
+    std::size_t awaiting() const;
     std::size_t unmatched_replies() const { return unmatched_.size() - strangers_; }
     std::size_t answerable(std::size_t messages) const;
     std::string_view take_unmatched();
@@ -151,6 +154,8 @@ private:
     const Framing& framing_;
     Decoder decoder_;
     InFlight messages_;
+    std::uint64_t queued_ = 0;  // messages that had been queued when the input was read
+    std::size_t left_ = 0;      // bytes of input that the last call of next() has left
     std::size_t same_ = 0;  // bytes at the front of the input that equal the frames in flight
     ContiguousQueue<Unmatched> unmatched_;
     std::size_t strangers_ = 0;         // of unmatched_: those that answer nothing

@@ -124,6 +124,28 @@ TEST_CASE("a reply that equals nothing waits until it can only be one message's"
     CHECK(Log().play(script) == log);
 }
 
+TEST_CASE("a reply that was read before a message was queued does not answer it") {
+    const auto [expect, numbered, last_id, reply, log] =
+        GENERATE(table<Expect, bool, std::uint64_t, std::string, std::string>({
+            {Expect::echo, false, 1, "2b", "1=1a +2b 2=2b"},
+            {Expect::echo, true, 1, "2b", "1=1a +2b 2=2b"},
+            {Expect::echo, true, 1, "2X", "1=1a +2X 2=2b"},
+            {Expect::echo, false, 0, "2b", "+2b 1=1a 2=2b"},
+            {Expect::any, false, 0, "1a", "+1a 1=1a 2=2b"},
+        }));
+    DatagramMatcher::Options options;
+    options.expect = expect;
+    options.numbered = numbered;
+    Log played(options);
+    played.send("1a");
+    played.send("2b");
+    const auto event = played.matcher.match(reply, played.now, last_id);
+    if (event) played.add(*event);
+    played.receive("1a");
+    played.receive("2b");
+    CHECK(played.text == log);
+}
+
 TEST_CASE("a damaged reply to a numbered message is known by its number") {
     DatagramMatcher::Options options;
     options.numbered = true;

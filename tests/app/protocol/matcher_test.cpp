@@ -13,9 +13,11 @@
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace yodel;
@@ -71,6 +73,7 @@ public:
         std::string_view rest = input_;
         while (const auto event = matcher.next(rest, ev::Time{} + std::chrono::seconds(2))) {
             log += std::visit(Describe(), *event);
+            if (!log.empty() && on_event) std::exchange(on_event, nullptr)();
             if (std::holds_alternative<ReplyMatcher::Refused>(*event)) break;
         }
         input_.erase(0, input_.size() - rest.size());
@@ -95,6 +98,7 @@ public:
 
     ReplyMatcher matcher;
     std::string log;
+    std::function<void()> on_event;  // called after the first one that is logged
     bool given = false;
 
 private:
@@ -201,6 +205,26 @@ TEST_CASE("each reply answers the message that the table says") {
     const bool coalesce = GENERATE(false, true);
     CAPTURE(cases[i].name, cases[i].script, coalesce);
     CHECK(run(cases[i], coalesce) == cases[i].events);
+}
+
+TEST_CASE("bytes that were read before a message was queued do not answer it") {
+    const auto [framing, expect, bytes, log] =
+        GENERATE(table<const char*, Expect, std::string, std::string>({
+            {"line", Expect::echo, "a\nb\n", "right a=a;unasked b;"},
+            {"line", Expect::echo, "a\nbX\n", "right a=a;unasked bX;"},
+            {"line", Expect::any, "x\ny\n", "right a=x;unasked y;"},
+            {"raw", Expect::echo, "ab", "right a=a;unasked b;"},
+        }));
+    ReplyMatcher::Options options;
+    options.framing = find_framing(framing);
+    options.expect = expect;
+    Scene scene(options);
+    scene.send("a");
+    scene.on_event = [&] { scene.send("b"); };
+    scene.receive(bytes);
+    CHECK(scene.log == log);
+    scene.receive("b\n");
+    CHECK(scene.log.starts_with(log + "right b=b;"));
 }
 
 TEST_CASE("replies are matched alike, wherever the bytes are cut") {

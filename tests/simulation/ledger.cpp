@@ -11,12 +11,13 @@ void Ledger::require(bool right, std::uint64_t id, const std::string& sentence) 
     if (!right) complaint_.require(false, "message " + std::to_string(id) + " " + sentence);
 }
 
-void Ledger::sent(std::string_view payload, Queued ids, ev::Time now) {
+void Ledger::sent(std::string_view payload, Queued ids, ev::Time now,
+                  const std::optional<std::string>& reply) {
     const std::uint64_t before = last_id_;
     for (std::string_view rest = payload;;) {
         const std::size_t end =
             framing_.delimiter.empty() ? rest.npos : rest.find(framing_.delimiter);
-        add(rest.substr(0, end), last_id_ + 1, now);
+        add(rest.substr(0, end), last_id_ + 1, now, reply);
         if (end == rest.npos) break;
         rest.remove_prefix(end + framing_.delimiter.size());
     }
@@ -24,11 +25,16 @@ void Ledger::sent(std::string_view payload, Queued ids, ev::Time now) {
             "has another id, or another count of pieces");
 }
 
-void Ledger::add(std::string_view payload, std::uint64_t id, ev::Time now) {
+void Ledger::add(std::string_view payload, std::uint64_t id, ev::Time now,
+                 const std::optional<std::string>& reply) {
     last_id_ = id;
     ++counts_.sent;
     if (expect_ == Expect::none) return;
-    open_[id] = {.payload = std::string(payload), .at = now};
+    Sent& sent = open_[id];
+    sent.payload = payload;
+    sent.at = now;
+    sent.reply = framing_.reply ? framing_.reply(payload) : sent.payload;
+    if (expect_ == Expect::given) sent.reply = reply;
     open_bytes_ += payload.size();
 }
 
@@ -73,8 +79,7 @@ void Ledger::answered(const Message& message, const Reply& reply, ev::Time now) 
 
 void Ledger::compare(const Sent& sent, const Message& message, const Reply& reply,
                      ev::Time now) {
-    const std::string wanted = framing_.reply ? framing_.reply(sent.payload) : sent.payload;
-    const bool equal = reply.payload == wanted;
+    const bool equal = sent.reply && reply.payload == *sent.reply;
     require(reply.right == equal || expect_ == Expect::any, message.id, "is misjudged");
     require(sent.flushed_at <= now, message.id, "was answered before it was flushed");
     const auto taken = reply.round_trip.value_or(ev::Duration::zero());
@@ -104,7 +109,8 @@ void Ledger::lost(const Message& message, ev::Time now) {
     Message open = message;
     open.late = false;
     Sent sent = take(open);
-    require(!message.late || sent.flushed_at <= now, message.id, "is late but was not flushed");
+    const bool overdue = sent.flushed_at <= now - options_.reply_timeout;
+    require(!message.late || overdue, message.id, "is late too early");
     ++counts_.lost;
     if (message.late) late_[message.id] = std::move(sent);
 }

@@ -2,6 +2,7 @@
 // sent. It knows no session, and judges by the plainest rules that there are.
 #pragma once
 
+#include "app/protocol/any_session.hpp"
 #include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
 #include "ev/loop.hpp"
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,11 +31,13 @@ private:
 
 class Ledger {
 public:
-    Ledger(const yodel::Framing& framing, yodel::Expect expect, Complaint& complaint)
-        : framing_(framing), expect_(expect), complaint_(complaint) {}
+    Ledger(const yodel::AnySession::Options& options, Complaint& complaint)
+        : options_(options), complaint_(complaint) {}
 
     // The messages of a payload that the session has taken, with these ids.
-    void sent(std::string_view payload, yodel::Queued ids, ev::Time now);
+    // Where replies are given, `reply` is the one that is to come, if any is.
+    void sent(std::string_view payload, yodel::Queued ids, ev::Time now,
+              const std::optional<std::string>& reply);
     void flushed(ev::Time now);
     void answered(const yodel::Message& message, const yodel::Reply& reply, ev::Time now);
     void echoed(const yodel::Batch& batch);
@@ -62,18 +66,21 @@ public:
 private:
     struct Sent {
         std::string payload;
+        std::optional<std::string> reply;
         ev::Time at{};
         ev::Time flushed_at = ev::Time::max();
     };
 
-    void add(std::string_view payload, std::uint64_t id, ev::Time now);
+    void add(std::string_view payload, std::uint64_t id, ev::Time now,
+             const std::optional<std::string>& reply);
     Sent take(const yodel::Message& message);
     void compare(const Sent& sent, const yodel::Message& message, const yodel::Reply& reply,
                  ev::Time now);
     void require(bool right, std::uint64_t id, const std::string& sentence);
 
-    const yodel::Framing& framing_;
-    yodel::Expect expect_;
+    const yodel::AnySession::Options& options_;
+    const yodel::Framing& framing_ = *options_.framing;
+    const yodel::Expect expect_ = options_.expect;
     Complaint& complaint_;
     std::map<std::uint64_t, Sent> open_;
     std::map<std::uint64_t, Sent> late_;

@@ -105,7 +105,7 @@ void draw_client(Dice& dice, Plan& plan) {
     client.numbered = plan.carrier == Carrier::datagrams && plan.distinct && dice.chance(0.5);
     if (plan.calm) return;
     client.expect = dice.one_of<Expect>(
-        {Expect::echo, Expect::echo, Expect::echo, Expect::any, Expect::none});
+        {Expect::echo, Expect::echo, Expect::echo, Expect::any, Expect::given, Expect::none});
     draw_timeouts(dice, client);
     if (dice.chance(0.2)) client.max_frame = 1 + dice.up_to(300);
 }

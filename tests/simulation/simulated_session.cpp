@@ -49,7 +49,7 @@ SimulatedSession::SimulatedSession(const Plan& plan, const std::string& path)
       dice_(plan.seed + 0x5eed),
       loop_(plan.machine),
       service_(loop_, plan_, path),
-      ledger_(*plan_.client.framing, plan_.client.expect, complaint_),
+      ledger_(plan_.client, complaint_),
       act_(loop_, [this] { act(); }),
       acts_left_(plan.messages + 20) {}
 
@@ -100,13 +100,14 @@ bool SimulatedSession::send_one() {
         return false;
     const std::string payload = next_payload();
     ++payloads_;
+    const std::optional<std::string> reply = expected_reply(payload);
     Queued ids;
-    call([&](AnySession& session) { ids = session.send(payload); });
+    call([&](AnySession& session) { ids = session.send(payload, {}, reply); });
     const std::size_t most = plan_.client.max_frame;
     const bool legal = sendable(*plan_.client.framing, most, payload);
     if (plan_.carrier != Carrier::datagrams)
         require(static_cast<bool>(ids) == legal, "a payload was refused, or wrongly taken");
-    if (ids) ledger_.sent(payload, ids, now());
+    if (ids) ledger_.sent(payload, ids, now(), reply);
     note("sent", payload.size());
     return true;
 }
@@ -126,6 +127,14 @@ std::string SimulatedSession::next_payload() {
     const std::size_t longest = plan_.client.framing->longest();
     if (payload.size() > longest) payload.resize(longest);
     return payload;
+}
+
+// Where replies are given, it is mostly the one that comes.
+std::optional<std::string> SimulatedSession::expected_reply(const std::string& payload) {
+    if (plan_.client.expect != Expect::given || dice_.chance(0.1)) return std::nullopt;
+    if (dice_.chance(0.1)) return "another";
+    const Framing& framing = *plan_.client.framing;
+    return framing.reply ? framing.reply(payload) : payload;
 }
 
 // In a callback.

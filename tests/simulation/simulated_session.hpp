@@ -46,6 +46,7 @@ private:
     void send_some();
     bool send_one();
     std::string next_payload();
+    std::optional<std::string> expected_reply(const std::string& payload);
     void misbehave();
     void do_anything();
     void flush();

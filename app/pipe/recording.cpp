@@ -17,23 +17,32 @@ constexpr std::size_t piece = 64 * 1024;  // bytes read at once
 
 Recording::Recording(const std::string& path, std::size_t max_frame)
     : path_(path),
-      file_(::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC)),
+      file_(std::make_shared<const bufio::Fd>(
+          ::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC))),
       reader_(path, max_frame) {
-    if (!file_) fail(errno);
-    while (!framing() && !over()) read();
+    if (!*file_) fail(errno);
     struct stat status {};
-    const bool regular = file_ && ::fstat(fd(), &status) == 0 && S_ISREG(status.st_mode);
-    if (regular && !over()) read();
+    regular_ = *file_ && ::fstat(fd(), &status) == 0 && S_ISREG(status.st_mode);
+    while (!framing() && !over()) read();
+    if (regular_ && !over()) read();
 }
 
 void Recording::read() {
     char bytes[piece];
-    const ssize_t count = ::read(fd(), bytes, sizeof bytes);
+    const ssize_t count = read_into(bytes, sizeof bytes);
     if (count < 0 && errno != EINTR && errno != EAGAIN) fail(errno);
     if (count > 0) reader_.append({bytes, static_cast<std::size_t>(count)});
     if (count != 0) return;
     reader_.end();
     at_end_ = true;
+}
+
+// Copies share the position of the descriptor, which therefore does not count.
+ssize_t Recording::read_into(char* bytes, std::size_t size) {
+    if (!regular_) return ::read(fd(), bytes, size);
+    const ssize_t count = ::pread(fd(), bytes, size, static_cast<off_t>(offset_));
+    if (count > 0) offset_ += static_cast<std::uint64_t>(count);
+    return count;
 }
 
 void Recording::fail(int code) {

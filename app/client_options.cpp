@@ -492,7 +492,7 @@ void check_crowd(const ClientOptions& options) {
                          "does");
     if (options.report.probe) throw UsageError("-z is for one connection");
     if (!options.report.log.empty()) throw UsageError("-o is for one connection");
-    if (options.hex) throw UsageError("-x is for one connection");
+    if (options.hex && !options.replay.given()) throw UsageError("-x is for one connection");
     if (!crowd.threads_by_system && crowd.threads.value_or(1) > crowd.connections.value_or(1))
         throw UsageError("--threads " + std::to_string(*crowd.threads) +
                          " is more than there are connections (--connections " +
@@ -525,10 +525,9 @@ std::string against_replay(const ClientOptions& options) {
         {options.escapes, "--escapes"},
         {options.report.probe, "-z"},
         {options.retries.has_value(), "--retry"},
-        {options.crowd.rate.has_value(), "--rate"},
+        {options.crowd.scheduled(), "--rate"},
         {options.crowd.churn.has_value(), "--churn"},
-        {options.crowd.connections.has_value(), "--connections"},
-        {options.crowd.connect_rate.has_value(), "--connect-rate"},
+        {options.crowd.threads.has_value(), "--threads"},
         {options.crowd.start.has_value(), "--start-at"},
     };
     for (const auto& [is_given, name] : given)
@@ -541,10 +540,8 @@ void check_replay(const ClientOptions& options) {
     if (replay.fast && !replay.given()) throw UsageError("--fast is for --replay");
     if (!replay.given()) return;
     if (const std::string other = against_replay(options); !other.empty())
-        throw UsageError(
-            "--replay says a recording on one connection and requires its replies, "
-            "but " +
-            other + " is given");
+        throw UsageError("--replay says a recording as it is and requires its replies, but " +
+                         other + " is given");
     if (options.window && !replay.fast)
         throw UsageError(
             "--window has no meaning where messages go at the times of a recording: "

@@ -140,7 +140,8 @@ std::size_t threads(const CrowdOptions& crowd, bool script) {
     return script ? 1 : std::min<std::size_t>(wanted, crowd.connections.value_or(1));
 }
 
-Crowd::Options crowd_of(const ClientOptions& options) {
+Crowd::Options crowd_of(const ClientOptions& options,
+                        std::shared_ptr<const Recording> recording = {}) {
     Crowd::Options to;
     to.session = options.session;
     to.connections = options.crowd.connections.value_or(1);
@@ -151,26 +152,29 @@ Crowd::Options crowd_of(const ClientOptions& options) {
     to.each_its_own = !options.crowd.scheduled();
     to.window = options.window.value_or(to.window);
     to.count = options.count.value_or(0);
-    to.length = options.session.max_time;
+    if (!recording) to.length = options.session.max_time;  // else each connection's own limit
+    to.recording = std::move(recording);
+    to.fast = options.replay.fast;
     to.size = options.size.value_or(std::min(to.size, options.session.max_frame));
     return to;
 }
 
-CrowdClient::Options crowd_options(ev::Loop& loop, const ClientOptions& options) {
+CrowdClient::Options crowd_options(ev::Loop& loop, const ClientOptions& options,
+                                   const std::shared_ptr<const Recording>& recording) {
     CrowdClient::Options to;
-    to.crowd = crowd_of(options);
+    to.crowd = crowd_of(options, recording);
     to.report = options.report;
     to.start = options.crowd.start;
-    to.script = !options.unattended() && !options.crowd.scheduled() &&
+    to.script = !recording && !options.unattended() && !options.crowd.scheduled() &&
                 !options.session.max_time && ::isatty(STDIN_FILENO) != 1;
-    if (to.report.payloads && !to.script)
+    if (to.report.payloads && !to.script && !recording)
         throw UsageError(
             "--payload records the messages of a script; of generated ones on many "
             "connections only numbers are kept");
     to.escapes = options.escapes;
     to.threads = threads(options.crowd, to.script);
     to.busy = options.busy;
-    if (crowd_page(options))
+    if (!recording && crowd_page(options))
         to.page = [&loop, color = options.color](CrowdDisplay::User& user) {
             return std::make_unique<CrowdScreen>(loop, color, user);
         };
@@ -199,6 +203,9 @@ std::shared_ptr<Recording> opened_recording(const ClientOptions& options) {
     if (!datagrams && !options.framing_given.empty() && options.framing_given != framing.name)
         throw UsageError("-f " + options.framing_given + " is given, but " + file +
                          " was recorded with -f " + std::string(framing.name));
+    if (options.crowd.connections.value_or(1) > 1 && !recording->regular())
+        throw UsageError(file + " is no file that each of several connections could read from "
+                                "its beginning, but --connections is given");
     return recording;
 }
 
@@ -294,14 +301,15 @@ int run(ClientOptions options, int& signo) {
         ask_for_exact_waits();
         return run_piped<RateClient>(loop, rate_options(options), options.busy, signo);
     }
-    if (recording) {
+    if (recording && !options.crowd.given()) {
         ask_for_exact_waits();
         return run_piped<Replay>(loop, replay_options(options, std::move(recording)),
                                  options.busy, signo);
     }
     if (options.crowd.given()) {
         ask_for_exact_waits();
-        return run_piped<CrowdClient>(loop, crowd_options(loop, options), options.busy, signo);
+        return run_piped<CrowdClient>(loop, crowd_options(loop, options, recording),
+                                      options.busy, signo);
     }
     if (options.unattended()) {
         ask_for_exact_waits();

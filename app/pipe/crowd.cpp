@@ -22,6 +22,7 @@ constexpr unsigned connections_a_turn = 64;
 constexpr unsigned messages_a_turn = 256;
 
 Crowd::Options completed(Crowd::Options options) {
+    if (options.recording) return options;
     options.session.closed_early = options.script
                                        ? "the server closed before the end of the input"
                                        : "the server closed before the end of the run";
@@ -34,17 +35,19 @@ Crowd::Options completed(Crowd::Options options) {
 
 }  // namespace
 
-class Crowd::Connection final : public AnySession::User {
+class Crowd::Connection final : public AnySession::User, public Replayer::User {
 public:
     Connection(Crowd& crowd, std::size_t its_number)
         : number(its_number),
-          own_session(make_session(crowd.loop_, crowd.session_options_, *this)),
+          own_session(crowd.session_of(*this)),
           session(*own_session),
+          replayer(crowd.replayer_of(*this)),
           crowd_(crowd) {}
 
     const std::size_t number;  // from 1
     const std::unique_ptr<AnySession> own_session;
     AnySession& session;
+    std::optional<Replayer> replayer;  // of a recording, if one is said
     DatagramCounts datagrams;  // of datagrams: the order and the jitter of this connection
     State reported = State::idle;
     std::uint64_t sent = 0;  // messages, over the present connection
@@ -62,11 +65,21 @@ private:
     }
     void session_lost(const Message& message) override { crowd_.lost(*this, message); }
     void session_unsolicited(std::string_view payload) override {
-        ++crowd_.result_->tally.unsolicited;
-        if (crowd_.observer_) crowd_.observer_->unsolicited(number, payload);
+        if (replayer) return replayer->unsolicited(payload);
+        crowd_.unsolicited(*this, payload);
     }
-
     void session_repeated(std::string_view) override { ++datagrams.twice; }
+
+    void replay_said(std::string_view, Queued queued, ev::Time) override {
+        crowd_.said_again(*this, queued);
+    }
+    void replay_written(ev::Duration late) override { crowd_.result_->lateness.record(late); }
+    void replay_unsolicited(Replayer::Unsolicited kind, std::string_view payload) override {
+        crowd_.compared(*this, kind, payload);
+    }
+    void replay_failed(const std::string& trouble) override {
+        crowd_.recording_failed(trouble);
+    }
 
     Crowd& crowd_;
 };
@@ -150,6 +163,27 @@ void Crowd::connect_next() {
     connection.session.connect();
 }
 
+// With a recording each session has options of its own: it asks its own replayer.
+std::unique_ptr<AnySession> Crowd::session_of(Connection& connection) {
+    if (!options_.recording) return make_session(loop_, session_options_, connection);
+    AnySession::Options to = *session_options_;
+    Replayer::prepare(to, *options_.recording->framing(), [&connection](std::string_view text) {
+        return connection.replayer->foreseen(text);
+    });
+    return make_session(loop_, std::move(to), connection);
+}
+
+std::optional<Replayer> Crowd::replayer_of(Connection& connection) {
+    if (!options_.recording) return std::nullopt;
+    return std::optional<Replayer>(
+        std::in_place, loop_,
+        Replayer::Options{.recording = std::make_shared<Recording>(*options_.recording),
+                          .fast = options_.fast,
+                          .window = options_.window,
+                          .most_bytes = most_bytes_of_each()},
+        connection.session, connection);
+}
+
 void Crowd::begin_try(Connection& connection) {
     connection.opened = false;
     ++result_->connections.asked;
@@ -169,6 +203,8 @@ void Crowd::state_changed(Connection& connection) {
         begin_try(connection);
     if (connection.reported == State::open) opened(connection);
     if (connection.reported == State::waiting) interrupted(connection);
+    if (connection.replayer && connection.reported == State::closed)
+        connection.replayer->disconnected();
     // A try that was followed by a wait was counted when the wait began.
     if (connection.reported == State::closed && before != State::waiting) end_try(connection);
     if (connection.reported == State::closed) closed(connection);
@@ -273,6 +309,7 @@ void Crowd::begin() {
 }
 
 void Crowd::converse(Connection& connection) {
+    if (connection.replayer) connection.replayer->send();
     while (may_send(connection) && send(connection, {})) {
     }
     connection.session.flush();
@@ -280,18 +317,23 @@ void Crowd::converse(Connection& connection) {
 }
 
 bool Crowd::may_send(const Connection& connection) const {
-    if (!begun_ || over_ || options_.pace || all_sent(connection)) return false;
+    if (!begun_ || over_ || options_.pace || options_.recording || all_sent(connection))
+        return false;
     if (options_.script && connection.line == options_.script->size()) return false;
     return takes(connection) && connection.session.in_flight() < options_.window;
 }
 
 bool Crowd::takes(const Connection& connection) const {
+    return connection.reported == State::open && connection.session.state() == State::open &&
+           !connection.worn_out() && connection.session.pending() < peer_high_water &&
+           connection.session.in_flight_bytes() < most_bytes_of_each();
+}
+
+std::size_t Crowd::most_bytes_of_each() const {
     static constexpr std::size_t least = 64 * 1024;
     const std::size_t share =
         std::max(most_in_flight_of_all / options_.connections, least + options_.size);
-    return connection.reported == State::open && connection.session.state() == State::open &&
-           !connection.worn_out() && connection.session.pending() < peer_high_water &&
-           connection.session.in_flight_bytes() < std::min(most_bytes_in_flight, share);
+    return std::min(most_bytes_in_flight, share);
 }
 
 void Crowd::send_due() {
@@ -328,8 +370,7 @@ Crowd::Connection* Crowd::taker(std::uint64_t number) {
 }
 
 bool Crowd::send(Connection& connection, ev::Time planned) {
-    if (sent_ == 0) first_sent_ = loop_.now();
-    ++sent_;
+    count_call();
     const std::string_view text = next_text(connection);
     Queued queued;
     if (takes(connection)) queued = connection.session.send(text, planned);
@@ -339,12 +380,19 @@ bool Crowd::send(Connection& connection, ev::Time planned) {
     return static_cast<bool>(queued);
 }
 
+void Crowd::count_call() {
+    if (sent_ == 0) first_sent_ = loop_.now();
+    ++sent_;
+}
+
 std::string_view Crowd::next_text(Connection& connection) {
     if (options_.script) return options_.script->message(connection.line++);
     return text_.text(sent_);
 }
 
+// A replayer finishes its session by itself.
 bool Crowd::all_sent(const Connection& connection) const {
+    if (options_.recording) return false;
     if (options_.script)
         return options_.script->ended() && connection.line == options_.script->size();
     return options_.count != 0 && sent_ >= own_messages_;
@@ -374,6 +422,7 @@ void Crowd::send_no_more() {
 void Crowd::finish() {
     send_no_more();
     for (const auto& connection : connections_) {
+        if (connection->replayer) connection->replayer->stop();
         if (connection->reported == State::waiting) connection->session.disconnect();
         finish_if_done(*connection);
     }
@@ -383,7 +432,10 @@ void Crowd::finish() {
 void Crowd::leave() {
     leaving_ = true;
     send_no_more();
-    for (const auto& connection : connections_) connection->session.disconnect();
+    for (const auto& connection : connections_) {
+        if (connection->replayer) connection->replayer->stop();
+        connection->session.disconnect();
+    }
     end_if_done();
 }
 
@@ -411,10 +463,14 @@ void Crowd::void_round_trips() {
 
 // --- Replies come.
 
-// The round trip counts from when the message was due, not from when the peer took it.
+// The round trip counts from when the message was due, not from when the peer took it; but one
+// of a recording from when it was written, as it was recorded.
 void Crowd::answered(Connection& connection, const Message& message, const Reply& reply) {
     Reply counted = reply;
-    if (counted.round_trip) *counted.round_trip += message.sent - message.planned;
+    if (connection.replayer && !message.late) connection.replayer->left_flight(message);
+    if (connection.replayer && message.late && !message.expected) revoke_silence();
+    if (counted.round_trip && !connection.replayer)
+        *counted.round_trip += message.sent - message.planned;
     result_->tally.answered(reply.right, message.late, counted.round_trip);
     connection.datagrams.answered(reply.out_of_order, reply.round_trip);
     if (recent_ && counted.round_trip) recent_->record(*counted.round_trip);
@@ -423,16 +479,52 @@ void Crowd::answered(Connection& connection, const Message& message, const Reply
     if (!reply.right && mismatch_.empty()) note_mismatch(message, reply);
 }
 
+// A message that got no reply when it was recorded is lost as before.
 void Crowd::lost(Connection& connection, const Message& message) {
+    if (connection.replayer) connection.replayer->left_flight(message);
     if (leaving_) return;
-    ++result_->tally.lost;
+    const bool as_before = connection.replayer && !message.expected;
+    std::uint64_t& count = as_before ? result_->tally.echoed : result_->tally.lost;
+    ++count;
     if (observer_) observer_->lost(connection.number, message);
 }
 
+// The message was counted as one without a reply, as before; and a late one comes.
+void Crowd::revoke_silence() {
+    --result_->tally.echoed;
+    ++result_->tally.lost;
+}
+
+void Crowd::unsolicited(const Connection& connection, std::string_view payload) {
+    ++result_->tally.unsolicited;
+    if (observer_) observer_->unsolicited(connection.number, payload);
+}
+
+// --- A recording is said again.
+
+void Crowd::said_again(Connection& connection, Queued queued) {
+    count_call();
+    result_->tally.sent += queued.count;
+    connection.sent += queued.count;
+}
+
+void Crowd::compared(const Connection& connection, Replayer::Unsolicited kind,
+                     std::string_view payload) {
+    if (kind != Replayer::Unsolicited::missing) ++result_->tally.unsolicited;
+    if (observer_) observer_->compared(connection.number, kind, payload);
+}
+
+void Crowd::recording_failed(const std::string& trouble) {
+    result_->count_failure(trouble, usage_error);
+    if (result_->status == 0) result_->status = usage_error;
+}
+
 void Crowd::note_mismatch(const Message& message, const Reply& reply) {
-    const std::string hint = mismatch_hint(message.payload, reply.payload);
-    mismatch_ = "a reply differs from its message at byte " + std::to_string(reply.difference) +
-                (hint.empty() ? "" : "; " + hint);
+    const std::string hint =
+        options_.recording ? "" : mismatch_hint(message.payload, reply.payload);
+    const std::string other = options_.recording ? "the recorded one" : "its message";
+    mismatch_ = "a reply differs from " + other + " at byte " +
+                std::to_string(reply.difference) + (hint.empty() ? "" : "; " + hint);
 }
 
 }  // namespace yodel

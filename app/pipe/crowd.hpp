@@ -1,6 +1,6 @@
 // Many conversations at once with one target, on one loop: connections that each have their own
 // messages in flight, whose replies are all checked and timed. The messages are generated, or
-// those of a script, of which each connection says all.
+// those of a script or a recording, of which each connection says all.
 //
 // In the closed loop each connection sends its next message when a reply leaves space in its
 // window. In the open loop messages have planned times, from the moment on when every
@@ -8,11 +8,13 @@
 // turn, and a round trip counts from the planned time. A message is lost at once where it is
 // due while no connection is open, or while that of its turn takes nothing.
 //
-// The steady state allocates nothing for a message.
+// Without a recording the steady state allocates nothing for a message.
 #pragma once
 
 #include "app/pipe/generated_text.hpp"
 #include "app/pipe/pace.hpp"
+#include "app/pipe/recording.hpp"
+#include "app/pipe/replayer.hpp"
 #include "app/pipe/schedule.hpp"
 #include "app/pipe/script.hpp"
 #include "app/pipe/share.hpp"
@@ -60,6 +62,11 @@ public:
         // Said in a closed loop, instead of generated messages; null: none. It must outlive the
         // crowd; after each change of it script_changed() must be called.
         const Script* script = nullptr;
+        // Said again on each connection by a Replayer, instead of generated messages; null:
+        // none. It has no trouble, and is regular() where there are several connections. Of the
+        // options about messages only `window` applies, and if `fast` is set.
+        std::shared_ptr<const Recording> recording = {};
+        bool fast = false;
     };
 
     // Sees connections and messages. Connections are numbered from 1, and one that takes the
@@ -73,6 +80,9 @@ public:
                               const Reply& reply) = 0;
         virtual void lost(std::size_t connection, const Message& message) = 0;
         virtual void unsolicited(std::size_t connection, std::string_view payload) = 0;
+        // The same, where a recording is said again.
+        virtual void compared(std::size_t connection, Replayer::Unsolicited kind,
+                              std::string_view payload) = 0;
 
     protected:
         ~Observer() = default;
@@ -124,6 +134,8 @@ private:
     void connect_due();
     ev::Time next_connect() const;
     void connect_next();
+    std::unique_ptr<AnySession> session_of(Connection& connection);
+    std::optional<Replayer> replayer_of(Connection& connection);
 
     void changed(Connection& connection);
     void state_changed(Connection& connection);
@@ -145,7 +157,9 @@ private:
     void send_planned(const Schedule::Message& message);
     Connection* taker(std::uint64_t number);
     bool takes(const Connection& connection) const;
+    std::size_t most_bytes_of_each() const;
     bool send(Connection& connection, ev::Time planned);
+    void count_call();
     std::string_view next_text(Connection& connection);
     bool all_sent(const Connection& connection) const;
     void finish_if_done(Connection& connection);
@@ -155,6 +169,12 @@ private:
 
     void answered(Connection& connection, const Message& message, const Reply& reply);
     void lost(Connection& connection, const Message& message);
+    void revoke_silence();
+    void unsolicited(const Connection& connection, std::string_view payload);
+    void said_again(Connection& connection, Queued queued);
+    void compared(const Connection& connection, Replayer::Unsolicited kind,
+                  std::string_view payload);
+    void recording_failed(const std::string& trouble);
     void note_mismatch(const Message& message, const Reply& reply);
 
     ev::Loop& loop_;

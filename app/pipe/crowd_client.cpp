@@ -28,8 +28,9 @@ namespace {
 // Sentences about failures; there may be more kinds of them than anybody wants to read.
 constexpr std::size_t most_sentences = 10;
 
-// Lines about connections, of which there may be any number.
+// Lines about connections, and differences from a recording, of which there may be any number.
 constexpr std::size_t most_remarks = 1000;
+constexpr std::size_t most_differences = 1000;
 
 // Bytes waiting for the reader of our output, above which the side that brings them is paused;
 // and bytes of the script that are read at once.
@@ -42,6 +43,16 @@ std::optional<Script> script(const CrowdClient::Options& options) {
     if (!options.script) return std::nullopt;
     const AnySession::Options& session = options.crowd.session;
     return Script({session.framing, session.max_frame, options.escapes});
+}
+
+const char* verdict_on(Replayer::Unsolicited kind) {
+    if (kind == Replayer::Unsolicited::missing) return "missing";
+    return kind == Replayer::Unsolicited::unrecorded ? "unrecorded" : "unasked";
+}
+
+std::optional<ReplayReport> replay_report(const CrowdClient::Options& options) {
+    if (!options.crowd.recording) return std::nullopt;
+    return ReplayReport(options.report.hex);
 }
 
 std::string times(std::uint64_t count) {
@@ -58,11 +69,12 @@ CrowdClient::CrowdClient(ev::Loop& loop, const Options& options)
       start_(loop.now()),
       output_(loop, STDOUT_FILENO, [this] { output_changed(); }),
       script_(script(options)),
+      replay_(replay_report(options)),
       crowd_(
           loop, {crowd_options(options), options.threads, options.busy}, [this] { done(); },
-          script_ || options_.verbose ? this : nullptr) {
+          each_reported() || options_.verbose ? this : nullptr) {
     second_ = ev::Timer(loop, [this] { second_over(); });
-    if (json() && !script_) second_.start(std::chrono::seconds(1));
+    if (json() && !each_reported()) second_.start(std::chrono::seconds(1));
     if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
     if (options_.payloads) {
         const AnySession::Options& session = options.crowd.session;
@@ -77,7 +89,7 @@ CrowdClient::CrowdClient(ev::Loop& loop, const Options& options)
 void CrowdClient::make_display(const Options& options) {
     if (options.page) own_descriptors_ = used_descriptors();
     // Where replies are printed, the two would mix.
-    const bool printing = (json() || script_) && visible_;
+    const bool printing = (json() || each_reported()) && visible_;
     CrowdDisplay::User& user = *this;
     if (options.page) {
         display_ = options.page(user);
@@ -88,7 +100,7 @@ void CrowdClient::make_display(const Options& options) {
 
 Crowd::Options CrowdClient::crowd_options(const Options& options) const {
     Crowd::Options to = options.crowd;
-    to.recent = options.page || (json() && !script_);
+    to.recent = options.page || (json() && !each_reported());
     to.script = script_ ? &*script_ : nullptr;
     if (options.start)
         to.start = start_ + std::chrono::duration_cast<ev::Duration>(
@@ -173,7 +185,7 @@ void CrowdClient::read_input() {
 
 void CrowdClient::opened(std::size_t connection, const AnySession& session) {
     if (options_.verbose) remark(connection, connection_text(session));
-    if (!json() || !script_) return;
+    if (!json() || !each_reported()) return;
     output_.append_line(connection_object(session, connection).str());
     watch_output();
 }
@@ -191,12 +203,14 @@ void CrowdClient::remark(std::size_t connection, const std::string& text) {
 }
 
 void CrowdClient::answered(std::size_t connection, const Message& message, const Reply& reply) {
+    if (replay_) return answered_again(connection, message, reply);
     if (!script_) return;
     if (json()) add_message(connection, verdict_of(message, reply), &message, &reply);
     if (!json() && options_.verbose) add_line(connection, reply.payload);
 }
 
 void CrowdClient::lost(std::size_t connection, const Message& message) {
+    if (replay_) return lost_again(connection, message);
     if (json() && script_) add_message(connection, "lost", &message, nullptr);
 }
 
@@ -219,6 +233,45 @@ void CrowdClient::add_message(std::size_t connection, const char* verdict,
 void CrowdClient::add_line(std::size_t connection, std::string_view reply) {
     const std::string text = visible_ ? ui::printable(reply) : std::string(reply);
     output_.append_line(std::to_string(connection) + ": " + text);
+    watch_output();
+}
+
+// --- The recording.
+
+void CrowdClient::answered_again(std::size_t connection, const Message& message,
+                                 const Reply& reply) {
+    const char* const verdict = reply.right ? "as before" : "different";
+    if (json())
+        return add_message(connection, message.late ? "late" : verdict, &message, &reply);
+    if (!reply.right) add_difference(connection, replay_->different(message, reply));
+}
+
+// A message that got no reply when it was recorded is lost as before.
+void CrowdClient::lost_again(std::size_t connection, const Message& message) {
+    const bool as_before = !message.expected;
+    if (json())
+        return add_message(connection, as_before ? "as before" : "lost", &message, nullptr);
+    if (!as_before) add_difference(connection, replay_->lost(message));
+}
+
+void CrowdClient::compared(std::size_t connection, Replayer::Unsolicited kind,
+                           std::string_view payload) {
+    using enum Replayer::Unsolicited;
+    std::string text;
+    if (kind == as_before) replay_->count_again();
+    if (kind == unrecorded) text = replay_->unrecorded(payload);
+    if (kind == missing) text = replay_->missing(payload);
+    const Reply reply{payload, {}, false, 0};
+    if (json()) return add_message(connection, verdict_on(kind), nullptr, &reply);
+    if (!text.empty()) add_difference(connection, text);
+}
+
+void CrowdClient::add_difference(std::size_t connection, const std::string& text) {
+    if (differences_ > most_differences) return;
+    ++differences_;
+    output_.append(differences_ > most_differences
+                       ? "further differences are not shown\n"
+                       : "connection " + std::to_string(connection) + ": " + text);
     watch_output();
 }
 
@@ -256,6 +309,7 @@ void CrowdClient::write_hgrm() {
 
 std::string CrowdClient::end_text() const {
     JsonObject object = end_object(*result_, reason());
+    if (replay_) replay_->add_counts(object, result_->tally);
     if (verdict_.comparison) object.object("compare", verdict_.comparison->json());
     return object.str();
 }
@@ -286,7 +340,8 @@ int CrowdClient::status() const {
     if (status != success && status != reply_wrong_or_lost) return status;
     if (output_.error() != 0) return output_failed;
     if (trouble_.status != 0) return trouble_.status;
-    return verdict_.failures.empty() ? status : reply_wrong_or_lost;
+    const bool other = replay_ && replay_->any_difference();
+    return other || !verdict_.failures.empty() ? reply_wrong_or_lost : status;
 }
 
 std::string CrowdClient::reason() const {
@@ -320,8 +375,10 @@ void CrowdClient::report_failures() const {
 std::string CrowdClient::summary() const {
     const RunResult& result = crowd_.result();
     const Histogram& round_trips = result.tally.round_trips;
+    const std::string counts =
+        replay_ ? replay_->summary(result.tally) : result.tally.summary();
     std::string text =
-        result.tally.summary() + lateness_remark(result.lateness, round_trips) +
+        counts + lateness_remark(result.lateness, round_trips) +
         network_remark(round_trips, result.tcp ? result.tcp->min_rtt : std::nullopt) +
         crowd_.unverified();
     if (result.connections.failed > 0)

@@ -7,11 +7,15 @@
 //
 // Where the crowd says a script, its lines are those of standard input. Replies are then lines
 // of standard output if `verbose` is set, `K: reply` with the number of the connection; and
-// with Form::json each connection and message is an object.
+// with Form::json each connection and message is an object. The objects are the same where a
+// recording is said again; in the other form its differences are printed, up to a thousand,
+// with the number of the connection.
 #pragma once
 
 #include "app/pipe/crowd.hpp"
 #include "app/pipe/crowd_threads.hpp"
+#include "app/pipe/replay_report.hpp"
+#include "app/pipe/replayer.hpp"
 #include "app/pipe/reporter.hpp"
 #include "app/pipe/script.hpp"
 #include "app/stats/crowd_display.hpp"
@@ -64,6 +68,11 @@ private:
     void answered(std::size_t connection, const Message& message, const Reply& reply) override;
     void lost(std::size_t connection, const Message& message) override;
     void unsolicited(std::size_t connection, std::string_view payload) override;
+    void compared(std::size_t connection, Replayer::Unsolicited kind,
+                  std::string_view payload) override;
+    void answered_again(std::size_t connection, const Message& message, const Reply& reply);
+    void lost_again(std::size_t connection, const Message& message);
+    void add_difference(std::size_t connection, const std::string& text);
     void remark(std::size_t connection, const std::string& text);
     void add_message(std::size_t connection, const char* verdict, const Message* message,
                      const Reply* reply);
@@ -87,6 +96,7 @@ private:
     void watch_output();
     void pause(bool paused);
     bool json() const { return options_.form == Reporter::Form::json; }
+    bool each_reported() const { return script_ || replay_; }  // message
     int status() const;
     std::string reason() const;
     void report_failures() const;
@@ -102,6 +112,7 @@ private:
     Reporter::Trouble trouble_{};  // of standard input, or of a file
     Output output_;
     std::optional<Script> script_;
+    std::optional<ReplayReport> replay_;  // if a recording is said again
     CrowdThreads crowd_;
     std::unique_ptr<RunResult> result_;  // once the crowd is done
     Verdict verdict_;
@@ -112,6 +123,7 @@ private:
     std::optional<ev::Time> begun_;    // when a message was first seen to be sent
     bool interrupted_ = false;
     std::size_t remarks_ = 0;                // about connections
+    std::size_t differences_ = 0;            // from the recording that were printed
     std::unique_ptr<CrowdDisplay> display_;  // until the end; null: nothing is shown
 };
 

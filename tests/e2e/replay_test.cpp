@@ -74,6 +74,37 @@ TEST_CASE("a conversation is said again, and a server that has changed is found 
     CHECK(contains(required.errors, "required bad=1, was 2\n"));
 }
 
+TEST_CASE("a conversation is said again on several connections at once") {
+    Peer peer(store());
+    const Recorded recorded({"127.0.0.1", peer.port()});
+    const std::vector<std::string> options =
+        GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--fast"},
+                 std::vector<std::string>{"--fast", "--window", "4", "--connect-rate", "100"});
+    std::vector<std::string> words{"--connections", "3"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"127.0.0.1", peer.port()});
+    const Outcome same = replay(recorded.file, words);
+    CAPTURE(same.errors);
+    CHECK(same.status == 0);
+    CHECK(same.output.empty());
+    CHECK(contains(same.errors, "18 said again, 18 as before, 0 different, 0 lost"));
+    Peer broken(store({"broken"}));
+    words.back() = broken.port();
+    const Outcome other = replay(recorded.file, words);
+    CHECK(other.status == 1);
+    CHECK(contains(other.output, "connection 2: reply 2 differs at byte 0: 6f before, 4f now\n"
+                                 "    sent      GET a\n"
+                                 "    recorded  one\n"
+                                 "    now       ONE\n"));
+    CHECK(contains(other.errors, "18 said again, 12 as before, 6 different, 0 lost"));
+    words.insert(words.begin(), "--json");
+    const Outcome json = replay(recorded.file, words);
+    CHECK(json.status == 1);
+    CHECK(contains(json.output, R"("right":false,"difference":0,"connection":3})"));
+    CHECK(
+        contains(json.output, R"("replay":{"said":18,"as_before":12,"different":6,"lost":0,)"));
+}
+
 TEST_CASE("a server that says nothing, and one that says more, are found out") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
@@ -239,7 +270,9 @@ TEST_CASE("options that have no meaning with a recording are refused") {
         {{"--replay", "R", "--retry", "1"}, "but --retry is given"},
         {{"--replay", "R", "--rate", "1"}, "but --rate is given"},
         {{"--replay", "R", "--churn", "1"}, "but --churn is given"},
-        {{"--replay", "R", "--connections", "2"}, "but --connections is given"},
+        {{"--replay", "R", "--rate", "max@p99<5ms"}, "but --rate is given"},
+        {{"--replay", "R", "--connections", "2", "--threads", "2"}, "but --threads is given"},
+        {{"--replay", "R", "--connections", "2", "-o", "F"}, "-o is for one connection"},
         {{"--replay", "R", "--start-at", "+1"}, "but --start-at is given"},
         {{"--replay", "R", "--window", "2"}, "--window has no meaning"},
         {{"--replay", "R", "-f", "crlf"}, "-f crlf is given, but "},
@@ -283,7 +316,7 @@ TEST_CASE("a file of 4 GiB that is no recording is refused at once") {
     CHECK(contains(outcome.errors, "big:1: the line is no JSON object"));
 }
 
-TEST_CASE("a recording may be a pipe") {
+TEST_CASE("with one connection a recording may be a pipe, and with several a file") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
     const Outcome outcome = run({"sh", "-c",
@@ -291,4 +324,12 @@ TEST_CASE("a recording may be a pipe") {
                                      " --fast --replay /dev/stdin 127.0.0.1 " + peer.port()});
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "6 said again, 6 as before"));
+    const std::string several =
+        yodel + " --fast --replay /dev/stdin --connections 2 127.0.0.1 " + peer.port();
+    const Outcome piped = run({"sh", "-c", "cat " + recorded.file + " | " + several});
+    CHECK(piped.status == 2);
+    CHECK(contains(piped.errors, "/dev/stdin is no file that each of several connections"));
+    const Outcome read = run({"sh", "-c", several + " < " + recorded.file});
+    CHECK(read.status == 0);
+    CHECK(contains(read.errors, "12 said again, 12 as before"));
 }

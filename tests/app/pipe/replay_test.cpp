@@ -2,21 +2,13 @@
 
 #include "app/pipe/replay.hpp"
 
-#include "app/protocol/message_object.hpp"
-#include "bufio/fd.hpp"
-#include "bufio/listen.hpp"
-#include "tests/app/fixture.hpp"
+#include "tests/app/pipe/recordings.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 #include "tests/support/virtual_time.hpp"
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <random>
@@ -26,130 +18,14 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::contains;
+using test::Lines;
+using test::LineServer;
+using test::Recorded;
+using test::RecordingFile;
+using test::Redirected;
 using test::VirtualLoop;
 
 namespace {
-
-using Lines = std::vector<std::string>;
-
-// Answers each line with the lines that the test says, and may begin with some. One that begins
-// with ~ is sent a second later.
-class Server final : private bufio::Stream::User {
-public:
-    using Answer = std::function<Lines(const std::string& line)>;
-
-    Server(ev::Loop& loop, Answer answer, const Lines& greeting)
-        : loop_(loop),
-          answer_(std::move(answer)),
-          listener_(loop, test::any_loopback_port(),
-                    [this, greeting](bufio::Fd socket, const bufio::Address&) {
-                        bufio::Stream::User& user = *this;
-                        stream_ = std::make_unique<bufio::Stream>(
-                            loop_, bufio::make_plain_transport(std::move(socket)), user);
-                        send(greeting);
-                    }) {}
-    std::string port() const { return std::to_string(listener_.address().port()); }
-
-    std::vector<ev::Time> times;  // when each line came
-
-private:
-    void send(const Lines& lines) {
-        for (const std::string& line : lines) {
-            if (!line.starts_with('~')) {
-                stream_->write(line + "\n");
-                continue;
-            }
-            timers_.emplace_back(loop_, [this, line] { send({line.substr(1)}); });
-            timers_.back().start(1s);
-        }
-    }
-    void stream_changed(bufio::Stream& stream) override {
-        for (;;) {
-            const std::string_view received = stream.received();
-            const std::size_t end = received.find('\n');
-            if (end == received.npos) break;
-            const std::string line(received.substr(0, end));
-            stream.consume(end + 1);
-            times.push_back(loop_.now());
-            send(answer_(line));
-        }
-        if (stream.input_ended()) stream.finish();
-    }
-
-    ev::Loop& loop_;
-    Answer answer_;
-    std::unique_ptr<bufio::Stream> stream_;
-    std::vector<ev::Timer> timers_;
-    bufio::Listener listener_;
-};
-
-// A standard descriptor goes to a file while this object lives.
-class Redirected {
-public:
-    explicit Redirected(int fd) : fd_(fd), before_(::dup(fd)) {
-        std::cout.flush();
-        ::dup2(::fileno(file_), fd_);
-    }
-    ~Redirected() {
-        ::dup2(before_.get(), fd_);
-        std::fclose(file_);
-    }
-    Redirected(const Redirected&) = delete;
-    Redirected& operator=(const Redirected&) = delete;
-    std::string text() const {
-        std::string text(1'000'000, '\0');
-        const ssize_t count = ::pread(::fileno(file_), text.data(), text.size(), 0);
-        text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-        return text;
-    }
-
-private:
-    const int fd_;
-    const bufio::Fd before_;
-    std::FILE* const file_ = std::tmpfile();
-};
-
-// A recording, made line by line.
-class Script {
-public:
-    Script& say(ev::Duration at, const std::string& sent,
-                const std::optional<std::string>& reply) {
-        const Message message{.id = ++last_, .payload = sent, .planned = ev::Time(at)};
-        const Reply received{reply ? std::string_view(*reply) : "", {}};
-        return add(recorded_object(reply ? "echoed" : "lost", &message,
-                                   reply ? &received : nullptr, {}, {})
-                       .str());
-    }
-    Script& hear(ev::Duration at, const std::string& payload) {
-        const Reply reply{payload, {}};
-        return add(recorded_object("unasked", nullptr, &reply, {}, ev::Time(at)).str());
-    }
-    Script& add(const std::string& line) {
-        text += line + "\n";
-        return *this;
-    }
-    Script& end() { return add(R"({"type":"end"})"); }
-
-    std::string text = recording_object(*find_framing("line"), 1, 1).str() + "\n";
-
-private:
-    std::uint64_t last_ = 0;
-};
-
-// A file that is gone with the object.
-class File {
-public:
-    explicit File(const std::string& text) {
-        const bufio::Fd file(::mkstemp(name.data()));
-        REQUIRE(::write(file.get(), text.data(), text.size()) ==
-                static_cast<ssize_t>(text.size()));
-    }
-    ~File() { ::unlink(name.c_str()); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-
-    std::string name = "/tmp/yodel_replay_XXXXXX";
-};
 
 struct Outcome {
     int status = -1;
@@ -166,13 +42,13 @@ struct Settings {
     Lines greeting = {};
 };
 
-Outcome replay(const std::string& text, const Server::Answer& answer,
+Outcome replay(const std::string& text, const LineServer::Answer& answer,
                const Settings& settings = {}) {
-    const File file(text);
+    const RecordingFile file(text);
     const Redirected output(STDOUT_FILENO);
     const Redirected errors(STDERR_FILENO);
     VirtualLoop loop;
-    Server server(loop, answer, settings.greeting);
+    LineServer server(loop, answer, settings.greeting);
     Replay::Options options;
     options.session.endpoint.host = "127.0.0.1";
     options.session.endpoint.service = server.port();
@@ -195,7 +71,7 @@ Outcome replay(const std::string& text, const Server::Answer& answer,
 
 Lines twice(const std::string& line) { return {line + line}; }
 
-const std::string three = Script()
+const std::string three = Recorded()
                               .say(5s, "a", "aa")
                               .say(5s + 300ms, "b", "bb")
                               .say(5s + 500ms, "c", "cc")
@@ -250,7 +126,7 @@ TEST_CASE("a reply that does not come is lost, and the replay goes on") {
 
 TEST_CASE("a message that got no reply gets none again") {
     const std::string text =
-        Script().say(0s, "a", "aa").say(1s, "b", std::nullopt).say(2s, "c", "cc").end().text;
+        Recorded().say(0s, "a", "aa").say(1s, "b", std::nullopt).say(2s, "c", "cc").end().text;
     const bool fast = GENERATE(false, true);
     const auto silent = [](const std::string& line) {
         return line == "b" ? Lines{} : twice(line);
@@ -268,7 +144,7 @@ TEST_CASE("a message that got no reply gets none again") {
 }
 
 TEST_CASE("what was unsolicited must come again, between whatever replies") {
-    const std::string text = Script()
+    const std::string text = Recorded()
                                  .hear(100ms, "ready")
                                  .say(200ms, "a", "aa")
                                  .hear(300ms, "tick")
@@ -294,7 +170,7 @@ TEST_CASE("what was unsolicited must come again, between whatever replies") {
 
 TEST_CASE(
     "what came unsolicited is waited for: by the first message, the end, and if fast each") {
-    const std::string text = Script()
+    const std::string text = Recorded()
                                  .hear(1s, "ready")
                                  .say(2s, "a", "aa")
                                  .hear(2s + 200ms, "tick")
@@ -317,7 +193,7 @@ TEST_CASE(
 
 TEST_CASE("what was foreseen is no answer to a message that waits for another one") {
     const std::string text =
-        Script().say(0s, "a", "aa").hear(100ms, "tick").say(200ms, "b", "bb").end().text;
+        Recorded().say(0s, "a", "aa").hear(100ms, "tick").say(200ms, "b", "bb").end().text;
     const auto early = [](const std::string& line) {
         return line == "a" ? Lines{"aa"} : Lines{"tick", "~bb"};
     };
@@ -328,7 +204,7 @@ TEST_CASE("what was foreseen is no answer to a message that waits for another on
 }
 
 TEST_CASE("messages without a reply do not hold up a fast replay") {
-    Script script;
+    Recorded script;
     for (int i = 0; i < 5; ++i) script.say(i * 1ms, std::to_string(i), std::nullopt);
     const auto nothing = [](const std::string&) { return Lines{}; };
     const Outcome outcome = replay(script.end().text, nothing, {.fast = true});
@@ -339,7 +215,7 @@ TEST_CASE("messages without a reply do not hold up a fast replay") {
 
 TEST_CASE("what does not come again, and what was not recorded, is a difference") {
     const std::string text =
-        Script().hear(0s, "ready").say(1s, "a", "aa").say(2s, "b", "bb").end().text;
+        Recorded().hear(0s, "ready").say(1s, "a", "aa").say(2s, "b", "bb").end().text;
     const auto extra = [](const std::string& line) {
         return line == "a" ? Lines{"aa", "news"} : twice(line);
     };
@@ -354,7 +230,7 @@ TEST_CASE("what does not come again, and what was not recorded, is a difference"
 }
 
 TEST_CASE("a line that is not right ends a long replay in order") {
-    Script script;
+    Recorded script;
     for (int i = 0; i < 3000; ++i) {
         const std::string text = std::to_string(i);
         script.say(i * 1ms, text, text + text);
@@ -410,7 +286,7 @@ private:
 
 std::string random_recording(unsigned seed, int count) {
     RandomServer server(seed);
-    Script script;
+    Recorded script;
     for (int i = 1; i <= count; ++i) {
         const ev::Duration at = i * 20ms;
         const std::string line = "say " + std::to_string(i % 5);

@@ -372,6 +372,7 @@ std::vector<Option> output_options(ClientOptions& to) {
          .help = "pipe mode, on a terminal too",
          .apply = [&](auto&) { to.no_tui = true; },
          .for_files = true},
+        sandbox_option(to.no_sandbox),
         help_option(to.help),
         version_option(to.version),
         completion_option(to.completion),

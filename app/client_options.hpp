@@ -22,6 +22,7 @@ struct ClientOptions {
     std::optional<unsigned> retries;  // none: the default of the mode
     bool own_server = false;          // no target: run an echo server in this process
     bool no_tui = false;
+    bool no_sandbox = false;
     bool busy = false;                      // never sleep while there is a connection
     Reporter::Options report;               // pipe mode
     std::optional<unsigned> window;         // pipe mode: messages in flight at once

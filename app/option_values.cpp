@@ -68,4 +68,10 @@ Option version_option(bool& wanted) {
             .last = true};
 }
 
+Option sandbox_option(bool& left_out) {
+    return {.name = "no-sandbox",
+            .help = "give up no rights; see SANDBOX in the manual",
+            .apply = [&](auto&) { left_out = true; }};
+}
+
 }  // namespace yodel

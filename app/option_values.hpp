@@ -39,4 +39,6 @@ void check_family(int family, const std::string& host);
 Option help_option(bool& wanted);
 Option version_option(bool& wanted);
 
+Option sandbox_option(bool& left_out);
+
 }  // namespace yodel

@@ -247,6 +247,7 @@ std::vector<Option> output_options(ServerOptions& to) {
         {.letter = 'v',
          .help = "log connections, reads and messages",
          .apply = [&](auto&) { to.server.verbose = true; }},
+        sandbox_option(to.no_sandbox),
         help_option(to.help),
         version_option(to.version),
         completion_option(to.completion),

@@ -25,6 +25,7 @@ struct ServerOptions {
     bool threads_by_system = false;  // `auto`: no more than can be used
     bool busy = false;               // never sleep while there is a connection
     bool json = false;
+    bool no_sandbox = false;
     bool help = false;
     bool version = false;
     std::string completion;  // the shell to print completions for; empty: none

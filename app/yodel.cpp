@@ -9,6 +9,7 @@
 #include "app/pipe/replay.hpp"
 #include "app/pipe/unattended.hpp"
 #include "app/program.hpp"
+#include "app/sandbox.hpp"
 #include "app/screen/crowd_screen.hpp"
 #include "app/screen/screen_client.hpp"
 #include "app/server/datagram_server.hpp"
@@ -26,6 +27,7 @@
 #include <algorithm>
 #include <clocale>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -36,6 +38,8 @@
 namespace yodel {
 
 namespace {
+
+constexpr std::uint16_t dns_port = 53;  // look-ups with long answers go over TCP
 
 // Notes the first of the signals that end the program.
 class Ending {
@@ -217,6 +221,28 @@ Replay::Options replay_options(const ClientOptions& options,
     return to;
 }
 
+// The key log and a recording to replay are open by now.
+SandboxRules sandbox_rules(const ClientOptions& options, bool screen) {
+    SandboxRules rules;
+    for (const std::string* const file : {&options.report.log, &options.report.hgrm})
+        if (!file->empty()) rules.files.push_back(*file);
+    if (screen && rules.files.empty()) rules.folders = {"."};  // M-o makes a file there
+    const bufio::Endpoint& endpoint = options.session.endpoint;
+    rules.connects = {dns_port};
+    if (endpoint.datagrams || !endpoint.path.empty()) return rules;
+    rules.connects.push_back(tcp_port(endpoint.service));
+    const bool any_port = endpoint.source_port.empty();
+    if (!any_port || !endpoint.source_host.empty())
+        rules.binds = {any_port ? std::uint16_t{0} : tcp_port(endpoint.source_port)};
+    return rules;
+}
+
+// Returns the sandbox's state in a few words.
+std::string give_up_rights(const ClientOptions& options, bool screen) {
+    if (options.no_sandbox) return "none: --no-sandbox";
+    return enter_sandbox(sandbox_rules(options, screen));
+}
+
 ScreenClient::Options screen_options(const ClientOptions& options) {
     ScreenClient::Options to;
     Conversation::Options& conversation = to.conversation;
@@ -229,6 +255,7 @@ ScreenClient::Options screen_options(const ClientOptions& options) {
     to.hex = options.hex;
     to.mouse = options.mouse;
     if (options.use_tls) to.key_log = options.tls.key_log_file;
+    to.sandbox = give_up_rights(options, true);
     return to;
 }
 
@@ -260,12 +287,15 @@ int run(ev::Loop& loop, const typename Client::Options& options, bool busy, int&
 }
 
 template <class Client>
-int run_piped(ev::Loop& loop, const typename Client::Options& options, bool busy, int& signo) {
+int run_piped(ev::Loop& loop, const typename Client::Options& options,
+              const ClientOptions& given, int& signo) {
+    const std::string sandbox = give_up_rights(given, false);
+    if (given.report.verbose) print_error("yodel", "sandbox: " + sandbox);
     std::optional<Client> client;
     const Ending ending(loop, [&](int number) { client->leave(number); });
     const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
     client.emplace(loop, options);
-    make_turns(loop, *client, busy);
+    make_turns(loop, *client, given.busy);
     signo = ending.signo();
     return client->report();
 }
@@ -299,24 +329,24 @@ int run(ClientOptions options, int& signo) {
     if (options.report.probe) options.session.close_timeout = probe_end(options);
     if (options.crowd.rate_while) {
         ask_for_exact_waits();
-        return run_piped<RateClient>(loop, rate_options(options), options.busy, signo);
+        return run_piped<RateClient>(loop, rate_options(options), options, signo);
     }
     if (recording && !options.crowd.given()) {
         ask_for_exact_waits();
-        return run_piped<Replay>(loop, replay_options(options, std::move(recording)),
-                                 options.busy, signo);
+        return run_piped<Replay>(loop, replay_options(options, std::move(recording)), options,
+                                 signo);
     }
     if (options.crowd.given()) {
         ask_for_exact_waits();
-        return run_piped<CrowdClient>(loop, crowd_options(loop, options, recording),
-                                      options.busy, signo);
+        return run_piped<CrowdClient>(loop, crowd_options(loop, options, recording), options,
+                                      signo);
     }
     if (options.unattended()) {
         ask_for_exact_waits();
-        return run_piped<Unattended>(loop, unattended_options(options), options.busy, signo);
+        return run_piped<Unattended>(loop, unattended_options(options), options, signo);
     }
     return run_piped<PipeClient>(
-        loop, {options.session, options.report, options.window, options.escapes}, options.busy,
+        loop, {options.session, options.report, options.window, options.escapes}, options,
         signo);
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/port_file.hpp"
 #include "app/program.hpp"
+#include "app/sandbox.hpp"
 #include "app/server/server_threads.hpp"
 #include "app/server_options.hpp"
 #include "app/text/diagnostics.hpp"
@@ -52,6 +53,7 @@ public:
         if (options_.self_signed) say_pin();
         check_output();
         const PortFile file(options_.port_file, ports_);
+        give_up_rights();  // before there is another thread, and before a peer is read
         servers_.start();
         make_turns();
         block_signals();
@@ -133,6 +135,21 @@ private:
             say("--max-conns " + std::to_string(options_.server.max_connections) +
                 " does not fit: the system allows " + std::to_string(limit.rlim_cur) +
                 " descriptors (ulimit -Hn)");
+    }
+
+    // All sockets are bound by now, so only files remain that are removed at the end.
+    SandboxRules sandbox_rules() const {
+        SandboxRules rules;
+        if (!options_.port_file.empty()) rules.removed.push_back(options_.port_file);
+        for (const bufio::Endpoint& endpoint : options_.endpoints)
+            if (!endpoint.path.empty()) rules.removed.push_back(endpoint.path);
+        return rules;
+    }
+
+    void give_up_rights() {
+        const std::string state =
+            options_.no_sandbox ? "none: --no-sandbox" : enter_sandbox(sandbox_rules());
+        if (options_.server.verbose) say("sandbox: " + state);
     }
 
     void say_pin() {

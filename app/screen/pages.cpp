@@ -211,7 +211,7 @@ Rows statistics_page(const Tally& tally, const PercentileHistory& history, int w
 }
 
 Rows connection_page(const AnySession& session, const Tally& tally, const std::string& key_log,
-                     int width) {
+                     const std::string& sandbox, int width) {
     Rows rows;
     add_title(rows, "Connection");
     const AnySession::Options& options = session.options();
@@ -231,6 +231,7 @@ Rows connection_page(const AnySession& session, const Tally& tally, const std::s
     if (!key_log.empty())
         add_fact(rows, "secrets", "written to " + key_log + " (SSLKEYLOGFILE)", width,
                  Style::warn);
+    if (!sandbox.empty()) add_fact(rows, "sandbox", sandbox, width);
     if (const auto facts = session.tcp()) add_tcp(rows, *facts, tally.round_trips, width);
     if (const bufio::TlsFacts* const tls = session.tls()) add_tls(rows, *tls, width);
     return rows;

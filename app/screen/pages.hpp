@@ -17,10 +17,10 @@ using Rows = std::vector<ui::Row>;
 Rows statistics_page(const Tally& tally, const PercentileHistory& history, int width);
 
 // The target, the address and the time-outs, and with TLS its parameters and the certificate.
-// `key_log`: the file to which TLS secrets are written; empty: none. Asks the system about the
-// connection.
+// `key_log`: the file to which TLS secrets are written; empty: none. `sandbox`:
+// its state; empty: not said. Asks the system about the connection.
 Rows connection_page(const AnySession& session, const Tally& tally, const std::string& key_log,
-                     int width);
+                     const std::string& sandbox, int width);
 
 // A message and its reply in hex, with the first difference marked.
 Rows message_page(const Exchange& exchange, int width);

@@ -122,7 +122,8 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::alt('i'),
      [](Client& c) {
          c.mode_.emplace<ui::Page>([&c](int width) {
-             return connection_page(c.session(), c.conversation_.tally(), c.key_log_, width);
+             return connection_page(c.session(), c.conversation_.tally(), c.key_log_,
+                                    c.sandbox_, width);
          });
      },
      "M-i", "connection and certificate"},
@@ -152,6 +153,7 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     : loop_(loop),
       key_log_(options.key_log),
+      sandbox_(options.sandbox),
       resized_(loop, SIGWINCH,
                [this] {
                    terminal_.resize();

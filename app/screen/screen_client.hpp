@@ -31,6 +31,7 @@ public:
         bool hex = false;     // messages are shown in hex from the start
         bool mouse = false;   // the wheel scrolls from the start
         std::string key_log;  // the file to which TLS secrets are written; empty: none
+        std::string sandbox;  // its state in a few words
     };
 
     // Throws std::runtime_error if the terminal can't be used. The loop must outlive the
@@ -117,6 +118,7 @@ private:
 
     ev::Loop& loop_;
     const std::string key_log_;
+    const std::string sandbox_;
     // These watches come before the terminal, so that a signal that arrives while it is taken
     // over finds it given back.
     ev::Signal resized_;

@@ -166,16 +166,17 @@ TEST_CASE("the page of the connection names what was asked, what came of it, and
     test::NoUser user;
     const std::string port = std::to_string(test::unused_port(loop));
     Session session(loop, test::with_port({}, std::stoi(port)), user);
-    CHECK(text(connection_page(session, {}, "", 80)) ==
+    CHECK(text(connection_page(session, {}, "", "", 80)) ==
           "Connection\ntarget      127.0.0.1:" + port +
               "\nframing     line\ntimeouts    connect 10s, reply 5s\n");
     session.connect();
     loop.until([&] { return session.state() == Session::State::closed; });
-    const Rows rows = connection_page(session, {}, "/tmp/keys", 120);
+    const Rows rows = connection_page(session, {}, "/tmp/keys", "landlock 7", 120);
     REQUIRE(bad_rows(rows).size() == 1);
     CHECK(contains(bad_rows(rows)[0], "ended       "));
     CHECK(contains(bad_rows(rows)[0], "refused"));
     CHECK(contains(text(rows), "\nsecrets     written to /tmp/keys (SSLKEYLOGFILE)\n"));
+    CHECK(contains(text(rows), "\nsandbox     landlock 7\n"));
 }
 
 TEST_CASE("the page of a connection that stands has its address and what it took") {
@@ -185,7 +186,7 @@ TEST_CASE("the page of a connection that stands has its address and what it took
     Session session(loop, test::with_port({}, server.port()), user);
     session.connect();
     loop.until([&] { return session.state() == Session::State::open; });
-    const std::string page = text(connection_page(session, {}, "", 80));
+    const std::string page = text(connection_page(session, {}, "", "", 80));
     CHECK(contains(page, "\naddress     127.0.0.1:" + std::to_string(server.port()) + "\n"));
     CHECK(contains(page, "\ntook        look-up "));
     CHECK_FALSE(contains(page, ", TLS "));

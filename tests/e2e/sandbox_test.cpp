@@ -1,0 +1,133 @@
+// The sandbox that both programs enter.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+#include "tests/support/tty.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+using test::contains;
+using test::Folder;
+using test::Outcome;
+using test::Process;
+using test::run;
+using test::Server;
+using test::Tty;
+using test::yodel;
+using test::yodeld;
+
+namespace {
+
+// The state as -v reports it, and no more of that line.
+std::string state() {
+    const Outcome outcome = run({yodel, "-v"}, "");
+    const std::string mark = "yodel: sandbox: ";
+    const std::size_t begin = outcome.errors.find(mark);
+    REQUIRE(begin != std::string::npos);
+    const std::size_t end = outcome.errors.find('\n', begin);
+    return outcome.errors.substr(begin + mark.size(), end - begin - mark.size());
+}
+
+// The version of the system's Landlock; 0: none.
+int landlock() {
+    const std::string found = state();
+    return found.starts_with("landlock ") ? std::stoi(found.substr(9)) : 0;
+}
+
+}  // namespace
+
+TEST_CASE("both programs say with -v which sandbox they are in, or why they are in none") {
+    const std::string found = state();
+    CHECK((found.starts_with("landlock ") || found.starts_with("none: ")));
+    Server server({"-v"});
+    CHECK(server.process().wait_for_errors("yodeld: sandbox: " + found + "\n"));
+    CHECK(contains(run({yodel, "-v", "--no-sandbox"}, "").errors,
+                   "yodel: sandbox: none: --no-sandbox\n"));
+    Server without({"-v", "--no-sandbox"});
+    CHECK(without.process().wait_for_errors("yodeld: sandbox: none: --no-sandbox\n"));
+}
+
+TEST_CASE("the page of the connection says which sandbox the client is in") {
+    Tty tty({.arguments = {yodel}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x1bi");
+    CHECK(tty.wait_for("sandbox     " + state()));
+}
+
+#ifdef PAYLOAD
+
+namespace {
+
+// A program with the payload in it, another server that it may reach, and a file it may make.
+struct Taken {
+    std::vector<std::string> command(const std::vector<std::string>& program) const {
+        std::vector<std::string> all{"env", "LD_PRELOAD=" PAYLOAD, "PAYLOAD_FILE=" + file,
+                                     "PAYLOAD_PORT=" + elsewhere.port()};
+        all.insert(all.end(), program.begin(), program.end());
+        return all;
+    }
+    Folder folder;
+    const std::string file = folder.path("made");
+    Server elsewhere;
+};
+
+// `ports`: the sandbox limits ports, too.
+void check(const std::string& errors, const Taken& taken, bool sandbox, bool ports) {
+    CHECK_FALSE((sandbox && contains(errors, "payload executes: done\n")));
+    const std::string verdict = sandbox ? "Permission denied" : "done";
+    CHECK(contains(errors, "payload executes: " + verdict + "\n"));
+    CHECK(contains(errors, "payload writes: " + verdict + "\n"));
+    CHECK(contains(errors, ports || !sandbox ? "payload connects: " + verdict + "\n"
+                                             : "payload connects: done\n"));
+    CHECK((::access(taken.file.c_str(), F_OK) != 0) == sandbox);
+}
+
+}  // namespace
+
+TEST_CASE("a payload in the client executes, writes and reaches nothing, but without sandbox") {
+    const int version = landlock();
+    if (version == 0) return;
+    const bool sandbox = GENERATE(true, false);
+    const std::vector<std::string> form =
+        GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--json"},
+                 std::vector<std::string>{"--connections", "2"});
+    Server server;
+    const Taken taken;
+    std::vector<std::string> program{yodel, "127.0.0.1", server.port()};
+    program.insert(program.end(), form.begin(), form.end());
+    if (!sandbox) program.emplace_back("--no-sandbox");
+    const Outcome outcome = run(taken.command(program), "PAYLOAD\n");
+    CAPTURE(outcome.errors, form);
+    CHECK(outcome.status == 0);
+    check(outcome.errors, taken, sandbox, version >= 4);
+}
+
+TEST_CASE("a payload in the server executes, writes and reaches nothing, but without sandbox") {
+    const int version = landlock();
+    if (version == 0) return;
+    const bool sandbox = GENERATE(true, false);
+    const std::vector<std::string> threads =
+        GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--threads", "2"});
+    const Taken taken;
+    std::vector<std::string> program{yodeld, "127.0.0.1:0"};
+    program.insert(program.end(), threads.begin(), threads.end());
+    if (!sandbox) program.emplace_back("--no-sandbox");
+    Process server(taken.command(program));
+    REQUIRE(server.wait_for_output("\n"));
+    const std::string address = server.output().substr(10, server.output().find('\n') - 10);
+    for (int i = 0; i < 8; ++i)  // so that each thread gets one
+        CHECK(run({yodel, address}, "PAYLOAD\n").status == 0);
+    REQUIRE(server.wait_for_errors("payload connects: "));
+    CHECK(server.wait_for_errors("\n"));
+    server.kill(SIGTERM);
+    CHECK(server.wait_exit() == 0);
+    CAPTURE(server.errors(), threads);
+    check(server.errors(), taken, sandbox, version >= 4);
+}
+
+#endif

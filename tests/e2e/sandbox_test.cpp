@@ -33,12 +33,6 @@ std::string state() {
     return outcome.errors.substr(begin + mark.size(), end - begin - mark.size());
 }
 
-// The version of the system's Landlock; 0: none.
-int landlock() {
-    const std::string found = state();
-    return found.starts_with("landlock ") ? std::stoi(found.substr(9)) : 0;
-}
-
 }  // namespace
 
 TEST_CASE("both programs say with -v which sandbox they are in, or why they are in none") {
@@ -62,6 +56,12 @@ TEST_CASE("the page of the connection says which sandbox the client is in") {
 #ifdef PAYLOAD
 
 namespace {
+
+// The version of the system's Landlock; 0: none.
+int landlock() {
+    const std::string found = state();
+    return found.starts_with("landlock ") ? std::stoi(found.substr(9)) : 0;
+}
 
 // A program with the payload in it, another server that it may reach, and a file it may make.
 struct Taken {

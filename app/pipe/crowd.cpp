@@ -42,17 +42,20 @@ public:
           own_session(crowd.session_of(*this)),
           session(*own_session),
           replayer(crowd.replayer_of(*this)),
+          datagrams(session.options().endpoint.datagrams ? std::make_unique<DatagramCounts>()
+                                                         : nullptr),
           crowd_(crowd) {}
 
     const std::size_t number;  // from 1
     const std::unique_ptr<AnySession> own_session;
     AnySession& session;
-    std::optional<Replayer> replayer;  // of a recording, if one is said
-    DatagramCounts datagrams;  // of datagrams: the order and the jitter of this connection
-    State reported = State::idle;
+    const std::unique_ptr<Replayer> replayer;  // of a recording; null: none is said
+    // Of datagrams: the order and the jitter of this connection; null: it is a stream.
+    const std::unique_ptr<DatagramCounts> datagrams;
     std::uint64_t sent = 0;  // messages, over the present connection
     std::size_t line = 0;    // of the script, the next one to be said
-    bool opened = false;     // the present connection was open
+    State reported = State::idle;
+    bool opened = false;  // the present connection was open
     bool settled = false;
 
     bool present() const { return reported != State::closed; }
@@ -68,7 +71,7 @@ private:
         if (replayer) return replayer->unsolicited(payload);
         crowd_.unsolicited(*this, payload);
     }
-    void session_repeated(std::string_view) override { ++datagrams.twice; }
+    void session_repeated(std::string_view) override { ++datagrams->twice; }
 
     void replay_said(std::string_view, Queued queued, ev::Time) override {
         crowd_.said_again(*this, queued);
@@ -173,10 +176,10 @@ std::unique_ptr<AnySession> Crowd::session_of(Connection& connection) {
     return make_session(loop_, std::move(to), connection);
 }
 
-std::optional<Replayer> Crowd::replayer_of(Connection& connection) {
-    if (!options_.recording) return std::nullopt;
-    return std::optional<Replayer>(
-        std::in_place, loop_,
+std::unique_ptr<Replayer> Crowd::replayer_of(Connection& connection) {
+    if (!options_.recording) return nullptr;
+    return std::make_unique<Replayer>(
+        loop_,
         Replayer::Options{.recording = std::make_shared<Recording>(*options_.recording),
                           .fast = options_.fast,
                           .window = options_.window,
@@ -274,7 +277,7 @@ void Crowd::end_if_done() {
 void Crowd::add_datagrams() {
     if (!options_.session.endpoint.datagrams) return;
     DatagramCounts& sum = result_->tally.datagrams.emplace();
-    for (const auto& connection : connections_) sum.add(connection->datagrams);
+    for (const auto& connection : connections_) sum.add(*connection->datagrams);
 }
 
 // --- Messages go.
@@ -472,7 +475,8 @@ void Crowd::answered(Connection& connection, const Message& message, const Reply
     if (counted.round_trip && !connection.replayer)
         *counted.round_trip += message.sent - message.planned;
     result_->tally.answered(reply.right, message.late, counted.round_trip);
-    connection.datagrams.answered(reply.out_of_order, reply.round_trip);
+    if (connection.datagrams)
+        connection.datagrams->answered(reply.out_of_order, reply.round_trip);
     if (recent_ && counted.round_trip) recent_->record(*counted.round_trip);
     last_answered_ = loop_.now();
     if (observer_) observer_->answered(connection.number, message, counted);

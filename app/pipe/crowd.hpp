@@ -135,7 +135,7 @@ private:
     ev::Time next_connect() const;
     void connect_next();
     std::unique_ptr<AnySession> session_of(Connection& connection);
-    std::optional<Replayer> replayer_of(Connection& connection);
+    std::unique_ptr<Replayer> replayer_of(Connection& connection);
 
     void changed(Connection& connection);
     void state_changed(Connection& connection);

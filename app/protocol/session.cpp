@@ -144,7 +144,6 @@ void Session::dial() {
     first_bytes_.clear();
     moved_bytes_ = written_bytes_ = 0;
     partial_message_ = false;
-    matcher_.restart();
     start<&Session::not_connected>(connecting_, loop_.after(options().connect_timeout));
     dialer_ = std::make_unique<bufio::Dialer>(
         loop_, options().endpoint,
@@ -157,6 +156,8 @@ void Session::on_dialed(bufio::DialResult result) {
     address_ = result.address;
     phases_ = {result.lookup_time, result.connect_time, {}};
     if (!result.socket) return fail(result.end.reason, std::move(result.end.text));
+    // Not before: messages of the last connection may have been waiting for their report.
+    matcher_.restart();
     set_state(State::handshaking);
     auto transport = options().tls ? options().tls->connect(std::move(result.socket),
                                                             options().endpoint.host)

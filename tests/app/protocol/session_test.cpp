@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -1081,6 +1082,37 @@ TEST_CASE("a connection that goes in the TLS handshake is tried again") {
         turn_until(loop, [&] { return client.session.state() == next; });
         CHECK((client.session.end().reason == Reason::handshake_interrupted));
     }
+}
+
+TEST_CASE("a reconnect at once leaves the messages of the last connection their times") {
+    struct Timed : Client {
+        using Client::Client;
+        void session_answered(const Message& message, const Reply& reply) override {
+            Client::session_answered(message, reply);
+            round_trip = reply.round_trip;
+        }
+        void session_lost(const Message& message) override {
+            Client::session_lost(message);
+            sent = message.sent;
+        }
+        std::optional<ev::Duration> round_trip;
+        ev::Time sent{};
+    };
+    VirtualLoop loop;
+    ManualServer server(loop);
+    Timed client(loop, server.port());
+    turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
+    client.send("a");
+    client.send("b");
+    server.stream->write("X\n");  // kept until it is decided which of them it answers
+    loop.pass(1ms);
+    client.session.disconnect();
+    client.session.connect();
+    turn_until(loop, [&] { return client.session.state() == State::open; });
+    CHECK(client.log == "wrong@0 a=X;lost b;");
+    REQUIRE(client.round_trip);
+    CHECK(*client.round_trip <= 1s);
+    CHECK(client.sent >= VirtualLoop::start);
 }
 
 TEST_CASE("a wait for the next try is cut short or ended by hand") {

@@ -110,14 +110,25 @@ void draw_client(Dice& dice, Plan& plan) {
     if (dice.chance(0.2)) client.max_frame = 1 + dice.up_to(300);
 }
 
+// More than the system takes, for a server that may not read.
+void draw_flood(Dice& dice, Plan& plan) {
+    plan.messages = 60;
+    plan.longest = 60000;
+    plan.window = 1000;
+    plan.burst = 30;
+    Faults& faults = plan.server.faults;
+    faults.no_read = dice.chance(0.5);
+    if (faults.chunk > 0) faults.chunk += 2000;  // for the number of turns
+}
+
 void draw_traffic(Dice& dice, Plan& plan) {
     plan.messages = dice.up_to(dice.one_of<std::size_t>({2, 10, 60}));
     plan.longest = dice.one_of<std::size_t>({1, 12, 100, 100, 2000});
-    if (!plan.calm && dice.chance(0.03)) plan.longest = 60000;
     plan.window = dice.one_of<std::size_t>({1, 2, 16, 1000});
     plan.burst = dice.one_of<std::size_t>({1, 1, 4, 30});
     plan.gap = some_time(dice);
     if (plan.calm) return;
+    if (dice.chance(0.04)) draw_flood(dice, plan);
     plan.mischief = dice.one_of<double>({0, 0.02, 0.1, 0.3});
 }
 

@@ -155,7 +155,7 @@ void SimulatedSession::do_anything() {
     case 8: return call([](AnySession& session) { session.void_round_trips(); });
     case 9: return ledger_.skipped(session_->reserve_id());
     case 10: return restart_service();
-    case 11: return dice_.chance(0.2) ? destroy() : flush();
+    case 11: return dice_.chance(0.4) ? destroy() : reconnect();
     default: return send_some();
     }
 }
@@ -188,6 +188,11 @@ void SimulatedSession::connect() {
     record_progress();
     over_ = false;
     note("connect", 0);
+}
+
+void SimulatedSession::reconnect() {
+    disconnect();
+    connect();
 }
 
 void SimulatedSession::pause(bool paused) {
@@ -298,6 +303,10 @@ void SimulatedSession::observe_state() {
                 "it is tried again too often");
     const bool ended = state_ == State::waiting || state_ == State::closed;
     require(!ended || session_->end(), "a connection has ended without a reason");
+    const bool clean = session_->end().reason == bufio::Reason::clean;
+    require(plan_.carrier != Carrier::datagrams || before == State::finishing || !ended ||
+                !clean,
+            "it has ended in order though nobody has finished it");
 }
 
 // A stream's messages are in flight until the user gets their verdict; those of datagrams may

@@ -53,6 +53,7 @@ private:
     void finish();
     void disconnect();
     void connect();
+    void reconnect();
     void pause(bool paused);
     void restart_service();
     void destroy();

@@ -322,7 +322,7 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::next_unframed(std::string_view&
         arrived_ = received.size();
         return Arrived{bytes};
     }
-    if (given() && awaiting() > 0 && !messages_.oldest_reply()) {
+    while (given() && awaiting() > 0 && !messages_.oldest_reply()) {
         const Message silent = take_oldest();
         if (!silent.late) return Lost{silent};
     }

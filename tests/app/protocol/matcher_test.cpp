@@ -402,6 +402,16 @@ TEST_CASE("given replies without frames are as long as they were given") {
     CHECK(scene.log == log);
 }
 
+TEST_CASE("of messages that are to get no reply, several may come after each other") {
+    ReplyMatcher::Options options;
+    options.framing = find_framing("raw");
+    options.expect = Expect::given;
+    Scene scene(options);
+    for (const char* const word : {">a=x", "!", ">b", "!", ">c", "<x", "<y"})
+        scene.perform(word);
+    CHECK(scene.log == "lost a;lost b;late right a=x;lost c;unasked y;");
+}
+
 TEST_CASE("unmatched replies are resolved once they take more memory than allowed") {
     ReplyMatcher::Options options;
     options.unmatched_bytes = 1000;

@@ -15,9 +15,10 @@ std::size_t first_difference(std::string_view a, std::string_view b) {
     return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
 }
 
+// A reply that came before its message was written whole has no round trip.
 template <class Sent>
 std::optional<ev::Duration> round_trip(const Sent& sent, ev::Time read_at) {
-    if (sent.untimed) return std::nullopt;
+    if (sent.untimed || read_at < sent.sent) return std::nullopt;
     return read_at - sent.sent;
 }
 

@@ -412,6 +412,20 @@ TEST_CASE("of messages that are to get no reply, several may come after each oth
     CHECK(scene.log == "lost a;lost b;late right a=x;lost c;unasked y;");
 }
 
+TEST_CASE("a reply that came before its message was written whole has no round trip") {
+    const auto second = [](int count) { return ev::Time{} + std::chrono::seconds(count); };
+    ReplyMatcher matcher{ReplyMatcher::Options()};
+    matcher.messages().queue("a");
+    matcher.messages().flush(second(1));
+    std::string_view received = "X\n";
+    CHECK_FALSE(matcher.next(received, second(2)));
+    matcher.messages().record_written(2, second(3));
+    matcher.rule_out_greeting();
+    const auto event = matcher.next_resolved();
+    REQUIRE(event);
+    CHECK_FALSE(std::get<ReplyMatcher::Answered>(*event).reply.round_trip);
+}
+
 TEST_CASE("unmatched replies are resolved once they take more memory than allowed") {
     ReplyMatcher::Options options;
     options.unmatched_bytes = 1000;

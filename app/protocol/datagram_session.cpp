@@ -227,9 +227,16 @@ void DatagramSession::watch_idleness() {
     idle_.start_at(since + *options_.idle_timeout);
 }
 
+// A timer that is due stays as it is: restarted in each turn, as by a server that goes on
+// talking, it would never fire.
 void DatagramSession::watch_replies() {
     if (in_flight() == 0 || paused_) return reply_.cancel();
-    reply_.start_at(std::max(matcher_.oldest_sent(), resumed_at_) + options_.reply_timeout);
+    const bool due = reply_.pending() && reply_.deadline() <= loop_.now();
+    if (!due) reply_.start_at(reply_due());
+}
+
+ev::Time DatagramSession::reply_due() const {
+    return std::max(matcher_.oldest_sent(), resumed_at_) + options_.reply_timeout;
 }
 
 void DatagramSession::watch_end() {
@@ -242,9 +249,7 @@ void DatagramSession::watch_end() {
 void DatagramSession::replies_late() {
     const std::weak_ptr<void> session = lifetime_;
     const std::weak_ptr<void> connection = connection_;
-    const ev::Duration timeout = options_.reply_timeout;
-    while (!connection.expired() && in_flight() > 0 &&
-           std::max(matcher_.oldest_sent(), resumed_at_) + timeout <= loop_.now()) {
+    while (!connection.expired() && in_flight() > 0 && reply_due() <= loop_.now()) {
         matcher_.mark_late();
         report_resolved();
     }

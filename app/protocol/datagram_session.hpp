@@ -75,6 +75,7 @@ private:
     void watch_all();
     void watch_idleness();
     void watch_replies();
+    ev::Time reply_due() const;
     void watch_end();
     void replies_late();
 

@@ -345,9 +345,12 @@ void Session::watch_writing() {
         stalled_, loop_.after(std::max(options().reply_timeout, least_write_timeout)));
 }
 
+// A timer that is due stays as it is: restarted in each turn, as by a server that goes on
+// talking, it would never fire.
 void Session::watch_replies() {
     if (in_flight() == 0 || paused_) return reply_.cancel();
-    reply_.start_at(reply_due());
+    const bool due = reply_.pending() && reply_.deadline() <= loop_.now();
+    if (!due) reply_.start_at(reply_due());
 }
 
 ev::Time Session::reply_due() const {
@@ -355,6 +358,7 @@ ev::Time Session::reply_due() const {
 }
 
 void Session::replies_late() {
+    if (reply_due() > loop_.now()) return watch_replies();
     const std::weak_ptr<void> session = lifetime_;
     const std::weak_ptr<void> connection = connection_;
     matcher_.resolve_unmatched();

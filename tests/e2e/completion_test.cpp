@@ -40,8 +40,12 @@ public:
         std::string word;
         std::string list;
         int count = 0;
-        while (stream >> word) list += "'" + word + "' ", ++count;
-        if (words.back() == ' ') list += "''", ++count;
+        const auto add = [&](const std::string& one) {
+            list += "'" + one + "' ";
+            ++count;
+        };
+        while (stream >> word) add(word);
+        if (words.back() == ' ') add("");
         const std::string program = words.substr(0, words.find(' '));
         return sorted_lines(
             shell({"bash", "-c",

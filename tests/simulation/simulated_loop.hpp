@@ -30,9 +30,12 @@ public:
         : Loop(read_time, std::make_unique<Waiter>(machine)) {
         time = start;
         reading = machine.reading;
+        slept = {};
     }
 
     ev::Duration elapsed() const { return time - start; }
+    // The part of it in which the loop did not sleep.
+    ev::Duration busy() const { return elapsed() - slept; }
 
     static constexpr ev::Time start{std::chrono::hours(1)};
     static inline ev::Time time;  // of the loop; there is one at a time
@@ -40,6 +43,7 @@ public:
 private:
     static ev::Time read_time() { return time += reading; }
     static inline ev::Duration reading{};
+    static inline ev::Duration slept{};
 
     class Waiter final : public ev::Backend {
     public:
@@ -49,10 +53,14 @@ private:
             Backend::wait(ev::Duration::zero(), ready);
             if (machine_.shuffles) shuffle(ready);
             if (ready.empty() && longest != longest.max() && longest > longest.zero())
-                time += longest + lateness();
+                sleep(longest + lateness());
         }
 
     private:
+        static void sleep(ev::Duration duration) {
+            time += duration;
+            slept += duration;
+        }
         void shuffle(std::vector<ev::Readiness>& ready) {
             for (std::size_t left = ready.size(); left > 1; --left)
                 std::swap(ready[left - 1], ready[random_.next() % left]);

@@ -100,7 +100,9 @@ private:
     std::uint64_t bytes_seen_ = 0;
     std::size_t pending_seen_ = 0;
     std::size_t acts_left_;
-    unsigned polls_ = 0;        // of the session, for its end
+    unsigned polls_ = 0;  // of the session, for its end
+    ev::Duration busy_before_turn_{};
+    ev::Duration busy_before_last_turn_{};
     unsigned quiet_turns_ = 0;  // after the end
     bool inside_call_ = false;  // of the session
     bool paused_ = false;

@@ -104,6 +104,20 @@ struct Pair {
 
 }  // namespace
 
+TEST_CASE("a server of datagrams that goes on talking does not put off the reply timeout") {
+    AnySession::Options options;
+    options.reply_timeout = 20ms;
+    Pair pair(options);
+    pair.send("a");
+    int turns = 0;
+    const auto talk = [&] {
+        pair.server.send("something else");
+        return pair.client.log.find("lost a;") != std::string::npos || ++turns == 100;
+    };
+    pair.loop.until(talk, 1ms);
+    CHECK(turns < 30);
+}
+
 TEST_CASE("a message goes out as a datagram, the empty one too, and is answered by one") {
     Pair pair;
     for (const std::string text : {"hello", ""}) {

@@ -185,6 +185,21 @@ TEST_CASE("each message has its own time for the reply") {
     pair.until_logged("lost a;lost b;");
 }
 
+TEST_CASE("a server that goes on talking does not put off the reply timeout") {
+    Session::Options options;
+    options.reply_timeout = 20ms;
+    Pair pair(options);
+    pair.client.send("a");
+    int turns = 0;
+    const auto talk = [&] {
+        pair.server.stream->write("x");
+        return !pair.client.log.empty() || ++turns == 100;
+    };
+    pair.loop.until(talk, 1ms);
+    CHECK(pair.client.log == "lost a;");
+    CHECK(turns < 30);
+}
+
 TEST_CASE("a reply that comes in part, and whole when it is late, is compared from its start") {
     Pair pair(impatient());
     pair.client.send("ab");

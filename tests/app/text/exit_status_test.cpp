@@ -22,7 +22,7 @@ TEST_CASE("each reason for an end has the status that curl gives it") {
 TEST_CASE("silence after a hello of more than a segment gets a remark on the groups") {
     bufio::TlsFacts facts;
     const bufio::End silence{Reason::timeout, "no connection"};
-    for (const std::size_t size : {0, 517, 1448}) {
+    for (const std::size_t size : {0U, 517U, 1448U}) {
         facts.unanswered_hello = size;
         CHECK(yodel::explain(silence, &facts) == "no connection");
     }

@@ -474,9 +474,9 @@ void check_pipe(const ClientOptions& options) {
                          framing.holder());
 }
 
-void check_crowd(const ClientOptions& options) {
+// When the messages of a crowd go.
+void check_schedule(const ClientOptions& options) {
     const CrowdOptions& crowd = options.crowd;
-    if (!crowd.given()) return;
     const bool interval = options.interval && *options.interval > ev::Duration::zero();
     if (crowd.rate_while && (options.count || options.session.max_time || crowd.start))
         throw UsageError(
@@ -491,6 +491,12 @@ void check_crowd(const ClientOptions& options) {
     if (options.session.expect == Expect::none && !crowd.rate && !interval)
         throw UsageError("with --expect none no reply calls for the next message: --rate or -i "
                          "does");
+}
+
+void check_crowd(const ClientOptions& options) {
+    const CrowdOptions& crowd = options.crowd;
+    if (!crowd.given()) return;
+    check_schedule(options);
     if (options.report.probe) throw UsageError("-z is for one connection");
     if (!options.report.log.empty()) throw UsageError("-o is for one connection");
     if (options.hex && !options.replay.given()) throw UsageError("-x is for one connection");

@@ -300,27 +300,8 @@ int run_piped(ev::Loop& loop, const typename Client::Options& options,
     return client->report();
 }
 
-int run(ClientOptions options, int& signo) {
-    if (!options.compare.empty()) options.report.verdict.before = earlier_runs(options.compare);
-    if (!options.merge.empty()) return merge(options);
-    std::shared_ptr<Recording> recording;
-    if (options.replay.given()) {
-        recording = opened_recording(options);
-        options.session.framing = recording->framing();
-    }
-    ev::Loop loop;
-    const DiagnosticsOnLoop on_loop(loop);
-    const OwnServer server = options.own_server ? own_server(loop, options) : OwnServer();
-    const char* const key_log = std::getenv("SSLKEYLOGFILE");
-    if (key_log) options.tls.key_log_file = key_log;
-    if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
-    if (full_screen(options)) {
-        if (options.window) throw UsageError("--window is of pipe mode: --no-tui");
-        if (options.verdict())
-            throw UsageError("--require, --compare and --hgrm are of pipe mode: --no-tui");
-        options.session.retries = options.retries.value_or(Session::forever);
-        return run<ScreenClient>(loop, screen_options(options), options.busy, signo);
-    }
+int run_without_screen(ev::Loop& loop, ClientOptions& options,
+                       std::shared_ptr<Recording> recording, int& signo) {
     if (options.scrollback || options.mouse)
         throw UsageError(std::string(options.mouse ? "--mouse" : "--scrollback") +
                          " is of the full screen, which needs a terminal and none of --no-tui, "
@@ -348,6 +329,30 @@ int run(ClientOptions options, int& signo) {
     return run_piped<PipeClient>(
         loop, {options.session, options.report, options.window, options.escapes}, options,
         signo);
+}
+
+int run(ClientOptions options, int& signo) {
+    if (!options.compare.empty()) options.report.verdict.before = earlier_runs(options.compare);
+    if (!options.merge.empty()) return merge(options);
+    std::shared_ptr<Recording> recording;
+    if (options.replay.given()) {
+        recording = opened_recording(options);
+        options.session.framing = recording->framing();
+    }
+    ev::Loop loop;
+    const DiagnosticsOnLoop on_loop(loop);
+    const OwnServer server = options.own_server ? own_server(loop, options) : OwnServer();
+    const char* const key_log = std::getenv("SSLKEYLOGFILE");
+    if (key_log) options.tls.key_log_file = key_log;
+    if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
+    if (full_screen(options)) {
+        if (options.window) throw UsageError("--window is of pipe mode: --no-tui");
+        if (options.verdict())
+            throw UsageError("--require, --compare and --hgrm are of pipe mode: --no-tui");
+        options.session.retries = options.retries.value_or(Session::forever);
+        return run<ScreenClient>(loop, screen_options(options), options.busy, signo);
+    }
+    return run_without_screen(loop, options, std::move(recording), signo);
 }
 
 int main(int argc, char* argv[]) {

@@ -97,7 +97,8 @@ void RecordingReader::read_form(const JsonValue& object) {
 }
 
 void RecordingReader::read_connection() {
-    if (connected_ || any_) return fail("another connection begins, and only one can be said again");
+    if (connected_ || any_)
+        return fail("another connection begins, and only one can be said again");
     connected_ = true;
 }
 

@@ -247,8 +247,9 @@ void DatagramMatcher::make_current(Entry entry) {
 
 // Takes an entry that is in flight, or late, out of its queue.
 DatagramMatcher::Entry DatagramMatcher::take(Entry& entry) {
+    const State before = std::exchange(entry.state, State::over);
     Entry taken = std::move(entry);
-    entry.state = State::over;
+    taken.state = before;
     if (taken.state == State::late) {
         late_bytes_ -= taken.payload.size();
         return taken;

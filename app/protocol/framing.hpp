@@ -60,7 +60,7 @@ struct Framing {
 const Framing* find_framing(std::string_view name);
 const Framing* datagram_framing();  // that of datagrams, which has no name on command lines
 std::vector<std::string> framing_list();
-std::string framing_names();        // "line, crlf, …"
+std::string framing_names();  // "line, crlf, …"
 
 // Cuts a payload at the delimiters in it, because the framing could not tell such a payload
 // from several messages. Most payloads are one piece; an empty payload is one empty piece.

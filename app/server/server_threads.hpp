@@ -50,7 +50,7 @@ public:
 
     // Returns the address that is listened on; to be called before start(). Throws
     // std::system_error.
-    bufio::Address listen(const bufio::Address& address);
+    bufio::Address listen(const bufio::Address& wanted);
     // Starts the further threads. An exception in one of them comes out of the loop.
     void start();
 

@@ -56,7 +56,8 @@ struct Shape {
 
 // A socket whose name is the same in each run. The sandbox is not the same on each system.
 std::vector<std::string> at_socket(const test::Folder& folder) {
-    return {"sh", "-c", "cd " + folder.path("") + " && exec " + yodel + " --no-sandbox unix:echo"};
+    return {"sh", "-c",
+            "cd " + folder.path("") + " && exec " + yodel + " --no-sandbox unix:echo"};
 }
 
 void wait_for_socket(const std::string& path) {

@@ -179,8 +179,9 @@ TEST_CASE("the table has columns, and the object the same figures") {
     CHECK(table[7] == "rate         5k/s       4k/s       -20%  changed");
     CHECK(table[8] == "lost           0%         0%         0%  same");
     CHECK(table[9] == "bad            0%         4%        new  changed");
-    CHECK(table[10] ==
-          "how much runs differ by themselves is not known: compare with 10 runs, or at least 5");
+    CHECK(
+        table[10] ==
+        "how much runs differ by themselves is not known: compare with 10 runs, or at least 5");
     CHECK(comparison.json().str().ends_with(
         R"("bad":{"before":0.000,"now":4.000,"verdict":"changed"},"runs":1})"));
     CHECK(comparison.json().str().starts_with(

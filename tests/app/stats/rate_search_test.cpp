@@ -22,8 +22,7 @@ std::vector<double> searched(RateSearch& search, double capacity) {
 }  // namespace
 
 TEST_CASE("the search finds what a service holds to a twentieth") {
-    const double capacity =
-        GENERATE(10.0, 13.0, 62.5, 999.0, 1000.0, 1001.0, 41'500.0, 9.9e6);
+    const double capacity = GENERATE(10.0, 13.0, 62.5, 999.0, 1000.0, 1001.0, 41'500.0, 9.9e6);
     CAPTURE(capacity);
     RateSearch search({});
     const std::vector<double> rates = searched(search, capacity);

@@ -220,6 +220,11 @@ public:
 
     void start(Duration delay) { start_at(loop().after(delay)); }  // restarts a pending one
     void start_at(Time deadline) { loop().timers_.start(*object_, std::max(deadline, Time{})); }
+    // The same, but a timer that is due stays as it is: restarted in each turn, it would never
+    // fire, because what is started in a turn waits for the next one.
+    void start_at_unless_due(Time deadline) {
+        if (!pending() || this->deadline() > loop().now()) start_at(deadline);
+    }
     void cancel() { object_->cancel(); }
     bool pending() const { return object_->pending(); }
     Time deadline() const { return object_->deadline(); }  // as last started

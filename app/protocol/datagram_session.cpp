@@ -227,12 +227,9 @@ void DatagramSession::watch_idleness() {
     idle_.start_at(since + *options_.idle_timeout);
 }
 
-// A timer that is due stays as it is: restarted in each turn, as by a server that goes on
-// talking, it would never fire.
 void DatagramSession::watch_replies() {
     if (in_flight() == 0 || paused_) return reply_.cancel();
-    const bool due = reply_.pending() && reply_.deadline() <= loop_.now();
-    if (!due) reply_.start_at(reply_due());
+    reply_.start_at_unless_due(reply_due());  // a server may go on talking in each turn
 }
 
 ev::Time DatagramSession::reply_due() const {

@@ -4,7 +4,7 @@
 
 #include "app/text/exit_status.hpp"
 #include "bufio/listen.hpp"
-#include "tests/app/fixture.hpp"
+#include "tests/app/pipe/echo_server.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
@@ -16,38 +16,10 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 
+using test::EchoServer;
 using test::turn_until;
 
 namespace {
-
-// Echoes, and allocates nothing for it.
-class EchoServer final : private bufio::Stream::User {
-public:
-    explicit EchoServer(ev::Loop& loop)
-        : loop_(loop),
-          listener_(loop, test::any_loopback_port(),
-                    [this](bufio::Fd socket, const bufio::Address&) {
-                        streams.push_back(std::make_unique<bufio::Stream>(
-                            loop_, bufio::make_plain_transport(std::move(socket)), user()));
-                    }) {}
-    int port() const { return listener_.address().port(); }
-
-    std::vector<std::unique_ptr<bufio::Stream>> streams;
-    std::size_t reads = 0;
-    bool answers = true;
-
-private:
-    bufio::Stream::User& user() { return *this; }
-    void stream_changed(bufio::Stream& changed) override {
-        ++reads;
-        if (answers) changed.write(changed.received());
-        if (answers) changed.consume(changed.received().size());
-        if (changed.input_ended()) changed.finish();
-    }
-
-    ev::Loop& loop_;
-    bufio::Listener listener_;
-};
 
 struct Fixture {
     ev::Loop loop;

@@ -6,7 +6,7 @@
 #include "bufio/datagram.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/stream.hpp"
-#include "tests/app/fixture.hpp"
+#include "tests/app/pipe/echo_server.hpp"
 #include "tests/support/catch.hpp"
 
 #include <chrono>
@@ -20,48 +20,10 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 
+using test::EchoServer;
 using test::turn_until;
 
 namespace {
-
-// Echoes, but for what its mischief makes of it.
-class EchoServer final : private bufio::Stream::User {
-public:
-    explicit EchoServer(ev::Loop& loop)
-        : loop_(loop),
-          listener_(loop, test::any_loopback_port(),
-                    [this](bufio::Fd socket, const bufio::Address&) {
-                        streams.push_back(std::make_unique<bufio::Stream>(
-                            loop_, bufio::make_plain_transport(std::move(socket)), user()));
-                    }) {}
-    int port() const { return listener_.address().port(); }
-    std::uint64_t bytes_read() const {
-        std::uint64_t sum = 0;
-        for (const auto& stream : streams) sum += stream ? stream->bytes_read() : 0;
-        return sum;
-    }
-
-    std::vector<std::unique_ptr<bufio::Stream>> streams;
-    bool answers = true;
-    bool damages = false;  // every message that begins with an even digit
-
-private:
-    bufio::Stream::User& user() { return *this; }
-    void stream_changed(bufio::Stream& changed) override {
-        if (answers) answer(changed);
-        if (changed.input_ended()) changed.finish();
-    }
-    void answer(bufio::Stream& stream) const {
-        std::string bytes(stream.received());
-        for (std::size_t i = 0; damages && i + 1 < bytes.size(); i += 65)
-            if ((bytes[i] - '0') % 2 == 0) bytes[i + 1] = '#';
-        stream.write(bytes);
-        stream.consume(bytes.size());
-    }
-
-    ev::Loop& loop_;
-    bufio::Listener listener_;
-};
 
 struct Fixture {
     ev::Loop loop;

@@ -1,7 +1,6 @@
 #include "app/pipe/rate_client.hpp"
 
-#include "bufio/listen.hpp"
-#include "tests/app/fixture.hpp"
+#include "tests/app/pipe/echo_server.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
@@ -11,32 +10,9 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::contains;
+using test::EchoServer;
 
 namespace {
-
-class EchoServer final : private bufio::Stream::User {
-public:
-    explicit EchoServer(ev::Loop& loop)
-        : listener_(loop, test::any_loopback_port(),
-                    [this, &loop](bufio::Fd socket, const bufio::Address&) {
-                        bufio::Stream::User& user = *this;
-                        streams_.push_back(std::make_unique<bufio::Stream>(
-                            loop, bufio::make_plain_transport(std::move(socket)), user));
-                    }) {}
-    std::string port() const { return std::to_string(listener_.address().port()); }
-
-    bool answers = true;
-
-private:
-    void stream_changed(bufio::Stream& stream) override {
-        if (answers) stream.write(stream.received());
-        stream.consume(stream.received().size());
-        if (stream.input_ended()) stream.finish();
-    }
-
-    bufio::Listener listener_;
-    std::vector<std::unique_ptr<bufio::Stream>> streams_;
-};
 
 struct Fixture {
     ev::Loop loop;
@@ -46,7 +22,7 @@ struct Fixture {
         std::string trouble;
         RateClient::Options to{.crowd = {}, .required = *Requirement::parse(clause, trouble)};
         to.crowd.crowd.session.endpoint.host = "127.0.0.1";
-        to.crowd.crowd.session.endpoint.service = server.port();
+        to.crowd.crowd.session.endpoint.service = std::to_string(server.port());
         to.crowd.crowd.session.reply_timeout = 20ms;
         to.crowd.crowd.connections = 2;
         to.report.quiet = true;
@@ -94,7 +70,7 @@ TEST_CASE_METHOD(Fixture, "a service that can't be reached ends the search with 
     RateClient::Options options = this->options("p99<1ms");
     {
         EchoServer gone(loop);
-        options.crowd.crowd.session.endpoint.service = gone.port();
+        options.crowd.crowd.session.endpoint.service = std::to_string(gone.port());
     }
     const auto [found, status] = search(options);
     CHECK(contains(found, "no rate with p99<1ms: cannot connect to 127.0.0.1:"));

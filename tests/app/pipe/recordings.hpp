@@ -6,16 +6,14 @@
 #include "bufio/listen.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/redirected.hpp"
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,32 +75,6 @@ private:
     std::vector<std::unique_ptr<bufio::Stream>> streams_;
     std::vector<ev::Timer> timers_;
     bufio::Listener listener_;
-};
-
-// A standard descriptor goes to a file while this object lives.
-class Redirected {
-public:
-    explicit Redirected(int fd) : fd_(fd), before_(::dup(fd)) {
-        std::cout.flush();
-        ::dup2(::fileno(file_), fd_);
-    }
-    ~Redirected() {
-        ::dup2(before_.get(), fd_);
-        std::fclose(file_);
-    }
-    Redirected(const Redirected&) = delete;
-    Redirected& operator=(const Redirected&) = delete;
-    std::string text() const {
-        std::string text(1'000'000, '\0');
-        const ssize_t count = ::pread(::fileno(file_), text.data(), text.size(), 0);
-        text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-        return text;
-    }
-
-private:
-    const int fd_;
-    const bufio::Fd before_;
-    std::FILE* const file_ = std::tmpfile();
 };
 
 // A recording, made line by line.

@@ -5,6 +5,7 @@
 #include "bufio/listen.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/redirected.hpp"
 #include "tests/support/text.hpp"
 
 #include <unistd.h>
@@ -19,6 +20,7 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::contains;
+using test::Redirected;
 using test::turn_until;
 
 namespace {
@@ -80,38 +82,6 @@ private:
     bufio::DatagramSocket socket_;
 };
 
-// A standard descriptor goes to a file while this object lives.
-class Redirected {
-public:
-    explicit Redirected(int fd) : fd_(fd), before_(::dup(fd)) {
-        std::cout.flush();
-        ::dup2(::fileno(file_), fd_);
-    }
-    ~Redirected() {
-        ::dup2(before_.get(), fd_);
-        std::fclose(file_);
-    }
-    Redirected(const Redirected&) = delete;
-    Redirected& operator=(const Redirected&) = delete;
-
-    // That of the connection comes first.
-    int lines() const {
-        const std::string written = text();
-        return static_cast<int>(std::count(written.begin(), written.end(), '\n'));
-    }
-    std::string text() const {
-        std::string text(100'000, '\0');
-        const ssize_t count = ::pread(::fileno(file_), text.data(), text.size(), 0);
-        text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-        return text;
-    }
-
-private:
-    const int fd_;
-    const bufio::Fd before_;
-    std::FILE* const file_ = std::tmpfile();
-};
-
 template <class Server>
 struct RunAgainst {
     explicit RunAgainst(ev::Duration interval, std::uint64_t count, bool datagrams = false) {
@@ -131,6 +101,7 @@ struct RunAgainst {
     void until_sent(int messages) {
         turn_until(loop, [&] { return server.messages >= messages; });
         CHECK(server.messages == messages);
+        // The line of the connection comes first.
         turn_until(loop, [&] { return output.lines() > messages; });
     }
     void turn_some() {

@@ -1,0 +1,48 @@
+// A standard descriptor that goes to a file, for programs' parts that write to one.
+#pragma once
+
+#include "bufio/fd.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+namespace test {
+
+// While this object lives.
+class Redirected {
+public:
+    explicit Redirected(int fd) : fd_(fd), before_(::dup(fd)) {
+        std::cout.flush();
+        ::dup2(::fileno(file_), fd_);
+    }
+    ~Redirected() {
+        ::dup2(before_.get(), fd_);
+        std::fclose(file_);
+    }
+    Redirected(const Redirected&) = delete;
+    Redirected& operator=(const Redirected&) = delete;
+
+    // Returns the first million bytes that were written.
+    std::string text() const {
+        std::string text(1'000'000, '\0');
+        const ssize_t count = ::pread(::fileno(file_), text.data(), text.size(), 0);
+        text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+        return text;
+    }
+    int lines() const {
+        const std::string written = text();
+        return static_cast<int>(std::count(written.begin(), written.end(), '\n'));
+    }
+
+private:
+    const int fd_;
+    const bufio::Fd before_;
+    std::FILE* const file_ = std::tmpfile();
+};
+
+}  // namespace test

@@ -50,7 +50,7 @@ public:
     const std::unique_ptr<AnySession> own_session;
     AnySession& session;
     const std::unique_ptr<Replayer> replayer;  // of a recording; null: none is said
-    // Of datagrams: the order and the jitter of this connection; null: it is a stream.
+    // The order and the jitter of a connection of datagrams; null for a stream.
     const std::unique_ptr<DatagramCounts> datagrams;
     std::uint64_t sent = 0;  // messages, over the present connection
     std::size_t line = 0;    // of the script, the next one to be said

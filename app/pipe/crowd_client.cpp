@@ -36,9 +36,6 @@ constexpr std::size_t most_differences = 1000;
 // and bytes of the script that are read at once.
 constexpr std::size_t high_water = 64 * 1024;
 
-// Of a further thread: those of its loop, and of the way to reach it.
-constexpr std::size_t descriptors_of_thread = 4;
-
 std::optional<Script> script(const CrowdClient::Options& options) {
     if (!options.script) return std::nullopt;
     const AnySession::Options& session = options.crowd.session;
@@ -105,7 +102,7 @@ Crowd::Options CrowdClient::crowd_options(const Options& options) const {
     if (options.start)
         to.start = start_ + std::chrono::duration_cast<ev::Duration>(
                                 *options.start - std::chrono::system_clock::now());
-    provide_descriptors(to.connections + (options.threads - 1) * descriptors_of_thread);
+    provide_descriptors(CrowdThreads::descriptors(to.connections, options.threads));
     return to;
 }
 
@@ -352,9 +349,7 @@ std::string CrowdClient::reason() const {
 int CrowdClient::report() {
     display_.reset();
     if (!crowd_.mismatch().empty()) print_error("yodel", crowd_.mismatch());
-    if (output_.error() != 0)
-        print_error("yodel",
-                    "standard output: " + std::generic_category().message(output_.error()));
+    if (output_.error() != 0) print_error("yodel", "standard output: " + output_.error_text());
     if (!trouble_.text.empty()) print_error("yodel", trouble_.text);
     report_failures();
     if (!options_.quiet) print_error("yodel", summary());

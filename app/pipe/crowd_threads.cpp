@@ -18,6 +18,9 @@ constexpr ev::Duration report_time = std::chrono::milliseconds(100);
 // has heard of it by then.
 constexpr ev::Duration notice = std::chrono::milliseconds(1);
 
+// The descriptors of a further thread: those of its loop, and of the way to reach it.
+constexpr std::size_t descriptors_of_thread = 4;
+
 Crowd::Options with_threads(Crowd::Options options, std::size_t threads) {
     assert((threads == 1 || !options.script) && "a script is read by one thread");
     options.threads = threads;
@@ -25,6 +28,10 @@ Crowd::Options with_threads(Crowd::Options options, std::size_t threads) {
 }
 
 }  // namespace
+
+std::size_t CrowdThreads::descriptors(std::size_t connections, std::size_t threads) {
+    return connections + (threads - 1) * descriptors_of_thread;
+}
 
 // One of the further threads, with its crowd. What is declared here is of the owner's thread
 // before start() and after join().

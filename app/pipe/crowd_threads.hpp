@@ -30,6 +30,9 @@ public:
         bool busy = false;        // further threads never sleep while they have a connection
     };
 
+    // Returns how many descriptors so many connections on so many threads take.
+    static std::size_t descriptors(std::size_t connections, std::size_t threads);
+
     // `done` is called once, from the loop, when all connections of all threads are closed. It
     // may destroy this. An exception in a thread comes out of the loop. Throws
     // std::system_error where there are no threads or descriptors left.
@@ -61,7 +64,7 @@ public:
     bool connection_stands() const { return crowd_.open() > 0; }
 
 private:
-    // What a crowd can report at any time.
+    // The figures that a crowd can report at any time.
     struct Report {
         RunResult result;
         Histogram recent;

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <system_error>
 
 namespace yodel {
 
@@ -33,7 +32,8 @@ RateClient::RateClient(ev::Loop& loop, Options options)
       output_(loop, STDOUT_FILENO, [this] { stop_if_written(); }),
       search_(options_.search),
       progress_(::isatty(STDERR_FILENO) == 1 && !json()) {
-    provide_descriptors(options_.crowd.crowd.connections);
+    provide_descriptors(
+        CrowdThreads::descriptors(options_.crowd.crowd.connections, options_.crowd.threads));
     if (!options_.report.hgrm.empty()) hgrm_.emplace(options_.report.hgrm);
     begin_run();
 }
@@ -156,9 +156,7 @@ int RateClient::status() const {
 int RateClient::report() {
     line_.clear();
     if (!mismatch_.empty()) print_error("yodel", mismatch_);
-    if (output_.error() != 0)
-        print_error("yodel",
-                    "standard output: " + std::generic_category().message(output_.error()));
+    if (output_.error() != 0) print_error("yodel", "standard output: " + output_.error_text());
     if (!hgrm_trouble_.empty()) print_error("yodel", hgrm_trouble_);
     if (signo_ == 0 || best_) print_error("yodel", found());
     if (!options_.report.quiet)

@@ -37,7 +37,7 @@ void RecordingReader::append(std::string_view bytes) {
     while (!failed()) {
         const std::size_t end = bytes.find('\n');
         rest_ += bytes.substr(0, end);
-        // What is no object at all need not be read to its end.
+        // A line that does not begin as an object need not be read to its end.
         const std::size_t begin = rest_.find_first_not_of(space);
         if (begin != rest_.npos && rest_[begin] != '{')
             return fail("the line is no JSON object");

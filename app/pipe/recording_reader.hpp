@@ -21,7 +21,7 @@
 
 namespace yodel {
 
-// What is to be said, or heard, again.
+// A message that is to be said again, or one that is to come again unsolicited.
 struct RecordedItem {
     enum class Kind {
         message,

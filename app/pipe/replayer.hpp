@@ -49,8 +49,8 @@ public:
         ~User() = default;
     };
 
-    // What a session that replays needs beside its target. `foreseen` must call that of the
-    // replayer of the session, which calls it only when a reply has come.
+    // The options that a replaying session needs beside its target. `foreseen` must call that
+    // of the replayer of the session, which calls it only when a reply has come.
     static void prepare(AnySession::Options& options, const Framing& framing,
                         std::function<bool(std::string_view)> foreseen);
 

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 namespace yodel {
@@ -328,9 +327,7 @@ void Reporter::output_unread(const std::string& limit) {
 int Reporter::finish() {
     if (!log_trouble().empty()) print_error("yodel", log_trouble());
     if (!trouble_.text.empty()) print_error("yodel", trouble_.text);
-    if (output_.error() != 0)
-        print_error("yodel",
-                    "standard output: " + std::generic_category().message(output_.error()));
+    if (output_.error() != 0) print_error("yodel", "standard output: " + output_.error_text());
     if (refused_certificate(session_) && options_.verbose)
         print_error("yodel", "the certificate: " + certificate_text(*session_.tls()));
     if (exit_status(session_.end()) != 0)

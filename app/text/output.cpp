@@ -10,6 +10,7 @@
 #include <climits>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace yodel {
@@ -58,6 +59,8 @@ void Output::detach() {
     changed_ = nullptr;
     blocked_ = false;
 }
+
+std::string Output::error_text() const { return std::generic_category().message(error_); }
 
 void Output::append_line(std::string_view text) {
     char* const room = buffer_.reserve(text.size() + 1);

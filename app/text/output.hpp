@@ -13,6 +13,7 @@
 #include "ev/loop.hpp"
 
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace yodel {
@@ -47,6 +48,7 @@ public:
     std::size_t pending() const { return buffer_.size(); }
     bool done() const { return pending() == 0 || error() != 0; }
     int error() const { return error_; }  // errno of the write that failed; 0 if none did
+    std::string error_text() const;       // of error()
 
 private:
     void write_some();

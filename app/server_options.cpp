@@ -23,7 +23,7 @@ std::size_t connections(const std::string& text) {
                    "a number of connections, from 1 to 1000000");
 }
 
-std::size_t size(const std::string& text) {
+std::size_t positive_size(const std::string& text) {
     const auto value = parse_size(text);
     return checked(value && *value > 0 ? value : std::nullopt, text,
                    "a size such as 512, 64k or 1M");
@@ -107,7 +107,7 @@ std::vector<Option> connection_fault_options(Faults& to) {
         {.name = "chunk",
          .argument = "N",
          .help = "send N bytes at a time",
-         .apply = [&](auto& text) { to.chunk = size(text); }},
+         .apply = [&](auto& text) { to.chunk = positive_size(text); }},
         {.name = "close-after",
          .argument = "N",
          .help = "close after N messages",
@@ -216,11 +216,11 @@ std::vector<Option> limit_options(ServerOptions& to) {
         {.name = "max-buffer",
          .argument = "SIZE",
          .help = "stop reading above it (1M, or a message if more)",
-         .apply = [&](auto& text) { server.max_buffer = size(text); }},
+         .apply = [&](auto& text) { server.max_buffer = positive_size(text); }},
         {.name = "max-frame",
          .argument = "SIZE",
          .help = "the longest message of a length framing (32M)",
-         .apply = [&](auto& text) { server.max_frame = size(text); }},
+         .apply = [&](auto& text) { server.max_frame = positive_size(text); }},
         {.name = "grace",
          .argument = "D",
          .help = "at the end, wait for what is under way (5s)",

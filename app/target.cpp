@@ -14,7 +14,7 @@ namespace yodel {
 
 namespace {
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
 
 bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -29,18 +29,18 @@ bool is_service(const std::string& text) {
 void check_service(const std::string& service, unsigned least) {
     if (is_number(service)) {
         if (parse_number(service, least, 65535)) return;
-        throw UsageError(quoted(service) + " is not a port: they go from " +
+        throw UsageError(in_quotes(service) + " is not a port: they go from " +
                          std::to_string(least) + " to 65535");
     }
     if (service.empty()) throw UsageError("a port is missing");
     if (!is_service(service))
-        throw UsageError(quoted(service) + " is neither a port nor the name of a service");
+        throw UsageError(in_quotes(service) + " is neither a port nor the name of a service");
 }
 
 // Refuses hosts that the resolver would refuse, too, but later and with a worse sentence.
 void check_host(const std::string& host) {
     if (host.find_first_of(" /@") != host.npos || host.starts_with('['))
-        throw UsageError(quoted(host) + " is not a host");
+        throw UsageError(in_quotes(host) + " is not a host");
 }
 
 // Explains which of the colons in the text are ambiguous.
@@ -50,8 +50,8 @@ void check_host(const std::string& host) {
     if (is_v6(host))
         throw UsageError("an IPv6 address with a port is written [" + host +
                          "]:" + text.substr(colon + 1));
-    if (is_v6(text)) throw UsageError(quoted(text) + " has no port: [" + text + "]:PORT");
-    throw UsageError(quoted(text) + " is neither HOST:PORT nor [IPV6]:PORT");
+    if (is_v6(text)) throw UsageError(in_quotes(text) + " has no port: [" + text + "]:PORT");
+    throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
 }
 
 std::string unbracketed(const std::string& host) {
@@ -65,7 +65,7 @@ void split_host_and_port(const std::string& text, Target& target) {
     const bool bracketed = text.starts_with('[');
     const bool ends_with_bracket = bracketed && text.ends_with(']');
     if (colon == std::string::npos || ends_with_bracket)
-        throw UsageError(quoted(text) + " has no port: HOST PORT or HOST:PORT is wanted");
+        throw UsageError(in_quotes(text) + " has no port: HOST PORT or HOST:PORT is wanted");
     target.host = text.substr(0, colon);
     target.service = text.substr(colon + 1);
     if (!bracketed && target.host.find(':') != std::string::npos) refuse_colons(text);
@@ -86,7 +86,7 @@ void check_slashes(const std::string& text, bool port_follows) {
     for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
         const std::string rest = text.substr(std::min(scheme.size(), text.size()));
         if (text.starts_with(scheme) && (port_follows || rest.find(':') != rest.npos))
-            throw UsageError(quoted(text) + " is written " + scheme + "//" +
+            throw UsageError(in_quotes(text) + " is written " + scheme + "//" +
                              rest.substr(std::min(rest.find_first_not_of('/'), rest.size())));
     }
 }
@@ -99,7 +99,7 @@ Target::Scheme take_scheme(std::string& text, bool port_follows) {
         return Target::Scheme::none;
     }
     if (scheme != "tcp" && scheme != "tls" && scheme != "udp")
-        throw UsageError(quoted(scheme + "://") +
+        throw UsageError(in_quotes(scheme + "://") +
                          " is not supported, only tcp://, tls:// and udp://");
     text.erase(0, scheme.size() + 3);
     if (text.ends_with('/')) text.pop_back();
@@ -114,7 +114,7 @@ Target path_target(const std::vector<std::string>& words) {
     Target target;
     target.path = words[0].substr(5);
     if (target.path.empty()) throw UsageError("unix: needs a path");
-    if (words.size() > 1) throw UsageError(quoted(words[0]) + " is a target without a port");
+    if (words.size() > 1) throw UsageError(in_quotes(words[0]) + " is a target without a port");
     return target;
 }
 
@@ -122,7 +122,7 @@ void check_pair(const std::string& host, const std::string& service) {
     if (is_number(host) && !is_service(service))
         throw UsageError("the host comes first: " + service + " " + host);
     if (host.find(':') != host.npos && !is_v6(host))
-        throw UsageError(quoted(host) + " is not a host, but a port follows it: " + service);
+        throw UsageError(in_quotes(host) + " is not a host, but a port follows it: " + service);
 }
 
 // Refuses schemes, which only the client takes: for TLS the server has an option.
@@ -130,27 +130,27 @@ void check_no_scheme(const std::string& word) {
     for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
         const std::size_t end = word.find_first_not_of('/', scheme.size());
         if (!word.starts_with(scheme) || word.find(':', scheme.size()) == word.npos) continue;
-        throw UsageError(quoted(word) + " is written " +
+        throw UsageError(in_quotes(word) + " is written " +
                          (scheme == "tls:"   ? "--tls "
                           : scheme == "udp:" ? "-u "
                                              : "") +
                          word.substr(end));
     }
-    if (!scheme_of(word).empty()) throw UsageError(quoted(word) + " is not [ADDR:]PORT");
+    if (!scheme_of(word).empty()) throw UsageError(in_quotes(word) + " is not [ADDR:]PORT");
 }
 
 // Refuses a port alone. Users type it, since it is enough for yodeld.
 void check_host_given(const std::string& word) {
     const std::string port = word.starts_with(':') ? word.substr(1) : word;
     if (is_number(port))
-        throw UsageError("a host is missing before " + quoted(word) +
+        throw UsageError("a host is missing before " + in_quotes(word) +
                          "; this machine is localhost " + port);
 }
 
 }  // namespace
 
 Target parse_target(const std::vector<std::string>& words) {
-    if (words.size() > 2) throw UsageError(quoted(words[2]) + " is one argument too many");
+    if (words.size() > 2) throw UsageError(in_quotes(words[2]) + " is one argument too many");
     std::string first = words.at(0);
     if (first.empty()) throw UsageError("the target is empty");
     if (first.starts_with("unix:")) return path_target(words);
@@ -173,11 +173,11 @@ Target parse_target(const std::vector<std::string>& words) {
 Target parse_listening_target(const std::string& word) {
     Target target;
     if (word.starts_with("unix:"))
-        throw UsageError(quoted(word) + " is written -U " + word.substr(5));
+        throw UsageError(in_quotes(word) + " is written -U " + word.substr(5));
     check_no_scheme(word);
     if (word.find(':') == std::string::npos) {
         if (!word.empty() && !is_service(word))
-            throw UsageError(quoted(word) + " is neither a port nor ADDR:PORT");
+            throw UsageError(in_quotes(word) + " is neither a port nor ADDR:PORT");
         target.host = "127.0.0.1";
         target.service = word;
     } else {

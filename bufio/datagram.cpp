@@ -25,7 +25,7 @@ constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // asked for; the system
 constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
 // The memory of an empty queue is given back if it is larger than this many bytes.
-constexpr std::size_t max_idle_capacity = 256 * 1024;
+constexpr std::size_t max_kept_capacity = 256 * 1024;
 
 // The longest datagram that is joined with others: the piece that it is cut out of again must
 // fit into packets of the way, which no router divides.
@@ -300,7 +300,9 @@ bool nobody_there(int code) {
 }
 
 // True if only this one datagram can't be sent.
-bool is_transient(int code) { return code == ENOBUFS || code == ENOMEM || code == EMSGSIZE; }
+bool lost_one_datagram(int code) {
+    return code == ENOBUFS || code == ENOMEM || code == EMSGSIZE;
+}
 
 }  // namespace
 
@@ -424,7 +426,7 @@ void DatagramSocket::write_queue() {
     if (pending() > 0) return;
     queue_.clear();
     taken_ = 0;
-    if (bytes_.capacity() > max_idle_capacity) bytes_.release();
+    if (bytes_.capacity() > max_kept_capacity) bytes_.release();
 }
 
 // One alone needs no header, unless it is to leave from a certain address. These functions
@@ -502,7 +504,7 @@ std::size_t DatagramSocket::run_length(std::size_t from, std::size_t end) const 
 // A failure is that of the first datagram in the queue.
 void DatagramSocket::write_failed(int code) {
     ++refused_;
-    if (!connected_ || is_transient(code)) return;
+    if (!connected_ || lost_one_datagram(code)) return;
     if (nobody_there(code)) return receive_failed(code);
     end_with(system_end(Reason::send, "sending", code));
 }

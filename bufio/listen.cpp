@@ -27,7 +27,7 @@ constexpr ev::Duration accept_pause = std::chrono::seconds(1);
 }
 
 // True if accepting failed only for one connection, which was lost while it waited.
-bool is_transient(int code) {
+bool lost_one_connection(int code) {
     switch (code) {
     case EINTR:
     case ECONNABORTED:
@@ -115,7 +115,7 @@ void Listener::accept_some() {
         peer.size = sizeof peer.storage;
         Fd socket(
             ::accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size));
-        if (!socket && is_transient(errno)) continue;
+        if (!socket && lost_one_connection(errno)) continue;
         if (!socket && errno != EAGAIN && errno != EWOULDBLOCK) return pause_accepting(errno);
         if (!socket) exhausted_ = false;
         if (!socket) return;

@@ -3,6 +3,7 @@
 #include "app/pipe/connection_report.hpp"
 #include "app/pipe/crowd_line.hpp"
 #include "app/pipe/descriptor_limit.hpp"
+#include "app/pipe/sending_limits.hpp"
 #include "app/protocol/message_object.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/hgrm.hpp"
@@ -31,10 +32,6 @@ constexpr std::size_t most_sentences = 10;
 // Lines about connections, and differences from a recording, of which there may be any number.
 constexpr std::size_t most_remarks = 1000;
 constexpr std::size_t most_differences = 1000;
-
-// Bytes waiting for the reader of our output, above which the side that brings them is paused;
-// and bytes of the script that are read at once.
-constexpr std::size_t high_water = 64 * 1024;
 
 std::optional<Script> script(const CrowdClient::Options& options) {
     if (!options.script) return std::nullopt;
@@ -168,7 +165,7 @@ void CrowdClient::continued() {
 // --- The script.
 
 void CrowdClient::read_input() {
-    char bytes[high_water];
+    char bytes[input_high_water];
     const ssize_t count = ::read(STDIN_FILENO, bytes, sizeof bytes);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (count > 0) script_->append({bytes, static_cast<std::size_t>(count)});
@@ -313,8 +310,8 @@ std::string CrowdClient::end_text() const {
 
 void CrowdClient::output_changed() {
     if (output_.error() != 0 && !result_) return crowd_.leave();
-    if (output_.pending() > high_water) pause(true);
-    if (output_.pending() < high_water / 4) pause(false);
+    if (output_.pending() > input_high_water) pause(true);
+    if (output_.pending() < input_high_water / 4) pause(false);
     if (result_ && output_.done()) loop_.stop();
 }
 

@@ -1,5 +1,6 @@
 #include "app/pipe/pipe_client.hpp"
 
+#include "app/pipe/sending_limits.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
 
@@ -16,13 +17,9 @@ namespace {
 
 // Bytes read at once, and sent as one message where there is no framing.
 constexpr std::size_t chunk = 64 * 1024;
-// Bytes waiting for the socket, or for the reader of our output, above which the side that
-// brings them is not asked for more. More would be no faster.
-constexpr std::size_t high_water = 64 * 1024;
-
-// Where no window was asked for: messages in flight, or bytes of them, whichever is more. Half
-// as many bytes leave a server on another processor idle, more leave the caches.
-constexpr std::size_t usual_window = 64;
+// Where no window was asked for, so many bytes may be in flight if they are more than
+// `usual_window` messages. Half as many leave a server on another processor idle, more leave
+// the caches.
 constexpr std::size_t usual_window_bytes = 128 * 1024;
 
 // The chunks of raw that are in flight to a near peer, whose round trips take less than the
@@ -48,7 +45,7 @@ PipeClient::Options completed(PipeClient::Options options) {
 }  // namespace
 
 PipeClient::PipeClient(ev::Loop& loop, Options options)
-    : PipeMode(loop, {completed(options).session, options.report}, high_water),
+    : PipeMode(loop, {completed(options).session, options.report}, input_high_water),
       options_(completed(std::move(options))),
       lines_(*find_framing("line"), options_.session.max_frame),
       watch_(loop, STDIN_FILENO, ev::none, [this](ev::Events) { read_input(); }) {}
@@ -93,13 +90,13 @@ void PipeClient::send() {
 bool PipeClient::has_space() const {
     const std::size_t in_flight = session().in_flight();
     const std::size_t bytes = session().in_flight_bytes();
-    if (!options_.window && window_lifted()) return session().pending() < high_water;
+    if (!options_.window && window_lifted()) return session().pending() < input_high_water;
     if (raw()) return in_flight < raw_window() && session().pending() < chunk;
     if (!options_.window && way_full()) return false;
     const bool few = in_flight < options_.window.value_or(usual_window);
     const bool small =
         session().has_back_pressure() && !options_.window && bytes < usual_window_bytes;
-    return (few || small) && session().pending() < high_water;
+    return (few || small) && session().pending() < input_high_water;
 }
 
 // On a near link a small window keeps the bytes in the processor's caches; where a round trip

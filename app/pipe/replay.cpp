@@ -1,5 +1,6 @@
 #include "app/pipe/replay.hpp"
 
+#include "app/pipe/sending_limits.hpp"
 #include "app/text/exit_status.hpp"
 
 #include <cstddef>
@@ -7,9 +8,6 @@
 namespace yodel {
 
 namespace {
-
-// Bytes waiting for the reader of our output, above which no more replies are looked at.
-constexpr std::size_t high_water = 256 * 1024;
 
 Reporter::Options report_options(const Replay::Options& options) {
     Reporter::Options to = options.report;
@@ -20,7 +18,8 @@ Reporter::Options report_options(const Replay::Options& options) {
 }  // namespace
 
 Replay::Replay(ev::Loop& loop, const Options& options)
-    : PipeMode(loop, {session_options(options, *this), report_options(options)}, high_water),
+    : PipeMode(loop, {session_options(options, *this), report_options(options)},
+               output_high_water),
       replayer_(
           loop,
           {.recording = options.recording, .fast = options.fast, .window = options.window},

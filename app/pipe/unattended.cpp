@@ -15,11 +15,6 @@ namespace yodel {
 
 namespace {
 
-// Bytes waiting for the reader of our output, above which no more replies are looked at.
-constexpr std::size_t high_water = 256 * 1024;
-
-constexpr std::size_t usual_window = 64;  // messages
-
 // Messages that a turn sends which begins late, before it looks at the replies.
 constexpr unsigned most_at_once = 64;
 
@@ -39,7 +34,7 @@ Unattended::Options completed(Unattended::Options options) {
 }  // namespace
 
 Unattended::Unattended(ev::Loop& loop, Options options)
-    : PipeMode(loop, {completed(options).session, options.report}, high_water),
+    : PipeMode(loop, {completed(options).session, options.report}, output_high_water),
       loop_(loop),
       options_(std::move(options)),
       length_(options_.session.max_time),

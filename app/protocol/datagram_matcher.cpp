@@ -1,5 +1,7 @@
 #include "app/protocol/datagram_matcher.hpp"
 
+#include "app/protocol/difference.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -13,12 +15,6 @@ namespace {
 constexpr std::size_t most_unmatched = 64;
 
 std::size_t hash_of(std::string_view bytes) { return std::hash<std::string_view>()(bytes); }
-
-std::size_t first_difference(std::string_view a, std::string_view b) {
-    const std::size_t size = std::min(a.size(), b.size());
-    const auto end = a.begin() + static_cast<std::ptrdiff_t>(size);
-    return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
-}
 
 // The number of bytes that are the same at the same place.
 std::size_t likeness(std::string_view a, std::string_view b) {

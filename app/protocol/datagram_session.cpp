@@ -19,7 +19,7 @@ constexpr ev::Duration least_linger = std::chrono::milliseconds(100);
 constexpr ev::Duration most_linger = std::chrono::seconds(1);
 constexpr int lingering_round_trips = 4;
 
-DatagramMatcher::Options matching(const AnySession::Options& options) {
+DatagramMatcher::Options datagram_matching(const AnySession::Options& options) {
     DatagramMatcher::Options to;
     to.expect = options.expect;
     to.numbered = options.numbered;
@@ -33,7 +33,7 @@ DatagramSession::DatagramSession(ev::Loop& loop, Options options, User& user)
     : loop_(loop),
       options_(std::move(options)),
       user_(user),
-      matcher_(matching(options_)),
+      matcher_(datagram_matching(options_)),
       backoff_(options_.retry_delay, options_.retry_seed),
       changed_(loop, [this] { report_changes(); }),
       connecting_(loop,

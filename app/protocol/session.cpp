@@ -28,7 +28,7 @@ bool is_tls_alert(std::string_view bytes) {
            bytes[3] == '\0' && bytes[4] == '\x02' && (bytes[5] == '\x01' || bytes[5] == '\x02');
 }
 
-ReplyMatcher::Options matching(const Session::Options& options) {
+ReplyMatcher::Options reply_matching(const Session::Options& options) {
     ReplyMatcher::Options to;
     to.framing = options.framing;
     to.max_frame = options.max_frame;
@@ -47,7 +47,7 @@ Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& u
     : loop_(loop),
       options_(std::move(options)),
       user_(user),
-      matcher_(matching(this->options())),
+      matcher_(reply_matching(this->options())),
       backoff_(this->options().retry_delay, this->options().retry_seed),
       changed_(loop, [this] { advance(); }),
       reply_(loop, [this] { replies_late(); }) {}

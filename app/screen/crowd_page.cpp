@@ -48,8 +48,6 @@ struct Fact {
     std::string separator = ", ";
 };
 
-std::string ms(ev::Duration duration) { return milliseconds_text(duration) + " ms"; }
-
 std::string number(std::uint64_t value, const char* unit) {
     return std::to_string(value) + " " + unit;
 }
@@ -146,7 +144,7 @@ std::vector<Part> time_parts(const Histogram& times) {
     for (const auto& each : shown)
         parts.push_back(
             {each.name + milliseconds_text(times.percentile(each.percent)), each.worth});
-    parts.push_back({"max " + ms(times.max()), 1});
+    parts.push_back({"max " + ms_text(times.max()), 1});
     return parts;
 }
 
@@ -166,7 +164,7 @@ std::vector<Part> connection_parts(const CrowdProgress& progress) {
     if (progress.result.connections.asked > progress.connections)
         parts.push_back({number(progress.result.connections.asked, "tried"), 2});
     const auto add_time = [&parts](const char* name, const Histogram& times) {
-        if (times.count() > 0) parts.push_back({name + ms(times.percentile(99)), 3});
+        if (times.count() > 0) parts.push_back({name + ms_text(times.percentile(99)), 3});
     };
     add_time("connect p99 ", progress.result.connect_times);
     add_time("TLS p99 ", progress.result.handshake_times);
@@ -176,7 +174,7 @@ std::vector<Part> connection_parts(const CrowdProgress& progress) {
 std::vector<Part> lateness_parts(const Histogram& lateness) {
     return {{"p50 " + milliseconds_text(lateness.percentile(50)), 1},
             {"p99 " + milliseconds_text(lateness.percentile(99)), 0},
-            {"max " + ms(lateness.max()), 2},
+            {"max " + ms_text(lateness.max()), 2},
             {"by this program itself", 3, Style::dim}};
 }
 

@@ -17,14 +17,12 @@ using ui::Style;
 namespace {
 
 // The columns of the names on a page.
-constexpr int name_width = 12;
+constexpr int fact_name_width = 12;
 // The bytes of a message that a page shows. If the difference is further in, the page begins
 // this many bytes before it.
 constexpr std::size_t most_bytes = 16 * 1024;
 constexpr std::size_t bytes_before = 128;
 constexpr std::size_t nowhere = std::string::npos;
-
-std::string ms(ev::Duration duration) { return milliseconds_text(duration) + " ms"; }
 
 // Returns the number of bytes at the front that fit into `width` columns: whole words if
 // possible, and at least one cell.
@@ -67,8 +65,9 @@ void add_histogram(Rows& rows, const Histogram& times, int width) {
     for (const Step& step : steps) {
         const std::string count = std::to_string(step.count);
         const std::string drawn =
-            step.count == 0 ? "" : bar(step.count, most->count, width - name_width - 12);
-        add_fact(rows, "< " + ms(step.end), drawn + (drawn.empty() ? "" : " ") + count, width);
+            step.count == 0 ? "" : bar(step.count, most->count, width - fact_name_width - 12);
+        add_fact(rows, "< " + ms_text(step.end), drawn + (drawn.empty() ? "" : " ") + count,
+                 width);
     }
 }
 
@@ -78,7 +77,7 @@ void add_percentile_history(Rows& rows, const PercentileHistory& history, int wi
     const auto [p50, p95] = history.percentiles();
     for (const auto& [name, times] : {std::pair("p50", p50), {"p95", p95}}) {
         const auto highest = std::max_element(times.begin(), times.end());
-        add_fact(rows, name, sparkline(times) + " highest " + ms(*highest), width);
+        add_fact(rows, name, sparkline(times) + " highest " + ms_text(*highest), width);
     }
 }
 
@@ -104,13 +103,15 @@ void add_side(Rows& rows, const std::string& name, std::string_view bytes, std::
 }
 
 std::string phases_text(const AnySession::Phases& phases) {
-    const std::string text = "look-up " + ms(phases.lookup) + ", TCP " + ms(phases.tcp);
-    return phases.tls == ev::Duration::zero() ? text : text + ", TLS " + ms(phases.tls);
+    const std::string text =
+        "look-up " + ms_text(phases.lookup) + ", TCP " + ms_text(phases.tcp);
+    return phases.tls == ev::Duration::zero() ? text : text + ", TLS " + ms_text(phases.tls);
 }
 
 void add_tcp(Rows& rows, const bufio::TcpFacts& tcp, const Histogram& times, int width) {
     add_title(rows, "TCP");
-    if (tcp.min_rtt) add_fact(rows, "network", "round trips from " + ms(*tcp.min_rtt), width);
+    if (tcp.min_rtt)
+        add_fact(rows, "network", "round trips from " + ms_text(*tcp.min_rtt), width);
     if (tcp.min_rtt && times.count() > 0)
         add_fact(rows, "p50", shares_text(times.percentile(50), *tcp.min_rtt), width);
     add_fact(rows, "segments",
@@ -146,12 +147,12 @@ void add_tls(Rows& rows, const bufio::TlsFacts& tls, int width) {
 // for a while.
 void add_times(Rows& rows, const Exchange& exchange, int width) {
     if (exchange.waited > ev::Duration::zero())
-        add_fact(rows, "written", ms(exchange.waited) + " later", width, Style::warn);
+        add_fact(rows, "written", ms_text(exchange.waited) + " later", width, Style::warn);
     if (exchange.answered) add_fact(rows, "received", clock_text(exchange.answered_at), width);
     if (exchange.round_trip)
         add_fact(rows, "round trip",
                  exchange.network ? shares_text(*exchange.round_trip, *exchange.network)
-                                  : ms(*exchange.round_trip),
+                                  : ms_text(*exchange.round_trip),
                  width);
     if (exchange.resent)
         add_fact(rows, "resent", "a segment of ours was sent again meanwhile", width,
@@ -161,7 +162,7 @@ void add_times(Rows& rows, const Exchange& exchange, int width) {
 void add_datagrams(Rows& rows, const DatagramCounts& datagrams, int width) {
     add_fact(rows, "twice", std::to_string(datagrams.twice), width);
     add_fact(rows, "order", std::to_string(datagrams.out_of_order) + " out of order", width);
-    add_fact(rows, "jitter", ms(datagrams.jitter_time()) + " (RFC 3550)", width);
+    add_fact(rows, "jitter", ms_text(datagrams.jitter_time()) + " (RFC 3550)", width);
 }
 
 }  // namespace
@@ -173,11 +174,11 @@ void add_title(Rows& rows, const std::string& title) {
 
 void add_fact(Rows& rows, const std::string& name, std::string_view value, int width,
               Style style) {
-    const int value_width = std::max(width - name_width, 1);
+    const int value_width = std::max(width - fact_name_width, 1);
     ui::Row row{{name, Style::dim}};
     do {
         const std::size_t size = fitting(value, value_width);
-        ui::pad(row, name_width);
+        ui::pad(row, fact_name_width);
         ui::append_bytes(row, value.substr(0, size), style);
         rows.push_back(std::move(row));
         row = {};
@@ -200,10 +201,10 @@ Rows statistics_page(const Tally& tally, const PercentileHistory& history, int w
     const Histogram& times = tally.round_trips;
     if (times.count() == 0) return rows;
     add_title(rows, "Round trips (percentiles within 1 %)");
-    add_fact(rows, "min", ms(times.min()), width);
+    add_fact(rows, "min", ms_text(times.min()), width);
     for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
-        add_fact(rows, name, ms(times.percentile(percent)), width);
-    add_fact(rows, "max", ms(times.max()), width);
+        add_fact(rows, name, ms_text(times.percentile(percent)), width);
+    add_fact(rows, "max", ms_text(times.max()), width);
     if (ui::utf8_locale()) add_percentile_history(rows, history, width);
     add_title(rows, "Distribution");
     add_histogram(rows, times, width);

@@ -1,5 +1,6 @@
 #include "app/server/datagram_server.hpp"
 
+#include "app/text/units.hpp"
 #include "ui/text.hpp"
 
 #include <chrono>
@@ -16,14 +17,10 @@ using bufio::DatagramSocket;
 namespace {
 
 constexpr int privileged_ports = 1024;  // the ports below it
-constexpr int head_columns = 64;        // of a datagram in the log
+constexpr int datagram_columns = 64;    // of a datagram in the log
 
 // An answer that is to be overtaken waits so long for the one that overtakes it.
 constexpr ev::Duration overtaking_time = std::chrono::milliseconds(100);
-
-std::string bytes_text(std::size_t count) {
-    return std::to_string(count) + (count == 1 ? " byte" : " bytes");
-}
 
 std::uint64_t key_of(const Datagram& datagram) {
     const std::hash<std::string_view> hash;
@@ -81,7 +78,7 @@ private:
     }
 
     void log(const Datagram& datagram, const char* refusal) {
-        const std::string head = ui::truncated(datagram.bytes, head_columns);
+        const std::string head = ui::truncated(datagram.bytes, datagram_columns);
         const std::string size = "datagram of " + bytes_text(datagram.bytes.size());
         server_.log_({datagram.peer.text(),
                       refusal ? size + ", not answered: " + refusal : size + ": " + head});

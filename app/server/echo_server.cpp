@@ -45,10 +45,6 @@ Stream::Limits limits(std::size_t buffer) {
     return limits;
 }
 
-std::string bytes_text(std::uint64_t count) {
-    return std::to_string(count) + (count == 1 ? " byte" : " bytes");
-}
-
 std::string with_head(const std::string& text, std::string_view head, std::size_t size) {
     const std::string shown = ui::truncated(head, head_columns);
     const bool all = head.size() == size && shown == ui::printable(head);

@@ -10,10 +10,7 @@ using bufio::Stream;
 
 namespace {
 
-// The bytes written at once, and the bounds of one call, so that a peer that reads as fast as
-// it is written to does not keep the loop from the other connections.
-constexpr std::size_t piece = 64 * 1024;
-constexpr int pieces_a_call = 4;
+// The work of one call is bounded where many small messages wait, too.
 constexpr int messages_a_call = 4096;
 
 // A reply in its frame.

@@ -10,11 +10,6 @@ using bufio::Stream;
 
 namespace {
 
-// The bytes written at once, and the number of writes in one call, so that a peer that reads as
-// fast as it is written to does not keep the loop from the other connections.
-constexpr std::size_t piece = 64 * 1024;
-constexpr int pieces_a_call = 4;
-
 class FaithfulResponder : public Responder {
 public:
     // The input that waits for space and the buffers of TLS are memory beside the output. A

@@ -12,9 +12,7 @@ namespace yodel {
 
 namespace {
 
-constexpr std::size_t most_waiting = 64 * 1024;
-
-constexpr ev::Duration last_wait = std::chrono::milliseconds(300);
+constexpr std::size_t most_kept = 64 * 1024;
 
 }  // namespace
 
@@ -24,7 +22,7 @@ void Diagnostics::line(std::string_view text) {
     output_.flush();
     drop_if_failed();
     report_left_out();
-    const bool fits = output_.pending() == 0 || output_.pending() + text.size() < most_waiting;
+    const bool fits = output_.pending() == 0 || output_.pending() + text.size() < most_kept;
     if (left_out_ > 0 || !fits) {
         ++left_out_;
         return;

@@ -22,8 +22,6 @@ namespace {
 constexpr std::size_t batch = 16 * 1024;
 constexpr std::size_t most_waiting = 1024 * 1024;
 
-constexpr ev::Duration last_wait = std::chrono::milliseconds(200);
-
 // Without O_NONBLOCK, a pipe would be waited for until somebody reads it.
 bufio::Fd open_log(const std::string& path) {
     bufio::Fd file(::open(

@@ -18,6 +18,9 @@
 
 namespace yodel {
 
+// How long those that end wait for the reader of the last lines.
+inline constexpr ev::Duration last_wait = std::chrono::milliseconds(200);
+
 class Output {
 public:
     // Nothing is written except by the calls below, until attach(). The descriptor stays the

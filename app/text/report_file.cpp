@@ -14,8 +14,6 @@ namespace yodel {
 
 namespace {
 
-constexpr ev::Duration last_wait = std::chrono::milliseconds(200);
-
 // Without O_NONBLOCK, a pipe would be waited for until somebody reads it.
 bufio::Fd open_file(const std::string& path) {
     bufio::Fd file(::open(

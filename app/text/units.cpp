@@ -193,6 +193,10 @@ std::string significant_text(double value, int digits) {
     return text;
 }
 
+std::string bytes_text(std::uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
 std::string rate_text(double rate, int digits) {
     if (rate < 1e3) return significant_text(rate, digits) + "/s";
     if (rate < 1e6) return significant_text(rate / 1e3, digits) + "k/s";
@@ -203,6 +207,8 @@ std::string milliseconds_text(ev::Duration duration) {
     const double count = seconds(duration) * 1000;
     return format(count < 1 ? "%.2f" : count < 10 ? "%.1f" : "%.0f", count);
 }
+
+std::string ms_text(ev::Duration duration) { return milliseconds_text(duration) + " ms"; }
 
 // The system measures in whole microseconds, and so may find more than the whole.
 std::string shares_text(ev::Duration round_trip, ev::Duration network) {

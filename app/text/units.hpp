@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -56,10 +57,13 @@ std::string duration_text(ev::Duration duration);
 // Writes a number with so many significant digits, without an exponent; zeros at the end of its
 // decimals are left out.
 std::string significant_text(double value, int digits);
+// Writes a number of bytes: 1 byte, 512 bytes
+std::string bytes_text(std::uint64_t count);
 // Writes a number a second: 950/s, 41.5k/s, 1.2M/s
 std::string rate_text(double rate, int digits = 3);
 // Writes milliseconds without the unit, in two digits: 0.21, 1.2, 13
 std::string milliseconds_text(ev::Duration duration);
+std::string ms_text(ev::Duration duration);  // with the unit
 // Divides a round trip into the parts of the network, which took at least `network`, and of the
 // service: 5.2ms = network ≥0.01 + service ≤5.2; in ASCII where the encoding is not UTF-8.
 std::string shares_text(ev::Duration round_trip, ev::Duration network);

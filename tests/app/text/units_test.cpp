@@ -142,6 +142,12 @@ TEST_CASE("numbers are written with significant digits") {
     CHECK(significant_text(value, digits) == text);
 }
 
+TEST_CASE("one byte is written in the singular") {
+    CHECK(bytes_text(0) == "0 bytes");
+    CHECK(bytes_text(1) == "1 byte");
+    CHECK(bytes_text(512) == "512 bytes");
+}
+
 TEST_CASE("rates are written in thousands or millions") {
     CHECK(rate_text(0) == "0/s");
     CHECK(rate_text(950.4) == "950/s");

@@ -155,7 +155,7 @@ TEST_CASE("a long line from the history is drawn only as far as it is visible") 
         query += "m";
         REQUIRE(tty.wait_for("search: " + query + " - mmm"));
     }
-    CHECK(used_time(tty) - before < 1s);
+    CHECK(used_time(tty) - before < (instrumented ? 10s : 1s));
 }
 
 TEST_CASE("a million messages fit the scrollback, and their memory is bounded") {

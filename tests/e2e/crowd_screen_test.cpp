@@ -140,7 +140,8 @@ TEST_CASE("the page of a crowd shows failures, and a server that comes back") {
     tty.send("\x03");
     CHECK(tty.wait_exit());  // which connections are whole just then decides the status
     check_given_back(tty);
-    CHECK(contains(tty.screen(), "yodel: receiving: Connection reset by peer ("));
+    CAPTURE(tty.screen());
+    CHECK(tty.wait_for("yodel: receiving: Connection reset by peer ("));
 }
 
 TEST_CASE("the page of a crowd needs neither colors nor Unicode") {

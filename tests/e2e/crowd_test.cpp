@@ -355,7 +355,7 @@ TEST_CASE("an open loop shows the whole of a standstill of the server") {
 }
 
 TEST_CASE("a crowd takes 4 MiB, and 3 KiB for each connection") {
-#ifndef __SANITIZE_ADDRESS__
+#ifndef YODEL_INSTRUMENTED
     constexpr std::size_t connections = 10'000;
 #    ifdef _LIBCPP_VERSION
     constexpr std::size_t each = 3400;  // its containers are a little larger

@@ -22,7 +22,7 @@ using test::yodel;
 namespace {
 
 // Sanitizers make all slower, and larger.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef YODEL_INSTRUMENTED
 constexpr bool instrumented = true;
 #else
 constexpr bool instrumented = false;

@@ -310,7 +310,7 @@ TEST_CASE("a file of 4 GiB that is no recording is refused at once") {
     test::Folder folder;
     const std::string file = folder.path("big");
     REQUIRE(run({"truncate", "-s", "4G", file}).status == 0);
-#ifdef __SANITIZE_ADDRESS__  // which reserves more than any limit
+#ifdef YODEL_INSTRUMENTED  // which reserves more than any limit
     const std::string limit;
 #else
     const std::string limit = "ulimit -v 1000000; ";

@@ -28,7 +28,7 @@ constexpr std::size_t megabyte = 1024 * 1024;
 
 // The sanitizers take memory of their own.
 constexpr bool measures_memory() {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef YODEL_INSTRUMENTED
     return false;
 #else
     return true;

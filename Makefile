@@ -2,22 +2,32 @@
 # make test    the same, then the whole test suite
 # make         builds the programs
 # make bench   builds and runs the benchmarks
-# make fuzz    builds the fuzz targets and runs them, for FUZZ_SECONDS in all
+#
+# What keeps trust, each alone and all but the last in .ci/run:
+# make lint             checks the format of all sources, and the product by clang-tidy and
+#                       clang's warnings; make format mends the format
+# make check-asan       tests a build by clang++ with libc++ under AddressSanitizer and UBSan
+# make check-tsan       tests the rooms that have threads under ThreadSanitizer
+# make check-valgrind   runs the tests of ev and bufio under valgrind
+# make coverage         prints the lines of each room that the tests of rooms run, and fails where
+#                       they are too few
+# make fuzz FUZZ_SECONDS=60   builds the fuzz targets and runs them, for so long in all
 # make simulate SESSIONS=100000 SEED=1   plays so many sessions in virtual time, of streams and of
-#              datagrams, and checks what must hold in all of them
+#                       datagrams, and checks what must hold in all of them
+#
 # make install PREFIX=/usr/local DESTDIR=
 # make uninstall                         removes what install made, with the same two
-# make lint    checks the format of all sources, and the product by clang-tidy and clang's warnings
-# make format  formats all sources
 # make clean
 #
 # make test SANITIZE=address,undefined   tests a build under these sanitizers
 # make test CXX=clang++ STDLIB=libc++    tests a build by this compiler with this C++ library
 # WERROR=ON                              makes warnings errors
+# UNITY=ON                               compiles each room as a few files, in half the time
 
 SANITIZE ?=
 STDLIB ?=
 WERROR ?= OFF
+UNITY ?= OFF
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 SESSIONS ?= 100000
@@ -26,11 +36,12 @@ BUILD ?= build/$(or $(STDLIB)$(SANITIZE),release)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 
 configure = cmake -S . -B $(1) -DYODEL_SANITIZE=$(SANITIZE) -DYODEL_WERROR=$(WERROR) \
-	-DCMAKE_INSTALL_PREFIX=$(PREFIX) $(if $(STDLIB),-DCMAKE_CXX_FLAGS=-stdlib=$(STDLIB)) $(2)
+	-DCMAKE_UNITY_BUILD=$(UNITY) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(if $(STDLIB),-DCMAKE_CXX_FLAGS=-stdlib=$(STDLIB)) $(2)
 MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
-.PHONY: all run test bench fuzz simulate lint format stage install uninstall clean
+.PHONY: all run test bench lint format check-asan check-tsan check-valgrind coverage fuzz simulate \
+	stage install uninstall clean
 
 all:
 	@.ci/packages build
@@ -52,6 +63,53 @@ bench:
 	@$(call compile,build/bench)
 	@tests/bench/run build/bench
 
+sources = find ev bufio ui app $(1) -name '*.[ch]pp'
+
+# The formatter of another version than 14 may see some lines otherwise. clang-tidy looks at the
+# files of a unity build, which include the headers once instead of once for each source.
+lint: UNITY = ON
+lint:
+	@.ci/packages build lint
+	@$(call sources,tests) | xargs clang-format --dry-run -Werror
+	@CXX=clang++ $(call configure,build/lint) >/dev/null
+	@sed -n 's/^ *"file": "\(.*\)",*$$/\1/p' build/lint/compile_commands.json | \
+		xargs -P $(JOBS) -n 1 clang-tidy -p build/lint --quiet 2>build/lint/clang-tidy.log
+
+format:
+	@.ci/packages lint
+	@$(call sources,tests) | xargs clang-format -i
+
+check-asan:
+	@$(MAKE) test BUILD=build/asan CXX=clang++ STDLIB=libc++ SANITIZE=address,undefined UNITY=ON
+
+# The tests of some rooms, as a pattern for CTest.
+empty =
+labels = '^($(subst $(empty) ,|,$(1)))$$'
+
+threaded_rooms = ev bufio app_pipe app_server
+check-tsan: SANITIZE = thread
+check-tsan: UNITY = ON
+check-tsan:
+	@.ci/packages build test fuzz
+	@CXX=clang++ $(call configure,build/tsan,-DYODEL_TESTS=ON) >/dev/null
+	@$(call compile,build/tsan) --target $(threaded_rooms:%=test_%)
+	@ctest --test-dir build/tsan --parallel $(JOBS) --output-on-failure \
+		-L $(call labels,$(threaded_rooms))
+
+# Valgrind is slow: the random tests make fewer steps.
+check-valgrind:
+	@.ci/packages build test valgrind
+	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
+	@$(call compile,$(BUILD)) --target test_ev test_bufio
+	@tests/valgrind/run $(BUILD)
+
+rooms = ev bufio ui app_text app_stats app_protocol app_server app_pipe app_screen app
+coverage:
+	@.ci/packages build test coverage
+	@CXX=clang++ $(call configure,build/coverage,-DYODEL_TESTS=ON -DYODEL_COVERAGE=ON) >/dev/null
+	@$(call compile,build/coverage) --target $(rooms:%=test_%)
+	@tests/coverage/run build/coverage $(rooms)
+
 fuzz:
 	@.ci/packages build fuzz
 	@CXX=clang++ $(call configure,build/fuzz,-DYODEL_FUZZ=ON) >/dev/null
@@ -64,20 +122,6 @@ simulate:
 	@$(call compile,$(BUILD)) --target simulate
 	@$(BUILD)/simulation/simulate streams $(SESSIONS) $(SEED)
 	@$(BUILD)/simulation/simulate datagrams $(SESSIONS) $(SEED)
-
-sources = find ev bufio ui app $(1) -name '*.[ch]pp'
-
-# The formatter of another version than 14 may see some lines otherwise.
-lint:
-	@.ci/packages build lint
-	@$(call sources,tests) | xargs clang-format --dry-run -Werror
-	@CXX=clang++ $(call configure,build/lint) >/dev/null
-	@$(sources) | grep 'cpp$$' | xargs -P $(JOBS) -n 1 clang-tidy -p build/lint --quiet \
-		2>build/lint/clang-tidy.log
-
-format:
-	@.ci/packages lint
-	@$(call sources,tests) | xargs clang-format -i
 
 # The files to install, in a tree of their own.
 stage: all

@@ -7,9 +7,9 @@
 #include <ctime>
 #include <system_error>
 
-using namespace std::chrono_literals;
-
 namespace ev {
+
+using namespace std::chrono_literals;
 
 namespace {
 

@@ -6,9 +6,9 @@
 
 namespace yodel {
 
-namespace {
-
 using namespace std::string_view_literals;
+
+namespace {
 
 std::string increased(std::string_view payload) {
     std::string reply(payload);

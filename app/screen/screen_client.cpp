@@ -15,6 +15,7 @@
 namespace yodel {
 
 using namespace std::chrono_literals;
+
 using State = AnySession::State;
 using ui::KeyCode;
 using ui::Style;

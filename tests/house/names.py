@@ -10,7 +10,8 @@ import re
 import sys
 
 FOLDERS = ["app", "bufio", "ev", "ui", "tests"]
-FILES = ["Makefile", "CMakeLists.txt", ".ci/run", ".ci/packages", "app/yodel.1"]
+FILES = ["Makefile", "CMakeLists.txt", "app/yodel.1", ".ci/run", ".ci/packages",
+         ".github/workflows/check.yml"]
 
 
 def texts(root):

@@ -72,7 +72,7 @@ TEST_CASE_METHOD(Fixture, "an open loop sends its count by the pace") {
     CHECK(result.lateness.count() == 30);
     CHECK(result.connections == all_three);
     CHECK(result.status == success);
-    CHECK(result.elapsed >= 29ms);
+    CHECK(result.elapsed >= 28ms);  // of the 29 that were planned: the first may be late
     for (const auto& stream : server.streams) CHECK(stream->bytes_read() == 10 * 65);
 }
 

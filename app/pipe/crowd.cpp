@@ -255,8 +255,10 @@ void Crowd::settle(Connection& connection) {
     if (options_.pace && settled_ == own_connections_) begin_soon();
 }
 
+// The new connection has not been reported as closed, even if it is before any other report.
 void Crowd::replace(Connection& connection) {
     connection.sent = 0;
+    connection.reported = State::idle;
     begin_try(connection);
     connection.session.connect();
 }

@@ -124,6 +124,18 @@ TEST_CASE_METHOD(Fixture, "a connection is replaced after its number of messages
     for (const auto& stream : server.streams) CHECK(stream->bytes_read() <= 3 * 65);
 }
 
+TEST_CASE_METHOD(Fixture, "a run ends while a connection is about to be replaced") {
+    Crowd::Options options = this->options();
+    options.connections = 1;
+    options.churn = 1;
+    start(options);
+    turn_until(loop, [&] { return crowd->result().connections.asked == 2; });
+    const auto end = GENERATE(&Crowd::leave, &Crowd::finish);
+    ((*crowd).*end)();
+    turn_until(loop, [&] { return done; });
+    CHECK(crowd->open() == 0);
+}
+
 TEST_CASE_METHOD(Fixture, "new connections come at their pace") {
     Crowd::Options options = this->options();
     options.count = 3;

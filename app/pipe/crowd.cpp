@@ -56,7 +56,8 @@ public:
     std::size_t line = 0;    // of the script, the next one to be said
     State reported = State::idle;
     bool opened = false;  // the present connection was open
-    bool settled = false;
+    bool settled = false;    // was open at least once, or has failed
+    bool withdrawn = false;  // the present connection is not needed any more
 
     bool present() const { return reported != State::closed; }
     bool worn_out() const { return crowd_.options_.churn > 0 && sent >= crowd_.options_.churn; }
@@ -240,7 +241,8 @@ void Crowd::closed(Connection& connection) {
 }
 
 void Crowd::end_try(const Connection& connection) {
-    if (!connection.opened && !leaving_) ++result_->connections.failed;
+    const bool wanted = !leaving_ && !connection.withdrawn;
+    if (!connection.opened && wanted) ++result_->connections.failed;
     const AnySession& session = connection.session;
     const int status = exit_status(session.end());
     if (status != 0) result_->count_failure(explain(session.end(), session.tls()), status);
@@ -449,15 +451,24 @@ void Crowd::time_up() {
     finish();
 }
 
-// A connection that is not yet open by the end of the run has failed.
+// A connection that is not yet open by the end of the run has failed, but not one that only
+// takes the place of another.
 void Crowd::give_up(Connection& connection) {
     const State state = connection.session.state();
     if (state != State::dialing && state != State::handshaking) return;
+    if (connection.settled) return withdraw(connection);
     result_->count_failure("no connection within " + duration_text(*options_.length) +
                                " (--max-time): still " + connection.session.phase(),
                            timed_out);
     connection.session.disconnect();
     if (result_->status == 0) result_->status = timed_out;
+}
+
+// The connection counts neither as failed nor as asked for.
+void Crowd::withdraw(Connection& connection) {
+    --result_->connections.asked;
+    connection.withdrawn = true;
+    connection.session.disconnect();
 }
 
 // Nor do the times of messages that are overdue by now.

@@ -166,6 +166,7 @@ private:
     void send_no_more();
     void time_up();
     void give_up(Connection& connection);
+    void withdraw(Connection& connection);
 
     void answered(Connection& connection, const Message& message, const Reply& reply);
     void lost(Connection& connection, const Message& message);

@@ -124,6 +124,18 @@ TEST_CASE_METHOD(Fixture, "a connection is replaced after its number of messages
     for (const auto& stream : server.streams) CHECK(stream->bytes_read() <= 3 * 65);
 }
 
+TEST_CASE_METHOD(Fixture, "a connection that is being replaced at the end has not failed") {
+    Crowd::Options options = this->options();
+    options.length = 20ms;
+    options.churn = 1;
+    const RunResult& result = run(options);
+    CHECK(result.status == success);
+    CHECK(result.failures.empty());
+    CHECK(result.connections.failed == 0);
+    CHECK(result.connections.opened == result.connections.asked);
+    CHECK(result.tally.echoed == result.tally.sent);
+}
+
 TEST_CASE_METHOD(Fixture, "a run ends while a connection is about to be replaced") {
     Crowd::Options options = this->options();
     options.connections = 1;

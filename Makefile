@@ -3,7 +3,7 @@
 # make         builds the programs
 # make bench   builds and runs the benchmarks
 #
-# What keeps trust, each alone and all but the last in .ci/run:
+# What keeps trust, each alone and all but soak in .ci/run:
 # make lint             checks the format of all sources, and the product by clang-tidy and
 #                       clang's warnings; make format mends the format
 # make check-asan       tests a build by clang++ with libc++ under AddressSanitizer and UBSan
@@ -14,6 +14,8 @@
 # make fuzz FUZZ_SECONDS=60   builds the fuzz targets and runs them, for so long in all
 # make simulate SESSIONS=100000 SEED=1   plays so many sessions in virtual time, of streams and of
 #                       datagrams, and checks what must hold in all of them
+# make soak MINUTES=60  lets both programs run under a changing load with faults, and checks that
+#                       memory, descriptors and round-trip times stay as they are
 #
 # make install PREFIX=/usr/local DESTDIR=
 # make uninstall                         removes what install made, with the same two
@@ -32,6 +34,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 SESSIONS ?= 100000
 SEED ?= 1
+MINUTES ?= 60
 BUILD ?= build/$(or $(STDLIB)$(SANITIZE),release)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 
@@ -41,7 +44,7 @@ MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
 .PHONY: all run test bench lint format check-asan check-tsan check-valgrind coverage fuzz simulate \
-	stage install uninstall clean
+	soak stage install uninstall clean
 
 all:
 	@.ci/packages build
@@ -122,6 +125,10 @@ simulate:
 	@$(call compile,$(BUILD)) --target simulate
 	@$(BUILD)/simulation/simulate streams $(SESSIONS) $(SEED)
 	@$(BUILD)/simulation/simulate datagrams $(SESSIONS) $(SEED)
+
+soak: all
+	@.ci/packages test
+	@tests/soak/soak.py $(BUILD)/yodel $(BUILD)/yodeld $(MINUTES) $(SEED)
 
 # The files to install, in a tree of their own.
 stage: all

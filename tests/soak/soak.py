@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""Lets yodeld and yodel run for long, under a changing load with faults, and says whether their
+memory, descriptors and round-trip times stay as they are.
+
+usage: soak.py YODEL YODELD MINUTES [SEED]
+
+Five servers and four clients live for the whole run. In each round many short clients come,
+good ones and such with faults (load.py); then all is quiet for a moment, and a row of measurements
+is printed. The verdict at the end (verdict.py) compares the last third of the rows with
+the first one. Exit status: 0 all is flat and nothing went wrong; 1; 2 usage.
+"""
+import collections
+import contextlib
+import os
+import pathlib
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import load
+import verdict
+
+ROUND = 24  # seconds of load; with the quiet moment and its measurements, about 30
+LONGEST_SETTLING = 20
+SETTLING = 2.5  # seconds: a server gives free memory back a second after the last traffic
+WARM_UP_ROUND = load.INTENSITIES.index(max(load.INTENSITIES))
+PINGS = 400
+PING_RUNS = 5
+
+SERVERS = {
+    "plain": ["--threads", "2", "-m", "4000", "--idle-timeout", "10s"],
+    "tls": ["--threads", "2", "--tls", "--idle-timeout", "10s"],
+    "hasty": ["--tls", "--handshake-timeout", "1s", "--idle-timeout", "1s"],
+    "faulty": ["-f", "len4", "--max-frame", "1M", "--message-timeout", "3s", "--delay", "2ms~2ms",
+               "--drop", "1%", "--corrupt", "1%", "--dup", "1%", "--chunk", "1000",
+               "--close-after", "500"],
+    "udp": ["-u", "--threads", "2", "--delay", "1ms~1ms", "--drop", "1%", "--corrupt", "1%",
+            "--dup", "1%", "--reorder", "2%"],
+}
+
+Sample = collections.namedtuple("Sample", "rss peak descriptors threads")
+
+
+class Process:
+    """A program of ours that is watched from its start to its end."""
+
+    def __init__(self, name, command, **streams):
+        self.name = name
+        self.samples = []
+        self.child = subprocess.Popen(command, **{"stdin": subprocess.DEVNULL,
+                                                  "stderr": subprocess.PIPE, **streams})
+        self.said = collections.Counter()  # what it wrote on standard error, without its numbers
+        self.reader = threading.Thread(target=self.read_errors, daemon=True)
+        self.reader.start()
+
+    def read_errors(self):
+        for line in self.child.stderr:
+            text = re.sub(r"\d+", "N", line.decode(errors="replace").strip())
+            self.said[re.sub(r"^.*?N: ", "", text)[:100]] += 1
+
+    def status(self, field):
+        text = pathlib.Path(f"/proc/{self.child.pid}/status").read_text()
+        return int(re.search(rf"^{field}:\s+(\d+)", text, re.M).group(1))
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.child.pid}/fd"))
+
+    def measure(self):
+        """Adds a sample; the highest use counts anew from now on."""
+        self.samples.append(Sample(self.status("VmRSS"), self.status("VmHWM"), self.descriptors(),
+                                   self.status("Threads")))
+        pathlib.Path(f"/proc/{self.child.pid}/clear_refs").write_text("5")
+
+    def settled(self):
+        most = max(sample.descriptors for sample in self.samples) if self.samples else 0
+        return self.descriptors() <= most
+
+    def end(self, signo, allowed):
+        """Returns a sentence, or None if it ends as it must."""
+        if signo and self.child.poll() is not None:
+            return f"{self.name} ended by itself, with {self.child.returncode}"
+        if signo:
+            self.child.send_signal(signo)
+        self.child.wait(load.PATIENCE)
+        if self.child.returncode not in allowed:
+            return f"{self.name} ended with {self.child.returncode}"
+        return None
+
+
+def start_server(name, yodeld, certificate):
+    command = [yodeld, *SERVERS[name], f"{load.HOST}:0"]
+    if "--tls" in command:
+        command += ["--cert", str(certificate), "--key", str(certificate)]
+    server = Process(name, command, stdout=subprocess.PIPE)
+    server.port = int(server.child.stdout.readline().rsplit(b":", 1)[1])
+    return server
+
+
+class Talker:
+    """A pipe client that is given a line now and then, and must print it again."""
+
+    def __init__(self, yodel, port):
+        self.process = Process("pipe", [yodel, "-W", "30s", f"{load.HOST}:{port}"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.complaint = None
+        self.ending = threading.Event()
+        self.thread = threading.Thread(target=self.talk, daemon=True)
+        self.thread.start()
+
+    def talk(self):
+        number = 0
+        while not self.ending.wait(0.02):
+            number += 1
+            line = b"%d %s\n" % (number, b"x" * (number * 37 % 5000))
+            self.process.child.stdin.write(line)
+            self.process.child.stdin.flush()
+            if self.process.child.stdout.readline() != line:
+                self.complaint = f"pipe: line {number} came back as another one"
+                return
+
+    def end(self):
+        self.ending.set()
+        self.thread.join(load.PATIENCE)
+        self.process.child.stdin.close()
+        return self.complaint or self.process.end(None, {0})
+
+
+class Screen:
+    """A client on a terminal, on which somebody types."""
+
+    def __init__(self, yodel, port):
+        self.terminal, other = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"}
+        command = [yodel, "--scrollback", "1000", f"{load.HOST}:{port}"]
+        self.process = Process("screen", command, stdin=other, stdout=other, env=environment)
+        os.close(other)
+        self.ending = threading.Event()
+        for work in (self.type, self.show):
+            threading.Thread(target=work, daemon=True).start()
+
+    def type(self):
+        number = 0
+        while not self.ending.wait(0.05):
+            number += 1
+            os.write(self.terminal, b"typed %d %s\r" % (number, b"y" * (number % 60)))
+
+    def show(self):
+        with contextlib.suppress(OSError):  # the terminal is closed
+            while os.read(self.terminal, 65536):
+                pass
+
+    def end(self):
+        self.ending.set()
+        return self.process.end(signal.SIGTERM, {-signal.SIGTERM})
+
+
+class Soak:
+    def __init__(self, yodel, yodeld, folder, seed):
+        self.yodel = yodel
+        self.folder = folder
+        self.certificates = [self.make_certificate(number) for number in range(2)]
+        self.use_certificate(0)
+        self.ca = folder / "ca.pem"
+        self.ca.write_bytes(b"".join(path.read_bytes() for path in self.certificates))
+        self.servers = [start_server(name, yodeld, folder / "server.pem") for name in SERVERS]
+        ports = {server.name: server.port for server in self.servers}
+        self.load = load.Load(yodel, ports, str(self.ca), seed)
+        self.talker = Talker(yodel, ports["plain"])
+        self.screen = Screen(yodel, ports["plain"])
+        self.crowds = [Process(f"{name} crowd", [yodel, "--connections", "3", "--rate", "60",
+                                                 "--json", *self.load.target(name)],
+                               stdout=subprocess.DEVNULL) for name in ("tls", "udp")]
+        self.processes = [*self.servers, self.talker.process, self.screen.process, *self.crowds]
+        self.pings = collections.defaultdict(list)
+
+    def make_certificate(self, number):
+        path = self.folder / f"{number}.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+                        f"/CN=soak {number}", "-addext", f"subjectAltName=IP:{load.HOST}",
+                        "-keyout", str(path) + ".key", "-out", str(path)],
+                       check=True, capture_output=True)
+        return path
+
+    def use_certificate(self, number):
+        path = self.certificates[number % 2]
+        both = path.read_bytes() + pathlib.Path(f"{path}.key").read_bytes()
+        (self.folder / "new.pem").write_bytes(both)
+        (self.folder / "new.pem").rename(self.folder / "server.pem")
+
+    def play_round(self, number):
+        self.load.run(number, ROUND)
+        if number % 3 == 2:
+            self.use_certificate(number)
+            for server in self.servers:
+                server.child.send_signal(signal.SIGHUP)
+        self.settle()
+        for server in self.servers:
+            server.child.send_signal(signal.SIGUSR1)
+        self.probe()
+
+    def settle(self):
+        """Waits until the servers have noticed that the clients are gone."""
+        end = time.monotonic() + LONGEST_SETTLING
+        while time.monotonic() < end and not all(each.settled() for each in self.processes):
+            time.sleep(0.1)
+        time.sleep(SETTLING)
+
+    def probe(self):
+        for process in self.processes:
+            if process.child.poll() is not None:
+                raise SystemExit(f"soak: {process.name} has ended, with {process.child.returncode}: "
+                                 f"{list(process.said)[-3:]}")
+            process.measure()
+        for name in ("plain", "tls"):
+            self.pings[name].append(min(self.ping(name) for _ in range(PING_RUNS)))
+
+    def ping(self, name):
+        """Returns p50 and p99 of some round trips, one after the other, in microseconds."""
+        process = self.load.start_yodel("--connections", 1, "-c", PINGS, "--json", "-W", "30s",
+                                        *self.load.target(name))
+        times = self.load.finish_yodel(process, {0}).get("rtt_us", {})
+        return times.get("p50", float("inf")), times.get("p99", float("inf"))
+
+    def print_head(self):
+        print("rss/peak MB, descriptors, threads of each; p50/p99 us")
+        print("min  conns  messages", *(f"{process.name:>20}" for process in self.processes),
+              *(f"{name + ' ping':>11}" for name in ("plain", "tls")), flush=True)
+
+    def print_row(self, minutes):
+        cells = []
+        for process in self.processes:
+            now = process.samples[-1]
+            cells.append(f"{now.rss / 1024:6.2f}/{now.peak / 1024:5.1f}"
+                         f"{now.descriptors:4d}{now.threads:3d}".rjust(20))
+        for pings in self.pings.values():
+            cells.append(f"{pings[-1][0]:5.0f}/{pings[-1][1]:5.0f}")
+        done = self.load.done
+        print(f"{minutes:4.1f}{done['connections']:7d}{done['messages']:10d}", *cells, flush=True)
+
+    def end(self):
+        """Ends the clients, then the servers; returns the sentences that say what went wrong."""
+        ended = [self.talker.end(), self.screen.end()]
+        ended += [crowd.end(signal.SIGTERM, {-signal.SIGTERM}) for crowd in self.crowds]
+        ended += [server.end(signal.SIGTERM, {0}) for server in self.servers]
+        return [sentence for sentence in ended if sentence] + self.load.complaints
+
+    def kill(self):
+        for process in self.processes:
+            process.child.kill()
+
+    def findings(self):
+        found = [finding for process in self.processes
+                 for finding in verdict.judge_process(process.name, process.samples)]
+        for name, pings in self.pings.items():
+            found += verdict.judge_latency(f"{name} ping", pings)
+        return found
+
+    def print_logs(self):
+        for process in self.processes:
+            for text, count in process.said.most_common(6):
+                print(f"  {process.name}: {count} times: {text}")
+
+
+def soak(run, minutes):
+    start = time.monotonic()
+    passed = 0
+    run.load.run(WARM_UP_ROUND, ROUND)
+    run.settle()
+    run.probe()
+    run.print_head()
+    number = 0
+    while passed < minutes:
+        run.play_round(number)
+        passed = (time.monotonic() - start) / 60
+        run.print_row(passed)
+        number += 1
+    findings = run.findings()
+    complaints = run.end()
+    return findings, complaints
+
+
+def report(run, findings, complaints):
+    """Prints what was seen, and returns the exit status."""
+    run.print_logs()
+    print("done:", ", ".join(f"{count} {what}" for what, count in run.load.done.items()))
+    for finding in findings:
+        print(finding)
+    for complaint in complaints:
+        print("WRONG     ", complaint)
+    flat = all(finding.flat for finding in findings) and not complaints
+    if len(run.servers[0].samples) < verdict.LEAST_MEASUREMENTS:
+        print(f"soak: too short for a verdict, which takes {verdict.LEAST_MEASUREMENTS} rounds")
+        return 1
+    print("soak: all is flat" if flat else "soak: not all is flat")
+    return 0 if flat else 1
+
+
+def main():
+    if len(sys.argv) not in (4, 5):
+        print("usage: soak.py YODEL YODELD MINUTES [SEED]", file=sys.stderr)
+        return 2
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="soak."))
+    run = None
+    try:
+        run = Soak(sys.argv[1], sys.argv[2], folder, int((sys.argv[4:] or ["1"])[0]))
+        return report(run, *soak(run, float(sys.argv[3])))
+    except KeyboardInterrupt:
+        return 1
+    finally:
+        if run:
+            run.kill()
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

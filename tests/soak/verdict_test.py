@@ -43,9 +43,11 @@ class VerdictTest(unittest.TestCase):
     def test_one_descriptor_too_many_is_seen(self):
         self.assertTrue(verdict.judge_count("server", "descriptors", [9] * HOUR).flat)
         self.assertTrue(verdict.judge_count("server", "descriptors", [8] + [9] * HOUR).flat)
+        self.assertTrue(verdict.judge_count("server", "descriptors", [9] * 50 + [8] + [9] * 50).flat)
+        self.assertFalse(verdict.judge_count("server", "descriptors", [9] * 60 + [10] * 50).flat)
         finding = verdict.judge_count("server", "descriptors", [9] * 50 + [10] + [9] * 50)
         self.assertFalse(finding.flat)
-        self.assertIn("9 descriptors at first, 10 later", str(finding))
+        self.assertIn("9 descriptors, at most 10 at quiet moments", str(finding))
 
     def test_slower_round_trips_are_seen_but_not_a_busy_machine(self):
         def flat(at):

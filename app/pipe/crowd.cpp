@@ -55,7 +55,7 @@ public:
     std::uint64_t sent = 0;  // messages, over the present connection
     std::size_t line = 0;    // of the script, the next one to be said
     State reported = State::idle;
-    bool opened = false;  // the present connection was open
+    bool opened = false;     // the present connection was open
     bool settled = false;    // was open at least once, or has failed
     bool withdrawn = false;  // the present connection is not needed any more
 

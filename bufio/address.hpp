@@ -18,7 +18,8 @@ struct Address {
     Address(const sockaddr* from, socklen_t length);
     // Throws std::system_error if the path is too long for the system.
     static Address unix_path(const std::string& path);
-    // The address of our own end of a socket.
+    // The address of our own end of a socket; of the family AF_UNSPEC, with errno set, where
+    // the system does not tell it.
     static Address of_socket(int fd);
 
     const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }

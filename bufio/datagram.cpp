@@ -259,6 +259,11 @@ void enlarge_buffers(int fd) {
     ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
+[[noreturn]] void refuse(const Address& address) {
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot listen on udp " + address.text());
+}
+
 Fd bound_socket(const Address& address, Sharing sharing) {
     const int on = 1;
     Fd socket = open_datagram_socket(address.family());
@@ -267,9 +272,16 @@ Fd bound_socket(const Address& address, Sharing sharing) {
         ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     if (!socket || !prepare_sharing(socket.get(), sharing) ||
         ::bind(socket.get(), address.get(), address.size) != 0)
-        throw std::system_error(errno, std::generic_category(),
-                                "cannot listen on udp " + address.text());
+        refuse(address);
     return socket;
+}
+
+// Nobody could send to a socket that is bound to an unknown port. A connected one is not asked
+// for its address.
+Address own_address(int fd, const Address* bound) {
+    const Address own = Address::of_socket(fd);
+    if (bound && own.family() == AF_UNSPEC) refuse(*bound);
+    return own;
 }
 
 Address peer_of(int fd) {
@@ -332,7 +344,7 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
       joins_runs_(cuts_runs && limits.batch > 1),
       wildcard_(address.is_wildcard()),
       batch_(limits_.batch),
-      address_(Address::of_socket(socket_.get())),
+      address_(own_address(socket_.get(), connected ? nullptr : &address)),
       peer_(connected ? peer_of(socket_.get()) : Address()),
       resume_(loop, [this] { update(); }),
       ending_(loop, [this] { notify_of_end(); }),

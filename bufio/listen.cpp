@@ -77,6 +77,7 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
     if (address.family() == AF_UNIX) path_.own(address.text());
     if (::listen(socket_.get(), backlog) != 0) refuse(address);
     if (address.family() != AF_UNIX) address_ = Address::of_socket(socket_.get());
+    if (address_.family() == AF_UNSPEC) refuse(address);
 }
 
 Listener::~Listener() = default;

@@ -2,6 +2,7 @@
 
 #include "bufio/dial.hpp"
 #include "tests/bufio/certificates.hpp"
+#include "tests/bufio/datagram_fixture.hpp"
 #include "tests/bufio/fixture.hpp"
 #include "tests/bufio/system.hpp"
 
@@ -65,6 +66,18 @@ TEST_CASE("listening on an address in use is refused, with the address in the me
         const std::string text = error.what();
         CHECK(text.find(first.listener.address().text()) != std::string::npos);
     }
+}
+
+TEST_CASE("listening on a port that the system does not tell is refused", "[listen]") {
+    ev::Loop loop;
+    Faults faults;
+    faults.getsockname = [] { return ENOBUFS; };
+    const std::string port = loopback().text();
+    CHECK_THROWS_WITH(Counting(loop, loopback()),
+                      Catch::Matchers::StartsWith("cannot listen on " + port));
+    Correspondent datagrams;
+    CHECK_THROWS_WITH(datagrams.listen(loop, loopback()),
+                      Catch::Matchers::StartsWith("cannot listen on udp " + port));
 }
 
 TEST_CASE("out of descriptors, accepting pauses for a second and resumes", "[listen]") {

@@ -86,6 +86,13 @@ int __wrap_accept(int fd, sockaddr* peer, socklen_t* size) {
     return test::refused(-code) ? -1 : __real_accept(fd, peer, size);
 }
 
+int __real_getsockname(int fd, sockaddr* own, socklen_t* size);
+int __wrap_getsockname(int fd, sockaddr* own, socklen_t* size);
+int __wrap_getsockname(int fd, sockaddr* own, socklen_t* size) {
+    const int code = current && current->getsockname ? current->getsockname() : 0;
+    return test::refused(-code) ? -1 : __real_getsockname(fd, own, size);
+}
+
 int __real_connect(int fd, const sockaddr* to, socklen_t size);
 int __wrap_connect(int fd, const sockaddr* to, socklen_t size);
 int __wrap_connect(int fd, const sockaddr* to, socklen_t size) {

@@ -25,6 +25,7 @@ struct Faults {
     std::function<long(std::size_t)> getsockopt;  // bytes of the answer
     // These return 0, or the errno with which the call fails.
     std::function<int()> accept;
+    std::function<int()> getsockname;
     std::function<int(const bufio::Address&)> connect;
     // Returns the addresses of a name that is not numeric. The thread of the look-up calls it.
     std::function<std::vector<bufio::Address>(const std::string&)> resolve;

@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -10,6 +11,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <numeric>
 #include <system_error>
 #include <utility>
@@ -235,14 +238,36 @@ struct Incoming : Arguments {
     }
 };
 
+// One T for each thread that asks for it, freed when the thread ends. A thread_local object
+// with a destructor would do the same, but the C library ends the process if it lacks the
+// memory to note that destructor.
+template <class T>
+class OfThread {
+public:
+    OfThread() {
+        const int code = ::pthread_key_create(&key_, [](void* object) { delete as_t(object); });
+        if (code != 0) throw std::system_error(code, std::generic_category(), "pthread_key");
+    }
+    T& get() const {
+        if (void* const made = ::pthread_getspecific(key_)) return *as_t(made);
+        auto made = std::make_unique<T>();
+        if (::pthread_setspecific(key_, made.get()) != 0) throw std::bad_alloc();
+        return *made.release();
+    }
+
+private:
+    static T* as_t(void* object) { return static_cast<T*>(object); }
+    pthread_key_t key_{};
+};
+
 Incoming& incoming() {
-    static thread_local const std::unique_ptr<Incoming> shared = std::make_unique<Incoming>();
-    return *shared;
+    static const OfThread<Incoming> shared;
+    return shared.get();
 }
 
 Arguments& outgoing() {
-    static thread_local const std::unique_ptr<Arguments> shared = std::make_unique<Arguments>();
-    return *shared;
+    static const OfThread<Arguments> shared;
+    return shared.get();
 }
 
 void set_target(msghdr& header, const Address& to) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 
 namespace bufio {
 
@@ -311,7 +312,9 @@ bool TlsContext::knows_groups(const std::string& list) {
 
 std::string TlsContext::pin() const {
     EVP_PKEY* const key = SSL_CTX_get0_privatekey(state_->ctx.get());
-    return key ? pin_of(key) : std::string();
+    const std::string pin = key ? pin_of(key) : std::string();
+    if (key && pin.empty()) throw std::bad_alloc();  // nothing else is wrong with our own key
+    return pin;
 }
 
 }  // namespace bufio

@@ -173,9 +173,10 @@ std::string pin_of(EVP_PKEY* key) {
     if (size <= 0) return {};
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned int digest_size = 0;
-    EVP_Digest(der, static_cast<std::size_t>(size), digest, &digest_size, EVP_sha256(),
-               nullptr);
+    const int digested = EVP_Digest(der, static_cast<std::size_t>(size), digest, &digest_size,
+                                    EVP_sha256(), nullptr);
     OPENSSL_free(der);
+    if (digested != 1) return {};
     unsigned char base64[4 * EVP_MAX_MD_SIZE];
     EVP_EncodeBlock(base64, digest, static_cast<int>(digest_size));
     return "sha256//" + std::string(reinterpret_cast<char*>(base64));

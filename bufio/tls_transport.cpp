@@ -314,6 +314,10 @@ private:
     IoResult check_pin() {
         const auto& pins = options().pins;
         if (pins.empty()) return {IoStatus::done};
+        if (facts_.pin.empty())
+            return fail({Reason::pin, "the public key of " + host_ +
+                                          " can't be encoded, to compare it with the pinned "
+                                          "one"});
         if (std::find(pins.begin(), pins.end(), facts_.pin) == pins.end())
             return fail({Reason::pin, "the public key of " + host_ +
                                           " is not the pinned one but " + facts_.pin});

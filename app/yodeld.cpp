@@ -45,6 +45,11 @@ public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
           servers_(loop_, server_options(), [this](const auto& event) { log(event); }) {}
+    // A signal that comes during the clean-up must not end the program in another way, also if
+    // the program ends by an exception.
+    ~Daemon() { block_signals(); }
+    Daemon(const Daemon&) = delete;
+    Daemon& operator=(const Daemon&) = delete;
 
     void run() {
         diagnostics().set_dated();
@@ -56,7 +61,6 @@ public:
         give_up_rights();  // before there is another thread, and before a peer is read
         servers_.start();
         make_turns();
-        block_signals();
         check_output();
     }
 
@@ -66,7 +70,6 @@ private:
         while (loop_.step()) loop_.set_busy(options_.busy && servers_.connection_stands());
     }
 
-    // A signal that comes during the clean-up must not end the program in another way.
     static void block_signals() {
         sigset_t all;
         ::sigfillset(&all);

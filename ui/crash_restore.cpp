@@ -40,7 +40,7 @@ void restore_terminal() {
         discard_output(state.output);
         write_sequences();
     }
-    if (!in_background()) ::tcsetattr(STDIN_FILENO, TCSANOW, &state.settings);
+    if (!in_background()) change_settings(state.settings);
 }
 
 // Runs with all signals blocked. That includes SIGTTOU, so writing from the background does not

@@ -1,5 +1,7 @@
 #include "ui/curses_canvas.hpp"
 
+#include "ui/tty.hpp"
+
 #include <curses.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,17 +24,44 @@ constexpr short good_pair = 1;
 constexpr short bad_pair = 2;
 constexpr short warn_pair = 3;
 
+[[noreturn]] void fail(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
 // A file without a name, in memory if the system has such files.
-int open_memory() {
+class Memory {
+public:
+    Memory() : fd_(open()) {
+        if (fd_ < 0) fail("a file to draw into");
+    }
+    ~Memory() { ::close(fd_); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    int fd() const { return fd_; }
+
+private:
+    static int open() {
 #ifdef MFD_CLOEXEC
-    const int memory = ::memfd_create("screen", MFD_CLOEXEC);
-    if (memory >= 0) return memory;
+        const int memory = ::memfd_create("screen", MFD_CLOEXEC);
+        if (memory >= 0) return memory;
 #endif
-    std::FILE* const file = std::tmpfile();
-    const int fd = file ? ::fcntl(::fileno(file), F_DUPFD_CLOEXEC, 0) : -1;
-    if (file) std::fclose(file);
-    if (fd < 0) throw std::system_error(errno, std::generic_category(), "a file to draw into");
-    return fd;
+        std::FILE* const file = std::tmpfile();
+        const int fd = file ? ::fcntl(::fileno(file), F_DUPFD_CLOEXEC, 0) : -1;
+        if (file) std::fclose(file);
+        return fd;
+    }
+
+    const int fd_;
+};
+
+std::FILE* open_terminal() {
+    const int fd = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    std::FILE* const file = fd < 0 ? nullptr : ::fdopen(fd, "w");
+    if (file) return file;
+    const int code = errno;
+    if (fd >= 0) ::close(fd);
+    throw std::system_error(code, std::generic_category(), "the terminal");
 }
 
 // Undoes the signal handlers that other code installs during its lifetime.
@@ -55,15 +84,23 @@ private:
     struct sigaction found_[std::size(numbers)];
 };
 
-// Sets the modes of input, and returns the settings that the terminal then has.
-termios input_settings() {
+// Undoes what is done to the settings of the terminal during its lifetime.
+class SettingsGuard {
+public:
+    SettingsGuard() = default;
+    ~SettingsGuard() { change_settings(found_); }
+    SettingsGuard(const SettingsGuard&) = delete;
+    SettingsGuard& operator=(const SettingsGuard&) = delete;
+
+private:
+    const termios found_ = terminal_settings();
+};
+
+void set_input_modes() {
     ::raw();
     ::noecho();
     ::nonl();
     ::typeahead(-1);  // curses must not look at the input, which it never reads
-    termios settings{};
-    ::tcgetattr(STDIN_FILENO, &settings);
-    return settings;
 }
 
 // False if the terminal has no colors.
@@ -114,25 +151,25 @@ void draw_row(int y, const Row& row, int width, bool colors) {
 
 }  // namespace
 
-CursesCanvas::CursesCanvas(bool with_colors) : memory_(open_memory()) {
-    const SignalDispositionGuard guard;
-    termios found{};
-    ::tcgetattr(STDIN_FILENO, &found);
-    // Curses starts on the terminal, whose speed it looks up, and then gets the file instead.
-    file_ = ::fdopen(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), "w");
-    screen_ = file_ ? ::newterm(nullptr, file_, stdin) : nullptr;
-    if (screen_ == nullptr) throw std::runtime_error("curses can't use this terminal");
-    settings_ = input_settings();
-    ::tcsetattr(STDIN_FILENO, TCSANOW, &found);
-    ::dup2(memory_, ::fileno(file_));
-    ::fcntl(::fileno(file_), F_SETFD, FD_CLOEXEC);
+CursesCanvas::CursesCanvas(bool with_colors)
+    : file_(nullptr, std::fclose), screen_(nullptr, ::delscreen) {
+    const SignalDispositionGuard signals;
+    start();
     colors_ = with_colors && start_colors();
 }
 
-CursesCanvas::~CursesCanvas() {
-    ::delscreen(screen_);
-    std::fclose(file_);
-    ::close(memory_);
+// Curses starts on the terminal, whose speed it looks up and whose settings it changes, and
+// then gets the file instead: before anything can fail, because it has already begun to write.
+void CursesCanvas::start() {
+    const Memory memory;
+    const SettingsGuard settings;
+    file_.reset(open_terminal());
+    screen_.reset(::newterm(nullptr, file_.get(), stdin));
+    if (!screen_) throw std::runtime_error("curses can't use this terminal");
+    set_input_modes();
+    if (::dup2(memory.fd(), ::fileno(file_.get())) < 0) fail("a file to draw into");
+    ::fcntl(::fileno(file_.get()), F_SETFD, FD_CLOEXEC);
+    settings_ = terminal_settings();
 }
 
 void CursesCanvas::draw(const Frame& frame, Size size) {
@@ -157,10 +194,11 @@ void CursesCanvas::resize(Size size) {
 void CursesCanvas::end() { ::endwin(); }
 
 std::string CursesCanvas::take_output() {
-    const off_t written = ::lseek(memory_, 0, SEEK_CUR);
+    const int memory = ::fileno(file_.get());
+    const off_t written = ::lseek(memory, 0, SEEK_CUR);
     std::string output(static_cast<std::size_t>(written), '\0');
-    ::lseek(memory_, 0, SEEK_SET);
-    if (::pread(memory_, output.data(), output.size(), 0) <= 0) output.clear();
+    ::lseek(memory, 0, SEEK_SET);
+    if (::pread(memory, output.data(), output.size(), 0) <= 0) output.clear();
     return output;
 }
 

@@ -10,6 +10,7 @@
 #include <termios.h>
 
 #include <cstdio>
+#include <memory>
 #include <string>
 
 struct screen;  // SCREEN of <curses.h>, whose macros must not get into other files
@@ -20,9 +21,9 @@ class CursesCanvas {
 public:
     // Starts curses for the terminal on standard input and output, whose type must be usable
     // (terminal_type_trouble()). The settings and the screen of the terminal stay as they are.
-    // Throws std::runtime_error if curses refuses, std::system_error if there can't be a file.
+    // Throws std::runtime_error if curses refuses, std::system_error if there can't be a file
+    // or the terminal does not tell its settings.
     explicit CursesCanvas(bool with_colors);
-    ~CursesCanvas();
     CursesCanvas(const CursesCanvas&) = delete;
     CursesCanvas& operator=(const CursesCanvas&) = delete;
 
@@ -44,9 +45,13 @@ public:
     std::string take_output();
 
 private:
-    int memory_;       // a file without a name
-    std::FILE* file_;  // curses's output: the same file
-    screen* screen_;
+    void start();
+
+    using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+    using Screen = std::unique_ptr<screen, void (*)(screen*)>;
+
+    File file_;  // curses's output
+    Screen screen_;
     termios settings_{};
     bool colors_ = false;
 };

@@ -88,12 +88,6 @@ bool wants_colors(Color color) {
     return refused == nullptr || *refused == '\0';
 }
 
-termios terminal_settings() {
-    termios settings{};
-    ::tcgetattr(STDIN_FILENO, &settings);
-    return settings;
-}
-
 std::string crash_sequences(const Modes& modes) {
     std::string sequences = modes.give_back;
     for (const char* const capability : {"sgr0", "cnorm", "rmcup"})
@@ -126,12 +120,20 @@ struct Terminal::Parts {
     CrashRestore crash_restore;
 };
 
-Terminal::Terminal(Color color) {
+std::unique_ptr<Terminal::Parts> Terminal::make_parts(Color color) {
     const std::string trouble = terminal_trouble();
     if (!trouble.empty()) throw std::runtime_error(trouble);
-    parts_ = std::make_unique<Parts>(color);
-    take_over();
+    return std::make_unique<Parts>(color);
 }
+
+// The terminal is complete for the language before it takes anything over, so that an exception
+// from there runs the destructor.
+Terminal::Terminal(Color color) : Terminal(make_parts(color)) {
+    take_over();
+    if (gone_) throw std::runtime_error("the terminal refuses to change its settings");
+}
+
+Terminal::Terminal(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Terminal::~Terminal() { restore(); }
 
@@ -222,7 +224,7 @@ void Terminal::restore() {
         flush();
     }
     // Only after the sequences: settings that echo would show what is typed on the old screen.
-    if (!in_background()) ::tcsetattr(STDIN_FILENO, TCSANOW, &parts_->found_settings);
+    if (!in_background()) change_settings(parts_->found_settings);
     parts_->crash_restore.disarm();
 }
 
@@ -234,7 +236,7 @@ bool Terminal::take_over() {
     // After a stop without a restore, the modes of now are our own.
     if (std::exchange(restored_, false)) put(parts_->modes.remember);
     parts_->crash_restore.arm();  // before the first change
-    ::tcsetattr(STDIN_FILENO, TCSANOW, &parts_->canvas.settings());
+    if (!change_settings(parts_->canvas.settings())) gone_ = true;
     put(parts_->modes.take);
     if (mouse_) put(parts_->modes.mouse_on);
     resize();

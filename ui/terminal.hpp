@@ -92,8 +92,8 @@ std::string terminal_trouble();
 class Terminal {
 public:
     // Takes the terminal over. Throws std::runtime_error with terminal_trouble(), if there is
-    // any, or if curses refuses the terminal; std::system_error if there is no file to draw
-    // into.
+    // any, or if curses refuses the terminal or the terminal its settings; std::system_error if
+    // there is no file to draw into, or the terminal does not tell its settings.
     explicit Terminal(Color color = Color::automatic);
     ~Terminal();
     Terminal(const Terminal&) = delete;
@@ -110,7 +110,8 @@ public:
     std::chrono::milliseconds escape_delay() const;
     void expire_key() { parser_.expire(); }
 
-    // True if the terminal hung up: from then on it is readable for ever and has no keys.
+    // True if the terminal hung up, or refused the settings for keys: from then on it has none,
+    // and after a hang-up it is readable for ever.
     bool gone() const { return gone_; }
 
     // Shows a frame; only what differs from the last one is written, and a terminal that knows
@@ -167,6 +168,8 @@ public:
 private:
     struct Parts;
 
+    explicit Terminal(std::unique_ptr<Parts> parts);
+    static std::unique_ptr<Parts> make_parts(Color color);
     bool read_bytes();
     void put(std::string_view bytes) { pending_ += bytes; }
     void put_frame(std::string_view bytes);

@@ -14,6 +14,8 @@
 # make fuzz FUZZ_SECONDS=60   builds the fuzz targets and runs them, for so long in all
 # make simulate SESSIONS=100000 SEED=1   plays so many sessions in virtual time, of streams and of
 #                       datagrams, and checks what must hold in all of them
+# make torture          makes each system call and each allocation of short conversations fail once;
+#                       EVERY=100 takes each 100th of these runs, CASE="pipe read 1 EIO" shows this one
 # make soak MINUTES=60  lets both programs run under a changing load with faults, and checks that
 #                       memory, descriptors and round-trip times stay as they are
 #
@@ -34,6 +36,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 SESSIONS ?= 100000
 SEED ?= 1
+EVERY ?= 1
 MINUTES ?= 60
 BUILD ?= build/$(or $(STDLIB)$(SANITIZE),release)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
@@ -44,7 +47,7 @@ MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
 .PHONY: all run test bench lint format check-asan check-tsan check-valgrind coverage fuzz simulate \
-	soak stage install uninstall clean
+	torture soak stage install uninstall clean
 
 all:
 	@.ci/packages build
@@ -125,6 +128,13 @@ simulate:
 	@$(call compile,$(BUILD)) --target simulate
 	@$(BUILD)/simulation/simulate streams $(SESSIONS) $(SEED)
 	@$(BUILD)/simulation/simulate datagrams $(SESSIONS) $(SEED)
+
+torture:
+	@.ci/packages build test
+	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
+	@$(call compile,$(BUILD)) --target yodel yodeld fail_once
+	@tests/torture/torture.py $(BUILD) $(BUILD)/tests/libfail_once.so --every $(EVERY) \
+		$(if $(CASE),--case "$(CASE)")
 
 soak: all
 	@.ci/packages test

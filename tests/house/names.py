@@ -18,6 +18,7 @@ def texts(root):
     paths = [root / file for file in FILES]
     for folder in FOLDERS:
         paths += (root / folder).rglob("*.[ch]pp")
+        paths += (root / folder).rglob("*.py")
         paths += [path for path in (root / folder).rglob("run") if path.is_file()]
     return "\n".join(path.read_text("utf-8") for path in paths)
 

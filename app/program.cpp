@@ -4,10 +4,11 @@
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
+#include "app/text/system.hpp"
 #include "bufio/tls.hpp"
 
 #include <fcntl.h>
-#ifdef __linux__
+#if YODEL_HAS_TIMER_SLACK
 #    include <sys/prctl.h>
 #endif
 #include <unistd.h>
@@ -27,7 +28,7 @@ void prepare_process(const char* program) {
 }
 
 void ask_for_exact_waits() {
-#ifdef __linux__
+#if YODEL_HAS_TIMER_SLACK
     ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds
 #endif
 }

@@ -1,5 +1,6 @@
 #include "app/sandbox.hpp"
 
+#include "app/text/system.hpp"
 #include "app/text/units.hpp"
 #include "bufio/fd.hpp"
 
@@ -13,7 +14,7 @@
 #include <cstddef>
 #include <system_error>
 
-#ifdef __linux__
+#if YODEL_HAS_LANDLOCK
 #    include <sys/prctl.h>
 #    include <sys/syscall.h>
 #endif
@@ -27,7 +28,7 @@ std::uint16_t tcp_port(const std::string& service) {
     return entry ? ntohs(static_cast<std::uint16_t>(entry->s_port)) : std::uint16_t{0};
 }
 
-#if defined(__linux__) || defined(__OpenBSD__)
+#if YODEL_HAS_LANDLOCK || YODEL_HAS_PLEDGE
 
 namespace {
 
@@ -37,7 +38,7 @@ std::string refusal(int code) { return "none: " + std::generic_category().messag
 
 #endif
 
-#ifdef __linux__
+#if YODEL_HAS_LANDLOCK
 
 namespace {
 
@@ -196,7 +197,7 @@ std::string enter_sandbox(const SandboxRules& rules, int most) {
     return error == 0 ? "landlock " + std::to_string(version) : refusal(error);
 }
 
-#elif defined(__OpenBSD__)
+#elif YODEL_HAS_PLEDGE
 
 // "proc" is for stopping oneself and for the limit on descriptors; without "exec" nothing can
 // be executed.

@@ -7,6 +7,7 @@
 #include "app/target.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/units.hpp"
+#include "bufio/address.hpp"
 
 #include <sys/socket.h>
 
@@ -326,6 +327,9 @@ void check(const ServerOptions& options, const std::string& for_tls) {
     if (options.threads > 1 && !options.threads_by_system && !has_port(options.endpoints))
         throw UsageError(
             "--threads is for ports: what comes to the path of -U is of one thread");
+    if (options.threads > 1 && !options.threads_by_system && !bufio::ports_can_be_shared())
+        throw UsageError("--threads: this system does not deal out to several threads what "
+                         "comes to a port");
     if (options.server.buffer() < least_buffer(options.server))
         throw UsageError("--max-buffer is too small for the framing or the banner");
 }
@@ -339,7 +343,7 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     for (const std::string& word : line.words)
         options.endpoints.push_back(endpoint(word, options.family));
     check(options, line.for_tls);
-    if (!has_port(options.endpoints)) options.threads = 1;
+    if (!has_port(options.endpoints) || !bufio::ports_can_be_shared()) options.threads = 1;
     return options;
 }
 

@@ -1,5 +1,7 @@
 #include "bufio/address.hpp"
 
+#include "bufio/system.hpp"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -104,6 +106,9 @@ void prepare_socket(int fd, int family) {
     ::fcntl(fd, F_SETFL, O_NONBLOCK);
     const int on = 1;
     if (family != AF_UNIX) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+#if BUFIO_HAS_NOSIGPIPE
+    ::setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
 }
 
 Fd open_socket(int family) {
@@ -120,19 +125,26 @@ Fd open_datagram_socket(int family) {
     return fd;
 }
 
-// FreeBSD deals connections out by SO_REUSEPORT_LB alone.
+#ifdef BUFIO_SHARES_PORTS_BY
+
+bool ports_can_be_shared() { return true; }
+
 bool prepare_sharing(int fd, Sharing sharing) {
-#if defined(SO_REUSEPORT_LB)
-    constexpr int option = SO_REUSEPORT_LB;
-#elif defined(SO_REUSEPORT)
-    constexpr int option = SO_REUSEPORT;
-#else
-    constexpr int option = -1;  // refused by setsockopt
-#endif
     const int on = 1;
     if (sharing == Sharing::alone) return true;
-    return ::setsockopt(fd, SOL_SOCKET, option, &on, sizeof on) == 0;
+    return ::setsockopt(fd, SOL_SOCKET, BUFIO_SHARES_PORTS_BY, &on, sizeof on) == 0;
 }
+
+#else
+
+bool ports_can_be_shared() { return false; }
+
+bool prepare_sharing(int, Sharing sharing) {
+    errno = ENOPROTOOPT;
+    return sharing == Sharing::alone;
+}
+
+#endif
 
 int pending_socket_error(int fd) {
     int code = 0;
@@ -141,12 +153,20 @@ int pending_socket_error(int fd) {
     return code;
 }
 
+#if BUFIO_HAS_PROC_SYS
+
 std::size_t source_ports() {
-    std::ifstream range("/proc/sys/net/ipv4/ip_local_port_range");  // of Linux, for IPv6 too
+    std::ifstream range("/proc/sys/net/ipv4/ip_local_port_range");  // for IPv6, too
     std::size_t first = 0;
     std::size_t last = 0;
     range >> first >> last;
     return range && last >= first ? last - first + 1 : 0;
 }
+
+#else
+
+std::size_t source_ports() { return 0; }
+
+#endif
 
 }  // namespace bufio

@@ -48,16 +48,16 @@ Fd open_socket(int family);
 // The same for datagrams, which are of IPv4 or IPv6.
 Fd open_datagram_socket(int family);
 
-// Several sockets, each on its own thread, may share an address with a port. The system then
-// deals out what comes to them, by the addresses and ports of both sides, so that all from one
-// peer's port comes to one of them. It is dealt out evenly on Linux and FreeBSD only.
+// Several sockets, each on its own thread, may share an address with a port, on Linux and on
+// FreeBSD. The system then deals out evenly what comes to them, by the addresses and ports of
+// both sides, so that all from one peer's port comes to one of them.
+bool ports_can_be_shared();
 enum class Sharing {
     alone,     // refused while anybody else listens on the address
     together,  // refused only where one of the others is alone, or of another user
 };
 
-// Prepares a socket that is not yet bound. Returns false, with errno, where the system can't
-// share addresses.
+// Prepares a socket that is not yet bound. Returns false, with errno, where it can't be shared.
 bool prepare_sharing(int fd, Sharing sharing);
 
 // Returns the error that the system has noted for the socket, as an errno, and clears it; 0 if

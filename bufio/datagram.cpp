@@ -1,7 +1,8 @@
 #include "bufio/datagram.hpp"
 
+#include "bufio/datagram_calls.hpp"
+
 #include <netinet/in.h>
-#include <netinet/udp.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -34,150 +35,13 @@ constexpr std::size_t max_kept_capacity = 256 * 1024;
 // fit into packets of the way, which no router divides.
 constexpr std::size_t longest_segment = 1200;
 
-// Systems that have recvmmsg() and sendmmsg() define this flag with them.
-#ifdef MSG_WAITFORONE
-using Header = mmsghdr;
-constexpr bool moves_many = true;
-
-int receive_many(int fd, Header* headers, std::size_t count) {
-    return ::recvmmsg(fd, headers, static_cast<unsigned>(count), 0, nullptr);
-}
-int send_many(int fd, Header* headers, std::size_t count) {
-    return ::sendmmsg(fd, headers, static_cast<unsigned>(count), MSG_NOSIGNAL);
-}
-#else
-struct Header {
-    msghdr msg_hdr;
-    unsigned msg_len;
-};
-constexpr bool moves_many = false;
-
-int receive_many(int, Header*, std::size_t) { return -1; }
-int send_many(int, Header*, std::size_t) { return -1; }
-#endif
-
-// Both return the number of datagrams moved, or -1 with errno set if that is none.
-int receive_some(int fd, Header* headers, std::size_t count) {
-    if (moves_many && count > 1) return receive_many(fd, headers, count);
-    const ssize_t size = ::recvmsg(fd, &headers[0].msg_hdr, 0);
-    if (size < 0) return -1;
-    headers[0].msg_len = static_cast<unsigned>(size);
-    return 1;
-}
-
-int send_some(int fd, Header* headers, std::size_t count) {
-    if (moves_many && count > 1) return send_many(fd, headers, count);
-    return ::sendmsg(fd, &headers[0].msg_hdr, MSG_NOSIGNAL) < 0 ? -1 : 1;
-}
-
-// --- The address of ours that a datagram was sent to, or is sent from.
-
-#if defined(IP_PKTINFO) && defined(IPV6_RECVPKTINFO)
-
-struct alignas(cmsghdr) Control {
-    char bytes[CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(std::uint16_t))];
-};
-
-void ask_for_local_address(int fd, int family) {
-    const int on = 1;
-    if (family == AF_INET) ::setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);
-    if (family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
-}
-
-template <class Info>
-Info data_of(const cmsghdr* control) {
-    Info info;
-    std::memcpy(&info, CMSG_DATA(control), sizeof info);
-    return info;
-}
-
-// `spec_dst` is our address by which the system received the datagram, `addr` the one that it
-// was sent to: they differ where that is a broadcast address.
-void note_local_v4(const in_pktinfo& info, Datagram& datagram) {
-    auto& in = reinterpret_cast<sockaddr_in&>(datagram.local.storage);
-    in.sin_addr = info.ipi_addr;
-    datagram.to_group =
-        datagram.local.is_multicast() || info.ipi_addr.s_addr != info.ipi_spec_dst.s_addr;
-    in.sin_addr = info.ipi_spec_dst;
-}
-
-// A link-local address means something on its own link only.
-void note_local_v6(const in6_pktinfo& info, Datagram& datagram) {
-    auto& in6 = reinterpret_cast<sockaddr_in6&>(datagram.local.storage);
-    in6.sin6_addr = info.ipi6_addr;
-    if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr)) in6.sin6_scope_id = info.ipi6_ifindex;
-    datagram.to_group = datagram.local.is_multicast();
-}
-
-// The datagram's local address is that of the socket, of which the host is replaced.
-void note_local(msghdr& header, Datagram& datagram) {
-    for (cmsghdr* each = CMSG_FIRSTHDR(&header); each; each = CMSG_NXTHDR(&header, each)) {
-        if (each->cmsg_level == IPPROTO_IP && each->cmsg_type == IP_PKTINFO)
-            note_local_v4(data_of<in_pktinfo>(each), datagram);
-        if (each->cmsg_level == IPPROTO_IPV6 && each->cmsg_type == IPV6_PKTINFO)
-            note_local_v6(data_of<in6_pktinfo>(each), datagram);
-    }
-}
-
-template <class Info>
-void put_data(msghdr& header, Control& control, int level, int type, const Info& info) {
-    cmsghdr* const next =
-        reinterpret_cast<cmsghdr*>(control.bytes + header.msg_controllen);  // aligned by SPACE
-    header.msg_control = control.bytes;
-    header.msg_controllen += CMSG_SPACE(sizeof info);
-    next->cmsg_level = level;
-    next->cmsg_type = type;
-    next->cmsg_len = CMSG_LEN(sizeof info);
-    std::memcpy(CMSG_DATA(next), &info, sizeof info);
-}
-
-void set_source(msghdr& header, Control& control, const Address& from) {
-    if (from.family() == AF_INET) {
-        in_pktinfo info{};
-        info.ipi_spec_dst = reinterpret_cast<const sockaddr_in&>(from.storage).sin_addr;
-        put_data(header, control, IPPROTO_IP, IP_PKTINFO, info);
-    } else if (from.family() == AF_INET6) {
-        const auto& in6 = reinterpret_cast<const sockaddr_in6&>(from.storage);
-        in6_pktinfo info{};
-        info.ipi6_addr = in6.sin6_addr;
-        info.ipi6_ifindex = in6.sin6_scope_id;
-        put_data(header, control, IPPROTO_IPV6, IPV6_PKTINFO, info);
-    }
-}
-
-#    ifdef UDP_SEGMENT
-constexpr bool cuts_runs = true;
-
-void set_segments(msghdr& header, Control& control, std::size_t size) {
-    put_data(header, control, IPPROTO_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(size));
-}
-#    else
-constexpr bool cuts_runs = false;
-
-void set_segments(msghdr&, Control&, std::size_t) {}
-#    endif
-
-#else
-
-constexpr bool cuts_runs = false;
-
-struct Control {
-    char bytes[1];
-};
-void set_segments(msghdr&, Control&, std::size_t) {}
-void ask_for_local_address(int, int) {}
-void note_local(msghdr&, Datagram&) {}
-void set_source(msghdr&, Control&, const Address&) {}
-
-#endif
-
 // --- The arguments of the system calls, and the space for what they receive. All sockets of a
 // thread share them: they hold nothing between two calls.
 
 struct Arguments {
-    std::array<Header, max_batch> headers{};
+    std::array<DatagramHeader, max_batch> headers{};
     std::array<iovec, max_batch> parts{};
-    std::array<Control, max_batch> controls{};
+    std::array<DatagramControl, max_batch> controls{};
     std::array<std::size_t, max_batch> runs{};  // datagrams of each header
 };
 
@@ -232,7 +96,7 @@ struct Incoming : Arguments {
             datagram.local = own;
             datagram.truncated = headers[i].msg_len > longest;
             datagram.to_group = false;
-            if (header.msg_control) note_local(header, datagram);
+            if (header.msg_control) note_local_address(header, datagram);
         }
         return {datagrams.data(), count};
     }

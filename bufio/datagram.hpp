@@ -15,7 +15,7 @@
 //
 // A socket that is bound to a wildcard address learns to which address of this host a datagram
 // was sent (IP_PKTINFO, IPV6_PKTINFO), so that an answer can leave from the address that was
-// asked. Where the system has neither, the answer leaves from the address of the route.
+// asked. Where bufio/system.hpp knows no way, the answer leaves from the address of the route.
 //
 // A connected socket ends when the system reports an error for its peer, such as an ICMP
 // message that the port is unreachable: the end is a value, Reason::connect for what says that

@@ -1,10 +1,12 @@
 #include "bufio/tcp_facts.hpp"
 
+#include "bufio/system.hpp"
+
 #include <netinet/in.h>
 #include <sys/socket.h>
-#ifdef __linux__
+#if BUFIO_HAS_LINUX_TCP_INFO
 #    include <linux/tcp.h>  // that of the C library lacks the newer fields
-#elif defined(__FreeBSD__)
+#elif BUFIO_HAS_FREEBSD_TCP_INFO
 #    include <netinet/tcp.h>
 #endif
 
@@ -13,7 +15,7 @@
 
 namespace bufio {
 
-#ifdef __linux__
+#if BUFIO_HAS_LINUX_TCP_INFO
 
 // An older kernel leaves the fields that it does not know as they are.
 std::optional<TcpFacts> tcp_facts(int socket) {
@@ -30,7 +32,7 @@ std::optional<TcpFacts> tcp_facts(int socket) {
     return facts;
 }
 
-#elif defined(__FreeBSD__)
+#elif BUFIO_HAS_FREEBSD_TCP_INFO
 
 // The congestion window is given in bytes there.
 std::optional<TcpFacts> tcp_facts(int socket) {

@@ -1,5 +1,6 @@
 #include "bufio/tls_socket.hpp"
 
+#include "bufio/system.hpp"
 #include "bufio/tls_internal.hpp"
 
 #include <sys/socket.h>
@@ -13,7 +14,7 @@ namespace {
 
 // Records that follow each other are sent in one piece if the system can wait for the last of
 // them. Otherwise each record would wake the peer.
-#ifdef MSG_MORE
+#if BUFIO_HAS_MSG_MORE
 constexpr int send_more = MSG_NOSIGNAL | MSG_MORE;
 #else
 constexpr int send_more = MSG_NOSIGNAL;

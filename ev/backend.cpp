@@ -1,5 +1,7 @@
 #include "ev/backend.hpp"
 
+#include "ev/system.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -60,7 +62,7 @@ Limit limit_of(std::chrono::nanoseconds longest) {
 
 static int call_poll(std::vector<pollfd>& polled, const Limit& limit) {
     const auto count = static_cast<nfds_t>(polled.size());
-#ifndef __APPLE__
+#if EV_HAS_PPOLL
     if (limit.is_fine) return ::ppoll(polled.data(), count, &limit.time, nullptr);
 #endif
     return ::poll(polled.data(), count, limit.milliseconds);
@@ -78,15 +80,21 @@ void Backend::wait(std::chrono::nanoseconds longest, std::vector<Readiness>& rea
     }
 }
 
+#if EV_HAS_EPOLL
+static constexpr auto backend_names = "auto, epoll, poll, select";
+#else
+static constexpr auto backend_names = "auto, poll, select";
+#endif
+
 static std::unique_ptr<Backend> make_named_backend(std::string_view name) {
     if (name == "select") return make_select_backend();
-#ifdef __linux__
+#if EV_HAS_EPOLL
     if (name == "epoll") return make_epoll_backend();
     if (name == "auto") return make_auto_backend();
 #endif
     if (name == "poll" || name == "auto") return std::make_unique<Backend>();
-    throw std::invalid_argument("EV_BACKEND: no backend is called " + std::string(name) +
-                                " (auto, epoll, poll, select)");
+    throw std::invalid_argument("EV_BACKEND: no backend is called " + std::string(name) + " (" +
+                                backend_names + ")");
 }
 
 static std::string_view environment(const char* name) {

@@ -1,5 +1,8 @@
-#ifdef __linux__
-#    include "ev/backend.hpp"
+#include "ev/backend.hpp"
+
+#include "ev/system.hpp"
+
+#if EV_HAS_EPOLL
 
 #    include <algorithm>
 #    include <exception>

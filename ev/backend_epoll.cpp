@@ -1,5 +1,8 @@
-#ifdef __linux__
-#    include "ev/backend.hpp"
+#include "ev/backend.hpp"
+
+#include "ev/system.hpp"
+
+#if EV_HAS_EPOLL
 
 #    include <fcntl.h>
 #    include <sys/epoll.h>
@@ -52,7 +55,7 @@ public:
 private:
     int wait_for_events(const Limit& limit) {
         const auto most = static_cast<int>(found_.size());
-#    if __GLIBC__ * 100 + __GLIBC_MINOR__ >= 235
+#    if EV_HAS_EPOLL_PWAIT2
         if (limit.is_fine && has_pwait2_) {  // Linux has it only since 5.11
             const int count = ::epoll_pwait2(epoll_, found_.data(), most, &limit.time, nullptr);
             if (count >= 0 || errno != ENOSYS) return count;

@@ -1,6 +1,8 @@
 #include "ev/loop_thread.hpp"
 
-#ifdef __linux__
+#include "ev/system.hpp"
+
+#if EV_HAS_AFFINITY
 #    include <sched.h>
 #endif
 #include <signal.h>
@@ -11,7 +13,7 @@
 namespace ev {
 
 unsigned processors() {
-#ifdef __linux__
+#if EV_HAS_AFFINITY
     cpu_set_t allowed;
     if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0)
         return static_cast<unsigned>(std::max(CPU_COUNT(&allowed), 1));

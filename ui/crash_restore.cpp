@@ -1,5 +1,6 @@
 #include "ui/crash_restore.hpp"
 
+#include "ui/system.hpp"
 #include "ui/tty.hpp"
 
 #include <unistd.h>
@@ -14,8 +15,8 @@ namespace {
 
 // Everything that the handler needs, ready before it runs: it must not allocate.
 struct State {
-    struct sigaction found[NSIG];  // the actions that are reinstated
-    bool caught[NSIG];
+    struct sigaction found[UI_SIGNALS];  // the actions that are reinstated
+    bool caught[UI_SIGNALS];
     termios settings;
     int output;
     char sequences[256];
@@ -24,7 +25,7 @@ struct State {
 } state;
 
 void reinstate_signals() {
-    for (int number = 1; number < NSIG; ++number) {
+    for (int number = 1; number < UI_SIGNALS; ++number) {
         if (std::exchange(state.caught[number], false))
             ::sigaction(number, &state.found[number], nullptr);
     }
@@ -66,11 +67,11 @@ bool ends_by_default(int number) {
     case SIGTTOU:
     case SIGURG:
     case SIGWINCH:
-#ifdef SIGINFO
+#if UI_HAS_SIGINFO
     case SIGINFO:
 #endif
-#ifndef __linux__
-    case SIGIO:  // other systems ignore it
+#if !UI_SIGIO_ENDS
+    case SIGIO:
 #endif
         return false;
     default: return true;
@@ -101,7 +102,9 @@ void provide_signal_stack() {
     stack_t found{};
     ::sigaltstack(nullptr, &found);
     if (!(found.ss_flags & SS_DISABLE)) return;
-    const stack_t own{stack, 0, sizeof stack};
+    stack_t own{};  // the order of its members differs between systems
+    own.ss_sp = stack;
+    own.ss_size = sizeof stack;
     ::sigaltstack(&own, nullptr);
 }
 
@@ -113,7 +116,7 @@ CrashRestore::CrashRestore(int output, const termios& settings, std::string_view
     state.size = sequences.copy(state.sequences, sizeof state.sequences);
     state.armed = 0;
     provide_signal_stack();
-    for (int number = 1; number < NSIG; ++number) catch_signal(number);
+    for (int number = 1; number < UI_SIGNALS; ++number) catch_signal(number);
 }
 
 CrashRestore::~CrashRestore() { reinstate_signals(); }

@@ -1,10 +1,10 @@
 #include "ui/curses_canvas.hpp"
 
+#include "ui/system.hpp"
 #include "ui/tty.hpp"
 
 #include <curses.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ public:
 
 private:
     static int open() {
-#ifdef MFD_CLOEXEC
+#if UI_HAS_MEMFD
         const int memory = ::memfd_create("screen", MFD_CLOEXEC);
         if (memory >= 0) return memory;
 #endif

@@ -1,15 +1,15 @@
 #include "app/server/memory.hpp"
 
-#include <cstdlib>  // says which C library it is
+#include "app/text/system.hpp"
 
-#ifdef __GLIBC__
+#if YODEL_HAS_MALLOC_TRIM
 #    include <malloc.h>
 #endif
 
 namespace yodel {
 
 void give_memory_back() {
-#ifdef __GLIBC__
+#if YODEL_HAS_MALLOC_TRIM
     ::malloc_trim(0);
 #endif
 }

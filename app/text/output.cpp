@@ -1,5 +1,7 @@
 #include "app/text/output.hpp"
 
+#include "app/text/system.hpp"
+
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,10 +24,12 @@ constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 // Opens what the descriptor stands for a second time, with flags of its own.
 bufio::Fd reopen(int fd) {
     constexpr int flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+#if YODEL_HAS_PROC_FD
     bufio::Fd own(::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), flags));
-    const char* const terminal = own ? nullptr : ::ttyname(fd);
-    if (terminal) own.reset(::open(terminal, flags));
-    return own;
+    if (own) return own;
+#endif
+    const char* const terminal = ::ttyname(fd);
+    return bufio::Fd(terminal ? ::open(terminal, flags) : -1);
 }
 
 }  // namespace

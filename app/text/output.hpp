@@ -3,7 +3,7 @@
 //
 // The flags of the descriptor stay as they are, because other processes share them. A pipe or a
 // terminal is opened a second time instead, so that O_NONBLOCK is ours alone; a socket is
-// written with MSG_DONTWAIT. Where the system can't open a pipe again (there is no /proc), it
+// written with MSG_DONTWAIT. Where the system can't open a pipe again (no /proc/self/fd), it
 // gets at most PIPE_BUF bytes each time the loop reports it as writable, which does not block
 // unless another process fills it at the same moment; a terminal written that way may block.
 #pragma once

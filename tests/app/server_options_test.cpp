@@ -40,7 +40,17 @@ TEST_CASE("a mistake in an option of the server is reported with the option's na
 
 TEST_CASE("the number of threads is one, or as asked, or that of the processors") {
     CHECK(parse_server({"7"}).threads == 1);
-    CHECK(parse_server({"--threads", "3", "7"}).threads == 3);
+    CHECK(parse_server({"--threads", "1", "7"}).threads == 1);
     CHECK(parse_server({"--threads", "auto", "7"}).threads >= 1);
     CHECK(parse_server({"--threads", "auto", "-U", "path"}).threads == 1);
+    if (bufio::ports_can_be_shared()) CHECK(parse_server({"--threads", "3", "7"}).threads == 3);
+}
+
+TEST_CASE("several threads are refused where a port can't be shared") {
+    if (bufio::ports_can_be_shared()) return;
+    CHECK(parse_server({"--threads", "auto", "7"}).threads == 1);
+    CHECK(refusal([] {
+              parse_server({"--threads", "2", "7"});
+          }) ==
+          "--threads: this system does not deal out to several threads what comes to a port");
 }

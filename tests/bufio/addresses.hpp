@@ -29,6 +29,12 @@ inline bufio::Address v4(int last, int port) {
     return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
 }
 
+inline bufio::Address any_address() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
+}
+
 inline std::vector<std::string> texts(const std::vector<bufio::Address>& addresses) {
     std::vector<std::string> list;
     for (const bufio::Address& address : addresses) list.push_back(address.text());

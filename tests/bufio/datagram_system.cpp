@@ -1,5 +1,7 @@
 #include "tests/bufio/datagram_system.hpp"
 
+#include "bufio/system.hpp"
+
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -66,7 +68,7 @@ ssize_t __wrap_sendto(int fd, const void* from, std::size_t size, int flags,
     return __real_sendto(fd, from, size, flags, peer, peer_size);
 }
 
-#ifdef MSG_WAITFORONE
+#if BUFIO_HAS_MMSG
 int __real_recvmmsg(int fd, mmsghdr* to, unsigned count, int flags, timespec* timeout);
 int __wrap_recvmmsg(int fd, mmsghdr* to, unsigned count, int flags, timespec* timeout);
 int __wrap_recvmmsg(int fd, mmsghdr* to, unsigned count, int flags, timespec* timeout) {

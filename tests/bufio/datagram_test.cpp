@@ -2,6 +2,7 @@
 // systems that move one datagram a call.
 #include "bufio/datagram.hpp"
 
+#include "bufio/datagram_calls.hpp"
 #include "tests/bufio/addresses.hpp"
 #include "tests/bufio/datagram_fixture.hpp"
 #include "tests/bufio/datagram_system.hpp"
@@ -23,12 +24,6 @@ bufio::Address loopback_v6() {
     sockaddr_in6 address{};
     address.sin6_family = AF_INET6;
     address.sin6_addr = in6addr_loopback;
-    return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
-}
-
-bufio::Address any_address() {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
     return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
 }
 
@@ -72,6 +67,7 @@ TEST_CASE("a datagram that is longer than the limit is cut, and known to be", "[
     CHECK(pair.server.last.truncated);
 }
 
+#if BUFIO_HAS_MMSG
 TEST_CASE("many datagrams go in one system call, and come in few", "[datagram]") {
     DatagramFaults faults;
     DatagramPair pair;
@@ -84,6 +80,7 @@ TEST_CASE("many datagrams go in one system call, and come in few", "[datagram]")
     for (int i = 0; i < 60; ++i)
         CHECK(pair.server.got[static_cast<std::size_t>(i)] == std::to_string(i));
 }
+#endif
 
 TEST_CASE("a batch asks for as many as may have come, and rarely for one more than a lone one",
           "[datagram]") {
@@ -113,6 +110,7 @@ TEST_CASE("a batch asks for as many as may have come, and rarely for one more th
     CHECK(one.next() == 1);
 }
 
+#if BUFIO_HAS_PKTINFO || BUFIO_HAS_RECVDSTADDR
 TEST_CASE("the address that was asked is the one that answers", "[datagram]") {
     const std::size_t batch = GENERATE(as<std::size_t>{}, 1, 64);
     ev::Loop loop;
@@ -143,6 +141,22 @@ TEST_CASE("a datagram to a broadcast address is known as such", "[datagram]") {
     REQUIRE(run_until(loop, [&] { return !server.got.empty(); }));
     CHECK(server.last.to_group);
 }
+#else
+TEST_CASE("where the address that was asked is unknown, that of the route answers",
+          "[datagram]") {
+    ev::Loop loop;
+    Correspondent server;
+    server.listen(loop, any_address());
+    echo(server);
+    Correspondent client;
+    client.connect(loop, v4(1, server.socket->address().port()));
+    REQUIRE(client.socket->send("who"));
+    client.socket->flush();
+    REQUIRE(run_until(loop, [&] { return !client.got.empty(); }));
+    CHECK(server.last.local.is_wildcard());
+    CHECK_FALSE(server.last.to_group);
+}
+#endif
 
 TEST_CASE("a port that nobody has ends a connected socket, once, with the reason",
           "[datagram]") {
@@ -331,12 +345,12 @@ TEST_CASE("a name of datagrams is dialed, a group is not", "[datagram]") {
 
 TEST_CASE("answers of one size to one peer go as one piece, and come each by itself",
           "[datagram]") {
-    const bool refused = GENERATE(false, true);
+    const bool refused = GENERATE(false, true) && bufio::cuts_runs;
     ev::Loop loop;
     Correspondent server;
     Correspondent client;
     server.listen(loop, any_address());
-    client.connect(loop, v4(3, server.socket->address().port()));
+    client.connect(loop, v4(1, server.socket->address().port()));
     std::vector<std::string> sent;
     for (int i = 0; i < 40; ++i) sent.push_back(pattern(100) + std::to_string(100 + i));
     sent.push_back("another size");

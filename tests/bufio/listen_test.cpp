@@ -186,7 +186,17 @@ TEST_CASE("a listener does not remove its path if another file has taken it", "[
     }
 }
 
+TEST_CASE("a listener refuses to share an address where the system can't", "[listen]") {
+    if (bufio::ports_can_be_shared()) return;
+    ev::Loop loop;
+    CHECK_THROWS_AS(Listener(
+                        loop, loopback(), [](auto, auto&) {}, [](int) {},
+                        bufio::Sharing::together),
+                    std::system_error);
+}
+
 TEST_CASE("listeners share an address only if all of them ask for it", "[listen]") {
+    if (!bufio::ports_can_be_shared()) return;
     const auto each = GENERATE(table<bufio::Sharing, bufio::Sharing, bool>({
         {bufio::Sharing::together, bufio::Sharing::together, true},
         {bufio::Sharing::together, bufio::Sharing::alone, false},
@@ -204,6 +214,7 @@ TEST_CASE("listeners share an address only if all of them ask for it", "[listen]
 }
 
 TEST_CASE("connections are dealt out to the listeners that share an address", "[listen]") {
+    if (!bufio::ports_can_be_shared()) return;
     ev::Loop loop;
     std::size_t accepted[2] = {};
     std::vector<Fd> sockets;

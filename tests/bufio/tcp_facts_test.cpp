@@ -1,5 +1,6 @@
 #include "bufio/tcp_facts.hpp"
 
+#include "bufio/system.hpp"
 #include "tests/bufio/fixture.hpp"
 #include "tests/bufio/system.hpp"
 
@@ -26,7 +27,7 @@ void exchange(const Fd& one, const Fd& other) {
 
 }  // namespace
 
-#ifdef __linux__
+#if BUFIO_HAS_LINUX_TCP_INFO
 TEST_CASE("the system tells the facts of a TCP connection", "[tcp_facts]") {
     const auto [one, other] = tcp_pair();
     exchange(one, other);
@@ -58,6 +59,12 @@ TEST_CASE("an older kernel that knows no smallest round trip tells the rest", "[
     REQUIRE(facts);
     CHECK_FALSE(facts->min_rtt);
     CHECK(facts->mss > 0);
+}
+#elif !BUFIO_HAS_FREEBSD_TCP_INFO
+TEST_CASE("a system without TCP_INFO has no facts of a TCP connection", "[tcp_facts]") {
+    const auto [one, other] = tcp_pair();
+    exchange(one, other);
+    CHECK_FALSE(tcp_facts(one.get()));
 }
 #endif
 

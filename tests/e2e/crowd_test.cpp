@@ -18,6 +18,7 @@ using test::contains;
 using test::Outcome;
 using test::run;
 using test::Server;
+using test::server_threads;
 using test::yodel;
 
 namespace {
@@ -402,7 +403,9 @@ TEST_CASE("connections for which no source port is left say how many there are")
         run({"unshare", "-rn", "sh", "-c", script, yodel, test::yodeld, folder.path("port")});
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 7);
-    CHECK(contains(outcome.errors, "no source port is left, of the 10 that the system has"));
+    CHECK(contains(outcome.errors, test::system_counts_source_ports()
+                                       ? "no source port is left, of the 10 that the system has"
+                                       : "Cannot assign requested address"));
     CHECK(contains(outcome.errors, "(5 times)"));
 }
 
@@ -440,10 +443,13 @@ TEST_CASE("connections of a crowd that take the place of others are timed") {
     CHECK(opened >= 12);
     CHECK(contains(outcome.output, "\"failed\":0,\"connect_us\":{\"min\":"));
     CHECK(contains(outcome.output, "\"handshake_us\":{\"min\":"));
-    CHECK(contains(outcome.output, "\"tcp\":{\"min_rtt_us\":"));
-    CHECK(member(outcome, "mss") > 500);
-    CHECK(member(outcome, "cwnd") > 0);
-    CHECK(member(outcome, "retransmits") < 100);
+    CHECK(contains(outcome.output, "\"tcp\":{\"min_rtt_us\":") ==
+          test::system_measures_network());
+    if (test::system_measures_network()) {
+        CHECK(member(outcome, "mss") > 500);
+        CHECK(member(outcome, "cwnd") > 0);
+        CHECK(member(outcome, "retransmits") < 100);
+    }
     CHECK(contains(outcome.errors, "yodel: connection 3: connected to 127.0.0.1:"));
     CHECK(contains(outcome.errors, "; connect p50/p99/max "));
     CHECK(contains(outcome.errors, " ms, TLS "));
@@ -482,7 +488,7 @@ TEST_CASE("processes that start together add up to one run") {
 }
 
 TEST_CASE("a crowd on several threads counts exactly what the server counts") {
-    Server server({"--threads", GENERATE("1", "2")});
+    Server server({"--threads", server_threads(GENERATE("1", "2"))});
     const Words schedule = GENERATE(Words{}, Words{"--rate", "20k"}, Words{"--churn", "50"});
     Words options{"--connections", "8", "--threads", "2", "-c", "10000", "--json"};
     options.insert(options.end(), schedule.begin(), schedule.end());
@@ -570,7 +576,7 @@ TEST_CASE("with --threads auto a crowd has no more threads than it can use") {
 }
 
 TEST_CASE("datagrams between several threads on both sides are all counted") {
-    Server server({"-u", "--threads", "2"});
+    Server server({"-u", "--threads", server_threads("2")});
     REQUIRE(server.process().wait_for_output("listening udp"));
     const Outcome outcome =
         crowd(server, {"-u", "--connections", "8", "--threads", "2", "-c", "10000", "--json"});

@@ -1,5 +1,7 @@
 #include "tests/e2e/programs.hpp"
 
+#include "bufio/system.hpp"
+
 #include <ctime>
 #include <fstream>
 #include <stdexcept>
@@ -49,6 +51,18 @@ std::vector<std::string> operator+(std::vector<std::string> a,
 }
 
 }  // namespace
+
+std::string server_threads([[maybe_unused]] const std::string& wanted) {
+#ifdef BUFIO_SHARES_PORTS_BY
+    return wanted;
+#else
+    return "1";
+#endif
+}
+
+bool system_measures_network() { return BUFIO_HAS_LINUX_TCP_INFO; }
+
+bool system_counts_source_ports() { return BUFIO_HAS_PROC_SYS; }
 
 Server::Server(std::vector<std::string> options)
     : process_(server_command(std::move(options))) {

@@ -15,6 +15,15 @@ inline const std::string yodeld = YODELD_PROGRAM;
 // The folder of the peers written from the protocols' descriptions alone.
 inline const std::string peers = PEERS_FOLDER;
 
+// So many threads of a server, or 1 where a port can't be shared.
+std::string server_threads(const std::string& wanted);
+
+// True if the system says how long the network itself takes (TCP_INFO).
+bool system_measures_network();
+
+// True if it says how many source ports there are.
+bool system_counts_source_ports();
+
 // yodeld on a free port.
 class Server {
 public:

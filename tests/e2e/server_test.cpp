@@ -19,6 +19,7 @@ using test::Outcome;
 using test::Process;
 using test::run;
 using test::Server;
+using test::server_threads;
 using test::yodel;
 using test::yodeld;
 
@@ -86,7 +87,7 @@ TEST_CASE("option -6 means the loopback of IPv6") {
 TEST_CASE("the port file is there while the server is") {
     const Folder folder;
     const std::string file = folder.path("port");
-    Server server({"--port-file", file, "--threads", GENERATE("1", "2")});
+    Server server({"--port-file", file, "--threads", server_threads(GENERATE("1", "2"))});
     // A client that is served comes after the file.
     CHECK(run({yodel, "127.0.0.1", server.port()}, "a\n").output == "a\n");
     CHECK(contents(file) == server.port() + "\n");
@@ -326,7 +327,7 @@ TEST_CASE("64 MiB come back, plain and by TLS") {
 
 TEST_CASE("on TERM and INT the server delivers what is under way and leaves with 0") {
     const int signal = GENERATE(SIGTERM, SIGINT);
-    Server server({"--threads", GENERATE("1", "3")});
+    Server server({"--threads", server_threads(GENERATE("1", "3"))});
     Process client({yodel, "127.0.0.1", server.port()});
     client.write("a\n");
     REQUIRE(client.wait_for_output("a\n"));
@@ -382,7 +383,7 @@ TEST_CASE("on TERM idle peers that stay are left at once, with close_notify by T
 
 TEST_CASE("a second signal ends the server at once") {
     Server server({"--grace", "1h", "--delay", "1h", "-v", "-f", "line", "--self-signed",
-                   "--threads", GENERATE("1", "3")});
+                   "--threads", server_threads(GENERATE("1", "3"))});
     Process silent({"socat", "-u", "TCP:127.0.0.1:" + server.port(), "EXEC:sleep 60"});
     Process client(
         {"openssl", "s_client", "-quiet", "-state", "-connect", "127.0.0.1:" + server.port()});
@@ -435,7 +436,7 @@ TEST_CASE("a message that never becomes whole is ended, though no time passes wi
 }
 
 TEST_CASE("a client above the limit is turned away") {
-    Server server({"--max-conns", "1", "--threads", GENERATE("1", "3")});
+    Server server({"--max-conns", "1", "--threads", server_threads(GENERATE("1", "3"))});
     Process first({yodel, "127.0.0.1", server.port()});
     first.write("a\n");
     REQUIRE(first.wait_for_output("a\n"));
@@ -500,7 +501,8 @@ TEST_CASE("every error at the start has a sentence and the right exit status") {
 
 TEST_CASE("a port that is taken is named") {
     Server other;
-    const Outcome outcome = run({yodeld, "--threads", GENERATE("1", "2"), other.port()});
+    const Outcome outcome =
+        run({yodeld, "--threads", server_threads(GENERATE("1", "2")), other.port()});
     CHECK(outcome.status == 1);
     CHECK(outcome.errors ==
           "yodeld: cannot listen on 127.0.0.1:" + other.port() + ": Address already in use\n");

@@ -92,7 +92,7 @@ TEST_CASE("a forged sender can't make the server talk to others, to itself, or f
         return;
     }
     // The system gives a datagram for all to each thread; none answers it.
-    const std::string threads = GENERATE("1", "3");
+    const std::string threads = test::server_threads(GENERATE("1", "3"));
     command = alone;
     command.insert(command.end(),
                    {"python3", test::peers + "/udp_forger.py", yodeld, "--threads", threads});

@@ -1,4 +1,6 @@
-#ifdef __linux__
+#include "ev/system.hpp"
+
+#if EV_HAS_EPOLL
 #    include "tests/ev/fixture.hpp"
 #    include "tests/support/catch.hpp"
 

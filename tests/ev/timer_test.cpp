@@ -1,3 +1,4 @@
+#include "ev/system.hpp"
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
 
@@ -53,18 +54,25 @@ TEST_CASE("a wait by the real clock does not end early", "[timer]") {
     CHECK(fired >= timer.deadline());
 }
 
-TEST_CASE("a short wait is not rounded to milliseconds", "[timer]") {
+// A wait that is rounded up to milliseconds, as poll(2) needs it, is late by up to 900 us here.
+static ev::Duration least_allowed() {
+    const bool fine = EV_HAS_PPOLL || backend_is("select");
+    return fine ? 500us : 1500us;
+}
+
+TEST_CASE("a short wait is not rounded to milliseconds where the system can do better",
+          "[timer]") {
     ev::Loop loop;
     ev::Time fired{};
     Timer timer(loop, [&] { fired = ev::Clock::now(); });
     auto least_late = ev::Duration::max();
-    for (int tries = 0; tries < 1000 && least_late >= 500us; ++tries) {
+    for (int tries = 0; tries < 1000 && least_late >= least_allowed(); ++tries) {
         timer.start(200us);
         loop.step();
         REQUIRE(fired >= timer.deadline());
         least_late = std::min(least_late, fired - timer.deadline());
     }
-    CHECK(least_late < 500us);  // rounded up, each would be late by 800 us
+    CHECK(least_late < least_allowed());
 }
 
 TEST_CASE("a long wait ends neither early nor a millisecond late", "[timer]") {
@@ -73,14 +81,14 @@ TEST_CASE("a long wait ends neither early nor a millisecond late", "[timer]") {
     Timer timer(loop, [&] { fired = ev::Clock::now(); });
     auto least_late = ev::Duration::max();
     int turns = 0;
-    for (int tries = 0; tries < 100 && least_late >= 500us; ++tries) {
+    for (int tries = 0; tries < 100 && least_late >= least_allowed(); ++tries) {
         fired = {};
         timer.start(20'100us);
         for (turns = 0; fired == ev::Time{}; ++turns) loop.step();
         REQUIRE(fired >= timer.deadline());
         least_late = std::min(least_late, fired - timer.deadline());
     }
-    CHECK(least_late < 500us);
+    CHECK(least_late < least_allowed());
     CHECK(turns <= 2);  // one for the whole milliseconds, one for the rest
 }
 

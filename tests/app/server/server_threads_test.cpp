@@ -24,6 +24,9 @@ using test::turn_until;
 
 namespace {
 
+// So many threads where they can share a port, or else the one.
+std::size_t most(std::size_t threads) { return bufio::ports_can_be_shared() ? threads : 1; }
+
 // A client by the bare calls of the system.
 struct Client {
     Client(const bufio::Address& to, bool datagrams = false)
@@ -86,7 +89,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "the counters of all threads add up") {
-    const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2, 3);
+    const std::size_t threads = most(GENERATE(as<std::size_t>{}, 1, 2, 3));
     const bufio::Address address = start({.udp = true, .threads = threads});
     connect(address, 20);
     connect(address, 30, true);
@@ -102,6 +105,7 @@ TEST_CASE_METHOD(Fixture, "the counters of all threads add up") {
 }
 
 TEST_CASE_METHOD(Fixture, "further threads serve while the first one is busy") {
+    if (!bufio::ports_can_be_shared()) return;
     const bool datagrams = GENERATE(false, true);
     const bufio::Address address = start({.udp = true, .threads = 2});
     connect(address, 40, datagrams);
@@ -121,7 +125,7 @@ TEST_CASE_METHOD(Fixture, "further threads serve while the first one is busy") {
 TEST_CASE_METHOD(Fixture, "the limit on connections is one for all threads") {
     EchoServer::Options streams;
     streams.max_connections = 4;
-    const bufio::Address address = start({.streams = streams, .threads = 3});
+    const bufio::Address address = start({.streams = streams, .threads = most(3)});
     connect(address, 10);
     exchange();
     CHECK(counters().connections == 4);
@@ -136,12 +140,17 @@ TEST_CASE_METHOD(Fixture, "the limit on connections is one for all threads") {
 }
 
 TEST_CASE_METHOD(Fixture, "an address that another server has is refused") {
-    const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2);
+    const std::size_t threads = most(GENERATE(as<std::size_t>{}, 1, 2));
     const bufio::Address address = start({.udp = true, .threads = threads});
     for (const std::size_t others : {1U, 2U}) {
         ServerThreads second(loop, {.udp = true, .threads = others}, [](auto&) {});
         CHECK_THROWS_AS(second.listen(address), std::system_error);
     }
+}
+
+TEST_CASE_METHOD(Fixture, "several threads can't listen where a port can't be shared") {
+    if (bufio::ports_can_be_shared()) return;
+    CHECK_THROWS_AS(start({.threads = 2}), std::system_error);
 }
 
 TEST_CASE_METHOD(Fixture, "the path of a unix-domain socket is served by one thread") {
@@ -158,7 +167,7 @@ TEST_CASE_METHOD(Fixture, "the path of a unix-domain socket is served by one thr
 TEST_CASE_METHOD(Fixture, "lines of all threads come to the log of the first") {
     EchoServer::Options streams;
     streams.verbose = true;
-    const bufio::Address address = start({.streams = streams, .threads = 3});
+    const bufio::Address address = start({.streams = streams, .threads = most(3)});
     connect(address, 20);
     exchange();
     const auto connected = [&] { return std::count(log.begin(), log.end(), "connected"); };
@@ -168,7 +177,7 @@ TEST_CASE_METHOD(Fixture, "lines of all threads come to the log of the first") {
 TEST_CASE_METHOD(Fixture, "draining waits for all threads, and ends each connection") {
     EchoServer::Options streams;
     streams.faults.delay = 50ms;
-    const bufio::Address address = start({.streams = streams, .udp = true, .threads = 3});
+    const bufio::Address address = start({.streams = streams, .udp = true, .threads = most(3)});
     connect(address, 20);
     for (const auto& client : clients) client->send("hello");
     turn_until(loop, [&] { return counters().streams.bytes_in == 100; });
@@ -187,7 +196,7 @@ TEST_CASE_METHOD(Fixture, "draining waits for all threads, and ends each connect
 TEST_CASE_METHOD(Fixture, "threads with nothing to deliver wait for the one that has") {
     EchoServer::Options streams;
     streams.faults.delay = 200ms;
-    const bufio::Address address = start({.streams = streams, .udp = true, .threads = 4});
+    const bufio::Address address = start({.streams = streams, .udp = true, .threads = most(4)});
     connect(address, 1);
     clients.front()->send("hello");
     turn_until(loop, [&] { return counters().streams.bytes_in == 5; });
@@ -202,6 +211,7 @@ TEST_CASE_METHOD(Fixture, "threads with nothing to deliver wait for the one that
 }
 
 TEST_CASE_METHOD(Fixture, "the faults of a thread are those of the seed and its number") {
+    if (!bufio::ports_can_be_shared()) return;
     // With a drop of one half, the 64 datagrams of one sender show which seed it met.
     const auto answered = [&](std::uint64_t seed, std::size_t threads) {
         DatagramServer::Options datagrams;
@@ -240,7 +250,7 @@ TEST_CASE_METHOD(Fixture,
                  "connections that come after a change of certificates get the new one") {
     EchoServer::Options streams;
     streams.tls = bufio::TlsContext::self_signed_server();
-    const bufio::Address address = start({.streams = streams, .threads = 2});
+    const bufio::Address address = start({.streams = streams, .threads = most(2)});
     const bufio::TlsContext next = bufio::TlsContext::self_signed_server();
     servers->set_tls(next);
     counters();  // by now all threads have it

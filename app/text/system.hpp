@@ -1,0 +1,33 @@
+// What app uses of a system beyond POSIX, and where. This file alone asks which system it is;
+// the others ask for a feature. Only what has been tested somewhere is used there. With
+// YODEL_PORTABLE nothing is, so that a build on Linux tests what other systems get.
+#pragma once
+
+#include <cstdlib>  // says which C library it is
+
+#if defined(__linux__) && !defined(YODEL_PORTABLE)
+#    define YODEL_ON_LINUX 1
+#else
+#    define YODEL_ON_LINUX 0
+#endif
+
+// /proc/self/fd: a descriptor's file can be opened again, with flags of its own.
+#define YODEL_HAS_PROC_FD YODEL_ON_LINUX
+
+// PR_SET_TIMERSLACK: how late the kernel may end a wait.
+#define YODEL_HAS_TIMER_SLACK YODEL_ON_LINUX
+
+// malloc_trim(3): freed memory goes back to the system.
+#if YODEL_ON_LINUX && defined(__GLIBC__)
+#    define YODEL_HAS_MALLOC_TRIM 1
+#else
+#    define YODEL_HAS_MALLOC_TRIM 0
+#endif
+
+// What limits the rights of a process. That of OpenBSD has been written for, but not been run.
+#define YODEL_HAS_LANDLOCK YODEL_ON_LINUX
+#ifdef __OpenBSD__
+#    define YODEL_HAS_PLEDGE 1
+#else
+#    define YODEL_HAS_PLEDGE 0
+#endif

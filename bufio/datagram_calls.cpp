@@ -1,0 +1,167 @@
+#include "bufio/datagram_calls.hpp"
+
+#include <cstring>
+
+namespace bufio {
+
+static int receive_one(int fd, DatagramHeader& header) {
+    const ssize_t size = ::recvmsg(fd, &header.msg_hdr, 0);
+    if (size < 0) return -1;
+    header.msg_len = static_cast<unsigned>(size);
+    return 1;
+}
+
+static int send_one(int fd, const DatagramHeader& header) {
+    return ::sendmsg(fd, &header.msg_hdr, MSG_NOSIGNAL) < 0 ? -1 : 1;
+}
+
+#if BUFIO_HAS_MMSG
+
+int receive_some(int fd, DatagramHeader* headers, std::size_t count) {
+    if (count == 1) return receive_one(fd, headers[0]);
+    return ::recvmmsg(fd, headers, static_cast<unsigned>(count), 0, nullptr);
+}
+
+int send_some(int fd, DatagramHeader* headers, std::size_t count) {
+    if (count == 1) return send_one(fd, headers[0]);
+    return ::sendmmsg(fd, headers, static_cast<unsigned>(count), MSG_NOSIGNAL);
+}
+
+#else
+
+int receive_some(int fd, DatagramHeader* headers, std::size_t) {
+    return receive_one(fd, headers[0]);
+}
+
+int send_some(int fd, DatagramHeader* headers, std::size_t) { return send_one(fd, headers[0]); }
+
+#endif
+
+#if BUFIO_HAS_PKTINFO || BUFIO_HAS_RECVDSTADDR
+
+namespace {
+
+template <class Info>
+Info data_of(const cmsghdr* control) {
+    Info info;
+    std::memcpy(&info, CMSG_DATA(control), sizeof info);
+    return info;
+}
+
+template <class Info>
+void put_data(msghdr& header, DatagramControl& control, int level, int type, const Info& info) {
+    auto* const next =
+        reinterpret_cast<cmsghdr*>(control.bytes + header.msg_controllen);  // aligned by SPACE
+    header.msg_control = control.bytes;
+    header.msg_controllen += static_cast<socklen_t>(CMSG_SPACE(sizeof info));
+    next->cmsg_level = level;
+    next->cmsg_type = type;
+    next->cmsg_len = static_cast<socklen_t>(CMSG_LEN(sizeof info));
+    std::memcpy(CMSG_DATA(next), &info, sizeof info);
+}
+
+#    if BUFIO_HAS_PKTINFO
+
+constexpr int ask_v4 = IP_PKTINFO;
+constexpr int told_v4 = IP_PKTINFO;
+
+// `spec_dst` is our address by which the system received the datagram, `addr` the one that it
+// was sent to: they differ where that is a broadcast address.
+void note_v4(const cmsghdr* control, Datagram& datagram) {
+    const auto info = data_of<in_pktinfo>(control);
+    auto& in = reinterpret_cast<sockaddr_in&>(datagram.local.storage);
+    in.sin_addr = info.ipi_addr;
+    datagram.to_group =
+        datagram.local.is_multicast() || info.ipi_addr.s_addr != info.ipi_spec_dst.s_addr;
+    in.sin_addr = info.ipi_spec_dst;
+}
+
+void set_source_v4(msghdr& header, DatagramControl& control, const in_addr& from) {
+    in_pktinfo info{};
+    info.ipi_spec_dst = from;
+    put_data(header, control, IPPROTO_IP, IP_PKTINFO, info);
+}
+
+#    else
+
+constexpr int ask_v4 = IP_RECVDSTADDR;
+constexpr int told_v4 = IP_RECVDSTADDR;
+
+// The broadcast address of a network is not known as such. An answer can't leave from it.
+void note_v4(const cmsghdr* control, Datagram& datagram) {
+    reinterpret_cast<sockaddr_in&>(datagram.local.storage).sin_addr = data_of<in_addr>(control);
+    datagram.to_group = datagram.local.is_multicast();
+}
+
+void set_source_v4(msghdr& header, DatagramControl& control, const in_addr& from) {
+    put_data(header, control, IPPROTO_IP, IP_SENDSRCADDR, from);
+}
+
+#    endif
+
+// A link-local address means something on its own link only.
+void note_v6(const cmsghdr* control, Datagram& datagram) {
+    const auto info = data_of<in6_pktinfo>(control);
+    auto& in6 = reinterpret_cast<sockaddr_in6&>(datagram.local.storage);
+    in6.sin6_addr = info.ipi6_addr;
+    if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr)) in6.sin6_scope_id = info.ipi6_ifindex;
+    datagram.to_group = datagram.local.is_multicast();
+}
+
+void set_source_v6(msghdr& header, DatagramControl& control, const sockaddr_in6& from) {
+    in6_pktinfo info{};
+    info.ipi6_addr = from.sin6_addr;
+    info.ipi6_ifindex = from.sin6_scope_id;
+    put_data(header, control, IPPROTO_IPV6, IPV6_PKTINFO, info);
+}
+
+}  // namespace
+
+void ask_for_local_address(int fd, int family) {
+    const int on = 1;
+    if (family == AF_INET) ::setsockopt(fd, IPPROTO_IP, ask_v4, &on, sizeof on);
+    if (family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
+}
+
+void note_local_address(msghdr& header, Datagram& datagram) {
+    for (cmsghdr* each = CMSG_FIRSTHDR(&header); each; each = CMSG_NXTHDR(&header, each)) {
+        if (each->cmsg_level == IPPROTO_IP && each->cmsg_type == told_v4)
+            note_v4(each, datagram);
+        if (each->cmsg_level == IPPROTO_IPV6 && each->cmsg_type == IPV6_PKTINFO)
+            note_v6(each, datagram);
+    }
+}
+
+void set_source(msghdr& header, DatagramControl& control, const Address& from) {
+    if (from.family() == AF_INET)
+        set_source_v4(header, control,
+                      reinterpret_cast<const sockaddr_in&>(from.storage).sin_addr);
+    if (from.family() == AF_INET6)
+        set_source_v6(header, control, reinterpret_cast<const sockaddr_in6&>(from.storage));
+}
+
+#else
+
+void ask_for_local_address(int, int) {}
+void note_local_address(msghdr&, Datagram&) {}
+void set_source(msghdr&, DatagramControl&, const Address&) {}
+
+#endif
+
+#if BUFIO_HAS_UDP_SEGMENT
+
+const bool cuts_runs = true;
+
+void set_segments(msghdr& header, DatagramControl& control, std::size_t size) {
+    put_data(header, control, IPPROTO_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(size));
+}
+
+#else
+
+const bool cuts_runs = false;
+
+void set_segments(msghdr&, DatagramControl&, std::size_t) {}
+
+#endif
+
+}  // namespace bufio

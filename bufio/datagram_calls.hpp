@@ -1,0 +1,52 @@
+// The system calls that move datagrams, and what they say of the addresses of ours: as this
+// system has them, or as all systems do. For DatagramSocket.
+#pragma once
+
+#include "bufio/datagram.hpp"
+#include "bufio/system.hpp"
+
+#include <netinet/in.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bufio {
+
+#if BUFIO_HAS_MMSG
+using DatagramHeader = mmsghdr;
+#else
+struct DatagramHeader {
+    msghdr msg_hdr;
+    unsigned msg_len;
+};
+#endif
+
+// Both return the number of datagrams moved, or -1 with errno set if that is none. Where the
+// system moves one a call only, it is the first.
+int receive_some(int fd, DatagramHeader* headers, std::size_t count);
+int send_some(int fd, DatagramHeader* headers, std::size_t count);
+
+// The space for what comes, or goes, beside the bytes of a datagram.
+struct alignas(cmsghdr) DatagramControl {
+#if BUFIO_HAS_PKTINFO || BUFIO_HAS_RECVDSTADDR
+    char bytes[CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(std::uint16_t))];
+#else
+    char bytes[1];
+#endif
+};
+
+// All three do nothing where the system can't: then the local address stays the wildcard.
+// The first asks for the address of ours with each datagram that comes from now on.
+void ask_for_local_address(int fd, int family);
+// Puts it, and whether it is that of a group, into the datagram, whose local address is that of
+// the socket: only the host is replaced.
+void note_local_address(msghdr& header, Datagram& datagram);
+// Has the datagram leave from this address.
+void set_source(msghdr& header, DatagramControl& control, const Address& from);
+
+// Whether the system cuts a run of datagrams out of one piece, each of `size` bytes but the
+// last one, which may be shorter.
+extern const bool cuts_runs;
+void set_segments(msghdr& header, DatagramControl& control, std::size_t size);
+
+}  // namespace bufio

@@ -1,0 +1,70 @@
+// What this room uses of a system beyond POSIX, and where. This file alone asks which system it
+// is; the others ask for a feature. Only what has been tested somewhere is used there, or what
+// a system can't do without. With YODEL_PORTABLE nothing is, so that a build on Linux tests
+// what other systems get.
+#pragma once
+
+#ifdef __APPLE__
+#    define __APPLE_USE_RFC_3542  // or its headers hide IPV6_PKTINFO
+#endif
+
+#include <netinet/udp.h>
+#include <sys/socket.h>
+
+#if defined(__linux__) && !defined(YODEL_PORTABLE)
+#    define BUFIO_ON_LINUX 1
+#else
+#    define BUFIO_ON_LINUX 0
+#endif
+
+// recvmmsg(2) and sendmmsg(2): many datagrams in one call.
+#define BUFIO_HAS_MMSG BUFIO_ON_LINUX
+
+// UDP_SEGMENT: the system cuts one piece into datagrams. Older headers lack it.
+#if BUFIO_ON_LINUX && defined(UDP_SEGMENT)
+#    define BUFIO_HAS_UDP_SEGMENT 1
+#else
+#    define BUFIO_HAS_UDP_SEGMENT 0
+#endif
+
+// IP_PKTINFO and IPV6_PKTINFO: of which addresses of ours a datagram is. FreeBSD and OpenBSD
+// have IP_RECVDSTADDR in the place of the first; it has been compiled, but not been run.
+#if BUFIO_ON_LINUX || defined(__APPLE__)
+#    define BUFIO_HAS_PKTINFO 1
+#else
+#    define BUFIO_HAS_PKTINFO 0
+#endif
+#if defined(__FreeBSD__) || defined(__OpenBSD__)
+#    define BUFIO_HAS_RECVDSTADDR 1
+#else
+#    define BUFIO_HAS_RECVDSTADDR 0
+#endif
+
+// MSG_MORE: more follows, so that the system waits before it sends.
+#define BUFIO_HAS_MSG_MORE BUFIO_ON_LINUX
+
+// SO_NOSIGPIPE: no signal from a socket, also where MSG_NOSIGNAL is not obeyed.
+#ifdef __APPLE__
+#    define BUFIO_HAS_NOSIGPIPE 1
+#else
+#    define BUFIO_HAS_NOSIGPIPE 0
+#endif
+
+// The option by which sockets share a port, where the system then deals out evenly what comes
+// to it. Others accept SO_REUSEPORT too, and give all to one of the sockets.
+#if BUFIO_ON_LINUX
+#    define BUFIO_SHARES_PORTS_BY SO_REUSEPORT
+#elif defined(__FreeBSD__)
+#    define BUFIO_SHARES_PORTS_BY SO_REUSEPORT_LB
+#endif
+
+// TCP_INFO. That of FreeBSD has been written for, but not been run.
+#define BUFIO_HAS_LINUX_TCP_INFO BUFIO_ON_LINUX
+#ifdef __FreeBSD__
+#    define BUFIO_HAS_FREEBSD_TCP_INFO 1
+#else
+#    define BUFIO_HAS_FREEBSD_TCP_INFO 0
+#endif
+
+// /proc/sys: the settings of the kernel as files.
+#define BUFIO_HAS_PROC_SYS BUFIO_ON_LINUX

@@ -9,6 +9,7 @@
 # make check-asan       tests a build by clang++ with libc++ under AddressSanitizer and UBSan
 # make check-tsan       tests the rooms that have threads under ThreadSanitizer
 # make check-valgrind   runs the tests of ev and bufio under valgrind
+# make check-portable   tests a build that uses only what all systems have
 # make coverage         prints the lines of each room that the tests of rooms run, and fails where
 #                       they are too few
 # make fuzz FUZZ_SECONDS=60   builds the fuzz targets and runs them, for so long in all
@@ -46,8 +47,8 @@ configure = cmake -S . -B $(1) -DYODEL_SANITIZE=$(SANITIZE) -DYODEL_WERROR=$(WER
 MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
-.PHONY: all run test bench lint format check-asan check-tsan check-valgrind coverage fuzz simulate \
-	torture soak stage install uninstall clean
+.PHONY: all run test bench lint format check-asan check-tsan check-valgrind check-portable coverage \
+	fuzz simulate torture soak stage install uninstall clean
 
 all:
 	@.ci/packages build
@@ -101,6 +102,13 @@ check-tsan:
 	@$(call compile,build/tsan) --target $(threaded_rooms:%=test_%)
 	@ctest --test-dir build/tsan --parallel $(JOBS) --output-on-failure \
 		-L $(call labels,$(threaded_rooms))
+
+check-portable: UNITY = ON
+check-portable:
+	@.ci/packages build test
+	@$(call configure,build/portable,-DYODEL_TESTS=ON -DYODEL_PORTABLE=ON) >/dev/null
+	@$(call compile,build/portable)
+	@ctest --test-dir build/portable --parallel $(JOBS) --output-on-failure
 
 # Valgrind is slow: the random tests make fewer steps.
 check-valgrind:

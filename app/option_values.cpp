@@ -63,7 +63,7 @@ Option help_option(bool& wanted) {
 Option version_option(bool& wanted) {
     return {.letter = 'V',
             .name = "version",
-            .help = "print the version",
+            .help = "print the version, and what it is built with",
             .apply = [&wanted](auto&) { wanted = true; },
             .last = true};
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <system_error>
@@ -183,21 +184,37 @@ void allow_ports(Ruleset& ruleset, const SandboxRules& rules) {
     for (const std::uint16_t port : rules.binds) ruleset.allow_port(port, bind_tcp);
 }
 
-}  // namespace
+// The system's Landlock, or the reason why there is none.
+struct Landlock {
+    int version = 0;
+    std::string text;  // for people
+};
 
-std::string enter_sandbox(const SandboxRules& rules, int most) {
+Landlock find_landlock(int most) {
     const long version = ::syscall(create_ruleset_call, nullptr, std::size_t{0}, version_flag);
     const bool filtered = version < 0 && errno != ENOSYS && errno != EOPNOTSUPP;
-    if (filtered) return refusal(errno);
-    if (version < 1 || most < 1) return "none: this system has no Landlock";
-    Ruleset ruleset(static_cast<int>(version < most ? version : most));
+    if (filtered) return {.text = refusal(errno)};
+    if (version < 1 || most < 1) return {.text = "none: this system has no Landlock"};
+    return {static_cast<int>(version), "landlock " + std::to_string(version)};
+}
+
+}  // namespace
+
+std::string available_sandbox() { return find_landlock(newest_landlock).text; }
+
+std::string enter_sandbox(const SandboxRules& rules, int most) {
+    const Landlock found = find_landlock(most);
+    if (found.version < 1) return found.text;
+    Ruleset ruleset(std::min(found.version, most));
     allow_files(ruleset, rules);
     allow_ports(ruleset, rules);
     const int error = ruleset.enter();
-    return error == 0 ? "landlock " + std::to_string(version) : refusal(error);
+    return error == 0 ? found.text : refusal(error);
 }
 
 #elif YODEL_HAS_PLEDGE
+
+std::string available_sandbox() { return "pledge"; }
 
 // "proc" is for stopping oneself and for the limit on descriptors; without "exec" nothing can
 // be executed.
@@ -210,7 +227,9 @@ std::string enter_sandbox(const SandboxRules& rules, int) {
 
 #else
 
-std::string enter_sandbox(const SandboxRules&, int) { return "none: this system has none"; }
+std::string available_sandbox() { return "none: this system has none"; }
+
+std::string enter_sandbox(const SandboxRules&, int) { return available_sandbox(); }
 
 #endif
 

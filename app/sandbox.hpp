@@ -35,6 +35,9 @@ constexpr int newest_landlock = 5;
 // "none: ..." with the reason. `most` stands in for an older system in tests.
 std::string enter_sandbox(const SandboxRules& rules, int most = newest_landlock);
 
+// The sandbox that this system has, in the words of enter_sandbox(), without entering it.
+std::string available_sandbox();
+
 // Returns the TCP port that the service means: a number, or a name that the system knows; 0 if
 // it is neither.
 std::uint16_t tcp_port(const std::string& service);

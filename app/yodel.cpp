@@ -16,10 +16,12 @@
 #include "app/server/echo_server.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
+#include "app/version.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 #include "ui/terminal.hpp"
+#include "ui/terminfo.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -365,7 +367,7 @@ int main(int argc, char* argv[]) {
         if (options.help) {
             print(client_help());
         } else if (options.version) {
-            print("yodel " YODEL_VERSION "\n");
+            print(version_text("yodel", ", " + ui::curses_library()));
         } else if (!options.completion.empty()) {
             print(client_completion(options.completion));
         } else {

@@ -10,6 +10,7 @@
 #include "app/text/json.hpp"
 #include "app/text/output.hpp"
 #include "app/text/units.hpp"
+#include "app/version.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
@@ -273,7 +274,7 @@ void run(int argc, char* argv[]) {
     ServerOptions options = parse_server_options(argc, argv);
     if (options.json) diagnostics().set_form(Diagnostics::Form::json);
     if (options.help) return print(server_help());
-    if (options.version) return print("yodeld " YODEL_VERSION "\n");
+    if (options.version) return print(version_text("yodeld"));
     if (!options.completion.empty()) return print(server_completion(options.completion));
     serve(std::move(options));
 }

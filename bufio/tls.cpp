@@ -13,6 +13,11 @@
 
 namespace bufio {
 
+TlsLibrary tls_library() {
+    return {.compiled = OPENSSL_VERSION_STR,
+            .running = ::OpenSSL_version(OPENSSL_VERSION_STRING)};
+}
+
 namespace {
 
 [[noreturn]] void refuse(Reason reason, std::string text) {

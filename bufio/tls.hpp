@@ -66,6 +66,14 @@ struct TlsServerOptions {
     bool unattended = false;
 };
 
+// The version of OpenSSL that this was compiled with, and that of the one in use, as in
+// "3.0.15".
+struct TlsLibrary {
+    std::string compiled;
+    std::string running;
+};
+TlsLibrary tls_library();
+
 struct TlsState;
 
 // Copies are cheap and share their state, which lives as long as one of them or a transport. A

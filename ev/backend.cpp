@@ -80,11 +80,13 @@ void Backend::wait(std::chrono::nanoseconds longest, std::vector<Readiness>& rea
     }
 }
 
+std::string_view backend_names() {
 #if EV_HAS_EPOLL
-static constexpr auto backend_names = "auto, epoll, poll, select";
+    return "auto, epoll, poll, select";
 #else
-static constexpr auto backend_names = "auto, poll, select";
+    return "auto, poll, select";
 #endif
+}
 
 static std::unique_ptr<Backend> make_named_backend(std::string_view name) {
     if (name == "select") return make_select_backend();
@@ -94,7 +96,7 @@ static std::unique_ptr<Backend> make_named_backend(std::string_view name) {
 #endif
     if (name == "poll" || name == "auto") return std::make_unique<Backend>();
     throw std::invalid_argument("EV_BACKEND: no backend is called " + std::string(name) + " (" +
-                                backend_names + ")");
+                                std::string(backend_names()) + ")");
 }
 
 static std::string_view environment(const char* name) {

@@ -73,6 +73,8 @@ protected:
 // environment's EV_BACKEND names, or else "auto".  Throws std::invalid_argument for any other.
 // With EV_TRACE in the environment, it is traced.
 std::unique_ptr<Backend> make_backend(std::string_view name);
+// The names, separated by commas, the default first.
+std::string_view backend_names();
 std::unique_ptr<Backend> make_select_backend();
 std::unique_ptr<Backend> make_epoll_backend();
 // Chooses between poll and epoll by how many descriptors are watched and how many of them are

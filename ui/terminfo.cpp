@@ -35,4 +35,12 @@ std::string terminal_type_trouble() {
     return places_cursor ? "" : named + "can't place its cursor";
 }
 
+std::string curses_library() {
+#ifdef NCURSES_VERSION
+    return "ncurses " NCURSES_VERSION "." + std::to_string(NCURSES_VERSION_PATCH);
+#else
+    return "curses";
+#endif
+}
+
 }  // namespace ui

@@ -13,4 +13,8 @@ std::string control_sequence(const char* capability);
 // can. Must not be called while a CursesCanvas exists.
 std::string terminal_type_trouble();
 
+// The name and the version of the curses library that this was compiled with, as in
+// "ncurses 6.4.20221231".
+std::string curses_library();
+
 }  // namespace ui

@@ -1,0 +1,12 @@
+// What -V prints: the version, and what the program was built and runs with.
+#pragma once
+
+#include <string>
+
+namespace yodel {
+
+// The lines of -V. `libraries` are named after those that both programs have, each with a
+// comma and a blank before it. Nothing in them is of the time or the place of the build.
+std::string version_text(const std::string& program, const std::string& libraries = "");
+
+}  // namespace yodel

@@ -22,6 +22,10 @@
 #
 # make install PREFIX=/usr/local DESTDIR=
 # make uninstall                         removes what install made, with the same two
+# make package          builds a Debian package into build/
+# make check-package    checks a package that is made from the archive, on bare systems too where
+#                       debootstrap is there
+# make dist             packs the sources of the last commit into an archive in build/
 # make clean
 #
 # make test SANITIZE=address,undefined   tests a build under these sanitizers
@@ -48,7 +52,7 @@ MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
 .PHONY: all run test bench lint format check-asan check-tsan check-valgrind check-portable coverage \
-	fuzz simulate torture soak stage install uninstall clean
+	fuzz simulate torture soak stage install uninstall package check-package dist clean
 
 all:
 	@.ci/packages build
@@ -166,6 +170,20 @@ uninstall: stage
 	@$(call each_staged,! -type d) echo "-- Removing: $$path" && rm -f "$$path"; done
 	@$(call each_staged,-type d) \
 		if grep -Fqsx "$$path" $(BUILD)/folders; then rmdir "$$path" 2>/dev/null || true; fi; done
+
+package:
+	@.ci/packages build package
+	@.ci/debian/build $(JOBS)
+
+# The package is made from the archive, so that this is seen to build without git.
+check-package: dist
+	@rm -rf build/archive && mkdir build/archive
+	@tar -C build/archive --strip-components=1 -xf "$$(.ci/dist)"
+	@$(MAKE) -C build/archive package
+	@tests/package/check_package build/archive/build/*.deb
+
+dist:
+	@.ci/dist
 
 clean:
 	rm -rf build

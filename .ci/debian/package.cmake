@@ -1,0 +1,27 @@
+# The Debian package, for `make package`, which builds with the prefix /usr and runs CPack.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME yodel)
+set(CPACK_PACKAGE_CONTACT "The yodel authors <authors@yodel.example.org>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "client that checks and times every echo, and an echo server")
+set(CPACK_PACKAGE_DESCRIPTION "\
+yodel talks to line- and frame-based services over TCP, TLS, UDP and
+unix-domain sockets: on a full screen, as a filter, or with many connections
+at once. It times every reply, checks that it came back unharmed, and says in
+one sentence what went wrong when something does.
+.
+yodeld is the echo server that it talks to, with faults to order. Its systemd
+unit is installed, but neither enabled nor started.")
+set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS ca-certificates)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+foreach(script postinst prerm postrm)
+  list(APPEND CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/${script})
+endforeach()
+# What CPack leaves undone: the places and forms of files that are Debian's own.
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/layout.cmake)
+include(CPack)

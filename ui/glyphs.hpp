@@ -21,6 +21,8 @@ namespace glyph {
 inline constexpr Glyph sent{"›", ">"};  // in front of a message
 inline constexpr Glyph received{"‹", "<"};
 inline constexpr Glyph unsolicited{"«", "<<"};
+inline constexpr Glyph lost{"?", "?"};
+inline constexpr Glyph note{"-", "-"};
 inline constexpr Glyph match{"✓", "ok"};
 inline constexpr Glyph mismatch{"✗", "x"};
 inline constexpr Glyph connected{"●", "*"};

@@ -1,5 +1,6 @@
 #include "app/screen/crowd_page.hpp"
 
+#include "app/screen/signs.hpp"
 #include "app/text/units.hpp"
 #include "ui/glyphs.hpp"
 #include "ui/text.hpp"
@@ -245,11 +246,7 @@ ui::Row hint_row(const CrowdProgress& progress, int width) {
 
 // --- The heat map.
 
-std::string shade_text(int shade) {
-    static constexpr const char* unicode[] = {" ", "░", "▒", "▓", "█"};
-    static constexpr const char* ascii[] = {" ", ".", ":", "#", "@"};
-    return ui::utf8_locale() ? unicode[shade] : ascii[shade];
-}
+std::string shade_text(int shade) { return shades[shade].text(); }
 
 ui::Row map_title(const HeatMap::View& view, int width) {
     std::vector<Part> parts{{"round trips in ms", 0, Style::bold}};

@@ -162,10 +162,10 @@ ui::Span MessageLog::label(const Record& record) const {
         return ui::Span{time + (time.empty() ? "" : " ") + sign + " ", style};
     };
     switch (record.kind) {
-    case Kind::note: return line("-", Style::dim);
+    case Kind::note: return line(ui::glyph::note.text(), Style::dim);
     case Kind::sent: return line(ui::glyph::sent.text(), Style::dim);
     case Kind::received: return line(ui::glyph::received.text(), Style::dim);
-    case Kind::lost: return line("?", Style::bad);
+    case Kind::lost: return line(ui::glyph::lost.text(), Style::bad);
     case Kind::unsolicited: return line(ui::glyph::unsolicited.text(), Style::warn);
     }
     return {};

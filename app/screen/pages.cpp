@@ -176,6 +176,10 @@ void add_fact(Rows& rows, const std::string& name, std::string_view value, int w
               Style style) {
     const int value_width = std::max(width - fact_name_width, 1);
     ui::Row row{{name, Style::dim}};
+    if (ui::display_width(row) >= fact_name_width) {
+        rows.push_back(std::move(row));
+        row = {};
+    }
     do {
         const std::size_t size = fitting(value, value_width);
         ui::pad(row, fact_name_width);

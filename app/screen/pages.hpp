@@ -28,7 +28,8 @@ Rows message_page(const Exchange& exchange, int width);
 // Adds a heading, with an empty row before it unless it is the first row.
 void add_title(Rows& rows, const std::string& title);
 
-// Adds a name and its value; the value wraps below itself.
+// Adds a name and its value; the value wraps below itself, and begins below a name that is too
+// long to stand before it.
 void add_fact(Rows& rows, const std::string& name, std::string_view value, int width,
               ui::Style style = ui::Style::normal);
 

@@ -1,6 +1,7 @@
 #include "app/screen/screen_client.hpp"
 
 #include "app/screen/hints.hpp"
+#include "app/screen/signs.hpp"
 #include "ui/clipboard.hpp"
 #include "ui/glyphs.hpp"
 #include "ui/text.hpp"
@@ -28,15 +29,13 @@ constexpr ev::Duration frame_time = 16ms;
 constexpr ev::Duration quit_time = 2s;
 constexpr int wheel_rows = 3;
 
-void add_counters(Rows& rows, int width) {
-    add_title(rows, "The counters");
-    add_fact(rows, ui::glyph::outgoing.text(), "sent", width);
-    add_fact(rows, ui::glyph::incoming.text(), "echoed as they should be", width);
-    add_fact(rows, ui::glyph::in_flight.text(), "in flight: their replies are awaited", width);
-    add_fact(rows, ui::glyph::mismatch.text(), "answered wrong", width);
-    add_fact(rows, "?", "lost: without a reply in time", width);
-    add_fact(rows, ui::glyph::unsolicited.text(),
-             "unsolicited: sent by the server, answering nothing", width);
+// Signs that the locale's encoding does not have are not drawn either.
+void add_signs(Rows& rows, int width) {
+    for (const SignGroup& group : sign_groups()) {
+        add_title(rows, group.title);
+        for (const auto& [sign, meaning] : group.signs)
+            if (!sign.text().empty()) add_fact(rows, sign.text(), meaning, width);
+    }
 }
 
 // True for the keys that end a mode and do nothing else.
@@ -435,7 +434,7 @@ Rows ScreenClient::key_page(int width) {
              width);
     for (const ui::LineEditor::KeyHelp& row : ui::LineEditor::key_help())
         add_fact(rows, row.keys, row.help, width);
-    add_counters(rows, width);
+    add_signs(rows, width);
     return rows;
 }
 
@@ -470,14 +469,14 @@ std::vector<StatusPart> ScreenClient::status() const {
                      {worth, StatusGroup::connection, {std::move(text), style}});
     };
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
-        put(Worth::mode, std::to_string(count) + " kept", Style::status_warn);
-    if (conversation_.file_open()) put(Worth::detail, "FILE", Style::status);
-    if (terminal_.reports_mouse()) put(Worth::detail, "MOUSE", Style::status);
-    if (!key_log_.empty()) put(Worth::trust, "KEYLOG", Style::status_warn);
+        put(Worth::mode, std::to_string(count) + " " + status_word::kept, Style::status_warn);
+    if (conversation_.file_open()) put(Worth::detail, status_word::file, Style::status);
+    if (terminal_.reports_mouse()) put(Worth::detail, status_word::mouse, Style::status);
+    if (!key_log_.empty()) put(Worth::trust, status_word::key_log, Style::status_warn);
     if (!transcript.following()) {
         const std::size_t below = transcript.below();
-        put(Worth::mode, below == 0 ? "HELD" : "HELD, " + std::to_string(below) + " below",
-            Style::status_warn);
+        const std::string more = below == 0 ? "" : ", " + std::to_string(below) + " below";
+        put(Worth::mode, status_word::held + more, Style::status_warn);
     }
     return parts;
 }

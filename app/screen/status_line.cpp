@@ -1,5 +1,6 @@
 #include "app/screen/status_line.hpp"
 
+#include "app/screen/signs.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 #include "ui/glyphs.hpp"
@@ -83,8 +84,9 @@ void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
     if (!tls.group.empty())
         parts.push_back({Worth::detail, StatusGroup::connection, {tls.group, Style::status}});
     if (!tls.unverified.empty()) {
-        parts.push_back(
-            {Worth::trust, StatusGroup::connection, {"UNVERIFIED (-k)", Style::status_bad}});
+        parts.push_back({Worth::trust,
+                         StatusGroup::connection,
+                         {status_word::unverified, Style::status_bad}});
         return;
     }
     const bool soon = tls.days_left < 14;
@@ -105,7 +107,7 @@ void add_counts(std::vector<StatusPart>& parts, const Tally& tally, std::size_t 
     add(tally.echoed, ui::glyph::incoming.text());
     add(in_flight, ui::glyph::in_flight.text());
     add(tally.bad, ui::glyph::mismatch.text(), tally.bad > 0);
-    add(tally.lost, "?", tally.lost > 0);
+    add(tally.lost, ui::glyph::lost.text(), tally.lost > 0);
     const auto warn = [&](std::uint64_t count, const std::string& sign) {
         if (count == 0) return;
         add(count, sign);
@@ -113,8 +115,8 @@ void add_counts(std::vector<StatusPart>& parts, const Tally& tally, std::size_t 
     };
     warn(tally.unsolicited, ui::glyph::unsolicited.text());
     if (!tally.datagrams) return;
-    warn(tally.datagrams->twice, " twice");
-    warn(tally.datagrams->out_of_order, " out of order");
+    warn(tally.datagrams->twice, std::string(" ") + status_word::twice);
+    warn(tally.datagrams->out_of_order, std::string(" ") + status_word::out_of_order);
 }
 
 void add_times(std::vector<StatusPart>& parts, const Histogram& times,
@@ -213,11 +215,10 @@ ui::Row fit_status(const std::vector<StatusPart>& parts, int width) {
 }
 
 std::string sparkline(const std::deque<ev::Duration>& times) {
-    static constexpr const char* heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     const auto most = std::max(*std::max_element(times.begin(), times.end()), ev::Duration(1));
     std::string text;
     for (const ev::Duration time : times)
-        text += heights[std::min<std::int64_t>(time * 8 / most, 7)];
+        text += bar_heights[std::min<std::int64_t>(time * 8 / most, 7)];
     return text;
 }
 

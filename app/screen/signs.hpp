@@ -1,0 +1,45 @@
+// The signs and words by which the screen says much in little room, and their meanings. The
+// page of keys (F1) and the manual page have them from here.
+#pragma once
+
+#include "ui/glyphs.hpp"
+
+#include <span>
+
+namespace yodel {
+
+// Words of the status line that stand for a mode.
+namespace status_word {
+
+inline constexpr const char* held = "HELD";
+inline constexpr const char* kept = "kept";  // after a number
+inline constexpr const char* file = "FILE";
+inline constexpr const char* mouse = "MOUSE";
+inline constexpr const char* key_log = "KEYLOG";
+inline constexpr const char* unverified = "UNVERIFIED (-k)";
+inline constexpr const char* twice = "twice";  // after a number, as the next
+inline constexpr const char* out_of_order = "out of order";
+
+}  // namespace status_word
+
+// Heights of a bar, the lowest first, and shades of a cell, the emptiest first. The bars have
+// no form in ASCII, and are left out there.
+inline constexpr const char* bar_heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+inline constexpr ui::Glyph shades[] = {
+    {" ", " "}, {"░", "."}, {"▒", ":"}, {"▓", "#"}, {"█", "@"}};
+
+// A sign in both its forms, and its meaning without a full stop.
+struct Sign {
+    ui::Glyph sign;
+    const char* meaning;
+};
+
+struct SignGroup {
+    const char* title;
+    std::span<const Sign> signs;
+};
+
+// All signs, in the order of their explanation.
+std::span<const SignGroup> sign_groups();
+
+}  // namespace yodel

@@ -1,0 +1,131 @@
+// The table of signs against the code that draws, and the manual page against the table.
+
+#include "app/screen/signs.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace yodel;
+using test::contains;
+using test::contents;
+
+namespace {
+
+const std::string sources = SOURCES;
+
+std::vector<Sign> all_signs() {
+    std::vector<Sign> all;
+    for (const SignGroup& group : sign_groups())
+        all.insert(all.end(), group.signs.begin(), group.signs.end());
+    return all;
+}
+
+// All characters of the table, of both forms.
+std::string drawn() {
+    std::string text;
+    for (const Sign& sign : all_signs()) text += std::string(sign.sign.unicode) + " ";
+    for (const char* const height : bar_heights) text += height;
+    for (const ui::Glyph& shade : shades) text += shade.unicode;
+    return text;
+}
+
+// The parts of a text that match the first group of a pattern.
+std::vector<std::string> found(const std::string& text, const std::string& pattern) {
+    std::vector<std::string> parts;
+    const std::regex regex(pattern);
+    for (std::sregex_iterator it(text.begin(), text.end(), regex), end; it != end; ++it)
+        parts.push_back((*it)[1]);
+    return parts;
+}
+
+std::string utf8(unsigned c) {
+    std::string text;
+    if (c < 0x80) return text += static_cast<char>(c);
+    if (c >= 0x800) text += static_cast<char>(0xe0 | c >> 12);
+    text += static_cast<char>(c >= 0x800 ? 0x80 | (c >> 6 & 0x3f) : 0xc0 | c >> 6);
+    return text += static_cast<char>(0x80 | (c & 0x3f));
+}
+
+// A line of the page without its escapes and macros.
+std::string plain(const std::string& line) {
+    std::string text;
+    std::size_t end = 0;
+    const std::regex character("\\\\\\[u([0-9A-F]{4})\\]");
+    for (std::sregex_iterator it(line.begin(), line.end(), character), last; it != last; ++it) {
+        const auto at = static_cast<std::size_t>(it->position());
+        text += line.substr(end, at - end);
+        text += utf8(static_cast<unsigned>(std::stoul((*it)[1].str(), nullptr, 16)));
+        end = at + static_cast<std::size_t>(it->length());
+    }
+    text = std::regex_replace(text + line.substr(end), std::regex(R"(^\.(Fl|Ev) )"), "");
+    return std::regex_replace(text, std::regex("\\\\&|\""), "");
+}
+
+// The signs of the manual page, as "SIGN (ASCII): meaning".
+std::set<std::string> documented() {
+    const std::string page = contents(sources + "/app/yodel.1");
+    const std::size_t begin = page.find("\n.Sh STATUS LINE");
+    const std::string section = page.substr(begin, page.find("\n.Sh JSON", begin) - begin);
+    std::set<std::string> signs;
+    for (const std::string& item :
+         found(section, "\n\\.It ([^\n]*\n[^.][^\n]*(?:\n[^.][^\n]*)*)")) {
+        const std::size_t line = item.find('\n');
+        std::string name = plain(item.substr(0, line));
+        name = std::regex_replace(name, std::regex(" Pq (.*)"), " ($1)");
+        const std::string meaning =
+            std::regex_replace(item.substr(line + 1), std::regex("\n"), " ");
+        signs.insert(name + ": " + plain(meaning));
+    }
+    return signs;
+}
+
+std::string as_documented(const Sign& sign) {
+    const std::string unicode = sign.sign.unicode;
+    const std::string ascii = sign.sign.ascii;
+    const bool both = unicode != ascii && !ascii.empty();
+    return unicode + (both ? " (" + ascii + ")" : "") + ": " + sign.meaning;
+}
+
+}  // namespace
+
+TEST_CASE("the table of signs has every symbol that the screen draws") {
+    const std::string glyphs = contents(sources + "/ui/glyphs.hpp");
+    const auto symbols = found(glyphs, "constexpr Glyph \\w+\\{\"([^\"]+)\"");
+    CHECK(symbols.size() > 15);
+    for (const std::string& symbol : symbols) {
+        CAPTURE(symbol);
+        CHECK(contains(drawn(), symbol + " "));
+    }
+}
+
+TEST_CASE("the screen draws no symbol past the table of signs") {
+    for (const char* const folder : {"/app/screen", "/ui"})
+        for (const auto& entry : std::filesystem::directory_iterator(sources + folder)) {
+            if (entry.path().extension() != ".cpp") continue;
+            CAPTURE(entry.path().filename().string());
+            const std::string code =
+                std::regex_replace(contents(entry.path()), std::regex("//[^\n]*"), "");
+            for (const std::string& symbol : found(code, "([\xc2-\xf4][\x80-\xbf]+)"))
+                CHECK(contains(drawn(), symbol));
+        }
+}
+
+TEST_CASE("the manual page explains each sign as the page of keys does, and no other") {
+    std::set<std::string> expected;
+    for (const Sign& sign : all_signs()) expected.insert(as_documented(sign));
+    const std::set<std::string> in_page = documented();
+    for (const std::string& sign : expected) {
+        CAPTURE(sign);
+        CHECK(in_page.count(sign) == 1);
+    }
+    for (const std::string& sign : in_page) {
+        CAPTURE(sign);
+        CHECK(expected.count(sign) == 1);
+    }
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Checks the manual pages by mandoc, and that they have the sections that a reader looks for.
+
+usage: pages.py SOURCE_FOLDER
+"""
+import pathlib
+import subprocess
+import sys
+
+PAGES = ["app/yodel.1", "app/yodeld.8"]
+SECTIONS = ["ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
+# Pages of other systems, and our own where they are not installed.
+ALLOWED = "referenced manual not found"
+
+
+def complaints(root, page):
+    lint = subprocess.run(["mandoc", "-T", "lint", page], cwd=root, capture_output=True, text=True)
+    yield from (line for line in lint.stdout.splitlines() if ALLOWED not in line)
+    text = (root / page).read_text("utf-8")
+    yield from (f"{page}: no section {name}" for name in SECTIONS if f"\n.Sh {name}\n" not in text)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    found = [line for page in PAGES for line in complaints(root, page)]
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

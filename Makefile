@@ -20,6 +20,7 @@
 # make soak MINUTES=60  lets both programs run under a changing load with faults, and checks that
 #                       memory, descriptors and round-trip times stay as they are
 #
+# make picture          draws the picture of README anew, if it no longer shows what the programs draw
 # make install PREFIX=/usr/local DESTDIR=
 # make uninstall                         removes what install made, with the same two
 # make package          builds a Debian package into build/
@@ -52,7 +53,7 @@ MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
 .PHONY: all run test bench lint format check-asan check-tsan check-valgrind check-portable coverage \
-	fuzz simulate torture soak stage install uninstall package check-package dist clean
+	fuzz simulate torture soak picture stage install uninstall package check-package dist clean
 
 all:
 	@.ci/packages build
@@ -147,6 +148,12 @@ torture:
 	@$(call compile,$(BUILD)) --target yodel yodeld fail_once
 	@tests/torture/torture.py $(BUILD) $(BUILD)/tests/libfail_once.so --every $(EVERY) \
 		$(if $(CASE),--case "$(CASE)")
+
+picture:
+	@.ci/packages build test
+	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
+	@$(call compile,$(BUILD)) --target test_e2e
+	@SCREENS_UPDATE=1 $(BUILD)/tests/test_e2e "the picture in README shows what the programs draw"
 
 soak: all
 	@.ci/packages test

@@ -83,6 +83,62 @@ void append_utf8(std::string& text, uint32_t c) {
     for (uint32_t i = rest; i > 0; --i) put(0x80 | (c >> 6 * (i - 1) & 0x3f));
 }
 
+// Replaces faint text (SGR 2), which the emulator does not know, by italics (SGR 3), which the
+// programs under test do not use.
+class FaintAsItalics {
+public:
+    // Bytes of a sequence that is not complete wait for the next call.
+    std::string translate(const char* bytes, std::size_t size) {
+        std::string made;
+        for (std::size_t i = 0; i < size; ++i) {
+            if (sequence_.empty() && bytes[i] != '\x1b') {
+                made += bytes[i];
+                continue;
+            }
+            sequence_ += bytes[i];
+            if (!unfinished()) made += translated();
+        }
+        return made;
+    }
+
+private:
+    // True for the beginning of a control sequence with nothing but numbers in it.
+    bool unfinished() const {
+        if (sequence_ == "\x1b" || sequence_ == "\x1b[") return true;
+        return sequence_.starts_with("\x1b[") &&
+               std::string_view("0123456789;").find(sequence_.back()) != std::string_view::npos;
+    }
+
+    std::string translated() {
+        std::string whole = std::exchange(sequence_, {});
+        if (!whole.starts_with("\x1b[") || whole.back() != 'm') return whole;
+        return "\x1b[" + italics(whole.substr(2, whole.size() - 3)) + "m";
+    }
+
+    // The numbers after 38 and 48 are those of a color.
+    static std::string italics(const std::string& numbers) {
+        std::string made;
+        bool color = false;
+        int kept = 0;
+        std::istringstream rest(numbers);
+        for (std::string number; std::getline(rest, number, ';');) {
+            if (color) kept = number == "5" ? 2 : 4;
+            color = number == "38" || number == "48";
+            if (kept > 0) {
+                --kept;
+            } else if (number == "2") {
+                number = "3";
+            } else if (number == "22") {
+                number = "22;23";
+            }
+            made += (made.empty() ? "" : ";") + number;
+        }
+        return made;
+    }
+
+    std::string sequence_;
+};
+
 // A string property of the emulator: as a whole in its older versions, in pieces in newer ones.
 template <class String>
 void take(std::string& text, const String& value) {
@@ -136,8 +192,14 @@ struct Tty::Emulator {
         return cell;
     }
 
+    void write(const char* bytes, std::size_t size) {
+        const std::string known = faint.translate(bytes, size);
+        vterm_input_write(vterm, known.data(), known.size());
+    }
+
     VTerm* vterm;
     VTermScreen* screen;
+    FaintAsItalics faint;
     VTermPos cursor{};
     bool cursor_shown = true;
     bool alternate = false;
@@ -238,7 +300,7 @@ void Tty::read_output() {
     const auto size = static_cast<std::size_t>(count);
     const auto answered = emulator_->answers.size();
     output_.append(bytes, size);
-    vterm_input_write(emulator_->vterm, bytes, size);
+    emulator_->write(bytes, size);
     input_.append(emulator_->answers, answered);
 }
 
@@ -253,24 +315,26 @@ void Tty::reap() {
     status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+Tty::Size Tty::size() const {
+    Size size;
+    vterm_get_size(emulator_->vterm, &size.rows, &size.columns);
+    return size;
+}
+
 std::string Tty::row(int row) const {
-    int rows = 0;
-    int columns = 0;
-    vterm_get_size(emulator_->vterm, &rows, &columns);
+    const int columns = size().columns;
     std::string text;
     for (int column = 0; column < columns;) {
         const auto seen = cell(row, column);
         text += seen.text;
-        column += std::max<int>(emulator_->at(row, column).width, 1);
+        column += seen.width;
     }
     text.erase(text.find_last_not_of(' ') + 1);
     return text;
 }
 
 std::string Tty::screen() const {
-    int rows = 0;
-    int columns = 0;
-    vterm_get_size(emulator_->vterm, &rows, &columns);
+    const int rows = size().rows;
     std::string text;
     for (int at = 0; at < rows; ++at) text += row(at) + '\n';
     return text;
@@ -290,7 +354,11 @@ Tty::Cell Tty::cell(int row, int column) const {
     if (cell.text.empty()) cell.text = " ";
     cell.reverse = seen.attrs.reverse;
     cell.bold = seen.attrs.bold;
+    cell.faint = seen.attrs.italic;
+    cell.underlined = seen.attrs.underline;
     cell.colored = !VTERM_COLOR_IS_DEFAULT_FG(&seen.fg);
+    if (VTERM_COLOR_IS_INDEXED(&seen.fg) && cell.colored) cell.color = seen.fg.indexed.idx;
+    cell.width = std::max<int>(seen.width, 1);
     return cell;
 }
 

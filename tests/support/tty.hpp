@@ -73,9 +73,14 @@ public:
         std::string text;
         bool reverse = false;
         bool bold = false;
+        bool faint = false;
+        bool underlined = false;
         bool colored = false;  // a foreground that is not the default one
+        int color = -1;        // its number in the palette of 256; -1: the default one
+        int width = 1;         // the columns that its character takes
     };
     Cell cell(int row, int column) const;
+    Size size() const;
     int cursor_row() const;
     int cursor_column() const;
     bool cursor_shown() const;

@@ -1,0 +1,162 @@
+// The picture in README: three sessions of the programs, drawn by a terminal emulator.
+//
+// It must show what the programs draw: the same letters in the same styles. Times and other
+// figures are those of the run that made it. SCREENS_UPDATE=1 in the environment (make picture)
+// writes it anew if it shows something else; the sessions then take longer, for more to see.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/picture.hpp"
+#include "tests/support/text.hpp"
+#include "tests/support/tty.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using test::Picture;
+using test::Process;
+using test::Tty;
+using test::yodel;
+using test::yodeld;
+
+namespace {
+
+const std::string file = std::string(SCREENS) + "/yodel.svg";
+
+bool updating() { return std::getenv("SCREENS_UPDATE") != nullptr; }
+
+std::vector<Picture> pictures_of_file() {
+    const std::string svg = test::contents(file);
+    return svg.empty() ? std::vector<Picture>(3) : test::from_svg(svg);
+}
+
+// yodeld on the first free port from 7000 on, so that ports have as many digits in each run.
+class PictureServer {
+public:
+    explicit PictureServer(std::vector<std::string> options) {
+        options.insert(options.begin(), yodeld);
+        options.emplace_back();
+        for (int port = 7000; !process_ && port < 7100; ++port) {
+            options.back() = port_ = std::to_string(port);
+            process_ = std::make_unique<Process>(options);
+            if (!process_->wait_for_output("\n")) process_.reset();
+        }
+        REQUIRE(process_);
+    }
+
+    // A command as a user types it.
+    std::string command(const std::string& options) const {
+        return "yodel " + options + (options.empty() ? "" : " ") + "localhost " + port_;
+    }
+    Process& process() { return *process_; }
+
+private:
+    std::unique_ptr<Process> process_;
+    std::string port_;
+};
+
+Tty on_terminal(const std::string& command, Tty::Size size) {
+    const std::string path = yodel.substr(0, yodel.rfind('/'));
+    return Tty(
+        {.arguments = {"sh", "-c", "PATH=" + path + ":$PATH exec " + command}, .size = size});
+}
+
+void wait(Tty& tty, std::chrono::milliseconds time) {
+    tty.wait_for([] { return false; }, time);
+}
+
+// Waits until the screen is that of the picture in the file, if it is to be compared.
+Picture taken(Tty& tty, const std::string& command, std::size_t place) {
+    const auto now = [&] { return test::picture_of(tty, "$ " + command); };
+    const std::string expected = without_chance(pictures_of_file().at(place));
+    if (updating()) {
+        wait(tty, 300ms);  // all is drawn
+        return now();
+    }
+    const bool same = tty.wait_for([&] { return without_chance(now()) == expected; });
+    if (!same) CHECK(without_chance(now()) == expected);
+    CHECK(same);
+    return now();
+}
+
+// A server that flips a bit now and then; letters of all kinds, and bytes for the terminal.
+Picture conversation() {
+    PictureServer server({"-f", "line", "--corrupt", "10%", "--seed", "1122"});
+    const std::string command = server.command("");
+    Tty tty = on_terminal(command, {16, 104});
+    REQUIRE(tty.wait_for("connected to"));
+    const auto say = [&](const std::string& keys, const std::string& echo) {
+        if (updating()) wait(tty, 1200ms);
+        tty.send(keys + "\r");
+        REQUIRE(tty.wait_for("‹ " + echo));
+    };
+    say("hello", "hello ✓");
+    say("你好, café", "你好, café ✓");
+    say("\x1b[200~a paste may hold \x1b[31mred\x1b[0m, \a or \xff\x1b[201~", "a paste");
+    say("SET temperature 21.5", "SET");
+    say("GET temperature", "GET");
+    tty.send("a line that is not sent y");
+    REQUIRE(tty.wait_for("not sent y"));
+    return taken(tty, command, 0);
+}
+
+// A server with a delay that varies, and its round trips.
+Picture statistics() {
+    PictureServer server(
+        {"-f", "line", "--delay", "3ms~2.9ms", "--corrupt", "1%", "--seed", "6"});
+    const std::string command = server.command("");
+    Tty tty = on_terminal(command, {28, 54});
+    REQUIRE(tty.wait_for("connected to"));
+    for (int i = 1; i <= 50; ++i) {
+        tty.send("\x1b[200~one\ntwo\nthree\nfour\nfive\x1b[201~\r");
+        REQUIRE(tty.wait_for(" " + std::to_string(5 * i) + "↑"));
+        REQUIRE(tty.wait_for(" 0… "));
+        if (updating()) wait(tty, 500ms);
+    }
+    tty.send("\x1bs");
+    REQUIRE(tty.wait_for("Distribution"));
+    return taken(tty, command, 1);
+}
+
+// Many connections to a server that is frozen for a while.
+Picture crowd() {
+    PictureServer server({"-f", "line", "--delay", "2ms~1.5ms"});
+    const std::string command = server.command("--connections 40 --rate 2k -m 14s");
+    Tty tty = on_terminal(command, {28, 80});
+    REQUIRE(tty.wait_for("a column"));
+    wait(tty, updating() ? 5s : 300ms);
+    server.process().kill(SIGSTOP);
+    wait(tty, updating() ? 1400ms : 200ms);
+    server.process().kill(SIGCONT);
+    if (updating()) REQUIRE(tty.wait_for("running 0:13"));
+    return taken(tty, command, 2);
+}
+
+}  // namespace
+
+TEST_CASE("the picture in README shows what the programs draw") {
+    const std::vector<Picture> drawn{conversation(), statistics(), crowd()};
+    std::string stale;
+    const std::vector<Picture> before = pictures_of_file();
+    for (std::size_t i = 0; i < drawn.size(); ++i)
+        if (without_chance(drawn[i]) != without_chance(before.at(i))) stale += drawn[i].title;
+    if (updating() && (!stale.empty() || to_svg(before) != test::contents(file)))
+        std::ofstream(file) << to_svg(stale.empty() ? before : drawn);
+    CHECK(test::contents(README).find("(tests/screens/yodel.svg)") != std::string::npos);
+}
+
+TEST_CASE("the picture in README is an XML file of less than 40 kB, as it was written") {
+    const std::string svg = test::contents(file);
+    CHECK(svg.size() < 40'000);
+    CHECK(to_svg(test::from_svg(svg)) == svg);
+    const test::Outcome outcome = test::run(
+        {"python3", "-c", "import sys, xml.dom.minidom as d; d.parse(sys.stdin)"}, svg);
+    CHECK(outcome.errors == "");
+    CHECK(outcome.status == 0);
+}

@@ -29,10 +29,11 @@ ServerOptions parse_server(const std::vector<std::string>& words) {
 std::string source(const std::string& file) { return test::contents(SOURCES "/" + file); }
 
 // Returns the commands of a program in the examples of a text, without the program's name. An
-// example is indented or follows .Dl; it ends at a pipe, a redirection or a remark.
+// example is indented or follows .Dl; it ends at a pipe, a redirection, an ampersand or a
+// remark. One with quotation marks is for a shell and left out.
 std::vector<std::string> examples(const std::string& text, const std::string& program) {
     const std::regex pattern("(?:\n {2,4}|\n\\.Dl |\\| )" + program +
-                             "((?: [^ \n|<>#]+)*)(?=\n|  | [|<>#])");
+                             "((?: [^ \n|<>#&']+)*)(?=\n|  | [|<>#&])");
     std::vector<std::string> found;
     for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it)
         found.push_back((*it)[1]);
@@ -91,4 +92,13 @@ TEST_CASE("every example is a command that is accepted") {
         CAPTURE(words);
         CHECK(refusal([&] { parse_server(words_of(words)); }) == "");
     }
+}
+
+TEST_CASE("the command of the Kubernetes Job in the manual page is accepted") {
+    const std::string page = source("app/yodel.1");
+    std::smatch found;
+    REQUIRE(std::regex_search(page, found, std::regex("command: \\[yodel, ([^\\]]*)\\]")));
+    const std::string list = std::regex_replace(found[1].str(), std::regex("[,\"\n ]+"), " ");
+    CHECK(words_of(list).size() > 8);
+    CHECK(refusal([&] { parse(words_of(list)); }) == "");
 }

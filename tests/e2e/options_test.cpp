@@ -90,12 +90,28 @@ TEST_CASE("the manual page has no option that is missing in --help") {
     }
 }
 
-TEST_CASE("the manual page has every exit status that README has") {
-    const std::string readme = contents(std::string(MANUALS) + "/../README.md");
-    const std::string page = contents(std::string(MANUALS) + "/yodel.1");
-    const std::set<std::string> statuses = matches(readme, std::regex("\n\\| +([0-9]+) \\|"));
+TEST_CASE("the manual pages and README have the exit statuses that there are") {
+    const std::string code = contents(std::string(MANUALS) + "/text/exit_status.hpp");
+    const std::set<std::string> statuses = matches(code, std::regex("\n    \\w+ = ([0-9]+),"));
     CHECK(statuses.size() == 15);
-    CHECK(matches(page, std::regex("\n\\.It ([0-9]+)\n")) == statuses);
+    const std::string readme = contents(README);
+    CHECK(matches(readme, std::regex("\n\\| +([0-9]+) \\|")) == statuses);
+    const std::regex item("\n\\.It ([0-9]+)\n");
+    CHECK(matches(contents(std::string(MANUALS) + "/yodel.1"), item) == statuses);
+    const auto of_server = matches(contents(std::string(MANUALS) + "/yodeld.8"), item);
+    CHECK(of_server.size() == 5);
+    for (const std::string& status : of_server) CHECK(statuses.count(status) == 1);
+}
+
+TEST_CASE("README has no option that is missing in --help") {
+    const std::string help = run({yodel, "--help"}).output + run({yodeld, "--help"}).output +
+                             "  --ssl-verify ";  // ncat's
+    const auto options = matches(contents(README), std::regex("(--[a-z][a-z-]+)"));
+    CHECK(options.size() > 15);
+    for (const std::string& option : options) {
+        CAPTURE(option);
+        CHECK(std::regex_search(help, std::regex("[ ,]" + option + "[ \n]")));
+    }
 }
 
 TEST_CASE("a mistake in an option is reported in one line that names the help") {

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Runs the commands of README, block by block, as a reader would type them.
+
+usage: readme.py README YODEL YODELD
+
+Every indented line of README is a command. Ports, and the key of the server with TLS, are
+those of this run; long runs are made short. Lines of yodeld alone start a server that stays;
+"# status N" behind a command is its exit status, which is 0 otherwise. Left out are commands
+of tools that are not installed, make, which builds all of this, and the search for the highest
+rate, which takes long.
+"""
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+
+LIMIT = 20  # seconds, for one command
+SHORTER = [(r"-m 30s", "-m 300ms"), (r"-c 5000\b", "-c 100"), (r"-i (20|200)ms", "-i 1ms"),
+           (r"seq 10\b", "seq 2"), (r"\+5 sec", "+2 sec"), (r"sleep 10\b", "sleep 0.1"),
+           (r"sleep 1\.4", "sleep 0.1"), (r"sleep 1\b", "sleep 0.3"), (r"--rate 20k", "--rate 2k"),
+           (r"-W 1s", "-W 600ms"), (r"'p99<5ms,", "'p99<5s,"), (r"parallel -j 4", "xargs -P 4 -I {} sh -c")]
+LEFT_OUT = re.compile(r"make |.*--rate 'max@")
+PIN = "sha256//" + 43 * "A" + "="
+
+
+def free_port():
+    """Returns a port that nobody has, for TCP and UDP."""
+    with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
+        tcp.bind(("127.0.0.1", 0))
+        try:
+            udp.bind(tcp.getsockname())
+        except OSError:
+            return free_port()
+        return tcp.getsockname()[1]
+
+
+def commands(text):
+    """Returns the indented lines of a text."""
+    return [line[4:] for line in text.splitlines() if line.startswith("    ")]
+
+
+class Reader:
+    def __init__(self, folder, path):
+        self.folder = folder
+        self.path = path
+        self.pin = PIN
+        self.ports = {}
+        self.servers = []
+
+    def adapted(self, line):
+        for port in set(re.findall(r"\b7\d\d\d\b", line)):
+            line = line.replace(port, str(self.ports.setdefault(port, free_port())))
+        for pattern, text in SHORTER:
+            line = re.sub(pattern, text, line)
+        return line.replace(PIN, self.pin)
+
+    def start(self, line):
+        """Starts a server, and waits until it listens."""
+        server = subprocess.Popen(["bash", "-c", "exec " + line], cwd=self.folder, env=self.path,
+                                  stdout=subprocess.PIPE, text=True)
+        self.servers.append(server)
+        if not server.stdout.readline().startswith("listening"):
+            return f"{line}: it does not listen"
+        if "--self-signed" in line:
+            self.pin = server.stdout.readline().split()[-1]
+        return None
+
+    def run(self, lines):
+        """Runs lines as one script. Returns a complaint, or None."""
+        script = "\n".join(lines)
+        wanted = int((re.findall(r"# status (\d+)", script) or ["0"])[0])
+        done = subprocess.run(["bash", "-c", script], cwd=self.folder, env=self.path, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
+        if done.returncode == wanted:
+            return None
+        return f"{script}\n  status {done.returncode}, not {wanted}: {done.stderr}{done.stdout}"
+
+
+def tools_are_there(line, path):
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"|\s# .*", "", line)
+    names = re.findall(r"(?:^|[|;&(]\s*)([a-z]\w*)", bare)
+    shell = {"for", "do", "done", "wait", "kill", "at", "server", "date"}
+    return all(name in shell or shutil.which(name, path=path) for name in names)
+
+
+def complaints(text, reader):
+    """Yields what goes wrong. Lines that share variables or jobs are one script."""
+    script = []
+    for line in map(reader.adapted, commands(text)):
+        if LEFT_OUT.match(line) or not tools_are_there(line, reader.path["PATH"]):
+            continue
+        if line.startswith("yodeld ") and "&" not in line:
+            complaint = reader.start(line)
+            if complaint:
+                yield complaint
+            continue
+        script.append(line)
+        if re.match(r"\w+=", line) or ("&" in line and "wait" not in line):
+            continue
+        complaint = reader.run(script)
+        if complaint:
+            yield complaint
+        script = []
+
+
+def main():
+    readme, yodel, yodeld = (pathlib.Path(name).resolve() for name in sys.argv[1:])
+    path = dict(os.environ)
+    path["PATH"] = f"{yodel.parent}:{yodeld.parent}:{path['PATH']}"
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        shutil.copy(readme, folder)
+        reader = Reader(folder, path)
+        stack.callback(lambda: [server.kill() for server in reader.servers])
+        found = list(complaints(readme.read_text("utf-8"), reader))
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

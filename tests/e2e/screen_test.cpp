@@ -953,8 +953,11 @@ TEST_CASE("each key of the table does what it says") {
         CHECK(tty.wait_for([&] { return last_row(tty, 24).starts_with("Esc goes back"); }));
         CHECK(tty.wait_for("Up Dn ^P ^N lines sent before"));
         CHECK(tty.wait_for("M-Up M-Down select a message"));
-        tty.send("\x1b[6~\x1b[6~\x1b[6~");
+        tty.send("\x1b[6~");
         CHECK(tty.wait_for("M-Enter"));
+        tty.send("\x1b[6~\x1b[6~\x1b[6~\x1b[6~");
+        CHECK(tty.wait_for("↻ "));
+        CHECK(tty.wait_for("the share of a cell"));
     }
     SECTION("redrawing") {
         const auto redraws = [&] {

@@ -1,6 +1,7 @@
 #include "app/version.hpp"
 
 #include "app/sandbox.hpp"
+#include "app/text/system.hpp"
 #include "bufio/tls.hpp"
 #include "ev/backend.hpp"
 
@@ -32,7 +33,7 @@ std::string standard_library() {
 #endif
 }
 
-#ifdef YODEL_PORTABLE
+#if YODEL_IS_PORTABLE
 constexpr auto kind = ", portable";
 #else
 constexpr auto kind = "";

@@ -11,6 +11,13 @@
 #    define YODEL_ON_LINUX 0
 #endif
 
+// Whether the build leaves out what the system has.
+#ifdef YODEL_PORTABLE
+#    define YODEL_IS_PORTABLE 1
+#else
+#    define YODEL_IS_PORTABLE 0
+#endif
+
 // /proc/self/fd: a descriptor's file can be opened again, with flags of its own.
 #define YODEL_HAS_PROC_FD YODEL_ON_LINUX
 

@@ -18,7 +18,10 @@ int append_line(int fd, const char* line) {
     char end[] = "\n";
     const std::size_t size = std::strlen(line) + 1;
     const iovec whole[] = {{const_cast<char*>(line), size - 1}, {end, 1}};
-    const ssize_t written = ::writev(fd, whole, 2);
+    ssize_t written = -1;
+    do {
+        written = ::writev(fd, whole, 2);
+    } while (written < 0 && errno == EINTR);  // as a FIFO's write may be, by a signal
     if (written < 0) return errno;
     return static_cast<std::size_t>(written) == size ? 0 : ENOSPC;
 }

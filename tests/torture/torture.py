@@ -160,7 +160,7 @@ def is_unattended_whole(run):
         log = [json.loads(line) for line in run.lines("log.json")]
     except (ValueError, IndexError):
         return False
-    return end["echoed"] == 5 and len(log) >= 5 and bool(run.lines("hgrm", "#[Max"))
+    return end.get("echoed") == 5 and len(log) >= 5 and bool(run.lines("hgrm", "#[Max"))
 
 
 class Screen:

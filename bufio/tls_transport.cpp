@@ -250,7 +250,9 @@ private:
                        ? fail(system_failure(socket_.error, reason, handshake_done_))
                        : IoResult{IoStatus::end_of_input};
         case SSL_ERROR_SYSCALL:
-            return fail(system_failure(socket_.error, reason, handshake_done_));
+            if (socket_.error != 0)
+                return fail(system_failure(socket_.error, reason, handshake_done_));
+            [[fallthrough]];  // OpenSSL has failed by itself, as for want of memory
         default: return fail(protocol_failure(reason));
         }
     }

@@ -25,6 +25,10 @@ INTENSITIES = [2, 4, 1, 6, 3, 10, 2, 5]
 # error, of a crash, or of a signal.
 UNLUCKY = {0, 1, 28, 55, 56}
 
+# A machine that is busy with other things may be too slow for a rate or for the length of a run,
+# so that messages are lost or connections are ended by a limit; but no reply may ever be wrong.
+OVERLOADED = {0, 1, 28, 56}
+
 
 class Load:
     def __init__(self, yodel, ports, ca, seed):
@@ -102,7 +106,7 @@ def end_object(output):
     return {}
 
 
-# --- Good clients: all must be echoed.
+# --- Good clients: no reply may be wrong.
 
 # Where messages go by a schedule, a connection that is just being replaced loses its own.
 PACES = [["--rate", 100], ["--rate", 1000], ["--rate", 3000], ["-i", "50ms"]]
@@ -122,7 +126,8 @@ def crowd(load, dice, seconds, server, framing):
     most = 200 if framing == "len1" else dice.choice([16, 100, 1000, 20000])
     arguments = crowd_arguments(dice, seconds) + ["-f", framing, "--size", most]
     process = load.start_yodel(*arguments, *load.target(server))
-    load.finish_yodel(process, {0})
+    if load.finish_yodel(process, OVERLOADED).get("bad", 0) > 0:
+        load.complain(f"{process.args}: wrong replies")
 
 
 def plain_crowd(load, dice, seconds):

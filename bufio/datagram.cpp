@@ -148,7 +148,7 @@ void enlarge_buffers(int fd) {
     ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
-[[noreturn]] void refuse(const Address& address) {
+[[noreturn]] void refuse_port(const Address& address) {
     throw std::system_error(errno, std::generic_category(),
                             "cannot listen on udp " + address.text());
 }
@@ -161,7 +161,7 @@ Fd bound_socket(const Address& address, Sharing sharing) {
         ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     if (!socket || !prepare_sharing(socket.get(), sharing) ||
         ::bind(socket.get(), address.get(), address.size) != 0)
-        refuse(address);
+        refuse_port(address);
     return socket;
 }
 
@@ -169,7 +169,7 @@ Fd bound_socket(const Address& address, Sharing sharing) {
 // for its address.
 Address own_address(int fd, const Address* bound) {
     const Address own = Address::of_socket(fd);
-    if (bound && own.family() == AF_UNSPEC) refuse(*bound);
+    if (bound && own.family() == AF_UNSPEC) refuse_port(*bound);
     return own;
 }
 

@@ -122,7 +122,8 @@ End closed_in_handshake();
 
 // tls_certificate.cpp
 
-// Returns sha256//BASE64 of a public key; nothing if it can't be encoded, as for want of memory.
+// Returns sha256//BASE64 of a public key; nothing if it can't be encoded, as for want of
+// memory.
 std::string pin_of(EVP_PKEY* key);
 // Returns the name in one line, cut to a bounded length.
 std::string name_text(const X509_NAME* name);

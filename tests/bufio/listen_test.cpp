@@ -189,10 +189,10 @@ TEST_CASE("a listener does not remove its path if another file has taken it", "[
 TEST_CASE("a listener refuses to share an address where the system can't", "[listen]") {
     if (bufio::ports_can_be_shared()) return;
     ev::Loop loop;
-    CHECK_THROWS_AS(Listener(
-                        loop, loopback(), [](auto, auto&) {}, [](int) {},
-                        bufio::Sharing::together),
-                    std::system_error);
+    CHECK_THROWS_AS(
+        Listener(
+            loop, loopback(), [](auto, auto&) {}, [](int) {}, bufio::Sharing::together),
+        std::system_error);
 }
 
 TEST_CASE("listeners share an address only if all of them ask for it", "[listen]") {

@@ -138,41 +138,28 @@ private:
                                    : __libc_##name(a, b);                                      \
     }
 
+// clang-format off
 #define ALLOCATORS(X) X(malloc) X(calloc) X(realloc)
 #define FUNCTIONS(X)                                                                           \
-    X(accept, minus_one)                                                                       \
-    X(access, minus_one) X(aligned_alloc, null) X(bind, minus_one) X(close, minus_one) X(      \
-        connect, minus_one) X(epoll_create1, minus_one) X(epoll_ctl, minus_one)                \
-        X(epoll_pwait2, minus_one) X(epoll_wait, minus_one) X(fdopen, null) X(                 \
-            fflush, minus_one) X(fopen, null) X(fopen64, null) X(fputs, minus_one)             \
-            X(fstat, minus_one) X(fstat64, minus_one) X(getaddrinfo, code) X(                  \
-                getentropy, minus_one) X(getpeername, minus_one) X(getrlimit64, minus_one)     \
-                X(getsockname, minus_one) X(getsockopt, minus_one) X(ioctl, minus_one) X(      \
-                    listen, minus_one) X(lstat64, minus_one) X(memfd_create, minus_one)        \
-                    X(mmap, minus_one) X(open, minus_one) X(open64, minus_one) X(              \
-                        pipe,                                                                  \
-                        minus_one) X(pipe2, minus_one)                                         \
-                        X(poll, minus_one) X(ppoll, minus_one) X(prctl, minus_one) X(          \
-                            pselect, minus_one) X(pthread_create, code)                        \
-                            X(read, minus_one) X(recv, minus_one) X(recvfrom, minus_one) X(    \
-                                recvmmsg,                                                      \
-                                minus_one) X(recvmsg, minus_one)                               \
-                                X(rename, minus_one) X(sched_getaffinity, minus_one) X(        \
-                                    send,                                                      \
-                                    minus_one) X(sendmmsg, minus_one)                          \
-                                    X(sendmsg, minus_one) X(sendto, minus_one) X(              \
-                                        setlocale, null) X(setrlimit64, minus_one)             \
-                                        X(setsockopt, minus_one) X(shutdown, minus_one) X(     \
-                                            sigaction, minus_one) X(sigaltstack, minus_one)    \
-                                            X(signal, minus_one) X(socket, minus_one)          \
-                                                X(stat, minus_one) X(stat64, minus_one) X(     \
-                                                    syscall, minus_one) X(sysconf, minus_one)  \
-                                                    X(tcgetattr,                               \
-                                                      minus_one) X(tcsetattr, minus_one)       \
-                                                        X(tmpfile64, null) X(ttyname, null)    \
-                                                            X(unlink, minus_one)               \
-                                                                X(write, minus_one)            \
-                                                                    X(writev, minus_one)
+    X(accept, minus_one) X(access, minus_one) X(aligned_alloc, null) X(bind, minus_one)        \
+    X(close, minus_one) X(connect, minus_one) X(epoll_create1, minus_one)                      \
+    X(epoll_ctl, minus_one) X(epoll_pwait2, minus_one) X(epoll_wait, minus_one)                \
+    X(fdopen, null) X(fflush, minus_one) X(fopen, null) X(fopen64, null) X(fputs, minus_one)   \
+    X(fstat, minus_one) X(fstat64, minus_one) X(getaddrinfo, code) X(getentropy, minus_one)    \
+    X(getpeername, minus_one) X(getrlimit64, minus_one) X(getsockname, minus_one)              \
+    X(getsockopt, minus_one) X(ioctl, minus_one) X(listen, minus_one) X(lstat64, minus_one)    \
+    X(memfd_create, minus_one) X(mmap, minus_one) X(open, minus_one) X(open64, minus_one)      \
+    X(pipe, minus_one) X(pipe2, minus_one) X(poll, minus_one) X(ppoll, minus_one)              \
+    X(prctl, minus_one) X(pselect, minus_one) X(pthread_create, code) X(read, minus_one)       \
+    X(recv, minus_one) X(recvfrom, minus_one) X(recvmmsg, minus_one) X(recvmsg, minus_one)     \
+    X(rename, minus_one) X(sched_getaffinity, minus_one) X(send, minus_one)                    \
+    X(sendmmsg, minus_one) X(sendmsg, minus_one) X(sendto, minus_one) X(setlocale, null)       \
+    X(setrlimit64, minus_one) X(setsockopt, minus_one) X(shutdown, minus_one)                  \
+    X(sigaction, minus_one) X(sigaltstack, minus_one) X(signal, minus_one)                     \
+    X(socket, minus_one) X(stat, minus_one) X(stat64, minus_one) X(syscall, minus_one)         \
+    X(sysconf, minus_one) X(tcgetattr, minus_one) X(tcsetattr, minus_one) X(tmpfile64, null)   \
+    X(ttyname, null) X(unlink, minus_one) X(write, minus_one) X(writev, minus_one)
+// clang-format on
 
 ALLOCATORS(INTERPOSE_ALLOCATOR)
 FUNCTIONS(INTERPOSE)

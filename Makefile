@@ -3,7 +3,8 @@
 # make         builds the programs
 # make bench   builds and runs the benchmarks
 #
-# What keeps trust, each alone and all but soak in .ci/run:
+# What keeps trust, each alone. All but check-portable and soak are in .ci/run, simulate and torture
+# as a part of the suite:
 # make lint             checks the format of all sources, and the product by clang-tidy and
 #                       clang's warnings; make format mends the format
 # make check-asan       tests a build by clang++ with libc++ under AddressSanitizer and UBSan
@@ -48,7 +49,8 @@ BUILD ?= build/$(or $(STDLIB)$(SANITIZE),release)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 
 configure = cmake -S . -B $(1) -DYODEL_SANITIZE=$(SANITIZE) -DYODEL_WERROR=$(WERROR) \
-	-DCMAKE_UNITY_BUILD=$(UNITY) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(if $(STDLIB),-DCMAKE_CXX_FLAGS=-stdlib=$(STDLIB)) $(2)
+	-DCMAKE_UNITY_BUILD=$(UNITY) -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+	$(if $(STDLIB),-DCMAKE_CXX_FLAGS=-stdlib=$(STDLIB)) $(2)
 MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
 
@@ -123,6 +125,7 @@ check-valgrind:
 	@tests/valgrind/run $(BUILD)
 
 rooms = ev bufio ui app_text app_stats app_protocol app_server app_pipe app_screen app
+coverage: UNITY = ON
 coverage:
 	@.ci/packages build test coverage
 	@CXX=clang++ $(call configure,build/coverage,-DYODEL_TESTS=ON -DYODEL_COVERAGE=ON) >/dev/null

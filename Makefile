@@ -53,6 +53,8 @@ configure = cmake -S . -B $(1) -DYODEL_SANITIZE=$(SANITIZE) -DYODEL_WERROR=$(WER
 	$(if $(STDLIB),-DCMAKE_CXX_FLAGS=-stdlib=$(STDLIB)) $(2)
 MAKEFLAGS += --no-print-directory
 compile = cmake --build $(1) --parallel $(JOBS)
+# Tests of whole programs wait more than they compute.
+run_tests = ctest --test-dir $(1) --parallel $$((2 * $(JOBS))) --output-on-failure
 
 .PHONY: all run test bench lint format check-asan check-tsan check-valgrind check-portable coverage \
 	fuzz simulate torture soak picture stage install uninstall package check-package dist clean
@@ -69,7 +71,7 @@ test:
 	@.ci/packages build test $(STDLIB)
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD))
-	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure
+	@$(call run_tests,$(BUILD))
 
 bench:
 	@.ci/packages build test bench
@@ -107,15 +109,14 @@ check-tsan:
 	@.ci/packages build test fuzz
 	@CXX=clang++ $(call configure,build/tsan,-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,build/tsan) --target $(threaded_rooms:%=test_%)
-	@ctest --test-dir build/tsan --parallel $(JOBS) --output-on-failure \
-		-L $(call labels,$(threaded_rooms))
+	@$(call run_tests,build/tsan) -L $(call labels,$(threaded_rooms))
 
 check-portable: UNITY = ON
 check-portable:
 	@.ci/packages build test
 	@$(call configure,build/portable,-DYODEL_TESTS=ON -DYODEL_PORTABLE=ON) >/dev/null
 	@$(call compile,build/portable)
-	@ctest --test-dir build/portable --parallel $(JOBS) --output-on-failure
+	@$(call run_tests,build/portable)
 
 # Valgrind is slow: the random tests make fewer steps.
 check-valgrind:

@@ -3,8 +3,8 @@
 # make         builds the programs
 # make bench   builds and runs the benchmarks
 #
-# What keeps trust, each alone. All but check-portable and soak are in .ci/run, simulate and torture
-# as a part of the suite:
+# What keeps trust, each alone. All but check-portable, check-valgrind and soak are in .ci/run,
+# simulate and torture as a part of the suite:
 # make lint             checks the format of all sources, and the product by clang-tidy and
 #                       clang's warnings; make format mends the format
 # make check-asan       tests a build by clang++ with libc++ under AddressSanitizer and UBSan

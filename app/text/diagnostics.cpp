@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t most_kept = 64 * 1024;
 
+// Longer than other outputs wait: these lines say why the program ends.
+constexpr ev::Duration wait_for_reader = std::chrono::milliseconds(300);
+
 }  // namespace
 
 void Diagnostics::remark(const std::string& text) { line(remark_line(text)); }
@@ -92,6 +95,6 @@ void print_error(const char* program, const std::string& text) {
     diagnostics().remark(text);
 }
 
-void finish_diagnostics() { diagnostics().drain(last_wait); }
+void finish_diagnostics() { diagnostics().drain(wait_for_reader); }
 
 }  // namespace yodel

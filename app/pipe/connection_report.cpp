@@ -45,7 +45,7 @@ std::string connection_text(const AnySession& session) {
 std::string connection_times_remark(const RunResult& result) {
     const auto times = [](const Histogram& of) {
         return milliseconds_text(of.percentile(50)) + "/" +
-               milliseconds_text(of.percentile(99)) + "/" + milliseconds_text(of.max()) + " ms";
+               milliseconds_text(of.percentile(99)) + "/" + ms_text(of.max());
     };
     if (result.connect_times.count() == 0) return "";
     const std::string text = "; connect p50/p99/max " + times(result.connect_times);

@@ -27,7 +27,7 @@ void CrowdLine::show() {
     const Tally& tally = progress.result.tally;
     std::string text = std::to_string(progress.open) + " open, " + tally.counts();
     if (tally.round_trips.count() > 0)
-        text += ", p50 " + milliseconds_text(tally.round_trips.percentile(50)) + " ms";
+        text += ", p50 " + ms_text(tally.round_trips.percentile(50));
     line_.show(text);
     due_.start(period);
 }

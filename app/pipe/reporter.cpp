@@ -37,7 +37,7 @@ std::string certificate_text(const bufio::TlsFacts& tls) {
 std::string sequence_line(const Message& message, const Reply& reply) {
     std::string text =
         std::to_string(reply.payload.size()) + " bytes, seq " + std::to_string(message.id);
-    if (reply.round_trip) text += ", " + milliseconds_text(*reply.round_trip) + " ms";
+    if (reply.round_trip) text += ", " + ms_text(*reply.round_trip);
     if (!reply.right) text += ", differs at byte " + std::to_string(reply.difference);
     if (reply.out_of_order) text += ", out of order";
     if (message.late) text += ", late";

@@ -184,7 +184,7 @@ void Unattended::show_progress() {
     const Tally& tally = reporter().tally();
     std::string text = tally.counts();
     if (tally.round_trips.count() > 0)
-        text += ", p50 " + milliseconds_text(tally.round_trips.percentile(50)) + " ms";
+        text += ", p50 " + ms_text(tally.round_trips.percentile(50));
     line_.show(text);
     progress_due_.start(progress_time);
 }

@@ -8,8 +8,7 @@ std::string lateness_remark(const Histogram& lateness, const Histogram& round_tr
     if (lateness.count() == 0) return "";
     const ev::Duration p99 = lateness.percentile(99);
     if (p99 <= round_trips.percentile(50) / 10) return "";
-    return "; late p50/p99 " + milliseconds_text(lateness.percentile(50)) + "/" +
-           milliseconds_text(p99) + " ms";
+    return "; late p50/p99 " + milliseconds_text(lateness.percentile(50)) + "/" + ms_text(p99);
 }
 
 }  // namespace yodel

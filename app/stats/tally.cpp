@@ -56,8 +56,8 @@ std::string Tally::times() const {
     std::string text = "; rtt min/p50/p95/p99/max " + milliseconds_text(round_trips.min());
     for (const double percent : {50.0, 95.0, 99.0})
         text += "/" + milliseconds_text(round_trips.percentile(percent));
-    text += "/" + milliseconds_text(round_trips.max()) + " ms";
-    if (datagrams) text += "; jitter " + milliseconds_text(datagrams->jitter_time()) + " ms";
+    text += "/" + ms_text(round_trips.max());
+    if (datagrams) text += "; jitter " + ms_text(datagrams->jitter_time());
     return text;
 }
 

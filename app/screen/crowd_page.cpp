@@ -1,5 +1,6 @@
 #include "app/screen/crowd_page.hpp"
 
+#include "app/screen/pages.hpp"
 #include "app/screen/signs.hpp"
 #include "app/text/units.hpp"
 #include "ui/glyphs.hpp"
@@ -17,8 +18,7 @@ using ui::Style;
 
 namespace {
 
-// The columns of the names of facts, and of the scale of the heat map.
-constexpr int name_width = 12;
+// The columns of the scale of the heat map.
 constexpr int scale_width = 8;
 // On a narrower screen the facts speak for themselves.
 constexpr int width_with_names = 36;
@@ -91,7 +91,7 @@ ui::Row row_of(const Fact& fact, int width) {
     ui::Row row;
     if (width >= width_with_names) {
         ui::append(row, fact.name, Style::dim);
-        ui::pad(row, name_width);
+        ui::pad(row, fact_name_width);
     }
     const ui::Row value = fitted(fact.parts, fact.separator, width - ui::display_width(row));
     for (const ui::Span& span : value) ui::append(row, span.text, span.style);

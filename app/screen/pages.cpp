@@ -16,8 +16,6 @@ using ui::Style;
 
 namespace {
 
-// The columns of the names on a page.
-constexpr int fact_name_width = 12;
 // The bytes of a message that a page shows. If the difference is further in, the page begins
 // this many bytes before it.
 constexpr std::size_t most_bytes = 16 * 1024;

@@ -25,6 +25,9 @@ Rows connection_page(const AnySession& session, const Tally& tally, const std::s
 // A message and its reply in hex, with the first difference marked.
 Rows message_page(const Exchange& exchange, int width);
 
+// The columns of the names of facts.
+inline constexpr int fact_name_width = 12;
+
 // Adds a heading, with an empty row before it unless it is the first row.
 void add_title(Rows& rows, const std::string& title);
 

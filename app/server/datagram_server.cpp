@@ -17,7 +17,6 @@ using bufio::DatagramSocket;
 namespace {
 
 constexpr int privileged_ports = 1024;  // the ports below it
-constexpr int datagram_columns = 64;    // of a datagram in the log
 
 // An answer that is to be overtaken waits so long for the one that overtakes it.
 constexpr ev::Duration overtaking_time = std::chrono::milliseconds(100);
@@ -78,7 +77,7 @@ private:
     }
 
     void log(const Datagram& datagram, const char* refusal) {
-        const std::string head = ui::truncated(datagram.bytes, datagram_columns);
+        const std::string head = ui::truncated(datagram.bytes, head_columns);
         const std::string size = "datagram of " + bytes_text(datagram.bytes.size());
         server_.log_({datagram.peer.text(),
                       refusal ? size + ", not answered: " + refusal : size + ": " + head});

@@ -27,9 +27,8 @@ constexpr ev::Duration lingering = std::chrono::seconds(2);
 // for this long. One that still sends would meet a reset, which destroys replies on their way.
 constexpr ev::Duration silence = std::chrono::milliseconds(100);
 
-// The head of a message in the log: the bytes that are kept, and the columns that are shown.
+// The bytes that are kept of the head of a message, for the log.
 constexpr std::size_t head_bytes = 256;
-constexpr int head_columns = 64;
 // More messages than this in one read are counted, not shown.
 constexpr int messages_shown = 256;
 // If the grace ends for more connections than this, their number is logged instead of each.

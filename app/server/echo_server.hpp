@@ -19,6 +19,9 @@
 
 namespace yodel {
 
+// The columns of a message, or of a datagram, in the log.
+inline constexpr int head_columns = 64;
+
 class EchoServer {
 public:
     struct Options {

@@ -163,7 +163,7 @@ void FaultyResponder::hold(FramedReply reply) {
 // Each piece waits until the system has taken the one before; otherwise the system would join
 // the chunks.
 void FaultyResponder::send(Stream& stream) {
-    const int pieces = faults_.chunk > 0 ? 1 : pieces_a_call;
+    const int pieces = faults_.chunk > 0 ? 1 : writes_a_call;
     for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
 }
 
@@ -171,7 +171,7 @@ void FaultyResponder::send(Stream& stream) {
 // as fit into a piece.
 std::string FaultyResponder::next_piece() {
     const std::size_t size =
-        std::min(faults_.chunk > 0 ? faults_.chunk : piece, limits_.buffer);
+        std::min(faults_.chunk > 0 ? faults_.chunk : most_at_once, limits_.buffer);
     std::string due;
     while (due.size() < size && !held_.empty() && held_.front().due <= loop_.now()) {
         if (faults_.chunk > 0 && !due.empty()) break;

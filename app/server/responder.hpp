@@ -12,8 +12,8 @@ namespace yodel {
 
 // The bytes written at once, and the number of writes in one call, so that a peer that reads as
 // fast as it is written to does not keep the loop from the other connections.
-inline constexpr std::size_t piece = 64 * 1024;
-inline constexpr int pieces_a_call = 4;
+inline constexpr std::size_t most_at_once = 64 * 1024;
+inline constexpr int writes_a_call = 4;
 
 // Answers the messages of one connection.
 class Responder {

@@ -1,4 +1,4 @@
-// What -V prints: the version, and what the program was built and runs with.
+// The lines that -V prints: the version, and the compiler and libraries behind the program.
 #pragma once
 
 #include <string>

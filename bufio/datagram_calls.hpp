@@ -44,7 +44,7 @@ void note_local_address(msghdr& header, Datagram& datagram);
 // Has the datagram leave from this address.
 void set_source(msghdr& header, DatagramControl& control, const Address& from);
 
-// Whether the system cuts a run of datagrams out of one piece, each of `size` bytes but the
+// True if the system cuts a run of datagrams out of one piece, each of `size` bytes but the
 // last one, which may be shorter.
 extern const bool cuts_runs;
 void set_segments(msghdr& header, DatagramControl& control, std::size_t size);

@@ -1,7 +1,7 @@
-// What this room uses of a system beyond POSIX, and where. This file alone asks which system it
-// is; the others ask for a feature. Only what has been tested somewhere is used there, or what
-// a system can't do without. With YODEL_PORTABLE nothing is, so that a build on Linux tests
-// what other systems get.
+// The features beyond POSIX that this room uses, and the systems that have them. This file
+// alone asks which system it is; the others ask for a feature. Only what has been tested
+// somewhere is used there, or what a system can't do without. With YODEL_PORTABLE nothing is,
+// so that a build on Linux tests what other systems get.
 #pragma once
 
 #ifdef __APPLE__

@@ -1,6 +1,7 @@
-// What this room uses of a system beyond POSIX, and where. This file alone asks which system it
-// is; the others ask for a feature. Only what has been tested somewhere is used there. With
-// YODEL_PORTABLE nothing is, so that a build on Linux tests what other systems get.
+// The features beyond POSIX that this room uses, and the systems that have them. This file
+// alone asks which system it is; the others ask for a feature. Only what has been tested
+// somewhere is used there. With YODEL_PORTABLE nothing is, so that a build on Linux tests what
+// other systems get.
 #pragma once
 
 #include <cstdlib>  // says which C library it is

@@ -1,6 +1,7 @@
-// What this room uses of a system beyond POSIX, and where. This file alone asks which system it
-// is; the others ask for a feature. Only what has been tested somewhere is used there. With
-// YODEL_PORTABLE nothing is, so that a build on Linux tests what other systems get.
+// The features beyond POSIX that this room uses, and the systems that have them. This file
+// alone asks which system it is; the others ask for a feature. Only what has been tested
+// somewhere is used there. With YODEL_PORTABLE nothing is, so that a build on Linux tests what
+// other systems get.
 #pragma once
 
 #include <csignal>
@@ -16,7 +17,7 @@
 #    define UI_HAS_MEMFD 0
 #endif
 
-// What a signal does that nobody handles: SIGIO ends a process on Linux, and on no other
+// The effects of signals that nobody handles: SIGIO ends a process on Linux, and on no other
 // system. Only others have SIGINFO, which ends none.
 #ifdef __linux__
 #    define UI_SIGIO_ENDS 1

@@ -6,9 +6,9 @@
 
 namespace yodel {
 
-using namespace std::string_view_literals;
-
 namespace {
+
+using namespace std::string_view_literals;
 
 std::string increased(std::string_view payload) {
     std::string reply(payload);

@@ -16,7 +16,6 @@
 namespace yodel {
 
 using namespace std::chrono_literals;
-
 using State = AnySession::State;
 using ui::KeyCode;
 using ui::Style;

@@ -1,6 +1,7 @@
-// What app uses of a system beyond POSIX, and where. This file alone asks which system it is;
-// the others ask for a feature. Only what has been tested somewhere is used there. With
-// YODEL_PORTABLE nothing is, so that a build on Linux tests what other systems get.
+// The features beyond POSIX that app uses, and the systems that have them. This file alone
+// asks which system it is; the others ask for a feature. Only what has been tested somewhere
+// is used there. With YODEL_PORTABLE nothing is, so that a build on Linux tests what other
+// systems get.
 #pragma once
 
 #include <cstdlib>  // says which C library it is
@@ -11,7 +12,7 @@
 #    define YODEL_ON_LINUX 0
 #endif
 
-// Whether the build leaves out what the system has.
+// 1 in a build that leaves out the features of its system.
 #ifdef YODEL_PORTABLE
 #    define YODEL_IS_PORTABLE 1
 #else
@@ -31,7 +32,7 @@
 #    define YODEL_HAS_MALLOC_TRIM 0
 #endif
 
-// What limits the rights of a process. That of OpenBSD has been written for, but not been run.
+// Limits to the rights of a process. The one of OpenBSD has never been run.
 #define YODEL_HAS_LANDLOCK YODEL_ON_LINUX
 #ifdef __OpenBSD__
 #    define YODEL_HAS_PLEDGE 1

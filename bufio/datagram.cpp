@@ -118,15 +118,19 @@ public:
         if (::pthread_setspecific(key_, made.get()) != 0) throw std::bad_alloc();
         return *made.release();
     }
+    void free() const {
+        delete as_t(::pthread_getspecific(key_));
+        ::pthread_setspecific(key_, nullptr);
+    }
 
 private:
     static T* as_t(void* object) { return static_cast<T*>(object); }
     pthread_key_t key_{};
 };
 
-Incoming& incoming() {
+const OfThread<Incoming>& incoming() {
     static const OfThread<Incoming> shared;
-    return shared.get();
+    return shared;
 }
 
 Arguments& outgoing() {
@@ -277,6 +281,8 @@ void DatagramSocket::flush() {
     update();
 }
 
+void DatagramSocket::free_shared_memory() { incoming().free(); }
+
 void DatagramSocket::pause_reading(bool paused) {
     paused_ = paused;
     update();
@@ -304,7 +310,7 @@ void DatagramSocket::on_events(ev::Events events) {
 // The size of a batch follows the traffic: a lone datagram costs no second look for another.
 // The user, who is called last, may have destroyed the socket.
 void DatagramSocket::receive() {
-    Incoming& in = incoming();
+    Incoming& in = incoming().get();
     const std::size_t asked = batch_.next();
     const int count = in.receive(socket_.get(), asked, limits_.datagram, connected_, wildcard_);
     if (count < 0) return receive_failed(errno);

@@ -118,6 +118,11 @@ public:
     std::uint64_t written() const { return written_; }
     std::uint64_t refused() const { return refused_; }
 
+    // All sockets of a thread share the memory that they receive into: some 4 MiB, of which
+    // bursts use much. This frees that of the calling thread, until the next datagram comes.
+    // Not to be called from datagrams_received(), whose datagrams are in it.
+    static void free_shared_memory();
+
     // While paused, the socket reads nothing; one that is connected still ends by an error.
     void pause_reading(bool paused);
 

@@ -57,6 +57,7 @@ private:
 
     void datagrams_received(std::span<const Datagram> datagrams) override {
         for (const Datagram& each : datagrams) take(each);
+        server_.tidier_.tidy_soon();
     }
     void datagrams_written() override { server_.report_drained(); }
 
@@ -166,10 +167,12 @@ DatagramServer::DatagramServer(ev::Loop& loop, Options options, EchoServer::Log 
       options_(std::move(options)),
       log_(std::move(log)),
       drain_(loop, [this] { report_drained(); }),
-      grace_(loop, [this] {
-          ports_.clear();
-          report_drained();
-      }) {}
+      grace_(loop,
+             [this] {
+                 ports_.clear();
+                 report_drained();
+             }),
+      tidier_(loop) {}
 
 DatagramServer::~DatagramServer() = default;
 

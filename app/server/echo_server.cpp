@@ -1,6 +1,5 @@
 #include "app/server/echo_server.hpp"
 
-#include "app/server/memory.hpp"
 #include "app/server/message_tracker.hpp"
 #include "app/server/responder.hpp"
 #include "app/text/units.hpp"
@@ -147,7 +146,7 @@ private:
         if (moved == moved_) return;
         moved_ = moved;
         moved_at_ = server_.loop_.now();
-        server_.tidy_soon();
+        server_.tidier_.tidy_soon();
         read_ += input;
         restart_idleness();
         if (tracker_ && !stream_.finishing()) follow(static_cast<std::size_t>(input));
@@ -314,12 +313,7 @@ EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
                  if (connections_.empty()) report_drained();
              }),
       grace_(loop, [this] { cut_off(); }),
-      tidy_(loop, [] { give_memory_back(); }) {}
-
-// Without this, the C library would keep the memory of large buffers that were freed.
-void EchoServer::tidy_soon() {
-    if (!tidy_.pending()) tidy_.start(std::chrono::seconds(1));
-}
+      tidier_(loop) {}
 
 EchoServer::~EchoServer() {
     for (const auto& connection : connections_) connection->close();
@@ -423,7 +417,7 @@ void EchoServer::remove(Connection& connection) {
     connections_.pop_back();
     limit_->give_back();
     for (const auto& listener : listeners_) listener->resume();
-    tidy_soon();
+    tidier_.tidy_soon();
     if (connections_.empty()) report_drained();
 }
 

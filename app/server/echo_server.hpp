@@ -5,6 +5,7 @@
 #include "app/protocol/framing.hpp"
 #include "app/server/connection_limit.hpp"
 #include "app/server/faults.hpp"
+#include "app/server/memory.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
@@ -91,7 +92,6 @@ private:
     std::unique_ptr<Responder> make_responder();
     void remove(Connection& connection);
     void cut_off();
-    void tidy_soon();
     void report_drained();
 
     ev::Loop& loop_;
@@ -104,7 +104,7 @@ private:
     std::function<void()> drained_;                         // empty unless draining
     ev::Timer drain_;  // due after one more turn, which echoes the bytes that have already come
     ev::Timer grace_;
-    ev::Timer tidy_;  // at most once a second, and only when something happened
+    MemoryTidier tidier_;  // after traffic, and after the end of a connection
 };
 
 }  // namespace yodel

@@ -1,6 +1,9 @@
 #include "app/server/memory.hpp"
 
 #include "app/text/system.hpp"
+#include "bufio/datagram.hpp"
+
+#include <chrono>
 
 #if YODEL_HAS_MALLOC_TRIM
 #    include <malloc.h>
@@ -8,10 +11,17 @@
 
 namespace yodel {
 
-void give_memory_back() {
+static void tidy() {
+    bufio::DatagramSocket::free_shared_memory();
 #if YODEL_HAS_MALLOC_TRIM
     ::malloc_trim(0);
 #endif
+}
+
+MemoryTidier::MemoryTidier(ev::Loop& loop) : timer_(loop, tidy) {}
+
+void MemoryTidier::tidy_soon() {
+    if (!timer_.pending()) timer_.start(std::chrono::seconds(1));
 }
 
 }  // namespace yodel

@@ -48,6 +48,20 @@ TEST_CASE("a datagram comes whole, with the address it came from, and is answere
     CHECK(pair.client.socket->refused() == 0);
 }
 
+TEST_CASE("the memory that sockets share is freed, and made anew for the next datagram",
+          "[datagram]") {
+    DatagramPair pair(batches_of(64));
+    echo(pair.server);
+    for (std::size_t i = 1; i <= 2; ++i) {
+        DatagramSocket::free_shared_memory();
+        pair.send(pattern(bufio::longest_datagram));
+        pair.until_client_got(i);
+    }
+    CHECK(pair.client.got.back() == pattern(bufio::longest_datagram));
+    DatagramSocket::free_shared_memory();
+    DatagramSocket::free_shared_memory();
+}
+
 TEST_CASE("a datagram that no packet can hold is refused before it is sent", "[datagram]") {
     DatagramPair pair;
     CHECK_FALSE(pair.client.socket->send(std::string(bufio::longest_datagram + 1, 'x')));

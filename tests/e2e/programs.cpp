@@ -1,5 +1,6 @@
 #include "tests/e2e/programs.hpp"
 
+#include "app/text/system.hpp"
 #include "bufio/system.hpp"
 
 #include <ctime>
@@ -61,6 +62,14 @@ std::string server_threads([[maybe_unused]] const std::string& wanted) {
 }
 
 bool system_measures_network() { return BUFIO_HAS_LINUX_TCP_INFO; }
+
+bool system_gets_memory_back() {
+#ifdef YODEL_INSTRUMENTED
+    return false;
+#else
+    return YODEL_HAS_MALLOC_TRIM;
+#endif
+}
 
 bool system_counts_source_ports() { return BUFIO_HAS_PROC_SYS; }
 

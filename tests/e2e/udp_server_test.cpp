@@ -112,3 +112,20 @@ TEST_CASE("a forged sender can't make the server talk to others, to itself, or f
                                 "two servers: stopped and reported once\n"
                                 "two servers, reflecting: going on\n");
 }
+
+// The system keeps what comes while the server stands still, and then gives it all of it at
+// once.
+TEST_CASE("memory for a burst of datagrams goes back to the system") {
+    Process server({yodeld, "-u", "--delay", "1ms~1ms", "--reorder", "2%", "127.0.0.1:0"});
+    REQUIRE(server.wait_for_output("listening udp "));
+    const std::string port = port_of(server.output().substr(server.output().find("udp")));
+    const std::string target = "udp://127.0.0.1:" + port;
+    for (int i = 0; i < 3; ++i) {
+        server.kill(SIGSTOP);
+        run({yodel, "--connections", "10", "--size", "60000", "-c", "200", "--window", "4",
+             "-W", "50ms", target});
+        server.kill(SIGCONT);
+        run({yodel, "-c", "1", target});
+    }
+    if (test::system_gets_memory_back()) CHECK(server.wait_for_memory_below(8 << 20));
+}

@@ -80,6 +80,11 @@ void Backend::wait(std::chrono::nanoseconds longest, std::vector<Readiness>& rea
     }
 }
 
+bool ready_now(int fd, Events events) {
+    pollfd polled{fd, static_cast<short>(events), 0};
+    return ::poll(&polled, 1, 0) > 0;
+}
+
 std::string_view backend_names() {
 #if EV_HAS_EPOLL
     return "auto, epoll, poll, select";

@@ -73,7 +73,7 @@ void Output::append_line(std::string_view text) {
 }
 
 void Output::write(std::string_view bytes) {
-    if (buffer_.empty() && writes_at_once() && error_ == 0) {
+    if (buffer_.empty() && !blocked_ && error_ == 0) {
         const ssize_t count = write_piece(bytes);
         if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
     }
@@ -81,12 +81,8 @@ void Output::write(std::string_view bytes) {
     if (!bytes.empty()) flush();
 }
 
-bool Output::writes_at_once() const { return piece_ == any_size && !blocked_; }
-
 void Output::flush() {
-    if (done()) return;
-    if (writes_at_once()) return write_some();
-    if (watch_) watch_.want(ev::writable);
+    if (!done() && !blocked_) write_some();
 }
 
 void Output::drain(ev::Duration longest) {
@@ -110,18 +106,22 @@ void Output::clear() {
 
 void Output::write_some() {
     do {
-        const ssize_t count = write_piece(buffer_.view().substr(0, piece_));
+        const ssize_t count = write_piece(buffer_.view());
         if (count >= 0) buffer_.consume(static_cast<std::size_t>(count));
         blocked_ = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
         if (count < 0 && !blocked_ && errno != EINTR) error_ = errno;
-    } while (!blocked_ && !done() && piece_ == any_size);
+    } while (!blocked_ && !done());
     if (!watch_) blocked_ = false;  // nobody would say when there is room: the next call tries
     if (watch_) watch_.want(done() ? ev::none : ev::writable);
 }
 
 ssize_t Output::write_piece(std::string_view bytes) const {
     if (socket_) return ::send(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    return ::write(fd_, bytes.data(), bytes.size());
+    if (piece_ != any_size && !ev::ready_now(fd_, ev::writable)) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return ::write(fd_, bytes.data(), std::min(bytes.size(), piece_));
 }
 
 }  // namespace yodel

@@ -4,7 +4,7 @@
 // The flags of the descriptor stay as they are, because other processes share them. A pipe or a
 // terminal is opened a second time instead, so that O_NONBLOCK is ours alone; a socket is
 // written with MSG_DONTWAIT. Where the system can't open a pipe again (no /proc/self/fd), it
-// gets at most PIPE_BUF bytes each time the loop reports it as writable, which does not block
+// gets at most PIPE_BUF bytes at once, and only when it is writable, which does not block
 // unless another process fills it at the same moment; a terminal written that way may block.
 #pragma once
 
@@ -55,13 +55,12 @@ public:
 
 private:
     void write_some();
-    bool writes_at_once() const;
     ssize_t write_piece(std::string_view bytes) const;
 
     bufio::Fd own_;  // opened here or handed over; empty: the descriptor is shared
     int fd_;
     bool socket_ = false;
-    std::size_t piece_;  // bytes to write at once; if limited, only when the loop says writable
+    std::size_t piece_;  // bytes to write at once; if limited, only while that does not block
     bufio::Buffer buffer_;
     int error_ = 0;
     bool blocked_ = false;  // the last write found no room, and the loop is to say when

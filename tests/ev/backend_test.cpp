@@ -54,6 +54,21 @@ TEST_CASE("the array that is polled has no holes", "[backend]") {
     CHECK(array.numbers().empty());
 }
 
+TEST_CASE("a look tells whether a pipe takes bytes, without a loop", "[backend]") {
+    int ends[2] = {-1, -1};
+    REQUIRE(::pipe(ends) == 0);
+    CHECK(ev::ready_now(ends[1], ev::writable));
+    CHECK_FALSE(ev::ready_now(ends[0], ev::readable));
+    const std::string page(4096, 'x');
+    while (ev::ready_now(ends[1], ev::writable))
+        REQUIRE(::write(ends[1], page.data(), page.size()) == 4096);
+    CHECK(ev::ready_now(ends[0], ev::readable));
+    ::close(ends[0]);
+    CHECK(ev::ready_now(ends[1], ev::writable));  // what it says is an error
+    ::close(ends[1]);
+    CHECK(ev::ready_now(ends[1], ev::writable));
+}
+
 TEST_CASE("EV_TRACE writes each turn to standard error", "[backend]") {
     auto pair = make_socketpair();
     const ErrorOutput output;

@@ -63,6 +63,8 @@ std::string server_threads([[maybe_unused]] const std::string& wanted) {
 
 bool system_measures_network() { return BUFIO_HAS_LINUX_TCP_INFO; }
 
+bool system_tells_target() { return BUFIO_HAS_PKTINFO; }
+
 bool system_gets_memory_back() {
 #ifdef YODEL_INSTRUMENTED
     return false;

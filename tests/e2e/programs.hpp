@@ -21,6 +21,9 @@ std::string server_threads(const std::string& wanted);
 // True if the system says how long the network itself takes (TCP_INFO).
 bool system_measures_network();
 
+// True if it says which address a datagram was sent to, so that an answer leaves from there.
+bool system_tells_target();
+
 // True if freed memory can be seen to go back to it: the sanitizers take memory of their own.
 bool system_gets_memory_back();
 

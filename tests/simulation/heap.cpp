@@ -1,40 +1,84 @@
 #include "tests/simulation/heap.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
+namespace simulation {
 namespace {
 
-std::size_t in_use = 0;  // by the only thread
+// All of it is for the only thread.
+std::size_t blocks = 0;
+std::size_t bytes = 0;  // of the product
+std::size_t first_bytes = 0;
+std::size_t most_bytes = 0;
+Owner owner = Owner::tests;
 
-void* noted(void* memory) {
-    if (!memory) throw std::bad_alloc();
-    ++in_use;
+// A block of this size is what all sockets of datagrams receive into: it is of no session, and
+// is made anew after a quiet second.
+constexpr std::size_t shared_size = 4 * 1024 * 1024;
+
+// What is known of a block stands right before it.
+struct alignas(std::max_align_t) Head {
+    std::size_t size;  // of the product; 0: the block is the tests'
+};
+
+Head* head_of(void* memory) { return static_cast<Head*>(memory) - 1; }
+
+// `base` has space for the head before `offset`.
+void* noted(void* base, std::size_t offset, std::size_t size) {
+    if (!base) throw std::bad_alloc();
+    void* const memory = static_cast<char*>(base) + offset;
+    head_of(memory)->size = owner == Owner::product && size < shared_size ? size : 0;
+    bytes += head_of(memory)->size;
+    most_bytes = std::max(most_bytes, bytes);
+    ++blocks;
     return memory;
 }
 
-void give_back(void* memory) {
+void give_back(void* memory, std::size_t offset) {
     if (!memory) return;
-    --in_use;
-    std::free(memory);
+    --blocks;
+    bytes -= head_of(memory)->size;
+    std::free(static_cast<char*>(memory) - offset);
 }
 
 std::size_t rounded_up(std::size_t size, std::size_t unit) {
     return (size + unit - 1) / unit * unit;
 }
 
+std::size_t offset_of(std::align_val_t alignment) {
+    return std::max(static_cast<std::size_t>(alignment), sizeof(Head));
+}
+
 }  // namespace
 
-std::size_t simulation::blocks_in_use() { return in_use; }
+std::size_t blocks_in_use() { return blocks; }
 
-void* operator new(std::size_t size) { return noted(std::malloc(size > 0 ? size : 1)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-    const auto unit = static_cast<std::size_t>(alignment);
-    return noted(std::aligned_alloc(unit, rounded_up(size, unit)));
+Heap::Heap(Owner inner) : outer_(std::exchange(owner, inner)) {}
+Heap::~Heap() { owner = outer_; }
+
+std::size_t Heap::peak() { return most_bytes - first_bytes; }
+void Heap::start_peak() { first_bytes = most_bytes = bytes; }
+
+}  // namespace simulation
+
+using namespace simulation;
+
+void* operator new(std::size_t size) {
+    return noted(std::malloc(sizeof(Head) + size), sizeof(Head), size);
 }
-void operator delete(void* memory) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-    give_back(memory);
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    const std::size_t offset = offset_of(alignment);
+    const std::size_t whole = rounded_up(offset + size, offset);
+    return noted(std::aligned_alloc(offset, whole), offset, size);
+}
+void operator delete(void* memory) noexcept { give_back(memory, sizeof(Head)); }
+void operator delete(void* memory, std::size_t) noexcept { give_back(memory, sizeof(Head)); }
+void operator delete(void* memory, std::align_val_t alignment) noexcept {
+    give_back(memory, offset_of(alignment));
+}
+void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {
+    give_back(memory, offset_of(alignment));
 }

@@ -36,6 +36,11 @@ void Ledger::add(std::string_view payload, std::uint64_t id, ev::Time now,
     sent.reply = framing_.reply ? framing_.reply(payload) : sent.payload;
     if (expect_ == Expect::given) sent.reply = reply;
     open_bytes_ += payload.size();
+    given_bytes_ += given_bytes(sent);
+}
+
+std::size_t Ledger::given_bytes(const Sent& sent) const {
+    return expect_ == Expect::given && sent.reply ? sent.reply->size() : 0;
 }
 
 void Ledger::skipped(std::uint64_t id) {
@@ -61,7 +66,12 @@ Ledger::Sent Ledger::take(const Message& message) {
     require(!taken.empty(), message.id,
             message.late ? "is late, but was not lost" : "has a second verdict");
     if (taken.empty()) return {};
-    if (!message.late) open_bytes_ -= taken.mapped().payload.size();
+    if (message.late) {
+        late_bytes_ -= taken.mapped().payload.size();
+    } else {
+        open_bytes_ -= taken.mapped().payload.size();
+        given_bytes_ -= given_bytes(taken.mapped());
+    }
     require(taken.mapped().payload == message.payload, message.id, "has another payload");
     return std::move(taken.mapped());
 }
@@ -112,7 +122,9 @@ void Ledger::lost(const Message& message, ev::Time now) {
     const bool overdue = sent.flushed_at <= now - options_.reply_timeout;
     require(!message.late || overdue, message.id, "is late too early");
     ++counts_.lost;
-    if (message.late) late_[message.id] = std::move(sent);
+    if (!message.late) return;
+    late_bytes_ += sent.payload.size();
+    late_[message.id] = std::move(sent);
 }
 
 }  // namespace simulation

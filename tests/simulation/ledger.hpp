@@ -50,6 +50,11 @@ public:
     // Messages without a verdict so far, and the bytes of their payloads.
     std::size_t open() const { return open_.size(); }
     std::size_t open_bytes() const { return open_bytes_; }
+    // The same of those that were lost and may still be answered.
+    std::size_t late() const { return late_.size(); }
+    std::size_t late_bytes() const { return late_bytes_; }
+    // The bytes of the replies that were given with open messages.
+    std::size_t given_bytes() const { return given_bytes_; }
     // When the oldest of them that was flushed was flushed; max() if there is none.
     ev::Time oldest_flush() const;
 
@@ -74,6 +79,7 @@ private:
     void add(std::string_view payload, std::uint64_t id, ev::Time now,
              const std::optional<std::string>& reply);
     Sent take(const yodel::Message& message);
+    std::size_t given_bytes(const Sent& sent) const;
     void compare(const Sent& sent, const yodel::Message& message, const yodel::Reply& reply,
                  ev::Time now);
     void require(bool right, std::uint64_t id, const std::string& sentence);
@@ -85,6 +91,8 @@ private:
     std::map<std::uint64_t, Sent> open_;
     std::map<std::uint64_t, Sent> late_;
     std::size_t open_bytes_ = 0;
+    std::size_t late_bytes_ = 0;
+    std::size_t given_bytes_ = 0;
     std::uint64_t last_id_ = 0;
     std::uint64_t last_answered_ = 0;
     Counts counts_;

@@ -121,6 +121,16 @@ void draw_flood(Dice& dice, Plan& plan) {
     if (faults.chunk > 0) faults.chunk += 2000;  // for the number of turns
 }
 
+// Far more than is ever in flight, so that what is kept for too long shows.
+void draw_long_talk(Dice& dice, Plan& plan) {
+    plan.messages = 5000;
+    plan.longest = 4000;
+    plan.window = dice.one_of<std::size_t>({1, 2, 16});
+    plan.gap = std::min<ev::Duration>(plan.gap, 5ms);
+    Faults& faults = plan.server.faults;
+    if (faults.chunk > 0) faults.chunk += 2000;  // for the number of turns
+}
+
 void draw_traffic(Dice& dice, Plan& plan) {
     plan.messages = dice.up_to(dice.one_of<std::size_t>({2, 10, 60}));
     plan.longest = dice.one_of<std::size_t>({1, 12, 100, 100, 2000});
@@ -130,6 +140,7 @@ void draw_traffic(Dice& dice, Plan& plan) {
     if (plan.calm) return;
     if (dice.chance(0.04)) draw_flood(dice, plan);
     plan.mischief = dice.one_of<double>({0, 0.02, 0.1, 0.3});
+    if (dice.chance(0.005)) draw_long_talk(dice, plan);
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include "tests/simulation/service.hpp"
 
+#include "tests/simulation/heap.hpp"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace simulation {
@@ -30,12 +33,14 @@ Service::Service(ev::Loop& loop, const Plan& plan, std::string path)
 }
 
 void Service::come_back() {
+    const Heap heap(Owner::product);
     go_away();
     const auto log = [this](const EchoServer::Event& event) { this->log(event); };
     if (plan_.carrier == Carrier::datagrams) {
         DatagramServer::Options options;
         options.faults = plan_.server.faults;
         options.reflect_any = plan_.reflects_any;
+        options.max_held = buffer();
         datagrams_ = std::make_unique<DatagramServer>(loop_, options, log);
         address_ = datagrams_->listen(address_);
     } else {
@@ -45,7 +50,7 @@ void Service::come_back() {
 }
 
 void Service::go_away() {
-    bytes_before_ = bytes();
+    traffic_before_ = traffic();
     streams_.reset();
     datagrams_.reset();
 }
@@ -62,11 +67,27 @@ bufio::Endpoint Service::endpoint() const {
     return endpoint;
 }
 
-std::uint64_t Service::bytes() const {
-    std::uint64_t bytes = bytes_before_;
-    if (streams_) bytes += streams_->counters().bytes_in + streams_->counters().bytes_out;
-    if (datagrams_) bytes += datagrams_->counters().bytes_in + datagrams_->counters().bytes_out;
-    return bytes;
+std::uint64_t Service::traffic() const {
+    const auto bytes = [](const auto& counters) {
+        return counters.bytes_in + counters.bytes_out;
+    };
+    if (streams_) return traffic_before_ + bytes(streams_->counters());
+    if (!datagrams_) return traffic_before_;
+    const DatagramServer::Counters counters = datagrams_->counters();
+    return traffic_before_ + bytes(counters) + counters.received + counters.answered;
+}
+
+std::size_t Service::backlog() const {
+    const auto unanswered = [](const auto& counters) {
+        return counters.bytes_in - std::min(counters.bytes_in, counters.bytes_out);
+    };
+    if (streams_) return unanswered(streams_->counters());
+    return datagrams_ ? unanswered(datagrams_->counters()) : 0;
+}
+
+std::size_t Service::buffer() const {
+    if (plan_.carrier != Carrier::datagrams) return plan_.server.buffer();
+    return plan_.server.max_buffer.value_or(DatagramServer::Options().max_held);
 }
 
 void Service::drain(ev::Duration grace) {

@@ -27,9 +27,14 @@ public:
     bool is_there() const { return streams_ || datagrams_; }
 
     // Bytes that have come and gone, of connections: each change is activity.
-    std::uint64_t bytes() const;
+    // Bytes and datagrams that have come and gone so far; a datagram may be empty.
+    std::uint64_t traffic() const;
     std::size_t connections() const { return streams_ ? streams_->connections() : 0; }
     std::uint64_t datagrams_answered() const { return datagrams_->counters().answered; }
+    // Bytes that have come, and whose answers have not gone.
+    std::size_t backlog() const;
+    // The most bytes that it holds of a connection, or of all datagrams.
+    std::size_t buffer() const;
     void drain(ev::Duration grace);
     bool drained() const { return drained_ || !is_there(); }
 
@@ -42,8 +47,8 @@ private:
     bufio::Address address_;
     std::unique_ptr<yodel::EchoServer> streams_;
     std::unique_ptr<yodel::DatagramServer> datagrams_;
-    std::uint64_t bytes_before_ = 0;  // of servers that have gone
-    std::size_t logged_ = 0;          // bytes of text
+    std::uint64_t traffic_before_ = 0;  // of servers that have gone
+    std::size_t logged_ = 0;            // bytes of text
     bool drained_ = false;
 };
 

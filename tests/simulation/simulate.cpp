@@ -6,11 +6,13 @@
 //
 // The second form also prints the plan of that session and what happened in it. A failure
 // prints its seed and the command for the session alone.
+#include "bufio/datagram.hpp"
 #include "tests/simulation/heap.hpp"
 #include "tests/simulation/plan.hpp"
 #include "tests/simulation/simulated_session.hpp"
 
 #include <fcntl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -27,7 +29,7 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__
 namespace simulation {
 namespace {
 
-constexpr unsigned longest_session = 60;        // seconds of real time
+constexpr unsigned longest_session = 60;        // seconds of the processor's time
 constexpr std::uint64_t repeated_sessions = 8;  // one of so many is played twice
 
 // The lines for a death in the middle of a session, made before it.
@@ -45,7 +47,7 @@ void die(int signo) {
 }
 
 void prepare_to_die() {
-    for (const int signo : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGALRM}) std::signal(signo, die);
+    for (const int signo : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGPROF}) std::signal(signo, die);
     if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(say_last_words);
 }
 
@@ -54,6 +56,13 @@ int free_descriptor() {
     const int fd = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     ::close(fd);
     return fd;
+}
+
+// A busy machine must not end a session that has come far.
+void limit_time(unsigned seconds) {
+    itimerval limit{};
+    limit.it_value.tv_sec = static_cast<time_t>(seconds);
+    ::setitimer(ITIMER_PROF, &limit, nullptr);
 }
 
 class Simulator {
@@ -85,9 +94,10 @@ private:
 };
 
 std::string Simulator::play(const Plan& plan) {
-    ::alarm(longest_session);
+    limit_time(longest_session);
     SimulatedSession session(plan, std::string(folder_) + "/socket");
     std::string wrong = session.run();
+    bufio::DatagramSocket::free_shared_memory();
     trace_ = session.trace();
     const Ledger::Counts& counts = session.counts();
     total_.sent += counts.sent;
@@ -117,7 +127,9 @@ std::string Simulator::leaks(const Plan& plan) {
     return {};
 }
 
+// TCP moves what fills its windows at times of its own, in real time.
 std::string Simulator::differences(const Plan& plan) {
+    if (plan.carrier == Carrier::tcp) return {};
     const std::string first = trace_;
     if (std::string wrong = play(plan); !wrong.empty()) return "the second time, " + wrong;
     return first == trace_ ? "" : "the same seed did not do the same again";
@@ -132,7 +144,7 @@ bool Simulator::check(std::uint64_t seed) {
     const Plan plan = make_plan(kind_, seed);
     std::string wrong = leaks(plan);
     if (wrong.empty() && seed % repeated_sessions == 0) wrong = differences(plan);
-    ::alarm(0);
+    limit_time(0);
     if (wrong.empty()) return true;
     std::fprintf(stderr, "simulate: %s\n", wrong.c_str());
     say_last_words();

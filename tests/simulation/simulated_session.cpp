@@ -2,6 +2,7 @@
 
 #include "app/protocol/message_object.hpp"
 #include "app/text/json.hpp"
+#include "tests/simulation/heap.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,9 +16,18 @@ using namespace yodel;
 
 namespace {
 
-// A server that delays its replies may answer each message in a turn of its own.
+// A server that delays its replies may answer each message in a turn of its own, and a client
+// may dial each millisecond.
 constexpr std::uint64_t most_turns = 200'000;
 constexpr std::uint64_t turns_a_message = 4;
+constexpr std::uint64_t turns_a_connection = 8;
+// The bound of the memory. At rest: of what has come and is not taken, a client keeps 256 KiB
+// and one read more, in a buffer that doubles, and the old one exists while it does.
+constexpr std::size_t bytes_at_rest = 1024 * 1024;
+constexpr std::size_t bytes_a_connection = 32 * 1024;
+constexpr std::size_t bytes_a_message = 256;
+constexpr std::size_t most_late_bytes = 1024 * 1024;  // see InFlight::Options
+constexpr std::size_t bytes_a_byte = 6;  // two buffers, which double, and are copied then
 constexpr ev::Duration longest_simulation = 10h;
 constexpr ev::Duration polling = 700ms;  // at the end
 constexpr unsigned most_polls = 60;
@@ -58,15 +68,24 @@ SimulatedSession::SimulatedSession(const Plan& plan, const std::string& path)
 std::string SimulatedSession::run() {
     AnySession::Options options = plan_.client;
     options.endpoint = service_.endpoint();
-    session_ = make_session(loop_, options, *this);
+    Heap::start_peak();
+    {
+        const Heap heap(Owner::product);
+        session_ = make_session(loop_, options, *this);
+    }
     connect();
     act_.start(plan_.calm ? 1s : dice_.up_to(plan_.gap));
     while (!complaint_ && quiet_turns_ < 4) {
-        loop_.step();
+        step();
         check_turn();
     }
     if (!complaint_) check_rest();
     return complaint_.sentence();
+}
+
+void SimulatedSession::step() {
+    const Heap heap(Owner::product);
+    loop_.step();
 }
 
 // --- What the client does.
@@ -75,12 +94,16 @@ std::string SimulatedSession::run() {
 template <class Call>
 void SimulatedSession::call(Call call_session) {
     inside_call_ = true;
-    call_session(*session_);
+    {
+        const Heap heap(Owner::product);
+        call_session(*session_);
+    }
     inside_call_ = false;
     state_ = session_->state();
 }
 
 void SimulatedSession::act() {
+    const Heap heap(Owner::tests);
     if (!session_) return;
     act_.start(dice_.up_to(plan_.gap));
     if (acts_left_ == 0 || (plan_.calm && payloads_ == plan_.messages)) return approach_end();
@@ -111,6 +134,9 @@ bool SimulatedSession::send_one() {
         require(static_cast<bool>(ids) == legal, "a payload was refused, or wrongly taken");
     if (ids) ledger_.sent(payload, ids, now(), reply);
     note("sent", payload.size());
+    bytes_sent_ += payload.size();
+    unflushed_bytes_ += payload.size();
+    note_load();
     return true;
 }
 
@@ -166,6 +192,7 @@ void SimulatedSession::flush() {
     const bool connected = session_->connected();
     call([](AnySession& session) { session.flush(); });
     if (connected) ledger_.flushed(now());
+    unflushed_bytes_ = 0;
     record_progress();
 }
 
@@ -245,6 +272,7 @@ void SimulatedSession::message_event(const char* what) {
 }
 
 void SimulatedSession::session_changed() {
+    const Heap heap(Owner::tests);
     called_back("changed");
     if (!session_) return;
     observe_state();
@@ -254,36 +282,42 @@ void SimulatedSession::session_changed() {
 }
 
 void SimulatedSession::session_answered(const Message& message, const Reply& reply) {
+    const Heap heap(Owner::tests);
     ledger_.answered(message, reply, now());
     note_message(verdict_of(message, reply), &message, &reply);
     message_event("answered");
 }
 
 void SimulatedSession::session_echoed(const Batch& batch, std::optional<ev::Duration>) {
+    const Heap heap(Owner::tests);
     ledger_.echoed(batch);
     note("batch", batch.count);
     message_event("echoed");
 }
 
 void SimulatedSession::session_lost(const Message& message) {
+    const Heap heap(Owner::tests);
     ledger_.lost(message, now());
     note_message(message.late ? "overdue" : "lost", &message, nullptr);
     message_event("lost");
 }
 
 void SimulatedSession::session_unsolicited(std::string_view payload) {
+    const Heap heap(Owner::tests);
     ledger_.unsolicited();
     note("unasked", payload.size());
     message_event("unsolicited");
 }
 
 void SimulatedSession::session_repeated(std::string_view payload) {
+    const Heap heap(Owner::tests);
     ledger_.repeated();
     note("repeated", payload.size());
     message_event("repeated");
 }
 
 void SimulatedSession::session_received(std::string_view bytes) {
+    const Heap heap(Owner::tests);
     note("received", bytes.size());
     message_event("received");
 }
@@ -299,6 +333,7 @@ void SimulatedSession::observe_state() {
             std::string(name(before)) + " is followed by " + name(state_));
     record_progress();
     resumed_at_ = now();
+    if (state_ == State::dialing) ++dialed_;
     if (state_ == State::open) ledger_.flushed(now());
     if (state_ == State::waiting)
         require(plan_.client.retries > 0 && session_->retry() <= plan_.client.retries,
@@ -329,25 +364,55 @@ void SimulatedSession::check_in_flight() {
 
 void SimulatedSession::check_turn() {
     ++turns_;
-    require(turns_ < most_turns + turns_a_message * ledger_.counts().sent,
+    require(turns_ < most_turns + turns_a_message * ledger_.counts().sent +
+                         turns_a_connection * dialed_,
             "there is no end of turns");
     require(loop_.elapsed() < longest_simulation, "there is no end of time");
     if (session_) {
         observe_state();
         check_in_flight();
         note_activity();
+        note_load();
         check_deadlines();
     }
+    check_memory();
     busy_before_last_turn_ = std::exchange(busy_before_turn_, loop_.busy());
     quiet_turns_ = (over_ && polls_ > 0) || !session_ ? quiet_turns_ + 1 : 0;
 }
 
 void SimulatedSession::note_activity() {
-    const std::uint64_t bytes = service_.bytes();
-    if (bytes != std::exchange(bytes_seen_, bytes)) progress_at_ = now();
+    const std::uint64_t traffic = service_.traffic();
+    if (traffic != std::exchange(traffic_seen_, traffic)) progress_at_ = now();
     const std::size_t pending = session_->pending();
     if (pending != std::exchange(pending_seen_, pending) || pending == 0) taken_at_ = now();
     if (pending > 0) waited_at_ = now();
+}
+
+void SimulatedSession::note_load() {
+    const std::size_t late = std::min(ledger_.late_bytes(), most_late_bytes);
+    const std::size_t bytes = ledger_.open_bytes() + ledger_.given_bytes() + late +
+                              session_->pending() + unflushed_bytes_;
+    most_messages_ = std::max(most_messages_, ledger_.open() + ledger_.late());
+    most_bytes_ = std::max(most_bytes_, bytes);
+    most_connections_ = std::max(most_connections_, service_.connections());
+    most_backlog_ = std::max(most_backlog_, service_.backlog());
+}
+
+void SimulatedSession::check_memory() {
+    const std::size_t bound = memory_bound();
+    require(Heap::peak() <= bound, std::to_string(Heap::peak()) +
+                                       " bytes of memory were taken, more than the " +
+                                       std::to_string(bound) + " that the session may need");
+}
+
+// The session may hold what it was given to send and has no verdict for, and what is late; the
+// server, what has come and is not answered. If it answers twice, that can't be told.
+std::size_t SimulatedSession::memory_bound() const {
+    const bool copies = plan_.server.faults.dup > 0;
+    const std::size_t held =
+        copies ? std::min<std::size_t>(service_.buffer(), 2 * bytes_sent_) : most_backlog_;
+    return bytes_at_rest + bytes_a_byte * (most_bytes_ + held) +
+           bytes_a_message * most_messages_ + bytes_a_connection * most_connections_;
 }
 
 // Timers end late by what the machine oversleeps, by the turns that this takes, and by what the
@@ -426,7 +491,7 @@ void SimulatedSession::check_drain() {
     const ev::Time end = now() + grace;
     service_.drain(grace);
     while (!complaint_ && !service_.drained()) {
-        loop_.step();
+        step();
         overdue(end, "for the server to leave");
     }
     const bool in_time = now() < end;

@@ -41,6 +41,8 @@ private:
     void session_repeated(std::string_view payload) override;
     void session_received(std::string_view bytes) override;
 
+    void step();
+
     // What the client does.
     void act();
     void send_some();
@@ -69,6 +71,9 @@ private:
     void check_replies_due();
     void check_end_due();
     void note_activity();
+    void note_load();
+    void check_memory();
+    std::size_t memory_bound() const;
     void check_rest();
     void check_calm_counts();
     void check_drain();
@@ -97,8 +102,16 @@ private:
     std::string trace_;
     std::uint64_t turns_ = 0;
     std::uint64_t payloads_ = 0;
-    std::uint64_t bytes_seen_ = 0;
+    std::uint64_t traffic_seen_ = 0;
+    std::uint64_t dialed_ = 0;
     std::size_t pending_seen_ = 0;
+    // The most at any time, for the bound of the memory:
+    std::size_t most_messages_ = 0;     // without a verdict, or late
+    std::size_t most_bytes_ = 0;        // of these, and of what the system had not taken
+    std::size_t most_connections_ = 1;  // of the server
+    std::size_t most_backlog_ = 0;      // of the server
+    std::uint64_t bytes_sent_ = 0;      // of payloads, in all
+    std::size_t unflushed_bytes_ = 0;   // of these, since the last flush()
     std::size_t acts_left_;
     unsigned polls_ = 0;  // of the session, for its end
     ev::Duration busy_before_turn_{};

@@ -16,6 +16,7 @@
 #include "app/server/echo_server.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
 #include "app/version.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
@@ -195,12 +196,27 @@ RateClient::Options rate_options(const ClientOptions& options) {
             .report = options.report};
 }
 
+// Waits until a recording that comes through a pipe has begun. Returns false where a signal or
+// the limit of the run comes first.
+bool await_recording(ev::Loop& loop, Recording& recording, ClientOptions& options, int& signo) {
+    const Ending ending(loop, [&](int) { loop.stop(); });
+    const ev::Time begin = loop.read_clock();
+    const bool begun = recording.read_head(loop, options.session.max_time);
+    options.session.spent = loop.read_clock() - begin;
+    signo = ending.signo();
+    return begun;
+}
+
+int recording_overdue(const ClientOptions& options) {
+    return fail({timed_out, options.replay.file + ": no recording has come within " +
+                                duration_text(*options.session.max_time) + " (--max-time)"});
+}
+
 // The framing is that of the recording, which need not be given again.
-std::shared_ptr<Recording> opened_recording(const ClientOptions& options) {
+void check_recording(const Recording& recording, const ClientOptions& options) {
     const std::string& file = options.replay.file;
-    auto recording = std::make_shared<Recording>(file, options.session.max_frame);
-    if (!recording->trouble().empty()) throw UsageError(recording->trouble());
-    const Framing& framing = *recording->framing();
+    if (!recording.trouble().empty()) throw UsageError(recording.trouble());
+    const Framing& framing = *recording.framing();
     const bool datagrams = options.session.endpoint.datagrams;
     if (framing.datagrams && !datagrams)
         throw UsageError(file + " was recorded with datagrams: -u");
@@ -209,10 +225,9 @@ std::shared_ptr<Recording> opened_recording(const ClientOptions& options) {
     if (!datagrams && !options.framing_given.empty() && options.framing_given != framing.name)
         throw UsageError("-f " + options.framing_given + " is given, but " + file +
                          " was recorded with -f " + std::string(framing.name));
-    if (options.crowd.connections.value_or(1) > 1 && !recording->regular())
+    if (options.crowd.connections.value_or(1) > 1 && !recording.regular())
         throw UsageError(file + " is no file that each of several connections could read from "
                                 "its beginning, but --connections is given");
-    return recording;
 }
 
 Replay::Options replay_options(const ClientOptions& options,
@@ -336,13 +351,17 @@ int run_without_screen(ev::Loop& loop, ClientOptions& options,
 int run(ClientOptions options, int& signo) {
     if (!options.compare.empty()) options.report.verdict.before = earlier_runs(options.compare);
     if (!options.merge.empty()) return merge(options);
-    std::shared_ptr<Recording> recording;
-    if (options.replay.given()) {
-        recording = opened_recording(options);
-        options.session.framing = recording->framing();
-    }
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);
+    std::shared_ptr<Recording> recording;
+    if (options.replay.given()) {
+        recording = std::make_shared<Recording>(options.replay.file, options.session.max_frame);
+        const bool begun = await_recording(loop, *recording, options, signo);
+        if (signo != 0) return cannot_run;  // the signal is the status
+        if (!begun) return recording_overdue(options);
+        check_recording(*recording, options);
+        options.session.framing = recording->framing();
+    }
     const OwnServer server = options.own_server ? own_server(loop, options) : OwnServer();
     const char* const key_log = std::getenv("SSLKEYLOGFILE");
     if (key_log) options.tls.key_log_file = key_log;

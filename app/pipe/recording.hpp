@@ -6,23 +6,29 @@
 
 #include "app/pipe/recording_reader.hpp"
 #include "bufio/fd.hpp"
+#include "ev/loop.hpp"
 
 #include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace yodel {
 
 class Recording {
 public:
-    // Opens the file and reads a first piece of it, waiting for that where the file is a pipe:
-    // its framing is known then, unless there is trouble(). A regular file of less than 64 KiB
-    // is read whole.
+    // Opens the file, where "-" is standard input, and never waits for it. The framing of a
+    // regular file is known then, unless there is trouble(); one of less than 64 KiB is read
+    // whole. Any other file needs read_head().
     Recording(const std::string& path, std::size_t max_frame);
 
+    // Reads on, in turns of the loop, until the framing is known or there is trouble: a pipe
+    // may have a silent writer, or none yet. Returns false where the limit has passed before
+    // that, or the loop was stopped.
+    bool read_head(ev::Loop& loop, std::optional<ev::Duration> limit);
     // Reads the next piece. Waits for it, unless the file is regular, or the loop reports the
     // descriptor as readable.
     void read();
@@ -37,6 +43,7 @@ public:
     const std::string& trouble() const { return error_.empty() ? reader_.trouble() : error_; }
 
 private:
+    bool head_known() const { return framing() || over(); }
     ssize_t read_into(char* bytes, std::size_t size);
     void fail(int code);
 

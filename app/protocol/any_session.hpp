@@ -68,6 +68,7 @@ public:
         // From the first connect() on. It runs on when the session is closed, because the user
         // may still have to write what the session has brought.
         std::optional<ev::Duration> max_time;
+        ev::Duration spent{};  // of `max_time`, by the user before that connect()
         // The sentence for a server that closes while the user still has something to say.
         std::string closed_early = "the server closed the connection";
     };

@@ -71,7 +71,8 @@ DatagramSession::DatagramSession(ev::Loop& loop, Options options, User& user)
 
 void DatagramSession::connect() {
     backoff_.reset();
-    if (options_.max_time && !max_time_.pending()) max_time_.start(*options_.max_time);
+    if (options_.max_time && !max_time_.pending())
+        max_time_.start_at(loop_.after(*options_.max_time - options_.spent));
     dial();
     change_soon();
 }

@@ -63,7 +63,7 @@ void Session::start(ev::Timer& timer, ev::Time at) {
 void Session::connect() {
     backoff_.reset();
     if (options().max_time && !runs(max_time_))
-        start<&Session::time_up>(max_time_, loop_.after(*options().max_time));
+        start<&Session::time_up>(max_time_, loop_.after(*options().max_time - options().spent));
     dial();
     changed_.start(ev::Duration::zero());
 }

@@ -4,6 +4,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -336,4 +337,38 @@ TEST_CASE("with one connection a recording may be a pipe, and with several a fil
     const Outcome read = run({"sh", "-c", several + " < " + recorded.file});
     CHECK(read.status == 0);
     CHECK(contains(read.errors, "12 said again, 12 as before"));
+}
+
+TEST_CASE("a recording may be standard input, which is named -") {
+    Peer peer(store());
+    const Recorded recorded({"127.0.0.1", peer.port()});
+    const std::string line =
+        GENERATE("cat $0 | yodel", "yodel < $0", "yodel --connections 2 < $0");
+    const std::string define =
+        "yodel() { " + yodel + " --fast --replay - \"$@\" 127.0.0.1 " + peer.port() + "; }; ";
+    const Outcome outcome = run({"sh", "-c", define + line, recorded.file});
+    CAPTURE(line, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, " 0 different, 0 lost"));
+    const Outcome empty = run({yodel, "--replay", "-", "127.0.0.1", peer.port()}, "no\n");
+    CHECK(empty.status == 2);
+    CHECK(contains(empty.errors, "yodel: standard input:1: the line is no JSON object"));
+}
+
+TEST_CASE("a recording that does not come outlasts neither -m nor a signal") {
+    test::Folder folder;
+    const std::string pipe = folder.path("pipe");
+    REQUIRE(run({"mkfifo", pipe}).status == 0);
+    const std::string silent_writer = GENERATE("", "exec 3<>$0; ");
+    const std::string begin = silent_writer + "exec " + yodel + " --replay $0 ";
+    const Outcome late = run({"sh", "-c", begin + "-m 0.2", pipe});
+    CHECK(late.status == 28);
+    CHECK(late.errors ==
+          "yodel: " + pipe + ": no recording has come within 200ms (--max-time)\n");
+    test::Process client({"env", "EV_TRACE=1", yodel, "--replay", "-"});
+    client.write("{");
+    REQUIRE(client.wait_for_errors("ready:"));
+    client.kill(SIGINT);
+    CHECK(client.wait_exit() == 128 + SIGINT);
+    CHECK(contains(client.errors(), "yodel: ended by Interrupt"));
 }

@@ -233,6 +233,10 @@ TEST_CASE("the limits of time hold for datagrams, too") {
     AnySession::Options options;
     const bool idle = GENERATE(true, false);
     (idle ? options.idle_timeout : options.max_time) = 3s;
+    if (const bool spent = GENERATE(false, true); spent && !idle) {
+        options.max_time = 7s;
+        options.spent = 4s;
+    }
     Pair pair(options);
     pair.send("a");
     pair.loop.pass(2s);

@@ -963,6 +963,18 @@ TEST_CASE("the time allowed for all goes on over a reconnect by hand") {
     CHECK((client.session.end().reason == Reason::timeout));
 }
 
+TEST_CASE("of the time allowed for all, a part may have passed before") {
+    Session::Options options;
+    options.max_time = 7s;
+    options.spent = GENERATE(4s, 6s);
+    Pair pair(options);
+    const ev::Time begin = pair.loop.now();
+    pair.loop.until([&] { return pair.client.session.state() == State::closed; });
+    const ev::Duration taken = pair.loop.now() - begin;
+    CHECK((taken > 6900ms - options.spent && taken < 7100ms - options.spent));
+    CHECK(pair.client.session.end().text == "not done within 7s (--max-time)");
+}
+
 TEST_CASE("an end stays as it is, also when the time allowed for all has passed") {
     VirtualLoop loop;
     Session::Options options;

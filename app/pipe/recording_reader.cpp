@@ -31,6 +31,11 @@ std::string text_of(const JsonValue& object, std::string_view name) {
     return value && value->kind == JsonValue::Kind::text ? value->text : std::string();
 }
 
+std::optional<std::uint64_t> counted(const JsonValue& object, std::string_view name) {
+    const JsonValue* const value = object.find(name);
+    return value ? value->count() : std::nullopt;
+}
+
 }  // namespace
 
 void RecordingReader::append(std::string_view bytes) {
@@ -71,7 +76,7 @@ void RecordingReader::read_object(const JsonValue& object) {
     if (!framing_) return read_form(object);
     if (type == "connection") return read_connection();
     if (type == "message") return read_message(object);
-    if (type == "end") return read_end();
+    if (type == "end") return read_end(object);
     fail("an object of type \"" + type + "\" is in no recording");
 }
 
@@ -110,6 +115,9 @@ void RecordingReader::read_message(const JsonValue& object) {
     Text sent = payload(object, "sent");
     Text received = payload(object, "received");
     check_payloads(sent, received);
+    if (verdict == "late") ++late_;
+    if (verdict == "sent") ++unawaited_;
+    if (verdict == "unasked" || verdict == "unrecorded") ++unasked_;
     if (failed() || verdict == "twice" || verdict == "missing") return;
     if (sent) {
         const std::uint64_t number = count(object, "seq");
@@ -150,6 +158,7 @@ void RecordingReader::add_message(std::uint64_t number, bool late, RecordedItem 
         return;
     }
     if (known) return fail("message " + std::to_string(number) + " was there before");
+    ++messages_;
     ahead_bytes_ += sizeof item + item.payload.size() + item.reply.value_or("").size();
     ahead_.emplace(number, std::move(item));
     add_ahead();
@@ -168,10 +177,36 @@ void RecordingReader::add_ahead() {
 
 // The numbers that are missing by now are of messages that were in flight when the program was
 // ended.
-void RecordingReader::read_end() {
+void RecordingReader::read_end(const JsonValue& object) {
     ended_ = true;
     add_ahead();
     if (!any_) fail("nothing was said in this recording, nor heard");
+    check_sent(object);
+    check_counted(object, "unasked", unasked_);
+    check_counted(object, "late", late_);
+}
+
+// Where a signal has ended the program, the messages in flight are counted as sent, but neither
+// as answered nor as lost, and have no objects.
+void RecordingReader::check_sent(const JsonValue& end) {
+    const bool by_signal = counted(end, "status").value_or(0) > 128;
+    if (!by_signal) return check_counted(end, "sent", messages_);
+    std::uint64_t over = unawaited_;
+    for (const char* const outcome : {"echoed", "bad", "lost"})
+        over += counted(end, outcome).value_or(0);
+    if (over != messages_) fail_count(over, messages_, "sent");
+}
+
+void RecordingReader::check_counted(const JsonValue& end, const char* name,
+                                    std::uint64_t here) {
+    const auto number = counted(end, name);
+    if (number && *number != here) fail_count(*number, here, name);
+}
+
+void RecordingReader::fail_count(std::uint64_t counted, std::uint64_t here,
+                                 const std::string& name) {
+    fail("the end counts " + std::to_string(counted) + " messages as " + name +
+         ", but the recording has " + std::to_string(here) + ": lines are missing or added");
 }
 
 std::uint64_t RecordingReader::count(const JsonValue& object, const char* name) {

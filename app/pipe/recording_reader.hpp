@@ -4,7 +4,7 @@
 // Every line is checked as it comes: its JSON, its members, and that they agree. The first line
 // that is not right ends the reading: trouble() names it, and no item of it or after it comes.
 // A recording that is cut short between two lines lacks the object of its end, which is trouble
-// as well.
+// as well, and where that object counts messages, there must be as many.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -60,7 +60,10 @@ private:
     void read_form(const JsonValue& object);
     void read_connection();
     void read_message(const JsonValue& object);
-    void read_end();
+    void read_end(const JsonValue& object);
+    void check_sent(const JsonValue& end);
+    void check_counted(const JsonValue& end, const char* name, std::uint64_t here);
+    void fail_count(std::uint64_t counted, std::uint64_t here, const std::string& name);
     void add_message(std::uint64_t number, bool late, RecordedItem item);
     void add_ahead();
     void check_payloads(const Text& sent, const Text& received);
@@ -81,6 +84,10 @@ private:
     std::uint64_t next_ = 1;  // the number of the message that is to be said next
     std::map<std::uint64_t, RecordedItem> ahead_;  // messages that came before it, by number
     std::size_t ahead_bytes_ = 0;
+    std::uint64_t messages_ = 0;   // that were sent; this and the next three are counted here
+    std::uint64_t unawaited_ = 0;  // of them, those to which no reply was awaited
+    std::uint64_t late_ = 0;       // replies
+    std::uint64_t unasked_ = 0;
     std::deque<RecordedItem> items_;
     std::string trouble_;
 };

@@ -208,6 +208,37 @@ TEST_CASE("a line that is not right ends the recording, and is named") {
     CHECK(outcome.items == "a=b");
 }
 
+TEST_CASE("a recording has as many messages as its end counts") {
+    const std::string lost = message(3, R"("verdict":"lost","sent":"c")");
+    const std::string late =
+        message(3, R"("verdict":"late","rtt_us":9,"sent":"c","received":"d")");
+    const std::string sent = message(4, R"("verdict":"sent","sent":"e")");
+    const auto [text, counts, trouble] =
+        GENERATE_COPY(table<std::string, std::string, std::string>({
+            {echoed(1, "a", "b"), R"("sent":1,"unasked":0,"late":0)", ""},
+            {unasked("x") + echoed(1, "a", "b") + lost + late + sent,
+             R"("status":0,"sent":3,"echoed":2,"bad":0,"lost":0,"late":1,"unasked":1)", ""},
+            {echoed(1, "a", "b") + echoed(3, "a", "b"), R"("status":0,"sent":3,"echoed":3)",
+             "counts 3 messages as sent, but the recording has 2"},
+            {echoed(1, "a", "b") + echoed(2, "a", "b"), R"("status":0,"sent":1)",
+             "counts 1 messages as sent, but the recording has 2"},
+            {echoed(1, "a", "b"), R"("status":0,"sent":1,"unasked":1)",
+             "counts 1 messages as unasked, but the recording has 0"},
+            {lost, R"("sent":1,"unasked":0,"late":1)",
+             "counts 1 messages as late, but the recording has 0"},
+            // A signal has ended these.
+            {echoed(1, "a", "b") + sent, R"("status":130,"sent":5,"echoed":1,"bad":0,"lost":0)",
+             ""},
+            {unasked("x"), R"("status":143,"sent":5,"echoed":0,"bad":0,"lost":0)", ""},
+            {echoed(1, "a", "b"), R"("status":130,"sent":5,"echoed":1,"bad":1,"lost":1)",
+             "counts 3 messages as sent, but the recording has 1"},
+        }));
+    CAPTURE(text, counts);
+    const std::string found = read(form + text + R"({"type":"end",)" + counts + "}\n").trouble;
+    CHECK(found.substr(found.find("the end ") == found.npos ? 0 : found.find("counts")) ==
+          (trouble.empty() ? "" : trouble + ": lines are missing or added"));
+}
+
 TEST_CASE("nothing may follow the end of a recording") {
     CHECK(read(whole + "\n" + end).trouble ==
           "f:11: the recording goes on after the object of its end");

@@ -46,7 +46,7 @@ const char* verdict_on(Replayer::Unsolicited kind) {
 
 std::optional<ReplayReport> replay_report(const CrowdClient::Options& options) {
     if (!options.crowd.recording) return std::nullopt;
-    return ReplayReport(options.report.hex);
+    return ReplayReport(options.report.hex, options.crowd.session.reply_timeout);
 }
 
 std::string times(std::uint64_t count) {
@@ -238,6 +238,8 @@ void CrowdClient::answered_again(std::size_t connection, const Message& message,
     if (json())
         return add_message(connection, message.late ? "late" : verdict, &message, &reply);
     if (!reply.right) add_difference(connection, replay_->different(message, reply));
+    if (reply.right && message.late)
+        add_difference(connection, ReplayReport::late(message, reply));
 }
 
 // A message that got no reply when it was recorded is lost as before.

@@ -122,10 +122,12 @@ void RecordingReader::read_message(const JsonValue& object) {
     if (sent) {
         const std::uint64_t number = count(object, "seq");
         const bool late = verdict == "late";
-        ev::Duration at = time(object, "planned_us");
-        if (late && object.find("rtt_us")) at += time(object, "rtt_us");
-        return add_message(number, late,
-                           {.at = at, .payload = std::move(*sent), .reply = received});
+        const ev::Duration at = time(object, "planned_us");
+        const bool timed = late && object.find("rtt_us");
+        const ev::Duration delay = timed ? time(object, "rtt_us") : ev::Duration();
+        return add_message(
+            number, late,
+            {.at = at + delay, .delay = delay, .payload = std::move(*sent), .reply = received});
     }
     if (!received) return fail("\"sent\" and \"received\" are missing");
     const ev::Duration at = time(object, "received_us");
@@ -154,6 +156,7 @@ void RecordingReader::add_message(std::uint64_t number, bool late, RecordedItem 
     if (known && late && item.reply) {
         items_.push_back({.kind = RecordedItem::Kind::unsolicited,
                           .at = item.at,
+                          .delay = item.delay,
                           .payload = std::move(*item.reply)});
         return;
     }

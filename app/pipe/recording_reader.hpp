@@ -28,8 +28,9 @@ struct RecordedItem {
         unsolicited,  // sent by the server, answering nothing; or later than its message waited
     };
     Kind kind = Kind::message;
-    ev::Duration at{};    // when it was to go out, or when it came; since some common start
-    std::string payload;  // what was sent; or what came unsolicited
+    ev::Duration at{};     // when it was to go out, or when it came; since some common start
+    ev::Duration delay{};  // of a late reply: how long after its message it came
+    std::string payload;   // what was sent; or what came unsolicited
     std::optional<std::string> reply = {};  // of a message; none if none came in time
 };
 

@@ -46,9 +46,18 @@ std::string ReplayReport::different(const Message& message, const Reply& reply) 
 }
 
 std::string ReplayReport::lost(const Message& message) const {
-    return "reply " + std::to_string(message.id) + " is missing\n" +
+    const std::string how =
+        message.late ? "has not come within " + duration_text(reply_timeout_) : "is missing";
+    return "reply " + std::to_string(message.id) + " " + how + "\n" +
            part("sent", message.payload, 0) +
            part("recorded", message.expected.value_or(""), 0);
+}
+
+std::string ReplayReport::late(const Message& message, const Reply& reply) {
+    const std::string after =
+        reply.round_trip ? ", after " + ms_text(*reply.round_trip) : std::string();
+    return "reply " + std::to_string(message.id) + " has come late" + after +
+           ", and is as before\n";
 }
 
 // Where the payload is not shown whole, its size is.

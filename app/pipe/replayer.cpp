@@ -57,9 +57,11 @@ bool Replayer::take_next() {
     return true;
 }
 
+// Where no time tells when it is due, it is so now, and a late reply as late as it was.
 bool Replayer::foresee(RecordedItem& item) {
     if (foreseen_.size() == most_foreseen) return false;
-    const ev::Time recorded = begun_ && !options_.fast ? start_ + item.at : loop_.now();
+    const bool timed = begun_ && !options_.fast;
+    const ev::Time recorded = timed ? start_ + item.at : loop_.now() + item.delay;
     const ev::Time deadline =
         std::max(recorded, loop_.now()) + session_.options().reply_timeout;
     foreseen_.push_back({item.at, deadline, std::move(item.payload)});

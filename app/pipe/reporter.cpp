@@ -86,7 +86,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const AnySession& session,
     if (recording) recorder_.emplace(options_.log, session, start_);
     if (!recording && !options_.log.empty()) log_.emplace(options_.log);
     if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
-    if (options_.replay) replay_.emplace(options_.hex);
+    if (options_.replay) replay_.emplace(options_.hex, session.options().reply_timeout);
     if (options_.payloads)
         append_line(recording_object(*session.options().framing, 1, 1).str());
 }
@@ -214,8 +214,9 @@ void Reporter::answered(const Message& message, const Reply& reply,
 void Reporter::answered_again(const Message& message, const Reply& reply) {
     const char* const verdict = reply.right ? "as before" : "different";
     add_message(message.late ? "late" : verdict, &message, &reply);
-    if (options_.form != Form::json && !reply.right)
-        output_.append(replay_->different(message, reply));
+    if (options_.form == Form::json) return;
+    if (!reply.right) output_.append(replay_->different(message, reply));
+    if (reply.right && message.late) output_.append(ReplayReport::late(message, reply));
 }
 
 // Lines, which came back as they were sent.

@@ -40,6 +40,7 @@ struct Settings {
     unsigned window = 1;
     Reporter::Form form = Reporter::Form::payload;
     Lines greeting = {};
+    ev::Duration reply_timeout = 5s;
 };
 
 Outcome replay(const std::string& text, const LineServer::Answer& answer,
@@ -56,6 +57,7 @@ Outcome replay(const std::string& text, const LineServer::Answer& answer,
     options.fast = settings.fast;
     options.window = settings.window;
     options.report.form = settings.form;
+    options.session.reply_timeout = settings.reply_timeout;
     REQUIRE(options.recording->trouble().empty());
     Replay client(loop, options);
     const ev::Time limit = ev::Clock::now() + 20s;
@@ -120,8 +122,45 @@ TEST_CASE("a reply that does not come is lost, and the replay goes on") {
     const bool fast = GENERATE(false, true);
     const Outcome outcome = replay(three, silent, {.fast = fast});
     CHECK(outcome.status == 1);
-    CHECK(contains(outcome.output, "reply 2 is missing\n    sent      b\n    recorded  bb\n"));
+    CHECK(contains(outcome.output,
+                   "reply 2 has not come within 5s\n    sent      b\n    recorded  bb\n"));
     CHECK(contains(outcome.errors, "3 said again, 2 as before, 0 different, 1 lost"));
+}
+
+TEST_CASE("a reply that comes late is reported twice, and is no difference") {
+    const auto slow = [](const std::string& line) {
+        return line == "b" ? Lines{"~bb"} : twice(line);
+    };
+    const std::string text =
+        Recorded().say(0s, "a", "aa").say(1s, "b", "bb").say(4s, "c", "cc").end().text;
+    const Outcome outcome = replay(text, slow, {.reply_timeout = 600ms});
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output.starts_with("reply 2 has not come within 600ms\n"
+                                     "    sent      b\n"
+                                     "    recorded  bb\n"
+                                     "reply 2 has come late, after 1"));
+    CHECK(outcome.output.ends_with(" ms, and is as before\n"));
+    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost, 1 late"));
+}
+
+TEST_CASE("a reply that was late may come as late again") {
+    const Message message{.id = 1, .payload = "a", .planned = ev::Time(3s)};
+    const Reply reply{"aa", 1s};
+    const std::string text = Recorded()
+                                 .say(3s, "a", std::nullopt)
+                                 .add(recorded_object("late", &message, &reply, {}, {}).str())
+                                 .say(3s + 100ms, "b", "bb")
+                                 .end()
+                                 .text;
+    const auto slow = [](const std::string& line) {
+        return line == "a" ? Lines{"~aa"} : twice(line);
+    };
+    const bool fast = GENERATE(false, true);
+    const Outcome outcome = replay(text, slow, {.fast = fast, .reply_timeout = 500ms});
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unasked as before"));
 }
 
 TEST_CASE("a message that got no reply gets none again") {

@@ -141,7 +141,7 @@ TEST_CASE("a reply that does not come on one connection is lost, and all replays
     const bool fast = GENERATE(false, true);
     const Outcome outcome = replay(three, with_second_b({}), {.fast = fast});
     CHECK(outcome.status == 1);
-    CHECK(contains(outcome.output, ": reply 2 is missing\n    sent      b\n"));
+    CHECK(contains(outcome.output, ": reply 2 has not come within 5s\n    sent      b\n"));
     CHECK(contains(outcome.errors, "9 said again, 8 as before, 0 different, 1 lost"));
 }
 
@@ -175,6 +175,8 @@ TEST_CASE("late replies are compared, and one where none was recorded is differe
     const Outcome outcome = replay(text, slow, {.reply_timeout = 500ms});
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.errors, "9 said again, 6 as before, 3 different, 0 lost, 6 late"));
+    CHECK(count(outcome.output, ": reply 1 has not come within 500ms\n") == 3);
+    CHECK(count(outcome.output, ": reply 1 has come late, after 1") == 3);
     CHECK(contains(outcome.output, ": reply 2 is new: no reply was recorded\n"));
 }
 

@@ -34,6 +34,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -238,12 +239,19 @@ Replay::Options replay_options(const ClientOptions& options,
     return to;
 }
 
+std::string folder_of(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    return folder.empty() ? "." : folder.string();
+}
+
 // The key log and a recording to replay are open by now.
 SandboxRules sandbox_rules(const ClientOptions& options, bool screen) {
     SandboxRules rules;
     for (const std::string* const file : {&options.report.log, &options.report.hgrm})
         if (!file->empty()) rules.files.push_back(*file);
     if (screen && rules.files.empty()) rules.folders = {"."};  // M-o makes a file there
+    if (screen && Recorder::wanted(options.report.log))  // and a recording has further ones
+        rules.folders = {folder_of(options.report.log)};
     const bufio::Endpoint& endpoint = options.session.endpoint;
     rules.connects = {dns_port};
     if (endpoint.datagrams || !endpoint.path.empty()) return rules;

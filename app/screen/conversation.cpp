@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -41,7 +42,16 @@ AnySession::Options session_options(const Conversation::Options& options) {
     return to;
 }
 
-std::string file_name() { return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time()); }
+std::string transcript_name() {
+    return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time());
+}
+
+// x.json, x-2.json, x-3.json ...
+std::string numbered(const std::string& name, unsigned number) {
+    if (number == 1) return name;
+    const std::size_t stem = name.rfind('.');
+    return name.substr(0, stem) + "-" + std::to_string(number) + name.substr(stem);
+}
 
 }  // namespace
 
@@ -59,13 +69,13 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
 }
 
 int Conversation::report() {
-    if (file_open()) file_whole_ &= stop_file();
-    if (!file_whole_) print_error("yodel", "could not write all of the transcript file");
+    if (file_open()) stop_file();
+    if (!file_trouble_.empty()) print_error("yodel", file_trouble_);
     const int status = exit_status(session_.end());
     if (status != 0) print_error("yodel", explain(session_.end(), session_.tls()));
     report_counts();
     if (status != 0) return status;
-    if (!file_whole_) return output_failed;
+    if (!file_trouble_.empty()) return output_failed;
     return all_echoed() ? success : reply_wrong_or_lost;
 }
 
@@ -247,13 +257,15 @@ void Conversation::refuse(const std::string& line, const std::string& why) {
 
 // --- The file.
 
+const char* Conversation::file_kind() const {
+    return Recorder::wanted(file_name_) ? "recording" : "transcript";
+}
+
 void Conversation::toggle_file() {
     if (!file_open()) return start_file();
-    const bool whole = stop_file();
-    file_whole_ &= whole;
-    add_note(whole ? "stopped writing the transcript"
-                   : "the transcript file could not take all; stopped writing it",
-             whole ? Style::dim : Style::bad);
+    const std::string kind = file_kind();
+    if (stop_file()) return add_note("stopped writing the " + kind);
+    add_note("the " + kind + " file could not take all; stopped writing it", Style::bad);
 }
 
 void Conversation::flush_file() {
@@ -261,13 +273,24 @@ void Conversation::flush_file() {
 }
 
 void Conversation::start_file() {
-    const std::string name = file_name_.empty() ? file_name() : file_name_;
+    const std::string name = next_file_name();
     try {
         open_file(name);
-        add_note("writing the transcript to " + name);
+        add_note("writing the " + std::string(file_kind()) + " to " + name);
     } catch (const std::system_error& error) {
+        fail_file(error.what());
         add_note(error.what(), Style::bad);
     }
+}
+
+// A transcript goes on in its file. A recording needs one of its own.
+std::string Conversation::next_file_name() const {
+    if (file_name_.empty()) return transcript_name();
+    if (!Recorder::wanted(file_name_)) return file_name_;
+    unsigned number = 1;
+    std::error_code unknown;
+    while (std::filesystem::exists(numbered(file_name_, number), unknown)) ++number;
+    return numbered(file_name_, number);
 }
 
 // A recording that begins later does not hold the connection.
@@ -277,10 +300,15 @@ void Conversation::open_file(const std::string& name) {
 }
 
 bool Conversation::stop_file() {
-    if (!recorder_) return log_.stop_file();
-    const bool whole = recorder_->finish("stopped");
+    const bool whole = recorder_ ? recorder_->finish("stopped") : log_.stop_file();
     recorder_.reset();
+    if (!whole) fail_file("could not write all of the " + std::string(file_kind()) + " file");
     return whole;
+}
+
+// The first trouble is the one that the exit status stands for.
+void Conversation::fail_file(const std::string& trouble) {
+    if (file_trouble_.empty()) file_trouble_ = trouble;
 }
 
 void Conversation::record(const char* verdict, const Message* message, const Reply* reply) {

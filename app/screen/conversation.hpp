@@ -23,7 +23,9 @@ public:
         AnySession::Options session;
         bool escapes = false;              // lines hold \n, \xNN and the like
         std::size_t scrollback = 100'000;  // entries of the log
-        std::string log;     // the transcript's file; empty: named by the time when it starts
+        // The transcript's file; empty: named by the time when it starts. A recording that is
+        // started again gets a name with a number, because it begins its file.
+        std::string log;
         bool quiet = false;  // no summary at the end where all is well
     };
 
@@ -91,6 +93,9 @@ private:
     void start_file();
     bool stop_file();
     void open_file(const std::string& name);
+    std::string next_file_name() const;
+    const char* file_kind() const;  // "recording" or "transcript"
+    void fail_file(const std::string& trouble);
     void record(const char* verdict, const Message* message, const Reply* reply);
     bool only_just_retried() const;
 
@@ -107,7 +112,7 @@ private:
     std::deque<std::string> queued_lines_;  // to be sent over the next connection
     AnySession::State reported_state_ = AnySession::State::idle;  // the last one in the log
     bool server_ended_ = false;  // the log says that the server has closed its side
-    bool file_whole_ = true;     // no entry of the log is missing in the file
+    std::string file_trouble_;   // why a file is missing, or not whole; empty: none is
     bool quitting_ = false;      // the loop stops once all is answered
     // The failure of the last try to connect is reported once, however many tries fail by it.
     std::string reported_trouble_;

@@ -22,8 +22,13 @@ namespace {
 constexpr std::size_t batch = 16 * 1024;
 constexpr std::size_t most_waiting = 1024 * 1024;
 
+std::string refusal(const std::string& path, LogFile::Content content) {
+    const bool recording = content == LogFile::Content::recording;
+    return std::string("cannot write the ") + (recording ? "recording " : "log ") + path;
+}
+
 // Without O_NONBLOCK, a pipe would be waited for until somebody reads it.
-bufio::Fd open_log(const std::string& path) {
+bufio::Fd open_without_waiting(const std::string& path, LogFile::Content content) {
     bufio::Fd file(::open(
         path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666));
     if (file) return file;
@@ -31,23 +36,23 @@ bufio::Fd open_log(const std::string& path) {
     struct stat status {};
     const bool pipe = ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
     if (pipe && code == ENXIO)
-        throw OutputError("cannot write the log " + path + ": nobody reads this pipe", code);
-    throw OutputError("cannot write the log " + path, code);
+        throw OutputError(refusal(path, content) + ": nobody reads this pipe", code);
+    throw OutputError(refusal(path, content), code);
 }
 
 bufio::Fd open_file(const std::string& path, LogFile::Content content) {
-    bufio::Fd file = open_log(path);
+    bufio::Fd file = open_without_waiting(path, content);
     struct stat status {};
     const bool regular = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
     if (content == LogFile::Content::recording && regular && status.st_size > 0)
-        throw OutputError("cannot write the recording " + path, EEXIST);
+        throw OutputError(refusal(path, content), EEXIST);
     return file;
 }
 
 }  // namespace
 
 LogFile::LogFile(const std::string& path, Content content)
-    : path_(path), output_(open_file(path, content)) {}
+    : refusal_(refusal(path, content)), output_(open_file(path, content)) {}
 
 void LogFile::add(char sign, std::string_view bytes) {
     if (!trouble_.empty()) return;
@@ -80,7 +85,7 @@ void LogFile::check() {
 }
 
 void LogFile::fail(const std::string& why) {
-    trouble_ = "cannot write the log " + path_ + ": " + why;
+    trouble_ = refusal_ + ": " + why;
     output_.clear();
 }
 

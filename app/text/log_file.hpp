@@ -39,7 +39,7 @@ private:
     void check();
     void fail(const std::string& why);
 
-    std::string path_;
+    std::string refusal_;  // the beginning of all troubles
     std::string trouble_;
     Output output_;
 };

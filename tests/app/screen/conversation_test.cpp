@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -87,6 +88,17 @@ struct Talk final : Conversation::User {
     bool changed = false;
     std::vector<std::string> refused;
     Conversation conversation;
+};
+
+// A folder that is gone with the object.
+struct Folder {
+    Folder() { std::filesystem::create_directory(path); }
+    ~Folder() { std::filesystem::remove_all(path); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                       ("conversation_test." + std::to_string(::getpid()));
 };
 
 Conversation::Options with(Session::Options session) {
@@ -334,6 +346,7 @@ TEST_CASE("a file whose name ends in .json becomes a recording, from the next me
     talk.exchange("a", "b");
     talk.loop.pass(1s);
     talk.conversation.toggle_file();
+    CHECK(talk.last_entry() == "stopped writing the recording");
     const std::string whole = contents();
     std::filesystem::remove(name);
     CAPTURE(whole);
@@ -358,6 +371,35 @@ TEST_CASE("a file whose name ends in .json becomes a recording, from the next me
     CHECK(contains(later, R"("first":3,)"));
     CHECK_FALSE(contains(later, R"("sent":"c")"));
     CHECK(contains(later, R"("sent":"d","received":"d"})"));
+}
+
+TEST_CASE("a recording that is started again goes to a file with the next number") {
+    const Folder folder;
+    Conversation::Options options;
+    options.log = folder.path / "x.y.json";
+    Talk talk(std::move(options));
+    std::ofstream(folder.path / "x.y-2.json") << "somebody's\n";
+    for (int i = 0; i < 4; ++i) talk.conversation.toggle_file();
+    CHECK(talk.entries_with("stopped writing the recording") == 2);
+    CHECK(talk.entries_with("writing the recording to " +
+                            (folder.path / "x.y-3.json").string()) == 1);
+    CHECK(talk.last_entry() ==
+          "writing the recording to " + (folder.path / "x.y-4.json").string());
+    CHECK(talk.conversation.file_open());
+    CHECK(talk.conversation.report() == success);
+}
+
+TEST_CASE("a recording that can't be started again is reported at the end") {
+    std::optional<Folder> folder(std::in_place);
+    Conversation::Options options;
+    options.log = folder->path / "x.json";
+    options.quiet = true;
+    Talk talk(std::move(options));
+    folder.reset();
+    talk.conversation.toggle_file();
+    talk.conversation.toggle_file();
+    CHECK(talk.last_entry().starts_with("cannot write the recording "));
+    CHECK(talk.conversation.report() == output_failed);
 }
 
 TEST_CASE("a recording does not follow what a file holds") {

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace yodel {
@@ -521,34 +522,33 @@ void check_recording(ClientOptions& options) {
         throw UsageError("--payload records messages, but -f raw has none");
 }
 
-// Returns the first option that has no meaning where a recording is said; empty if there is
-// none.
-std::string against_replay(const ClientOptions& options) {
-    const std::pair<bool, const char*> given[] = {
-        {options.expect_given, "--expect"},
-        {options.count.has_value(), "-c"},
-        {options.interval.has_value(), "-i"},
-        {options.size.has_value(), "--size"},
-        {options.escapes, "--escapes"},
-        {options.report.probe, "-z"},
-        {options.retries.has_value(), "--retry"},
-        {options.crowd.scheduled(), "--rate"},
-        {options.crowd.churn.has_value(), "--churn"},
-        {options.crowd.threads.has_value(), "--threads"},
-        {options.crowd.start.has_value(), "--start-at"},
+// Refuses the options that have no meaning where a recording is said.
+void check_against_replay(const ClientOptions& options) {
+    const CrowdOptions& crowd = options.crowd;
+    const std::tuple<bool, const char*, const char*> given[] = {
+        {options.expect_given, "--expect", "requires the recorded replies"},
+        {options.count.has_value(), "-c", "says the recorded messages"},
+        {options.interval.has_value(), "-i", "says messages at their recorded times"},
+        {options.size.has_value(), "--size", "says the recorded messages"},
+        {options.escapes, "--escapes", "reads no input"},
+        {options.report.probe, "-z", "says messages"},
+        {options.retries.has_value(), "--retry", "says a recording whole, on one connection"},
+        {crowd.scheduled(), "--rate",
+         "says messages at their recorded times, or with --fast as replies come"},
+        {crowd.churn.has_value(), "--churn", "says a recording whole, on one connection"},
+        {crowd.threads.has_value(), "--threads", "reads the recording on one thread"},
+        {crowd.start.has_value(), "--start-at", "begins as soon as it is connected"},
     };
-    for (const auto& [is_given, name] : given)
-        if (is_given) return name;
-    return "";
+    for (const auto& [is_given, name, reason] : given)
+        if (is_given)
+            throw UsageError(std::string("--replay ") + reason + ", but " + name + " is given");
 }
 
 void check_replay(const ClientOptions& options) {
     const ReplayOptions& replay = options.replay;
     if (replay.fast && !replay.given()) throw UsageError("--fast is for --replay");
     if (!replay.given()) return;
-    if (const std::string other = against_replay(options); !other.empty())
-        throw UsageError("--replay says a recording as it is and requires its replies, but " +
-                         other + " is given");
+    check_against_replay(options);
     if (options.window && !replay.fast)
         throw UsageError(
             "--window has no meaning where messages go at the times of a recording: "

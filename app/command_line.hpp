@@ -14,6 +14,13 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// A file that the user names is not right, as one clause that names it. The exit status is that
+// of wrong usage.
+class FileError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
 struct Option {
     char letter = 0;                 // 0: none
     const char* name = nullptr;      // without its dashes; null: none

@@ -49,6 +49,8 @@ Failure current_failure(const char* program) {
     } catch (const UsageError& error) {
         return {usage_error,
                 std::string(error.what()) + " (" + program + " -h shows the options)"};
+    } catch (const FileError& error) {  // about which the options say nothing
+        return {usage_error, error.what()};
     } catch (const bufio::TlsError& error) {
         return {exit_status(error.end()), error.what()};
     } catch (const OutputError& error) {

@@ -216,7 +216,7 @@ int recording_overdue(const ClientOptions& options) {
 // The framing is that of the recording, which need not be given again.
 void check_recording(const Recording& recording, const ClientOptions& options) {
     const std::string& file = options.replay.file;
-    if (!recording.trouble().empty()) throw UsageError(recording.trouble());
+    if (!recording.trouble().empty()) throw FileError(recording.trouble());
     const Framing& framing = *recording.framing();
     const bool datagrams = options.session.endpoint.datagrams;
     if (framing.datagrams && !datagrams)

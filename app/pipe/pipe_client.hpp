@@ -47,7 +47,8 @@ private:
     bool input_ended_ = false;
     bufio::Buffer input_;  // read and not yet sent
     Decoder lines_;
-    ev::Watch watch_;  // of standard input
+    ev::Watch watch_;     // of standard input
+    ev::Timer greeting_;  // until it is over, a greeting may come before the first message
 };
 
 }  // namespace yodel

@@ -145,6 +145,20 @@ TEST_CASE("what came unsolicited must come again") {
     CHECK(contains(other.errors, "2 unasked missing"));
 }
 
+TEST_CASE("a greeting is recorded as such, and not as the reply to the first message") {
+    Peer greeting(store({"greeting", "hello"}));
+    const Recorded recorded({"127.0.0.1", greeting.port()});
+    CHECK(contains(contents(recorded.file), R"("verdict":"unasked","received_us")"));
+    const Outcome same = replay(recorded.file, {"--fast", "127.0.0.1", greeting.port()});
+    CAPTURE(same.output);
+    CHECK(same.status == 0);
+    CHECK(contains(same.errors, "6 as before, 0 different, 0 lost, 1 unasked as before"));
+    const Outcome slow = run({yodel, "--json", "--payload", "--expect", "any", "-m", "0.3",
+                              "127.0.0.1", greeting.port()},
+                             commands);
+    CHECK(slow.status == 28);
+}
+
 TEST_CASE("a conversation is said again over TLS") {
     test::Certificates certificates;
     certificates.issue("server", "DNS:localhost");

@@ -6,29 +6,6 @@
 
 namespace yodel {
 
-JsonObject tls_object(const bufio::TlsFacts& facts) {
-    JsonObject object;
-    object.text("version", facts.version).text("cipher", facts.cipher);
-    object.text("group", facts.group);
-    object.text("alpn", facts.alpn).text("subject", facts.subject);
-    object.text("issuer", facts.issuer).text("not_after", facts.not_after);
-    object.text("pin", facts.pin).flag("verified", facts.unverified.empty());
-    return object.text("unverified", facts.unverified).flag("resumed", facts.resumed);
-}
-
-JsonObject connection_object(const AnySession& session, std::size_t number) {
-    const AnySession::Phases& phases = session.phases();
-    JsonObject object;
-    object.text("type", "connection");
-    if (number > 0) object.number("connection", number);
-    object.text("address", session.address().text());
-    object.text("framing", session.options().framing->name);
-    object.time("lookup_us", phases.lookup).time("connect_us", phases.tcp);
-    if (!session.tls()) return object;
-    object.time("handshake_us", phases.tls);
-    return object.object("tls", tls_object(*session.tls()));
-}
-
 std::string connection_text(const AnySession& session) {
     const AnySession::Phases& phases = session.phases();
     std::string text = "connected to " + session.address().text() + "; look-up " +

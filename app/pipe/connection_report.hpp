@@ -1,19 +1,13 @@
-// A connection that was opened, in words and as a JSON object.
+// A connection that was opened: in words, and counted.
 #pragma once
 
 #include "app/protocol/any_session.hpp"
 #include "app/stats/run_result.hpp"
-#include "app/text/json.hpp"
 
-#include <cstddef>
 #include <string>
 
 namespace yodel {
 
-// {"type":"connection","address":…}, with `tls` where the connection has it, and with its
-// number where there are many; 0: there is one.
-JsonObject connection_object(const AnySession& session, std::size_t number = 0);
-JsonObject tls_object(const bufio::TlsFacts& facts);
 // connected to 127.0.0.1:7000; look-up 0.00, connect 0.05 ms
 std::string connection_text(const AnySession& session);
 

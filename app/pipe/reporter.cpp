@@ -127,11 +127,14 @@ void Reporter::ended() {
     print_visible(std::exchange(partial_, {}));
     log('-', session_.end().text);
     if (log_) log_->finish();
-    if (recorder_) recorder_->finish(session_.end().text);
+    if (recorder_) recorder_->drain();
     write_hgrm();
     try_ended();
     settle_result();
-    if (options_.form == Form::json) append_line(end_text());
+    const bool json = options_.form == Form::json;
+    const std::string end = json || recorder_ ? end_text() : std::string();
+    if (recorder_) recorder_->finish(end);
+    if (json) append_line(end);
     output_.flush();
 }
 

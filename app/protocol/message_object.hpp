@@ -5,6 +5,7 @@
 // its payloads, and at last the object of the end.
 #pragma once
 
+#include "app/protocol/any_session.hpp"
 #include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
 #include "app/text/json.hpp"
@@ -35,5 +36,10 @@ JsonObject recording_object(const Framing& framing, std::uint64_t first,
 
 // Returns the verdict for a reply to a message.
 const char* verdict_of(const Message& message, const Reply& reply);
+
+// {"type":"connection","address":…}, with `tls` where the connection has it, and with its
+// number where there are many; 0: there is one.
+JsonObject connection_object(const AnySession& session, std::size_t number = 0);
+JsonObject tls_object(const bufio::TlsFacts& facts);
 
 }  // namespace yodel

@@ -1,7 +1,6 @@
 #include "app/protocol/recorder.hpp"
 
 #include "app/protocol/message_object.hpp"
-#include "app/text/json.hpp"
 
 namespace yodel {
 
@@ -11,19 +10,17 @@ Recorder::Recorder(const std::string& path, const AnySession& session, ev::Time 
 }
 
 void Recorder::connected(const AnySession& session) {
-    JsonObject object;
-    object.text("type", "connection").text("address", session.address().text());
-    file_.add_line(object.text("framing", session.options().framing->name).str());
+    file_.add_line(connection_object(session).str());
 }
 
 void Recorder::add(const char* verdict, const Message* message, const Reply* reply,
                    ev::Time now) {
-    if (message && message->id < first_) return;
+    if (message && !holds(*message)) return;
     file_.add_line(recorded_object(verdict, message, reply, start_, now).str());
 }
 
-bool Recorder::finish(std::string_view reason) {
-    file_.add_line(JsonObject().text("type", "end").text("reason", reason).str());
+bool Recorder::finish(const std::string& end) {
+    file_.add_line(end);
     return file_.finish();
 }
 

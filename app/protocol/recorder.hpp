@@ -25,8 +25,13 @@ public:
     void connected(const AnySession& session);
     // Either of the message and the reply may be null; see message_object().
     void add(const char* verdict, const Message* message, const Reply* reply, ev::Time now);
+    // False: the message was sent before the recording began.
+    bool holds(const Message& message) const { return message.id >= first_; }
+    // Writes what waits, and gives a slow reader a moment: before the end is stated. False: not
+    // all could be written.
+    bool drain() { return file_.finish(); }
     // Writes the object of the end, once. False: not all of the recording could be written.
-    bool finish(std::string_view reason);
+    bool finish(const std::string& end);
     bool flush() { return file_.flush(); }
     const std::string& trouble() const { return file_.trouble(); }
 

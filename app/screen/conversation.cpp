@@ -1,6 +1,5 @@
 #include "app/screen/conversation.hpp"
 
-#include "app/protocol/message_object.hpp"
 #include "app/stats/network_share.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/escapes.hpp"
@@ -111,7 +110,7 @@ void Conversation::session_changed() {
     report_state();
     reported_state_ = session_.state();
     report_server_end();
-    if (opened && recorder_) recorder_->connected(session_);
+    if (opened && recording_) record_connection();
     if (opened) send_queued_lines();
     if (opened && quitting_) session_.finish();
     const bool over = quitting_ || session_.out_of_time();
@@ -146,7 +145,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
     user_.conversation_changed();
     tally_.answered(reply.right, message.late, reply.round_trip);
     if (tally_.datagrams) tally_.datagrams->answered(reply.out_of_order, reply.round_trip);
-    record(verdict_of(message, reply), &message, &reply);
+    if (recording_) recording_->answered(message, reply, loop_.now());
     const auto facts = session_.tcp();
     log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
     if (!reply.right && tally_.bad == 1)
@@ -162,7 +161,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
 void Conversation::session_lost(const Message& message) {
     user_.conversation_changed();
     ++tally_.lost;
-    record("lost", &message, nullptr);
+    if (recording_) recording_->lost(message, loop_.now());
     log_.add_loss(wall_time(), message,
                   message.late
                       ? "no reply after " + duration_text(session_.options().reply_timeout)
@@ -172,16 +171,14 @@ void Conversation::session_lost(const Message& message) {
 void Conversation::session_unsolicited(std::string_view payload) {
     user_.conversation_changed();
     ++tally_.unsolicited;
-    const Reply reply{payload, {}};
-    record("unasked", nullptr, &reply);
+    if (recording_) recording_->unsolicited(payload, loop_.now());
     log_.add_unsolicited(wall_time(), payload);
 }
 
 void Conversation::session_repeated(std::string_view payload) {
     user_.conversation_changed();
     if (tally_.datagrams) ++tally_.datagrams->twice;
-    const Reply reply{payload, {}};
-    record("twice", nullptr, &reply);
+    if (recording_) recording_->repeated(payload, loop_.now());
     log_.add_repeated(wall_time(), payload);
 }
 
@@ -243,7 +240,8 @@ void Conversation::send_now(const std::string& line) {
         log_.add_sent(wall_time(), id, piece);
         const ev::Time now = loop_.now();
         const Message message{.id = id, .payload = piece, .planned = now, .sent = now};
-        if (session_.options().expect == Expect::none) record("sent", &message, nullptr);
+        const bool awaited = session_.options().expect != Expect::none;
+        if (recording_ && !awaited) recording_->sent(message, now);
         ++id;
     }
     tally_.sent += queued.count;
@@ -269,7 +267,7 @@ void Conversation::toggle_file() {
 }
 
 void Conversation::flush_file() {
-    if (!(recorder_ ? recorder_->flush() : log_.flush_file())) toggle_file();
+    if (!(recording_ ? recording_->flush() : log_.flush_file())) toggle_file();
 }
 
 void Conversation::start_file() {
@@ -293,15 +291,21 @@ std::string Conversation::next_file_name() const {
     return numbered(file_name_, number);
 }
 
-// A recording that begins later does not hold the connection.
 void Conversation::open_file(const std::string& name) {
     if (!Recorder::wanted(name)) return log_.start_file(name);
-    recorder_.emplace(name, session_, loop_.now());
+    recording_.emplace(name, session_, loop_.now());
+}
+
+// A replay says one connection again, so that the next one is another recording.
+void Conversation::record_connection() {
+    if (!recording_->has_connection()) return recording_->connected();
+    stop_file();
+    start_file();
 }
 
 bool Conversation::stop_file() {
-    const bool whole = recorder_ ? recorder_->finish("stopped") : log_.stop_file();
-    recorder_.reset();
+    const bool whole = recording_ ? recording_->finish("stopped") : log_.stop_file();
+    recording_.reset();
     if (!whole) fail_file("could not write all of the " + std::string(file_kind()) + " file");
     return whole;
 }
@@ -309,10 +313,6 @@ bool Conversation::stop_file() {
 // The first trouble is the one that the exit status stands for.
 void Conversation::fail_file(const std::string& trouble) {
     if (file_trouble_.empty()) file_trouble_ = trouble;
-}
-
-void Conversation::record(const char* verdict, const Message* message, const Reply* reply) {
-    if (recorder_) recorder_->add(verdict, message, reply, loop_.now());
 }
 
 }  // namespace yodel

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "app/protocol/any_session.hpp"
-#include "app/protocol/recorder.hpp"
 #include "app/screen/message_log.hpp"
+#include "app/screen/screen_recording.hpp"
 #include "app/stats/percentile_history.hpp"
 #include "app/stats/tally.hpp"
 #include "ev/loop.hpp"
@@ -64,7 +64,7 @@ public:
     void toggle_file();
     // Writes all entries to the transcript file, and stops it if that fails.
     void flush_file();
-    bool file_open() const { return recorder_ || log_.file_open(); }
+    bool file_open() const { return recording_ || log_.file_open(); }
 
     // Prints the outcome on standard error, returns the exit status.
     int report();
@@ -96,7 +96,7 @@ private:
     std::string next_file_name() const;
     const char* file_kind() const;  // "recording" or "transcript"
     void fail_file(const std::string& trouble);
-    void record(const char* verdict, const Message* message, const Reply* reply);
+    void record_connection();
     bool only_just_retried() const;
 
     ev::Loop& loop_;
@@ -105,7 +105,7 @@ private:
     const std::string file_name_;
     User& user_;
     MessageLog log_;
-    std::optional<Recorder> recorder_;  // while a recording is written
+    std::optional<ScreenRecording> recording_;  // while one is written
     Tally tally_;
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_;

@@ -193,6 +193,10 @@ TEST_CASE("with -o FILE.json the conversation of a filter is recorded beside its
     CAPTURE(again.output, again.errors, contents(file));
     CHECK(again.status == 0);
     CHECK(contains(again.errors, "6 said again, 6 as before, 0 different, 0 lost"));
+    const Outcome both = run({yodel, "--json", "--payload", "--expect", "any", "-o",
+                              folder.path("same.json"), "127.0.0.1", peer.port()},
+                             commands);
+    CHECK(both.output == contents(folder.path("same.json")));
     const Outcome full = run(words, commands);
     CHECK(full.status == 23);
     CHECK(contains(full.errors, "cannot write the recording " + file + ": File exists"));

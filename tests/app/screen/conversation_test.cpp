@@ -355,7 +355,7 @@ TEST_CASE("a file whose name ends in .json becomes a recording, from the next me
         "\n{\"type\":\"connection\","));
     CHECK(contains(whole, R"("received":"hi"})"));
     CHECK(contains(whole, R"("sent":"a","received":"b"})"));
-    CHECK(whole.ends_with("{\"type\":\"end\",\"reason\":\"stopped\"}\n"));
+    CHECK(contains(whole, "{\"type\":\"end\",\"reason\":\"stopped\",\"status\":1,\"sent\":1,"));
 
     talk.conversation.send("c");
     talk.loop.settle();
@@ -387,6 +387,33 @@ TEST_CASE("a recording that is started again goes to a file with the next number
           "writing the recording to " + (folder.path / "x.y-4.json").string());
     CHECK(talk.conversation.file_open());
     CHECK(talk.conversation.report() == success);
+}
+
+TEST_CASE("the recording of another connection is another file") {
+    const Folder folder;
+    Conversation::Options options;
+    options.log = folder.path / "x.json";
+    Talk talk(std::move(options));
+    talk.connect();
+    talk.exchange("a", "a");
+    talk.server.reset();
+    talk.until(State::closed);
+    talk.connect();
+    CHECK(talk.entries_with("writing the recording to " +
+                            (folder.path / "x-2.json").string()) == 1);
+    talk.exchange("b", "b");
+    talk.conversation.toggle_file();
+    const auto lines_with = [&](const char* name, const std::string& part) {
+        std::ifstream file(folder.path / name);
+        int count = 0;
+        for (std::string line; std::getline(file, line);) count += contains(line, part) ? 1 : 0;
+        return count;
+    };
+    const char* const name = GENERATE("x.json", "x-2.json");
+    CHECK(lines_with(name, "\"type\":\"connection\"") == 1);
+    CHECK(lines_with(name, "\"type\":\"message\"") == 1);
+    CHECK(lines_with(name, "\"sent\":1,\"echoed\":1,") == 1);
+    CHECK(lines_with("x-2.json", "\"first\":2,") == 1);
 }
 
 TEST_CASE("a recording that can't be started again is reported at the end") {

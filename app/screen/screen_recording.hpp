@@ -1,0 +1,46 @@
+// A recording of the conversation on the screen, as --json --payload prints one: its file, and
+// what is counted for the object of its end. It is that of one connection at most, because a
+// replay has only one.
+#pragma once
+
+#include "app/protocol/any_session.hpp"
+#include "app/protocol/recorder.hpp"
+#include "app/stats/run_result.hpp"
+#include "ev/loop.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+class ScreenRecording {
+public:
+    // Begins with the connection where one is open, and with the next message. The session
+    // outlives it. Throws OutputError, see Recorder.
+    ScreenRecording(const std::string& path, const AnySession& session, ev::Time now);
+
+    bool has_connection() const { return result_.connections.opened > 0; }
+    void connected();
+    // What became of a message, at this time. One that was sent before is left out.
+    void answered(const Message& message, const Reply& reply, ev::Time now);
+    void lost(const Message& message, ev::Time now);
+    void sent(const Message& message, ev::Time now);  // and no reply is awaited
+    void unsolicited(std::string_view payload, ev::Time now);
+    void repeated(std::string_view payload, ev::Time now);
+
+    bool flush() { return recorder_.flush(); }
+    // Writes the object of the end. False: not all of the recording could be written.
+    bool finish(std::string_view reason);
+
+private:
+    void record_time(const Message& message, ev::Time now);
+
+    const AnySession& session_;
+    Recorder recorder_;
+    RunResult result_;
+    std::optional<ev::Time> first_sent_;
+    ev::Time last_{};  // when the last message was answered
+};
+
+}  // namespace yodel

@@ -1,0 +1,66 @@
+// What a recording of the screen counts, and that others can read it.
+
+#include "app/screen/screen_recording.hpp"
+
+#include "app/stats/end_object.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+struct NobodysUser final : AnySession::User {
+    void session_changed() override {}
+    void session_answered(const Message&, const Reply&) override {}
+    void session_lost(const Message&) override {}
+    void session_unsolicited(std::string_view) override {}
+};
+
+}  // namespace
+
+TEST_CASE("the end of a screen's recording counts its messages, and can be merged") {
+    const std::string name = std::filesystem::temp_directory_path() /
+                             ("screen_recording_test." + std::to_string(::getpid()) + ".json");
+    test::VirtualLoop loop;
+    NobodysUser user;
+    AnySession::Options options;
+    if (GENERATE(false, true)) options.framing = datagram_framing();
+    const auto session = make_session(loop, options, user);
+    ScreenRecording recording(name, *session, loop.now());
+    CHECK_FALSE(recording.has_connection());
+    recording.connected();
+    CHECK(recording.has_connection());
+    const ev::Time now = loop.now();
+    Message message{.id = 1, .payload = "a", .planned = now, .sent = now};
+    recording.answered(message, {"a", 2s, true, 0}, now + 2s);
+    message.id = 2;
+    recording.answered(message, {"x", 3s, false, 0}, now + 3s);
+    for (const std::uint64_t id : {3U, 4U}) {
+        message.id = id;
+        recording.lost(message, now + 5s);
+    }
+    message.late = true;
+    recording.answered(message, {"a", 8s, true, 0}, now + 8s);
+    recording.unsolicited("hello", now + 9s);
+    recording.repeated("a", now + 9s);
+    REQUIRE(recording.finish("stopped"));
+    std::unique_ptr<RunResult> end;
+    const std::string trouble =
+        read_results(name, [&](std::unique_ptr<RunResult> result) { end = std::move(result); });
+    std::filesystem::remove(name);
+    REQUIRE(trouble.empty());
+    CHECK(end->tally.counts() == "4 sent, 2 echoed, 1 bad, 1 lost");
+    CHECK(end->tally.late == 1);
+    CHECK(end->tally.unsolicited == 1);
+    CHECK(end->tally.round_trips.count() == 3);
+    CHECK(end->connections == RunResult::Connections{.asked = 1, .opened = 1});
+    CHECK((end->elapsed == 8s));
+    CHECK(end->status == 1);
+}

@@ -208,14 +208,14 @@ bool await_recording(ev::Loop& loop, Recording& recording, ClientOptions& option
     return begun;
 }
 
-int recording_overdue(const ClientOptions& options) {
-    return fail({timed_out, options.replay.file + ": no recording has come within " +
+int recording_overdue(const Recording& recording, const ClientOptions& options) {
+    return fail({timed_out, recording.name() + ": no recording has come within " +
                                 duration_text(*options.session.max_time) + " (--max-time)"});
 }
 
 // The framing is that of the recording, which need not be given again.
 void check_recording(const Recording& recording, const ClientOptions& options) {
-    const std::string& file = options.replay.file;
+    const std::string& file = recording.name();
     if (!recording.trouble().empty()) throw FileError(recording.trouble());
     const Framing& framing = *recording.framing();
     const bool datagrams = options.session.endpoint.datagrams;
@@ -366,7 +366,7 @@ int run(ClientOptions options, int& signo) {
         recording = std::make_shared<Recording>(options.replay.file, options.session.max_frame);
         const bool begun = await_recording(loop, *recording, options, signo);
         if (signo != 0) return cannot_run;  // the signal is the status
-        if (!begun) return recording_overdue(options);
+        if (!begun) return recording_overdue(*recording, options);
         check_recording(*recording, options);
         options.session.framing = recording->framing();
     }

@@ -24,9 +24,9 @@ int open_recording(const std::string& path) {
 }  // namespace
 
 Recording::Recording(const std::string& path, std::size_t max_frame)
-    : path_(is_input(path) ? "standard input" : path),
+    : name_(is_input(path) ? "standard input" : path),
       file_(std::make_shared<const bufio::Fd>(open_recording(path))),
-      reader_(path_, max_frame) {
+      reader_(name_, max_frame) {
     if (!*file_) fail(errno);
     struct stat status {};
     regular_ = *file_ && ::fstat(fd(), &status) == 0 && S_ISREG(status.st_mode);
@@ -68,7 +68,7 @@ ssize_t Recording::read_into(char* bytes, std::size_t size) {
 }
 
 void Recording::fail(int code) {
-    error_ = path_ + ": " + std::generic_category().message(code);
+    error_ = name_ + ": " + std::generic_category().message(code);
 }
 
 }  // namespace yodel

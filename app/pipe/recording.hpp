@@ -32,6 +32,8 @@ public:
     // Reads the next piece. Waits for it, unless the file is regular, or the loop reports the
     // descriptor as readable.
     void read();
+    // The path, or "standard input".
+    const std::string& name() const { return name_; }
     int fd() const { return file_->get(); }
     bool regular() const { return regular_; }
 
@@ -47,7 +49,7 @@ private:
     ssize_t read_into(char* bytes, std::size_t size);
     void fail(int code);
 
-    std::string path_;
+    std::string name_;
     std::shared_ptr<const bufio::Fd> file_;  // the copies have the same
     bool regular_ = false;
     std::uint64_t offset_ = 0;  // of the next piece, in a regular file

@@ -389,6 +389,10 @@ TEST_CASE("a recording that does not come outlasts neither -m nor a signal") {
     CHECK(late.status == 28);
     CHECK(late.errors ==
           "yodel: " + pipe + ": no recording has come within 200ms (--max-time)\n");
+    test::Process silent({yodel, "-m", "0.2", "--replay", "-"});
+    CHECK(silent.wait_exit() == 28);
+    CHECK(silent.errors() ==
+          "yodel: standard input: no recording has come within 200ms (--max-time)\n");
     test::Process client({"env", "EV_TRACE=1", yodel, "--replay", "-"});
     client.write("{");
     REQUIRE(client.wait_for_errors("ready:"));

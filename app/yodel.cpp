@@ -23,6 +23,7 @@
 #include "ev/loop.hpp"
 #include "ui/terminal.hpp"
 #include "ui/terminfo.hpp"
+#include "ui/tty.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -126,10 +127,11 @@ Unattended::Options unattended_options(const ClientOptions& options) {
     return to;
 }
 
-// Many connections have a page, which takes no input: a script comes from elsewhere.
+// Many connections have a page, which takes no input: a script comes from elsewhere. In the
+// background it would stop the run, which needs no terminal.
 bool crowd_page(const ClientOptions& options) {
     const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
-    return !piped && terminal_able();
+    return !piped && !ui::in_background() && terminal_able();
 }
 
 // An interval is a pace that deals one message to each connection in turn.

@@ -18,10 +18,17 @@ std::size_t columns() {
     return size.ws_col > 0 ? size.ws_col : 80;
 }
 
+// A job in the background leaves the line to the program in the foreground.
+bool in_background() {
+    const pid_t owner = ::tcgetpgrp(STDERR_FILENO);
+    return owner > 0 && owner != ::getpgrp();
+}
+
 }  // namespace
 
 void ProgressLine::show(std::string text) {
     clear();
+    if (in_background()) return;
     text.resize(std::min(text.size(), columns() - 1));  // in the last one some go to a new row
     diagnostics().show(text);
     width_ = text.size();

@@ -9,7 +9,7 @@ namespace yodel {
 
 class ProgressLine {
 public:
-    // Cut to the width of the terminal.
+    // Cut to the width of the terminal. In the background of the terminal nothing is shown.
     void show(std::string text);
     // Must be called before anything else is written.
     void clear();

@@ -167,3 +167,17 @@ TEST_CASE("a crowd has no page where it is not wanted, and where there is no ter
     CHECK(tty.wait_exit() == 0);
     CHECK(!contains(tty.output(), "\x1b[?1049h"));
 }
+
+// A background job that takes the terminal is stopped, and would neither run nor report.
+TEST_CASE("a crowd in the background of its terminal runs without a page") {
+    Server server;
+    const std::string options = GENERATE("--rate 500 -m 600ms", "--connections 3 -m 600ms");
+    const std::string program = yodel + " " + options + " 127.0.0.1 " + server.port();
+    Tty tty({.arguments = {"bash", "-c", "set -m; " + program + " & wait $!; echo over"}});
+    CAPTURE(options);
+    CHECK(tty.wait_exit() == 0);
+    CHECK(contains(tty.output(), " echoed, 0 bad, 0 lost"));
+    CHECK(contains(tty.output(), "over"));
+    CHECK(!contains(tty.output(), "\x1b[?1049h"));
+    CHECK(!contains(tty.output(), " \r"));  // a line of progress, over what the shell shows
+}

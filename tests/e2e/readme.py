@@ -5,6 +5,7 @@ usage: readme.py README YODEL YODELD
 
 Every indented line of README is a command. Ports, and the key of the server with TLS, are
 those of this run; long runs are made short. Lines of yodeld alone start a server that stays;
+lines that end in the background run on a terminal, as jobs of its shell;
 "# status N" behind a command is its exit status, which is 0 otherwise. Left out are commands
 of tools that are not installed, make, which builds all of this, and the search for the highest
 rate, which takes long.
@@ -12,18 +13,22 @@ rate, which takes long.
 import contextlib
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 LIMIT = 20  # seconds, for one command
 SHORTER = [(r"-m 30s", "-m 300ms"), (r"-c 5000\b", "-c 100"), (r"-i (20|200)ms", "-i 1ms"),
            (r"seq 10\b", "seq 2"), (r"\+5 sec", "+2 sec"), (r"sleep 10\b", "sleep 0.1"),
            (r"sleep 1\.4", "sleep 0.1"), (r"sleep 1\b", "sleep 0.3"), (r"--rate 20k", "--rate 2k"),
            (r"-W 1s", "-W 600ms"), (r"'p99<5ms,", "'p99<5s,"), (r"parallel -j 4", "xargs -P 4 -I {} sh -c")]
+JOB = re.compile(r"&\s*(#.*)?$", re.MULTILINE)  # a command in the background
 LEFT_OUT = re.compile(r"make |.*--rate 'max@")
 PIN = "sha256//" + 43 * "A" + "="
 
@@ -37,6 +42,24 @@ def free_port():
         except OSError:
             return free_port()
         return tcp.getsockname()[1]
+
+
+def on_terminal(script, folder, environment):
+    """Runs a script on a terminal, with job control. Returns its status and its output."""
+    pid, master = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.execvpe("bash", ["bash", "-c", "set -m\n" + script],
+                   dict(environment, TERM="xterm"))
+    output = b""
+    until = time.monotonic() + LIMIT
+    with open(master, "rb", buffering=0) as terminal:
+        try:
+            while select.select([terminal], [], [], max(until - time.monotonic(), 0))[0]:
+                output += terminal.read(4096)
+        except OSError:  # all that had the terminal are gone
+            pass
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), output.decode()
 
 
 def commands(text):
@@ -73,12 +96,22 @@ class Reader:
     def run(self, lines):
         """Runs lines as one script. Returns a complaint, or None."""
         script = "\n".join(lines)
+        if JOB.search(script):
+            return self.run_jobs(script)
         wanted = int((re.findall(r"# status (\d+)", script) or ["0"])[0])
         done = subprocess.run(["bash", "-c", script], cwd=self.folder, env=self.path, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
         if done.returncode == wanted:
             return None
         return f"{script}\n  status {done.returncode}, not {wanted}: {done.stderr}{done.stdout}"
+
+    def run_jobs(self, script):
+        """Each yodel in the background must come to its summary."""
+        status, output = on_terminal(script, self.folder, self.path)
+        jobs = len(re.findall(r"^yodel .*&\s", script, re.MULTILINE))
+        if status == 0 and output.count(" echoed, ") == jobs:
+            return None
+        return f"{script}\n  status {status}, {jobs} summaries are wanted: {output}"
 
 
 def tools_are_there(line, path):

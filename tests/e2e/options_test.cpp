@@ -90,12 +90,10 @@ TEST_CASE("the manual page has no option that is missing in --help") {
     }
 }
 
-TEST_CASE("the manual pages and README have the exit statuses that there are") {
+TEST_CASE("the manual pages have the exit statuses that there are") {
     const std::string code = contents(std::string(MANUALS) + "/text/exit_status.hpp");
     const std::set<std::string> statuses = matches(code, std::regex("\n    \\w+ = ([0-9]+),"));
     CHECK(statuses.size() == 15);
-    const std::string readme = contents(README);
-    CHECK(matches(readme, std::regex("\n\\| +([0-9]+) \\|")) == statuses);
     const std::regex item("\n\\.It ([0-9]+)\n");
     CHECK(matches(contents(std::string(MANUALS) + "/yodel.1"), item) == statuses);
     const auto of_server = matches(contents(std::string(MANUALS) + "/yodeld.8"), item);

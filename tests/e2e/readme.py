@@ -4,7 +4,8 @@
 usage: readme.py README YODEL YODELD
 
 Every indented line of README is a command. Ports, and the key of the server with TLS, are
-those of this run; long runs are made short. Lines of yodeld alone start a server that stays;
+those of this run; long runs are made short. Lines of yodeld or of a server in tests/peers
+start a server that stays;
 lines that end in the background run on a terminal, as jobs of its shell;
 "# status N" behind a command is its exit status, which is 0 otherwise. Left out are commands
 of tools that are not installed, make, which builds all of this, and the search for the highest
@@ -16,6 +17,7 @@ import pathlib
 import pty
 import re
 import select
+import shlex
 import shutil
 import socket
 import subprocess
@@ -29,6 +31,7 @@ SHORTER = [(r"-m 30s", "-m 300ms"), (r"-c 5000\b", "-c 100"), (r"-i (20|200)ms",
            (r"sleep 1\.4", "sleep 0.1"), (r"sleep 1\b", "sleep 0.3"), (r"--rate 20k", "--rate 2k"),
            (r"-W 1s", "-W 600ms"), (r"'p99<5ms,", "'p99<5s,"), (r"parallel -j 4", "xargs -P 4 -I {} sh -c")]
 JOB = re.compile(r"&\s*(#.*)?$", re.MULTILINE)  # a command in the background
+PEER = "python3 tests/peers/"
 LEFT_OUT = re.compile(r"make |.*--rate 'max@")
 PIN = "sha256//" + 43 * "A" + "="
 
@@ -42,6 +45,16 @@ def free_port():
         except OSError:
             return free_port()
         return tcp.getsockname()[1]
+
+
+def listens(port):
+    """Waits until somebody listens on a port. Returns whether it happened in time."""
+    until = time.monotonic() + LIMIT
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", int(port))):
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def on_terminal(script, folder, environment):
@@ -83,7 +96,10 @@ class Reader:
         return line.replace(PIN, self.pin)
 
     def start(self, line):
-        """Starts a server, and waits until it listens."""
+        """Starts a server, and waits until it listens. Those in tests/peers do not say it."""
+        if line.startswith(PEER):
+            self.servers.append(subprocess.Popen(shlex.split(line, comments=True), cwd=self.folder))
+            return None if listens(line.split()[2]) else f"{line}: it does not listen"
         server = subprocess.Popen(["bash", "-c", "exec " + line], cwd=self.folder, env=self.path,
                                   stdout=subprocess.PIPE, text=True)
         self.servers.append(server)
@@ -127,7 +143,7 @@ def complaints(text, reader):
     for line in map(reader.adapted, commands(text)):
         if LEFT_OUT.match(line) or not tools_are_there(line, reader.path["PATH"]):
             continue
-        if line.startswith("yodeld ") and "&" not in line:
+        if line.startswith(("yodeld ", PEER)) and "&" not in line:
             complaint = reader.start(line)
             if complaint:
                 yield complaint
@@ -148,6 +164,7 @@ def main():
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         shutil.copy(readme, folder)
+        os.symlink(readme.parent / "tests", pathlib.Path(folder) / "tests")
         reader = Reader(folder, path)
         stack.callback(lambda: [server.kill() for server in reader.servers])
         found = list(complaints(readme.read_text("utf-8"), reader))

@@ -469,8 +469,8 @@ std::vector<StatusPart> ScreenClient::status() const {
     };
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
         put(Worth::mode, std::to_string(count) + " " + status_word::kept, Style::status_warn);
-    if (conversation_.file_open()) put(Worth::detail, status_word::file, Style::status);
-    if (terminal_.reports_mouse()) put(Worth::detail, status_word::mouse, Style::status);
+    if (conversation_.file_open()) put(Worth::target, status_word::file, Style::status);
+    if (terminal_.reports_mouse()) put(Worth::target, status_word::mouse, Style::status);
     if (!key_log_.empty()) put(Worth::trust, status_word::key_log, Style::status_warn);
     if (!transcript.following()) {
         const std::size_t below = transcript.below();

@@ -119,16 +119,20 @@ void add_counts(std::vector<StatusPart>& parts, const Tally& tally, std::size_t 
     warn(tally.datagrams->out_of_order, std::string(" ") + status_word::out_of_order);
 }
 
+// A time has four columns, up to ten seconds, so that no part comes and goes with its digits.
 void add_times(std::vector<StatusPart>& parts, const Histogram& times,
                const std::deque<ev::Duration>& recent) {
     const auto add = [&](Worth worth, std::string text) {
         parts.push_back({worth, StatusGroup::times, {std::move(text), Style::status}});
     };
-    add(Worth::time, milliseconds_text(recent.back()) + "ms");
+    const auto padded = [](ev::Duration time) {
+        return format("%4s", milliseconds_text(time).c_str());
+    };
+    add(Worth::time, padded(recent.back()) + "ms");
     if (ui::utf8_locale()) add(Worth::course, sparkline(recent));
     for (const auto& [name, percent] :
          {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
-        add(Worth::course, name + milliseconds_text(times.percentile(percent)));
+        add(Worth::course, name + padded(times.percentile(percent)));
 }
 
 ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& chosen) {

@@ -15,9 +15,10 @@ namespace yodel {
 // The state of a session in words, with the time since it began.
 std::string state_words(const AnySession& session, ev::Time now);
 
-// The worth of a part, the greatest first. If there is no space for all parts, the parts of the
-// first ones are shown.
-enum class Worth { state, failure, trust, mode, count, time, target, detail, course };
+// The worth of a part, the greatest first. If there is no space for all parts, those of the
+// greatest worth are shown. What is switched on (a transcript, the mouse) is worth as much as
+// the target.
+enum class Worth { state, failure, trust, mode, count, target, time, detail, course };
 
 // A bar separates two groups. If there is no space for a part of a group, the parts of the
 // group that are worth less are left out, too: alone they would say little.

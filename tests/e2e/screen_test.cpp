@@ -1192,6 +1192,23 @@ TEST_CASE("the screen shows where TLS secrets are written") {
     CHECK(contents(keys).find("TRAFFIC_SECRET") != std::string::npos);
 }
 
+TEST_CASE("what is switched on shows in a usual terminal, before the times") {
+    const bool keys = GENERATE(true, false);
+    test::Folder folder;
+    Server server({"--tls", "--self-signed"});
+    const std::string target = "tls://localhost:" + server.port();
+    const std::string log = folder.path("log");
+    const std::string command =
+        keys ? "SSLKEYLOGFILE=" + folder.path("keys") + " " + yodel + " -k "
+             : yodel + " -k --mouse -o " + log + " ";
+    const std::string shown = keys ? " KEYLOG " + target + " TLS1.3" : " MOUSE FILE " + target;
+    Tty tty({.arguments = {"sh", "-c", command + target}});
+    REQUIRE(tty.wait_for("up 00:"));
+    type(tty, "hello");
+    REQUIRE(tty.wait_for("‹ hello ✓"));
+    CHECK(tty.wait_for(shown + " UNVERIFIED (-k) │ 1↑ 1↓"));
+}
+
 TEST_CASE("the scrollback is bounded by an option") {
     Tty tty({.arguments = {yodel, "--scrollback", "8"}});
     REQUIRE(tty.wait_for("up 00:"));

@@ -196,6 +196,47 @@ TEST_CASE("the words for a certificate that is not trusted") {
     }
 }
 
+TEST_CASE("the target and the version of TLS come before the times") {
+    ev::Loop loop;
+    test::SilentTlsServer server(loop);
+    bufio::TlsClientOptions tls;
+    tls.verify = false;
+    Session::Options options = with_tls(tls);
+    options.endpoint.service = std::to_string(server.port());
+    Line line(std::move(options));
+    line.session.connect();
+    turn_until(loop, [&] {
+        line.loop.step(1ms);
+        return line.session.state() == State::open;
+    });
+    Tally tally;
+    tally.sent = tally.echoed = 20;
+    const ev::Duration time = GENERATE(210us, 5200us, 12ms, 1400ms);
+    tally.round_trips.record(time);
+    const auto parts = status_parts(line.session, tally, {time}, line.session.since());
+    const std::string target = " tls://127.0.0.1:" + std::to_string(server.port());
+    const std::size_t needed =
+        ("* up 00:00" + target + " TLS1.3 UNVERIFIED (-k) | 20^ 20v 0~ 0x 0?").size();
+    for (std::size_t width = 40; width < 160; ++width) {
+        const std::string text = ui::plain_text(fit_status(parts, static_cast<int>(width)));
+        CAPTURE(text);
+        CHECK((text.find(target + " TLS1.3 ") != text.npos) == (width >= needed));
+    }
+}
+
+TEST_CASE("a round trip takes the same columns, however long it was") {
+    Line line;
+    line.open();
+    const auto width = [&](ev::Duration time) {
+        Tally tally;
+        tally.round_trips.record(time);
+        return text_of(status_parts(line.session, tally, {time}, line.session.since())).size();
+    };
+    CHECK(width(9ms) == width(210us));
+    CHECK(width(99ms) == width(210us));
+    CHECK(width(1400ms) == width(210us));
+}
+
 TEST_CASE("unsolicited messages are counted if there are any") {
     Line line;
     line.open();
@@ -236,6 +277,7 @@ TEST_CASE("parts go by their worth as the width shrinks, the state never") {
     }
     SECTION("so does the last round trip") {
         CHECK(fitted(40, {210us}) == "* up 00:12 | 0^ 0v 0~ 0x 0? | 0.21ms");
+        CHECK(fitted(40, {12ms}) == "* up 00:12 | 0^ 0v 0~ 0x 0? |   12ms");
     }
     SECTION("what went wrong comes before all") {
         tally.bad = 7;

@@ -34,7 +34,8 @@ constexpr std::size_t most_failures = 5;
 // The columns between two marks of the axis.
 constexpr std::size_t mark_distance = 16;
 
-// A part of a row. As the width shrinks, those with the greatest number are left out first.
+// A part of a row. As the width shrinks, those with the greatest number are left out first;
+// those with 0 are not: the row is cut.
 struct Part {
     std::string text;
     int worth = 0;
@@ -77,10 +78,12 @@ ui::Row joined(const std::vector<Part>& parts, const std::string& separator) {
 
 ui::Row fitted(std::vector<Part> parts, const std::string& separator, int width) {
     ui::Row row = joined(parts, separator);
-    while (ui::display_width(row) > width && parts.size() > 1) {
-        parts.erase(
+    while (ui::display_width(row) > width) {
+        const auto least =
             std::max_element(parts.begin(), parts.end(),
-                             [](const Part& a, const Part& b) { return a.worth < b.worth; }));
+                             [](const Part& a, const Part& b) { return a.worth < b.worth; });
+        if (least->worth == 0) break;
+        parts.erase(least);
         row = joined(parts, separator);
     }
     ui::truncate(row, width);
@@ -191,7 +194,7 @@ void add_failures(std::vector<Fact>& facts, const std::vector<RunResult::Failure
         facts.push_back(
             {i == 0 ? 4 : 10 + static_cast<int>(i),
              i == 0 ? "failures" : "",
-             {{std::to_string(failures[i].count), 1}, {failures[i].text, 0, Style::bad}},
+             {{std::to_string(failures[i].count)}, {failures[i].text, 0, Style::bad}},
              "  "});
     if (failures.size() > shown)
         facts.push_back({20, "", {{number(failures.size() - shown, "other kinds")}}});
@@ -216,6 +219,13 @@ void keep_best(std::vector<Fact>& facts, std::size_t count) {
         facts.erase(
             std::max_element(facts.begin(), facts.end(),
                              [](const Fact& a, const Fact& b) { return a.worth < b.worth; }));
+}
+
+// Returns the number of facts that come before the map. Where all connections have failed, the
+// reasons are worth more than the times before.
+int facts_before_map(const CrowdProgress& progress, std::size_t count) {
+    const bool all_failed = progress.open == 0 && !progress.result.failures.empty();
+    return all_failed ? static_cast<int>(count) : firm_facts - 1;
 }
 
 ui::Row title_row(const CrowdProgress& progress, int width) {
@@ -308,7 +318,7 @@ std::vector<ui::Row> crowd_page(const CrowdProgress& progress, double rate, cons
     std::vector<Fact> facts = facts_of(progress, rate);
     const bool hint = size.rows > firm_facts;
     const int left = size.rows - (hint ? 2 : 1);
-    const int kept = std::max(left - wanted_map, firm_facts - 1);
+    const int kept = std::max(left - wanted_map, facts_before_map(progress, facts.size()));
     const bool room = left - kept >= least_map + 2;
     keep_best(facts, static_cast<std::size_t>(room ? kept : left));
     for (const Fact& fact : facts) rows.push_back(row_of(fact, width));

@@ -141,6 +141,23 @@ TEST_CASE("the page of a crowd without replies has no map") {
     CHECK(!contains(page, "lateness"));
 }
 
+TEST_CASE("a small page of a crowd counts failures, and without connections has no map") {
+    const test::Locale locale("C.UTF-8");
+    Run run;
+    run.result->failures.clear();
+    run.result->count_failure("receiving: Connection reset by peer", 56, 12345);
+    run.result->count_failure("connection refused", 7, 9);
+    const auto page = [&] { return text(run.page({10, 40})); };
+    CHECK(contains(page(), "\nfailures    12345  receiving: Connection\n"));
+    CHECK(contains(page(), "a column: "));
+    run.progress.open = 0;
+    CHECK(contains(page(), "\nconnections 0 open of 200, 12 failed\n"));
+    CHECK(contains(page(), "\nfailures    12345  receiving: Connection\n"));
+    CHECK(contains(page(), "\n            9  connection refused\n"));
+    CHECK(!contains(page(), "a column: "));
+    CHECK(contains(text(run.page({24, 80})), "a column: "));
+}
+
 TEST_CASE("what went wrong on the page of a crowd is marked") {
     const test::Locale locale("C.UTF-8");
     Run run;

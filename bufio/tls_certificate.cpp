@@ -57,6 +57,15 @@ std::string text_of(const ASN1_STRING* string) {
     return clipped({bytes, static_cast<std::size_t>(ASN1_STRING_length(string))});
 }
 
+// True if a DNS name of the certificate is written as `host` is.
+bool has_dns_name(const GENERAL_NAMES* names, const std::string& host) {
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
+        const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names, i);
+        if (name->type == GEN_DNS && text_of(name->d.dNSName) == host) return true;
+    }
+    return false;
+}
+
 // Returns the hosts and addresses that a certificate is for.
 std::vector<std::string> names_of(const GENERAL_NAMES* names) {
     std::vector<std::string> list;
@@ -79,6 +88,8 @@ std::string mismatch(const X509* certificate, const std::string& host) {
     const std::vector<std::string> list = names_of(names.get());
     if (list.empty())
         return "names no host: its subject alternative name holds no DNS name and no address";
+    if (has_dns_name(names.get(), host))
+        return "has " + host + " as a DNS name, not as an address";
     return "is for " + list_text(list) + ", not for " + host;
 }
 

@@ -174,7 +174,7 @@ TEST_CASE("the faults of a certificate are reported, with the certificate concer
     SECTION("an address is no name") {
         outcome = w.talk_to(
             files.make("127.0.0.1", {.names = "DNS:127.0.0.1", .issuer = &w.ca}), "127.0.0.1");
-        said = "not for 127.0.0.1";
+        said = "the certificate of 127.0.0.1 has 127.0.0.1 as a DNS name, not as an address";
     }
     SECTION("by an issuer that is neither trusted nor shown") {
         outcome = w.talk_to(files.make("localhost", {.issuer = &w.stranger}));

@@ -30,6 +30,9 @@ struct TlsFacts {
     bool resumed = false;     // the session was resumed
     // Bytes of our ClientHello while the server has answered nothing; else 0.
     std::size_t unanswered_hello = 0;
+    std::string groups;  // of the key exchange, as they were asked for; empty: OpenSSL's own
+    // The server ended the handshake because nothing that we offered suits it (an alert).
+    bool offer_refused = false;
 };
 
 }  // namespace bufio

@@ -227,6 +227,7 @@ private:
             X509_VERIFY_PARAM_set1_host(verify, host_.c_str(), 0) != 1)
             throw std::bad_alloc();
         SSL_set_connect_state(ssl_.get());
+        facts_.groups = options().groups;
         resume();
     }
 
@@ -260,6 +261,8 @@ private:
     End protocol_failure(Reason reason) {
         const int code = ERR_GET_REASON(ERR_peek_error());
         const TlsSituation now = situation();
+        facts_.offer_refused =
+            now.client && !now.handshake_done && code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;
         if (!now.client && is_not_tls(code, now)) refuse_plain();
         return bufio::protocol_failure(code, reason, now);
     }

@@ -49,7 +49,14 @@ std::string remark_on_hello(const bufio::TlsFacts* tls) {
     if (!tls || tls->unanswered_hello <= usual_segment) return "";
     return "; it has answered nothing to a hello of " + std::to_string(tls->unanswered_hello) +
            " bytes, which is more than a segment and too much for some servers and boxes on "
-           "the way: --groups X25519 makes it smaller";
+           "the way" +
+           (tls->groups.empty() ? ": --groups X25519 makes it smaller" : "");
+}
+
+// The alert does not say what was wanting. OpenSSL's own groups suit nearly every server.
+std::string remark_on_groups(const bufio::TlsFacts* tls) {
+    if (!tls || !tls->offer_refused || tls->groups.empty()) return "";
+    return "; it may have none of the groups of --groups " + tls->groups;
 }
 
 }  // namespace
@@ -62,6 +69,7 @@ std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
                                             : end.text;
     case Reason::timeout:
     case Reason::handshake_interrupted: return end.text + remark_on_hello(tls);
+    case Reason::tls: return end.text + remark_on_groups(tls);
     default: return end.text;
     }
 }

@@ -81,6 +81,12 @@ const Row rows[] = {
     {"right small-hello", "-w 300ms --alpn MANY", 28,
      "bytes, which is more than a segment and too much for some servers and boxes on the way: "
      "--groups X25519 makes it smaller"},
+    {"right small-hello", "-w 300ms --alpn MANY --groups X25519", 28,
+     "too much for some servers and boxes on the way\n"},
+    {"right group=secp521r1", "--groups X25519", 35,
+     "the peer gave up (TLS alert: handshake failure); it may have none of the groups of "
+     "--groups X25519\n"},
+    {"right group=secp521r1", "--groups P-521", 0, ""},
 };
 
 std::vector<std::string> words(const std::string& text) {

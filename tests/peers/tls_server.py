@@ -3,6 +3,7 @@
 usage: tls_server.py PORT CERTIFICATE KEY [OPTION...]
 
     newest=V       1.0, 1.1, 1.2 or 1.3: the newest version that it speaks
+    group=NAME     the only key exchange group, such as secp521r1
     clients=FILE   demands a certificate by the authorities of the file
     abrupt         ends each connection after a line, without close_notify
     small-hello    says nothing to a ClientHello that fills more than a segment
@@ -34,6 +35,8 @@ def new_context():
     context.minimum_version = ssl.TLSVersion.TLSv1
     context.maximum_version = VERSIONS[option("newest") or "1.3"]
     context.load_cert_chain(sys.argv[2], sys.argv[3])
+    if option("group"):
+        context.set_ecdh_curve(option("group"))
     if option("clients"):
         context.load_verify_locations(option("clients"))
         context.verify_mode = ssl.CERT_REQUIRED

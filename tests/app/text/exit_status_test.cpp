@@ -35,6 +35,22 @@ TEST_CASE("silence after a hello of more than a segment gets a remark on the gro
           "closed" + remark);
     CHECK(yodel::explain({Reason::tls, "an alert"}, &facts) == "an alert");
     CHECK(yodel::explain(silence, nullptr) == "no connection");
+    facts.groups = "X25519";
+    CHECK(yodel::explain(silence, &facts) ==
+          "no connection" + remark.substr(0, remark.find(": --groups")));
+}
+
+TEST_CASE("a server that refuses what was offered may lack the groups that were asked for") {
+    const bufio::End refusal{Reason::tls, "the peer gave up"};
+    bufio::TlsFacts facts;
+    facts.offer_refused = true;
+    CHECK(yodel::explain(refusal, &facts) == "the peer gave up");
+    facts.groups = "X25519";
+    CHECK(yodel::explain(refusal, &facts) ==
+          "the peer gave up; it may have none of the groups of --groups X25519");
+    facts.offer_refused = false;
+    CHECK(yodel::explain(refusal, &facts) == "the peer gave up");
+    CHECK(yodel::explain(refusal, nullptr) == "the peer gave up");
 }
 
 TEST_CASE("a certificate that -k accepted is remarked on, one that was refused is not") {

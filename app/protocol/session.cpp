@@ -132,7 +132,7 @@ void Session::pause(bool paused) {
 
 std::string Session::phase() const {
     if (dialer_) return dialer_->phase();
-    return "TLS handshake with " + address_.text();
+    return "in the TLS handshake with " + address_.text();
 }
 
 // --- The way to an open connection.

@@ -411,7 +411,7 @@ TEST_CASE("a server that hangs in the TLS handshake is given up") {
         run({yodel, "--tls", "-w", "100ms", "localhost", peer.port()}, "a\n");
     CHECK(outcome.status == 28);
     CHECK(contains(outcome.errors,
-                   "within 100ms: still TLS handshake with 127.0.0.1:" + peer.port()));
+                   "within 100ms: still in the TLS handshake with 127.0.0.1:" + peer.port()));
 }
 
 TEST_CASE("a connection on which nothing happens ends with the idle timeout") {

@@ -169,7 +169,7 @@ TEST_CASE("servers that speak no TLS get their verdict, sentence and status") {
     };
     const Case cases[] = {
         {{"send:SSH-2.0-OpenSSH_9.2\\r\\n", "wait"}, 35, "the peer does not speak TLS"},
-        {{"wait"}, 28, "within 300ms: still TLS handshake with 127.0.0.1:"},
+        {{"wait"}, 28, "within 300ms: still in the TLS handshake with 127.0.0.1:"},
         {{"shut", "wait"}, 35, "the peer closed the connection during the TLS handshake"},
         {{"send:\\x16\\x03\\x03\\x00\\x10", "shut", "wait"},
          35,

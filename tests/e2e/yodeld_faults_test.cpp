@@ -149,7 +149,7 @@ TEST_CASE("with --stall-handshake the connect timeout runs out") {
     const Outcome outcome =
         run({yodel, "--tls", "-w", "200ms", "127.0.0.1", server.port()}, "a\n");
     CHECK(outcome.status == 28);
-    CHECK(contains(outcome.errors, "within 200ms: still TLS handshake with 127.0.0.1:"));
+    CHECK(contains(outcome.errors, "within 200ms: still in the TLS handshake with 127.0.0.1:"));
 }
 
 TEST_CASE("silence after a large hello names the option that makes it smaller") {

@@ -900,7 +900,7 @@ TEST_CASE(
     Client hanging(loop, silent.port(), options);
     turn_until(loop, [&] { return hanging.session.state() == State::closed; });
     CHECK((hanging.session.end().reason == Reason::timeout));
-    CHECK(hanging.session.end().text.find("within 20ms: still TLS handshake") !=
+    CHECK(hanging.session.end().text.find("within 20ms: still in the TLS handshake") !=
           std::string::npos);
 }
 

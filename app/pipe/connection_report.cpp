@@ -1,5 +1,6 @@
 #include "app/pipe/connection_report.hpp"
 
+#include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
 #include <optional>
@@ -16,7 +17,7 @@ std::string connection_text(const AnySession& session) {
     text += ", TLS " + milliseconds_text(phases.tls) + " ms; " + tls->version + " " +
             tls->cipher + (tls->group.empty() ? "" : " " + tls->group) + ", " + tls->subject +
             " until " + tls->not_after + ", " + tls->pin;
-    return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + tls->unverified;
+    return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + certificate_faults(*tls);
 }
 
 std::string connection_times_remark(const RunResult& result) {

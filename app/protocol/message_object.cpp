@@ -1,5 +1,7 @@
 #include "app/protocol/message_object.hpp"
 
+#include "app/text/exit_status.hpp"
+
 namespace yodel {
 
 JsonObject message_object(const char* verdict, const Message* message, const Reply* reply,
@@ -49,7 +51,7 @@ JsonObject tls_object(const bufio::TlsFacts& facts) {
     object.text("alpn", facts.alpn).text("subject", facts.subject);
     object.text("issuer", facts.issuer).text("not_after", facts.not_after);
     object.text("pin", facts.pin).flag("verified", facts.unverified.empty());
-    return object.text("unverified", facts.unverified).flag("resumed", facts.resumed);
+    return object.text("unverified", certificate_faults(facts)).flag("resumed", facts.resumed);
 }
 
 JsonObject connection_object(const AnySession& session, std::size_t number) {

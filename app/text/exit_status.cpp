@@ -74,10 +74,14 @@ std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
     }
 }
 
+std::string certificate_faults(const bufio::TlsFacts& tls) {
+    return tls.unverified.empty() ? "" : "the certificate " + tls.unverified;
+}
+
 std::string unverified_remark(const bufio::End& end, const bufio::TlsFacts* tls) {
     const bool refused = end.reason == Reason::certificate || end.reason == Reason::pin;
     if (refused || !tls || tls->unverified.empty()) return "";
-    return "; UNVERIFIED (-k): the certificate " + tls->unverified;
+    return "; UNVERIFIED (-k): " + certificate_faults(*tls);
 }
 
 }  // namespace yodel

@@ -152,6 +152,10 @@ TEST_CASE("with -k or its pin each certificate is accepted, and -k is remarked o
         const Outcome insecure = told(row, server.port(), {"-k"});
         CHECK(insecure.status == 0);
         CHECK(contains(insecure.errors, "UNVERIFIED (-k): the certificate "));
+        const Outcome verbose = told(row, server.port(), {"-k", "-v"});
+        CHECK(contains(verbose.errors, ", UNVERIFIED: the certificate "));
+        const Outcome as_json = told(row, server.port(), {"-k", "--json"});
+        CHECK(contains(as_json.output, "\"unverified\":\"the certificate "));
         const std::size_t pin = refused.errors.find("sha256//");
         REQUIRE(pin != std::string::npos);
         const Outcome pinned =

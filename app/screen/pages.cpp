@@ -23,13 +23,14 @@ constexpr std::size_t bytes_before = 128;
 constexpr std::size_t nowhere = std::string::npos;
 
 // Returns the number of bytes at the front that fit into `width` columns: whole words if
-// possible, and at least one cell.
+// possible, and at least one cell. A blank behind them is for the caller to skip.
 std::size_t fitting(std::string_view bytes, int width) {
     std::size_t end = ui::next_cell(bytes, 0);
     while (end < bytes.size() &&
            ui::display_width(bytes.substr(0, ui::next_cell(bytes, end))) <= width)
         end = ui::next_cell(bytes, end);
-    const std::size_t blank = end < bytes.size() ? bytes.rfind(' ', end - 1) : bytes.npos;
+    if (end == bytes.size() || bytes[end] == ' ') return end;
+    const std::size_t blank = bytes.rfind(' ', end - 1);
     return blank == bytes.npos ? end : blank + 1;
 }
 
@@ -185,6 +186,7 @@ void add_fact(Rows& rows, const std::string& name, std::string_view value, int w
         rows.push_back(std::move(row));
         row = {};
         value.remove_prefix(size);
+        if (value.starts_with(' ')) value.remove_prefix(1);
     } while (!value.empty());
 }
 

@@ -59,6 +59,8 @@ TEST_CASE("a fact wraps between words, below its own beginning") {
     const auto [width, value, expected] = GENERATE(table<int, std::string, Texts>({
         {80, "one two three", {"name        one two three"}},
         {20, "one two three", {"name        one two ", "            three"}},
+        {19, "one two three", {"name        one two", "            three"}},
+        {15, "one two", {"name        one", "            two"}},
         {16, "abcdefgh", {"name        abcd", "            efgh"}},
         {12, "ab", {"name        a", "            b"}},
         {80, "", {"name        "}},

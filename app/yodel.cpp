@@ -46,23 +46,36 @@ namespace {
 
 constexpr std::uint16_t dns_port = 53;  // look-ups with long answers go over TCP
 
+constexpr struct {
+    int number;
+    const char* name;
+} ending_signals[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
+
+std::string signal_name(int number) {
+    const auto* const found =
+        std::find_if(std::begin(ending_signals), std::end(ending_signals),
+                     [&](const auto& signal) { return signal.number == number; });
+    return found->name;
+}
+
 // Notes the first of the signals that end the program.
 class Ending {
 public:
     template <class Leave>
     Ending(ev::Loop& loop, Leave leave) {
-        for (std::size_t i = 0; i < std::size(numbers); ++i)
-            signals_[i] = ev::Signal(loop, numbers[i], [this, leave, number = numbers[i]] {
+        for (std::size_t i = 0; i < std::size(signals_); ++i) {
+            const int number = ending_signals[i].number;
+            signals_[i] = ev::Signal(loop, number, [this, leave, number] {
                 if (signo_ == 0) signo_ = number;
                 std::signal(SIGTTOU, SIG_IGN);  // the last words may come from the background
                 leave(signo_);
             });
+        }
     }
     int signo() const { return signo_; }
 
 private:
-    static constexpr int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    ev::Signal signals_[std::size(numbers)];
+    ev::Signal signals_[std::size(ending_signals)];
     int signo_ = 0;
 };
 
@@ -405,7 +418,7 @@ int main(int argc, char* argv[]) {
     } catch (const std::exception&) {
         status = fail(current_failure("yodel"));
     }
-    if (signo != 0) print_error("yodel", std::string("ended by ") + ::strsignal(signo));
+    if (signo != 0) print_error("yodel", "ended by " + signal_name(signo));
     finish_diagnostics();
     if (signo == 0) return status;
     std::signal(signo, SIG_DFL);

@@ -537,7 +537,7 @@ TEST_CASE("an interrupt ends a crowd on several threads in order, with its summa
     CHECK(outcome.status == 128 + SIGINT);
     CAPTURE(outcome.output, outcome.errors);
     CHECK(contains(outcome.errors, " bad, 0 lost; rtt"));
-    CHECK(contains(outcome.errors, "ended by Interrupt"));
+    CHECK(contains(outcome.errors, "ended by SIGINT"));
     CHECK(member(outcome, "sent") - member(outcome, "echoed") <= 4);
 }
 

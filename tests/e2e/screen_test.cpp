@@ -521,7 +521,7 @@ TEST_CASE("a suspended program can be ended by a signal") {
         REQUIRE(tty.wait_for("stoppedagain"));
     }
     type(tty, "clear; kill %1");
-    CHECK(tty.wait_for("yodel: ended by Terminated"));
+    CHECK(tty.wait_for("yodel: ended by SIGTERM"));
     CHECK_FALSE(tty.alternate_screen());
 }
 

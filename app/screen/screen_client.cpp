@@ -65,8 +65,12 @@ std::string copy_notice(ui::Terminal::Copied copied) {
     return "not copied; this type of terminal has no clipboard";
 }
 
+// Behind a label, which says what the line is for, a hint that does not fit is left out.
 void append_hints(ui::Row& row, std::string_view hints, int width) {
-    ui::append(row, fit_hints(hints, width - ui::display_width(row)), Style::dim);
+    const int space = width - ui::display_width(row);
+    const std::string_view fitting = fit_hints(hints, space);
+    if (!row.empty() && static_cast<int>(fitting.size()) > space) return;
+    ui::append(row, fitting, Style::dim);
     ui::truncate(row, width);
 }
 
@@ -383,14 +387,14 @@ void ScreenClient::suspend() {
 void ScreenClient::toggle_mouse() {
     const bool reported = !terminal_.reports_mouse();
     notice_ = reported ? "the wheel scrolls; select text with Shift; M-m ends it"
-                       : "the mouse is the terminal's again";
+                       : "mouse off; it is the terminal's again";
     if (!terminal_.report_mouse(reported)) notice_ = no_mouse;
 }
 
 void ScreenClient::copy_selected() {
     const auto text = conversation_.log().selected_text(ui::longest_copy + 1);
-    notice_ = text ? copy_notice(terminal_.copy(*text))
-                   : "M-Up selects a message; M-w then copies it";
+    notice_ =
+        text ? copy_notice(terminal_.copy(*text)) : "M-Up selects; M-w then copies the message";
 }
 
 void ScreenClient::send_line() {
@@ -545,7 +549,7 @@ std::string_view ScreenClient::words() const {
     if (const std::string_view text = mode_hints(); !text.empty()) return text;
     if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return {};
     if (std::holds_alternative<Escaped>(mode_))
-        return "Esc- now a key, as with Alt; F1 shows them; Esc leaves it";
+        return "Esc- now a key; as with Alt; F1 shows them; Esc leaves it";
     return hints();
 }
 

@@ -983,7 +983,7 @@ TEST_CASE("the selected message goes to the clipboard as it is shown") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x1bw");
-    REQUIRE(tty.wait_for("M-Up selects a message; M-w then copies it"));
+    REQUIRE(tty.wait_for("M-Up selects; M-w then copies the message"));
     type(tty, "\x1b[200~rm \x1b[31mx\x07\x1b[201~");
     REQUIRE(tty.wait_for("‹ rm ^[[31mx^G ✓"));
     tty.send("\x1b[1;3A");
@@ -1041,13 +1041,29 @@ TEST_CASE("the wheel scrolls while the mouse is reported, and types nothing") {
     CHECK(tty.wait_for([&] { return tty.row(0) == "To leave"; }));
     SECTION("until M-m") {
         tty.send("\x1bm");
-        CHECK(tty.wait_for("the mouse is the terminal's again"));
+        CHECK(tty.wait_for("mouse off; it is the terminal's again"));
         CHECK(tty.modes().count(1000) == 0);
     }
     SECTION("and a signal ends that, too") {
         tty.kill(SIGQUIT);
         check_gone(tty, 128 + SIGQUIT);
     }
+}
+
+TEST_CASE("on a small screen no hint is cut") {
+    Tty tty({.arguments = {yodel}, .size = {5, 20}});
+    REQUIRE(tty.wait_for("● up"));
+    const auto [keys, shown] = GENERATE(table<std::string, std::string>({
+        {"\x1bw", "M-Up selects"},
+        {"\x1bm", "the wheel scrolls"},
+        {"\x1bm\x1bm", "mouse off"},
+        {"\x1b", "Esc- now a key"},
+        {"\x12", "search:"},
+        {"\x1b/", "find: Enter searches"},
+    }));
+    tty.send(keys);
+    CAPTURE(keys);
+    CHECK(tty.wait_for([&] { return last_row(tty, 5) == shown; }));
 }
 
 TEST_CASE("a program that was stopped without a warning gives the wheel back later") {

@@ -32,7 +32,8 @@ struct Option {
     bool for_tls = false;    // has no meaning without TLS
     bool for_files = false;  // has a meaning without a connection, for the files of runs
     bool last = false;       // the words after it are not read
-    std::vector<std::string> values = {};  // all that it takes, for completion; empty: others
+    // The words that it takes, for completion, maybe beside a number; empty: it takes none.
+    std::vector<std::string> values = {};
 };
 
 // The options under one heading of the help.

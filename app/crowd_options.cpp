@@ -71,7 +71,8 @@ std::vector<Option> crowd_options(CrowdOptions& to) {
              [&](auto& text) {
                  to.threads = threads_value(text);
                  to.threads_by_system = text == "auto";
-             }},
+             },
+         .values = {"auto"}},
         {.name = "start-at",
          .argument = "TIME|+D",
          .help = "the first message at this time, in UTC",

@@ -163,7 +163,8 @@ std::vector<Option> listening_options(ServerOptions& to) {
              [&](auto& text) {
                  to.threads = threads_value(text);
                  to.threads_by_system = text == "auto";
-             }},
+             },
+         .values = {"auto"}},
         {.name = "busy",
          .help = "never sleep while connected; takes a processor",
          .apply = [&](auto&) { to.busy = true; }},
@@ -234,7 +235,7 @@ std::vector<Option> message_options(ServerOptions& to) {
         {.letter = 'f',
          .name = "framing",
          .argument = "F",
-         .help = "how messages are delimited (raw); see below",
+         .help = "how messages are delimited (raw)",
          .apply = [&](auto& text) { to.server.framing = framing_value(text); },
          .values = framing_list()},
     };

@@ -84,6 +84,9 @@ TEST_CASE("bash completes options, their values, and files") {
     CHECK(scripts.bash("yodel -f len2") == Words{"len2", "len2le"});
     CHECK(scripts.bash("yodel --framing = len4l") == Words{"len4le"});
     CHECK(scripts.bash("yodel --expect ") == Words{"any", "echo", "none"});
+    CHECK(scripts.bash("yodel --threads ") == Words{"auto"});
+    CHECK(scripts.bash("yodel --retry ") == Words{"forever"});
+    CHECK(scripts.bash("yodeld --threads ") == Words{"auto"});
     CHECK(scripts.bash("yodel --compare o") == Words{"one end.json", "other.json"});
     CHECK(scripts.bash("yodel --merge one oth") == Words{"other.json"});
     CHECK(scripts.bash("yodel --rate ") == Words{""});
@@ -97,6 +100,7 @@ TEST_CASE("fish completes options, their values, and files") {
     CHECK(scripts.fish("yodel -f len2") == Words{"len2", "len2le"});
     CHECK(scripts.fish("yodel --framing=len4l") == Words{"--framing=len4le"});
     CHECK(scripts.fish("yodel --expect ") == Words{"any", "echo", "none"});
+    CHECK(scripts.fish("yodel --threads ") == Words{"auto"});
     CHECK(scripts.fish("yodel --compare ot") == Words{"other.json"});
     CHECK(scripts.fish("yodel --merge one oth") == Words{"other.json"});
     CHECK(scripts.fish("yodeld --self") == Words{"--self-signed"});
@@ -130,6 +134,11 @@ TEST_CASE("zsh completes options, their values, and files") {
     tty.send("\x15"
              "exit\r");
     CHECK(tty.wait_exit());
+}
+
+TEST_CASE("the descriptions of completions refer to nothing that is not there") {
+    const std::string program = GENERATE(yodel, yodeld);
+    CHECK(!contains(run({program, "--completion", "fish"}).output, "below"));
 }
 
 TEST_CASE("a shell that is not known is refused") {

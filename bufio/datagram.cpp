@@ -323,8 +323,7 @@ void DatagramSocket::receive() {
 void DatagramSocket::receive_failed(int code) {
     if (code == 0 || code == EINTR || would_block(code)) return;
     if (!connected_) return resume_.start(receive_pause);
-    if (nobody_there(code))
-        return end_with(system_end(Reason::connect, "cannot connect to " + peer_.text(), code));
+    if (nobody_there(code)) return end_with(system_end(Reason::connect, peer_.text(), code));
     end_with(system_end(Reason::receive, "receiving", code));
 }
 

@@ -127,7 +127,8 @@ public:
     void pause_reading(bool paused);
 
     const Address& address() const { return address_; }  // our own, with the actual port
-    // Reason::none while the socket has not ended.
+    // Reason::none while the socket has not ended. Of Reason::connect, the text begins with the
+    // peer's address.
     const End& end() const { return end_; }
 
 private:

@@ -56,7 +56,49 @@ LookupResult look_up_source(const Endpoint& to) {
     source.passive = true;
     return resolve_without_network(source);
 }
+
+// Returns false, with errno set, if none of the source addresses can be used.
+bool bind_source(int fd, const Endpoint& endpoint, const std::vector<Address>& sources,
+                 int family) {
+    if (sources.empty() || family == AF_UNIX) return true;
+    const auto source =
+        std::find_if(sources.begin(), sources.end(),
+                     [&](const Address& address) { return address.family() == family; });
+    if (source == sources.end()) {
+        errno = EAFNOSUPPORT;
+        return false;
+    }
+    // A closed connection may still hold the port. With datagrams two sockets would share it.
+    const int on = endpoint.datagrams ? 0 : 1;
+    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    return ::bind(fd, source->get(), source->size) == 0;
+}
+
+// Returns a socket that connects to the address or, of datagrams, is connected to it; on
+// failure it is empty and errno is set.
+Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
+                const Address& address) {
+    Fd socket = endpoint.datagrams ? open_datagram_socket(address.family())
+                                   : open_socket(address.family());
+    if (socket && may_be_dialed(endpoint, address) &&
+        bind_source(socket.get(), endpoint, sources, address.family()) &&
+        start_connect(socket.get(), address))
+        return socket;
+    const int code = errno;  // which closing the socket may change
+    socket.reset();
+    errno = code;
+    return socket;
+}
 }  // namespace
+
+Fd connect_datagrams(const Endpoint& endpoint, const Address& address) {
+    Fd socket = start_socket(endpoint, look_up_source(endpoint).addresses, address);
+    if (socket && is_connected_to_itself(socket.get(), address)) {
+        socket.reset();
+        errno = ECONNREFUSED;
+    }
+    return socket;
+}
 
 std::vector<Address> interleave(const std::vector<Address>& addresses) {
     std::vector<Address> one;
@@ -146,10 +188,8 @@ void Dialer::try_next() {
 // Returns false if the attempt failed at once. If it succeeded at once, the socket is found to
 // be writable in the next turn.
 bool Dialer::start_attempt(const Address& address) {
-    Fd socket = endpoint_.datagrams ? open_datagram_socket(address.family())
-                                    : open_socket(address.family());
-    if (!socket || !may_be_dialed(endpoint_, address) ||
-        !bind_source(socket.get(), address.family()) || !start_connect(socket.get(), address)) {
+    Fd socket = start_socket(endpoint_, sources_, address);
+    if (!socket) {
         note_failure(address, errno);
         return false;
     }
@@ -158,22 +198,6 @@ bool Dialer::start_attempt(const Address& address) {
     attempt.watch = ev::Watch(loop_, attempt.socket.get(), ev::writable,
                               [this, &attempt](ev::Events) { on_writable(attempt); });
     return true;
-}
-
-// Returns false, with errno set, if the source address can't be used.
-bool Dialer::bind_source(int fd, int family) const {
-    if (sources_.empty() || family == AF_UNIX) return true;
-    const auto source =
-        std::find_if(sources_.begin(), sources_.end(),
-                     [&](const Address& address) { return address.family() == family; });
-    if (source == sources_.end()) {
-        errno = EAFNOSUPPORT;
-        return false;
-    }
-    // A closed connection may still hold the port. With datagrams two sockets would share it.
-    const int on = endpoint_.datagrams ? 0 : 1;
-    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    return ::bind(fd, source->get(), source->size) == 0;
 }
 
 void Dialer::on_writable(Attempt& attempt) {
@@ -190,6 +214,9 @@ void Dialer::on_writable(Attempt& attempt) {
     DialResult result;
     result.socket = std::move(attempt.socket);
     result.address = attempt.address;
+    if (endpoint_.datagrams)
+        result.untried.assign(addresses_.begin() + static_cast<std::ptrdiff_t>(next_),
+                              addresses_.end());
     finish(std::move(result));
 }
 

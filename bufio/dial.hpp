@@ -21,6 +21,10 @@ struct DialResult {
     End end;          // why there is no socket
     ev::Duration lookup_time{};
     ev::Duration connect_time{};  // since the look-up
+    // Of an endpoint of datagrams, the addresses that have not been tried. Nothing says that
+    // nobody is at an address until a datagram has been sent there, so connecting to the first
+    // one succeeds; these are for connect_datagrams(), once that one has refused.
+    std::vector<Address> untried;
 };
 
 // A dialer calls back once, from the loop and never from its constructor, and the callback may
@@ -46,7 +50,6 @@ private:
     void on_resolved(const LookupResult& result);
     void try_next();
     bool start_attempt(const Address& address);
-    bool bind_source(int fd, int family) const;
     void on_writable(Attempt& attempt);
     void note_failure(const Address& address, int code);
     void finish(DialResult result);
@@ -67,6 +70,10 @@ private:
     ev::Timer start_timer_;         // runs out at once, so that begin() is called from the loop
     ev::Timer next_attempt_timer_;  // starts another attempt beside those in progress
 };
+
+// Returns a socket of datagrams that is connected to this address of the endpoint, at once and
+// without a look-up; on failure it is empty and errno is set.
+Fd connect_datagrams(const Endpoint& endpoint, const Address& address);
 
 // Returns the addresses in the order of RFC 8305: the families in turn, that of the first
 // address first.

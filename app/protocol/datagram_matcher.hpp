@@ -75,6 +75,11 @@ public:
     // them at `time`.
     void record_written(std::uint64_t total, ev::Time time);
     void void_round_trips();
+    // The messages in flight have reached nobody, and nothing has come: they are to be sent
+    // again, to somebody else, before any other. Returns their payloads in this order, valid
+    // until the next call. Each keeps its planned time, and counts as sent anew;
+    // record_written() counts from the first of them.
+    std::vector<std::string_view> take_back();
 
     // Returns the event of a reply; none if it is kept.
     std::optional<Event> match(std::string_view reply, ev::Time read_at) {

@@ -3,6 +3,7 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 #include <variant>
 
@@ -18,6 +19,10 @@ namespace {
 constexpr ev::Duration least_linger = std::chrono::milliseconds(100);
 constexpr ev::Duration most_linger = std::chrono::seconds(1);
 constexpr int lingering_round_trips = 4;
+
+// What is sent again to another address must fit into the queue of its socket.
+constexpr std::size_t most_sent_again = 4096;
+constexpr std::size_t most_bytes_sent_again = 2 * 1024 * 1024;
 
 DatagramMatcher::Options datagram_matching(const AnySession::Options& options) {
     DatagramMatcher::Options to;
@@ -97,6 +102,7 @@ Queued DatagramSession::send(std::string_view payload, ev::Time planned,
                              std::optional<std::string_view> reply) {
     const std::size_t longest = std::min(options_.framing->longest(), options_.max_frame);
     if (state_ != State::open || payload.size() > longest || !socket_->send(payload)) return {};
+    remember(payload);
     return matcher_.queue(payload, planned, loop_.now(), reply);
 }
 
@@ -141,13 +147,75 @@ void DatagramSession::on_dialed(bufio::DialResult result) {
     address_ = result.address;
     phases_ = {result.lookup_time, result.connect_time, {}};
     if (!result.socket) return fail(std::move(result.end));
-    bufio::DatagramSocket::User& user = *this;
-    socket_ = std::make_unique<bufio::DatagramSocket>(loop_, std::move(result.socket), user);
-    socket_->pause_reading(paused_);
-    connection_ = std::make_shared<char>();
+    untried_ = std::move(result.untried);
+    refusals_.clear();
+    open_socket(std::move(result.socket));
     set_state(State::open);
     watch_all();
     report_changes();
+}
+
+void DatagramSession::open_socket(bufio::Fd connected) {
+    bufio::DatagramSocket::User& user = *this;
+    socket_ = std::make_unique<bufio::DatagramSocket>(loop_, std::move(connected), user);
+    socket_->pause_reading(paused_);
+    connection_ = std::make_shared<char>();
+}
+
+// --- Other addresses of the name.
+
+// The socket is closed first, because the next one may need its port.
+bool DatagramSession::try_next_address() {
+    if (!can_send_again()) give_up_untried();
+    while (!untried_.empty()) {
+        socket_.reset();
+        address_ = untried_.front();
+        untried_.erase(untried_.begin());
+        bufio::Fd connected = bufio::connect_datagrams(options_.endpoint, address_);
+        if (connected) {
+            open_socket(std::move(connected));
+            send_again();
+            return true;
+        }
+        refusals_.push_back(bufio::system_end(Reason::connect, address_.text(), errno).text);
+    }
+    return false;
+}
+
+bool DatagramSession::can_send_again() const {
+    return in_flight() <= most_sent_again && in_flight_bytes() <= most_bytes_sent_again;
+}
+
+// The time for late replies begins anew, where none are awaited.
+void DatagramSession::send_again() {
+    for (const std::string_view each : matcher_.take_back()) socket_->send(each);
+    for (const std::string& each : sent_) socket_->send(each);
+    if (untried_.empty()) give_up_untried();  // nothing is to be sent a third time
+    flush();
+    lingering_.cancel();
+    watch_all();
+}
+
+void DatagramSession::remember(std::string_view payload) {
+    if (untried_.empty() || options_.expect != Expect::none) return;
+    sent_.emplace_back(payload);
+    sent_bytes_ += payload.size();
+    if (sent_.size() > most_sent_again || sent_bytes_ > most_bytes_sent_again)
+        give_up_untried();
+}
+
+void DatagramSession::give_up_untried() {
+    untried_.clear();
+    sent_.clear();
+    sent_bytes_ = 0;
+}
+
+End DatagramSession::refused() const {
+    std::string text = "cannot connect to ";
+    if (refusals_.size() > 1) text += options_.endpoint.text() + ": ";
+    for (const std::string& each : refusals_)
+        text += (&each == &refusals_.front() ? "" : "; ") + each;
+    return {Reason::connect, text};
 }
 
 // --- What the socket brings.
@@ -155,6 +223,7 @@ void DatagramSession::on_dialed(bufio::DialResult result) {
 void DatagramSession::datagrams_received(std::span<const bufio::Datagram> datagrams) {
     read_at_ = loop_.read_clock();
     backoff_.reset();
+    give_up_untried();
     const std::weak_ptr<void> session = lifetime_;
     const std::weak_ptr<void> connection = connection_;
     const std::uint64_t last_id = matcher_.last_id();
@@ -177,7 +246,13 @@ void DatagramSession::datagrams_written() {
 }
 
 // The messages whose datagrams were refused, or met nobody, are lost.
-void DatagramSession::datagrams_ended() { fail(socket_->end()); }
+void DatagramSession::datagrams_ended() {
+    const End end = socket_->end();
+    if (end.reason != Reason::connect) return fail(end);
+    refusals_.push_back(end.text);
+    if (!try_next_address()) return fail(refused());
+    report_changes();
+}
 
 void DatagramSession::report_resolved() {
     if (!matcher_.has_resolved()) return;
@@ -280,6 +355,7 @@ void DatagramSession::drop_socket(End end) {
     dialer_.reset();
     socket_.reset();
     connection_.reset();
+    give_up_untried();
     matcher_.restart();
     for (ev::Timer* timer : {&connecting_, &retry_, &idle_, &reply_, &lingering_})
         timer->cancel();

@@ -2,6 +2,8 @@
 //
 // Nothing tells that anybody is there until a reply comes, or an ICMP message that the port is
 // unreachable, which ends the socket: so the session is open as soon as the name is resolved.
+// Where such a message comes before any reply, the next address of the name is tried without a
+// change of state, and gets what was sent so far.
 // Which reply answers which message is decided by DatagramMatcher. A message without a reply
 // within the reply timeout is lost; a reply that comes after that takes it back, as a late one.
 #pragma once
@@ -18,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace yodel {
 
@@ -67,6 +70,13 @@ private:
 
     void dial();
     void on_dialed(bufio::DialResult result);
+    void open_socket(bufio::Fd connected);
+    bool try_next_address();
+    bufio::End refused() const;
+    void remember(std::string_view payload);
+    bool can_send_again() const;
+    void send_again();
+    void give_up_untried();
     void report(const DatagramMatcher::Event& event);
     void report_resolved();
     void report_changes();
@@ -96,6 +106,12 @@ private:
     Phases phases_;
     std::optional<bufio::Dialer> dialer_;
     std::unique_ptr<bufio::DatagramSocket> socket_;
+    // Until something comes: the addresses to try after the present one, and with Expect::none,
+    // of which the matcher keeps nothing, what was sent while there are any.
+    std::vector<bufio::Address> untried_;
+    std::vector<std::string> sent_;
+    std::size_t sent_bytes_ = 0;
+    std::vector<std::string> refusals_;  // of the addresses that have been tried
     // These two let a function see whether a callback has destroyed the session, or has ended
     // the socket that the function works for.
     const std::shared_ptr<void> lifetime_ = std::make_shared<char>();

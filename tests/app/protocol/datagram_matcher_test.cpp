@@ -232,6 +232,26 @@ TEST_CASE("messages that wait for the system count from when they are written") 
     CHECK(matcher.in_flight() == 0);
 }
 
+TEST_CASE("messages that are taken back to be sent again count from then, in their order") {
+    Log log;
+    log.play(">a >b >c W");
+    const ev::Time again = start + 1s;
+    log.matcher.queue("d", start + 1ms, start);
+    CHECK(log.matcher.take_back() == std::vector<std::string_view>{"b", "c", "d"});
+    CHECK(log.matcher.in_flight() == 3);
+    log.matcher.queue("e", {}, again);
+    log.matcher.record_written(3, again);
+    log.matcher.record_written(4, again + 1ms);
+    const auto [payload, round_trip, planned] =
+        GENERATE(table<std::string, ev::Duration, ev::Time>(
+            {{"b", 1s, start + 1s}, {"d", 1s, start + 1ms}, {"e", 999ms, start + 1001ms}}));
+    const auto event = log.matcher.match(payload, again + 1s);
+    REQUIRE(event);
+    const auto& answered = std::get<DatagramMatcher::Answered>(*event);
+    CHECK((answered.reply.round_trip == round_trip));
+    CHECK((answered.message.planned == planned));
+}
+
 TEST_CASE("a message that is overdue before it is written still counts as the first written") {
     DatagramMatcher matcher({});
     matcher.queue("a", {}, start);

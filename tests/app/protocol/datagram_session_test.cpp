@@ -43,6 +43,18 @@ struct Client final : AnySession::User {
         : session(make_session(loop, at(std::move(options), port), *this)) {
         session->connect();
     }
+    Client(ev::Loop& loop, std::vector<bufio::Address> known, Expect expect = Expect::echo)
+        : session(make_session(loop, at(std::move(known), expect), *this)) {
+        session->connect();
+    }
+    static AnySession::Options at(std::vector<bufio::Address> known, Expect expect) {
+        AnySession::Options options = at({}, 7);
+        options.endpoint.host = "name";
+        options.endpoint.known =
+            std::make_shared<const std::vector<bufio::Address>>(std::move(known));
+        options.expect = expect;
+        return options;
+    }
     static AnySession::Options at(AnySession::Options options, int port) {
         options.endpoint.host = "127.0.0.1";
         options.endpoint.service = std::to_string(port);
@@ -56,6 +68,7 @@ struct Client final : AnySession::User {
     void session_answered(const Message& message, const Reply& reply) override {
         log += std::string(reply.right ? "right " : "wrong ") + std::string(message.payload) +
                (message.late ? " late;" : ";");
+        planned = message.planned;
         if (on_answer) on_answer();
     }
     void session_lost(const Message& message) override {
@@ -73,10 +86,14 @@ struct Client final : AnySession::User {
     }
 
     std::string log;
+    ev::Time planned{};  // of the message answered last
     std::function<void()> on_change;
     std::function<void()> on_answer;
     std::unique_ptr<AnySession> session;
 };
+
+// The address of a port that nobody has.
+bufio::Address nobody(ev::Loop& loop) { return Server(loop).socket.address(); }
 
 struct Pair {
     explicit Pair(AnySession::Options options = {})
@@ -183,6 +200,92 @@ TEST_CASE("a port that nobody has is refused with the sentence of connect") {
     CHECK(client.session->end().reason == Reason::connect);
     CHECK(client.session->end().text ==
           "cannot connect to 127.0.0.1:" + std::to_string(port) + ": Connection refused");
+}
+
+TEST_CASE(
+    "while nothing has come, a refusal leads to the next address, with all that was sent") {
+    const Expect expect = GENERATE(Expect::echo, Expect::any, Expect::none);
+    const bool finishing = GENERATE(false, true);
+    VirtualLoop loop;
+    Server server(loop);
+    Client client(loop, {nobody(loop), nobody(loop), server.socket.address()}, expect);
+    turn_until(loop, [&] { return client.session->state() == State::open; });
+    const ev::Time planned = loop.now() - 1ms;
+    for (const std::string text : {"a", "", "b"}) CHECK(client.session->send(text, planned));
+    client.session->flush();
+    if (finishing) client.session->finish();
+    turn_until(loop, [&] { return server.got.size() == 3; });
+    CHECK(server.got == std::vector<std::string>{"a", "", "b"});
+    CHECK(client.session->address().text() == server.socket.address().text());
+    CHECK(client.session->state() == (finishing ? State::finishing : State::open));
+    CHECK(client.log.empty());
+    if (expect == Expect::none) return;
+    for (const std::string& text : server.got) server.send(text);
+    turn_until(loop, [&] { return client.session->in_flight() == 0; });
+    CHECK(client.log == "right a;right ;right b;");
+    CHECK(client.planned == planned);
+}
+
+TEST_CASE(
+    "a message that was sent again has the reply timeout from then on, and is lost once") {
+    VirtualLoop loop;
+    Server server(loop);
+    Client client(loop, {nobody(loop), server.socket.address()});
+    turn_until(loop, [&] { return client.session->state() == State::open; });
+    client.send("a");
+    turn_until(loop, [&] { return server.got.size() == 1; });
+    client.send("b");
+    turn_until(loop, [&] { return server.got.size() == 2; });
+    loop.pass(5s);
+    CHECK(client.log == "lost a;lost b;");
+    server.send("a");
+    turn_until(loop, [&] { return client.log == "lost a;lost b;right a late;"; });
+}
+
+TEST_CASE("once something has come, or all addresses have refused, a refusal is the end") {
+    VirtualLoop loop;
+    const bufio::Address first = nobody(loop);
+    const bufio::Address second = nobody(loop);
+    SECTION("all have refused") {
+        Client client(loop, {first, second});
+        turn_until(loop, [&] { return client.session->state() == State::open; });
+        client.send("a");
+        turn_until(loop, [&] { return client.session->state() == State::closed; });
+        CHECK(client.log == "lost a;");
+        CHECK(client.session->end().text == "cannot connect to name:7: " + first.text() +
+                                                ": Connection refused; " + second.text() +
+                                                ": Connection refused");
+    }
+    SECTION("something has come") {
+        auto server = std::make_unique<Server>(loop);
+        const bufio::Address address = server->socket.address();
+        Client client(loop, {address, second});
+        turn_until(loop, [&] { return client.session->state() == State::open; });
+        client.send("a");
+        turn_until(loop, [&] { return server->got.size() == 1; });
+        server->send("a");
+        turn_until(loop, [&] { return client.session->in_flight() == 0; });
+        server.reset();
+        client.send("b");
+        turn_until(loop, [&] { return client.session->state() == State::closed; });
+        CHECK(client.log == "right a;lost b;");
+        CHECK(client.session->end().text ==
+              "cannot connect to " + address.text() + ": Connection refused");
+    }
+}
+
+TEST_CASE("what could be sent again to another address is bounded, where no replies come") {
+    const bool many = GENERATE(true, false);
+    VirtualLoop loop;
+    Server server(loop);
+    Client client(loop, {nobody(loop), server.socket.address()}, Expect::none);
+    turn_until(loop, [&] { return client.session->state() == State::open; });
+    const std::string text(many ? 0 : 65507, 'x');
+    for (int i = 0; i < (many ? 5000 : 40); ++i) CHECK(client.session->send(text));
+    client.session->flush();
+    turn_until(loop, [&] { return client.session->state() == State::closed; });
+    CHECK(client.session->end().reason == Reason::connect);
+    CHECK(server.got.empty());
 }
 
 TEST_CASE("after a refusal there is another try, where that is allowed") {

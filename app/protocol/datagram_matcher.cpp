@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <tuple>
 #include <utility>
 
 namespace yodel {
@@ -113,8 +114,8 @@ DatagramMatcher::match(std::string_view reply, ev::Time read_at, std::uint64_t l
     Entry* entry = find_equal(reply);
     const bool foreseen = given() && options_.foreseen && options_.foreseen(reply);
     if (!entry && foreseen) return Unsolicited{reply};
-    const bool repeatable = !given() || !awaiting();
-    if (!entry && repeatable && answered_before(reply)) return Repeated{reply};
+    const bool certain = !given() || !awaiting();
+    if (!entry && certain && answered_before(reply)) return report_repeated(reply);
     if (!entry && options_.numbered) entry = find_damaged(reply);
     if (!entry) return keep(reply, read_at);
     const Event event = answer(*entry, reply, read_at);
@@ -207,6 +208,15 @@ bool DatagramMatcher::answered_before(std::string_view reply) const {
     return false;
 }
 
+bool DatagramMatcher::seems_repeated(std::string_view reply) const {
+    return given() && !alike_ && answered_before(reply);
+}
+
+DatagramMatcher::Event DatagramMatcher::report_repeated(std::string_view reply) {
+    repeats_ = true;
+    return Repeated{reply};
+}
+
 void DatagramMatcher::remember_answer(std::string_view bytes) {
     if (options_.expect != Expect::echo && !given()) return;
     if (next_answer_ == options_.remembered) next_answer_ = 0;
@@ -287,7 +297,10 @@ void DatagramMatcher::remember_late(Entry entry) {
 std::optional<DatagramMatcher::Event> DatagramMatcher::keep(std::string_view reply,
                                                             ev::Time read_at) {
     if (!awaiting()) return Unsolicited{reply};
-    unmatched_.push_back({std::string(reply), read_at, read_id_});
+    unmatched_.push_back({.payload = std::string(reply),
+                          .read_at = read_at,
+                          .last_id = read_id_,
+                          .repeated = seems_repeated(reply)});
     if (unmatched_.size() > most_unmatched) {
         give_up_unmatched();
     }
@@ -297,7 +310,10 @@ std::optional<DatagramMatcher::Event> DatagramMatcher::keep(std::string_view rep
 
 // The oldest of them answers nothing.
 void DatagramMatcher::give_up_unmatched() {
-    due_.push_back({.kind = Due::Kind::unsolicited, .reply = std::move(unmatched_.front())});
+    Unmatched& reply = unmatched_.front();
+    repeats_ = repeats_ || reply.repeated;
+    const Due::Kind kind = reply.repeated ? Due::Kind::repeated : Due::Kind::unsolicited;
+    due_.push_back({.kind = kind, .reply = std::move(reply)});
     unmatched_.pop_front();
 }
 
@@ -308,14 +324,15 @@ void DatagramMatcher::resolve_if_decided() {
         give_up_unmatched();
 }
 
-// True if each message in flight has a reply that was read after it. No more messages are
-// looked at than there are replies.
+// True if each message in flight has a reply that was read after it and is a new one. No more
+// messages are looked at than there are replies.
 bool DatagramMatcher::all_answerable() const {
     if (unmatched_.size() < in_flight_) return false;
     auto reply = unmatched_.rbegin();
     for (std::uint64_t id = last_id(); id >= oldest_; --id) {
         if (entries_[id - first_id_].state != State::in_flight) continue;
-        if (reply->last_id < id) return false;
+        while (reply != unmatched_.rend() && reply->repeated) ++reply;
+        if (reply == unmatched_.rend() || reply->last_id < id) return false;
         ++reply;
     }
     return true;
@@ -326,7 +343,10 @@ void DatagramMatcher::resolve_all() {
     while (!unmatched_.empty()) give_up_unmatched();
 }
 
-void DatagramMatcher::mark_late() { resolve_oldest(Due::Kind::late); }
+void DatagramMatcher::mark_late() {
+    resolve_oldest(Due::Kind::late);
+    resolve_if_decided();
+}
 
 void DatagramMatcher::restart() {
     resolve_all();
@@ -340,19 +360,29 @@ void DatagramMatcher::resolve_oldest(Due::Kind without_reply) {
     Due due{.kind = without_reply, .entry = take(entries_[oldest_ - first_id_])};
     while (!unmatched_.empty() && unmatched_.front().last_id < due.entry.id)
         give_up_unmatched();
-    if (!unmatched_.empty()) {
+    if (std::optional<Unmatched> reply = take_likeliest(due.entry)) {
         due.kind = Due::Kind::answered;
-        due.reply = take_likeliest(due.entry);
+        due.reply = std::move(*reply);
+        alike_ = alike_ || due.reply.repeated;
     }
     if (due.kind == Due::Kind::late) remember_late(due.entry);
     due_.push_back(std::move(due));
 }
 
-DatagramMatcher::Unmatched DatagramMatcher::take_likeliest(const Entry& entry) {
+bool DatagramMatcher::can_answer(const Unmatched& reply) const {
+    return !reply.repeated || !repeats_;
+}
+
+// A new reply is more likely than one that has come before.
+std::optional<DatagramMatcher::Unmatched> DatagramMatcher::take_likeliest(const Entry& entry) {
+    const auto rank = [&](const Unmatched& reply) {
+        return std::tuple(can_answer(reply), !reply.repeated,
+                          likeness(expected(entry), reply.payload));
+    };
     const auto best = std::max_element(
-        unmatched_.begin(), unmatched_.end(), [&](const Unmatched& a, const Unmatched& b) {
-            return likeness(expected(entry), a.payload) < likeness(expected(entry), b.payload);
-        });
+        unmatched_.begin(), unmatched_.end(),
+        [&](const Unmatched& a, const Unmatched& b) { return rank(a) < rank(b); });
+    if (best == unmatched_.end() || !can_answer(*best)) return std::nullopt;
     Unmatched reply = std::move(*best);
     unmatched_.erase(best);
     return reply;
@@ -364,6 +394,7 @@ std::optional<DatagramMatcher::Event> DatagramMatcher::next_resolved() {
     due_.pop_front();
     reply_ = std::move(due.reply);
     if (due.kind == Due::Kind::unsolicited) return Unsolicited{reply_.payload};
+    if (due.kind == Due::Kind::repeated) return Repeated{reply_.payload};
     make_current(std::move(due.entry));
     if (due.kind == Due::Kind::answered) return report_answer(reply_.payload, reply_.read_at);
     Message of = message();

@@ -9,8 +9,11 @@
 // are kept as messages are in flight, or until a message is overdue: which of them it answers
 // is then decided by likeness; it is none that was queued after the reply was read. With
 // Expect::any it answers the oldest message in flight; with Expect::none nothing is awaited.
-// With Expect::given the reply that was given with a message stands in for the message itself;
-// as such replies may be alike, one counts as repeated only while no message is in flight.
+// With Expect::given the reply that was given with a message stands in for the message itself.
+// A server that has changed may say the same to different messages; so while messages are in
+// flight, a reply that has come before is kept until the right one comes, which shows that it
+// was repeated, or until a message is overdue, which gets it as a wrong one. From then on such
+// replies are kept like others. Once one was found to be repeated, none answers a message.
 //
 // Events are pulled, and their views are valid until the next call:
 //
@@ -120,11 +123,12 @@ private:
         std::string payload;
         ev::Time read_at{};
         std::uint64_t last_id =
-            0;  // of the messages when it was read, which alone it can answer
+            0;                  // of the messages when it was read, which alone it can answer
+        bool repeated = false;  // with Expect::given: it has come before
     };
     // An event that next_resolved() is to report.
     struct Due {
-        enum class Kind { answered, lost, late, unsolicited } kind;
+        enum class Kind { answered, lost, late, unsolicited, repeated } kind;
         Entry entry = {};
         Unmatched reply = {};
     };
@@ -142,13 +146,16 @@ private:
     Entry* find_one_byte_off(std::string_view reply);
     Entry* oldest_late();
     bool answered_before(std::string_view reply) const;
+    bool seems_repeated(std::string_view reply) const;
+    bool can_answer(const Unmatched& reply) const;
+    Event report_repeated(std::string_view reply);
     void remember_answer(std::string_view bytes);
     Event answer(Entry& entry, std::string_view reply, ev::Time read_at);
     Event report_answer(std::string_view reply, ev::Time read_at);
     std::optional<Event> match_any(std::string_view reply, ev::Time read_at);
     std::optional<Event> keep(std::string_view reply, ev::Time read_at);
     bool all_answerable() const;
-    Unmatched take_likeliest(const Entry& entry);
+    std::optional<Unmatched> take_likeliest(const Entry& entry);
     void give_up_unmatched();
     void resolve_if_decided();
     void resolve_all();
@@ -179,6 +186,8 @@ private:
     std::vector<std::size_t> answers_;
     std::size_t next_answer_ = 0;
     std::deque<Unmatched> unmatched_;
+    bool repeats_ = false;  // a reply has been found to be repeated
+    bool alike_ = false;    // before that, one that seemed so was the only one to its message
     std::deque<Due> due_;
     Entry current_;      // of the event returned last, whose views refer to it
     Unmatched reply_;    // its reply, where that was kept

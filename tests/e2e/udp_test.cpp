@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 
 using test::contains;
 using test::Outcome;
@@ -135,6 +136,19 @@ TEST_CASE("a reply that was damaged is wrong, with the message that it belongs t
     const Outcome piped = run({yodel, target}, "hello\n");
     CHECK(piped.status == 1);
     CHECK(contains(piped.errors, "1 sent, 0 echoed, 1 bad, 0 lost, 0 twice"));
+}
+
+TEST_CASE("a conversation whose replies all come twice is replayed as it was") {
+    const std::string pace = GENERATE("--fast", "-v");
+    Echo server({yodeld, "-u", "--dup", "100%", "127.0.0.1:0"});
+    const std::string target = "udp://127.0.0.1:" + server.port();
+    const test::Folder folder;
+    const std::string file = folder.path("r.json");
+    std::ofstream(file) << run({yodel, "--json", "--payload", target}, lines(9)).output;
+    const Outcome outcome = run({yodel, "--replay", file, pace, target});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "9 said again, 9 as before, 0 different, 0 lost"));
 }
 
 TEST_CASE("where nobody listens, the sentence is that of connect") {

@@ -32,17 +32,33 @@ bool start_connect(int fd, const Address& address) {
     return result == 0 || errno == EINPROGRESS || errno == EINTR;
 }
 
-// The system reports a refused connection also where there is no socket but another file, and a
-// missing permission where the address is a broadcast address.
+// The sentence for the errno `code`, which the system had for a lack of source ports. Where a
+// port of our own was asked for, the system means that one by it.
+std::string no_port_text(const Endpoint& endpoint, int code) {
+    const std::size_t ports = endpoint.source_port.empty() ? source_ports() : 0;
+    if (ports == 0) return std::generic_category().message(code);
+    return "no source port is left, of the " + std::to_string(ports) +
+           " that the system has for one address";
+}
+
+// The reason why the socket can't have the source address that was asked for. The system
+// chooses a port already then, if none was asked for.
+std::string bind_failure_text(const Endpoint& endpoint, int code) {
+    if (code == EADDRNOTAVAIL && !endpoint.source_host.empty())
+        return endpoint.source_host + " is no address of this machine";
+    if (code == EADDRINUSE) return no_port_text(endpoint, code);
+    return std::generic_category().message(code);
+}
+
+// The reason why the socket can't connect. The system reports a refused connection also where
+// there is no socket but another file, a missing permission where the address is a broadcast
+// address, and a lack of source ports in one way for connections and in another for datagrams.
 std::string failure_text(const Endpoint& endpoint, const Address& address, int code) {
     if (code == ECONNREFUSED && is_other_file(address)) return "it is not a socket";
     if (code == EACCES && endpoint.datagrams)
         return "broadcast and multicast addresses are not supported";
-    // Where a port of our own was asked for, the system means that one by this.
-    const std::size_t ports = endpoint.source_port.empty() ? source_ports() : 0;
-    if (code == EADDRNOTAVAIL && ports > 0)
-        return "no source port is left, of the " + std::to_string(ports) +
-               " that the system has for one address";
+    if (code == EADDRNOTAVAIL || (code == EAGAIN && endpoint.datagrams))
+        return no_port_text(endpoint, code);
     return std::generic_category().message(code);
 }
 
@@ -75,27 +91,29 @@ bool bind_source(int fd, const Endpoint& endpoint, const std::vector<Address>& s
 }
 
 // Returns a socket that connects to the address or, of datagrams, is connected to it; on
-// failure it is empty and errno is set.
+// failure it is empty, and `failure` says why.
 Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
-                const Address& address) {
+                const Address& address, std::string& failure) {
     Fd socket = endpoint.datagrams ? open_datagram_socket(address.family())
                                    : open_socket(address.family());
-    if (socket && may_be_dialed(endpoint, address) &&
-        bind_source(socket.get(), endpoint, sources, address.family()) &&
-        start_connect(socket.get(), address))
+    if (!socket || !may_be_dialed(endpoint, address)) {
+        failure = failure_text(endpoint, address, errno);
+    } else if (!bind_source(socket.get(), endpoint, sources, address.family())) {
+        failure = bind_failure_text(endpoint, errno);
+    } else if (!start_connect(socket.get(), address)) {
+        failure = failure_text(endpoint, address, errno);
+    } else {
         return socket;
-    const int code = errno;  // which closing the socket may change
-    socket.reset();
-    errno = code;
-    return socket;
+    }
+    return {};
 }
 }  // namespace
 
-Fd connect_datagrams(const Endpoint& endpoint, const Address& address) {
-    Fd socket = start_socket(endpoint, look_up_source(endpoint).addresses, address);
+Fd connect_datagrams(const Endpoint& endpoint, const Address& address, std::string& failure) {
+    Fd socket = start_socket(endpoint, look_up_source(endpoint).addresses, address, failure);
     if (socket && is_connected_to_itself(socket.get(), address)) {
         socket.reset();
-        errno = ECONNREFUSED;
+        failure = failure_text(endpoint, address, ECONNREFUSED);
     }
     return socket;
 }
@@ -188,9 +206,10 @@ void Dialer::try_next() {
 // Returns false if the attempt failed at once. If it succeeded at once, the socket is found to
 // be writable in the next turn.
 bool Dialer::start_attempt(const Address& address) {
-    Fd socket = start_socket(endpoint_, sources_, address);
+    std::string failure;
+    Fd socket = start_socket(endpoint_, sources_, address, failure);
     if (!socket) {
-        note_failure(address, errno);
+        note_failure(address, failure);
         return false;
     }
     Attempt& attempt = attempts_.emplace_back(Attempt{address, std::move(socket), {}});
@@ -208,7 +227,7 @@ void Dialer::on_writable(Attempt& attempt) {
     if (code != 0) {
         attempt.socket.reset();
         --in_progress_;
-        note_failure(attempt.address, code);
+        note_failure(attempt.address, failure_text(endpoint_, attempt.address, code));
         return try_next();
     }
     DialResult result;
@@ -220,10 +239,10 @@ void Dialer::on_writable(Attempt& attempt) {
     finish(std::move(result));
 }
 
-void Dialer::note_failure(const Address& address, int code) {
+void Dialer::note_failure(const Address& address, const std::string& failure) {
     if (!failures_.empty()) failures_ += "; ";
     if (addresses_.size() > 1) failures_ += address.text() + ": ";
-    failures_ += failure_text(endpoint_, address, code);
+    failures_ += failure;
 }
 
 // The callback may destroy the dialer, and with it done_. So it is moved out and called last.

@@ -51,7 +51,7 @@ private:
     void try_next();
     bool start_attempt(const Address& address);
     void on_writable(Attempt& attempt);
-    void note_failure(const Address& address, int code);
+    void note_failure(const Address& address, const std::string& failure);
     void finish(DialResult result);
 
     ev::Loop& loop_;
@@ -72,8 +72,8 @@ private:
 };
 
 // Returns a socket of datagrams that is connected to this address of the endpoint, at once and
-// without a look-up; on failure it is empty and errno is set.
-Fd connect_datagrams(const Endpoint& endpoint, const Address& address);
+// without a look-up; on failure it is empty and `failure` says why.
+Fd connect_datagrams(const Endpoint& endpoint, const Address& address, std::string& failure);
 
 // Returns the addresses in the order of RFC 8305: the families in turn, that of the first
 // address first.

@@ -3,7 +3,6 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 #include <variant>
 
@@ -171,13 +170,14 @@ bool DatagramSession::try_next_address() {
         socket_.reset();
         address_ = untried_.front();
         untried_.erase(untried_.begin());
-        bufio::Fd connected = bufio::connect_datagrams(options_.endpoint, address_);
+        std::string failure;
+        bufio::Fd connected = bufio::connect_datagrams(options_.endpoint, address_, failure);
         if (connected) {
             open_socket(std::move(connected));
             send_again();
             return true;
         }
-        refusals_.push_back(bufio::system_end(Reason::connect, address_.text(), errno).text);
+        refusals_.push_back(address_.text() + ": " + failure);
     }
     return false;
 }

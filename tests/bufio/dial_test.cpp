@@ -14,6 +14,7 @@ using bufio::Address;
 using bufio::Dialer;
 using bufio::DialResult;
 using bufio::Endpoint;
+using bufio::source_ports;
 
 namespace {
 
@@ -294,9 +295,20 @@ TEST_CASE("dialing can be limited to an address family and to a source address",
     }
     SECTION("from an address that is not ours") {
         endpoint.source_host = "192.0.2.1";
+        endpoint.datagrams = GENERATE(false, true);
         dial.start(endpoint);
         REQUIRE(dial.done());
         CHECK(dial.result.end.reason == Reason::connect);
+        CHECK(dial.result.end.text == "cannot connect to " + endpoint.text() +
+                                          ": 192.0.2.1 is no address of this machine");
+    }
+    SECTION("from a port that another socket has") {
+        endpoint.source_host = "127.0.0.1";
+        endpoint.source_port = std::to_string(where.port());
+        dial.start(endpoint);
+        REQUIRE(dial.done());
+        CHECK(dial.result.end.text ==
+              "cannot connect to " + endpoint.text() + ": Address already in use");
     }
     SECTION("from no address at all") {
         endpoint.source_host = "here";
@@ -304,6 +316,24 @@ TEST_CASE("dialing can be limited to an address family and to a source address",
         REQUIRE(dial.done());
         CHECK(dial.result.end.reason == Reason::lookup);
     }
+}
+
+TEST_CASE("a lack of source ports is reported as that", "[dial]") {
+    const auto [datagrams, code, counted] = GENERATE(table<bool, int, bool>(
+        {{false, EADDRNOTAVAIL, true}, {true, EAGAIN, true}, {false, EAGAIN, false}}));
+    test::Faults faults;
+    faults.connect = [failure = code](const Address&) { return failure; };
+    Endpoint endpoint = to("127.0.0.1", 7);
+    endpoint.datagrams = datagrams;
+    Dial dial;
+    dial.start(endpoint);
+    REQUIRE(dial.done());
+    const std::string expected = counted && source_ports() > 0
+                                     ? "no source port is left, of the " +
+                                           std::to_string(source_ports()) +
+                                           " that the system has for one address"
+                                     : std::generic_category().message(code);
+    CHECK(dial.result.end.text == "cannot connect to 127.0.0.1:7: " + expected);
 }
 
 TEST_CASE("a socket that has connected to itself counts as refused", "[dial]") {

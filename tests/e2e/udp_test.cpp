@@ -177,6 +177,27 @@ TEST_CASE("the two programs meet at localhost, of which the server has IPv4 alon
     CHECK(contains(outcome.errors, errors));
 }
 
+// In a network of its own, where the system gives it one, in which there are ten ports.
+TEST_CASE(
+    "sockets of datagrams for which no source port is left say so, also from an address") {
+    if (run({"unshare", "-rn", "sh", "-c", "ip link set lo up"}).status != 0) return;
+    const std::string source = GENERATE("", "-s 127.0.0.1");
+    const test::Folder folder;
+    const std::string script =
+        "ip link set lo up; echo '40000 40009' > /proc/sys/net/ipv4/ip_local_port_range; "
+        "\"$1\" -u --port-file \"$2\" 39000 >/dev/null 2>&1 & server=$!; "
+        "while [ ! -s \"$2\" ]; do sleep 0.01; done; "
+        "\"$0\" -u --connections 15 -c 100 $3 127.0.0.1 39000; status=$?; "
+        "kill $server; exit $status";
+    const Outcome outcome =
+        run({"unshare", "-rn", "sh", "-c", script, yodel, yodeld, folder.path("port"), source});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 7);
+    if (!test::system_counts_source_ports()) return;
+    CHECK(contains(outcome.errors, "no source port is left, of the 10 that the system has"));
+    CHECK(contains(outcome.errors, "(5 times)"));
+}
+
 TEST_CASE("what datagrams can't do is refused in one sentence") {
     const auto [arguments, status,
                 sentence] = GENERATE(table<std::vector<std::string>, int, std::string>({

@@ -271,17 +271,19 @@ void Crowd::end_if_done() {
     ended_ = true;
     send_no_more();
     RunResult& result = *result_;
-    add_datagrams();
     result.set_elapsed(std::max(last_answered_ - first_sent_, ev::Duration::zero()));
     const bool wrong = result.tally.bad > 0 || result.tally.lost > 0;
     if (result.status == 0 && wrong) result.status = reply_wrong_or_lost;
     done_.start(ev::Duration::zero());
 }
 
-void Crowd::add_datagrams() {
-    if (!options_.session.endpoint.datagrams) return;
+// Each connection has an order and a jitter of its own, which are added up when they are asked
+// for.
+const RunResult& Crowd::result() const {
+    if (!options_.session.endpoint.datagrams) return *result_;
     DatagramCounts& sum = result_->tally.datagrams.emplace();
     for (const auto& connection : connections_) sum.add(*connection->datagrams);
+    return *result_;
 }
 
 // --- Messages go.

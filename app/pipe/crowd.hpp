@@ -112,7 +112,7 @@ public:
     // Nothing more is sent.
     bool over() const { return over_; }
     // The counts so far. The elapsed time and the rate are set once it is done.
-    const RunResult& result() const { return *result_; }
+    const RunResult& result() const;
     // The round trips since the last call. Needs the option `recent`.
     Histogram take_recent() { return std::exchange(*recent_, {}); }
     // The sentence about the first wrong reply; empty if there was none.
@@ -147,7 +147,6 @@ private:
     void settle(Connection& connection);
     void replace(Connection& connection);
     void end_if_done();
-    void add_datagrams();
 
     void begin_soon();
     void begin();

@@ -120,9 +120,7 @@ std::string CrowdClient::interval_text() {
     object.text("type", "interval");
     object.number("t", static_cast<std::uint64_t>(seconds.count()));
     object.number("open", crowd_.open());
-    object.number("sent", tally.sent).number("echoed", tally.echoed);
-    object.number("bad", tally.bad).number("lost", tally.lost);
-    object.number("late", tally.late).number("unasked", tally.unsolicited);
+    add_counts(object, tally);
     if (recent.count() == 0) return object.str();
     JsonObject times;
     times.time("p50", recent.percentile(50)).time("p99", recent.percentile(99));

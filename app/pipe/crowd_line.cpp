@@ -1,7 +1,5 @@
 #include "app/pipe/crowd_line.hpp"
 
-#include "app/text/units.hpp"
-
 #include <chrono>
 #include <string>
 
@@ -24,11 +22,7 @@ bool CrowdLine::make_way() {
 
 void CrowdLine::show() {
     const CrowdProgress progress = user_.progress();
-    const Tally& tally = progress.result.tally;
-    std::string text = std::to_string(progress.open) + " open, " + tally.counts();
-    if (tally.round_trips.count() > 0)
-        text += ", p50 " + ms_text(tally.round_trips.percentile(50));
-    line_.show(text);
+    line_.show(std::to_string(progress.open) + " open, " + progress.result.tally.progress());
     due_.start(period);
 }
 

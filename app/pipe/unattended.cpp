@@ -181,11 +181,7 @@ std::string Unattended::limit_text() const {
 }
 
 void Unattended::show_progress() {
-    const Tally& tally = reporter().tally();
-    std::string text = tally.counts();
-    if (tally.round_trips.count() > 0)
-        text += ", p50 " + ms_text(tally.round_trips.percentile(50));
-    line_.show(text);
+    line_.show(reporter().tally().progress());
     progress_due_.start(progress_time);
 }
 

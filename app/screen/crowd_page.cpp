@@ -64,6 +64,7 @@ std::string time_text(ev::Duration duration) {
 }
 
 Style bad_if(bool bad) { return bad ? Style::bad : Style::normal; }
+Style warn_if(bool unusual) { return unusual ? Style::warn : Style::normal; }
 
 // --- Rows out of parts.
 
@@ -129,11 +130,18 @@ std::vector<Part> count_parts(const CrowdProgress& progress) {
     if (tally.late > 0) parts.push_back({number(tally.late, "late"), 5, Style::warn});
     if (tally.unsolicited > 0)
         parts.push_back({number(tally.unsolicited, "unasked"), 6, Style::warn});
+    if (const auto& datagrams = tally.datagrams) {
+        parts.push_back(
+            {number(datagrams->twice, status_word::twice), 7, warn_if(datagrams->twice > 0)});
+        parts.push_back({number(datagrams->out_of_order, status_word::out_of_order), 8,
+                         warn_if(datagrams->out_of_order > 0)});
+    }
     parts.push_back({number(progress.in_flight(), "awaited"), 3});
     return parts;
 }
 
-std::vector<Part> time_parts(const Histogram& times) {
+std::vector<Part> time_parts(const Tally& tally) {
+    const Histogram& times = tally.round_trips;
     static constexpr struct {
         const char* name;
         double percent;
@@ -149,6 +157,8 @@ std::vector<Part> time_parts(const Histogram& times) {
         parts.push_back(
             {each.name + milliseconds_text(times.percentile(each.percent)), each.worth});
     parts.push_back({"max " + ms_text(times.max()), 1});
+    if (tally.datagrams)
+        parts.push_back({"jitter " + ms_text(tally.datagrams->jitter_time()), 6});
     return parts;
 }
 
@@ -156,7 +166,7 @@ std::vector<Part> rate_parts(const CrowdProgress& progress, double rate) {
     if (!progress.planned_rate) return {{rate_text(rate)}, {"as replies come", 1}};
     const bool behind =
         progress.phase == Phase::running && rate < 0.95 * *progress.planned_rate;
-    return {{rate_text(rate), 0, behind ? Style::warn : Style::normal},
+    return {{rate_text(rate), 0, warn_if(behind)},
             {"planned " + rate_text(*progress.planned_rate), 1}};
 }
 
@@ -202,11 +212,10 @@ void add_failures(std::vector<Fact>& facts, const std::vector<RunResult::Failure
 
 // In the order of their display.
 std::vector<Fact> facts_of(const CrowdProgress& progress, double rate) {
-    std::vector<Fact> facts{
-        {1, "messages", count_parts(progress)},
-        {3, "rate", rate_parts(progress, rate)},
-        {2, "round trip", time_parts(progress.result.tally.round_trips), "  "},
-        {5, "connections", connection_parts(progress)}};
+    std::vector<Fact> facts{{1, "messages", count_parts(progress)},
+                            {3, "rate", rate_parts(progress, rate)},
+                            {2, "round trip", time_parts(progress.result.tally), "  "},
+                            {5, "connections", connection_parts(progress)}};
     if (progress.result.lateness.count() > 0)
         facts.push_back({8, "lateness", lateness_parts(progress.result.lateness), "  "});
     facts.push_back({9, "descriptors", {descriptor_part(progress)}});
@@ -241,7 +250,7 @@ ui::Row only_row(const CrowdProgress& progress, double rate, int width) {
     };
     add(count_parts(progress), 1);
     add({{rate_text(rate)}}, 4);
-    add(time_parts(progress.result.tally.round_trips), 4);
+    add(time_parts(progress.result.tally), 4);
     return fitted(std::move(parts), " ", width);
 }
 

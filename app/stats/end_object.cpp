@@ -293,19 +293,22 @@ bool blank(std::string_view line) { return line.find_first_not_of(" \t\r") == li
 
 }  // namespace
 
+void add_counts(JsonObject& object, const Tally& tally) {
+    object.number("sent", tally.sent).number("echoed", tally.echoed);
+    object.number("bad", tally.bad).number("lost", tally.lost);
+    object.number("late", tally.late).number("unasked", tally.unsolicited);
+    if (!tally.datagrams) return;
+    object.number("twice", tally.datagrams->twice);
+    object.number("out_of_order", tally.datagrams->out_of_order);
+    object.time("jitter_us", tally.datagrams->jitter_time());
+}
+
 JsonObject end_object(const RunResult& result, std::string_view reason) {
     const Tally& tally = result.tally;
     JsonObject object;
     object.text("type", "end").text("reason", reason);
     object.number("status", static_cast<std::uint64_t>(result.status));
-    object.number("sent", tally.sent).number("echoed", tally.echoed);
-    object.number("bad", tally.bad).number("lost", tally.lost);
-    object.number("late", tally.late).number("unasked", tally.unsolicited);
-    if (const auto& datagrams = tally.datagrams) {
-        object.number("twice", datagrams->twice);
-        object.number("out_of_order", datagrams->out_of_order);
-        object.time("jitter_us", datagrams->jitter_time());
-    }
+    add_counts(object, tally);
     object.fraction("rate", result.rate).time("duration_us", result.elapsed);
     if (tally.round_trips.count() > 0) object.object("rtt_us", times_object(tally.round_trips));
     object.object("connections", connections_object(result));

@@ -12,6 +12,9 @@
 
 namespace yodel {
 
+// Adds the numbers of messages by outcome, and of datagrams their order and jitter.
+void add_counts(JsonObject& object, const Tally& tally);
+
 // Returns the object, to which the caller may add members of its own. The reason is that of the
 // end.
 JsonObject end_object(const RunResult& result, std::string_view reason);

@@ -51,6 +51,15 @@ std::string Tally::summary() const {
     return text + times();
 }
 
+std::string Tally::progress() const {
+    std::string text = counts();
+    if (datagrams) text += ", " + datagrams->counts();
+    if (round_trips.count() == 0) return text;
+    text += ", p50 " + ms_text(round_trips.percentile(50));
+    if (datagrams) text += ", jitter " + ms_text(datagrams->jitter_time());
+    return text;
+}
+
 std::string Tally::times() const {
     if (round_trips.count() == 0) return "";
     std::string text = "; rtt min/p50/p95/p99/max " + milliseconds_text(round_trips.min());

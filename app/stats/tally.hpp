@@ -36,6 +36,8 @@ struct Tally {
     std::string times() const;
     // "120 sent, 120 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 0.08/…/3.1 ms"
     std::string summary() const;
+    // "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms": while it goes on
+    std::string progress() const;
 
 private:
     void record(ev::Duration round_trip, std::uint64_t times);

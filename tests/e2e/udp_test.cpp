@@ -119,6 +119,43 @@ TEST_CASE("datagrams are counted alike in lines, in objects, and by --require") 
     CHECK(contains(swapped.output, "\"verdict\":\"echoed\""));
 }
 
+TEST_CASE("what came twice or out of order, and the jitter, are shown while a crowd runs") {
+    Echo server({yodeld, "-u", "--dup", "100%", "127.0.0.1:0"});
+    const std::string target = "udp://127.0.0.1:" + server.port();
+    const std::string threads = GENERATE("1", "2");
+    const std::vector<std::string> crowd = {yodel,    "--connections", "2",   "--threads",
+                                            threads,  "--rate",        "200", "-m",
+                                            "1500ms", target};
+    SECTION("in a line") {
+        std::vector<std::string> command = crowd;
+        command.insert(command.begin() + 1, "--no-tui");
+        test::Tty tty({.arguments = command, .size = {24, 120}});
+        REQUIRE(tty.wait_for([&] {
+            return contains(tty.output(), " twice, 0 out of order, p50 ") &&
+                   contains(tty.output(), " ms, jitter ");
+        }));
+        CHECK(tty.wait_exit() == 0);
+    }
+    SECTION("on a page") {
+        test::Tty tty({.arguments = crowd, .size = {24, 120}});
+        REQUIRE(tty.wait_for([&] {
+            return contains(tty.output(), " twice, 0 out of order") &&
+                   contains(tty.output(), "jitter ");
+        }));
+        CHECK(tty.wait_exit() == 0);
+    }
+    SECTION("in objects") {
+        std::vector<std::string> command = crowd;
+        command.emplace_back("--json");
+        const Outcome outcome = run(command);
+        CAPTURE(outcome.output);
+        const std::string interval = outcome.output.substr(0, outcome.output.find('\n'));
+        CHECK(contains(interval, "\"interval\""));
+        CHECK(!contains(interval, "\"twice\":0"));
+        CHECK(contains(interval, ",\"out_of_order\":0,\"jitter_us\":"));
+    }
+}
+
 TEST_CASE("a reply that comes after the reply timeout is late and not lost") {
     Echo server({yodeld, "-u", "--delay", "300ms", "127.0.0.1:0"});
     const Outcome outcome = run(

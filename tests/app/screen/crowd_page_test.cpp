@@ -86,6 +86,23 @@ TEST_CASE("the page of a crowd is as it stands in tests/screens") {
     CHECK(page == test::contents(file));
 }
 
+TEST_CASE(
+    "the page of a crowd of datagrams has what came twice or out of order, and the jitter") {
+    const test::Locale locale("C.UTF-8");
+    Run run;
+    DatagramCounts& counts = run.result->tally.datagrams.emplace();
+    counts.twice = 21;
+    counts.jitter = 150'000;
+    const auto [rows, columns] = GENERATE(table<int, int>({{24, 80}, {24, 120}, {10, 40}}));
+    const std::string name =
+        "crowd-udp-" + std::to_string(columns) + "x" + std::to_string(rows);
+    const std::string file = std::string(SCREENS) + "/" + name + ".txt";
+    const std::string page = text(run.page({rows, columns}));
+    if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
+    CAPTURE(name);
+    CHECK(page == test::contents(file));
+}
+
 TEST_CASE("the page of a crowd in ASCII is as it stands in tests/screens") {
     const test::Locale locale("C");
     const Run run;

@@ -32,7 +32,7 @@ void Script::add(std::string_view line) {
     if (!message) return refuse(std::string(escapes_expected) + " (--escapes)");
     if (!sendable(*options_.framing, options_.max_frame, *message))
         return refuse("a message of " + std::to_string(message->size()) +
-                      " bytes does not fit into -f " + std::string(options_.framing->name));
+                      " bytes does not fit into " + options_.framing->holder());
     bytes_ += sizeof(std::string) + message->size();
     messages_.push_back(std::move(*message));
 }

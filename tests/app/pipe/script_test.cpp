@@ -47,6 +47,9 @@ TEST_CASE("a script ends before a line that can't be sent") {
         Row{{.framing = find_framing("len1")},
             std::string(256, 'x'),
             "does not fit into -f len1"},
+        Row{{.framing = datagram_framing()},
+            std::string(65508, 'x'),
+            "a message of 65508 bytes does not fit into a datagram"},
         Row{{.max_frame = 3}, "long", "a message of 4 bytes does not fit into -f line"},
         Row{{.framing = find_framing("caret")}, "", "a message of 0 bytes does not fit"},
         Row{{.escapes = true}, "a\\q", "after a backslash come "});

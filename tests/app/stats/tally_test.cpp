@@ -17,6 +17,17 @@ TEST_CASE("the summary has counts, and times if there are any") {
                              "min/p50/p95/p99/max 2.0/2.0/2.0/2.0/2.0 ms");
 }
 
+TEST_CASE("while it goes on there are the counts, a median, and what datagrams meet") {
+    Tally tally;
+    tally.sent = 3;
+    CHECK(tally.progress() == "3 sent, 0 echoed, 0 bad, 0 lost");
+    tally.answered(true, false, 2ms);
+    CHECK(tally.progress() == "3 sent, 1 echoed, 0 bad, 0 lost, p50 2.0 ms");
+    tally.datagrams.emplace().twice = 4;
+    CHECK(tally.progress() == "3 sent, 1 echoed, 0 bad, 0 lost, 4 twice, 0 out of order, "
+                              "p50 2.0 ms, jitter 0.00 ms");
+}
+
 TEST_CASE("a late reply corrects the number of lost messages") {
     Tally tally;
     tally.sent = 2;

@@ -101,9 +101,11 @@ void add_side(Rows& rows, const std::string& name, std::string_view bytes, std::
     add_hex(rows, bytes, marked, width);
 }
 
-std::string phases_text(const AnySession::Phases& phases) {
-    const std::string text =
-        "look-up " + ms_text(phases.lookup) + ", TCP " + ms_text(phases.tcp);
+std::string phases_text(const AnySession& session) {
+    const AnySession::Phases& phases = session.phases();
+    std::string text = "look-up " + ms_text(phases.lookup);
+    if (session.options().framing->datagrams) return text;
+    text += ", TCP " + ms_text(phases.tcp);
     return phases.tls == ev::Duration::zero() ? text : text + ", TLS " + ms_text(phases.tls);
 }
 
@@ -223,7 +225,7 @@ Rows connection_page(const AnySession& session, const Tally& tally, const std::s
     add_fact(rows, "target", options.endpoint.text(), width);
     if (session.address().family() != AF_UNSPEC) {
         add_fact(rows, "address", session.address().text(), width);
-        add_fact(rows, "took", phases_text(session.phases()), width);
+        add_fact(rows, "took", phases_text(session), width);
     }
     add_fact(rows, "framing", options.framing->name, width);
     add_fact(rows, "timeouts",

@@ -143,6 +143,10 @@ public:
     virtual State state() const = 0;
     // There is a connection: from its handshake until its end. Of datagrams: there is a socket.
     virtual bool connected() const = 0;
+    // The peer is known to be there: there is a connection. Of datagrams: something has come on
+    // the present socket. Until then end() is the refusal of the socket before, if there was
+    // one, and an end in order leaves it as it is.
+    virtual bool peer_known() const = 0;
     virtual std::string phase() const = 0;  // of connecting, in words
     virtual ev::Time since() const = 0;     // when the state was entered
     virtual const bufio::End& end() const = 0;

@@ -67,14 +67,13 @@ DatagramSession::DatagramSession(ev::Loop& loop, Options options, User& user)
                       "nothing sent or received for " + duration_text(*options_.idle_timeout)});
             }),
       reply_(loop, [this] { replies_late(); }),
-      lingering_(loop, [this] {
-          fail({Reason::clean, "closed"});
-      }) {}
+      lingering_(loop, [this] { fail(end_in_order()); }) {}
 
 // --- Calls of the user.
 
 void DatagramSession::connect() {
     backoff_.reset();
+    refusal_ = {};
     if (options_.max_time && !max_time_.pending())
         max_time_.start_at(loop_.after(*options_.max_time - options_.spent));
     dial();
@@ -83,9 +82,10 @@ void DatagramSession::connect() {
 
 void DatagramSession::disconnect() {
     if (state_ == State::idle || state_ == State::closed) return;
-    // Giving up the wait for another try leaves the failure of the last one as the end.
-    drop_socket(state_ == State::waiting ? std::move(end_)
-                                         : End{Reason::aborted, "disconnected"});
+    // Giving up the wait for another try leaves the failure of the last one as the end; so does
+    // closing a socket on which nothing has come since.
+    const bool failed = state_ == State::waiting || (socket_ && refusal_);
+    drop_socket(failed ? End(end_) : End{Reason::aborted, "disconnected"});
     change_soon();
 }
 
@@ -148,6 +148,7 @@ void DatagramSession::on_dialed(bufio::DialResult result) {
     if (!result.socket) return fail(std::move(result.end));
     untried_ = std::move(result.untried);
     refusals_.clear();
+    end_ = refusal_;
     open_socket(std::move(result.socket));
     set_state(State::open);
     watch_all();
@@ -210,7 +211,7 @@ void DatagramSession::give_up_untried() {
     sent_bytes_ = 0;
 }
 
-End DatagramSession::refused() const {
+End DatagramSession::all_refused() const {
     std::string text = "cannot connect to ";
     if (refusals_.size() > 1) text += options_.endpoint.text() + ": ";
     for (const std::string& each : refusals_)
@@ -223,7 +224,7 @@ End DatagramSession::refused() const {
 void DatagramSession::datagrams_received(std::span<const bufio::Datagram> datagrams) {
     read_at_ = loop_.read_clock();
     backoff_.reset();
-    give_up_untried();
+    note_peer();
     const std::weak_ptr<void> session = lifetime_;
     const std::weak_ptr<void> connection = connection_;
     const std::uint64_t last_id = matcher_.last_id();
@@ -239,6 +240,14 @@ void DatagramSession::datagrams_received(std::span<const bufio::Datagram> datagr
     if (!session.expired()) report_changes();
 }
 
+void DatagramSession::note_peer() {
+    if (heard_) return;
+    give_up_untried();
+    heard_ = true;
+    refusal_ = {};
+    end_ = {};
+}
+
 void DatagramSession::datagrams_written() {
     matcher_.record_written(socket_->written(), loop_.read_clock());
     watch_all();
@@ -250,8 +259,9 @@ void DatagramSession::datagrams_ended() {
     const End end = socket_->end();
     if (end.reason != Reason::connect) return fail(end);
     refusals_.push_back(end.text);
-    if (!try_next_address()) return fail(refused());
-    report_changes();
+    if (try_next_address()) return report_changes();
+    refusal_ = all_refused();
+    fail(refusal_);
 }
 
 void DatagramSession::report_resolved() {
@@ -332,6 +342,10 @@ void DatagramSession::replies_late() {
 
 // --- The end. These functions change the state; only fail() reports that.
 
+End DatagramSession::end_in_order() const {
+    return refusal_ ? refusal_ : End{Reason::clean, "closed"};
+}
+
 void DatagramSession::set_state(State state) {
     state_ = state;
     since_ = loop_.now();
@@ -355,6 +369,7 @@ void DatagramSession::drop_socket(End end) {
     dialer_.reset();
     socket_.reset();
     connection_.reset();
+    heard_ = false;
     give_up_untried();
     matcher_.restart();
     for (ev::Timer* timer : {&connecting_, &retry_, &idle_, &reply_, &lingering_})

@@ -45,6 +45,7 @@ public:
 
     State state() const override { return state_; }
     bool connected() const override { return socket_ != nullptr; }
+    bool peer_known() const override { return connected() && heard_; }
     std::string phase() const override;
     ev::Time since() const override { return since_; }
     const bufio::End& end() const override { return end_; }
@@ -72,7 +73,9 @@ private:
     void on_dialed(bufio::DialResult result);
     void open_socket(bufio::Fd connected);
     bool try_next_address();
-    bufio::End refused() const;
+    bufio::End all_refused() const;
+    bufio::End end_in_order() const;
+    void note_peer();
     void remember(std::string_view payload);
     bool can_send_again() const;
     void send_again();
@@ -112,6 +115,8 @@ private:
     std::vector<std::string> sent_;
     std::size_t sent_bytes_ = 0;
     std::vector<std::string> refusals_;  // of the addresses that have been tried
+    bool heard_ = false;                 // something has come on the present socket
+    bufio::End refusal_;                 // the last one; none once something has come
     // These two let a function see whether a callback has destroyed the session, or has ended
     // the socket that the function works for.
     const std::shared_ptr<void> lifetime_ = std::make_shared<char>();

@@ -57,6 +57,7 @@ public:
 
     State state() const override { return state_; }
     bool connected() const override { return stream_ != nullptr; }
+    bool peer_known() const override { return connected(); }
     std::string phase() const override;
     ev::Time since() const override { return since_; }
     const bufio::End& end() const override { return end_; }

@@ -127,11 +127,19 @@ void Conversation::report_server_end() {
     server_ended_ = ended;
 }
 
+// Of datagrams, a socket that follows a refusal says nothing new.
+void Conversation::report_opened() {
+    if (session_.peer_known())
+        return add_note("connected to " + session_.address().text(), Style::good);
+    if (!session_.end())
+        add_note("sending to " + session_.options().endpoint.text() +
+                 "; a reply will show that somebody is there");
+}
+
 void Conversation::report_state() {
     const State state = session_.state();
     if (state == reported_state_) return;
-    if (state == State::open)
-        add_note("connected to " + session_.address().text(), Style::good);
+    if (state == State::open) report_opened();
     if (state == State::open) retried_ = !std::exchange(reported_trouble_, {}).empty();
     const std::string end = explain(session_.end(), session_.tls());
     if (state == State::waiting && std::exchange(reported_trouble_, end) != end)

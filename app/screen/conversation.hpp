@@ -83,6 +83,7 @@ private:
     void session_lost(const Message& message) override;
     void session_unsolicited(std::string_view payload) override;
     void session_repeated(std::string_view payload) override;
+    void report_opened();
     void report_state();
     void report_server_end();
     void report_counts() const;

@@ -71,8 +71,18 @@ bool half_closed(const AnySession& session) {
     return session.input_ended() && session.options().expect == Expect::none;
 }
 
+// Of datagrams, of which none has come.
+bool unanswered(const AnySession& session) {
+    return session.state() == State::open && !session.peer_known();
+}
+
+std::string unanswered_words(const AnySession& session, ev::Duration elapsed) {
+    if (session.end()) return reason_words(session.end()) + "; send to try again";
+    return "ready " + uptime_text(elapsed);
+}
+
 Style state_style(const AnySession& session) {
-    if (session.state() == State::open)
+    if (session.state() == State::open && session.peer_known())
         return half_closed(session) ? Style::status_warn : Style::status_good;
     return exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
 }
@@ -158,6 +168,7 @@ std::string state_words(const AnySession& session, ev::Time now) {
     case State::dialing: return session.phase() + " " + seconds_text(elapsed) + limit;
     case State::handshaking: return "handshake " + seconds_text(elapsed);
     case State::open:
+        if (unanswered(session)) return unanswered_words(session, elapsed);
         return half_closed(session) ? "half-closed (server)" : "up " + uptime_text(elapsed);
     case State::finishing: return "closing " + seconds_text(elapsed);
     case State::waiting: return waiting_words(session, now);
@@ -168,8 +179,8 @@ std::string state_words(const AnySession& session, ev::Time now) {
 
 std::vector<StatusPart> status_parts(const AnySession& session, const Tally& tally,
                                      const std::deque<ev::Duration>& recent, ev::Time now) {
-    const ui::Glyph& glyph =
-        session.state() == State::open ? ui::glyph::connected : ui::glyph::disconnected;
+    const bool up = session.state() == State::open && session.peer_known();
+    const ui::Glyph& glyph = up ? ui::glyph::connected : ui::glyph::disconnected;
     std::vector<StatusPart> parts{
         {Worth::state,
          StatusGroup::connection,

@@ -272,14 +272,19 @@ TEST_CASE("the screen speaks datagrams, and shows what came twice") {
     Echo server({yodeld, "-u", "--dup", "1", "127.0.0.1:0"});
     test::Tty tty(
         {.arguments = {yodel, "udp://127.0.0.1:" + server.port()}, .size = {24, 110}});
-    REQUIRE(tty.wait_for("up 00:"));
+    REQUIRE(tty.wait_for("○ ready 00:"));
+    REQUIRE(tty.wait_for("sending to 127.0.0.1:" + server.port() + "; a reply will show"));
     REQUIRE(tty.wait_for("udp://127.0.0.1:" + server.port()));
     tty.send("hello\r");
     REQUIRE(tty.wait_for("hello ✓"));
+    REQUIRE(tty.wait_for("● up 00:"));
     REQUIRE(tty.wait_for("hello - the reply came twice"));
     REQUIRE(tty.wait_for("1 twice"));
     tty.send("\x1bs");
     REQUIRE(tty.wait_for("jitter"));
+    tty.send("\x1bi");
+    REQUIRE(tty.wait_for("took        look-up"));
+    CHECK_FALSE(contains(tty.screen(), "TCP"));
     tty.send("\x03\x03\x03");
     CHECK(tty.wait_exit() == 0);
 }
@@ -287,9 +292,13 @@ TEST_CASE("the screen speaks datagrams, and shows what came twice") {
 TEST_CASE("on the screen, a port that nobody has is refused, and tried again") {
     const std::string port = std::to_string(test::free_port());
     test::Tty tty({.arguments = {yodel, "udp://127.0.0.1:" + port}});
-    REQUIRE(tty.wait_for("up 00:"));
+    REQUIRE(tty.wait_for("ready 00:"));
     tty.send("hello\r");
     REQUIRE(tty.wait_for("Connection refused"));
-    tty.send("\x03\x03\x03");
-    tty.wait_exit();
+    REQUIRE(tty.wait_for("○ refused; send to try again"));
+    CHECK_FALSE(contains(tty.screen(), "connected to"));
+    tty.send("\x04");
+    CHECK(tty.wait_exit() == 7);
+    CHECK(contains(tty.screen(),
+                   "yodel: cannot connect to 127.0.0.1:" + port + ": Connection refused"));
 }

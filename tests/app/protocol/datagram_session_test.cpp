@@ -20,7 +20,8 @@ namespace {
 
 // Notes what it gets, and answers only when the test says so.
 struct Server final : bufio::DatagramSocket::User {
-    explicit Server(ev::Loop& loop) : socket(loop, test::any_loopback_port(), user()) {}
+    explicit Server(ev::Loop& loop, const bufio::Address& address = test::any_loopback_port())
+        : socket(loop, address, user()) {}
     void datagrams_received(std::span<const bufio::Datagram> datagrams) override {
         for (const bufio::Datagram& each : datagrams) {
             got.emplace_back(each.bytes);
@@ -302,6 +303,56 @@ TEST_CASE("after a refusal there is another try, where that is allowed") {
     client.send("b");
     turn_until(loop, [&] { return client.session->state() == State::closed; });
     CHECK(client.log == "lost a;lost b;");
+}
+
+TEST_CASE("a peer is known once something has come, and until then a refusal is the end") {
+    AnySession::Options options;
+    options.retries = AnySession::forever;
+    VirtualLoop loop;
+    auto server = std::make_unique<Server>(loop);
+    const bufio::Address address = server->socket.address();
+    Client client(loop, address.port(), options);
+    const AnySession& session = *client.session;
+    const auto until = [&](State state) {
+        turn_until(loop, [&] { return session.state() == state; });
+    };
+    until(State::open);
+    CHECK_FALSE(session.peer_known());
+    CHECK_FALSE(session.end());
+    client.send("a");
+    turn_until(loop, [&] { return server->got.size() == 1; });
+    server->send("a");
+    turn_until(loop, [&] { return session.peer_known(); });
+    server.reset();
+    client.send("b");
+    until(State::waiting);
+    until(State::open);
+    CHECK_FALSE(session.peer_known());
+    CHECK(session.end().reason == Reason::connect);
+    SECTION("finishing leaves it") {
+        client.session->finish();
+        until(State::closed);
+        CHECK(session.end().reason == Reason::connect);
+    }
+    SECTION("disconnecting leaves it") {
+        client.session->disconnect();
+        until(State::closed);
+        CHECK(session.end().reason == Reason::connect);
+    }
+    SECTION("connecting anew forgets it") {
+        client.session->disconnect();
+        client.session->connect();
+        until(State::open);
+        CHECK_FALSE(session.end());
+    }
+    SECTION("a reply takes it back") {
+        Server again(loop, address);
+        client.send("c");
+        turn_until(loop, [&] { return again.got.size() == 1; });
+        again.send("c");
+        turn_until(loop, [&] { return session.peer_known(); });
+        CHECK_FALSE(session.end());
+    }
 }
 
 TEST_CASE("a wait for the next try is over once it is cut short") {

@@ -5,6 +5,7 @@
 #include "bufio/listen.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/support/catch.hpp"
+#include "ui/glyphs.hpp"
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -117,6 +118,22 @@ TEST_CASE("the words while the connection is open and while it closes") {
     line.session.send("hello");
     line.session.finish();
     CHECK(line.words() == "closing 0.4s");
+}
+
+TEST_CASE("datagrams are only ready until one has come") {
+    ev::Loop loop;
+    test::NoUser user;
+    AnySession::Options options;
+    options.endpoint.host = "127.0.0.1";
+    options.endpoint.service = "9";
+    options.endpoint.datagrams = true;
+    options.framing = datagram_framing();
+    const auto session = make_session(loop, std::move(options), user);
+    session->connect();
+    turn_until(loop, [&] { return session->state() == State::open; });
+    CHECK(state_words(*session, session->since() + 12s) == "ready 00:12");
+    CHECK(text_of(status_parts(*session, {}, {}, session->since()))
+              .starts_with(ui::glyph::disconnected.text() + " ready"));
 }
 
 TEST_CASE("a server that closes its side leaves a half only where nothing is expected") {

@@ -58,9 +58,12 @@ public:
     bool opened = false;     // the present connection was open
     bool settled = false;    // was open at least once, or has failed
     bool withdrawn = false;  // the present connection is not needed any more
+    bool replacing = false;  // worn out; or in its place, and in its first try
 
     bool present() const { return reported != State::closed; }
     bool worn_out() const { return crowd_.options_.churn > 0 && sent >= crowd_.options_.churn; }
+    // No message can be sent on it now, but soon one can, unless connecting fails.
+    bool being_replaced() const { return replacing && present(); }
 
 private:
     void session_changed() override { crowd_.changed(*this); }
@@ -203,6 +206,7 @@ void Crowd::changed(Connection& connection) {
 void Crowd::state_changed(Connection& connection) {
     const State before = std::exchange(connection.reported, connection.session.state());
     if (before == State::open) --open_;
+    if (waiting_) due_.start(ev::Duration::zero());  // and no sooner than this call is over
     if (before == State::waiting && connection.reported == State::dialing)
         begin_try(connection);
     if (connection.reported == State::open) opened(connection);
@@ -218,6 +222,7 @@ void Crowd::opened(Connection& connection) {
     ++open_;
     count_opened(*result_, connection.session);
     connection.opened = true;
+    connection.replacing = connection.worn_out();
     if (observer_) observer_->opened(connection.number, connection.session);
     if (unverified_.empty()) unverified_ = unverified_remark({}, connection.session.tls());
     if (!options_.pace) begin_soon();
@@ -225,6 +230,7 @@ void Crowd::opened(Connection& connection) {
 }
 
 void Crowd::interrupted(Connection& connection) {
+    connection.replacing = false;
     end_try(connection);
     settle(connection);
     if (over_) connection.session.disconnect();
@@ -268,6 +274,7 @@ void Crowd::replace(Connection& connection) {
 void Crowd::end_if_done() {
     const bool more = connections_.size() < own_connections_ && !over_;
     if (present_ > 0 || more || ended_) return;
+    lose_waiting();
     ended_ = true;
     send_no_more();
     RunResult& result = *result_;
@@ -345,14 +352,31 @@ std::size_t Crowd::most_bytes_of_each() const {
     return std::min(most_bytes_in_flight, share);
 }
 
+// A message that waits keeps its planned time, so that the wait is in its round trip.
 void Crowd::send_due() {
     for (unsigned i = 0; i < messages_a_turn; ++i) {
-        const auto message = schedule_->next(loop_.now());
+        const auto message = schedule_->due(loop_.now());
         if (!message) break;
+        waiting_ = must_wait();
+        if (waiting_) return;
+        schedule_->pass();
         send_planned(*message);
     }
     if (schedule_->over()) return finish();
     due_.start_at(schedule_->next_time());
+}
+
+// Nothing can be sent now on any connection, but soon on one that takes the place of another.
+bool Crowd::must_wait() const {
+    if (options_.churn == 0 || open_from(turn_)) return false;
+    return std::any_of(connections_.begin(), connections_.end(),
+                       [](const auto& connection) { return connection->being_replaced(); });
+}
+
+// No connection comes any more.
+void Crowd::lose_waiting() {
+    if (!waiting_ || over_) return;
+    while (const auto message = schedule_->next(loop_.now())) send_planned(*message);
 }
 
 void Crowd::send_planned(const Schedule::Message& message) {
@@ -369,13 +393,19 @@ Crowd::Connection* Crowd::taker(std::uint64_t number) {
     const std::size_t count = connections_.size();
     turn_ = options_.each_its_own ? share_.place_of(number) : (turn_ + 1) % count;
     if (options_.each_its_own && !connections_[turn_]->present()) return nullptr;
-    for (std::size_t i = 0; i < count && open_ > 0; ++i) {
-        Connection& connection = *connections_[(turn_ + i) % count];
-        if (connection.reported != State::open || connection.worn_out()) continue;
-        turn_ = (turn_ + i) % count;
-        return &connection;
-    }
+    turn_ = open_from(turn_).value_or(turn_);
     return connections_[turn_].get();
+}
+
+// Returns the place of the first connection, from this one on, that may send more messages.
+std::optional<std::size_t> Crowd::open_from(std::size_t place) const {
+    const std::size_t count = connections_.size();
+    for (std::size_t i = 0; i < count && open_ > 0; ++i) {
+        const std::size_t next = (place + i) % count;
+        const Connection& connection = *connections_[next];
+        if (connection.reported == State::open && !connection.worn_out()) return next;
+    }
+    return std::nullopt;
 }
 
 bool Crowd::send(Connection& connection, ev::Time planned) {
@@ -385,6 +415,7 @@ bool Crowd::send(Connection& connection, ev::Time planned) {
     if (takes(connection)) queued = connection.session.send(text, planned);
     result_->tally.sent += std::max<std::size_t>(queued.count, 1);
     connection.sent += queued.count;
+    if (connection.worn_out()) connection.replacing = true;
     if (!queued) lost(connection, {.payload = text, .planned = planned, .sent = planned});
     return static_cast<bool>(queued);
 }

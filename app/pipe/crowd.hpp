@@ -5,8 +5,10 @@
 // In the closed loop each connection sends its next message when a reply leaves space in its
 // window. In the open loop messages have planned times, from the moment on when every
 // connection is open or has failed; they go out whatever the replies do, to the connections in
-// turn, and a round trip counts from the planned time. A message is lost at once where it is
-// due while no connection is open, or while that of its turn takes nothing.
+// turn, and a round trip counts from the planned time. A message that is due while every
+// connection that could take it is being replaced (`churn`) waits for the first new one. It is
+// lost at once where no connection is open and none is being replaced, or where that of its
+// turn takes nothing.
 //
 // Without a recording the steady state allocates nothing for a message.
 #pragma once
@@ -153,8 +155,11 @@ private:
     void converse(Connection& connection);
     bool may_send(const Connection& connection) const;
     void send_due();
+    bool must_wait() const;
+    void lose_waiting();
     void send_planned(const Schedule::Message& message);
     Connection* taker(std::uint64_t number);
+    std::optional<std::size_t> open_from(std::size_t place) const;
     bool takes(const Connection& connection) const;
     std::size_t most_bytes_of_each() const;
     bool send(Connection& connection, ev::Time planned);
@@ -196,8 +201,9 @@ private:
     std::uint64_t sent_ = 0;  // calls of send(), from which texts have their numbers
     bool ready_ = false;
     bool begun_ = false;
-    bool over_ = false;   // nothing more is sent
-    bool ended_ = false;  // and nothing more is awaited
+    bool waiting_ = false;  // a message is due, and waits for a connection
+    bool over_ = false;     // nothing more is sent
+    bool ended_ = false;    // and nothing more is awaited
     bool leaving_ = false;
     ev::Time first_sent_{};
     ev::Time resumed_at_{};  // when void_round_trips() was last called

@@ -3,10 +3,14 @@
 namespace yodel {
 
 std::optional<Schedule::Message> Schedule::next(ev::Time now) {
-    if (over() || next_time() > now) return std::nullopt;
-    const Message message{number_, next_time()};
-    number_ = options_.share.message_after(number_);
+    const std::optional<Message> message = due(now);
+    if (message) pass();
     return message;
+}
+
+std::optional<Schedule::Message> Schedule::due(ev::Time now) const {
+    if (over() || next_time() > now) return std::nullopt;
+    return Message{number_, next_time()};
 }
 
 bool Schedule::over() const {

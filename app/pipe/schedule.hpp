@@ -2,6 +2,8 @@
 // before it.  Pure: it reads no clock. Messages are pulled:
 //
 //     while (auto message = schedule.next(now)) ...
+//
+// or, where one may have to stay for a while, looked at by due() and then taken by pass().
 #pragma once
 
 #include "app/pipe/pace.hpp"
@@ -30,8 +32,11 @@ public:
     Schedule(const Options& options, ev::Time begin)
         : options_(options), begin_(begin), number_(options.share.thread) {}
 
-    // Returns the next message if it is due.
+    // Returns the next message if it is due, and takes it.
     std::optional<Message> next(ev::Time now);
+    // The same, and leaves it the next one until pass() is called.
+    std::optional<Message> due(ev::Time now) const;
+    void pass() { number_ = options_.share.message_after(number_); }
     bool over() const;  // no message is left
     // When the next message is due; there must be one.
     ev::Time next_time() const { return begin_ + options_.pace.offset(number_); }

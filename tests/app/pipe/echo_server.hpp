@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test {
@@ -17,11 +19,18 @@ class EchoServer final : private bufio::Stream::User {
 public:
     explicit EchoServer(ev::Loop& loop)
         : loop_(loop),
-          listener_(loop, any_loopback_port(), [this](bufio::Fd socket, const bufio::Address&) {
-              streams.push_back(std::make_unique<bufio::Stream>(
-                  loop_, bufio::make_plain_transport(std::move(socket)), user()));
-          }) {}
-    int port() const { return listener_.address().port(); }
+          listener_(std::in_place, loop, any_loopback_port(),
+                    [this](bufio::Fd socket, const bufio::Address&) {
+                        streams.push_back(std::make_unique<bufio::Stream>(
+                            loop_, bufio::make_plain_transport(std::move(socket)), user()));
+                    }) {}
+    int port() const { return listener_->address().port(); }
+    void close() { listener_.reset(); }  // to new connections
+    // Answers from here on, beginning with what has come meanwhile.
+    void resume() {
+        answers = true;
+        for (const auto& stream : streams) answer(*stream);
+    }
     std::uint64_t bytes_read() const {
         std::uint64_t sum = 0;
         for (const auto& stream : streams) sum += stream ? stream->bytes_read() : 0;
@@ -55,7 +64,7 @@ private:
     }
 
     ev::Loop& loop_;
-    bufio::Listener listener_;
+    std::optional<bufio::Listener> listener_;
 };
 
 }  // namespace test

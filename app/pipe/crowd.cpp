@@ -109,8 +109,7 @@ Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done, Observ
       done_(loop, std::move(done)) {
     connections_.reserve(own_connections_);
     look_up_.start(ev::Duration::zero());
-    const ev::Time start = std::max(options_.start.value_or(loop_.now()), loop_.now());
-    if (options_.length) time_up_.start_at(start + *options_.length);
+    limit_connecting(loop_.now());
 }
 
 Crowd::~Crowd() = default;
@@ -127,7 +126,10 @@ void Crowd::look_up() {
 
 void Crowd::looked_up(const bufio::LookupResult& result) {
     if (over_) return;
-    if (result.addresses.empty()) return not_found(result.error);
+    if (result.addresses.empty())
+        return look_up_failed("cannot resolve " + options_.session.endpoint.text() + ": " +
+                                  result.error,
+                              lookup_failed);
     auto options = std::make_shared<AnySession::Options>(options_.session);
     options->endpoint.known =
         std::make_shared<const std::vector<bufio::Address>>(result.addresses);
@@ -136,23 +138,31 @@ void Crowd::looked_up(const bufio::LookupResult& result) {
     connect_due();
 }
 
-void Crowd::not_found(const std::string& error) {
+void Crowd::look_up_failed(const std::string& text, int status) {
     result_->connections.asked = result_->connections.failed = own_connections_;
-    result_->count_failure("cannot resolve " + options_.session.endpoint.text() + ": " + error,
-                           lookup_failed, own_connections_);
-    result_->status = lookup_failed;
+    result_->count_failure(text, status, own_connections_);
+    result_->status = status;
     send_no_more();
     end_if_done();
 }
 
 void Crowd::connect_due() {
-    for (unsigned i = 0; i < connections_a_turn; ++i) {
-        if (connections_.size() == own_connections_) return;
-        if (const ev::Time planned = next_connect(); planned > loop_.now())
-            return connect_.start_at(planned);
+    ev::Time next = next_connect();
+    for (unsigned i = 0; i < connections_a_turn && next <= loop_.now(); ++i) {
         connect_next();
+        if (connections_.size() == own_connections_) return limit_connecting(loop_.now());
+        next = next_connect();
     }
-    connect_.start(ev::Duration::zero());
+    next = std::max(next, loop_.now());
+    connect_.start_at(next);
+    limit_connecting(next);
+}
+
+// A connection that was begun at this time must be open when the run would end if it had its
+// first message then, or at the start that was asked for.
+void Crowd::limit_connecting(ev::Time begun) {
+    if (!options_.length || ready_ || begun_) return;
+    time_up_.start_at(std::max(options_.start.value_or(begun), begun) + *options_.length);
 }
 
 ev::Time Crowd::next_connect() const {
@@ -298,6 +308,7 @@ const RunResult& Crowd::result() const {
 void Crowd::begin_soon() {
     if (ready_) return;
     ready_ = true;
+    if (!begun_) time_up_.cancel();  // the limit for connecting
     if (options_.ready) return options_.ready();
     begin_at(loop_.now());
 }
@@ -480,6 +491,8 @@ void Crowd::leave() {
 }
 
 void Crowd::time_up() {
+    if (lookup_ && !session_options_)
+        return look_up_failed(no_connection("resolving"), timed_out);
     for (const auto& connection : connections_) give_up(*connection);
     finish();
 }
@@ -490,11 +503,14 @@ void Crowd::give_up(Connection& connection) {
     const State state = connection.session.state();
     if (state != State::dialing && state != State::handshaking) return;
     if (connection.settled) return withdraw(connection);
-    result_->count_failure("no connection within " + duration_text(*options_.length) +
-                               " (--max-time): still " + connection.session.phase(),
-                           timed_out);
+    result_->count_failure(no_connection(connection.session.phase()), timed_out);
     connection.session.disconnect();
     if (result_->status == 0) result_->status = timed_out;
+}
+
+std::string Crowd::no_connection(const std::string& phase) const {
+    return "no connection within " + duration_text(*options_.length) + " (--max-time): still " +
+           phase;
 }
 
 // The connection counts neither as failed nor as asked for.

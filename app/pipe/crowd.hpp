@@ -55,12 +55,13 @@ public:
         // With a pace: a message whose turn it is on a connection that has failed is left out,
         // instead of going to the next one.
         bool each_its_own = false;
-        unsigned window = 1;                      // closed loop: messages in flight on each
-        std::uint64_t count = 0;                  // messages in all; 0: any number
-        std::optional<ev::Duration> length = {};  // from the first message on
-        std::optional<ev::Time> start = {};       // of the first message, at the earliest
-        std::size_t size = 64;                    // bytes of a message
-        bool recent = false;                      // count for recent(), too
+        unsigned window = 1;      // closed loop: messages in flight on each
+        std::uint64_t count = 0;  // messages in all; 0: any number
+        // From the first message on. Before that a connection has as long to open.
+        std::optional<ev::Duration> length = {};
+        std::optional<ev::Time> start = {};  // of the first message, at the earliest
+        std::size_t size = 64;               // bytes of a message
+        bool recent = false;                 // count for recent(), too
         // Said in a closed loop, instead of generated messages; null: none. It must outlive the
         // crowd; after each change of it script_changed() must be called.
         const Script* script = nullptr;
@@ -132,8 +133,9 @@ private:
 
     void look_up();
     void looked_up(const bufio::LookupResult& result);
-    void not_found(const std::string& error);
+    void look_up_failed(const std::string& text, int status);
     void connect_due();
+    void limit_connecting(ev::Time begun);
     ev::Time next_connect() const;
     void connect_next();
     std::unique_ptr<AnySession> session_of(Connection& connection);
@@ -170,6 +172,7 @@ private:
     void send_no_more();
     void time_up();
     void give_up(Connection& connection);
+    std::string no_connection(const std::string& phase) const;
     void withdraw(Connection& connection);
 
     void answered(Connection& connection, const Message& message, const Reply& reply);
@@ -216,7 +219,7 @@ private:
     ev::Timer connect_;  // the next connections
     ev::Timer begin_;    // the first message
     ev::Timer due_;      // the next planned message
-    ev::Timer time_up_;  // the end of `length`
+    ev::Timer time_up_;  // the end of `length`; of that for connecting, before it begins
     ev::Timer done_;     // due at once: all is over
 };
 

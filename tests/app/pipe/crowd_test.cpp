@@ -207,6 +207,20 @@ TEST_CASE_METHOD(Fixture, "new connections come at their pace") {
     CHECK(crowd->result().connections == all_three);
 }
 
+TEST_CASE_METHOD(Fixture, "the length counts from the first message, when all have come") {
+    Crowd::Options options = this->options();
+    options.length = 20ms;
+    options.pace = Pace::per_second(1'000'000);
+    // The last one comes after the length, also that from the start on.
+    options.connect_pace = Pace::per_second(GENERATE(30'000, 60'000));
+    if (GENERATE(false, true)) options.start = loop.now() + 5ms;
+    const RunResult& result = run(options);
+    CHECK(result.tally.sent == 20);
+    CHECK(result.tally.echoed == 20);
+    CHECK(result.connections == all_three);
+    CHECK(result.status == success);
+}
+
 TEST_CASE_METHOD(Fixture, "no message is sent before the start that was asked for") {
     Crowd::Options options = this->options();
     options.count = 3;
@@ -235,6 +249,18 @@ TEST_CASE_METHOD(Fixture, "a target that refuses is one failure of all connectio
     CHECK(result.failures[0].status == connect_failed);
     CHECK(result.status == connect_failed);
     CHECK(result.tally.sent == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a run whose look-up takes longer than it has failed") {
+    Crowd::Options options = this->options();
+    options.session.endpoint.host = "name.invalid";
+    options.length = 1ns;
+    const RunResult& result = run(options);
+    CHECK(result.connections == RunResult::Connections{.asked = 3, .opened = 0, .failed = 3});
+    REQUIRE(result.failures.size() == 1);
+    CHECK(result.failures[0].text.ends_with(" (--max-time): still resolving"));
+    CHECK(result.failures[0].count == 3);
+    CHECK(result.status == timed_out);
 }
 
 TEST_CASE_METHOD(Fixture, "each failed try is counted, and the last one is the status") {

@@ -96,6 +96,18 @@ TEST_CASE_METHOD(Fixture, "the threads of an open loop begin together, when all 
     CHECK(result.elapsed < 20s);
 }
 
+// The connections of the first thread are there long before the last one of the other.
+TEST_CASE_METHOD(Fixture, "the length counts from when the threads begin together") {
+    Crowd::Options options = this->options(4);
+    options.pace = open_loop;
+    options.length = 20ms;
+    options.connect_pace = Pace::per_second(20'000);
+    const RunResult& result = run(options, 3);
+    CHECK(result.tally.sent == 40);
+    CHECK(result.tally.echoed == 40);
+    CHECK(result.status == success);
+}
+
 TEST_CASE_METHOD(Fixture, "the length ends a run on all threads, in order") {
     Crowd::Options options = this->options();
     options.length = 20ms;

@@ -38,6 +38,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 namespace yodel {
@@ -85,13 +86,19 @@ struct OwnServer {
     std::unique_ptr<DatagramServer> datagrams;  // instead, with -u
 };
 
+bufio::Address loopback_address(const bufio::Endpoint& endpoint) {
+    const bufio::LookupResult found = bufio::resolve_without_network(endpoint);
+    if (found.addresses.empty())
+        throw std::runtime_error("the system does not know its own address " + endpoint.host);
+    return found.addresses.front();
+}
+
 // What it answers is ours, so that the same message again and again is no loop.
 OwnServer own_datagram_server(ev::Loop& loop, bufio::Endpoint& endpoint) {
     DatagramServer::Options server;
     server.reflect_any = true;
     auto made = std::make_unique<DatagramServer>(loop, std::move(server), [](auto&) {});
-    const bufio::LookupResult loopback = bufio::resolve_without_network(endpoint);
-    endpoint.service = std::to_string(made->listen(loopback.addresses.front()).port());
+    endpoint.service = std::to_string(made->listen(loopback_address(endpoint)).port());
     return {nullptr, std::move(made)};
 }
 
@@ -109,8 +116,7 @@ OwnServer own_server(ev::Loop& loop, ClientOptions& options) {
     endpoint.service = "0";
     if (endpoint.datagrams) return own_datagram_server(loop, endpoint);
     auto made = std::make_unique<EchoServer>(loop, std::move(server), [](auto&) {});
-    const bufio::LookupResult loopback = bufio::resolve_without_network(endpoint);
-    endpoint.service = std::to_string(made->listen(loopback.addresses.front()).port());
+    endpoint.service = std::to_string(made->listen(loopback_address(endpoint)).port());
     return {std::move(made), nullptr};
 }
 

@@ -26,6 +26,7 @@ std::string number_of_runs(const ClientOptions& options) {
 
 std::string summary(const RunResult& sum) {
     std::string text = sum.tally.summary();
+    text += planned_rate_remark(sum.planned_rate, sum.tally);
     if (sum.rate > 0) text += "; " + rate_text(sum.rate);
     return text;
 }

@@ -6,6 +6,7 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace yodel {
@@ -289,7 +290,8 @@ void Crowd::end_if_done() {
     send_no_more();
     RunResult& result = *result_;
     result.set_elapsed(std::max(last_answered_ - first_sent_, ev::Duration::zero()));
-    const bool wrong = result.tally.bad > 0 || result.tally.lost > 0;
+    const Tally& tally = result.tally;
+    const bool wrong = tally.bad > 0 || tally.lost > 0 || tally.unsent > 0;
     if (result.status == 0 && wrong) result.status = reply_wrong_or_lost;
     done_.start(ev::Duration::zero());
 }
@@ -330,6 +332,7 @@ void Crowd::begin() {
                                             .length = options_.length,
                                             .share = share_},
                           start);
+        planned_since_ = schedule_->next_time();
         return send_due();
     }
     for (const auto& connection : connections_) converse(*connection);
@@ -371,6 +374,8 @@ void Crowd::send_due() {
         waiting_ = must_wait();
         if (waiting_) return;
         schedule_->pass();
+        passed_at_ = loop_.now();
+        ++passed_;
         send_planned(*message);
     }
     if (schedule_->over()) return finish();
@@ -466,8 +471,21 @@ void Crowd::pause(bool paused) {
 // --- The end.
 
 void Crowd::send_no_more() {
+    if (!over_ && schedule_) sum_up_plan();
     over_ = true;
     for (ev::Timer* timer : {&look_up_, &connect_, &begin_, &due_, &time_up_}) timer->cancel();
+}
+
+// The rate is that of this thread's share. A single message keeps any rate.
+void Crowd::sum_up_plan() {
+    const double share =
+        static_cast<double>(own_connections_) / static_cast<double>(options_.connections);
+    PlannedRate rate{.planned = options_.pace->rate() * share, .reached = 0};
+    rate.reached = rate.planned;
+    const double seconds = std::chrono::duration<double>(passed_at_ - planned_since_).count();
+    if (passed_ > 1 && seconds > 0) rate.reached = static_cast<double>(passed_ - 1) / seconds;
+    result_->add_planned_rate(rate);
+    result_->tally.unsent = schedule_->overdue(loop_.now());
 }
 
 void Crowd::finish() {
@@ -493,8 +511,19 @@ void Crowd::leave() {
 void Crowd::time_up() {
     if (lookup_ && !session_options_)
         return look_up_failed(no_connection("resolving"), timed_out);
+    // A schedule that is not over has messages that were due before.
+    if (schedule_ && !catching_up_) {
+        catching_up_ = true;
+        return time_up_.start(catch_up_time());
+    }
     for (const auto& connection : connections_) give_up(*connection);
     finish();
+}
+
+// Long enough for messages that wait for a connection's replacement, or for a processor.
+ev::Duration Crowd::catch_up_time() const {
+    static constexpr ev::Duration most = std::chrono::seconds(1);
+    return std::min(most, options_.session.reply_timeout);
 }
 
 // A connection that is not yet open by the end of the run has failed, but not one that only

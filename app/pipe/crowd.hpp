@@ -57,7 +57,9 @@ public:
         bool each_its_own = false;
         unsigned window = 1;      // closed loop: messages in flight on each
         std::uint64_t count = 0;  // messages in all; 0: any number
-        // From the first message on. Before that a connection has as long to open.
+        // From the first message on: then messages that are due by then, and late, have a
+        // second to go out, and the rest is unsent. Before the first message a connection has
+        // as long to open.
         std::optional<ev::Duration> length = {};
         std::optional<ev::Time> start = {};  // of the first message, at the earliest
         std::size_t size = 64;               // bytes of a message
@@ -159,6 +161,8 @@ private:
     void send_due();
     bool must_wait() const;
     void lose_waiting();
+    void sum_up_plan();
+    ev::Duration catch_up_time() const;
     void send_planned(const Schedule::Message& message);
     Connection* taker(std::uint64_t number);
     std::optional<std::size_t> open_from(std::size_t place) const;
@@ -201,7 +205,11 @@ private:
     std::size_t open_ = 0;
     std::size_t turn_ = 0;  // the connection that took the last planned message
     std::optional<Schedule> schedule_;
-    std::uint64_t sent_ = 0;  // calls of send(), from which texts have their numbers
+    ev::Time planned_since_{};  // of the first message of the schedule
+    ev::Time passed_at_{};      // when the last one was taken from it
+    std::uint64_t passed_ = 0;  // how many were
+    bool catching_up_ = false;  // the length is over, and some of them are overdue
+    std::uint64_t sent_ = 0;    // calls of send(), from which texts have their numbers
     bool ready_ = false;
     bool begun_ = false;
     bool waiting_ = false;  // a message is due, and waits for a connection

@@ -371,6 +371,7 @@ std::string CrowdClient::summary() const {
         replay_ ? replay_->summary(result.tally) : result.tally.summary();
     std::string text =
         counts + lateness_remark(result.lateness, round_trips) +
+        planned_rate_remark(result.planned_rate, result.tally) +
         network_remark(round_trips, result.tcp ? result.tcp->min_rtt : std::nullopt) +
         crowd_.unverified();
     if (result.connections.failed > 0)

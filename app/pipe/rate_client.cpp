@@ -79,9 +79,11 @@ std::string RateClient::trouble_of(const RunResult& result) const {
     const bool answered =
         static_cast<double>(result.tally.echoed) >= least_part_answered * sent;
     if (trouble.empty() && !answered) trouble = result.tally.counts();
-    return trouble.empty()
-               ? ""
-               : trouble + lateness_remark(result.lateness, result.tally.round_trips);
+    const bool kept = !result.planned_rate || result.planned_rate->kept(result.tally);
+    if (trouble.empty() && !kept) trouble = result.tally.counts();
+    if (trouble.empty()) return "";
+    return trouble + lateness_remark(result.lateness, result.tally.round_trips) +
+           planned_rate_remark(result.planned_rate, result.tally);
 }
 
 void RateClient::note_run(const RunResult& result, const std::string& trouble) {
@@ -162,6 +164,7 @@ int RateClient::report() {
     if (!options_.report.quiet)
         print_error("yodel", shown().tally.summary() +
                                  lateness_remark(shown().lateness, shown().tally.round_trips) +
+                                 planned_rate_remark(shown().planned_rate, shown().tally) +
                                  unverified_);
     for (const std::string& line : verdict_.lines(options_.report.quiet))
         print_error("yodel", line);

@@ -2,7 +2,8 @@
 // crowd after another, each at a rate of its own in the open loop, and reports the last rate
 // that held.
 //
-// A rate holds where the requirement does, and 19 of 20 messages got their right reply.
+// A rate holds where the requirement does, the client itself has kept the rate, and 19 of 20
+// messages got their right reply.
 #pragma once
 
 #include "app/pipe/crowd_threads.hpp"

@@ -13,9 +13,24 @@ std::optional<Schedule::Message> Schedule::due(ev::Time now) const {
     return Message{number_, next_time()};
 }
 
-bool Schedule::over() const {
-    if (options_.count != 0 && number_ >= options_.count) return true;
-    return options_.length && options_.pace.offset(number_) >= *options_.length;
+bool Schedule::over() const { return !planned_until(number_, ev::Time::max()); }
+
+// Planned times grow with the numbers, so that the first number that is not due can be found
+// by halving.
+std::uint64_t Schedule::overdue(ev::Time now) const {
+    std::uint64_t span = 1;
+    while (planned_until(number_ + span, now)) span *= 2;
+    std::uint64_t end = number_;
+    for (; span > 0; span /= 2)
+        if (planned_until(end + span - 1, now)) end += span;
+    return options_.share.own_messages(end) - options_.share.own_messages(number_);
+}
+
+bool Schedule::planned_until(std::uint64_t number, ev::Time time) const {
+    if (options_.count != 0 && number >= options_.count) return false;
+    const ev::Duration offset = options_.pace.offset(number);
+    if (options_.length && offset >= *options_.length) return false;
+    return begin_ + offset <= time;
 }
 
 }  // namespace yodel

@@ -37,11 +37,15 @@ public:
     // The same, and leaves it the next one until pass() is called.
     std::optional<Message> due(ev::Time now) const;
     void pass() { number_ = options_.share.message_after(number_); }
+    // How many messages are due that were not taken.
+    std::uint64_t overdue(ev::Time now) const;
     bool over() const;  // no message is left
     // When the next message is due; there must be one.
     ev::Time next_time() const { return begin_ + options_.pace.offset(number_); }
 
 private:
+    bool planned_until(std::uint64_t number, ev::Time time) const;
+
     Options options_;
     ev::Time begin_;
     std::uint64_t number_;

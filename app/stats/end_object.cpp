@@ -104,6 +104,7 @@ private:
         tally.lost = count(end_, "lost");
         tally.late = count(end_, "late");
         tally.unsolicited = count(end_, "unasked");
+        restore_plan(result);
         restore_datagrams(tally);
         result.rate = fraction(end_, "rate");
         result.elapsed = time(end_, "duration_us");
@@ -128,6 +129,16 @@ private:
                         .cwnd = count(tcp, "cwnd")};
         if (tcp.find("min_rtt_us")) facts.min_rtt = time(tcp, "min_rtt_us");
         result.tcp = facts;
+    }
+
+    // Left out where messages had no planned times, and by earlier versions.
+    void restore_plan(RunResult& result) {
+        if (!end_.find("planned")) return;
+        Tally& tally = result.tally;
+        tally.unsent = count(end_, "unsent");
+        if (count(end_, "planned") != tally.sent + tally.unsent) disagree("planned");
+        result.planned_rate = {.planned = fraction(end_, "planned_rate"),
+                               .reached = fraction(end_, "reached_rate")};
     }
 
     // Left out where messages are no datagrams.
@@ -309,6 +320,11 @@ JsonObject end_object(const RunResult& result, std::string_view reason) {
     object.text("type", "end").text("reason", reason);
     object.number("status", static_cast<std::uint64_t>(result.status));
     add_counts(object, tally);
+    if (const auto& rate = result.planned_rate) {
+        object.number("planned", tally.sent + tally.unsent).number("unsent", tally.unsent);
+        object.fraction("planned_rate", rate->planned);
+        object.fraction("reached_rate", rate->reached);
+    }
     object.fraction("rate", result.rate).time("duration_us", result.elapsed);
     if (tally.round_trips.count() > 0) object.object("rtt_us", times_object(tally.round_trips));
     object.object("connections", connections_object(result));

@@ -53,6 +53,13 @@ Value echoed(const RunResult& result) { return static_cast<double>(result.tally.
 Value bad(const RunResult& result) { return static_cast<double>(result.tally.bad); }
 Value lost(const RunResult& result) { return static_cast<double>(result.tally.lost); }
 Value late(const RunResult& result) { return static_cast<double>(result.tally.late); }
+Value unsent(const RunResult& result) {
+    const bool planned = result.planned_rate.has_value();
+    return planned ? Value(static_cast<double>(result.tally.unsent)) : std::nullopt;
+}
+Value planned(const RunResult& result) {
+    return static_cast<double>(result.tally.sent + result.tally.unsent);
+}
 Value unasked(const RunResult& result) { return static_cast<double>(result.tally.unsolicited); }
 Value twice(const RunResult& result) {
     const auto& datagrams = result.tally.datagrams;
@@ -108,6 +115,11 @@ constexpr Figure figures[] = {
     count_figure("bad", bad),
     count_figure("lost", lost),
     count_figure("late", late),
+    {.name = "unsent",
+     .kind = Figure::Kind::count,
+     .value = unsent,
+     .whole = planned,
+     .unmeasured = "no message had a planned time"},
     count_figure("unasked", unasked),
     datagram_figure("twice", twice),
     datagram_figure("out_of_order", out_of_order),

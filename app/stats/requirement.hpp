@@ -2,7 +2,8 @@
 //
 // A clause is NAME OP VALUE. Names: min, mean, p50, p90, p95, p99, p99.9, p99.99, max (round
 // trips) and lateness (its p99) have durations; sent, echoed, bad, lost, late, unasked have
-// numbers, or percentages of the messages sent; failed has a number of connections, or a
+// numbers, or percentages of the messages sent; unsent a number, or a percentage of those
+// planned; failed has a number of connections, or a
 // percentage of those asked for; rate has a number of right replies a second. Numbers may end
 // with k, M or G, powers of 1000. A percentage with a sign is relative to a result of before.
 // OP is one of < <= > >= =.

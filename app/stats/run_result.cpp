@@ -36,6 +36,11 @@ void RunResult::add_tcp(const TcpTotals& facts) {
     }
 }
 
+void RunResult::add_planned_rate(const PlannedRate& more) {
+    if (!planned_rate) planned_rate.emplace();
+    planned_rate->add(more);
+}
+
 void RunResult::count_failure(std::string_view text, int failure_status, std::uint64_t times) {
     const auto same = std::find_if(failures.begin(), failures.end(), [&](const Failure& one) {
         return one.text == text && one.status == failure_status;
@@ -69,6 +74,7 @@ void RunResult::add(const RunResult& other) {
     connect_times.add(other.connect_times);
     handshake_times.add(other.handshake_times);
     if (other.tcp) add_tcp(*other.tcp);
+    if (other.planned_rate) add_planned_rate(*other.planned_rate);
     for (const Failure& failure : other.failures)
         count_failure(failure.text, failure.status, failure.count);
     elapsed = std::max(elapsed, other.elapsed);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "app/stats/histogram.hpp"
+#include "app/stats/planned_rate.hpp"
 #include "app/stats/tally.hpp"
 #include "app/stats/tcp_totals.hpp"
 #include "ev/loop.hpp"
@@ -33,6 +34,7 @@ struct RunResult {
     // How long after its planned time the client itself wrote each message; empty for messages
     // without a planned time.
     Histogram lateness;
+    std::optional<PlannedRate> planned_rate;  // none for such messages, too
 
     struct Connections {
         std::uint64_t asked = 0;  // attempts, each once
@@ -71,6 +73,7 @@ struct RunResult {
 
     void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time);
     void add_tcp(const TcpTotals& facts);
+    void add_planned_rate(const PlannedRate& more);
     void count_failure(std::string_view text, int failure_status, std::uint64_t times = 1);
     // Derives the rate and the variance factors. To be called once, when all is counted and the
     // results of all threads are added up.

@@ -25,6 +25,7 @@ void Tally::add(const Tally& other) {
     bad += other.bad;
     lost += other.lost;
     late += other.late;
+    unsent += other.unsent;
     unsolicited += other.unsolicited;
     round_trips.add(other.round_trips);
     batches.add(other.batches);
@@ -46,6 +47,7 @@ std::string Tally::counts() const {
 std::string Tally::summary() const {
     std::string text = counts();
     if (late > 0) text += ", " + std::to_string(late) + " late";
+    if (unsent > 0) text += ", " + std::to_string(unsent) + " unsent";
     if (unsolicited > 0) text += ", " + std::to_string(unsolicited) + " unasked";
     if (datagrams) text += ", " + datagrams->counts();
     return text + times();

@@ -17,6 +17,7 @@ struct Tally {
     std::uint64_t bad = 0;
     std::uint64_t lost = 0;
     std::uint64_t late = 0;         // echoed or bad, but after the reply timeout
+    std::uint64_t unsent = 0;       // due by their planned times, but the run ended before
     std::uint64_t unsolicited = 0;  // messages from the server that answer nothing
     Histogram round_trips;
     Batches batches;                          // of the same round trips, in their order

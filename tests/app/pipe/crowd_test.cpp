@@ -90,6 +90,58 @@ TEST_CASE_METHOD(Fixture, "the length ends a run in both loops, in order") {
         CHECK(stream->end().reason == bufio::Reason::clean);
 }
 
+TEST_CASE_METHOD(Fixture, "messages that are overdue at the end are caught up with") {
+    Crowd::Options options = this->options();
+    options.length = 40ms;
+    options.pace = Pace::per_second(1'000'000);
+    start(options);
+    turn_until(loop, [&] { return crowd->result().tally.sent > 10; });
+    const ev::Time end = ev::Clock::now() + 50ms;
+    while (ev::Clock::now() < end) {
+    }
+    turn_until(loop, [&] { return done; });
+    const RunResult& result = crowd->result();
+    CHECK(result.tally.sent == 40);
+    CHECK(result.tally.echoed == 40);
+    CHECK(result.tally.unsent == 0);
+    CHECK(result.status == success);
+    REQUIRE(result.planned_rate);
+    CHECK(result.planned_rate->planned == 1000);
+    CHECK(result.planned_rate->reached < 1000);
+}
+
+TEST_CASE_METHOD(Fixture, "what can't be caught up with is unsent, and no success") {
+    Crowd::Options options = this->options();
+    options.length = 20ms;
+    options.session.reply_timeout = GENERATE(1ms, 20ms);
+    options.pace = Pace::per_second(10'000'000'000);
+    const RunResult& result = run(options);
+    CHECK(result.tally.unsent > 0);
+    CHECK(result.tally.sent + result.tally.unsent == 200'000);
+    CHECK(result.status == reply_wrong_or_lost);
+    REQUIRE(result.planned_rate);
+    CHECK(result.planned_rate->planned == 10'000'000);
+    CHECK(result.planned_rate->reached < 10'000'000);
+}
+
+TEST_CASE_METHOD(Fixture, "an end before the planned one counts what was due until then") {
+    Crowd::Options options = this->options();
+    options.connections = 1;
+    options.churn = 10;
+    options.pace = Pace::per_second(1'000'000);
+    server.answers = false;
+    start(options);
+    turn_until(loop, [&] { return crowd->result().tally.sent == 10; });
+    const ev::Time due = loop.now() + 20ms;
+    turn_until(loop, [&] { return loop.now() >= due; });
+    crowd->finish();
+    server.resume();
+    turn_until(loop, [&] { return done; });
+    CHECK(crowd->result().tally.echoed == 10);
+    CHECK(crowd->result().tally.unsent >= 10);
+    CHECK(crowd->result().tally.unsent < 20'000);
+}
+
 TEST_CASE_METHOD(Fixture, "a round trip of the open loop counts from the planned time") {
     Crowd::Options options = this->options();
     options.connections = 1;

@@ -106,6 +106,8 @@ TEST_CASE_METHOD(Fixture, "the length counts from when the threads begin togethe
     CHECK(result.tally.sent == 40);
     CHECK(result.tally.echoed == 40);
     CHECK(result.status == success);
+    REQUIRE(result.planned_rate);
+    CHECK(result.planned_rate->planned == Approx(2000));
 }
 
 TEST_CASE_METHOD(Fixture, "the length ends a run on all threads, in order") {

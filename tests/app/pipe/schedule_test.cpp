@@ -61,6 +61,25 @@ TEST_CASE("a schedule ends after its count of messages or its length") {
     CHECK(schedule.over());
 }
 
+TEST_CASE("what is due and was not taken is counted") {
+    const std::size_t threads = GENERATE(1, 3);
+    Schedule::Options options{.pace = Pace::per_second(1'000'000),
+                              .count = GENERATE(as<std::uint64_t>{}, 0, 50),
+                              .length = GENERATE(std::optional<ev::Duration>(), 70ms, 1h),
+                              .share = {.threads = threads, .connections = 4}};
+    const ev::Duration elapsed = GENERATE(-1ms, 0ms, 1ms, 8ms, 49ms, 63ms, 64ms, 500ms);
+    const ev::Duration taken = GENERATE(-1ms, 5ms, 60ms);
+    std::uint64_t overdue = 0;
+    std::uint64_t left = 0;
+    for (; options.share.thread < threads; ++options.share.thread) {
+        Schedule schedule(options, begin);
+        due(schedule, begin + taken);
+        overdue += schedule.overdue(begin + elapsed);
+        left += due(schedule, begin + elapsed).size();
+    }
+    CHECK(overdue == left);
+}
+
 TEST_CASE("schedules that share a pace take turns") {
     Schedule::Options options{.pace = Pace::per_second(1'000'000),
                               .count = 8,

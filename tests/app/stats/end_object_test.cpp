@@ -18,6 +18,8 @@ RunResult full_result(std::uint64_t seed) {
     RunResult result = test::result_of({.loss = 0.01}, seed, 500);
     result.tally.late = 3;
     result.tally.unsolicited = 2;
+    result.tally.unsent = 5;
+    result.add_planned_rate({.planned = 250, .reached = 240});
     result.count_failure("connect to db.example: \"refused\"", 7, 2);
     result.status = 7;
     result.lateness.record(3us, 5);
@@ -105,6 +107,19 @@ TEST_CASE("a result is restored from its end object") {
     CHECK(end_object(*restored.result, "closed").str() == text);
 }
 
+TEST_CASE("the figures of planned messages are together, and agree") {
+    const std::string text = end_object(full_result(1), "closed").str();
+    const std::string plan = R"("planned":505,"unsent":5,"planned_rate":250.000,)"
+                             R"("reached_rate":240.000,)";
+    const RestoredResult earlier = read(replaced(text, plan, ""));
+    REQUIRE(earlier.result);
+    CHECK_FALSE(earlier.result->planned_rate);
+    CHECK(earlier.result->tally.unsent == 0);
+    CHECK(read(replaced(text, "\"planned\":505", "\"planned\":504")).trouble ==
+          "\"planned\" of the end object disagrees with its other figures");
+    CHECK_FALSE(read(replaced(text, "\"unsent\":5,", "")).result);
+}
+
 TEST_CASE("a result without round trips is restored") {
     RunResult result;
     result.status = 7;
@@ -127,6 +142,10 @@ TEST_CASE("the sum of restored results is the result of the whole, bucket for bu
     }
     CHECK(sum.tally.round_trips == whole.tally.round_trips);
     CHECK(sum.tally.sent == 4000);
+    CHECK(sum.tally.unsent == 40);
+    REQUIRE(sum.planned_rate);
+    CHECK(sum.planned_rate->planned == 2000);
+    CHECK(sum.planned_rate->reached == 1920);
     CHECK(sum.lateness == whole.lateness);
     CHECK(sum.failures == whole.failures);
     CHECK(sum.connect_times == whole.connect_times);

@@ -18,6 +18,8 @@ RunResult some_result() {
     result.tally.sent = 1000;
     result.tally.lost = 3;
     result.tally.unsolicited = 2;
+    result.tally.unsent = 4;
+    result.add_planned_rate({.planned = 251, .reached = 250});
     result.connections = {.asked = 4, .opened = 3, .failed = 1};
     result.set_elapsed(4s);
     return result;
@@ -35,11 +37,12 @@ std::string judged(const std::string& clause, const RunResult& result,
 }  // namespace
 
 TEST_CASE("a requirement that holds is silent") {
-    const std::string clause = GENERATE(
-        "min<1ms", "mean<5ms", "p50<5.1ms", "p90<10ms", "p95>9ms", "p99<=10ms", "p99.9<1",
-        "p99.99<10ms", "max<9.961ms", "max=9.96ms", "lateness<1ms", "sent=1000", "sent=1k",
-        "echoed>99.5%", "bad<2", "bad<=0.1%", "lost<0.4%", "late=0", "late<1%", "unasked=2",
-        "failed<=1", "failed<=25%", "rate>=249", "rate>0.24k", "rate<250/s");
+    const std::string clause =
+        GENERATE("min<1ms", "mean<5ms", "p50<5.1ms", "p90<10ms", "p95>9ms", "p99<=10ms",
+                 "p99.9<1", "p99.99<10ms", "max<9.961ms", "max=9.96ms", "lateness<1ms",
+                 "sent=1000", "sent=1k", "echoed>99.5%", "bad<2", "bad<=0.1%", "lost<0.4%",
+                 "late=0", "late<1%", "unasked=2", "unsent=4", "unsent<1%", "failed<=1",
+                 "failed<=25%", "rate>=249", "rate>0.24k", "rate<250/s");
     CHECK(judged(clause, some_result()) == "");
 }
 
@@ -99,7 +102,7 @@ TEST_CASE("a requirement fails where nothing was measured") {
 TEST_CASE("a clause that is none is refused in one sentence") {
     const std::string names =
         "min, mean, p50, p90, p95, p99, p99.9, p99.99, max, lateness, sent, "
-        "echoed, bad, lost, late, unasked, twice, out_of_order, jitter, failed, rate";
+        "echoed, bad, lost, late, unsent, unasked, twice, out_of_order, jitter, failed, rate";
     const auto [text, sentence] = GENERATE_COPY(table<std::string, std::string>({
         {"", "\"\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
         {"p99", "\"p99\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},

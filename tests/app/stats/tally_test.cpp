@@ -11,9 +11,10 @@ TEST_CASE("the summary has counts, and times if there are any") {
     CHECK(tally.summary() == "3 sent, 0 echoed, 0 bad, 0 lost");
     tally.echoed = 2;
     tally.bad = 1;
+    tally.unsent = 5;
     tally.unsolicited = 4;
     tally.round_trips.record(2ms);
-    CHECK(tally.summary() == "3 sent, 2 echoed, 1 bad, 0 lost, 4 unasked; rtt "
+    CHECK(tally.summary() == "3 sent, 2 echoed, 1 bad, 0 lost, 5 unsent, 4 unasked; rtt "
                              "min/p50/p95/p99/max 2.0/2.0/2.0/2.0/2.0 ms");
 }
 

@@ -398,5 +398,5 @@ TEST_CASE("a recording that does not come outlasts neither -m nor a signal") {
     REQUIRE(client.wait_for_errors("ready:"));
     client.kill(SIGINT);
     CHECK(client.wait_exit() == 128 + SIGINT);
-    CHECK(contains(client.errors(), "yodel: ended by Interrupt"));
+    CHECK(contains(client.errors(), "yodel: ended by SIGINT"));
 }

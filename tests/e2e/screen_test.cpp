@@ -152,7 +152,7 @@ TEST_CASE("^C twice quits, whatever the first one ended") {
         {{}, "\x1b/connected\r", "n older", 0},
         {{}, "\x1bp", "HELD", 0},
         {{}, "\033c", "closed: disconnected", 0},
-        {{}, "\x1bw", "M-w then copies it", 0},
+        {{}, "\x1bw", "M-w then copies", 0},
         {{}, "\x1b/some", "find: some", 0},
         {{"--tls", "127.0.0.1", silent.port()}, "", "handshake", 0},
         {{"127.0.0.1", late.port()}, "hello\r\x04", "closing", 0},

@@ -426,8 +426,10 @@ std::vector<OptionGroup> table(ClientOptions& to) {
 
 void check_tls(const ClientOptions& options, const std::string& given) {
     const bufio::TlsClientOptions& tls = options.tls;
+    const bool datagrams = options.session.endpoint.datagrams;
     if (!given.empty() && !options.use_tls)
-        throw UsageError(given + " is given, but not --tls");
+        throw UsageError(given + " is given, but " +
+                         (datagrams ? "datagrams are sent in plain text" : "not --tls"));
     if (!tls.key.empty() && tls.certificate.empty()) throw UsageError("--key needs --cert");
     if (!tls.crl_file.empty() && !tls.pins.empty())
         throw UsageError("--pinnedpubkey trusts a key without a look at any list, but --crl is "

@@ -314,7 +314,8 @@ void check(const ServerOptions& options, const std::string& for_tls) {
     const Faults& faults = options.server.faults;
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
     if (!for_tls.empty() && !options.use_tls)
-        throw UsageError(for_tls + " is given, but not --tls");
+        throw UsageError(for_tls + " is given, but " +
+                         (options.udp ? "-u answers in plain text" : "not --tls"));
     if (options.self_signed && !(tls.certificate + tls.key).empty())
         throw UsageError("--self-signed makes a certificate, but one is given");
     if (options.use_tls && !options.self_signed && tls.certificate.empty())

@@ -240,7 +240,7 @@ TEST_CASE("what datagrams can't do is refused in one sentence") {
                 sentence] = GENERATE(table<std::vector<std::string>, int, std::string>({
         {{"-u", "-z", "h", "7"}, 2, "-z can't find out whether anybody answers datagrams"},
         {{"-u", "--tls", "h", "7"}, 2, "--tls is given, but datagrams are sent in plain"},
-        {{"-u", "-k", "h", "7"}, 2, "-k is given, but not --tls"},
+        {{"-u", "-k", "h", "7"}, 2, "-k is given, but datagrams are sent in plain"},
         {{"-u", "tls://h:7"}, 2, "tls:// is given, and -u, whose datagrams"},
         {{"-u", "tcp://h:7"}, 2, "tcp:// is given, and -u, which sends datagrams"},
         {{"-u", "-f", "line", "h", "7"}, 2, "-f line is for connections; a datagram is"},

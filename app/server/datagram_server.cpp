@@ -242,7 +242,8 @@ const char* DatagramServer::loop_refusal(const Datagram& datagram) {
         log_({datagram.peer.text(),
               "the same " + bytes_text(datagram.bytes.size()) + " came more than " +
                   std::to_string(LoopGuard::most) +
-                  " times in a second; not answered, because it may be a loop"});
+                  " times in a second; not answered, because it may be a loop "
+                  "(--reflect-any answers all)"});
     return "it may be a loop";
 }
 

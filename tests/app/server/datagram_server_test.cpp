@@ -103,7 +103,7 @@ TEST_CASE("the same bytes, again and again, are taken for a loop and reported on
     peer.exchange(house, {"other"});
     CHECK(peer.got.back() == "other");
     const std::string report = "the same 5 bytes came more than 64 times in a second; not "
-                               "answered, because it may be a loop";
+                               "answered, because it may be a loop (--reflect-any answers all)";
     const std::vector<std::string> once{report};
     CHECK((house.log == (options.reflect_any ? std::vector<std::string>{} : once)));
 }

@@ -125,4 +125,6 @@ void CrashRestore::arm() { state.armed = 1; }
 
 void CrashRestore::disarm() { state.armed = 0; }
 
+void CrashRestore::restore() { restore_terminal(); }
+
 }  // namespace ui

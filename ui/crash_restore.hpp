@@ -30,6 +30,8 @@ public:
     // Armed means that the terminal is taken over and must be restored on a crash.
     void arm();
     void disarm();
+    // Restores the terminal as on a crash, which takes no memory.
+    void restore();
 };
 
 }  // namespace ui

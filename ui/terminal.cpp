@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -208,6 +209,17 @@ Size Terminal::resize() {
 void Terminal::restore() {
     if (std::exchange(restored_, true)) return;
     const TtouBlock block;
+    try {
+        leave_screen();
+    } catch (const std::bad_alloc&) {
+        parts_->crash_restore.restore();
+    }
+    // Only after the sequences: settings that echo would show what is typed on the old screen.
+    if (!in_background()) change_settings(parts_->found_settings);
+    parts_->crash_restore.disarm();
+}
+
+void Terminal::leave_screen() {
     // A frame that the terminal takes only in part is discarded: it must not delay the end.
     if (!flush_in_time()) discard_output(parts_->output.fd());
     pending_.clear();
@@ -223,9 +235,6 @@ void Terminal::restore() {
         pending_ = sequences;
         flush();
     }
-    // Only after the sequences: settings that echo would show what is typed on the old screen.
-    if (!in_background()) change_settings(parts_->found_settings);
-    parts_->crash_restore.disarm();
 }
 
 bool Terminal::take_over() {

@@ -174,6 +174,7 @@ private:
     void put(std::string_view bytes) { pending_ += bytes; }
     void put_frame(std::string_view bytes);
     bool flush_in_time();
+    void leave_screen();
 
     std::unique_ptr<Parts> parts_;
     KeyParser parser_;

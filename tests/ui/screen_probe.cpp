@@ -1,6 +1,7 @@
 // Shows the keys that ui::Terminal reads. On Enter it does what its argument says.
 //
-//     screen_probe quit|abort|segv|overflow|throw|attacks|fill|mouse|copy|copy-much
+//     screen_probe quit|starve|abort|segv|overflow|throw|attacks|fill|mouse|copy|copy-much
+#include "tests/support/allocations.hpp"
 #include "tests/ui/attacks.hpp"
 #include "ui/terminal.hpp"
 #include "ui/text.hpp"
@@ -94,6 +95,7 @@ private:
 
     void act() {
         if (deed_ == "quit") done_ = true;
+        if (deed_ == "starve") starve();
         if (deed_ == "abort") std::abort();
         if (deed_ == "segv") raise(SIGSEGV);
         if (deed_ == "throw") throw std::runtime_error("thrown");
@@ -104,6 +106,13 @@ private:
             keys_.emplace_back("unable.");
         if (deed_ == "copy") copy("two\nrows");
         if (deed_ == "copy-much") copy(std::string(80'000, 'x'));
+    }
+
+    // The next allocation is refused.
+    void starve() {
+        test::allocations.refused = test::allocations.count + 1;
+        terminal_.restore();
+        done_ = true;
     }
 
     void copy(const std::string& text) {

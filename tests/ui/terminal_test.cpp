@@ -78,6 +78,7 @@ TEST_CASE("the terminal is restored on every way out") {
         const char* shown;
     } ways[] = {
         {"quit", 0, "bye"},
+        {"starve", 0, "bye"},
         {"throw", 1, "screen_probe: thrown"},
         {"abort", 128 + SIGABRT, ""},
         {"segv", 128 + SIGSEGV, ""},

@@ -86,7 +86,7 @@ constexpr Figure count_figure(const char* name, Value (*value)(const RunResult&)
             .kind = Figure::Kind::count,
             .value = value,
             .whole = sent,
-            .unmeasured = "nothing was sent"};
+            .empty = "nothing was sent"};
 }
 
 constexpr const char* no_datagrams = "messages were no datagrams";
@@ -96,7 +96,8 @@ constexpr Figure datagram_figure(const char* name, Value (*value)(const RunResul
             .kind = Figure::Kind::count,
             .value = value,
             .whole = sent,
-            .unmeasured = no_datagrams};
+            .unmeasured = no_datagrams,
+            .empty = "nothing was sent"};
 }
 
 constexpr Figure figures[] = {
@@ -119,7 +120,8 @@ constexpr Figure figures[] = {
      .kind = Figure::Kind::count,
      .value = unsent,
      .whole = planned,
-     .unmeasured = "no message had a planned time"},
+     .unmeasured = "no message had a planned time",
+     .empty = "nothing was planned"},
     count_figure("unasked", unasked),
     datagram_figure("twice", twice),
     datagram_figure("out_of_order", out_of_order),
@@ -128,7 +130,7 @@ constexpr Figure figures[] = {
      .kind = Figure::Kind::count,
      .value = failed,
      .whole = asked,
-     .unmeasured = "no connection was asked for"},
+     .empty = "no connection was asked for"},
     {.name = "rate",
      .kind = Figure::Kind::rate,
      .value = rate,
@@ -246,13 +248,20 @@ std::string Requirement::failure(const RunResult& result, const RunResult* befor
     const std::string required = "required " + clause_ + ", ";
     Value value = figure_->value(result);
     if (!value) return required + "but " + figure_->unmeasured;
+    if (out_of_nothing(result)) return required + "but " + figure_->empty;
     if (unit_ == Unit::percentage) value = part_of(value, figure_->whole(result));
-    if (!value) return required + "but " + figure_->unmeasured;
     if (unit_ == Unit::change) {
         value = change_from(before ? figure_->value(*before) : std::nullopt, value);
         if (!value) return required + "but there is nothing before to compare it with";
     }
     return holds(*value) ? "" : required + "was " + shown(*value);
+}
+
+// None of nothing is no measurement: where nothing was sent, nothing could be lost. A number of
+// the whole itself says what it is.
+bool Requirement::out_of_nothing(const RunResult& result) const {
+    if (!figure_->whole || *figure_->whole(result) > 0) return false;
+    return unit_ != Unit::plain || figure_->value != figure_->whole;
 }
 
 bool Requirement::holds(double value) const {

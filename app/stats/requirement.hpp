@@ -29,6 +29,7 @@ struct Figure {
     // Percentages are of this; null: there are none.
     std::optional<double> (*whole)(const RunResult&) = nullptr;
     const char* unmeasured = "";  // what is missing then, as a clause
+    const char* empty = "";       // the same, where the whole is 0
 };
 
 // Returns null if no figure has this name.
@@ -40,8 +41,8 @@ public:
     static std::optional<Requirement> parse(std::string_view clause, std::string& trouble);
 
     // Returns the sentence of a result that fails: "required p99<5ms, was 7.2ms"; empty if it
-    // holds. Where nothing was measured, it fails. `before` may be null unless this is
-    // relative.
+    // holds. Where nothing was measured, it fails; so it does where nothing was sent, and the
+    // clause is about the replies. `before` may be null unless this is relative.
     std::string failure(const RunResult& result, const RunResult* before) const;
     bool relative() const { return unit_ == Unit::change; }  // to a result of before
     const std::string& clause() const { return clause_; }
@@ -53,6 +54,7 @@ private:
     bool parse_operator(std::string_view& text);
     bool parse_limit(std::string_view text);
     bool parse_percentage(std::string_view text);
+    bool out_of_nothing(const RunResult& result) const;
     bool holds(double value) const;
     std::string shown(double value) const;
     double rounded(double value, int digits) const;

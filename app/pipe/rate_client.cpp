@@ -44,7 +44,8 @@ void RateClient::begin_run() {
     const double rate = *search_.next();
     CrowdThreads::Options options = options_.crowd;
     options.crowd.pace = Pace::per_second(thousandths(rate));
-    const std::chrono::duration<double> needed(options_.least_messages / rate);
+    const double messages = search_.brief() ? options_.brief_messages : options_.least_messages;
+    const std::chrono::duration<double> needed(messages / rate);
     options.crowd.length =
         std::max(options_.least_time, std::chrono::duration_cast<ev::Duration>(needed));
     crowd_ = std::make_unique<CrowdThreads>(loop_, std::move(options), [this] { run_over(); });
@@ -61,8 +62,9 @@ void RateClient::run_over() {
     if (signo_ != 0) return search_over();
     const std::string trouble = trouble_of(*last_);
     note_run(*last_, trouble);
+    const bool proven = trouble.empty() && !search_.brief();
     search_.record(trouble.empty());
-    if (trouble.empty()) best_ = std::make_unique<RunResult>(*last_);
+    if (proven) best_ = std::make_unique<RunResult>(*last_);
     if (!trouble.empty()) trouble_ = trouble;
     const bool reachable = last_->connections.opened > 0;
     if (!search_.next() || !reachable || output_.error() != 0) return search_over();
@@ -91,10 +93,12 @@ void RateClient::note_run(const RunResult& result, const std::string& trouble) {
     const bool held = trouble.empty();
     line_.clear();
     if (options_.report.verbose)
-        print_error("yodel", rate_text(rate) + (held ? ": holds" : ": " + trouble));
+        print_error("yodel", rate_text(rate) + (search_.brief() ? ", briefly" : "") +
+                                 (held ? ": holds" : ": " + trouble));
     if (!json()) return;
     JsonObject object;
     object.text("type", "step").fraction("rate", rate).flag("held", held);
+    if (search_.brief()) object.flag("brief", true);
     if (!held) object.text("reason", trouble);
     object.number("sent", result.tally.sent).number("echoed", result.tally.echoed);
     const Histogram& times = result.tally.round_trips;
@@ -140,6 +144,7 @@ std::string RateClient::end_text() const {
 
 std::string RateClient::found() const {
     const std::string condition = " with " + options_.required.clause();
+    if (!best_ && trouble_.empty()) return "no rate" + condition + " so far";
     if (!best_) return "no rate" + condition + ": " + trouble_;
     const std::string start = "highest rate" + condition + ": " + rate_text(*search_.held());
     if (signo_ != 0) return start + " so far";

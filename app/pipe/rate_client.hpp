@@ -33,6 +33,9 @@ public:
         // A run at a rate takes at least so long, and has at least so many messages.
         ev::Duration least_time = std::chrono::seconds(2);
         double least_messages = 1000;
+        // The messages of a brief one, see RateSearch: too few to show that a condition holds,
+        // and enough to show that one can't.
+        double brief_messages = 30;
     };
 
     // Throws std::runtime_error where the system's limits don't allow so many connections.

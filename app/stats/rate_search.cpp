@@ -17,9 +17,20 @@ void RateSearch::record(bool held) {
         return;
     }
     doubtful_ = false;
+    if (brief_) return record_brief(held);
     if (held) held_ = next_;
     if (!held) failed_ = next_;
     next_ = held ? after_hold() : after_failure();
+    const bool halved_once = failed_ && !held_ && *failed_ < options_.first;
+    brief_ = next_ && halved_once && !hopeful_;
+    if (brief_) next_ = options_.least;
+}
+
+void RateSearch::record_brief(bool held) {
+    brief_ = false;
+    hopeful_ = held;
+    if (!held) failed_ = next_;
+    next_ = after_failure();
 }
 
 std::optional<double> RateSearch::after_hold() const {

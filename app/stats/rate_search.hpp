@@ -4,6 +4,11 @@
 //
 // A rate fails where two runs at it fail, so that a moment's disturbance does not end the
 // search.
+//
+// A condition that fails at the first rate and at half of it may hold at none. Before lower
+// rates are tried, at which so many messages as a run needs take ever longer, a brief run at
+// the lowest one decides if there is any hope: where that fails, no rate holds. Where it does
+// not, it proves nothing, and the search goes on.
 #pragma once
 
 #include <optional>
@@ -21,6 +26,8 @@ public:
 
     // Returns the rate of the next run; none: the search is over.
     std::optional<double> next() const { return next_; }
+    // The run at next() needs only so many messages as show a condition that can't hold.
+    bool brief() const { return brief_; }
     // Whether the condition held in the run at next(), which there must be.
     void record(bool held);
     // Returns the highest rate that held, and the lowest that failed.
@@ -28,6 +35,7 @@ public:
     std::optional<double> failed() const { return failed_; }
 
 private:
+    void record_brief(bool held);
     std::optional<double> after_hold() const;
     std::optional<double> after_failure() const;
     std::optional<double> between() const;
@@ -37,6 +45,8 @@ private:
     std::optional<double> held_;
     std::optional<double> failed_;
     bool doubtful_ = false;  // the last run at next_ has failed
+    bool brief_ = false;     // the run at next_ is
+    bool hopeful_ = false;   // the brief run held
 };
 
 }  // namespace yodel

@@ -4,6 +4,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
+#include <csignal>
 #include <memory>
 #include <vector>
 
@@ -64,6 +65,24 @@ TEST_CASE_METHOD(Fixture, "messages without replies hold no rate") {
     const auto [found, status] = search(options);
     CHECK(contains(found, "no rate with bad<1: 5 sent, 0 echoed, 0 bad, 5 lost"));
     CHECK(status == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a clause that holds at no rate ends the search briefly") {
+    RateClient::Options options = this->options("max<0.001us");
+    options.least_messages = 1000;  // which would take 100 s at the lowest rate
+    options.brief_messages = 3;
+    options.search = {.first = 50'000, .least = 10, .most = 100'000};
+    const auto [found, status] = search(options);
+    CHECK(contains(found, "no rate with max<0.001us: required max<0.001us, was "));
+    CHECK(status == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a search that is ended before its first failure found nothing") {
+    RateClient client(loop, options("p99<1s"));
+    client.leave(SIGINT);
+    loop.run();
+    CHECK(client.found() == "no rate with p99<1s so far");
+    CHECK(client.report() == 128 + SIGINT);
 }
 
 TEST_CASE_METHOD(Fixture, "a service that can't be reached ends the search with its status") {

@@ -54,6 +54,38 @@ TEST_CASE("one failure at a rate is tried again") {
     CHECK(*search.next() == Approx(141.42));
 }
 
+TEST_CASE("a brief run at the lowest rate ends a search that has no hope") {
+    RateSearch search({});
+    std::vector<double> rates;
+    while (const auto rate = search.next()) {
+        CHECK(search.brief() == (*rate == 10));
+        rates.push_back(*rate);
+        search.record(false);
+    }
+    CHECK(rates == std::vector<double>{1000, 1000, 500, 500, 10, 10});
+    CHECK_FALSE(search.held());
+    CHECK(search.failed() == 10.0);
+}
+
+TEST_CASE("a brief run that holds proves nothing, and the search goes on") {
+    RateSearch search({});
+    for (int i = 0; i < 4; ++i) search.record(false);
+    REQUIRE(search.brief());
+    search.record(false);
+    CHECK(search.brief());
+    search.record(true);
+    CHECK_FALSE(search.held());
+    std::vector<double> rates;
+    while (const auto rate = search.next()) {
+        CHECK_FALSE(search.brief());
+        rates.push_back(*rate);
+        search.record(false);
+    }
+    CHECK(rates == std::vector<double>{250, 250, 125, 125, 62.5, 62.5, 31.25, 31.25, 15.625,
+                                       15.625, 10, 10});
+    CHECK_FALSE(search.held());
+}
+
 TEST_CASE("a search ends at the limits of what can be asked for") {
     RateSearch none({.first = 4, .least = 1});
     CHECK(searched(none, 0).back() == 1);

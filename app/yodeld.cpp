@@ -1,5 +1,6 @@
 // The echo server as a program.
 
+#include "app/command_line.hpp"
 #include "app/port_file.hpp"
 #include "app/program.hpp"
 #include "app/sandbox.hpp"
@@ -85,6 +86,7 @@ private:
         const bool any_port = endpoint.service == "0";  // which differs for each address
         const std::size_t count = any_port ? 1 : found.addresses.size();
         bool listening = false;
+        for (std::size_t i = 0; i < count; ++i) check_answerable(endpoint, found.addresses[i]);
         for (std::size_t i = 0; i < count; ++i)
             listening |= listen(found.addresses[i], listening || i + 1 < count);
     }
@@ -97,6 +99,14 @@ private:
                 .udp = options_.udp,
                 .threads = options_.threads,
                 .busy = options_.busy};
+    }
+
+    // One datagram to such an address could be answered by many hosts.
+    void check_answerable(const bufio::Endpoint& endpoint, const bufio::Address& wanted) const {
+        if (options_.udp && !options_.reflect_any && bufio::reaches_many(wanted))
+            throw UsageError("-u answers nothing that is sent to a broadcast or multicast "
+                             "address, as " +
+                             endpoint.host + " is");
     }
 
     void listen_on(const bufio::Address& wanted) {

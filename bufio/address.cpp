@@ -84,6 +84,16 @@ bool Address::is_multicast() const {
     return IN6_IS_ADDR_MULTICAST(&host);
 }
 
+// The system lets nobody connect to a broadcast address who has not asked for it. The port
+// plays no part, but must not be 0 for each system.
+bool reaches_many(const Address& address) {
+    if (address.family() != AF_INET || address.is_multicast()) return address.is_multicast();
+    Address probe = address;
+    reinterpret_cast<sockaddr_in&>(probe.storage).sin_port = htons(9);
+    const Fd socket = open_datagram_socket(AF_INET);
+    return ::connect(socket.get(), probe.get(), probe.size) != 0 && errno == EACCES;
+}
+
 bool same_host(const Address& a, const Address& b) {
     if (a.family() != b.family()) return false;
     if (a.family() == AF_INET)

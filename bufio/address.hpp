@@ -32,6 +32,10 @@ struct Address {
     bool is_multicast() const;
 };
 
+// True for a multicast address and, by asking the system, for a broadcast address of the
+// networks that this machine is in.
+bool reaches_many(const Address& address);
+
 // True if both are of the same host, whatever their ports.
 bool same_host(const Address& a, const Address& b);
 

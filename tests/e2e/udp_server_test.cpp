@@ -63,6 +63,9 @@ TEST_CASE("options that datagrams can't have are refused in one sentence") {
         {{"-u", "--chunk", "5", "0"}, "--chunk is for connections, not for the datagrams"},
         {{"-u", "--banner", "x", "0"}, "--banner is for connections, not for the datagrams"},
         {{"-u", "-U", "/tmp/none"}, "-u needs a port"},
+        {{"-u", "--cert", "f", "0"}, "--cert is given, but -u answers in plain text"},
+        {{"-u", "224.0.0.1:0"}, "-u answers nothing that is sent to a broadcast or multicast"},
+        {{"-u", "127.255.255.255:0"}, "address, as 127.255.255.255 is"},
         {{"--reorder", "10%", "0"}, "--reorder is for datagrams, but -u is not given"},
         {{"--reflect-any", "0"}, "--reflect-any is for datagrams, but -u is not given"},
     }));

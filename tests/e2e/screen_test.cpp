@@ -1177,6 +1177,22 @@ TEST_CASE("with -o the transcript goes to the file from the start, and M-o stops
     CHECK_FALSE(has(" > between"));
 }
 
+TEST_CASE("a recording that M-o starts again is another file, which the sandbox allows") {
+    test::Folder folder;
+    Tty tty({.arguments = {yodel, "-o", folder.path("x.json")}});
+    REQUIRE(tty.wait_for("up 00:"));
+    tty.send("\x1bo");
+    REQUIRE(tty.wait_for("stopped writing the recording"));
+    tty.send("\x1bo");
+    REQUIRE(tty.wait_for("writing the recording to "));
+    type(tty, "kept");
+    REQUIRE(tty.wait_for("‹ kept ✓"));
+    tty.send("\x04");
+    check_gone(tty, 0);
+    CHECK(contents(folder.path("x.json")).find("kept") == std::string::npos);
+    CHECK(contents(folder.path("x-2.json")).find("\"sent\":\"kept\"") != std::string::npos);
+}
+
 TEST_CASE("a transcript file that cannot be written is reported") {
     SECTION("from the start") {
         Tty tty({.arguments = {yodel, "-o", "/nowhere/log"}});

@@ -70,6 +70,25 @@ void find_target(long fd, char (&target)[256]) {
     target[size > 0 ? size : 0] = '\0';
 }
 
+// True for a pipe between parts of the program itself, which only a signal can interrupt. Where
+// there are threads, another call than the one that was listed may have the number.
+bool is_inner_pipe(long fd) {
+    char target[256];
+    find_target(fd, target);
+    if (std::strncmp(target, "pipe:", 5) != 0) return false;
+    for (long standard = 0; standard <= STDERR_FILENO; ++standard) {
+        char other[256];
+        find_target(standard, other);
+        if (std::strcmp(target, other) == 0) return false;
+    }
+    return true;
+}
+
+bool can_fail(long first_argument) {
+    const bool is_descriptor = first_argument >= 0 && first_argument < first_of_report;
+    return failing_code == EINTR || !is_descriptor || !is_inner_pipe(first_argument);
+}
+
 void list_call(const char* name, long number, long first_argument) {
     unsigned long digest = 0;
     char target[256] = "";
@@ -92,6 +111,7 @@ public:
         const long number = __atomic_add_fetch(&calls_, 1, __ATOMIC_RELAXED);
         if (listing) list_call(name_, number, first_argument);
         if (number != failing_call || std::strcmp(name_, failing) != 0) return false;
+        if (!can_fail(first_argument)) return false;
         write_report("failed %s %ld", name_, number);
         _Unwind_Backtrace(report_caller, nullptr);
         write_report("\n");

@@ -10,12 +10,18 @@
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
 
+#include <filesystem>
+#include <map>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace yodel {
 
 namespace {
+
+// Above it are those of a shell about commands and signals, such as the one that ended a run.
+constexpr int highest_own_status = 125;
 
 bool json(const ClientOptions& options) { return options.report.form == Reporter::Form::json; }
 
@@ -61,7 +67,22 @@ std::unique_ptr<RunResult> last_result(const std::string& file) {
     const std::string trouble =
         read_results(file, [&](auto result) { last = std::move(result); });
     if (!trouble.empty()) throw UsageError("--merge: " + trouble);
+    if (last->status > highest_own_status) last->status = reply_wrong_or_lost;
     return last;
+}
+
+// A name that leads nowhere is reported when it is read.
+void refuse_same(const std::vector<std::string>& files) {
+    std::map<std::filesystem::path, std::string> seen;
+    for (const std::string& file : files) {
+        std::error_code error;
+        const auto path = std::filesystem::canonical(file, error);
+        if (error) continue;
+        const auto [same, added] = seen.emplace(path, file);
+        if (!added)
+            throw UsageError("--merge: " + same->second + " and " + file +
+                             " are the same file");
+    }
 }
 
 }  // namespace
@@ -74,6 +95,7 @@ std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file) {
 }
 
 int merge(const ClientOptions& options) {
+    refuse_same(options.merge);
     RunResult sum;
     for (const std::string& file : options.merge) sum.add(*last_result(file));
     std::optional<ReportFile> hgrm;

@@ -136,6 +136,27 @@ TEST_CASE("requirements, comparisons and the distribution apply to a sum") {
     CHECK(contains(with_failure.output, "\n1 times: cannot connect to 127.0.0.1:1: "));
 }
 
+TEST_CASE("a file that is named twice is refused, whatever its names") {
+    const Folder folder;
+    const std::string one = recorded(folder, "one", {"-c", "5", "-i", "0"});
+    const std::string other = folder.path("./one");
+    const Outcome outcome = run({yodel, "--merge", one, other});
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.errors,
+                   "yodel: --merge: " + one + " and " + other + " are the same file"));
+}
+
+TEST_CASE("the signal that ended a run is not the status of a sum") {
+    const Folder folder;
+    const std::string one = recorded(folder, "one", {"-c", "5", "-i", "0"});
+    std::string text = contents(one);
+    text.replace(text.find("\"status\":0"), 10, "\"status\":130");
+    std::ofstream(folder.path("ended")) << text;
+    const Outcome outcome = run({yodel, "--json", "--merge", one, folder.path("ended")});
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.output, "\"status\":1,"));
+}
+
 TEST_CASE("a file that holds no whole run is one sentence and status 2, and nothing starts") {
     const Folder folder;
     const std::string whole = recorded(folder, "whole", {"-c", "5", "-i", "0"});

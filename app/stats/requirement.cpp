@@ -164,6 +164,13 @@ Value parse_count(std::string_view text) {
     return number ? Value(*number * factor) : std::nullopt;
 }
 
+// Blanks may stand around a clause, and around its operator.
+std::string_view without_blanks(std::string_view text) {
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t last = text.find_last_not_of(' ');
+    return text.substr(begin, last == text.npos ? 0 : last - begin + 1);
+}
+
 Value part_of(Value value, Value whole) {
     if (!value || !whole || *whole <= 0) return std::nullopt;
     return *value / *whole * 100;
@@ -185,9 +192,10 @@ const Figure* find_figure(std::string_view name) {
 }
 
 std::optional<Requirement> Requirement::parse(std::string_view clause, std::string& trouble) {
+    clause = without_blanks(clause);
     const std::string quoted = "\"" + std::string(clause) + "\"";
     const std::size_t name_end = std::min(clause.find_first_of("<>="), clause.size());
-    const std::string_view name = clause.substr(0, name_end);
+    const std::string_view name = without_blanks(clause.substr(0, name_end));
     std::string_view rest = clause.substr(name_end);
     Requirement made;
     made.clause_ = clause;
@@ -215,7 +223,7 @@ bool Requirement::parse_operator(std::string_view& text) {
     for (const auto& [sign, meaning] : operators) {
         if (!text.starts_with(sign)) continue;
         operator_ = meaning;
-        text.remove_prefix(sign.size());
+        text = without_blanks(text.substr(sign.size()));
         return true;
     }
     return false;

@@ -6,7 +6,7 @@
 // planned; failed has a number of connections, or a
 // percentage of those asked for; rate has a number of right replies a second. Numbers may end
 // with k, M or G, powers of 1000. A percentage with a sign is relative to a result of before.
-// OP is one of < <= > >= =.
+// OP is one of < <= > >= =. Blanks may stand around each of the three.
 #pragma once
 
 #include "app/stats/run_result.hpp"

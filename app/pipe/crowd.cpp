@@ -287,6 +287,7 @@ void Crowd::end_if_done() {
     if (present_ > 0 || more || ended_) return;
     lose_waiting();
     ended_ = true;
+    count_unsent({});
     send_no_more();
     RunResult& result = *result_;
     result.set_elapsed(std::max(last_answered_ - first_sent_, ev::Duration::zero()));
@@ -378,7 +379,7 @@ void Crowd::send_due() {
         ++passed_;
         send_planned(*message);
     }
-    if (schedule_->over()) return finish();
+    if (schedule_->over()) return finish_all();
     due_.start_at(schedule_->next_time());
 }
 
@@ -485,10 +486,20 @@ void Crowd::sum_up_plan() {
     const double seconds = std::chrono::duration<double>(passed_at_ - planned_since_).count();
     if (passed_ > 1 && seconds > 0) rate.reached = static_cast<double>(passed_ - 1) / seconds;
     result_->add_planned_rate(rate);
-    result_->tally.unsent = schedule_->overdue(loop_.now());
 }
 
+void Crowd::count_unsent(ev::Duration tolerated) {
+    if (schedule_ && !over_)
+        result_->tally.unsent = schedule_->overdue(loop_.now() - tolerated);
+}
+
+// The user may end the run when a message has just become due.
 void Crowd::finish() {
+    count_unsent(tolerated_lateness);
+    finish_all();
+}
+
+void Crowd::finish_all() {
     send_no_more();
     for (const auto& connection : connections_) {
         if (connection->replayer) connection->replayer->stop();
@@ -517,7 +528,8 @@ void Crowd::time_up() {
         return time_up_.start(catch_up_time());
     }
     for (const auto& connection : connections_) give_up(*connection);
-    finish();
+    count_unsent({});
+    finish_all();
 }
 
 // Long enough for messages that wait for a connection's replacement, or for a processor.

@@ -162,6 +162,8 @@ private:
     bool must_wait() const;
     void lose_waiting();
     void sum_up_plan();
+    void count_unsent(ev::Duration tolerated);
+    void finish_all();
     ev::Duration catch_up_time() const;
     void send_planned(const Schedule::Message& message);
     Connection* taker(std::uint64_t number);

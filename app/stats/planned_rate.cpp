@@ -9,7 +9,7 @@ namespace yodel {
 namespace {
 
 constexpr double tolerated_part = 0.05;
-constexpr double tolerated_seconds = 0.05;
+constexpr double tolerated_seconds = std::chrono::duration<double>(tolerated_lateness).count();
 
 }  // namespace
 

@@ -3,10 +3,14 @@
 
 #include "app/stats/tally.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 
 namespace yodel {
+
+// How much later than planned a message may go out, in a short run.
+inline constexpr std::chrono::milliseconds tolerated_lateness{50};
 
 struct PlannedRate {
     double planned = 0;  // messages a second
@@ -15,7 +19,7 @@ struct PlannedRate {
     // Adds that of another part of the same run, or of a simultaneous run.
     void add(const PlannedRate& other);
     // The client has sent what was due, the last message not much later than planned: by a
-    // twentieth of the run or, in a short one, by 50 ms.
+    // twentieth of the run or, in a short one, by the tolerated lateness.
     bool kept(const Tally& tally) const;
 };
 

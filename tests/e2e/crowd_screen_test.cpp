@@ -58,7 +58,9 @@ TEST_CASE("^C on the page of a crowd ends it in order") {
     REQUIRE(tty.wait_for("● running 0:00  127.0.0.1"));
     REQUIRE(tty.wait_for(" echoed, 0 bad, 0 lost"));
     tty.send("\x03");
-    CHECK(tty.wait_exit() == 0);
+    const auto status = tty.wait_exit();
+    CAPTURE(tty.row(0));
+    CHECK(status == 0);
     check_given_back(tty);
     CHECK(contains(tty.row(0), " echoed, 0 bad, 0 lost; rtt"));
 }

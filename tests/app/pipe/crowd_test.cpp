@@ -133,13 +133,13 @@ TEST_CASE_METHOD(Fixture, "an end before the planned one counts what was due unt
     start(options);
     turn_until(loop, [&] { return crowd->result().tally.sent == 10; });
     const ev::Time due = loop.now() + 20ms;
-    turn_until(loop, [&] { return loop.now() >= due; });
+    turn_until(loop, [&] { return loop.now() >= due + tolerated_lateness; });
     crowd->finish();
     server.resume();
     turn_until(loop, [&] { return done; });
     CHECK(crowd->result().tally.echoed == 10);
     CHECK(crowd->result().tally.unsent >= 10);
-    CHECK(crowd->result().tally.unsent < 20'000);
+    CHECK(crowd->result().tally.unsent < 100'000);
 }
 
 TEST_CASE_METHOD(Fixture, "a round trip of the open loop counts from the planned time") {

@@ -5,6 +5,7 @@
 #include "app/option_values.hpp"
 #include "app/protocol/recorder.hpp"
 #include "app/target.hpp"
+#include "app/text/quotes.hpp"
 #include "app/text/units.hpp"
 #include "bufio/host_name.hpp"
 
@@ -32,26 +33,26 @@ Expect expectation(const std::string& text) {
     if (text == "echo") return Expect::echo;
     if (text == "any") return Expect::any;
     if (text == "none") return Expect::none;
-    throw UsageError("\"" + text + "\" is not one of echo, any, none");
+    throw UsageError(in_quotes(text) + " is not one of echo, any, none");
 }
 
 ui::Color color(const std::string& text) {
     if (text == "auto") return ui::Color::automatic;
     if (text == "always") return ui::Color::always;
     if (text == "never") return ui::Color::never;
-    throw UsageError("\"" + text + "\" is not one of auto, always, never");
+    throw UsageError(in_quotes(text) + " is not one of auto, always, never");
 }
 
 std::string port(const std::string& text) {
     if (!parse_number(text, 1, 65535))
-        throw UsageError("\"" + text + "\" is not a port, from 1 to 65535");
+        throw UsageError(in_quotes(text) + " is not a port, from 1 to 65535");
     return text;
 }
 
 bufio::TlsVersion tls_version(const std::string& text) {
     if (text == "1.2") return bufio::TlsVersion::v1_2;
     if (text == "1.3") return bufio::TlsVersion::v1_3;
-    throw UsageError("\"" + text + "\" is not a version of TLS spoken here: 1.2 or 1.3");
+    throw UsageError(in_quotes(text) + " is not a version of TLS spoken here: 1.2 or 1.3");
 }
 
 // A message takes longer to be sent than the shortest interval allowed here, so that a shorter
@@ -70,7 +71,7 @@ ev::Duration interval(const std::string& text) {
 
 std::string source_address(const std::string& text) {
     if (numeric_family(text) == AF_UNSPEC && text != "localhost")
-        throw UsageError("\"" + text + "\" is not a numeric address");
+        throw UsageError(in_quotes(text) + " is not a numeric address");
     return text;
 }
 
@@ -89,7 +90,8 @@ std::string pin(const std::string& text) {
     // SHA-256 in base64: 32 bytes in 44 characters.
     const std::string scheme = "sha256//";
     if (!text.starts_with(scheme) || text.size() != scheme.size() + 44)
-        throw UsageError("\"" + text + "\" is not a pin: sha256// and 44 characters of base64");
+        throw UsageError(in_quotes(text) +
+                         " is not a pin: sha256// and 44 characters of base64");
     return text;
 }
 
@@ -101,14 +103,14 @@ std::vector<Requirement> requirements(const std::string& text) {
 
 std::string host_name(const std::string& text) {
     if (bufio::certified_name(text).empty())
-        throw UsageError("\"" + text + "\" is neither a host name nor an address");
+        throw UsageError(in_quotes(text) + " is neither a host name nor an address");
     return text;
 }
 
 std::string known_groups(const std::string& text) {
     if (!bufio::TlsContext::knows_groups(text))
-        throw UsageError("\"" + text +
-                         "\" is no list of groups that OpenSSL knows, such as X25519:P-256");
+        throw UsageError(in_quotes(text) +
+                         " is no list of groups that OpenSSL knows, such as X25519:P-256");
     return text;
 }
 

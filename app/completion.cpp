@@ -1,5 +1,7 @@
 #include "app/completion.hpp"
 
+#include "app/text/quotes.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -251,7 +253,7 @@ Option completion_option(std::string& shell) {
             .apply =
                 [&shell, names](auto& text) {
                     if (std::find(names.begin(), names.end(), text) == names.end())
-                        throw UsageError("\"" + text + "\" is not one of " +
+                        throw UsageError(in_quotes(text) + " is not one of " +
                                          joined(names, ", "));
                     shell = text;
                 },

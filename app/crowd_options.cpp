@@ -1,6 +1,7 @@
 #include "app/crowd_options.hpp"
 
 #include "app/option_values.hpp"
+#include "app/text/quotes.hpp"
 #include "app/text/units.hpp"
 
 #include <cmath>
@@ -27,7 +28,7 @@ std::chrono::system_clock::time_point start_time(const std::string& text) {
         delay ? now + std::chrono::duration_cast<std::chrono::system_clock::duration>(*delay)
               : checked(parse_timestamp(text), text,
                         "a time such as 2026-12-01T10:00:00Z, or +5s");
-    if (start < now) throw UsageError("\"" + text + "\" has passed");
+    if (start < now) throw UsageError(in_quotes(text) + " has passed");
     return start;
 }
 

@@ -34,7 +34,7 @@ std::size_t threads_value(const std::string& text) {
 const Framing* framing_value(const std::string& text) {
     const Framing* const found = find_framing(text);
     if (!found)
-        throw UsageError("\"" + text + "\" is no framing; there are " + framing_names());
+        throw UsageError(in_quotes(text) + " is no framing; there are " + framing_names());
     return found;
 }
 

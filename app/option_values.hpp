@@ -4,6 +4,7 @@
 
 #include "app/command_line.hpp"
 #include "app/protocol/framing.hpp"
+#include "app/text/quotes.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace yodel {
 template <class Value>
 Value checked(const std::optional<Value>& value, const std::string& text,
               const std::string& expected) {
-    if (!value) throw UsageError("\"" + text + "\" is not " + expected);
+    if (!value) throw UsageError(in_quotes(text) + " is not " + expected);
     return *value;
 }
 

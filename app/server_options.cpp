@@ -6,6 +6,7 @@
 #include "app/server/responder.hpp"
 #include "app/target.hpp"
 #include "app/text/escapes.hpp"
+#include "app/text/quotes.hpp"
 #include "app/text/units.hpp"
 #include "bufio/address.hpp"
 
@@ -35,7 +36,7 @@ std::uint64_t count(const std::string& text) {
     const char* const end = text.data() + text.size();
     const auto [stop, code] = std::from_chars(text.data(), end, number);
     if (code == std::errc() && stop == end) return number;
-    throw UsageError("\"" + text + "\" is not a whole number");
+    throw UsageError(in_quotes(text) + " is not a whole number");
 }
 
 double chance(const std::string& text) {

@@ -1,6 +1,7 @@
 #include "app/target.hpp"
 
 #include "app/command_line.hpp"
+#include "app/text/quotes.hpp"
 #include "app/text/units.hpp"
 
 #include <netdb.h>
@@ -13,8 +14,6 @@
 namespace yodel {
 
 namespace {
-
-std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
 
 bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;

@@ -2,6 +2,7 @@
 
 #include "app/protocol/message_object.hpp"
 #include "app/text/base64.hpp"
+#include "app/text/quotes.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -215,7 +216,7 @@ void RecordingReader::fail_count(std::uint64_t counted, std::uint64_t here,
 std::uint64_t RecordingReader::count(const JsonValue& object, const char* name) {
     const JsonValue* const value = object.find(name);
     const auto number = value ? value->count() : std::nullopt;
-    if (!number || *number == 0) fail("\"" + std::string(name) + "\" is no number from 1 on");
+    if (!number || *number == 0) fail(in_quotes(name) + " is no number from 1 on");
     return number.value_or(0);
 }
 
@@ -225,7 +226,7 @@ ev::Duration RecordingReader::time(const JsonValue& object, const char* name) {
     constexpr auto most = static_cast<std::uint64_t>(
         std::chrono::nanoseconds(std::chrono::hours(24 * 365)).count());
     if (!nanoseconds || *nanoseconds > most)
-        fail("\"" + std::string(name) + "\" is no time in microseconds, up to a year");
+        fail(in_quotes(name) + " is no time in microseconds, up to a year");
     return ev::Duration(static_cast<std::int64_t>(std::min(nanoseconds.value_or(0), most)));
 }
 
@@ -235,15 +236,16 @@ RecordingReader::Text RecordingReader::payload(const JsonValue& object,
     const std::string base64_name = name + "_base64";
     const JsonValue* const text = object.find(name);
     const JsonValue* const encoded = object.find(base64_name);
-    if (text && encoded) fail("\"" + name + "\" and \"" + base64_name + "\" are two payloads");
+    if (text && encoded)
+        fail(in_quotes(name) + " and " + in_quotes(base64_name) + " are two payloads");
     if (failed() || (!text && !encoded)) return std::nullopt;
     const JsonValue& value = text ? *text : *encoded;
-    if (value.kind != JsonValue::Kind::text) fail("\"" + name + "\" is no text");
+    if (value.kind != JsonValue::Kind::text) fail(in_quotes(name) + " is no text");
     Text bytes = text ? Text(text->text) : from_base64(encoded->text);
-    if (!bytes) fail("\"" + base64_name + "\" is not base64");
+    if (!bytes) fail(in_quotes(base64_name) + " is not base64");
     const JsonValue* const size = object.find(name + "_bytes");
     if (bytes && size && size->count() != bytes->size())
-        fail("\"" + name + "_bytes\" is " + size->text + ", but the payload has " +
+        fail(in_quotes(name + "_bytes") + " is " + size->text + ", but the payload has " +
              std::to_string(bytes->size()) + " bytes");
     return bytes;
 }

@@ -1,5 +1,7 @@
 #include "app/stats/end_object.hpp"
 
+#include "app/text/quotes.hpp"
+
 #include <cerrno>
 #include <cstdio>
 #include <limits>
@@ -250,11 +252,10 @@ private:
     }
 
     void fail_at(const char* name) {
-        fail("\"" + std::string(name) + "\" of the end object is not of its kind");
+        fail(in_quotes(name) + " of the end object is not of its kind");
     }
     void disagree(const char* name) {
-        fail("\"" + std::string(name) +
-             "\" of the end object disagrees with its other figures");
+        fail(in_quotes(name) + " of the end object disagrees with its other figures");
     }
     void fail(const std::string& trouble) {
         if (trouble_.empty()) trouble_ = trouble;

@@ -1,5 +1,6 @@
 #include "app/stats/requirement.hpp"
 
+#include "app/text/quotes.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>
@@ -193,7 +194,7 @@ const Figure* find_figure(std::string_view name) {
 
 std::optional<Requirement> Requirement::parse(std::string_view clause, std::string& trouble) {
     clause = without_blanks(clause);
-    const std::string quoted = "\"" + std::string(clause) + "\"";
+    const std::string quoted = in_quotes(clause);
     const std::size_t name_end = std::min(clause.find_first_of("<>="), clause.size());
     const std::string_view name = without_blanks(clause.substr(0, name_end));
     std::string_view rest = clause.substr(name_end);

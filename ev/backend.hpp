@@ -69,8 +69,8 @@ protected:
     std::vector<pollfd> polled_;
 };
 
-// True if the descriptor has one of these events now, or an error. It needs no loop, and does not
-// wait.
+// True if the descriptor has one of these events now, or an error. It needs no loop, and does
+// not wait.
 bool ready_now(int fd, Events events);
 
 // By name: "poll", "select", "auto" and, on Linux, "epoll". Without a name, the one that the

@@ -1053,7 +1053,7 @@ TEST_CASE("the wheel scrolls while the mouse is reported, and types nothing") {
 TEST_CASE("on a small screen no hint is cut") {
     Tty tty({.arguments = {yodel}, .size = {5, 20}});
     REQUIRE(tty.wait_for("● up"));
-    const auto [keys, shown] = GENERATE(table<std::string, std::string>({
+    const auto [keys, hint] = GENERATE(table<std::string, std::string>({
         {"\x1bw", "M-Up selects"},
         {"\x1bm", "the wheel scrolls"},
         {"\x1bm\x1bm", "mouse off"},
@@ -1063,7 +1063,7 @@ TEST_CASE("on a small screen no hint is cut") {
     }));
     tty.send(keys);
     CAPTURE(keys);
-    CHECK(tty.wait_for([&] { return last_row(tty, 5) == shown; }));
+    CHECK(tty.wait_for([&, &row = hint] { return last_row(tty, 5) == row; }));
 }
 
 TEST_CASE("a program that was stopped without a warning gives the wheel back later") {

@@ -264,7 +264,7 @@ TEST_CASE_METHOD(Fixture, "the length counts from the first message, when all ha
     options.length = 20ms;
     options.pace = Pace::per_second(1'000'000);
     // The last one comes after the length, also that from the start on.
-    options.connect_pace = Pace::per_second(GENERATE(30'000, 60'000));
+    options.connect_pace = Pace::per_second(GENERATE(as<std::uint64_t>{}, 30'000, 60'000));
     if (GENERATE(false, true)) options.start = loop.now() + 5ms;
     const RunResult& result = run(options);
     CHECK(result.tally.sent == 20);

@@ -62,7 +62,7 @@ TEST_CASE("a schedule ends after its count of messages or its length") {
 }
 
 TEST_CASE("what is due and was not taken is counted") {
-    const std::size_t threads = GENERATE(1, 3);
+    const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 3);
     Schedule::Options options{.pace = Pace::per_second(1'000'000),
                               .count = GENERATE(as<std::uint64_t>{}, 0, 50),
                               .length = GENERATE(std::optional<ev::Duration>(), 70ms, 1h),

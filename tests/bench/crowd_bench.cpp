@@ -1,6 +1,10 @@
 // Many conversations at once: yodel against a generator written by hand, both on the first
 // processor, with the same echo server on the second. 64 connections, each with one message of
 // 64 bytes in flight.
+//
+// Where redis-benchmark is installed, it runs beside them. It verifies nothing: the echo of its
+// request, an array of one word, is an answer to it. Of the tools that are not for one
+// protocol, sockperf and wrk count no reply of an echo server.
 #include "tests/bench/crowd_raw.hpp"
 #include "tests/bench/measure.hpp"
 
@@ -9,8 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,6 +25,7 @@ namespace {
 
 constexpr int connections = 64;
 constexpr double run_seconds = 1;
+constexpr std::uint64_t redis_requests = 100'000;
 
 struct Program {
     pid_t pid = -1;
@@ -36,7 +43,7 @@ Program start(std::vector<std::string> words, std::size_t processor) {
         bench::stay_on(processor);
         ::dup2(ends[1], STDOUT_FILENO);
         ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
-        ::execv(arguments[0], arguments.data());
+        ::execvp(arguments[0], arguments.data());
         ::_exit(127);
     }
     ::close(ends[1]);
@@ -63,6 +70,34 @@ double seconds(const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
+// The processor's time that it took, after its end.
+double await_end(const Program& program) {
+    ::close(program.output);
+    rusage used{};
+    ::wait4(program.pid, nullptr, 0, &used);
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+bool has_redis() {
+    return std::system("command -v redis-benchmark >/dev/null 2>&1") == 0;  // sh's own word
+}
+
+bench::CrowdFigures redis_crowd(const std::string& port) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Program client =
+        start({"redis-benchmark", "-p", port, "-c", std::to_string(connections), "-n",
+               std::to_string(redis_requests), "-q", "PING"},
+              0);
+    while (!read_until(client.output, '\n').empty()) {
+    }
+    bench::CrowdFigures figures;
+    figures.echoes = redis_requests;
+    figures.cpu_seconds = await_end(client);
+    figures.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return figures;
+}
+
 bench::CrowdFigures our_crowd(const std::string& port) {
     const Program client =
         start({YODEL_PROGRAM, "--connections", std::to_string(connections), "-m",
@@ -72,13 +107,10 @@ bench::CrowdFigures our_crowd(const std::string& port) {
     for (std::string next = read_until(client.output, '\n'); !next.empty();
          next = read_until(client.output, '\n'))
         object = next;
-    ::close(client.output);
-    rusage used{};
-    ::wait4(client.pid, nullptr, 0, &used);
     bench::CrowdFigures figures;
     figures.echoes = static_cast<std::uint64_t>(member(object, "echoed"));
     figures.seconds = member(object, "duration_us") / 1e6;
-    figures.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
+    figures.cpu_seconds = await_end(client);
     return figures;
 }
 
@@ -92,12 +124,14 @@ int main() {
     const std::string port =
         line.substr(line.rfind(':') + 1, line.size() - line.rfind(':') - 2);
     bench::stay_on(0);
-    bench::Table table("64 connections, one message of 64 bytes in flight on each",
-                       {"by hand: epoll, memcmp", "yodel --connections 64"});
-    table.add({"a verified echo", "its CPU"}, bench::rounds(7), [&](std::size_t contender) {
+    std::vector<std::string> contenders{"by hand: epoll, memcmp", "yodel --connections 64"};
+    if (has_redis()) contenders.emplace_back("redis-benchmark, not verified");
+    bench::Table table("64 connections, one message of 64 bytes in flight on each", contenders);
+    table.add({"an echo", "its CPU"}, bench::rounds(7), [&](std::size_t contender) {
         const bench::CrowdFigures figures =
-            contender == 0 ? bench::raw_crowd(std::stoi(port), connections, run_seconds)
-                           : our_crowd(port);
+            contender == 0   ? bench::raw_crowd(std::stoi(port), connections, run_seconds)
+            : contender == 1 ? our_crowd(port)
+                             : redis_crowd(port);
         const auto echoes = static_cast<double>(figures.echoes);
         return std::vector<double>{figures.seconds * 1e9 / echoes,
                                    figures.cpu_seconds * 1e9 / echoes};

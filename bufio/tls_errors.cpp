@@ -73,7 +73,7 @@ std::string openssl_reason() {
 bool is_not_tls(int code, const TlsSituation& situation) {
     if (situation.handshake_done) return false;
     return code == SSL_R_WRONG_VERSION_NUMBER || code == SSL_R_PACKET_LENGTH_TOO_LONG ||
-           code == SSL_R_HTTP_REQUEST ||
+           code == SSL_R_DATA_LENGTH_TOO_LONG || code == SSL_R_HTTP_REQUEST ||
            (code == SSL_R_UNEXPECTED_MESSAGE && situation.facts.subject.empty());
 }
 

@@ -96,7 +96,7 @@ TEST_CASE("bash completes options, their values, and files") {
 
 TEST_CASE("fish completes options, their values, and files") {
     const Scripts scripts;
-    CHECK(scripts.fish("yodel --fram") == Words{"--framing"});
+    CHECK(scripts.fish("yodel --frami") == Words{"--framing"});
     CHECK(scripts.fish("yodel -f len2") == Words{"len2", "len2le"});
     CHECK(scripts.fish("yodel --framing=len4l") == Words{"--framing=len4le"});
     CHECK(scripts.fish("yodel --expect ") == Words{"any", "echo", "none"});

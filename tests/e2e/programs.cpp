@@ -73,6 +73,14 @@ bool system_gets_memory_back() {
 #endif
 }
 
+bool system_libraries_are_larger() {
+#ifdef __GLIBC_PREREQ
+    return __GLIBC_PREREQ(2, 41);
+#else
+    return false;
+#endif
+}
+
 bool system_counts_source_ports() { return BUFIO_HAS_PROC_SYS; }
 
 Server::Server(std::vector<std::string> options)

@@ -27,6 +27,10 @@ bool system_tells_target();
 // True if freed memory can be seen to go back to it: the sanitizers take memory of their own.
 bool system_gets_memory_back();
 
+// True with the libraries of Debian 13 or newer ones, which take more memory than those before:
+// glibc half a MiB for a program, OpenSSL 3.5 nearly 200 KiB for a connection.
+bool system_libraries_are_larger();
+
 // True if it says how many source ports there are.
 bool system_counts_source_ports();
 

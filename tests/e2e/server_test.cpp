@@ -349,7 +349,8 @@ TEST_CASE("clients that send and never read cost one buffer each, also when they
     CHECK(deaf.wait_exit() == 0);
     server.process().kill(SIGUSR1);
     REQUIRE(server.process().wait_for_errors("50 accepted"));
-    if (measures_memory()) CHECK(server.process().peak_memory() < 64 * megabyte);
+    const std::size_t most = tls && test::system_libraries_are_larger() ? 72 : 64;
+    if (measures_memory()) CHECK(server.process().peak_memory() < most * megabyte);
 }
 
 TEST_CASE("memory for long messages goes back to the system when they are gone") {

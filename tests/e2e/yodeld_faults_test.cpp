@@ -157,7 +157,8 @@ TEST_CASE("silence after a large hello names the option that makes it smaller") 
     std::string protocols = "a";
     for (int i = 0; i < 40; ++i) protocols += "," + std::string(40, 'b') + std::to_string(i);
     const std::string target = "tls://127.0.0.1:" + server.port();
-    const Outcome small = run({yodel, "-z", "-w", "200ms", target});
+    // From OpenSSL 3.5 on, a hello of TLS 1.3 is large in any case.
+    const Outcome small = run({yodel, "-z", "-w", "200ms", "--tls-max", "1.2", target});
     CHECK(small.status == 28);
     CHECK_FALSE(contains(small.errors, "--groups"));
     const Outcome large = run({yodel, "-z", "-w", "200ms", "--alpn", protocols, target});

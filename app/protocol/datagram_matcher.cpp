@@ -69,7 +69,7 @@ std::uint64_t DatagramMatcher::reserve_id() {
 
 void DatagramMatcher::record_written(std::uint64_t total, ev::Time time) {
     for (; written_ < total && unwritten_ <= last_id(); ++unwritten_) {
-        Entry& entry = entries_[unwritten_ - first_id_];
+        Entry& entry = entry_of(unwritten_);
         if (entry.written) continue;
         entry.written = true;
         entry.sent = time;
@@ -125,7 +125,7 @@ DatagramMatcher::match(std::string_view reply, ev::Time read_at, std::uint64_t l
 
 std::optional<DatagramMatcher::Event> DatagramMatcher::match_any(std::string_view reply,
                                                                  ev::Time read_at) {
-    Entry* const entry = awaiting() ? &entries_[oldest_ - first_id_] : oldest_late();
+    Entry* const entry = awaiting() ? &entry_of(oldest_) : oldest_late();
     if (!entry) return Unsolicited{reply};
     return answer(*entry, reply, read_at);
 }
@@ -143,7 +143,7 @@ std::string_view DatagramMatcher::expected(const Entry& entry) const {
 // Most replies answer the oldest message in flight, and few a late one.
 DatagramMatcher::Entry* DatagramMatcher::find_equal(std::string_view reply) {
     const auto equals = [&](const Entry& entry) { return right(entry, reply); };
-    if (awaiting() && equals(oldest())) return &entries_[oldest_ - first_id_];
+    if (awaiting() && equals(oldest())) return &entry_of(oldest_);
     if (!options_.numbered) return find_awaited(equals);
     const auto number = number_of(reply);
     Entry* const entry = number ? find_number(*number) : nullptr;
@@ -273,8 +273,7 @@ DatagramMatcher::Entry DatagramMatcher::take(Entry& entry) {
     }
     --in_flight_;
     in_flight_bytes_ -= taken.payload.size();
-    while (oldest_ <= last_id() && entries_[oldest_ - first_id_].state != State::in_flight)
-        ++oldest_;
+    while (oldest_ <= last_id() && entry_of(oldest_).state != State::in_flight) ++oldest_;
     drop_finished();
     return taken;
 }
@@ -330,7 +329,7 @@ bool DatagramMatcher::all_answerable() const {
     if (unmatched_.size() < in_flight_) return false;
     auto reply = unmatched_.rbegin();
     for (std::uint64_t id = last_id(); id >= oldest_; --id) {
-        if (entries_[id - first_id_].state != State::in_flight) continue;
+        if (entry_of(id).state != State::in_flight) continue;
         while (reply != unmatched_.rend() && reply->repeated) ++reply;
         if (reply == unmatched_.rend() || reply->last_id < id) return false;
         ++reply;
@@ -357,7 +356,7 @@ void DatagramMatcher::restart() {
 
 // Gives the oldest message the reply that was kept and is the most like it.
 void DatagramMatcher::resolve_oldest(Due::Kind without_reply) {
-    Due due{.kind = without_reply, .entry = take(entries_[oldest_ - first_id_])};
+    Due due{.kind = without_reply, .entry = take(entry_of(oldest_))};
     while (!unmatched_.empty() && unmatched_.front().last_id < due.entry.id)
         give_up_unmatched();
     if (std::optional<Unmatched> reply = take_likeliest(due.entry)) {

@@ -133,7 +133,13 @@ private:
         Unmatched reply = {};
     };
 
-    const Entry& oldest() const { return entries_[oldest_ - first_id_]; }
+    Entry& entry_of(std::uint64_t id) {
+        return entries_[static_cast<std::size_t>(id - first_id_)];
+    }
+    const Entry& entry_of(std::uint64_t id) const {
+        return entries_[static_cast<std::size_t>(id - first_id_)];
+    }
+    const Entry& oldest() const { return entry_of(oldest_); }
     // True if the reply may answer a message in flight, and the oldest one in any case.
     bool awaiting() const { return in_flight_ > 0 && oldest_ <= read_id_; }
     bool given() const { return options_.expect == Expect::given; }

@@ -65,7 +65,8 @@ std::optional<ReplyMatcher::Event> ReplyMatcher::next(std::string_view& received
 // Returns how many messages the input may answer: those that were queued before it was read.
 std::size_t ReplyMatcher::awaiting() const {
     const std::uint64_t since = messages_.total() - queued_;
-    return messages_.count() - std::min<std::uint64_t>(messages_.count(), since);
+    const std::size_t count = messages_.count();
+    return count - static_cast<std::size_t>(std::min<std::uint64_t>(count, since));
 }
 
 // A step that returns no event has either removed bytes, after which the next may follow, or
@@ -238,7 +239,8 @@ std::size_t ReplyMatcher::answerable(std::size_t messages) const {
         const Unmatched& reply = unmatched_[i - 1];
         if (reply.unsolicited) continue;
         const std::uint64_t preceding = reply.queued - std::min(reply.queued, before);
-        messages = std::min<std::size_t>(messages, newer + preceding);
+        messages =
+            static_cast<std::size_t>(std::min<std::uint64_t>(messages, newer + preceding));
         ++newer;
     }
     return messages;

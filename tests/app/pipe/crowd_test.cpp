@@ -37,6 +37,16 @@ struct Fixture {
     void start(Crowd::Options options) {
         crowd.emplace(loop, std::move(options), [this] { done = true; });
     }
+    // The server is silent while the connection takes all of its messages, and so long after.
+    void wear_out(Crowd::Options options, std::uint64_t messages, ev::Duration after) {
+        options.churn = messages;
+        options.pace = Pace::per_second(1'000'000);
+        server.answers = false;
+        start(std::move(options));
+        turn_until(loop, [&] { return crowd->result().tally.sent == messages; });
+        const ev::Time due = loop.now() + after;
+        turn_until(loop, [&] { return loop.now() >= due; });
+    }
     const RunResult& run(Crowd::Options options) {
         start(std::move(options));
         turn_until(loop, [&] { return done; });
@@ -127,13 +137,7 @@ TEST_CASE_METHOD(Fixture, "what can't be caught up with is unsent, and no succes
 TEST_CASE_METHOD(Fixture, "an end before the planned one counts what was due until then") {
     Crowd::Options options = this->options();
     options.connections = 1;
-    options.churn = 10;
-    options.pace = Pace::per_second(1'000'000);
-    server.answers = false;
-    start(options);
-    turn_until(loop, [&] { return crowd->result().tally.sent == 10; });
-    const ev::Time due = loop.now() + 20ms;
-    turn_until(loop, [&] { return loop.now() >= due + tolerated_lateness; });
+    wear_out(options, 10, 20ms + tolerated_lateness);
     crowd->finish();
     server.resume();
     turn_until(loop, [&] { return done; });
@@ -182,13 +186,7 @@ TEST_CASE_METHOD(Fixture, "a message that waits for a new connection counts from
     Crowd::Options options = this->options();
     options.connections = 1;
     options.count = 5;
-    options.churn = 4;
-    options.pace = Pace::per_second(1'000'000);
-    server.answers = false;
-    start(options);
-    turn_until(loop, [&] { return crowd->result().tally.sent == 4; });
-    const ev::Time due = loop.now() + 50ms;
-    turn_until(loop, [&] { return loop.now() >= due; });
+    wear_out(options, 4, 50ms);
     CHECK(crowd->result().tally.sent == 4);
     server.resume();
     turn_until(loop, [&] { return done; });
@@ -205,13 +203,7 @@ TEST_CASE_METHOD(Fixture, "messages that wait for a connection that never opens 
     Crowd::Options options = this->options();
     options.connections = 1;
     options.count = 100;
-    options.churn = 4;
-    options.pace = Pace::per_second(1'000'000);
-    server.answers = false;
-    start(options);
-    turn_until(loop, [&] { return crowd->result().tally.sent == 4; });
-    const ev::Time due = loop.now() + 50ms;
-    turn_until(loop, [&] { return loop.now() >= due; });
+    wear_out(options, 4, 50ms);
     server.close();
     server.resume();
     turn_until(loop, [&] { return done; });

@@ -19,7 +19,7 @@ constexpr ev::Duration least_linger = std::chrono::milliseconds(100);
 constexpr ev::Duration most_linger = std::chrono::seconds(1);
 constexpr int lingering_round_trips = 4;
 
-// What is sent again to another address must fit into the queue of its socket.
+// Messages that are sent again to another address must fit into its socket's queue.
 constexpr std::size_t most_sent_again = 4096;
 constexpr std::size_t most_bytes_sent_again = 2 * 1024 * 1024;
 

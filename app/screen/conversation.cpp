@@ -127,7 +127,7 @@ void Conversation::report_server_end() {
     server_ended_ = ended;
 }
 
-// Of datagrams, a socket that follows a refusal says nothing new.
+// A socket of datagrams that follows a refusal says nothing new.
 void Conversation::report_opened() {
     if (session_.peer_known())
         return add_note("connected to " + session_.address().text(), Style::good);

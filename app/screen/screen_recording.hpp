@@ -22,7 +22,7 @@ public:
 
     bool has_connection() const { return result_.connections.opened > 0; }
     void connected();
-    // What became of a message, at this time. One that was sent before is left out.
+    // The verdict about a message, at this time. One that was sent before is left out.
     void answered(const Message& message, const Reply& reply, ev::Time now);
     void lost(const Message& message, ev::Time now);
     void sent(const Message& message, ev::Time now);  // and no reply is awaited

@@ -71,7 +71,7 @@ bool half_closed(const AnySession& session) {
     return session.input_ended() && session.options().expect == Expect::none;
 }
 
-// Of datagrams, of which none has come.
+// An open socket of datagrams does not show that anybody is there; a reply does.
 bool unanswered(const AnySession& session) {
     return session.state() == State::open && !session.peer_known();
 }

@@ -44,7 +44,7 @@ int exit_status(const bufio::End& end);
 // the connection did not use TLS.
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);
 
-// What is wrong with the certificate, with it as the subject. Empty if it was verified.
+// A clause that says what is wrong with the certificate. Empty if it was verified.
 std::string certificate_faults(const bufio::TlsFacts& tls);
 
 // The end of a summary if the peer's certificate was accepted by -k alone, with what is wrong

@@ -1,4 +1,4 @@
-// What a user or a file wrote, as the sentence about it names it.
+// Words of a user or of a file, as the sentence about them has them.
 #pragma once
 
 #include <string>

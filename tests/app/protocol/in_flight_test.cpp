@@ -228,7 +228,7 @@ TEST_CASE("each framing puts its own frames around the same messages") {
 }
 
 TEST_CASE("late messages are forgotten beyond their limit, the oldest first") {
-    InFlight queue(*find_framing("line"), {.late_bytes = 1000});
+    InFlight queue(*find_framing("line"), {.late_bytes = 500});
     for (int i = 0; i < 100; ++i) queue.queue(std::to_string(i));
     for (int i = 0; i < 100; ++i) CHECK(queue.mark_late().payload == std::to_string(i));
     CHECK(queue.forgot_late());

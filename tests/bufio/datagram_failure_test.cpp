@@ -14,7 +14,7 @@ namespace {
 
 // A datagram that says its own number and size.
 std::string numbered(std::size_t number, Random& random) {
-    const std::size_t size = 8 + random.next() % (random.next() % 8 == 0 ? 60'000 : 200);
+    const std::size_t size = 8 + random.index(random.index(8) == 0 ? 60'000 : 200);
     std::string bytes = std::to_string(number) + ":" + std::to_string(size) + ":";
     while (bytes.size() < size) bytes += static_cast<char>(number * 31 + bytes.size());
     return bytes;

@@ -77,7 +77,7 @@ std::uint64_t Service::traffic() const {
     return traffic_before_ + bytes(counters) + counters.received + counters.answered;
 }
 
-std::size_t Service::backlog() const {
+std::uint64_t Service::backlog() const {
     const auto unanswered = [](const auto& counters) {
         return counters.bytes_in - std::min(counters.bytes_in, counters.bytes_out);
     };

@@ -32,7 +32,7 @@ public:
     std::size_t connections() const { return streams_ ? streams_->connections() : 0; }
     std::uint64_t datagrams_answered() const { return datagrams_->counters().answered; }
     // Bytes that have come, and whose answers have not gone.
-    std::size_t backlog() const;
+    std::uint64_t backlog() const;
     // The most bytes that it holds of a connection, or of all datagrams.
     std::size_t buffer() const;
     void drain(ev::Duration grace);

@@ -63,7 +63,7 @@ private:
         }
         void shuffle(std::vector<ev::Readiness>& ready) {
             for (std::size_t left = ready.size(); left > 1; --left)
-                std::swap(ready[left - 1], ready[random_.next() % left]);
+                std::swap(ready[left - 1], ready[random_.index(left)]);
         }
         // Most sleeps end in time.
         ev::Duration lateness() {

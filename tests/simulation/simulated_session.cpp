@@ -399,7 +399,7 @@ void SimulatedSession::note_load() {
 }
 
 void SimulatedSession::check_memory() {
-    const std::size_t bound = memory_bound();
+    const std::uint64_t bound = memory_bound();
     require(Heap::peak() <= bound, std::to_string(Heap::peak()) +
                                        " bytes of memory were taken, more than the " +
                                        std::to_string(bound) + " that the session may need");
@@ -407,10 +407,10 @@ void SimulatedSession::check_memory() {
 
 // The session may hold what it was given to send and has no verdict for, and what is late; the
 // server, what has come and is not answered. If it answers twice, that can't be told.
-std::size_t SimulatedSession::memory_bound() const {
+std::uint64_t SimulatedSession::memory_bound() const {
     const bool copies = plan_.server.faults.dup > 0;
-    const std::size_t held =
-        copies ? std::min<std::size_t>(service_.buffer(), 2 * bytes_sent_) : most_backlog_;
+    const std::uint64_t held =
+        copies ? std::min<std::uint64_t>(service_.buffer(), 2 * bytes_sent_) : most_backlog_;
     return bytes_at_rest + bytes_a_byte * (most_bytes_ + held) +
            bytes_a_message * most_messages_ + bytes_a_connection * most_connections_;
 }

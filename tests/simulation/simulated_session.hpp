@@ -73,7 +73,7 @@ private:
     void note_activity();
     void note_load();
     void check_memory();
-    std::size_t memory_bound() const;
+    std::uint64_t memory_bound() const;
     void check_rest();
     void check_calm_counts();
     void check_drain();
@@ -109,7 +109,7 @@ private:
     std::size_t most_messages_ = 0;     // without a verdict, or late
     std::size_t most_bytes_ = 0;        // of these, and of what the system had not taken
     std::size_t most_connections_ = 1;  // of the server
-    std::size_t most_backlog_ = 0;      // of the server
+    std::uint64_t most_backlog_ = 0;    // of the server
     std::uint64_t bytes_sent_ = 0;      // of payloads, in all
     std::size_t unflushed_bytes_ = 0;   // of these, since the last flush()
     std::size_t acts_left_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 
@@ -13,6 +14,8 @@ public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
 
     std::uint64_t next() { return engine_(); }
+    // One of 0 ... count - 1.
+    std::size_t index(std::size_t count) { return static_cast<std::size_t>(next() % count); }
     // Uniform in [0, 1).
     double fraction() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
     // Normal, with mean 0 and deviation 1 (Box and Muller).

@@ -58,7 +58,7 @@ TEST_CASE("the sum of histograms is the histogram of all durations, bucket for b
         const ev::Duration time = any_duration(random);
         const std::uint64_t times = 1 + random.next() % 3;
         all.record(time, times);
-        parts[random.next() % parts.size()].record(time, times);
+        parts[random.index(parts.size())].record(time, times);
     }
     Histogram sum;
     for (const Histogram& part : parts) sum.add(part);

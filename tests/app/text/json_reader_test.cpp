@@ -28,11 +28,11 @@ JsonValue value_of(const std::string& text) {
 JsonObject any_object(test::Random& random, int depth) {
     JsonObject object;
     const auto bytes = [&] {
-        std::string text(random.next() % 12, '\0');
+        std::string text(random.index(12), '\0');
         for (char& byte : text) byte = static_cast<char>(random.next());
         return text;
     };
-    const std::size_t members = random.next() % 6;
+    const std::size_t members = random.index(6);
     for (std::size_t i = 0; i < members; ++i) {
         const std::string name = std::to_string(i) + bytes();
         switch (random.next() % (depth > 0 ? 7 : 5)) {
@@ -146,7 +146,7 @@ TEST_CASE("a text with bytes changed is read or refused") {
     test::Random random(2);
     for (int round = 0; round < 20'000; ++round) {
         std::string text = any_object(random, 2).str();
-        text[random.next() % text.size()] = static_cast<char>(random.next());
+        text[random.index(text.size())] = static_cast<char>(random.next());
         const JsonResult result = read_json(text);
         REQUIRE(result.value.has_value() == result.trouble.empty());
     }

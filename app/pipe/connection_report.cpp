@@ -14,7 +14,7 @@ std::string connection_text(const AnySession& session) {
                        milliseconds_text(phases.tcp);
     const bufio::TlsFacts* const tls = session.tls();
     if (!tls) return text + " ms";
-    text += ", TLS " + milliseconds_text(phases.tls) + " ms; " + tls->version + " " +
+    text += ", TLS " + milliseconds_text(*phases.tls) + " ms; " + tls->version + " " +
             tls->cipher + (tls->group.empty() ? "" : " " + tls->group) + ", " + tls->subject +
             " until " + tls->not_after + ", " + tls->pin;
     return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + certificate_faults(*tls);
@@ -29,11 +29,6 @@ std::string connection_times_remark(const RunResult& result) {
     const std::string text = "; connect p50/p99/max " + times(result.connect_times);
     if (result.handshake_times.count() == 0) return text;
     return text + ", TLS " + times(result.handshake_times);
-}
-
-void count_opened(RunResult& result, const AnySession& session) {
-    const AnySession::Phases& phases = session.phases();
-    result.count_opened(phases.tcp, session.tls() ? std::optional(phases.tls) : std::nullopt);
 }
 
 void add_tcp(RunResult& result, const AnySession& session) {

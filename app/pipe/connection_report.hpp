@@ -11,8 +11,6 @@ namespace yodel {
 // connected to 127.0.0.1:7000; look-up 0.00, connect 0.05 ms
 std::string connection_text(const AnySession& session);
 
-// Counts the connection, which is open now, and how long it took.
-void count_opened(RunResult& result, const AnySession& session);
 // "; connect p50/p99/max 0.05/0.21/0.40 ms, TLS 1.1/2.3/4.0 ms", or "" where none was opened.
 std::string connection_times_remark(const RunResult& result);
 // Adds what the system knows of the connection, which has ended.

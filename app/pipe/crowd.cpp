@@ -231,7 +231,8 @@ void Crowd::state_changed(Connection& connection) {
 
 void Crowd::opened(Connection& connection) {
     ++open_;
-    count_opened(*result_, connection.session);
+    const AnySession::Phases& phases = connection.session.phases();
+    result_->count_opened(phases.tcp, phases.tls);
     connection.opened = true;
     connection.replacing = connection.worn_out();
     if (observer_) observer_->opened(connection.number, connection.session);

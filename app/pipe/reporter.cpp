@@ -106,7 +106,7 @@ void Reporter::connecting() {
 void Reporter::connected() {
     connecting();
     opened_ = true;
-    count_opened(result_, session_);
+    result_.count_opened(session_.phases().tcp, session_.phases().tls);
     if (options_.form == Form::json) append_line(connection_object(session_).str());
     if (recorder_) recorder_->connected(session_);
     const std::string text = connection_text(session_);

@@ -76,7 +76,7 @@ public:
     struct Phases {
         ev::Duration lookup{};
         ev::Duration tcp{};
-        ev::Duration tls{};
+        std::optional<ev::Duration> tls;  // of a session with TLS
     };
     static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
 

@@ -63,7 +63,7 @@ JsonObject connection_object(const AnySession& session, std::size_t number) {
     object.text("framing", session.options().framing->name);
     object.time("lookup_us", phases.lookup).time("connect_us", phases.tcp);
     if (!session.tls()) return object;
-    object.time("handshake_us", phases.tls);
+    object.time("handshake_us", *phases.tls);
     return object.object("tls", tls_object(*session.tls()));
 }
 

@@ -106,7 +106,7 @@ std::string phases_text(const AnySession& session) {
     std::string text = "look-up " + ms_text(phases.lookup);
     if (session.options().framing->datagrams) return text;
     text += ", TCP " + ms_text(phases.tcp);
-    return phases.tls == ev::Duration::zero() ? text : text + ", TLS " + ms_text(phases.tls);
+    return phases.tls ? text + ", TLS " + ms_text(*phases.tls) : text;
 }
 
 void add_tcp(Rows& rows, const bufio::TcpFacts& tcp, const Histogram& times, int width) {

@@ -17,9 +17,8 @@ ScreenRecording::ScreenRecording(const std::string& path, const AnySession& sess
 
 void ScreenRecording::connected() {
     const AnySession::Phases& phases = session_.phases();
-    const auto handshake = session_.tls() ? std::optional(phases.tls) : std::nullopt;
     ++result_.connections.asked;
-    result_.count_opened(phases.tcp, handshake);
+    result_.count_opened(phases.tcp, phases.tls);
     recorder_.connected(session_);
 }
 

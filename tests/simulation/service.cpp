@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -14,10 +15,17 @@ using namespace yodel;
 
 namespace {
 
+// Any port of a loopback address that no other program knows: a server that goes away and comes
+// back must find its port free, and no stranger may send a datagram to it meanwhile. Linux has
+// 2^24 of these addresses, others have one.
 bufio::Address any_loopback_port() {
+    in_addr_t host = INADDR_LOOPBACK;
+#ifdef __linux__
+    host += static_cast<in_addr_t>(::getpid() & 0xffff) << 8;
+#endif
     sockaddr_in name{};
     name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    name.sin_addr.s_addr = htonl(host);
     return {reinterpret_cast<const sockaddr*>(&name), sizeof name};
 }
 
@@ -61,7 +69,8 @@ bufio::Endpoint Service::endpoint() const {
     if (plan_.carrier == Carrier::path) {
         endpoint.path = path_;
     } else {
-        endpoint.host = "127.0.0.1";
+        const std::string text = address_.text();
+        endpoint.host = text.substr(0, text.find(':'));
         endpoint.service = std::to_string(address_.port());
     }
     return endpoint;

@@ -71,7 +71,7 @@ TEST_CASE("without a target there is a server of datagrams inside, in both famil
 }
 
 TEST_CASE("other people's servers of datagrams are understood") {
-    Process server({"socat", "-dd", "UDP-RECVFROM:0,bind=127.0.0.1,fork", "EXEC:cat"});
+    Process server({"socat", "-dd", "UDP4-RECVFROM:0,bind=127.0.0.1,fork", "EXEC:cat"});
     REQUIRE(server.wait_for_errors("AF=2 127.0.0.1:"));
     const std::size_t at = server.errors().find("127.0.0.1:") + 10;
     const std::string port =

@@ -135,7 +135,9 @@ private:
     std::vector<Readiness> refused_;  // always ready: regular files; or invalid descriptors
     std::vector<Duplicate> duplicates_;
     std::array<epoll_event, 256> found_;
-    [[maybe_unused]] bool has_pwait2_ = true;
+#    if EV_HAS_EPOLL_PWAIT2
+    bool has_pwait2_ = true;
+#    endif
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Schedules in virtual time: the clock of the loop moves only when the test moves it.
 
 #include "app/pipe/unattended.hpp"
+#include "app/text/diagnostics.hpp"
 #include "bufio/datagram.hpp"
 #include "bufio/listen.hpp"
 #include "tests/app/fixture.hpp"
@@ -24,6 +25,13 @@ using test::Redirected;
 using test::turn_until;
 
 namespace {
+
+// The diagnostics write to the pipe that standard error is when they are first asked for, also
+// after it was redirected. Here it is a file then, for all tests of this program.
+[[maybe_unused]] const Diagnostics& errors_to_a_file = []() -> Diagnostics& {
+    const Redirected errors(STDERR_FILENO);
+    return diagnostics();
+}();
 
 ev::Time virtual_time;
 ev::Time virtual_clock() { return virtual_time; }

@@ -48,10 +48,10 @@ struct PassPhrase {
 };
 
 // True if OpenSSL has found nothing of the wanted kind in a file. It then reports "no start
-// line" or, from its decoders, "unsupported".
+// line" or, from its decoders, "unsupported"; 3.0.2 has only "PEM lib" to say.
 bool lacks_contents() {
     const int code = ERR_GET_REASON(ERR_peek_error());
-    return code == PEM_R_NO_START_LINE || code == ERR_R_UNSUPPORTED;
+    return code == PEM_R_NO_START_LINE || code == ERR_R_UNSUPPORTED || code == ERR_R_PEM_LIB;
 }
 
 std::string key_problem(const PassPhrase& phrase) {

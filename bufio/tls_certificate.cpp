@@ -193,8 +193,15 @@ std::string pin_of(EVP_PKEY* key) {
     return "sha256//" + std::string(reinterpret_cast<char*>(base64));
 }
 
+// A trusted authority only has the name of the issuer. OpenSSL 3.0.2 reports this first, and
+// then that the issuer is missing, which is all that others report.
+static bool is_by_namesake(int error) {
+    return error == X509_V_ERR_AKID_SKID_MISMATCH ||
+           error == X509_V_ERR_AKID_ISSUER_SERIAL_MISMATCH;
+}
+
 bool lacks_trust(int error) {
-    return error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
+    return is_by_namesake(error) || error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
            error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
            error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE ||
            error == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN ||
@@ -202,7 +209,8 @@ bool lacks_trust(int error) {
 }
 
 bool lacks_issuer(const Fault& fault) {
-    return fault.depth == 0 && (fault.error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
+    return fault.depth == 0 && (is_by_namesake(fault.error) ||
+                                fault.error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
                                 fault.error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE);
 }
 

@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -276,6 +277,7 @@ TEST_CASE("where no sandbox is known nothing fails, and the state says so") {
 
 TEST_CASE("a service is the port that it means") {
     CHECK(tcp_port("7000") == 7000);
-    CHECK(tcp_port("http") == 80);
+    if (::getservbyname("http", "tcp"))
+        CHECK(tcp_port("http") == 80);  // bare systems know none
     CHECK(tcp_port("nonesuch") == 0);
 }

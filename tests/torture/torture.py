@@ -23,6 +23,7 @@ import select
 import signal
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 import tempfile
@@ -175,7 +176,7 @@ class Screen:
 
     def play(self, rig, fault):
         master, slave = os.openpty()
-        termios.tcsetwinsize(slave, (24, 80))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         before = termios.tcgetattr(slave)
         run = Run(rig, fault, "yodel", rig.filled_in(self.arguments), stdin=slave, stdout=slave,
                   preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY))

@@ -124,29 +124,26 @@ public:
         return failure_ == Failure::null ? 0 : -1;
     }
 
-    Function real() {
-        if (!real_) real_ = ::real(name_);
-        return real_;
-    }
-
 private:
     const char* name_;
     Failure failure_;
     long calls_ = 0;
-    Function real_ = nullptr;
 };
 
 }  // namespace
 
 // An assembler name in the place of the true prototypes, which the headers above declare.
-#define INTERPOSE(name, failure)                                                               \
-    static constinit Interposed of_##name(#name, Failure::failure);                            \
-    extern "C" long shim_##name(long, long, long, long, long, long) __asm__(#name);            \
-    extern "C" long shim_##name(long a, long b, long c, long d, long e, long f) {              \
+#define INTERPOSE_AS(name, symbol)                                                             \
+    extern "C" long shim_##symbol(long, long, long, long, long, long) __asm__(#symbol);        \
+    extern "C" long shim_##symbol(long a, long b, long c, long d, long e, long f) {            \
+        static const Function function = real(#symbol);                                        \
         const bool fails = of_##name.fails(a);                                                 \
-        const long result = fails && !late ? 0 : of_##name.real()(a, b, c, d, e, f);           \
+        const long result = fails && !late ? 0 : function(a, b, c, d, e, f);                   \
         return fails ? of_##name.fail() : result;                                              \
     }
+#define INTERPOSE(name, failure)                                                               \
+    static constinit Interposed of_##name(#name, Failure::failure);                            \
+    INTERPOSE_AS(name, name)
 
 // dlsym() may ask for memory itself, so the allocator is not found by it.
 #define INTERPOSE_ALLOCATOR(name)                                                              \
@@ -179,10 +176,14 @@ private:
     X(socket, minus_one) X(stat, minus_one) X(stat64, minus_one) X(syscall, minus_one)         \
     X(sysconf, minus_one) X(tcgetattr, minus_one) X(tcsetattr, minus_one) X(tmpfile64, null)   \
     X(ttyname, null) X(unlink, minus_one) X(write, minus_one) X(writev, minus_one)
+// What a compiler calls in their place that fortifies the programs, as those of some systems do.
+#define FORTIFIED(X) X(poll, __poll_chk) X(ppoll, __ppoll_chk) X(read, __read_chk)             \
+    X(recv, __recv_chk)
 // clang-format on
 
 ALLOCATORS(INTERPOSE_ALLOCATOR)
 FUNCTIONS(INTERPOSE)
+FORTIFIED(INTERPOSE_AS)
 
 namespace {
 

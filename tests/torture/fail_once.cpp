@@ -36,13 +36,17 @@ long failing_code = 0;
 bool late = false;
 bool listing = false;
 
+void write_report(const char* line) {
+    const auto size = static_cast<long>(std::strlen(line));
+    static const Function real_write = real("write");
+    if (report >= 0) real_write(report, reinterpret_cast<long>(line), size, 0, 0, 0);
+}
+
 template <class... Values>
 void write_report(const char* format, Values... values) {
     char line[1024];  // longer names are cut
     std::snprintf(line, sizeof line, format, values...);
-    const auto size = static_cast<long>(std::strlen(line));
-    static const Function real_write = real("write");
-    if (report >= 0) real_write(report, reinterpret_cast<long>(line), size, 0, 0, 0);
+    write_report(line);
 }
 
 _Unwind_Reason_Code report_caller(_Unwind_Context* context, void*) {

@@ -332,7 +332,7 @@ class Rig:
     def listing(self, name):
         if name not in self.listings:
             run = SCENARIOS[name].play(self, LISTING)
-            wrong = verdict(run, run, LISTING)
+            wrong = verdict(run, run, LISTING) or (run.status and f"status {run.status}")
             if wrong:
                 sys.exit(f"{name}, without a fault: {wrong}\n{run.output}{run.errors}")
             self.listings[name] = run

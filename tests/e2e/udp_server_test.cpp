@@ -49,7 +49,7 @@ TEST_CASE("yodeld -u says and counts in JSON what it does with datagrams") {
     const std::string key = "\"port\":";
     const std::size_t begin = lines.find(key) + key.size();
     const std::string port = lines.substr(begin, lines.find_first_of(",}", begin) - begin);
-    run({"socat", "-t0.5", "-", "UDP:127.0.0.1:" + port}, "hello");
+    run({"socat", "-t0.5", "-", "UDP:127.0.0.1:" + port + ",shut-none"}, "hello");
     REQUIRE(server.wait_for_errors("\"text\":\"datagram of 5 bytes: hello\"}"));
     server.kill(SIGUSR1);
     CHECK(server.wait_for_errors("\"datagrams_in\":1,\"datagrams_out\":1,"

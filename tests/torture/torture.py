@@ -219,7 +219,8 @@ class Server:
     def play(self, rig, fault):
         run = Run(rig, fault, "yodeld", self.arguments, stdin=subprocess.DEVNULL,
                   stdout=subprocess.PIPE)
-        run.output = run.process.stdout.readline().decode()
+        if select.select([run.process.stdout], [], [], LONGEST)[0]:
+            run.output = run.process.stdout.readline().decode()
         port = re.search(r":(\d+)$", run.output.strip())
         run.complete = bool(port)
         for _ in range(3 if port else 0):

@@ -76,7 +76,7 @@ public:
     struct Phases {
         ev::Duration lookup{};
         ev::Duration tcp{};
-        std::optional<ev::Duration> tls;  // of a session with TLS
+        std::optional<ev::Duration> tls;  // with TLS, once it is open
     };
     static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
 

@@ -26,13 +26,20 @@ void overwrite(std::string& text, std::size_t at, std::size_t size, char32_t val
     text[at] = static_cast<char>(mark | value);
 }
 
+// One key may have to search megabytes, most of them ASCII, whose small letters are the same in
+// all languages and need not be asked for.
+char32_t small_letter(char32_t value) {
+    if (value >= 0x80) return static_cast<char32_t>(::towlower(static_cast<wint_t>(value)));
+    return value >= 'A' && value <= 'Z' ? value - 'A' + 'a' : value;
+}
+
 // The text in small letters, each character at its place: one whose small letter has another
 // size stays as it is.
 std::string in_small_letters(std::string_view bytes) {
     std::string text(bytes);
     for (std::size_t at = 0; at < bytes.size();) {
         const CodePoint point = decode(bytes, at);
-        const auto small = static_cast<char32_t>(::towlower(static_cast<wint_t>(point.value)));
+        const char32_t small = small_letter(point.value);
         if (point.size > 0 && small != point.value && size_in_utf8(small) == point.size)
             overwrite(text, at, point.size, small);
         at += point.size > 0 ? point.size : 1;

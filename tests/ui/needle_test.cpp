@@ -23,6 +23,8 @@ TEST_CASE("a search minds case only if its text has capitals") {
         {"жук", "ЖУК", true},
         {"你", "你好", true},
         {"12 x", "12 X", true},
+        {"az", "AZ", true},
+        {"`{", "@[", false},
         {"\xff", "a\xff", true},
         {"\xe9", "\xc9", false},  // not UTF-8, so no letters
         {"a\xc3", "A\xc3", true},

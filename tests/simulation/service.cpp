@@ -2,8 +2,6 @@
 
 #include "tests/simulation/heap.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,18 +13,27 @@ using namespace yodel;
 
 namespace {
 
-// Any port of a loopback address that no other program knows: a server that goes away and comes
-// back must find its port free, and no stranger may send a datagram to it meanwhile. Linux has
-// 2^24 of these addresses, others have one.
-bufio::Address any_loopback_port() {
-    in_addr_t host = INADDR_LOOPBACK;
+// A loopback address that no other program knows: none may send a datagram to a server, nor
+// take the port of one that has gone. Linux has 2^24 of these addresses, others have one.
+std::string own_host() {
 #ifdef __linux__
-    host += static_cast<in_addr_t>(::getpid() & 0xffff) << 8;
+    const int id = ::getpid();
+    return "127." + std::to_string(id >> 8 & 0xff) + "." + std::to_string(id & 0xff) + ".1";
+#else
+    return "127.0.0.1";
 #endif
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(host);
-    return {reinterpret_cast<const sockaddr*>(&name), sizeof name};
+}
+
+bufio::Endpoint endpoint_of(const Plan& plan, std::string path) {
+    bufio::Endpoint endpoint;
+    endpoint.datagrams = plan.carrier == Carrier::datagrams;
+    if (plan.carrier == Carrier::path) {
+        endpoint.path = std::move(path);
+    } else {
+        endpoint.host = own_host();
+        endpoint.service = "0";
+    }
+    return endpoint;
 }
 
 }  // namespace
@@ -34,9 +41,8 @@ bufio::Address any_loopback_port() {
 Service::Service(ev::Loop& loop, const Plan& plan, std::string path)
     : loop_(loop),
       plan_(plan),
-      path_(std::move(path)),
-      address_(plan.carrier == Carrier::path ? bufio::Address::unix_path(path_)
-                                             : any_loopback_port()) {
+      endpoint_(endpoint_of(plan, std::move(path))),
+      address_(bufio::resolve_without_network(endpoint_).addresses.front()) {
     come_back();
 }
 
@@ -64,15 +70,8 @@ void Service::go_away() {
 }
 
 bufio::Endpoint Service::endpoint() const {
-    bufio::Endpoint endpoint;
-    endpoint.datagrams = plan_.carrier == Carrier::datagrams;
-    if (plan_.carrier == Carrier::path) {
-        endpoint.path = path_;
-    } else {
-        const std::string text = address_.text();
-        endpoint.host = text.substr(0, text.find(':'));
-        endpoint.service = std::to_string(address_.port());
-    }
+    bufio::Endpoint endpoint = endpoint_;
+    if (plan_.carrier != Carrier::path) endpoint.service = std::to_string(address_.port());
     return endpoint;
 }
 

@@ -43,7 +43,7 @@ private:
 
     ev::Loop& loop_;
     const Plan& plan_;
-    const std::string path_;
+    const bufio::Endpoint endpoint_;
     bufio::Address address_;
     std::unique_ptr<yodel::EchoServer> streams_;
     std::unique_ptr<yodel::DatagramServer> datagrams_;

@@ -197,7 +197,8 @@ private:
     X(socket, minus_one) X(stat, minus_one) X(stat64, minus_one) X(syscall, minus_one)         \
     X(sysconf, minus_one) X(tcgetattr, minus_one) X(tcsetattr, minus_one) X(tmpfile64, null)   \
     X(ttyname, null) X(unlink, minus_one) X(write, minus_one) X(writev, minus_one)
-// What a compiler calls in their place that fortifies the programs, as those of some systems do.
+// The functions that a compiler calls in their place where it fortifies programs, as that of
+// Ubuntu does.
 #define FORTIFIED(X) X(poll, __poll_chk) X(ppoll, __ppoll_chk) X(read, __read_chk)             \
     X(recv, __recv_chk)
 // clang-format on

@@ -93,8 +93,8 @@ void Loop::sleep(Duration longest) {
 // An earlier callback of this turn may have destroyed the watch or changed what it wants.
 void Loop::deliver(const Readiness& ready) {
     Registration& watch = *ready.registration;
-    const Events wanted = ready.events & watch.interest;
     const Events failure = ready.events & (hangup | error);
+    const Events wanted = ready.events & watch.interest & ~failure;
     const Events events = failure == none ? wanted : watch.interest | failure;
     if (watch.interest == none || events == none) return;
     if (wanted == none) backend_->set(watch, none);  // or this would be reported in every turn

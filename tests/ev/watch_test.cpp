@@ -57,6 +57,18 @@ TEST_CASE("a watch that wants only hang-ups is not woken by data", "[descriptor]
     CHECK((record.events[0] & ev::hangup));
 }
 
+TEST_CASE("a hang-up that was asked for is reported once", "[descriptor]") {
+    if (backend_is("select")) return;
+    FakeLoop loop;
+    auto pair = make_socketpair();
+    Record record;
+    Watch watch(loop, pair.out, ev::hangup, std::ref(record));
+    pair.in.close();
+    for (int turns = 0; turns < 10; ++turns) loop.turn();
+    CHECK(record.events == std::vector{ev::hangup});
+    CHECK(watch.wanted() == ev::none);
+}
+
 TEST_CASE("a watch without interest gets no events and keeps the loop running",
           "[descriptor]") {
     FakeLoop loop;

@@ -9,10 +9,11 @@
 #    include <unistd.h>
 
 #    include <algorithm>
-#    include <array>
 #    include <cerrno>
+#    include <exception>
 #    include <system_error>
 #    include <utility>
+#    include <vector>
 
 namespace ev {
 
@@ -38,10 +39,16 @@ private:
     int number_;
 };
 
-// Differs from poll(2) in that a descriptor closed while it is watched falls silent.
+// Differs from poll(2) in that a descriptor closed while it is watched falls silent. While
+// there is no set of the kernel's, poll serves.
 class EpollBackend final : public Backend {
 public:
+    EpollBackend() {
+        if (!open()) fail();
+    }
+
     void wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) override {
+        if (epoll_ < 0 && !open()) return Backend::wait(longest, ready);
         ready.insert(ready.end(), refused_.begin(), refused_.end());
         const int count =
             wait_for_events(limit_of(refused_.empty() ? longest : longest.zero()));
@@ -66,6 +73,9 @@ private:
     }
 
     void update_kernel(Registration& registration, Events before, Events interest) override {
+        if (before == none && found_.size() <= registrations_.size())
+            found_.resize(2 * registrations_.size() + 1);
+        if (epoll_ < 0) return Backend::update_kernel(registration, before, interest);
         const auto same = [&](const Readiness& ready) {
             return ready.registration == &registration;
         };
@@ -77,7 +87,8 @@ private:
         const int change = before == none ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
         if (control(change, number_of(registration), registration, interest)) return;
         if (errno == EEXIST) return add_duplicate(registration, interest);
-        if (errno != EPERM && errno != EBADF && errno != ENOENT) fail();
+        // EINVAL: the number of a closed descriptor is that of the set by now.
+        if (errno != EPERM && errno != EBADF && errno != ENOENT && errno != EINVAL) fail();
         refused_.push_back({&registration, errno == EPERM ? interest : error});
     }
 
@@ -106,20 +117,27 @@ private:
         const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, number_of(removed), nullptr);
         std::erase_if(duplicates_,
                       [&](const Duplicate& each) { return each.registration == &removed; });
-        if (result == 0) return;
-        duplicates_.clear();
-        refused_.clear();
-        epoll_ = Descriptor(-1);  // frees the number that the new one may need
-        epoll_ = open();
-        for (Registration* registration : registrations_)
-            if (registration != &removed)
-                update_kernel(*registration, none, registration->interest);
+        if (result != 0) close();
     }
 
-    static Descriptor open() {
-        Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
-        if (epoll < 0) fail();
-        return epoll;
+    // Returns false, without a set, if the system refuses one for all that is watched.
+    bool open() {
+        try {
+            epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+            if (epoll_ < 0) return false;
+            for (Registration* const each : registrations_)
+                update_kernel(*each, none, each->interest);
+            return true;
+        } catch (const std::exception&) {
+            close();
+            return false;
+        }
+    }
+
+    void close() {
+        duplicates_.clear();
+        refused_.clear();
+        epoll_ = Descriptor(-1);
     }
 
     [[noreturn]] static void fail() {
@@ -131,10 +149,10 @@ private:
         Descriptor number;
     };
 
-    Descriptor epoll_ = open();
+    Descriptor epoll_{-1};
     std::vector<Readiness> refused_;  // always ready: regular files; or invalid descriptors
     std::vector<Duplicate> duplicates_;
-    std::array<epoll_event, 256> found_;
+    std::vector<epoll_event> found_{1};  // space for all, so that each turn serves all
 #    if EV_HAS_EPOLL_PWAIT2
     bool has_pwait2_ = true;
 #    endif

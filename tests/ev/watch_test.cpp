@@ -357,8 +357,8 @@ TEST_CASE("watches of one descriptor leave no descriptor behind", "[descriptor]"
         Watch early(loop, other.out, ev::readable, [](Events) {});
         other.out.close();
         early = {};
-        CHECK(open_descriptors().size() + 1 == most.size());
         loop.turn();
+        CHECK(open_descriptors().size() + 1 == most.size());
         CHECK(record.events.size() == 10);
     }
     CHECK(open_descriptors().size() + 1 == before.size());
@@ -407,6 +407,30 @@ TEST_CASE("a descriptor closed too early is forgotten even if descriptors have r
     other.put();
     loop.turn();
     CHECK(record.events == std::vector{ev::readable});
+}
+
+TEST_CASE("of two descriptors closed too early either can be forgotten first", "[descriptor]") {
+    auto low = make_pipe(), high = make_pipe(),
+         other = make_pipe();  // numbers below the loop's
+    FakeLoop loop;
+    Record record, valid;
+    std::vector<Channel> idle;  // so many that auto uses epoll
+    std::vector<Watch> watches;
+    for (int i = 0; i < 60; ++i) {
+        idle.push_back(make_pipe());
+        watches.emplace_back(loop, idle.back().out, ev::readable, [](Events) {});
+    }
+    Watch left(loop, low.out, ev::readable, std::ref(record));
+    std::optional<Watch> forgotten(std::in_place, loop, high.out, ev::readable, [](Events) {});
+    Watch others(loop, other.out, ev::readable, std::ref(valid));
+    for (int turns = 0; turns < 200; ++turns) loop.turn();
+    low.out.close();
+    high.out.close();
+    forgotten.reset();
+    other.put();
+    for (int turns = 0; turns < 10; ++turns) loop.turn();
+    CHECK(record.events == std::vector{ev::readable | ev::error});
+    CHECK(valid.events == std::vector<Events>(10, ev::readable));
 }
 
 TEST_CASE("a regular file is always ready", "[descriptor]") {

@@ -2,6 +2,8 @@
 
 #include "ev/system.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -11,6 +13,10 @@
 #include <utility>
 
 namespace ev {
+
+[[noreturn]] static void fail(int reason) {
+    throw std::system_error(reason, std::generic_category(), "poll");
+}
 
 template <class T>
 static void make_room_for_one(std::vector<T>& list) {
@@ -39,6 +45,19 @@ void Backend::set(Registration& registration, Events interest) {
     registrations_.pop_back();
     polled_[place] = polled_.back();
     polled_.pop_back();
+}
+
+static std::size_t descriptor_limit() {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    return static_cast<std::size_t>(limit.rlim_cur);
+}
+
+// poll(2) takes no longer list than this, whatever is in it.
+void Backend::update_kernel(Registration&, Events before, Events) {
+    if (before != none || registrations_.size() < limit_) return;
+    limit_ = descriptor_limit();
+    if (registrations_.size() >= limit_) fail(EMFILE);
 }
 
 void Backend::copy_to(Backend& successor) const {
@@ -70,8 +89,9 @@ static int call_poll(std::vector<pollfd>& polled, const Limit& limit) {
 
 void Backend::wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) {
     int left = call_poll(polled_, limit_of(longest));
-    if (left < 0 && errno != EINTR)
-        throw std::system_error(errno, std::generic_category(), "poll");
+    const std::size_t limit = left < 0 && errno == EINVAL ? descriptor_limit() : size();
+    for (std::size_t i = limit; i < size(); ++i) ready.push_back({registrations_[i], error});
+    if (left < 0 && errno != EINTR && limit >= size()) fail(errno);
     for (std::size_t i = 0; left > 0; ++i) {
         if (polled_[i].revents == 0) continue;
         const auto events = static_cast<Events>(polled_[i].revents);

@@ -61,12 +61,15 @@ public:
 
 protected:
     // Called before the list changes. Where this throws, all stays as it is.
-    virtual void update_kernel(Registration&, Events /*before*/, Events /*interest*/) {}
+    virtual void update_kernel(Registration&, Events before, Events interest);
 
     // Parallel and without holes, because poll(2) takes time for each: the last of them takes
     // the place of one that is removed.
     std::vector<Registration*> registrations_;
     std::vector<pollfd> polled_;
+
+private:
+    std::size_t limit_ = 0;  // of descriptors, when the list last reached it
 };
 
 // True if the descriptor has one of these events now, or an error. It needs no loop, and does

@@ -26,10 +26,11 @@ public:
     }
 
 private:
-    void update_kernel(Registration& registration, Events before, Events) override {
+    void update_kernel(Registration& registration, Events before, Events interest) override {
         const int fd = registration.fd;
         if (before == none && fd >= FD_SETSIZE && fd != invalid_descriptor)
             throw std::system_error(EMFILE, std::generic_category(), "select");
+        Backend::update_kernel(registration, before, interest);
     }
 
     int sleep(std::chrono::nanoseconds longest) const {

@@ -193,8 +193,10 @@ protected:
 // happens once: the watch then wants nothing until want() is called.  A negative descriptor is
 // such an error, with every backend.
 //
-// The constructor and want() throw std::system_error where the system refuses the descriptor
-// (EMFILE or ENOSPC: no more of them), and leave all as it was.
+// The constructor and want() throw std::system_error if the system refuses the descriptor, and
+// leave all as it was: EMFILE or ENOSPC if there are too many of them, with poll and select also
+// if there would be more watches than the process may have descriptors (RLIMIT_NOFILE). If that
+// limit is lowered later, they report an error to each watch beyond it.
 class Watch : public Handle<WatchObject> {
 public:
     using Callback = std::function<void(Events)>;

@@ -43,6 +43,8 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user,
           notify();
       }) {
     handshake();
+    handshake_reported_ = handshake_done_ && !transport_->tls();
+    if (handshake_done_ && !handshake_reported_) resume_timer_.start(ev::Duration::zero());
     update();
 }
 
@@ -110,7 +112,7 @@ void Stream::abort() {
 }
 
 Stream::News Stream::news() const {
-    return {bytes_read_,  bytes_written_, handshake_done_,
+    return {bytes_read_,  bytes_written_, handshake_reported_,
             input_ended_, output_closed_, static_cast<bool>(end_)};
 }
 
@@ -135,7 +137,7 @@ void Stream::on_data_events(ev::Events events) {
     if (input_ended_ && (events & (ev::hangup | ev::error))) end_with(disconnect_reason());
 }
 
-// Called by the timer: there is input that poll cannot see, or an end to report.
+// Called by the timer: there is input that poll cannot see, or a handshake or an end to report.
 void Stream::resume() {
     const News before = news();
     if (wants_input()) read();
@@ -284,6 +286,7 @@ void Stream::update() {
 
 // An end that was caused by a call of the user is reported although nothing has changed since.
 void Stream::notify_of_change(const News& before) {
+    handshake_reported_ = handshake_done_;
     if (end_ || news() != before) return notify();
     update();
 }

@@ -7,10 +7,11 @@
 // the system takes them.  The stream notifies the user by stream_changed(), always from the
 // loop and never from inside one of the user's own calls.  It does so when the handshake is
 // done, when bytes were received or sent, when either side was closed and when the stream has
-// ended, and for nothing else: a TLS record without data is not reported.  The user may do
-// anything in that call, including destroying the stream.  An exception that it throws passes
-// through the loop; after that, or after a std::bad_alloc of any call, the stream may only be
-// destroyed.
+// ended, and for nothing else: a TLS record without data is not reported.  Without TLS there is
+// no handshake: the stream is open from the beginning, and that is not reported.  The user may
+// do anything in that call, including destroying the stream.  An exception that it throws
+// passes through the loop; after that, or after a std::bad_alloc of any call, the stream may
+// only be destroyed.
 //
 // Both queues are bounded.  Once the input is above its high-water mark, by at most one read of
 // 64 KiB, the stream stops reading until the user has consumed down to the low-water mark, so
@@ -109,7 +110,7 @@ private:
     // The user is notified if any of these has changed in an event.
     struct News {
         std::uint64_t read, written;
-        bool ready, input_ended, output_closed, ended;
+        bool handshake_reported, input_ended, output_closed, ended;
         bool operator==(const News&) const = default;
     };
 
@@ -147,7 +148,8 @@ private:
     End end_;
     End send_failure_;  // the stream still reads what the peer sent before it
     ev::Watch watch_;
-    // Goes on without an event: to read bytes that poll cannot see, or to report the end.
+    // Goes on without an event: to read bytes that poll cannot see, or to report the handshake
+    // or the end.
     ev::Timer resume_timer_;
     ev::Timer finish_deadline_;
     std::uint64_t bytes_read_ = 0;
@@ -158,6 +160,7 @@ private:
     ev::Events read_waits_ = ev::readable;   // the direction that the next read waits for
     ev::Events write_waits_ = ev::writable;  // the direction that the next write waits for
     bool handshake_done_ = false;
+    bool handshake_reported_ = false;  // or there was none to report
     // The input has passed its high-water mark and not yet come down to the low one.
     bool above_high_water_ = false;
     // The last read stopped while the transport still held bytes that poll cannot see.

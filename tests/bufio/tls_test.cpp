@@ -791,6 +791,29 @@ TEST_CASE("tiny TLS records are read in turns", "[tls]") {
     CHECK_FALSE(half.near.stream->end());
 }
 
+TEST_CASE("a TLS handshake that is done when its stream is made is reported", "[tls]") {
+    auto [one, other] = socket_pair();
+    auto transport = usual_server().accept(std::move(one));
+    RawPeer peer(TLS_client_method(), std::move(other));
+    peer.begin();
+    SSL_set_connect_state(peer.ssl);
+    peer.handshake();
+    CHECK(transport->handshake().status == bufio::IoStatus::wants_read);
+    REQUIRE(peer.handshake());
+    std::string sent;
+    SECTION("alone") {}
+    SECTION("once, together with bytes") { sent = "hello"; }
+    if (!sent.empty()) peer.write(sent);
+    ev::Loop loop;
+    Taker far;
+    far.open(loop, std::move(transport));
+    CHECK(far.stream->open());
+    CHECK(far.calls == 0);
+    REQUIRE(run_until(loop, [&] { return far.calls > 0 && far.got == sent; }));
+    run_pending(loop);
+    CHECK(far.calls == 1);
+}
+
 TEST_CASE("a key log on a full disk ends the handshake", "[tls]") {
     Secure secure;
     TlsClientOptions options = trusting();

@@ -129,9 +129,12 @@ public:
                            : classify_error(result, Reason::send);
     }
 
+    // OpenSSL refuses the shutdown while a message of the peer has come in part.
     IoResult close_output() override {
         begin_call();
         ERR_clear_error();
+        const int message = SSL_in_init(ssl_.get()) ? SSL_do_handshake(ssl_.get()) : 1;
+        if (message != 1) return classify_error(message, Reason::send);
         const int result = SSL_shutdown(ssl_.get());
         return result >= 0 ? IoResult{IoStatus::done} : classify_error(result, Reason::send);
     }

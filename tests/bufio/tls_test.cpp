@@ -814,6 +814,40 @@ TEST_CASE("a TLS handshake that is done when its stream is made is reported", "[
     CHECK(far.calls == 1);
 }
 
+TEST_CASE("the output is closed after a TLS message that has come in part", "[tls]") {
+    HalfRaw half(tls13);
+    // Tickets of more than one record.
+    SSL_CTX_set_max_send_fragment(half.peer->ctx, 512);
+    const auto enlarge = [](SSL* ssl, void*) {
+        const std::string data(1000, 'x');
+        return SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), data.data(), data.size());
+    };
+    SSL_CTX_set_session_ticket_cb(half.peer->ctx, enlarge, nullptr, nullptr);
+    half.open();
+    run_pending(half.loop);
+    half.peer->keep_written();
+    REQUIRE(SSL_new_session_ticket(half.peer->ssl) == 1);
+    REQUIRE(half.peer->handshake());
+    const std::string ticket = half.peer->written();
+    std::string_view first_record = std::string_view(ticket).substr(0, 600);
+    half.peer->send(first_record);
+    run_pending(half.loop);
+    half.near.stream->finish();
+    run_pending(half.loop);
+    CHECK_FALSE(half.near.stream->output_failed());
+    std::string_view rest = std::string_view(ticket).substr(600);
+    half.peer->send(rest);
+    REQUIRE(half.run_until([&] { return half.near.stream->output_closed(); }));
+    CHECK_FALSE(half.peer->read());
+    CHECK(SSL_get_shutdown(half.peer->ssl) == SSL_RECEIVED_SHUTDOWN);
+    SSL_shutdown(half.peer->ssl);
+    const std::string end = half.peer->written();
+    rest = end;
+    half.peer->send(rest);
+    REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
+    CHECK(half.near.reason() == Reason::clean);
+}
+
 TEST_CASE("a key log on a full disk ends the handshake", "[tls]") {
     Secure secure;
     TlsClientOptions options = trusting();

@@ -50,8 +50,11 @@ struct PassPhrase {
 // True if OpenSSL has found nothing of the wanted kind in a file. It then reports "no start
 // line" or, from its decoders, "unsupported"; 3.0.2 has only "PEM lib" to say.
 bool lacks_contents() {
-    const int code = ERR_GET_REASON(ERR_peek_error());
-    return code == PEM_R_NO_START_LINE || code == ERR_R_UNSUPPORTED || code == ERR_R_PEM_LIB;
+    const unsigned long error = ERR_peek_error();
+    const int reason = ERR_GET_REASON(error);
+    const bool no_start = ERR_GET_LIB(error) == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE;
+    return no_start || reason == ERR_R_UNSUPPORTED ||
+           reason == ERR_R_PEM_LIB;  // of any library
 }
 
 std::string key_problem(const PassPhrase& phrase) {

@@ -69,6 +69,10 @@ std::string openssl_reason() {
     return text ? text : "no reason given";
 }
 
+int ssl_reason(unsigned long error) {
+    return ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;
+}
+
 // A plain echo server sends our first TLS message back, before any certificate.
 bool is_not_tls(int code, const TlsSituation& situation) {
     if (situation.handshake_done) return false;

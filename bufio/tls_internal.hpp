@@ -100,6 +100,10 @@ void log_key(const SSL* ssl, const char* line) noexcept;
 // Returns the first error of OpenSSL's list as text, and clears the list.
 std::string openssl_reason();
 
+// Returns the reason of OpenSSL's error, one of SSL_R_*, or 0 if it is not an error of SSL:
+// other parts of OpenSSL use the same numbers.
+int ssl_reason(unsigned long error);
+
 // The facts, beside OpenSSL's code, on which the meaning of an error depends.
 struct TlsSituation {
     bool client;  // we are the client
@@ -113,7 +117,7 @@ struct TlsSituation {
 
 // True if the error means that the peer does not speak TLS at all.
 bool is_not_tls(int code, const TlsSituation& situation);
-// The end for an error that OpenSSL has put into its list, of which `code` is the reason.
+// The end for an error that OpenSSL has put into its list, of which `code` is ssl_reason().
 End protocol_failure(int code, Reason reason, const TlsSituation& situation);
 // The end for a system call that has failed with the errno `error`.
 End system_failure(int error, Reason reason, bool handshake_done);

@@ -262,7 +262,7 @@ private:
     }
 
     End protocol_failure(Reason reason) {
-        const int code = ERR_GET_REASON(ERR_peek_error());
+        const int code = ssl_reason(ERR_peek_error());
         const TlsSituation now = situation();
         facts_.offer_refused =
             now.client && !now.handshake_done && code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;

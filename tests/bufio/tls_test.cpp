@@ -848,6 +848,33 @@ TEST_CASE("the output is closed after a TLS message that has come in part", "[tl
     CHECK(half.near.reason() == Reason::clean);
 }
 
+TEST_CASE("a wrong signature in the TLS handshake is reported as that", "[tls]") {
+    // The signature is one or two numbers of 33 bytes in three handshakes out of four. Such a
+    // number is made larger than any that the curve allows.
+    const std::string number("\x02\x21\0", 3);
+    constexpr std::size_t tail = 90;  // bytes; they contain the signature and ServerHelloDone
+    for (int tries = 0; tries < 100; ++tries) {
+        HalfRaw half(tls12);
+        half.peer->begin();
+        half.peer->keep_written();
+        REQUIRE(half.run_until([&] {
+            half.peer->handshake();
+            return waiting_bytes(half.peer->socket.get()) == 0;
+        }));
+        std::string flight = half.peer->written();
+        const std::size_t at = flight.rfind(number);
+        if (at == std::string::npos || at + tail < flight.size()) continue;
+        flight.replace(at + number.size(), 32, 32, '\xff');
+        std::string_view rest = flight;
+        half.peer->send(rest);
+        REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
+        CHECK(half.near.reason() == Reason::tls);
+        CHECK(half.near.text() == "TLS: bad signature");
+        return;
+    }
+    FAIL("no signature was fit");
+}
+
 TEST_CASE("a key log on a full disk ends the handshake", "[tls]") {
     Secure secure;
     TlsClientOptions options = trusting();

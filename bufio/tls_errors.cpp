@@ -73,12 +73,12 @@ int ssl_reason(unsigned long error) {
     return ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;
 }
 
-// A plain echo server sends our first TLS message back, before any certificate.
+// A plain echo server sends our first TLS message back, which is unexpected.
 bool is_not_tls(int code, const TlsSituation& situation) {
-    if (situation.handshake_done) return false;
+    if (situation.peer_speaks_tls) return false;
     return code == SSL_R_WRONG_VERSION_NUMBER || code == SSL_R_PACKET_LENGTH_TOO_LONG ||
            code == SSL_R_DATA_LENGTH_TOO_LONG || code == SSL_R_HTTP_REQUEST ||
-           (code == SSL_R_UNEXPECTED_MESSAGE && situation.facts.subject.empty());
+           code == SSL_R_UNEXPECTED_MESSAGE;
 }
 
 End system_failure(int error, Reason reason, bool handshake_done) {

@@ -107,11 +107,12 @@ int ssl_reason(unsigned long error);
 // The facts, beside OpenSSL's code, on which the meaning of an error depends.
 struct TlsSituation {
     bool client;  // we are the client
-    bool handshake_done;
-    bool certificate_requested;  // the peer has asked for a certificate of ours
-    bool has_certificate;        // and we have one
-    bool renegotiation_refused;  // the peer has asked for another handshake
-    const std::string& host;     // that the peer's certificate must name
+    bool handshake_done = false;
+    bool peer_speaks_tls = false;        // one of its handshake messages was accepted
+    bool certificate_requested = false;  // the peer has asked for a certificate of ours
+    bool has_certificate;                // and we have one
+    bool renegotiation_refused = false;  // the peer has asked for another handshake
+    const std::string& host;             // that the peer's certificate must name
     const TlsFacts& facts;
 };
 

@@ -59,7 +59,11 @@ public:
         : socket_{std::move(fd)},
           state_(std::move(state)),
           ssl_(check_allocated(SSL_new(state_->ctx.get()))),
-          host_(name_of_host(host)) {
+          host_(name_of_host(host)),
+          situation_{.client = state_->client,
+                     .has_certificate = SSL_get_certificate(ssl_.get()) != nullptr,
+                     .host = host_,
+                     .facts = facts_} {
         BIO* const bio = new_socket_bio(socket_);
         SSL_set_bio(ssl_.get(), bio, bio);
         if (SSL_set_app_data(ssl_.get(), this) != 1) throw std::bad_alloc();
@@ -172,16 +176,19 @@ public:
     void note_sent(int type, const unsigned char* bytes, std::size_t size) {
         if (type == SSL3_RT_HANDSHAKE && size > 0 && bytes[0] == SSL3_MT_CLIENT_HELLO)
             facts_.unanswered_hello = size;
+        if (type == SSL3_RT_ALERT) alert_sent_ = true;
         if (type == SSL3_RT_ALERT && size == 2 && bytes[1] == SSL_AD_NO_RENEGOTIATION)
-            renegotiation_refused_ = true;
+            situation_.renegotiation_refused = true;
     }
 
-    void on_certificate_request() { certificate_requested_ = true; }
+    void on_certificate_request() { situation_.certificate_requested = true; }
 
-    // What the system has handed over is still processed in this call.
+    // OpenSSL reports a handshake message once its type is accepted. What the system has handed
+    // over is still processed in this call.
     void note_received(int type) {
         facts_.unanswered_hello = 0;
         if (type != SSL3_RT_HANDSHAKE) return;
+        situation_.peer_speaks_tls = true;
         if (++socket_.burden > most_burden) socket_.budget = 0;
     }
 
@@ -210,7 +217,7 @@ private:
     }
 
     IoResult complete_handshake() {
-        handshake_done_ = true;
+        situation_.handshake_done = true;
         socket_.silent = 0;
         collect_facts();
         return check_pin();
@@ -251,11 +258,11 @@ private:
         case SSL_ERROR_WANT_WRITE: return {IoStatus::wants_write};
         case SSL_ERROR_ZERO_RETURN:
             return reason == Reason::send
-                       ? fail(system_failure(socket_.error, reason, handshake_done_))
+                       ? fail(system_failure(socket_.error, reason, situation_.handshake_done))
                        : IoResult{IoStatus::end_of_input};
         case SSL_ERROR_SYSCALL:
             if (socket_.error != 0)
-                return fail(system_failure(socket_.error, reason, handshake_done_));
+                return fail(system_failure(socket_.error, reason, situation_.handshake_done));
             [[fallthrough]];  // OpenSSL has failed by itself, as for want of memory
         default: return fail(protocol_failure(reason));
         }
@@ -263,25 +270,14 @@ private:
 
     End protocol_failure(Reason reason) {
         const int code = ssl_reason(ERR_peek_error());
-        const TlsSituation now = situation();
-        facts_.offer_refused =
-            now.client && !now.handshake_done && code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;
-        if (!now.client && is_not_tls(code, now)) refuse_plain();
-        return bufio::protocol_failure(code, reason, now);
+        facts_.offer_refused = state_->client && !situation_.handshake_done &&
+                               code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;
+        if (!state_->client && !alert_sent_ && is_not_tls(code, situation_)) refuse_plain();
+        return bufio::protocol_failure(code, reason, situation_);
     }
 
-    TlsSituation situation() const {
-        return {.client = state_->client,
-                .handshake_done = handshake_done_,
-                .certificate_requested = certificate_requested_,
-                .has_certificate = SSL_get_certificate(ssl_.get()) != nullptr,
-                .renegotiation_refused = renegotiation_refused_,
-                .host = host_,
-                .facts = facts_};
-    }
-
-    // OpenSSL sends nothing to a client that does not speak TLS. This alert, protocol version,
-    // shows its user that TLS is spoken here.
+    // OpenSSL sends no alert for bytes that are no record of TLS. This one, protocol version,
+    // shows the client's user that TLS is spoken here.
     void refuse_plain() {
         static constexpr unsigned char alert[] = {
             SSL3_RT_ALERT, 3, 1, 0, 2, SSL3_AL_FATAL, TLS1_AD_PROTOCOL_VERSION};
@@ -348,9 +344,8 @@ private:
     std::exception_ptr thrown_;    // in a call from OpenSSL, through which it must not pass
     int first_fault_ = X509_V_OK;  // OpenSSL's code
     int key_log_error_ = 0;        // errno of a write to the key log
-    bool handshake_done_ = false;
-    bool certificate_requested_ = false;  // the peer has asked for a certificate of ours
-    bool renegotiation_refused_ = false;  // the peer has asked for another handshake
+    bool alert_sent_ = false;      // by OpenSSL
+    TlsSituation situation_;
 };
 
 }  // namespace

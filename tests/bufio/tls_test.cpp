@@ -182,6 +182,12 @@ int waiting_bytes(int fd) {
     return count;
 }
 
+// Returns the size of the first record of TLS, its head included.
+std::size_t record_size(std::string_view bytes) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(bytes.at(at)); };
+    return 5 + 256u * byte(3) + byte(4);
+}
+
 bool mentions(const std::string& text, const std::string& part) {
     INFO(text);
     const bool found = text.find(part) != std::string::npos;
@@ -873,6 +879,53 @@ TEST_CASE("a wrong signature in the TLS handshake is reported as that", "[tls]")
         return;
     }
     FAIL("no signature was fit");
+}
+
+TEST_CASE("a server that breaks off the order of TLS messages speaks TLS", "[tls]") {
+    HalfRaw half(tls12);
+    half.peer->begin();
+    half.peer->keep_written();
+    half.peer->handshake();
+    std::string flight = half.peer->written();
+    // ServerHelloDone, of 9 bytes, follows ServerHello at once.
+    flight.erase(record_size(flight), flight.size() - 9 - record_size(flight));
+    std::string_view rest = flight;
+    half.peer->send(rest);
+    REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
+    CHECK(half.near.reason() == Reason::tls);
+    CHECK(half.near.text() == "TLS: unexpected message");
+}
+
+TEST_CASE("a client that breaks the rules of TLS gets one alert", "[tls]") {
+    auto [one, other] = socket_pair();
+    ev::Loop loop;
+    Taker far;
+    far.open(loop, usual_server().accept(std::move(one)));
+    RawPeer peer(TLS_client_method(), std::move(other));
+    peer.begin();
+    SSL_set_connect_state(peer.ssl);
+    SSL_set_max_proto_version(peer.ssl, TLS1_2_VERSION);
+    peer.keep_written();
+    peer.handshake();
+    std::string hello = peer.written();
+    std::string said = "the peer does not speak TLS";
+    SECTION("in its first message") { hello[5] = SSL3_MT_CERTIFICATE; }
+    SECTION("in its second message") {
+        said = "TLS: unexpected message";
+        REQUIRE(::write(peer.socket.get(), hello.data(), hello.size()) > 0);
+        run_pending(loop);
+        peer.discard_input();
+        hello[2] = 3;  // TLS 1.2, which is agreed by now
+    }
+    REQUIRE(::write(peer.socket.get(), hello.data(), hello.size()) > 0);
+    REQUIRE(run_until(loop, [&] { return far.ends == 1; }));
+    CHECK(far.reason() == Reason::tls);
+    CHECK(far.text() == said);
+    far.stream.reset();
+    char alert[100];
+    CHECK(::recv(peer.socket.get(), alert, sizeof alert, 0) == 7);
+    CHECK(alert[0] == SSL3_RT_ALERT);
+    CHECK(alert[6] == SSL_AD_UNEXPECTED_MESSAGE);
 }
 
 TEST_CASE("a key log on a full disk ends the handshake", "[tls]") {

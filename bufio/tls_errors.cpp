@@ -7,6 +7,12 @@ namespace bufio {
 
 namespace {
 
+std::string error_text(unsigned long error) {
+    if (ERR_SYSTEM_ERROR(error)) return std::strerror(ERR_GET_REASON(error));
+    const char* const text = ERR_reason_error_string(error);
+    return text ? text : "no reason given";
+}
+
 // True for an alert by which a peer refuses, or misses, our certificate.
 bool concerns_our_certificate(int alert) {
     switch (alert) {
@@ -45,11 +51,15 @@ std::string certificate_owner(const TlsSituation& situation) {
 End alert_end(int alert, Reason reason, const TlsSituation& situation) {
     const std::string name = " (TLS alert: " + alert_name(alert) + ")";
     const bool refused = concerns_our_certificate(alert);
-    if (situation.certificate_requested && situation.has_certificate && refused)
-        return {Reason::own_certificate, "the peer refuses our certificate" + name};
-    if (situation.certificate_requested && !situation.has_certificate &&
-        (refused || alert == SSL_AD_HANDSHAKE_FAILURE))
+    const bool missed = refused || alert == SSL_AD_HANDSHAKE_FAILURE;
+    if (situation.certificate_requested && !situation.has_certificate && missed)
         return {Reason::own_certificate, "the peer demands a client certificate" + name};
+    if (situation.certificate_withheld && missed)
+        return {Reason::own_certificate,
+                "our certificate suits none of the signature algorithms that the peer accepts" +
+                    name};
+    if (situation.certificate_requested && refused)
+        return {Reason::own_certificate, "the peer refuses our certificate" + name};
     if (situation.renegotiation_refused)
         return {reason,
                 "the peer gave up, because renegotiation, for which it asked, is refused" +
@@ -62,15 +72,17 @@ End alert_end(int alert, Reason reason, const TlsSituation& situation) {
 }  // namespace
 
 std::string openssl_reason() {
-    const unsigned long code = ERR_get_error();
+    const unsigned long error = ERR_get_error();
     ERR_clear_error();
-    if (ERR_SYSTEM_ERROR(code)) return std::strerror(ERR_GET_REASON(code));
-    const char* const text = ERR_reason_error_string(code);
-    return text ? text : "no reason given";
+    return error_text(error);
 }
 
-int ssl_reason(unsigned long error) {
-    return ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;
+TlsFailure take_failure() {
+    unsigned long chosen = ERR_peek_error();
+    for (unsigned long error = ERR_get_error(); error != 0; error = ERR_get_error())
+        if (ERR_GET_LIB(error) == ERR_LIB_SSL && !ERR_COMMON_ERROR(error)) chosen = error;
+    const bool of_ssl = ERR_GET_LIB(chosen) == ERR_LIB_SSL;
+    return {of_ssl ? ERR_GET_REASON(chosen) : 0, error_text(chosen)};
 }
 
 // A plain echo server sends our first TLS message back, which is unexpected.
@@ -92,7 +104,8 @@ End closed_in_handshake() {
             "the peer closed the connection during the TLS handshake"};
 }
 
-End protocol_failure(int code, Reason reason, const TlsSituation& situation) {
+End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituation& situation) {
+    const int code = failure.code;
     if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING && !situation.handshake_done)
         return closed_in_handshake();
     if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
@@ -101,7 +114,7 @@ End protocol_failure(int code, Reason reason, const TlsSituation& situation) {
         return {Reason::certificate, certificate_owner(situation) + situation.facts.unverified};
     if (is_not_tls(code, situation)) return {Reason::tls, "the peer does not speak TLS"};
     if (is_alert(code)) return alert_end(code - SSL_AD_REASON_OFFSET, reason, situation);
-    return {reason, "TLS: " + openssl_reason()};
+    return {reason, "TLS: " + failure.text};
 }
 
 }  // namespace bufio

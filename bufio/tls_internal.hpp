@@ -100,9 +100,14 @@ void log_key(const SSL* ssl, const char* line) noexcept;
 // Returns the first error of OpenSSL's list as text, and clears the list.
 std::string openssl_reason();
 
-// Returns the reason of OpenSSL's error, one of SSL_R_*, or 0 if it is not an error of SSL:
-// other parts of OpenSSL use the same numbers.
-int ssl_reason(unsigned long error);
+// The error of OpenSSL's list that says most about a failed call for a connection: SSL's own
+// last one if there is any, because it names what the inner causes before it are about.
+struct TlsFailure {
+    int code;  // SSL_R_*; 0 for errors of other libraries, which use the same numbers
+    std::string text;
+};
+// Clears the list.
+TlsFailure take_failure();
 
 // The facts, beside OpenSSL's code, on which the meaning of an error depends.
 struct TlsSituation {
@@ -111,6 +116,7 @@ struct TlsSituation {
     bool peer_speaks_tls = false;        // one of its handshake messages was accepted
     bool certificate_requested = false;  // the peer has asked for a certificate of ours
     bool has_certificate;                // and we have one
+    bool certificate_withheld = false;   // but it suits none of the peer's algorithms
     bool renegotiation_refused = false;  // the peer has asked for another handshake
     const std::string& host;             // that the peer's certificate must name
     const TlsFacts& facts;
@@ -118,8 +124,7 @@ struct TlsSituation {
 
 // True if the error means that the peer does not speak TLS at all.
 bool is_not_tls(int code, const TlsSituation& situation);
-// The end for an error that OpenSSL has put into its list, of which `code` is ssl_reason().
-End protocol_failure(int code, Reason reason, const TlsSituation& situation);
+End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituation& situation);
 // The end for a system call that has failed with the errno `error`.
 End system_failure(int error, Reason reason, bool handshake_done);
 // The end for a peer that has closed the connection during the handshake.

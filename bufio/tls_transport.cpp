@@ -173,9 +173,16 @@ public:
 
     void store_session(SSL_SESSION* session) { session_->reset(session); }
 
+    // A client without a suitable certificate sends an empty list of certificates: three bytes
+    // behind the head of the message and, in TLS 1.3, the context of the request.
     void note_sent(int type, const unsigned char* bytes, std::size_t size) {
-        if (type == SSL3_RT_HANDSHAKE && size > 0 && bytes[0] == SSL3_MT_CLIENT_HELLO)
-            facts_.unanswered_hello = size;
+        const int message = type == SSL3_RT_HANDSHAKE && size > 4 ? bytes[0] : -1;
+        if (message == SSL3_MT_CLIENT_HELLO) facts_.unanswered_hello = size;
+        if (message == SSL3_MT_CERTIFICATE) {
+            const bool has_context = SSL_version(ssl_.get()) >= TLS1_3_VERSION;
+            const std::size_t empty = 4 + (has_context ? 1 + bytes[4] : 0) + 3;
+            situation_.certificate_withheld = situation_.has_certificate && size == empty;
+        }
         if (type == SSL3_RT_ALERT) alert_sent_ = true;
         if (type == SSL3_RT_ALERT && size == 2 && bytes[1] == SSL_AD_NO_RENEGOTIATION)
             situation_.renegotiation_refused = true;
@@ -269,11 +276,12 @@ private:
     }
 
     End protocol_failure(Reason reason) {
-        const int code = ssl_reason(ERR_peek_error());
+        const TlsFailure failure = take_failure();
         facts_.offer_refused = state_->client && !situation_.handshake_done &&
-                               code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;
-        if (!state_->client && !alert_sent_ && is_not_tls(code, situation_)) refuse_plain();
-        return bufio::protocol_failure(code, reason, situation_);
+                               failure.code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;
+        if (!state_->client && !alert_sent_ && is_not_tls(failure.code, situation_))
+            refuse_plain();
+        return bufio::protocol_failure(failure, reason, situation_);
     }
 
     // OpenSSL sends no alert for bytes that are no record of TLS. This one, protocol version,

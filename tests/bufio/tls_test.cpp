@@ -928,6 +928,43 @@ TEST_CASE("a client that breaks the rules of TLS gets one alert", "[tls]") {
     CHECK(alert[6] == SSL_AD_UNEXPECTED_MESSAGE);
 }
 
+TEST_CASE("a damaged TLS record is reported as that", "[tls]") {
+    HalfRaw half(GENERATE(tls12, tls13));
+    half.open();
+    run_pending(half.loop);
+    half.peer->keep_written();
+    half.peer->write("hello");
+    std::string record = half.peer->written();
+    record.back() = static_cast<char>(record.back() ^ 1);
+    std::string_view rest = record;
+    half.peer->send(rest);
+    REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
+    CHECK(half.near.reason() == Reason::receive);
+    CHECK(half.near.text() == "TLS: decryption failed or bad record mac");
+}
+
+TEST_CASE("a certificate of ours that the peer's algorithms exclude is reported as that",
+          "[tls]") {
+    const TlsVersion version = GENERATE(tls12, tls13);
+    TlsClientOptions options = trusting(version);
+    options.certificate = world().client.certificate;
+    options.key = world().client.key;
+    HalfRaw half(TlsContext::client(options));
+    SSL_CTX_load_verify_file(half.peer->ctx, world().ca.certificate.c_str());
+    SSL_CTX_set_verify(half.peer->ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
+                       nullptr);
+    SSL_CTX_set1_client_sigalgs_list(half.peer->ctx, "RSA-PSS+SHA256:RSA+SHA256");
+    half.peer->begin();
+    REQUIRE(half.run_until([&] {
+        half.peer->handshake();
+        return half.near.ends == 1;
+    }));
+    CHECK(half.near.reason() == Reason::own_certificate);
+    mentions(half.near.text(),
+             "our certificate suits none of the signature algorithms that the peer accepts "
+             "(TLS alert: ");
+}
+
 TEST_CASE("a key log on a full disk ends the handshake", "[tls]") {
     Secure secure;
     TlsClientOptions options = trusting();

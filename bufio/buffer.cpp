@@ -34,13 +34,16 @@ void Buffer::consume(std::size_t count) {
 }
 
 // This takes amortised constant time per byte: the bytes are moved to the front only after at
-// least as many were consumed, and the capacity is doubled only after as many were appended.
+// least as many were consumed, and the capacity is doubled only after as many were appended. If
+// one doubling more would pass the limit, the capacity grows to the limit at once: a copy of
+// more than half of it would hold the bytes twice, for little.
 char* Buffer::reserve(std::size_t count) {
     if (count > limit_ - size()) return nullptr;
     if (count > capacity_ - end_) {
         const std::size_t need = size() + count;
         const bool fits = need <= capacity_ && begin_ >= size();
-        relocate(fits ? capacity_ : std::max(need, std::min(2 * capacity_, limit_)));
+        const std::size_t grown = 2 * capacity_ > limit_ / 2 ? limit_ : 2 * capacity_;
+        relocate(fits ? capacity_ : std::max(need, grown));
     }
     return memory_.get() + end_;
 }

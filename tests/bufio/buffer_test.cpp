@@ -42,6 +42,20 @@ TEST_CASE("an append beyond the limit of a buffer is refused as a whole", "[buff
     CHECK(buffer.capacity() <= 10);
 }
 
+TEST_CASE("the growth of a buffer copies at most half of its limit", "[buffer]") {
+    const std::string piece(64, 'x');
+    const std::size_t limit = GENERATE(64u * 64, 65u * 64, 100u * 64, 127u * 64);
+    Buffer buffer(limit);
+    std::size_t copied = 0;
+    while (buffer.size() < limit) {
+        const std::size_t before = buffer.capacity();
+        REQUIRE(buffer.append(piece));
+        if (buffer.capacity() != before) copied = buffer.size() - piece.size();
+    }
+    CHECK(copied <= limit / 2);
+    CHECK(buffer.capacity() == limit);
+}
+
 TEST_CASE("reserved space counts only once it is committed", "[buffer]") {
     Buffer buffer;
     char* const room = buffer.reserve(100);

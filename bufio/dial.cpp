@@ -140,7 +140,6 @@ Dialer::Dialer(ev::Loop& loop, Endpoint endpoint, Callback done)
     : loop_(loop),
       endpoint_(std::move(endpoint)),
       done_(std::move(done)),
-      started_(loop.now()),
       start_timer_(loop, [this] { begin(); }),
       next_attempt_timer_(loop, [this] { try_next(); }) {
     start_timer_.start(ev::Duration::zero());
@@ -152,6 +151,7 @@ std::string Dialer::phase() const {
 }
 
 void Dialer::begin() {
+    started_ = loop_.now();
     LookupResult source = look_up_source(endpoint_);
     sources_ = std::move(source.addresses);
     if (!source.error.empty())

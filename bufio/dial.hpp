@@ -16,10 +16,10 @@
 namespace bufio {
 
 struct DialResult {
-    Fd socket;        // connected and non-blocking, or empty
-    Address address;  // of the peer, if there is a socket
-    End end;          // why there is no socket
-    ev::Duration lookup_time{};
+    Fd socket;                    // connected and non-blocking, or empty
+    Address address;              // of the peer, if there is a socket
+    End end;                      // why there is no socket
+    ev::Duration lookup_time{};   // 0 if the address was known or numeric
     ev::Duration connect_time{};  // since the look-up
     // Of an endpoint of datagrams, the addresses that have not been tried. Nothing says that
     // nobody is at an address until a datagram has been sent there, so connecting to the first
@@ -57,7 +57,7 @@ private:
     ev::Loop& loop_;
     Endpoint endpoint_;
     Callback done_;
-    ev::Time started_;
+    ev::Time started_{};
     ev::Time resolved_at_{};
     bool resolved_ = false;
     std::optional<Lookup> lookup_;

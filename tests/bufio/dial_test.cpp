@@ -162,6 +162,34 @@ TEST_CASE("dialing starts the next attempt after 250 ms, and the first to connec
     CHECK(open_descriptors() <= before + 1);  // that of the look-up; no attempt is left
 }
 
+TEST_CASE("only a look-up takes time to look up", "[dial]") {
+    struct Case {
+        std::string host;
+        bool known;
+        ev::Duration time;
+    };
+    const Case c =
+        GENERATE(Case{"127.0.0.1", false, 0ms}, Case{"localhost", false, 0ms},
+                 Case{"service.example", true, 0ms}, Case{"service.example", false, 3ms});
+    CAPTURE(c.host, c.known);
+    Address where;
+    const Fd listening = listen_somewhere(where);
+    Faults faults;
+    faults.resolve = [&where](const std::string&) { return std::vector<Address>{where}; };
+    Endpoint endpoint = to(c.host, where.port());
+    endpoint.family = AF_INET;
+    if (c.known) endpoint.known = std::make_shared<const std::vector<Address>>(1, where);
+    fake_now = ev::Time{} + 1h;
+    ev::Loop loop(fake_clock);
+    std::optional<DialResult> result;
+    Dialer dialer(loop, endpoint, [&](DialResult dialed) { result = std::move(dialed); });
+    fake_now += 17ms;  // in the rest of the turn
+    loop.step(ev::Duration::zero());
+    fake_now += 3ms;
+    REQUIRE(run_until(loop, [&] { return result.has_value(); }));
+    CHECK(result->lookup_time == c.time);
+}
+
 TEST_CASE("a dialer that is destroyed early does not call back and leaves no descriptor open",
           "[dial]") {
     const FullPort full;

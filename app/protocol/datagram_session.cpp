@@ -92,6 +92,9 @@ void DatagramSession::disconnect() {
 void DatagramSession::finish() {
     if (state_ != State::open) return;
     flush();
+    finished_at_ = loop_.now();
+    longest_stop_ = {};
+    answered_at_ = {};
     set_state(State::finishing);
     watch_end();
     change_soon();
@@ -119,10 +122,18 @@ void DatagramSession::flush() {
 void DatagramSession::pause(bool paused) {
     if (paused == paused_) return;
     paused_ = paused;
-    if (!paused) resumed_at_ = loop_.now();
+    if (paused) paused_at_ = loop_.now();
+    if (!paused) resume_limits();
     if (!socket_) return;
     socket_->pause_reading(paused);
     watch_all();
+}
+
+// Limits go on with what they had left; the end is put off by the longest stop alone.
+void DatagramSession::resume_limits() {
+    resumed_at_ = loop_.now();
+    awaited_since_ += resumed_at_ - std::max(awaited_since_, paused_at_);
+    longest_stop_ = std::max(longest_stop_, resumed_at_ - std::max(finished_at_, paused_at_));
 }
 
 std::string DatagramSession::phase() const {
@@ -194,6 +205,7 @@ void DatagramSession::send_again() {
     if (untried_.empty()) give_up_untried();  // nothing is to be sent a third time
     flush();
     lingering_.cancel();
+    answered_at_ = {};
     watch_all();
 }
 
@@ -233,10 +245,7 @@ void DatagramSession::datagrams_received(std::span<const bufio::Datagram> datagr
         if (!session.expired()) report_resolved();
         if (connection.expired()) break;  // by the user
     }
-    if (!connection.expired()) {
-        lingering_.cancel();  // its time begins anew
-        watch_all();
-    }
+    if (!connection.expired()) watch_all();
     if (!session.expired()) report_changes();
 }
 
@@ -314,19 +323,37 @@ void DatagramSession::watch_idleness() {
 }
 
 void DatagramSession::watch_replies() {
-    if (in_flight() == 0 || paused_) return reply_.cancel();
-    reply_.start_at_unless_due(reply_due());  // a server may go on talking in each turn
+    if (in_flight() == 0) return reply_.cancel();
+    watch_while_reading(reply_, reply_due());
 }
 
-ev::Time DatagramSession::reply_due() const {
-    return std::max(matcher_.oldest_sent(), resumed_at_) + options_.reply_timeout;
+// A message that becomes the oldest has waited for our reading since the last stop at most.
+ev::Time DatagramSession::reply_due() {
+    const ev::Time sent = matcher_.oldest_sent();
+    if (sent != awaited_) awaited_since_ = std::max(sent, resumed_at_);
+    awaited_ = sent;
+    return awaited_since_ + options_.reply_timeout;
 }
 
+// Each datagram renews the time to linger, but a server that goes on talking only within -q.
 void DatagramSession::watch_end() {
-    if (state_ != State::finishing || in_flight() > 0 || paused_) return lingering_.cancel();
+    if (state_ != State::finishing || in_flight() > 0) return lingering_.cancel();
+    if (answered_at_ == ev::Time{}) answered_at_ = loop_.now();
     const ev::Duration wanted = lingering_round_trips * longest_round_trip_;
-    const ev::Duration linger = std::clamp(wanted, least_linger, most_linger);
-    if (!lingering_.pending()) lingering_.start(std::min(linger, options_.close_timeout));
+    const ev::Duration linger =
+        std::min(std::clamp(wanted, least_linger, most_linger), options_.close_timeout);
+    const ev::Time last =
+        std::max(answered_at_ + linger, finished_at_ + options_.close_timeout) + longest_stop_;
+    const ev::Time since = std::max({answered_at_, read_at_, resumed_at_});
+    watch_while_reading(lingering_, std::min(since + linger, last));
+}
+
+// A timer that is due stays so: what is started in a turn waits for the next one, which may
+// bring more, or pause again.
+void DatagramSession::watch_while_reading(ev::Timer& timer, ev::Time at) {
+    if (timer.pending() && timer.deadline() <= loop_.now()) return;
+    if (paused_) return timer.cancel();
+    timer.start_at(at);
 }
 
 void DatagramSession::replies_late() {

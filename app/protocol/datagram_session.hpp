@@ -88,7 +88,9 @@ private:
     void watch_all();
     void watch_idleness();
     void watch_replies();
-    ev::Time reply_due() const;
+    ev::Time reply_due();
+    void resume_limits();
+    void watch_while_reading(ev::Timer& timer, ev::Time at);
     void watch_end();
     void replies_late();
 
@@ -124,7 +126,13 @@ private:
     Backoff backoff_;
     ev::Time read_at_{};  // of the datagrams that are being matched
     ev::Time flushed_at_{};
-    ev::Time resumed_at_{};  // when pause() last ended
+    ev::Time finished_at_{};       // when finish() was called
+    ev::Time answered_at_{};       // when the last reply was in; only while finishing
+    ev::Time awaited_{};           // when the oldest message in flight was sent
+    ev::Time awaited_since_{};     // its reply timeout counts from here
+    ev::Time paused_at_{};         // when pause() last began
+    ev::Time resumed_at_{};        // when pause() last ended
+    ev::Duration longest_stop_{};  // pause after finish()
     ev::Duration longest_round_trip_{};
     bool paused_ = false;
     bool out_of_time_ = false;

@@ -80,6 +80,7 @@ void Session::finish() {
     flush();
     if (state_ != State::open) return;
     finished_at_ = loop_.now();
+    longest_stop_ = {};
     set_state(State::finishing);
     release(closed_early_);
     changed_.start(ev::Duration::zero());
@@ -120,14 +121,22 @@ void Session::flush() {
 void Session::pause(bool paused) {
     if (paused == paused_) return;
     paused_ = paused;
-    if (!paused) {
-        resumed_at_ = finished_at_ = loop_.now();
-        void_round_trips();
-    }
+    if (paused) paused_at_ = loop_.now();
+    if (!paused) resume_limits();
     if (!stream_) return;
     stream_->pause_reading(paused);
     watch_all();
     if (!paused) changed_.start(ev::Duration::zero());
+}
+
+// Limits go on with what they had left. A reader of ours who always stops must not keep us from
+// ending: -q grows by the longest stop alone.
+void Session::resume_limits() {
+    resumed_at_ = loop_.now();
+    awaited_since_ += resumed_at_ - std::max(awaited_since_, paused_at_);
+    taken_at_ += resumed_at_ - std::max(taken_at_, paused_at_);
+    longest_stop_ = std::max(longest_stop_, resumed_at_ - std::max(finished_at_, paused_at_));
+    void_round_trips();
 }
 
 std::string Session::phase() const {
@@ -338,21 +347,25 @@ void Session::watch_idleness() {
 
 // A peer that takes nothing, while we would take what it sends.
 void Session::watch_writing() {
-    if (pending() == 0 || paused_) return release(stalled_);
+    if (pending() == 0) return release(stalled_);
     const std::uint64_t written = stream_->bytes_written();
-    if (runs(stalled_) && written == written_bytes_) return;
+    if (!stalled_ || written != written_bytes_) taken_at_ = loop_.now();
     written_bytes_ = written;
-    start<&Session::nothing_taken>(
-        stalled_, loop_.after(std::max(options().reply_timeout, least_write_timeout)));
+    const ev::Time due = taken_at_ + std::max(options().reply_timeout, least_write_timeout);
+    watch_while_reading<&Session::nothing_taken>(stalled_, due);
 }
 
 void Session::watch_replies() {
-    if (in_flight() == 0 || paused_) return reply_.cancel();
-    reply_.start_at_unless_due(reply_due());  // a server may go on talking in each turn
+    if (in_flight() == 0) return reply_.cancel();
+    watch_while_reading<&Session::replies_late>(reply_, reply_due());
 }
 
-ev::Time Session::reply_due() const {
-    return std::max(messages().oldest_sent(), resumed_at_) + options().reply_timeout;
+// A message that becomes the oldest has waited for our reading since the last stop at most.
+ev::Time Session::reply_due() {
+    const ev::Time sent = messages().oldest_sent();
+    if (sent != awaited_) awaited_since_ = std::max(sent, resumed_at_);
+    awaited_ = sent;
+    return awaited_since_ + options().reply_timeout;
 }
 
 void Session::replies_late() {
@@ -377,18 +390,23 @@ void Session::watch_greeting() {
 // First our end is announced, once replies pause or all are in; then the peer's is awaited.
 void Session::watch_end() {
     if (state_ != State::finishing) return;
-    if (paused_) {
-        release(quiet_);
-        release(closing_);
-    } else if (in_flight() > 0) {
-        if (!runs(quiet_) && !stream_->finishing())
-            start<&Session::replies_pause>(quiet_, loop_.after(quiet_time));
-    } else {
-        release(quiet_);
-        stream_->finish();
-        if (!runs(closing_))
-            start<&Session::not_closed>(closing_, finished_at_ + options().close_timeout);
+    if (paused_ || in_flight() == 0) release(quiet_);
+    if (in_flight() == 0) {
+        if (!paused_) stream_->finish();
+        const ev::Time due = finished_at_ + options().close_timeout + longest_stop_;
+        watch_while_reading<&Session::not_closed>(closing_, due);
+    } else if (!paused_ && !runs(quiet_) && !stream_->finishing()) {
+        start<&Session::replies_pause>(quiet_, loop_.after(quiet_time));
     }
+}
+
+// A timer that is due stays so: what is started in a turn waits for the next one, which may
+// pause again.
+template <auto due>
+void Session::watch_while_reading(ev::Timer& timer, ev::Time at) {
+    if (runs(timer) && timer.deadline() <= loop_.now()) return;
+    if (!paused_) return start<due>(timer, at);
+    if (timer) timer.cancel();
 }
 
 // The calls of the timers.

@@ -105,7 +105,8 @@ private:
     void watch_replies();
     void watch_greeting();
     void watch_end();
-    ev::Time reply_due() const;
+    ev::Time reply_due();
+    void resume_limits();
     void replies_late();
     void fail(bufio::Reason reason, std::string text);
 
@@ -121,6 +122,9 @@ private:
     // A timer that was never started, or was released, takes no memory but its handle.
     template <auto due>
     void start(ev::Timer& timer, ev::Time at);
+    // For a limit that does not run while the session is paused.
+    template <auto due>
+    void watch_while_reading(ev::Timer& timer, ev::Time at);
     static bool runs(const ev::Timer& timer) { return timer && timer.pending(); }
     static void release(ev::Timer& timer) { timer = {}; }
     void not_connected();
@@ -156,7 +160,12 @@ private:
     std::uint64_t moved_bytes_ = 0;    // read and written when the connection was last active
     std::uint64_t written_bytes_ = 0;  // when the peer last took some
     ev::Time read_at_{};               // of the bytes that are being matched
+    ev::Time taken_at_{};              // when the peer last took some
+    ev::Time awaited_{};               // when the oldest message in flight was sent
+    ev::Time awaited_since_{};         // its reply timeout counts from here
+    ev::Time paused_at_{};             // when pause() last began
     ev::Time resumed_at_{};            // when pause() last ended
+    ev::Duration longest_stop_{};      // pause after finish()
     ev::Time finished_at_{};           // when finish() was called
     ev::Time flushed_at_{};
     bool paused_ = false;

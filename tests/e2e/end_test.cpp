@@ -105,6 +105,20 @@ TEST_CASE("the wait for the server's end counts from the end of the input") {
     CHECK(contains(outcome.output, "tick\n"));
 }
 
+TEST_CASE("a server that floods a slow reader is left in time") {
+    const bool answers = GENERATE(true, false);
+    const std::string flood = "flood:" + std::string(99, 'x') + "\\n";
+    Peer peer(answers ? scripted({"echo", flood}) : scripted({flood}));
+    const std::string input = answers ? "echo" : "yes";  // "yes" is never read
+    test::Process client(
+        {"sh", "-c",
+         "$1 | \"$0\" -f raw --expect none -W 200ms -q 200ms 127.0.0.1 \"$2\" | "
+         "dd bs=4k status=none",
+         yodel, input, peer.port()});
+    REQUIRE(client.wait_for_output(1 << 20));
+    REQUIRE(client.wait_for_errors(answers ? "1 sent" : "the server takes nothing"));
+}
+
 TEST_CASE("a server that reads nothing is given up after the reply timeout") {
     const std::string framing = GENERATE("line", "raw", "len4le");
     const std::string expect = GENERATE("echo", "none");

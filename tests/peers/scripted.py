@@ -4,6 +4,7 @@ usage: scripted.py PORT STEP...
 
     send:TEXT   sends TEXT (\\n and \\xNN as in Python)   talk:TEXT   sends it every 20 ms, for ever
     line        reads a line                             echo        reads a line and sends it
+    flood:TEXT  sends it as fast as it is read, for ever
     some        reads what is there, at least a byte
     wait        reads until the client's end
     shut        closes its sending side                  close       closes the connection
@@ -24,6 +25,9 @@ def perform(client, stream, step):
         while True:
             client.sendall(data)
             time.sleep(0.02)
+    elif name == "flood":
+        while True:
+            client.sendall(data * 1000)
     elif name == "line":
         stream.readline()
     elif name == "echo":

@@ -383,6 +383,43 @@ TEST_CASE("a paused session reads nothing, and no reply is late meanwhile") {
     pair.until_logged("right a;");
 }
 
+TEST_CASE("stops of reading are added to the reply timeout of a datagram") {
+    AnySession::Options options;
+    options.reply_timeout = 50ms;
+    Pair pair(options);
+    pair.send("a");
+    int stops = 0;
+    for (; stops < 20 && pair.client.log != "lost a;"; ++stops) {
+        pair.client.session->pause(true);
+        pair.loop.pass(30ms);
+        pair.client.session->pause(false);
+        pair.loop.pass(10ms);
+    }
+    CHECK(stops == 5);
+}
+
+TEST_CASE("neither a server that goes on talking nor stops of reading put off the end") {
+    AnySession::Options options;
+    options.close_timeout = 50ms;
+    const ev::Duration stop = GENERATE(0ms, 10ms);
+    Pair pair(options);
+    pair.send("a");
+    pair.server.send("a");
+    pair.until_logged("right a;");
+    pair.client.session->finish();
+    const ev::Time finished = pair.loop.now();
+    int turns = 0;
+    while (pair.client.session->state() == State::finishing && ++turns < 200) {
+        pair.client.session->pause(true);
+        pair.loop.pass(stop);
+        pair.client.session->pause(false);
+        pair.server.send("tick");
+        pair.loop.pass(1ms);
+    }
+    CHECK(pair.loop.now() - finished <= 50ms + stop + 2 * (stop + 1ms));
+    CHECK(pair.client.session->end().reason == Reason::clean);
+}
+
 TEST_CASE("the limits of time hold for datagrams, too") {
     AnySession::Options options;
     const bool idle = GENERATE(true, false);

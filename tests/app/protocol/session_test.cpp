@@ -659,6 +659,63 @@ TEST_CASE("while held nothing is late, and no wait for an end runs out") {
     }
 }
 
+TEST_CASE("stops of reading are added to the reply timeout, however many there are") {
+    Session::Options options;
+    options.reply_timeout = 50ms;
+    Pair pair(options);
+    pair.client.send("a");
+    int stops = 0;
+    for (; stops < 20 && pair.client.log != "lost a;"; ++stops) {
+        pair.client.session.pause(true);
+        pair.loop.pass(30ms);
+        pair.client.session.pause(false);
+        pair.loop.pass(10ms);
+    }
+    CHECK(stops == 5);
+}
+
+TEST_CASE("stops of reading prolong the wait for the peer's end by the longest of them") {
+    Session::Options options;
+    options.expect = Expect::none;
+    options.close_timeout = 50ms;
+    Pair pair(options);
+    pair.client.session.finish();
+    const ev::Time finished = pair.loop.now();
+    const auto stop = [&](ev::Duration length) {
+        pair.client.session.pause(true);
+        pair.loop.pass(length);
+        pair.client.session.pause(false);
+        pair.server.stream->write("tick\n");
+        pair.loop.pass(1ms);
+    };
+    stop(400ms);
+    for (int i = 0; i < 100 && pair.client.session.state() == State::finishing; ++i) stop(10ms);
+    CHECK((pair.client.session.end().reason == Reason::clean));
+    CHECK(pair.loop.now() - finished >= 450ms);
+    CHECK(pair.loop.now() - finished < 480ms);
+}
+
+TEST_CASE("a session that stops reading as soon as it goes on comes to its end, too") {
+    Session::Options options;
+    options.reply_timeout = options.close_timeout = 5ms;
+    const bool awaits = GENERATE(true, false);
+    Pair pair(options);
+    if (awaits) pair.client.send("a");
+    if (!awaits) pair.client.session.finish();
+    pair.loop.pass(1ms);
+    const auto over = [&] {
+        pair.client.session.pause(true);
+        pair.server.stream->write("tick\n");
+        pair.loop.pass(5ms);
+        pair.client.session.pause(false);
+        pair.loop.step(0ms);
+        return awaits ? !pair.client.log.empty() : pair.client.session.state() == State::closed;
+    };
+    int stops = 0;
+    while (!over() && stops < 50) ++stops;
+    CHECK(stops < 50);
+}
+
 TEST_CASE("a round trip is timed from the write to the read, or voided") {
     struct Timer : Client {
         using Client::Client;

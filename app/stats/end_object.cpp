@@ -174,8 +174,8 @@ private:
         const auto histogram = Histogram::restored(buckets_of(list), min, max, sum);
         if (!histogram) return disagree(buckets_name);
         to = *histogram;
-        for (const Percentile& each : percentiles)
-            if (time(times, each.name) != to.percentile(each.percent)) disagree(times_name);
+        // Version 0.2.0 rounded the ranks of other percentiles differently.
+        if (time(times, "p50") != to.percentile(50)) disagree(times_name);
     }
 
     // A bucket that is none has no count, which no histogram has.

@@ -1,6 +1,7 @@
 #include "app/stats/histogram.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -22,6 +23,15 @@ std::uint64_t limited_product(std::uint64_t duration, std::uint64_t times) {
     if (times == 1) return duration;
     if (times != 0 && duration > largest_sum / times) return largest_sum;
     return duration * times;
+}
+
+// Rounds up, in integers: a fraction of 99.9 % of 5000 is not exactly 4995.
+std::uint64_t rank_of(double percent, std::uint64_t count) {
+    constexpr std::uint64_t whole = 1'000'000;
+    const auto parts = static_cast<std::uint64_t>(std::llround(percent / 100 * whole));
+    const std::uint64_t rank =
+        count / whole * parts + (count % whole * parts + whole - 1) / whole;
+    return std::max<std::uint64_t>(rank, 1);
 }
 
 }  // namespace
@@ -74,11 +84,11 @@ ev::Duration Histogram::mean() const {
 
 ev::Duration Histogram::percentile(double percent) const {
     if (count_ == 0) return {};
-    const double rank = std::max(percent / 100 * static_cast<double>(count_), 1.0);
+    const std::uint64_t rank = rank_of(percent, count_);
     std::uint64_t seen = 0;
     for (std::size_t i = index(min_); i <= index(max_); ++i) {
         seen += counts_[i];
-        if (static_cast<double>(seen) >= rank) return std::clamp(upper_end(i), min_, max_);
+        if (seen >= rank) return std::clamp(upper_end(i), min_, max_);
     }
     return max_;
 }

@@ -115,3 +115,17 @@ TEST_CASE("the mean and the sum are exact, and the sum does not overflow") {
     for (int i = 0; i < 3; ++i) histogram.record(ev::Duration::max(), 5);
     CHECK(histogram.sum() == ~std::uint64_t{0});
 }
+
+TEST_CASE("the rank of a percentile is exact where its fraction is not") {
+    Histogram histogram;
+    histogram.record(1ms, 4995);
+    histogram.record(2ms, 5);
+    CHECK(histogram.percentile(99.9) < 2ms);
+    histogram.record(2ms);
+    CHECK(histogram.percentile(99.9) == 2ms);
+    Histogram large;
+    large.record(1ms, 999'900'000'000'000'000);
+    large.record(2ms, 100'000'000'000'000);
+    CHECK(large.percentile(99.99) < 2ms);
+    CHECK(large.percentile(100) == 2ms);
+}

@@ -172,6 +172,18 @@ std::string_view without_blanks(std::string_view text) {
     return text.substr(begin, last == text.npos ? 0 : last - begin + 1);
 }
 
+// Joins a number, its sign and its unit. Digits on both sides of a blank are two numbers.
+std::string joined(std::string_view text) {
+    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+    std::string made;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const std::string_view next = without_blanks(text.substr(i));
+        const bool apart = !made.empty() && digit(made.back()) && digit(next.front());
+        if (text[i] != ' ' || apart) made += text[i];
+    }
+    return made;
+}
+
 Value part_of(Value value, Value whole) {
     if (!value || !whole || *whole <= 0) return std::nullopt;
     return *value / *whole * 100;
@@ -210,7 +222,7 @@ std::optional<Requirement> Requirement::parse(std::string_view clause, std::stri
                   figure_names();
         return std::nullopt;
     }
-    if (made.parse_limit(rest)) return made;
+    if (made.parse_limit(joined(rest))) return made;
     trouble =
         quoted + ": " + made.figure_->name + " is compared with " + values_of(*made.figure_);
     return std::nullopt;

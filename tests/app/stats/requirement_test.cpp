@@ -42,7 +42,8 @@ TEST_CASE("a requirement that holds is silent") {
         "p99.99<10ms", "max<9.961ms", "max=9.96ms", "lateness<1ms", "sent=1000", "sent=1k",
         "echoed>99.5%", "bad<2", "bad<=0.1%", "lost<0.4%", "late=0", "late<1%", "unasked=2",
         "unsent=4", "unsent<1%", "failed<=1", "failed<=25%", "rate>=249", "rate>0.24k",
-        "rate<250/s", "p99 < 1s", " lost <= 3 ", "rate  > 0.24k");
+        "rate<250/s", "p99 < 1s", " lost <= 3 ", "rate  > 0.24k", "p99 < 11 ms", "lost < 0.4 %",
+        "rate > 0.24 k /s");
     CHECK(judged(clause, some_result()) == "");
 }
 
@@ -142,6 +143,9 @@ TEST_CASE("a clause that is none is refused in one sentence") {
         {"lost=0, p98<5ms", "\"p98<5ms\": there is no figure \"p98\"; there are " + names},
         {"p99 < = 5ms", "\"p99 < = 5ms\": p99 is compared with a duration such as 5ms, or +10% "
                         "with --compare"},
+        {"p99 < 5 5 ms",
+         "\"p99 < 5 5 ms\": p99 is compared with a duration such as 5ms, or +10% "
+         "with --compare"},
         {" ", "\"\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
     }));
     CHECK(parse_requirements(text).trouble == sentence);

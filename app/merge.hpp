@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/client_options.hpp"
-#include "app/stats/earlier_runs.hpp"
+#include "app/stats/comparison.hpp"
 
 #include <memory>
 #include <string>

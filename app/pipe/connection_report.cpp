@@ -20,18 +20,7 @@ std::string connection_text(const AnySession& session) {
     return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + certificate_faults(*tls);
 }
 
-std::string connection_times_remark(const RunResult& result) {
-    const auto times = [](const Histogram& of) {
-        return milliseconds_text(of.percentile(50)) + "/" +
-               milliseconds_text(of.percentile(99)) + "/" + ms_text(of.max());
-    };
-    if (result.connect_times.count() == 0) return "";
-    const std::string text = "; connect p50/p99/max " + times(result.connect_times);
-    if (result.handshake_times.count() == 0) return text;
-    return text + ", TLS " + times(result.handshake_times);
-}
-
-void add_tcp(RunResult& result, const AnySession& session) {
+void add_tcp(Results& result, const AnySession& session) {
     const std::optional<bufio::TcpFacts> facts = session.tcp();
     if (!facts) return;
     result.add_tcp({.min_rtt = facts->min_rtt,

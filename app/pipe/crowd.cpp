@@ -43,18 +43,15 @@ public:
           own_session(crowd.session_of(*this)),
           session(*own_session),
           replayer(crowd.replayer_of(*this)),
-          datagrams(session.options().endpoint.datagrams ? std::make_unique<DatagramCounts>()
-                                                         : nullptr),
           crowd_(crowd) {}
 
     const std::size_t number;  // from 1
     const std::unique_ptr<AnySession> own_session;
     AnySession& session;
     const std::unique_ptr<Replayer> replayer;  // of a recording; null: none is said
-    // The order and the jitter of a connection of datagrams; null for a stream.
-    const std::unique_ptr<DatagramCounts> datagrams;
-    std::uint64_t sent = 0;  // messages, over the present connection
-    std::size_t line = 0;    // of the script, the next one to be said
+    Jitter jitter;                             // of datagrams
+    std::uint64_t sent = 0;                    // messages, over the present connection
+    std::size_t line = 0;                      // of the script, the next one to be said
     State reported = State::idle;
     bool opened = false;     // the present connection was open
     bool settled = false;    // was open at least once, or has failed
@@ -76,12 +73,12 @@ private:
         if (replayer) return replayer->unsolicited(payload);
         crowd_.unsolicited(*this, payload);
     }
-    void session_repeated(std::string_view) override { ++datagrams->twice; }
+    void session_repeated(std::string_view) override { crowd_.result_->count_repeated(); }
 
     void replay_said(std::string_view, Queued queued, ev::Time) override {
         crowd_.said_again(*this, queued);
     }
-    void replay_written(ev::Duration late) override { crowd_.result_->lateness.record(late); }
+    void replay_written(ev::Duration late) override { crowd_.result_->record_lateness(late); }
     void replay_unsolicited(Replayer::Unsolicited kind, std::string_view payload) override {
         crowd_.compared(*this, kind, payload);
     }
@@ -100,7 +97,7 @@ Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done, Observ
       own_messages_(share_.own_messages(options_.count)),
       observer_(observer),
       text_(options_.size),
-      result_(std::make_unique<RunResult>()),
+      result_(std::make_unique<Results>()),
       recent_(options_.recent ? std::make_unique<Histogram>() : nullptr),
       look_up_(loop, [this] { look_up(); }),
       connect_(loop, [this] { connect_due(); }),
@@ -109,6 +106,8 @@ Crowd::Crowd(ev::Loop& loop, Options options, std::function<void()> done, Observ
       time_up_(loop, [this] { time_up(); }),
       done_(loop, std::move(done)) {
     connections_.reserve(own_connections_);
+    result_->datagrams = options_.session.endpoint.datagrams;
+    if (options_.recording) result_->replay.emplace();
     look_up_.start(ev::Duration::zero());
     limit_connecting(loop_.now());
 }
@@ -140,9 +139,9 @@ void Crowd::looked_up(const bufio::LookupResult& result) {
 }
 
 void Crowd::look_up_failed(const std::string& text, int status) {
-    result_->connections.asked = result_->connections.failed = own_connections_;
-    result_->count_failure(text, status, own_connections_);
-    result_->status = status;
+    result_->asked = own_connections_;
+    result_->count_failure(text, status, false, own_connections_);
+    result_->count_end(status, false);
     send_no_more();
     end_if_done();
 }
@@ -204,7 +203,7 @@ std::unique_ptr<Replayer> Crowd::replayer_of(Connection& connection) {
 
 void Crowd::begin_try(Connection& connection) {
     connection.opened = false;
-    ++result_->connections.asked;
+    result_->count_try();
 }
 
 // --- Connections change.
@@ -236,7 +235,8 @@ void Crowd::opened(Connection& connection) {
     connection.opened = true;
     connection.replacing = connection.worn_out();
     if (observer_) observer_->opened(connection.number, connection.session);
-    if (unverified_.empty()) unverified_ = unverified_remark({}, connection.session.tls());
+    if (result_->unverified.empty())
+        result_->unverified = unverified_remark({}, connection.session.tls());
     if (!options_.pace) begin_soon();
     settle(connection);
 }
@@ -250,7 +250,7 @@ void Crowd::interrupted(Connection& connection) {
 
 void Crowd::closed(Connection& connection) {
     const int status = exit_status(connection.session.end());
-    if (result_->status == 0) result_->status = status;
+    result_->count_end(status, connection.opened);
     settle(connection);
     const bool more = !over_ && !all_sent(connection);
     if (connection.worn_out() && status == 0 && more) return replace(connection);
@@ -259,11 +259,11 @@ void Crowd::closed(Connection& connection) {
 }
 
 void Crowd::end_try(const Connection& connection) {
-    const bool wanted = !leaving_ && !connection.withdrawn;
-    if (!connection.opened && wanted) ++result_->connections.failed;
     const AnySession& session = connection.session;
     const int status = exit_status(session.end());
-    if (status != 0) result_->count_failure(explain(session.end(), session.tls()), status);
+    if (status != 0)
+        result_->count_failure(explain(session.end(), session.tls()), status,
+                               connection.opened);
     if (connection.opened) add_tcp(*result_, session);
     if (observer_) observer_->ended(connection.number, session);
 }
@@ -290,21 +290,7 @@ void Crowd::end_if_done() {
     ended_ = true;
     count_unsent({});
     send_no_more();
-    RunResult& result = *result_;
-    result.set_elapsed(std::max(last_answered_ - first_sent_, ev::Duration::zero()));
-    const Tally& tally = result.tally;
-    const bool wrong = tally.bad > 0 || tally.lost > 0 || tally.unsent > 0;
-    if (result.status == 0 && wrong) result.status = reply_wrong_or_lost;
     done_.start(ev::Duration::zero());
-}
-
-// Each connection has an order and a jitter of its own, which are added up when they are asked
-// for.
-const RunResult& Crowd::result() const {
-    if (!options_.session.endpoint.datagrams) return *result_;
-    DatagramCounts& sum = result_->tally.datagrams.emplace();
-    for (const auto& connection : connections_) sum.add(*connection->datagrams);
-    return *result_;
 }
 
 // --- Messages go.
@@ -431,17 +417,14 @@ bool Crowd::send(Connection& connection, ev::Time planned) {
     const std::string_view text = next_text(connection);
     Queued queued;
     if (takes(connection)) queued = connection.session.send(text, planned);
-    result_->tally.sent += std::max<std::size_t>(queued.count, 1);
+    result_->count_sent(std::max<std::size_t>(queued.count, 1), loop_.now());
     connection.sent += queued.count;
     if (connection.worn_out()) connection.replacing = true;
     if (!queued) lost(connection, {.payload = text, .planned = planned, .sent = planned});
     return static_cast<bool>(queued);
 }
 
-void Crowd::count_call() {
-    if (sent_ == 0) first_sent_ = loop_.now();
-    ++sent_;
-}
+void Crowd::count_call() { ++sent_; }
 
 std::string_view Crowd::next_text(Connection& connection) {
     if (options_.script) return options_.script->message(connection.line++);
@@ -490,8 +473,7 @@ void Crowd::sum_up_plan() {
 }
 
 void Crowd::count_unsent(ev::Duration tolerated) {
-    if (schedule_ && !over_)
-        result_->tally.unsent = schedule_->overdue(loop_.now() - tolerated);
+    if (schedule_ && !over_) result_->unsent = schedule_->overdue(loop_.now() - tolerated);
 }
 
 // The user may end the run when a message has just become due.
@@ -545,9 +527,9 @@ void Crowd::give_up(Connection& connection) {
     const State state = connection.session.state();
     if (state != State::dialing && state != State::handshaking) return;
     if (connection.settled) return withdraw(connection);
-    result_->count_failure(no_connection(connection.session.phase()), timed_out);
+    result_->count_failure(no_connection(connection.session.phase()), timed_out, false);
+    result_->count_end(timed_out, false);
     connection.session.disconnect();
-    if (result_->status == 0) result_->status = timed_out;
 }
 
 std::string Crowd::no_connection(const std::string& phase) const {
@@ -557,7 +539,7 @@ std::string Crowd::no_connection(const std::string& phase) const {
 
 // The connection counts neither as failed nor as asked for.
 void Crowd::withdraw(Connection& connection) {
-    --result_->connections.asked;
+    --result_->asked;
     connection.withdrawn = true;
     connection.session.disconnect();
 }
@@ -575,16 +557,15 @@ void Crowd::void_round_trips() {
 void Crowd::answered(Connection& connection, const Message& message, const Reply& reply) {
     Reply counted = reply;
     if (connection.replayer && !message.late) connection.replayer->left_flight(message);
-    if (connection.replayer && message.late && !message.expected) revoke_silence();
+    if (connection.replayer && message.late && !message.expected) result_->revoke_silence();
     if (counted.round_trip && !connection.replayer)
         *counted.round_trip += message.sent - message.planned;
-    result_->tally.answered(reply.right, message.late, counted.round_trip);
-    if (connection.datagrams)
-        connection.datagrams->answered(reply.out_of_order, reply.round_trip);
+    result_->count_answered({reply.right, message.late, counted.round_trip}, loop_.now());
+    if (result_->datagrams)
+        result_->count_datagram(connection.jitter, reply.out_of_order, reply.round_trip);
     if (recent_ && counted.round_trip) recent_->record(*counted.round_trip);
-    last_answered_ = loop_.now();
     if (observer_) observer_->answered(connection.number, message, counted);
-    if (!reply.right && mismatch_.empty()) note_mismatch(message, reply);
+    if (!reply.right && result_->wrong_sentence.empty()) note_mismatch(message, reply);
 }
 
 // A message that got no reply when it was recorded is lost as before.
@@ -592,19 +573,13 @@ void Crowd::lost(Connection& connection, const Message& message) {
     if (connection.replayer) connection.replayer->left_flight(message);
     if (leaving_) return;
     const bool as_before = connection.replayer && !message.expected;
-    std::uint64_t& count = as_before ? result_->tally.echoed : result_->tally.lost;
-    ++count;
+    if (as_before) result_->count_silence();
+    if (!as_before) result_->count_lost();
     if (observer_) observer_->lost(connection.number, message);
 }
 
-// The message was counted as one without a reply, as before; and a late one comes.
-void Crowd::revoke_silence() {
-    --result_->tally.echoed;
-    ++result_->tally.lost;
-}
-
 void Crowd::unsolicited(const Connection& connection, std::string_view payload) {
-    ++result_->tally.unsolicited;
+    result_->count_unsolicited();
     if (observer_) observer_->unsolicited(connection.number, payload);
 }
 
@@ -612,27 +587,30 @@ void Crowd::unsolicited(const Connection& connection, std::string_view payload) 
 
 void Crowd::said_again(Connection& connection, Queued queued) {
     count_call();
-    result_->tally.sent += queued.count;
+    result_->count_sent(queued.count, loop_.now());
     connection.sent += queued.count;
 }
 
 void Crowd::compared(const Connection& connection, Replayer::Unsolicited kind,
                      std::string_view payload) {
-    if (kind != Replayer::Unsolicited::missing) ++result_->tally.unsolicited;
+    if (kind == Replayer::Unsolicited::as_before) result_->count_recurred();
+    if (kind == Replayer::Unsolicited::unrecorded) result_->count_unrecorded();
+    if (kind == Replayer::Unsolicited::missing) result_->count_missing();
     if (observer_) observer_->compared(connection.number, kind, payload);
 }
 
 void Crowd::recording_failed(const std::string& trouble) {
-    result_->count_failure(trouble, usage_error);
-    if (result_->status == 0) result_->status = usage_error;
+    result_->count_failure(trouble, usage_error, true);
+    result_->count_end(usage_error, true);
 }
 
 void Crowd::note_mismatch(const Message& message, const Reply& reply) {
     const std::string hint =
         options_.recording ? "" : mismatch_hint(message.payload, reply.payload);
     const std::string other = options_.recording ? "the recorded one" : "its message";
-    mismatch_ = "a reply differs from " + other + " at byte " +
-                std::to_string(reply.difference) + (hint.empty() ? "" : "; " + hint);
+    result_->wrong_sentence = "a reply differs from " + other + " at byte " +
+                              std::to_string(reply.difference) +
+                              (hint.empty() ? "" : "; " + hint);
 }
 
 }  // namespace yodel

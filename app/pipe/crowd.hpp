@@ -21,7 +21,7 @@
 #include "app/pipe/script.hpp"
 #include "app/pipe/share.hpp"
 #include "app/protocol/any_session.hpp"
-#include "app/stats/run_result.hpp"
+#include "app/stats/results.hpp"
 #include "bufio/lookup.hpp"
 #include "ev/loop.hpp"
 
@@ -116,18 +116,11 @@ public:
     const Options& options() const { return options_; }
     // Nothing more is sent.
     bool over() const { return over_; }
-    // The counts so far. The elapsed time and the rate are set once it is done.
-    const RunResult& result() const;
+    // The counts so far.
+    const Results& result() const { return *result_; }
     // The round trips since the last call. Needs the option `recent`.
     Histogram take_recent() { return std::exchange(*recent_, {}); }
-    // The sentence about the first wrong reply; empty if there was none.
-    const std::string& mismatch() const { return mismatch_; }
-    // The remark of a summary about a certificate that only -k accepts; empty if there is none.
-    const std::string& unverified() const { return unverified_; }
     std::size_t open() const { return open_; }  // connections
-    // When the first message was sent and the last reply came; of no meaning without any.
-    ev::Time first_sent() const { return first_sent_; }
-    ev::Time last_answered() const { return last_answered_; }
 
 private:
     class Connection;
@@ -183,7 +176,6 @@ private:
 
     void answered(Connection& connection, const Message& message, const Reply& reply);
     void lost(Connection& connection, const Message& message);
-    void revoke_silence();
     void unsolicited(const Connection& connection, std::string_view payload);
     void said_again(Connection& connection, Queued queued);
     void compared(const Connection& connection, Replayer::Unsolicited kind,
@@ -218,13 +210,9 @@ private:
     bool over_ = false;     // nothing more is sent
     bool ended_ = false;    // and nothing more is awaited
     bool leaving_ = false;
-    ev::Time first_sent_{};
     ev::Time resumed_at_{};  // when void_round_trips() was last called
-    ev::Time last_answered_{};
-    std::unique_ptr<RunResult> result_;
+    std::unique_ptr<Results> result_;
     std::unique_ptr<Histogram> recent_;
-    std::string mismatch_;
-    std::string unverified_;
     ev::Timer look_up_;  // due at once
     ev::Timer connect_;  // the next connections
     ev::Timer begin_;    // the first message

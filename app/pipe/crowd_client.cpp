@@ -7,8 +7,7 @@
 #include "app/protocol/message_object.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/hgrm.hpp"
-#include "app/stats/lateness.hpp"
-#include "app/stats/network_share.hpp"
+#include "app/stats/summary.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
@@ -26,9 +25,6 @@ namespace yodel {
 
 namespace {
 
-// Sentences about failures; there may be more kinds of them than anybody wants to read.
-constexpr std::size_t most_sentences = 10;
-
 // Lines about connections, and differences from a recording, of which there may be any number.
 constexpr std::size_t most_remarks = 1000;
 constexpr std::size_t most_differences = 1000;
@@ -41,16 +37,12 @@ std::optional<Script> script(const CrowdClient::Options& options) {
 
 const char* verdict_on(Replayer::Unsolicited kind) {
     if (kind == Replayer::Unsolicited::missing) return "missing";
-    return kind == Replayer::Unsolicited::unrecorded ? "unrecorded" : "unasked";
+    return kind == Replayer::Unsolicited::unrecorded ? "unrecorded" : "unsolicited";
 }
 
 std::optional<ReplayReport> replay_report(const CrowdClient::Options& options) {
     if (!options.crowd.recording) return std::nullopt;
     return ReplayReport(options.report.hex, options.crowd.session.reply_timeout);
-}
-
-std::string times(std::uint64_t count) {
-    return count == 1 ? "" : " (" + std::to_string(count) + " times)";
 }
 
 }  // namespace
@@ -112,7 +104,6 @@ void CrowdClient::second_over() {
 }
 
 std::string CrowdClient::interval_text() {
-    const Tally& tally = crowd_.result().tally;
     const Histogram recent = crowd_.take_recent();
     const auto seconds =
         std::chrono::duration_cast<std::chrono::seconds>(second_.deadline() - start_);
@@ -120,7 +111,7 @@ std::string CrowdClient::interval_text() {
     object.text("type", "interval");
     object.number("t", static_cast<std::uint64_t>(seconds.count()));
     object.number("open", crowd_.open());
-    add_counts(object, tally);
+    add_counts(object, crowd_.result());
     if (recent.count() == 0) return object.str();
     JsonObject times;
     times.time("p50", recent.percentile(50)).time("p99", recent.percentile(99));
@@ -128,8 +119,8 @@ std::string CrowdClient::interval_text() {
 }
 
 CrowdProgress CrowdClient::progress() {
-    const RunResult& result = crowd_.result();
-    if (!begun_ && result.tally.sent > 0) begun_ = loop_.now();
+    const Results& result = crowd_.result();
+    if (!begun_ && result.sent > 0) begun_ = loop_.now();
     CrowdProgress now{.result = result, .phase = phase(), .target = target_};
     now.connections = crowd_.options().connections;
     now.open = crowd_.open();
@@ -138,9 +129,8 @@ CrowdProgress CrowdClient::progress() {
     now.length = crowd_.options().length;
     const auto& start = crowd_.options().start;
     if (start && *start > loop_.now()) now.until_start = *start - loop_.now();
-    const RunResult::Connections& tried = result.connections;
     const std::uint64_t connecting =
-        tried.asked - std::min(tried.asked, tried.opened + tried.failed);
+        result.asked - std::min(result.asked, result.opened + result.failed);
     now.descriptors = own_descriptors_ + crowd_.open() + static_cast<std::size_t>(connecting);
     now.descriptor_limit = descriptor_limit();
     return now;
@@ -169,8 +159,10 @@ void CrowdClient::read_input() {
     if (count > 0) script_->append({bytes, static_cast<std::size_t>(count)});
     if (count <= 0) script_->end();
     if (count < 0)
-        trouble_ = {input_failed, "standard input: " + std::generic_category().message(errno)};
-    if (!script_->trouble().empty()) trouble_ = {reply_wrong_or_lost, script_->trouble()};
+        ending_.troubles.push_back(
+            {input_failed, "standard input: " + std::generic_category().message(errno)});
+    if (!script_->trouble().empty())
+        ending_.troubles.push_back({reply_wrong_or_lost, script_->trouble()});
     if (script_->ended()) input_ = {};
     crowd_.script_changed();
 }
@@ -209,7 +201,7 @@ void CrowdClient::lost(std::size_t connection, const Message& message) {
 void CrowdClient::unsolicited(std::size_t connection, std::string_view payload) {
     if (!script_) return;
     const Reply reply{payload, {}, false, 0};
-    if (json()) add_message(connection, "unasked", nullptr, &reply);
+    if (json()) add_message(connection, "unsolicited", nullptr, &reply);
     if (!json() && options_.verbose) add_line(connection, payload);
 }
 
@@ -252,7 +244,6 @@ void CrowdClient::compared(std::size_t connection, Replayer::Unsolicited kind,
                            std::string_view payload) {
     using enum Replayer::Unsolicited;
     std::string text;
-    if (kind == as_before) replay_->count_again();
     if (kind == unrecorded) text = replay_->unrecorded(payload);
     if (kind == missing) text = replay_->missing(payload);
     const Reply reply{payload, {}, false, 0};
@@ -272,7 +263,7 @@ void CrowdClient::add_difference(std::size_t connection, const std::string& text
 // --- The end.
 
 void CrowdClient::leave(int signo) {
-    signo_ = signo;
+    ending_.signo = signo;
     crowd_.leave();
     if (result_) loop_.stop();
 }
@@ -287,25 +278,21 @@ void CrowdClient::interrupted() {
 void CrowdClient::done() {
     second_.cancel();
     display_.reset();
-    result_ = std::make_unique<RunResult>(crowd_.result());
+    result_ = std::make_unique<Results>(crowd_.result());
     verdict_ = Verdict::on(*result_, options_.verdict);
     write_hgrm();
-    result_->status = status();
     if (json()) output_.append_line(end_text());
     watch_output();
 }
 
 void CrowdClient::write_hgrm() {
     if (!hgrm_) return;
-    const std::string trouble = hgrm_->write(hgrm_text(result_->tally.round_trips));
-    if (!trouble.empty()) trouble_ = {output_failed, trouble};
+    const std::string trouble = hgrm_->write(hgrm_text(result_->round_trips));
+    if (!trouble.empty()) ending_.troubles.push_back({output_failed, trouble});
 }
 
 std::string CrowdClient::end_text() const {
-    JsonObject object = end_object(*result_, reason());
-    if (replay_) replay_->add_counts(object, result_->tally);
-    if (verdict_.comparison) object.object("compare", verdict_.comparison->json());
-    return object.str();
+    return end_object(*result_, reason(), status(), verdict_).str();
 }
 
 void CrowdClient::output_changed() {
@@ -327,15 +314,11 @@ void CrowdClient::watch_output() {
     output_changed();
 }
 
-// As a shell reports the death by a signal, where one ends the program.
 int CrowdClient::status() const {
-    if (signo_ != 0) return 128 + signo_;
-    const int status = crowd_.result().status;
-    if (status != success && status != reply_wrong_or_lost) return status;
-    if (output_.error() != 0) return output_failed;
-    if (trouble_.status != 0) return trouble_.status;
-    const bool other = replay_ && replay_->any_difference();
-    return other || !verdict_.failures.empty() ? reply_wrong_or_lost : status;
+    Ending ending = ending_;
+    if (output_.error() != 0)
+        ending.troubles.push_back({output_failed, "standard output: " + output_.error_text()});
+    return exit_status(crowd_.result(), verdict_, ending);
 }
 
 std::string CrowdClient::reason() const {
@@ -345,40 +328,16 @@ std::string CrowdClient::reason() const {
 
 int CrowdClient::report() {
     display_.reset();
-    if (!crowd_.mismatch().empty()) print_error("yodel", crowd_.mismatch());
-    if (output_.error() != 0) print_error("yodel", "standard output: " + output_.error_text());
-    if (!trouble_.text.empty()) print_error("yodel", trouble_.text);
-    report_failures();
-    if (!options_.quiet) print_error("yodel", summary());
-    for (const std::string& line : verdict_.lines(options_.quiet)) print_error("yodel", line);
+    const Words words{.answered = crowd_.options().session.expect == Expect::any,
+                      .load = true,
+                      .verbose = options_.verbose,
+                      .summary = !options_.quiet};
+    Ending ending = ending_;
+    if (output_.error() != 0)
+        ending.troubles.push_back({output_failed, "standard output: " + output_.error_text()});
+    for (const std::string& line : last_words(crowd_.result(), verdict_, ending, words))
+        print_error("yodel", line);
     return status();
-}
-
-void CrowdClient::report_failures() const {
-    const auto& failures = crowd_.result().failures;
-    const std::size_t shown = std::min(failures.size(), most_sentences);
-    for (std::size_t i = 0; i < shown; ++i)
-        print_error("yodel", failures[i].text + times(failures[i].count));
-    if (failures.size() > shown)
-        print_error("yodel", std::to_string(failures.size() - shown) +
-                                 " other kinds of failures (--json has them all)");
-}
-
-std::string CrowdClient::summary() const {
-    const RunResult& result = crowd_.result();
-    const Histogram& round_trips = result.tally.round_trips;
-    const std::string counts =
-        replay_ ? replay_->summary(result.tally) : result.tally.summary();
-    std::string text =
-        counts + lateness_remark(result.lateness, round_trips) +
-        planned_rate_remark(result.planned_rate, result.tally) +
-        network_remark(round_trips, result.tcp ? result.tcp->min_rtt : std::nullopt) +
-        crowd_.unverified();
-    if (result.connections.failed > 0)
-        text += "; " + std::to_string(result.connections.failed) + " of " +
-                std::to_string(result.connections.asked) + " connections never opened";
-    if (options_.verbose) text += connection_times_remark(result);
-    return text;
 }
 
 }  // namespace yodel

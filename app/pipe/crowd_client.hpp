@@ -19,7 +19,8 @@
 #include "app/pipe/reporter.hpp"
 #include "app/pipe/script.hpp"
 #include "app/stats/crowd_display.hpp"
-#include "app/stats/run_result.hpp"
+#include "app/stats/results.hpp"
+#include "app/stats/summary.hpp"
 #include "app/stats/verdict.hpp"
 #include "app/text/output.hpp"
 #include "app/text/report_file.hpp"
@@ -99,22 +100,19 @@ private:
     bool each_reported() const { return script_ || replay_; }  // message
     int status() const;
     std::string reason() const;
-    void report_failures() const;
-    std::string summary() const;
 
     ev::Loop& loop_;
     const Reporter::Options options_;
     const std::string target_;
     const bool visible_;  // standard output is a terminal: unsafe bytes are made visible
     const ev::Time start_;
-    int signo_ = 0;
     bool paused_ = false;
-    Reporter::Trouble trouble_{};  // of standard input, or of a file
+    Ending ending_;
     Output output_;
     std::optional<Script> script_;
     std::optional<ReplayReport> replay_;  // if a recording is said again
     CrowdThreads crowd_;
-    std::unique_ptr<RunResult> result_;  // once the crowd is done
+    std::unique_ptr<Results> result_;  // once the crowd is done
     Verdict verdict_;
     std::optional<ReportFile> hgrm_;
     ev::Watch input_;                  // of the script

@@ -1,5 +1,7 @@
 #include "app/pipe/crowd_line.hpp"
 
+#include "app/stats/summary.hpp"
+
 #include <chrono>
 #include <string>
 
@@ -22,7 +24,7 @@ bool CrowdLine::make_way() {
 
 void CrowdLine::show() {
     const CrowdProgress progress = user_.progress();
-    line_.show(std::to_string(progress.open) + " open, " + progress.result.tally.progress());
+    line_.show(std::to_string(progress.open) + " open, " + progress_text(progress.result));
     due_.start(period);
 }
 

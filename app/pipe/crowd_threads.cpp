@@ -75,22 +75,13 @@ private:
 void CrowdThreads::Report::take(Crowd& crowd, bool with_recent) {
     result = crowd.result();
     if (with_recent) recent = crowd.take_recent();
-    mismatch = crowd.mismatch();
-    unverified = crowd.unverified();
     open = crowd.open();
-    if (result.tally.sent > 0) first_sent = crowd.first_sent();
-    last_answered = crowd.last_answered();
 }
 
 void CrowdThreads::Report::add(const Report& other) {
     result.add(other.result);
     recent.add(other.recent);
-    if (mismatch.empty()) mismatch = other.mismatch;
-    if (unverified.empty()) unverified = other.unverified;
     open += other.open;
-    if (other.first_sent)
-        first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);
-    last_answered = std::max(last_answered, other.last_answered);
 }
 
 CrowdThreads::CrowdThreads(ev::Loop& loop, Options options, std::function<void()> done,
@@ -177,9 +168,6 @@ void CrowdThreads::ended(std::size_t thread) {
     for (const auto& worker : workers_) worker->join();
     for (const auto& worker : workers_) worker->update();
     if (sum_) sum_up();
-    if (sum_ && sum_->first_sent)
-        sum_->result.set_elapsed(
-            std::max(sum_->last_answered - *sum_->first_sent, ev::Duration::zero()));
     done_();
 }
 

@@ -9,7 +9,7 @@
 
 #include "app/pipe/crowd.hpp"
 #include "app/stats/histogram.hpp"
-#include "app/stats/run_result.hpp"
+#include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 #include "ev/mailbox.hpp"
 
@@ -53,12 +53,8 @@ public:
     bool over() const { return crowd_.over(); }
     // Where there are several threads, these are as they were at most a tenth of a second ago;
     // once all is done they are exact.
-    const RunResult& result() const { return sum_ ? sum_->result : crowd_.result(); }
+    const Results& result() const { return sum_ ? sum_->result : crowd_.result(); }
     Histogram take_recent();
-    const std::string& mismatch() const { return sum_ ? sum_->mismatch : crowd_.mismatch(); }
-    const std::string& unverified() const {
-        return sum_ ? sum_->unverified : crowd_.unverified();
-    }
     std::size_t open() const { return sum_ ? sum_->open : crowd_.open(); }
     // A connection of the caller's thread is open.
     bool connection_stands() const { return crowd_.open() > 0; }
@@ -66,13 +62,9 @@ public:
 private:
     // The figures that a crowd can report at any time.
     struct Report {
-        RunResult result;
+        Results result;
         Histogram recent;
-        std::string mismatch;
-        std::string unverified;
         std::size_t open = 0;
-        std::optional<ev::Time> first_sent;
-        ev::Time last_answered{};
 
         void take(Crowd& crowd, bool with_recent);
         void add(const Report& other);

@@ -114,7 +114,7 @@ bool PipeClient::has_space() const {
 // takes longer, only the full window keeps the link busy.
 std::size_t PipeClient::raw_window() const {
     const std::size_t window = options_.window.value_or(usual_window);
-    const bool near = reporter().tally().round_trips.min() < near_time;
+    const bool near = reporter().results().round_trips.min() < near_time;
     return near ? std::min(window, near_window) : window;
 }
 

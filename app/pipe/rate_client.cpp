@@ -3,7 +3,7 @@
 #include "app/pipe/descriptor_limit.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/hgrm.hpp"
-#include "app/stats/lateness.hpp"
+#include "app/stats/summary.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
@@ -56,39 +56,32 @@ void RateClient::begin_run() {
 }
 
 void RateClient::run_over() {
-    last_ = std::make_unique<RunResult>(crowd_->result());
-    if (mismatch_.empty()) mismatch_ = crowd_->mismatch();
-    unverified_ = crowd_->unverified();
+    last_ = std::make_unique<Results>(crowd_->result());
+    if (mismatch_.empty()) mismatch_ = last_->wrong_sentence;
     if (signo_ != 0) return search_over();
     const std::string trouble = trouble_of(*last_);
     note_run(*last_, trouble);
     const bool proven = trouble.empty() && !search_.brief();
     search_.record(trouble.empty());
-    if (proven) best_ = std::make_unique<RunResult>(*last_);
+    if (proven) best_ = std::make_unique<Results>(*last_);
     if (!trouble.empty()) trouble_ = trouble;
-    const bool reachable = last_->connections.opened > 0;
+    const bool reachable = last_->opened > 0;
     if (!search_.next() || !reachable || output_.error() != 0) return search_over();
     begin_run();
 }
 
 // Returns why the rate was not held; empty if it was.
-std::string RateClient::trouble_of(const RunResult& result) const {
+std::string RateClient::trouble_of(const Results& result) const {
     if (!result.failures.empty()) return result.failures.front().text;
     const auto& before = options_.report.verdict.before;
-    std::string trouble =
-        options_.required.failure(result, before ? &before->joint() : nullptr);
-    const auto sent = static_cast<double>(result.tally.sent);
-    const bool answered =
-        static_cast<double>(result.tally.echoed) >= least_part_answered * sent;
-    if (trouble.empty() && !answered) trouble = result.tally.counts();
-    const bool kept = !result.planned_rate || result.planned_rate->kept(result.tally);
-    if (trouble.empty() && !kept) trouble = result.tally.counts();
-    if (trouble.empty()) return "";
-    return trouble + lateness_remark(result.lateness, result.tally.round_trips) +
-           planned_rate_remark(result.planned_rate, result.tally);
+    std::string trouble = options_.required.failure(result, before.get());
+    const auto sent = static_cast<double>(result.sent);
+    const bool answered = static_cast<double>(result.echoed) >= least_part_answered * sent;
+    if (trouble.empty() && (!answered || !result.kept_rate())) trouble = counts_text(result);
+    return trouble.empty() ? "" : trouble + own_fault_remarks(result);
 }
 
-void RateClient::note_run(const RunResult& result, const std::string& trouble) {
+void RateClient::note_run(const Results& result, const std::string& trouble) {
     const double rate = *search_.next();
     const bool held = trouble.empty();
     line_.clear();
@@ -100,8 +93,8 @@ void RateClient::note_run(const RunResult& result, const std::string& trouble) {
     object.text("type", "step").fraction("rate", rate).flag("held", held);
     if (search_.brief()) object.flag("brief", true);
     if (!held) object.text("reason", trouble);
-    object.number("sent", result.tally.sent).number("echoed", result.tally.echoed);
-    const Histogram& times = result.tally.round_trips;
+    object.number("sent", result.sent).number("echoed", result.echoed);
+    const Histogram& times = result.round_trips;
     if (times.count() > 0)
         object.object(
             "rtt_us",
@@ -122,7 +115,7 @@ void RateClient::search_over() {
     over_ = true;
     line_.clear();
     verdict_ = Verdict::on(shown(), options_.report.verdict);
-    if (hgrm_) hgrm_trouble_ = hgrm_->write(hgrm_text(shown().tally.round_trips));
+    if (hgrm_) hgrm_trouble_ = hgrm_->write(hgrm_text(shown().round_trips));
     if (json()) output_.append_line(end_text());
     output_.flush();
     stop_if_written();
@@ -134,11 +127,8 @@ void RateClient::stop_if_written() {
 }
 
 std::string RateClient::end_text() const {
-    RunResult result = shown();
-    result.status = status();
-    JsonObject object = end_object(result, found());
+    JsonObject object = end_object(shown(), found(), status(), verdict_);
     if (best_) object.fraction("max_rate", *search_.held());
-    if (verdict_.comparison) object.object("compare", verdict_.comparison->json());
     return object.str();
 }
 
@@ -156,8 +146,8 @@ std::string RateClient::found() const {
 int RateClient::status() const {
     if (signo_ != 0) return 128 + signo_;
     if (output_.error() != 0 || !hgrm_trouble_.empty()) return output_failed;
-    if (best_) return verdict_.failures.empty() ? best_->status : reply_wrong_or_lost;
-    return last_->status != success ? last_->status : reply_wrong_or_lost;
+    const int status = exit_status(shown(), verdict_);
+    return status == success && !best_ ? reply_wrong_or_lost : status;
 }
 
 int RateClient::report() {
@@ -166,12 +156,8 @@ int RateClient::report() {
     if (output_.error() != 0) print_error("yodel", "standard output: " + output_.error_text());
     if (!hgrm_trouble_.empty()) print_error("yodel", hgrm_trouble_);
     if (signo_ == 0 || best_) print_error("yodel", found());
-    if (!options_.report.quiet)
-        print_error("yodel", shown().tally.summary() +
-                                 lateness_remark(shown().lateness, shown().tally.round_trips) +
-                                 planned_rate_remark(shown().planned_rate, shown().tally) +
-                                 unverified_);
-    for (const std::string& line : verdict_.lines(options_.report.quiet))
+    if (!options_.report.quiet) print_error("yodel", summary(shown(), {.load = true}));
+    for (const std::string& line : verdict_.lines(!options_.report.quiet))
         print_error("yodel", line);
     return status();
 }

@@ -11,7 +11,7 @@
 #include "app/pipe/reporter.hpp"
 #include "app/stats/rate_search.hpp"
 #include "app/stats/requirement.hpp"
-#include "app/stats/run_result.hpp"
+#include "app/stats/results.hpp"
 #include "app/stats/verdict.hpp"
 #include "app/text/output.hpp"
 #include "app/text/report_file.hpp"
@@ -57,12 +57,12 @@ public:
 private:
     void begin_run();
     void run_over();
-    std::string trouble_of(const RunResult& result) const;
-    void note_run(const RunResult& result, const std::string& trouble);
+    std::string trouble_of(const Results& result) const;
+    void note_run(const Results& result, const std::string& trouble);
     void search_over();
     void stop_if_written();
     bool json() const { return options_.report.form == Reporter::Form::json; }
-    const RunResult& shown() const { return best_ ? *best_ : *last_; }
+    const Results& shown() const { return best_ ? *best_ : *last_; }
     std::string end_text() const;
     int status() const;
 
@@ -71,11 +71,10 @@ private:
     Output output_;
     RateSearch search_;
     std::unique_ptr<CrowdThreads> crowd_;
-    std::unique_ptr<RunResult> best_;  // of the highest rate that held
-    std::unique_ptr<RunResult> last_;  // of the last run
-    std::string trouble_;              // of the last run that failed
+    std::unique_ptr<Results> best_;  // of the highest rate that held
+    std::unique_ptr<Results> last_;  // of the last run
+    std::string trouble_;            // of the last run that failed
     std::string mismatch_;
-    std::string unverified_;
     Verdict verdict_;
     std::optional<ReportFile> hgrm_;
     std::string hgrm_trouble_;

@@ -22,10 +22,11 @@ constexpr std::size_t most_ahead = 64 * 1024 * 1024;  // bytes, with their overh
 
 constexpr std::string_view space = " \t\r";
 
-// The verdicts on messages that a recording may hold: those of a replay, too.
-constexpr std::string_view verdicts[] = {"echoed",  "wrong",     "sent",      "lost",
-                                         "late",    "unasked",   "twice",     "as before",
-                                         "missing", "different", "unrecorded"};
+// The verdicts on messages that a recording may contain: those of a replay, too, and `unasked`,
+// as version 0.2.0 called what is unsolicited.
+constexpr std::string_view verdicts[] = {"echoed",    "wrong",   "sent",        "lost",
+                                         "late",      "twice",   "unsolicited", "unasked",
+                                         "as before", "missing", "different",   "unrecorded"};
 
 std::string text_of(const JsonValue& object, std::string_view name) {
     const JsonValue* const value = object.find(name);
@@ -118,7 +119,8 @@ void RecordingReader::read_message(const JsonValue& object) {
     check_payloads(sent, received);
     if (verdict == "late") ++late_;
     if (verdict == "sent") ++unawaited_;
-    if (verdict == "unasked" || verdict == "unrecorded") ++unasked_;
+    if (verdict == "unsolicited" || verdict == "unasked" || verdict == "unrecorded")
+        ++unsolicited_;
     if (failed() || verdict == "twice" || verdict == "missing") return;
     if (sent) {
         const std::uint64_t number = count(object, "seq");
@@ -186,7 +188,8 @@ void RecordingReader::read_end(const JsonValue& object) {
     add_ahead();
     if (!any_) fail("nothing was said in this recording, nor heard");
     check_sent(object);
-    check_counted(object, "unasked", unasked_);
+    check_counted(object, "unsolicited", unsolicited_);
+    check_counted(object, "unasked", unsolicited_);
     check_counted(object, "late", late_);
 }
 

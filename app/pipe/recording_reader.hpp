@@ -88,7 +88,7 @@ private:
     std::uint64_t messages_ = 0;   // that were sent; this and the next three are counted here
     std::uint64_t unawaited_ = 0;  // of them, those to which no reply was awaited
     std::uint64_t late_ = 0;       // replies
-    std::uint64_t unasked_ = 0;
+    std::uint64_t unsolicited_ = 0;
     std::deque<RecordedItem> items_;
     std::string trouble_;
 };

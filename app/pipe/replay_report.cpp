@@ -21,13 +21,11 @@ std::string byte_at(std::string_view bytes, std::size_t at) {
 
 }  // namespace
 
-std::string ReplayReport::unrecorded(std::string_view payload) {
-    ++unrecorded_;
+std::string ReplayReport::unrecorded(std::string_view payload) const {
     return "unsolicited, and not recorded\n" + part("now", payload, 0);
 }
 
-std::string ReplayReport::missing(std::string_view payload) {
-    ++missing_;
+std::string ReplayReport::missing(std::string_view payload) const {
     return "unsolicited before, and missing now\n" + part("recorded", payload, 0);
 }
 
@@ -76,26 +74,6 @@ std::string ReplayReport::part(const char* name, std::string_view payload,
     for (const ui::HexRow& row : ui::hex_dump(payload, dump_width, begin, end))
         text += "    " + row.text + "\n";
     return text;
-}
-
-std::string ReplayReport::summary(const Tally& tally) const {
-    std::string text = std::to_string(tally.sent) + " said again, " +
-                       std::to_string(tally.echoed) + " as before, " +
-                       std::to_string(tally.bad) + " different, " + std::to_string(tally.lost) +
-                       " lost";
-    if (tally.late > 0) text += ", " + std::to_string(tally.late) + " late";
-    if (again_ > 0) text += ", " + std::to_string(again_) + " unasked as before";
-    if (missing_ > 0) text += ", " + std::to_string(missing_) + " unasked missing";
-    if (unrecorded_ > 0) text += ", " + std::to_string(unrecorded_) + " unasked not recorded";
-    return text + tally.times();
-}
-
-void ReplayReport::add_counts(JsonObject& end, const Tally& tally) const {
-    JsonObject counts;
-    counts.number("said", tally.sent).number("as_before", tally.echoed);
-    counts.number("different", tally.bad).number("lost", tally.lost);
-    counts.number("unasked_as_before", again_).number("missing", missing_);
-    end.object("replay", counts.number("unrecorded", unrecorded_));
 }
 
 }  // namespace yodel

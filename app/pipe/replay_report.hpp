@@ -3,11 +3,9 @@
 #pragma once
 
 #include "app/protocol/matcher.hpp"
-#include "app/stats/tally.hpp"
-#include "app/text/json.hpp"
 #include "ev/loop.hpp"
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -19,10 +17,9 @@ public:
     ReplayReport(bool hex, ev::Duration reply_timeout)
         : hex_(hex), reply_timeout_(reply_timeout) {}
 
-    void count_again() { ++again_; }  // an unsolicited message that came as it was recorded
-    // Each of these two counts an unsolicited message, and returns its text in whole lines.
-    std::string unrecorded(std::string_view payload);
-    std::string missing(std::string_view payload);  // it was recorded, and did not come
+    // Return the text of an unsolicited message, in whole lines.
+    std::string unrecorded(std::string_view payload) const;
+    std::string missing(std::string_view payload) const;  // it was recorded, and did not come
     // Return the text, in whole lines, of a wrong reply, and of a reply that did not come: in
     // time, where the message is late. The caller counts them.
     std::string different(const Message& message, const Reply& reply) const;
@@ -30,20 +27,11 @@ public:
     // Returns the line about the right reply to a late message, which revokes that it is lost.
     static std::string late(const Message& message, const Reply& reply);
 
-    // An unsolicited message was missing or is not recorded.
-    bool any_difference() const { return missing_ > 0 || unrecorded_ > 0; }
-    // "120 said again, 119 as before, 1 different, 0 lost" and the round trips.
-    std::string summary(const Tally& tally) const;
-    void add_counts(JsonObject& end, const Tally& tally) const;
-
 private:
     std::string part(const char* name, std::string_view payload, std::size_t difference) const;
 
     bool hex_;
     ev::Duration reply_timeout_;
-    std::uint64_t again_ = 0;
-    std::uint64_t missing_ = 0;
-    std::uint64_t unrecorded_ = 0;
 };
 
 }  // namespace yodel

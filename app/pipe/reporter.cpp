@@ -4,8 +4,6 @@
 #include "app/protocol/message_object.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/hgrm.hpp"
-#include "app/stats/lateness.hpp"
-#include "app/stats/network_share.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
@@ -81,12 +79,15 @@ Reporter::Reporter(ev::Loop& loop, Options options, const AnySession& session,
       visible_(::isatty(STDOUT_FILENO) == 1),
       output_(loop, STDOUT_FILENO, std::move(output_changed)),
       start_(loop.now()) {
-    if (session.options().framing->datagrams) result_.tally.datagrams.emplace();
+    result_.datagrams = session.options().framing->datagrams;
     const bool recording = Recorder::wanted(options_.log);
     if (recording) recorder_.emplace(options_.log, session, start_);
     if (!recording && !options_.log.empty()) log_.emplace(options_.log);
     if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
-    if (options_.replay) replay_.emplace(options_.hex, session.options().reply_timeout);
+    if (options_.replay) {
+        replay_.emplace(options_.hex, session.options().reply_timeout);
+        result_.replay.emplace();
+    }
     if (options_.payloads)
         append_line(recording_object(*session.options().framing, 1, 1).str());
 }
@@ -100,7 +101,7 @@ bool Reporter::reports_messages(const Options& options) {
 void Reporter::connecting() {
     if (trying_) return;
     trying_ = true;
-    ++result_.connections.asked;
+    result_.count_try();
 }
 
 void Reporter::connected() {
@@ -130,7 +131,9 @@ void Reporter::ended() {
     if (recorder_) recorder_->drain();
     write_hgrm();
     try_ended();
-    settle_result();
+    result_.count_end(exit_status(session_.end()), was_open_);
+    result_.unverified = unverified_remark(session_.end(), session_.tls());
+    verdict_ = Verdict::on(result_, options_.verdict);
     const bool json = options_.form == Form::json;
     const std::string end = json || recorder_ ? end_text() : std::string();
     if (recorder_) recorder_->finish(end);
@@ -141,44 +144,32 @@ void Reporter::ended() {
 // Where the wait for another try is given up, its failure was counted before. A try that fails
 // before anything else is reported was not seen to begin.
 void Reporter::try_ended() {
-    RunResult::Connections& connections = result_.connections;
-    if (connections.asked == 0) connecting();
+    if (result_.asked == 0) connecting();
     if (!trying_) return;
     trying_ = false;
-    if (opened_) add_tcp(result_, session_);
-    opened_ = false;
+    was_open_ = std::exchange(opened_, false);
+    if (was_open_) add_tcp(result_, session_);
     const int failure = exit_status(session_.end());
-    if (failure == success) return;
-    connections.failed = connections.asked - connections.opened;
-    result_.count_failure(explain(session_.end(), session_.tls()), failure);
-}
-
-void Reporter::settle_result() {
-    const ev::Time begin = first_sent_.value_or(last_reply_);
-    result_.set_elapsed(std::max(last_reply_ - begin, ev::Duration::zero()));
-    verdict_ = Verdict::on(result_, options_.verdict);
-    result_.status = status();
+    if (failure != success)
+        result_.count_failure(explain(session_.end(), session_.tls()), failure, was_open_);
 }
 
 void Reporter::write_hgrm() {
     if (!hgrm_) return;
-    const std::string trouble = hgrm_->write(hgrm_text(result_.tally.round_trips));
+    const std::string trouble = hgrm_->write(hgrm_text(result_.round_trips));
     if (!trouble.empty()) record({yodel::output_failed, trouble});
 }
 
 std::string Reporter::end_text() const {
-    JsonObject object = end_object(result_, session_.end().text);
-    if (replay_) replay_->add_counts(object, result_.tally);
+    JsonObject object = end_object(result_, session_.end().text, status(), verdict_);
     if (refused_certificate(session_)) object.object("tls", tls_object(*session_.tls()));
-    if (verdict_.comparison) object.object("compare", verdict_.comparison->json());
     return object.str();
 }
 
 // --- Messages.
 
 void Reporter::sent(std::string_view payload, Queued queued, ev::Time planned) {
-    if (!first_sent_) first_sent_ = loop_.now();
-    result_.tally.sent += queued.count;
+    result_.count_sent(queued.count, loop_.now());
     log('>', payload);
     if (session_.options().expect != Expect::none) return;
     if (options_.form != Form::json && !recorder_) return;
@@ -191,19 +182,18 @@ void Reporter::sent(std::string_view payload, Queued queued, ev::Time planned) {
 }
 
 void Reporter::missed(std::string_view payload, std::uint64_t id, ev::Time planned) {
-    if (signo_ != 0) return;
-    ++result_.tally.sent;
+    if (ending_.signo != 0) return;
+    result_.count_sent(1, loop_.now());
     lost(unanswered(id, payload, planned));
     output_.flush();
 }
 
 void Reporter::answered(const Message& message, const Reply& reply,
                         std::optional<ev::Duration> transit) {
-    last_reply_ = loop_.now();
-    if (replay_ && message.late && !message.expected) revoke_silence();
-    result_.tally.answered(reply.right, message.late, reply.round_trip);
-    if (result_.tally.datagrams) result_.tally.datagrams->answered(reply.out_of_order, transit);
-    if (!reply.right && result_.tally.bad == 1) warn_of_mismatch(message, reply);
+    if (replay_ && message.late && !message.expected) result_.revoke_silence();
+    result_.count_answered({reply.right, message.late, reply.round_trip}, loop_.now());
+    if (result_.datagrams) result_.count_datagram(jitter_, reply.out_of_order, transit);
+    if (!reply.right && result_.bad == 1) warn_of_mismatch(message, reply);
     if (!raw()) log('<', reply.payload);
     if (replay_) return answered_again(message, reply);
     add_message(verdict_of(message, reply), &message, &reply);
@@ -224,8 +214,7 @@ void Reporter::answered_again(const Message& message, const Reply& reply) {
 
 // Lines, which came back as they were sent.
 void Reporter::echoed(const Batch& batch, std::optional<ev::Duration> round_trip) {
-    last_reply_ = loop_.now();
-    result_.tally.echoed_together(batch.count, round_trip);
+    result_.count_echoed(batch.count, round_trip, loop_.now());
     const bool open = batch.first + batch.count - 1 == open_line_;
     output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
 }
@@ -241,7 +230,7 @@ void Reporter::warn_of_mismatch(const Message& message, const Reply& reply) {
 // A message that got no reply when it was recorded is lost as before.
 void Reporter::lost(const Message& message) {
     if (replay_ && !message.expected) return silent_again(message);
-    ++result_.tally.lost;
+    result_.count_lost();
     if (replay_ && options_.form != Form::json) output_.append(replay_->lost(message));
     log('-', "no reply to message " + std::to_string(message.id));
     add_message("lost", &message, nullptr);
@@ -251,41 +240,37 @@ void Reporter::lost(const Message& message) {
 }
 
 void Reporter::silent_again(const Message& message) {
-    ++result_.tally.echoed;
+    result_.count_silence();
     log('-', "no reply to message " + std::to_string(message.id) + ", as before");
     add_message("as before", &message, nullptr);
 }
 
-// The message was counted as one without a reply, as before; and a late one comes.
-void Reporter::revoke_silence() {
-    --result_.tally.echoed;
-    ++result_.tally.lost;
-}
-
 void Reporter::unsolicited(std::string_view payload) {
-    add_unsolicited("unasked", payload);
+    result_.count_unsolicited();
+    add_unsolicited("unsolicited", payload);
     if (!raw() && bytes_pass()) print(payload);
 }
 
 void Reporter::add_unsolicited(const char* verdict, std::string_view payload) {
-    ++result_.tally.unsolicited;
     if (!raw()) log('<', payload);
     const Reply reply{payload, {}, false, 0};
     add_message(verdict, nullptr, &reply);
 }
 
 void Reporter::came_again(std::string_view payload) {
-    replay_->count_again();
-    add_unsolicited("unasked", payload);
+    result_.count_recurred();
+    add_unsolicited("unsolicited", payload);
 }
 
 void Reporter::unrecorded(std::string_view payload) {
+    result_.count_unrecorded();
     add_unsolicited("unrecorded", payload);
     const std::string text = replay_->unrecorded(payload);
     if (options_.form != Form::json) output_.append(text);
 }
 
 void Reporter::missing(std::string_view payload) {
+    result_.count_missing();
     const std::string text = replay_->missing(payload);
     log('-', "an unsolicited message did not come again");
     const Reply reply{payload, {}, false, 0};
@@ -295,7 +280,7 @@ void Reporter::missing(std::string_view payload) {
 
 // It is not printed: the reply was, when it first came.
 void Reporter::repeated(std::string_view payload) {
-    if (result_.tally.datagrams) ++result_.tally.datagrams->twice;
+    result_.count_repeated();
     log('<', payload);
     const Reply reply{payload, {}, true, 0};
     add_message("twice", nullptr, &reply);
@@ -329,28 +314,14 @@ void Reporter::output_unread(const std::string& limit) {
 }
 
 int Reporter::finish() {
-    if (!log_trouble().empty()) print_error("yodel", log_trouble());
-    if (!trouble_.text.empty()) print_error("yodel", trouble_.text);
-    if (output_.error() != 0) print_error("yodel", "standard output: " + output_.error_text());
     if (refused_certificate(session_) && options_.verbose)
         print_error("yodel", "the certificate: " + certificate_text(*session_.tls()));
-    if (exit_status(session_.end()) != 0)
-        print_error("yodel", explain(session_.end(), session_.tls()));
     const bool wanted = !options_.quiet || options_.form == Form::sequence;
-    const bool orderly = exit_status(session_.end()) == 0 && !options_.probe;
-    if (wanted && (orderly || result_.tally.sent > 0)) print_error("yodel", summary());
-    for (const std::string& line : verdict_.lines(!wanted)) print_error("yodel", line);
+    const Words words{.answered = session_.options().expect == Expect::any,
+                      .summary = wanted && !options_.probe};
+    for (const std::string& line : last_words(result_, verdict_, ending(), words))
+        print_error("yodel", line);
     return status();
-}
-
-std::string Reporter::summary() const {
-    const Histogram& round_trips = result_.tally.round_trips;
-    const auto& tcp = result_.tcp;
-    const Tally& tally = result_.tally;
-    const std::string counts = replay_ ? replay_->summary(tally) : tally.summary();
-    return counts + lateness_remark(result_.lateness, round_trips) +
-           network_remark(round_trips, tcp ? tcp->min_rtt : std::nullopt) +
-           unverified_remark(session_.end(), session_.tls());
 }
 
 std::string Reporter::log_trouble() const {
@@ -358,16 +329,17 @@ std::string Reporter::log_trouble() const {
     return log_ ? log_->trouble() : "";
 }
 
-// As a shell reports the death by a signal, where one ends the program.
-int Reporter::status() const {
-    if (signo_ != 0) return 128 + signo_;
-    if (const int status = exit_status(session_.end()); status != 0) return status;
-    if (output_.error() != 0 || !log_trouble().empty()) return yodel::output_failed;
-    if (trouble_.status != 0) return trouble_.status;
-    const bool other = replay_ && replay_->any_difference();
-    const bool failed = other || result_.tally.bad > 0 || result_.tally.lost > 0;
-    return failed || !verdict_.failures.empty() ? reply_wrong_or_lost : success;
+Ending Reporter::ending() const {
+    Ending all = ending_;
+    const auto add = [&all](const std::string& text) {
+        if (!text.empty()) all.troubles.push_back({yodel::output_failed, text});
+    };
+    add(log_trouble());
+    if (output_.error() != 0) add("standard output: " + output_.error_text());
+    return all;
 }
+
+int Reporter::status() const { return exit_status(result_, verdict_, ending()); }
 
 // --- The forms.
 

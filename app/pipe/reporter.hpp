@@ -9,7 +9,8 @@
 #include "app/pipe/replay_report.hpp"
 #include "app/protocol/any_session.hpp"
 #include "app/protocol/recorder.hpp"
-#include "app/stats/run_result.hpp"
+#include "app/stats/results.hpp"
+#include "app/stats/summary.hpp"
 #include "app/stats/verdict.hpp"
 #include "app/text/log_file.hpp"
 #include "app/text/output.hpp"
@@ -46,11 +47,7 @@ public:
     // True if each message is reported by itself, so that facts about one of them are seen.
     static bool reports_messages(const Options& options);
 
-    // A failure on our own side of the connection, with its exit status.
-    struct Trouble {
-        int status;
-        std::string text;
-    };
+    using Trouble = Ending::Trouble;
 
     // `output_changed` is called from the loop when standard output was written later than it
     // was said, or has failed. Throws std::system_error: the log, or the file `hgrm`.
@@ -67,7 +64,7 @@ public:
     // signal, it does not count.
     void missed(std::string_view payload, std::uint64_t id, ev::Time planned);
     // How long after its planned time a message was written.
-    void record_lateness(ev::Duration late) { result_.lateness.record(late); }
+    void record_lateness(ev::Duration late) { result_.record_lateness(late); }
     // The reply's round trip may count from when the message was planned; `transit` counts from
     // when it was written.
     void answered(const Message& message, const Reply& reply,
@@ -85,8 +82,8 @@ public:
     // The input's last line, the end of which was sent as the last message, has no newline:
     // neither gets the reply to that message.
     void leave_last_line_open() { open_line_ = session_.last_id(); }
-    void record(Trouble trouble) { trouble_ = std::move(trouble); }
-    void leave(int signo) { signo_ = signo; }  // that ends the program
+    void record(Trouble trouble) { ending_.troubles.push_back(std::move(trouble)); }
+    void leave(int signo) { ending_.signo = signo; }  // that ends the program
     // The connection is closed for good: adds what belongs on standard output.
     void ended();
 
@@ -101,7 +98,7 @@ public:
     // Prints on standard error how it went; returns the exit status.
     int finish();
 
-    const Tally& tally() const { return result_.tally; }
+    const Results& results() const { return result_; }
 
 private:
     bool raw() const { return !session_.options().framing->has_frames(); }
@@ -111,32 +108,29 @@ private:
     void append_line(const std::string& text);
     void add_unsolicited(const char* verdict, std::string_view payload);
     void silent_again(const Message& message);
-    void revoke_silence();
     void answered_again(const Message& message, const Reply& reply);
     void warn_of_mismatch(const Message& message, const Reply& reply);
     void add_message(const char* verdict, const Message* message, const Reply* reply);
     std::string log_trouble() const;
     void log(char sign, std::string_view bytes);
     void try_ended();
-    void settle_result();
     void write_hgrm();
     std::string end_text() const;
+    Ending ending() const;
     int status() const;
-    std::string summary() const;
 
     const ev::Loop& loop_;
     Options options_;
     const AnySession& session_;
     bool visible_;  // standard output is a terminal: unsafe bytes are made visible
-    RunResult result_;
+    Results result_;
     std::optional<ReplayReport> replay_;  // if a recording is said again
     Verdict verdict_;
-    bool trying_ = false;  // a connection is sought or open
-    bool opened_ = false;  // it is open, or was
-    std::optional<ev::Time> first_sent_;
-    ev::Time last_reply_{};
-    Trouble trouble_{};
-    int signo_ = 0;
+    bool trying_ = false;    // a connection is sought or open
+    bool opened_ = false;    // it is open, or was
+    bool was_open_ = false;  // the last one that ended was
+    Jitter jitter_;          // of datagrams
+    Ending ending_;
     std::uint64_t open_line_ = 0;  // id of the message whose reply gets no newline
     std::string partial_;          // the beginning of a UTF-8 character, kept for its end
     Output output_;

@@ -56,7 +56,7 @@ void Unattended::continued() {
 void Unattended::before_report() { line_.clear(); }
 
 void Unattended::connected() {
-    if (reporter().tally().sent > 0) return;
+    if (reporter().results().sent > 0) return;
     if (length_) time_up_.start(*length_);
     if (scheduled()) due_.start(ev::Duration::zero());
 }
@@ -123,7 +123,7 @@ void Unattended::send_scheduled(ev::Time planned) {
 
 // Without a schedule the planned time is none.
 bool Unattended::send_one(ev::Time planned) {
-    const std::string_view message = text_.text(reporter().tally().sent + 1);
+    const std::string_view message = text_.text(reporter().results().sent + 1);
     Queued queued;
     if (peer_takes()) queued = session().send(message, planned);
     if (queued) {
@@ -136,7 +136,7 @@ bool Unattended::send_one(ev::Time planned) {
 
 bool Unattended::all_sent() const {
     if (over_) return true;
-    return options_.count != 0 && reporter().tally().sent >= options_.count;
+    return options_.count != 0 && reporter().results().sent >= options_.count;
 }
 
 // Another try would find nothing to send.
@@ -181,7 +181,7 @@ std::string Unattended::limit_text() const {
 }
 
 void Unattended::show_progress() {
-    line_.show(reporter().tally().progress());
+    line_.show(progress_text(reporter().results()));
     progress_due_.start(progress_time);
 }
 

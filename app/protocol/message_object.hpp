@@ -16,7 +16,7 @@
 
 namespace yodel {
 
-// The verdict is `echoed`, `wrong`, `late`, `lost` or `unasked`. Either of the message and the
+// The verdict is `echoed`, `wrong`, `late`, `lost` or `unsolicited`. Either of the message and the
 // reply may be null. Times count from `start`.
 JsonObject message_object(const char* verdict, const Message* message, const Reply* reply,
                           ev::Time start);

@@ -1,6 +1,6 @@
 #include "app/screen/conversation.hpp"
 
-#include "app/stats/network_share.hpp"
+#include "app/stats/summary.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
@@ -63,7 +63,7 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
       log_(limits(options.scrollback)),
       own_session_(make_session(loop, session_options(options), *this)),
       session_(*own_session_) {
-    if (session_.options().framing->datagrams) tally_.datagrams.emplace();
+    results_.datagrams = session_.options().framing->datagrams;
     if (!file_name_.empty()) open_file(file_name_);
 }
 
@@ -79,22 +79,22 @@ int Conversation::report() {
 }
 
 bool Conversation::all_echoed() const {
-    return tally_.bad == 0 && tally_.lost == 0 && queued_lines_.empty();
+    return results_.bad == 0 && results_.lost == 0 && queued_lines_.empty();
 }
 
 // After a failure to connect there is nothing to count, so nothing is printed.
 void Conversation::report_counts() const {
     const bool failed = exit_status(session_.end()) != 0;
-    if (all_echoed() && (quiet_ || (failed && tally_.sent == 0))) return;
+    if (all_echoed() && (quiet_ || (failed && results_.sent == 0))) return;
     const std::string never =
         queued_lines_.empty()
             ? ""
             : "; " + std::to_string(queued_lines_.size()) + " kept and never sent";
-    const auto facts = session_.tcp();
-    print_error("yodel",
-                tally_.summary() + never +
-                    network_remark(tally_.round_trips, facts ? facts->min_rtt : std::nullopt) +
-                    unverified_remark(session_.end(), session_.tls()));
+    Results counted = results_;
+    if (const auto facts = session_.tcp()) counted.add_tcp({.min_rtt = facts->min_rtt});
+    counted.unverified = unverified_remark(session_.end(), session_.tls());
+    const Words words{.answered = session_.options().expect == Expect::any};
+    print_error("yodel", summary(counted, words) + never);
 }
 
 void Conversation::add_note(std::string_view text, Style style) {
@@ -151,12 +151,13 @@ void Conversation::report_state() {
 
 void Conversation::session_answered(const Message& message, const Reply& reply) {
     user_.conversation_changed();
-    tally_.answered(reply.right, message.late, reply.round_trip);
-    if (tally_.datagrams) tally_.datagrams->answered(reply.out_of_order, reply.round_trip);
+    results_.count_answered({reply.right, message.late, reply.round_trip}, loop_.now());
+    if (results_.datagrams)
+        results_.count_datagram(jitter_, reply.out_of_order, reply.round_trip);
     if (recording_) recording_->answered(message, reply, loop_.now());
     const auto facts = session_.tcp();
     log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
-    if (!reply.right && tally_.bad == 1)
+    if (!reply.right && results_.bad == 1)
         if (const std::string hint = mismatch_hint(message.payload, reply.payload);
             !hint.empty())
             add_note(hint, Style::warn);
@@ -168,7 +169,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
 
 void Conversation::session_lost(const Message& message) {
     user_.conversation_changed();
-    ++tally_.lost;
+    results_.count_lost();
     if (recording_) recording_->lost(message, loop_.now());
     log_.add_loss(wall_time(), message,
                   message.late
@@ -178,14 +179,14 @@ void Conversation::session_lost(const Message& message) {
 
 void Conversation::session_unsolicited(std::string_view payload) {
     user_.conversation_changed();
-    ++tally_.unsolicited;
+    results_.count_unsolicited();
     if (recording_) recording_->unsolicited(payload, loop_.now());
     log_.add_unsolicited(wall_time(), payload);
 }
 
 void Conversation::session_repeated(std::string_view payload) {
     user_.conversation_changed();
-    if (tally_.datagrams) ++tally_.datagrams->twice;
+    results_.count_repeated();
     if (recording_) recording_->repeated(payload, loop_.now());
     log_.add_repeated(wall_time(), payload);
 }
@@ -252,7 +253,7 @@ void Conversation::send_now(const std::string& line) {
         if (recording_ && !awaited) recording_->sent(message, now);
         ++id;
     }
-    tally_.sent += queued.count;
+    results_.count_sent(queued.count, loop_.now());
     session_.flush();
 }
 

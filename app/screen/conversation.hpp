@@ -5,8 +5,8 @@
 #include "app/protocol/any_session.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/screen/screen_recording.hpp"
-#include "app/stats/percentile_history.hpp"
-#include "app/stats/tally.hpp"
+#include "app/stats/history.hpp"
+#include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 
 #include <deque>
@@ -73,7 +73,7 @@ public:
     const AnySession& session() const { return session_; }
     MessageLog& log() { return log_; }
     const MessageLog& log() const { return log_; }
-    const Tally& tally() const { return tally_; }
+    const Results& results() const { return results_; }
     const PercentileHistory& percentile_history() const { return percentile_history_; }
     const std::deque<ev::Duration>& recent() const { return recent_; }  // round trips
 
@@ -107,7 +107,8 @@ private:
     User& user_;
     MessageLog log_;
     std::optional<ScreenRecording> recording_;  // while one is written
-    Tally tally_;
+    Results results_;
+    Jitter jitter_;  // of datagrams
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_;
     std::deque<std::string> queued_lines_;  // to be sent over the next connection

@@ -106,7 +106,7 @@ ui::Row row_of(const Fact& fact, int width) {
 
 std::string phase_text(const CrowdProgress& progress) {
     if (progress.phase == Phase::ending)
-        return "ending: " + number(progress.in_flight(), "awaited");
+        return "ending: " + number(progress.result.in_flight(), "awaited");
     if (progress.phase == Phase::running) {
         const std::string text = "running " + time_text(progress.elapsed);
         return progress.length ? text + " of " + time_text(*progress.length) : text;
@@ -122,26 +122,26 @@ Part phase_part(const CrowdProgress& progress) {
 }
 
 std::vector<Part> count_parts(const CrowdProgress& progress) {
-    const Tally& tally = progress.result.tally;
-    std::vector<Part> parts{{number(tally.sent, "sent"), 4},
-                            {number(tally.echoed, "echoed"), 2},
-                            {number(tally.bad, "bad"), 0, bad_if(tally.bad > 0)},
-                            {number(tally.lost, "lost"), 1, bad_if(tally.lost > 0)}};
-    if (tally.late > 0) parts.push_back({number(tally.late, "late"), 5, Style::warn});
-    if (tally.unsolicited > 0)
-        parts.push_back({number(tally.unsolicited, "unasked"), 6, Style::warn});
-    if (const auto& datagrams = tally.datagrams) {
+    const Results& results = progress.result;
+    std::vector<Part> parts{{number(results.sent, "sent"), 4},
+                            {number(results.echoed, "echoed"), 2},
+                            {number(results.bad, "bad"), 0, bad_if(results.bad > 0)},
+                            {number(results.lost, "lost"), 1, bad_if(results.lost > 0)}};
+    if (results.late > 0) parts.push_back({number(results.late, "late"), 5, Style::warn});
+    if (results.unsolicited > 0)
+        parts.push_back({number(results.unsolicited, "unsolicited"), 6, Style::warn});
+    if (results.datagrams) {
         parts.push_back(
-            {number(datagrams->twice, status_word::twice), 7, warn_if(datagrams->twice > 0)});
-        parts.push_back({number(datagrams->out_of_order, status_word::out_of_order), 8,
-                         warn_if(datagrams->out_of_order > 0)});
+            {number(results.twice, status_word::twice), 7, warn_if(results.twice > 0)});
+        parts.push_back({number(results.out_of_order, status_word::out_of_order), 8,
+                         warn_if(results.out_of_order > 0)});
     }
-    parts.push_back({number(progress.in_flight(), "awaited"), 3});
+    parts.push_back({number(progress.result.in_flight(), "awaited"), 3});
     return parts;
 }
 
-std::vector<Part> time_parts(const Tally& tally) {
-    const Histogram& times = tally.round_trips;
+std::vector<Part> time_parts(const Results& results) {
+    const Histogram& times = results.round_trips;
     static constexpr struct {
         const char* name;
         double percent;
@@ -157,8 +157,7 @@ std::vector<Part> time_parts(const Tally& tally) {
         parts.push_back(
             {each.name + milliseconds_text(times.percentile(each.percent)), each.worth});
     parts.push_back({"max " + ms_text(times.max()), 1});
-    if (tally.datagrams)
-        parts.push_back({"jitter " + ms_text(tally.datagrams->jitter_time()), 6});
+    if (results.datagrams) parts.push_back({"jitter " + ms_text(results.jitter()), 6});
     return parts;
 }
 
@@ -171,12 +170,12 @@ std::vector<Part> rate_parts(const CrowdProgress& progress, double rate) {
 }
 
 std::vector<Part> connection_parts(const CrowdProgress& progress) {
-    const std::uint64_t failed = progress.result.connections.failed;
+    const std::uint64_t failed = progress.result.failed;
     std::vector<Part> parts{
         {std::to_string(progress.open) + " open of " + std::to_string(progress.connections), 0},
         {number(failed, "failed"), 1, bad_if(failed > 0)}};
-    if (progress.result.connections.asked > progress.connections)
-        parts.push_back({number(progress.result.connections.asked, "tried"), 2});
+    if (progress.result.asked > progress.connections)
+        parts.push_back({number(progress.result.asked, "tried"), 2});
     const auto add_time = [&parts](const char* name, const Histogram& times) {
         if (times.count() > 0) parts.push_back({name + ms_text(times.percentile(99)), 3});
     };
@@ -198,7 +197,7 @@ Part descriptor_part(const CrowdProgress& progress) {
     return {used + " of " + std::to_string(progress.descriptor_limit)};
 }
 
-void add_failures(std::vector<Fact>& facts, const std::vector<RunResult::Failure>& failures) {
+void add_failures(std::vector<Fact>& facts, const std::vector<Results::Failure>& failures) {
     const std::size_t shown = std::min(failures.size(), most_failures);
     for (std::size_t i = 0; i < shown; ++i)
         facts.push_back(
@@ -214,7 +213,7 @@ void add_failures(std::vector<Fact>& facts, const std::vector<RunResult::Failure
 std::vector<Fact> facts_of(const CrowdProgress& progress, double rate) {
     std::vector<Fact> facts{{1, "messages", count_parts(progress)},
                             {3, "rate", rate_parts(progress, rate)},
-                            {2, "round trip", time_parts(progress.result.tally), "  "},
+                            {2, "round trip", time_parts(progress.result), "  "},
                             {5, "connections", connection_parts(progress)}};
     if (progress.result.lateness.count() > 0)
         facts.push_back({8, "lateness", lateness_parts(progress.result.lateness), "  "});
@@ -250,7 +249,7 @@ ui::Row only_row(const CrowdProgress& progress, double rate, int width) {
     };
     add(count_parts(progress), 1);
     add({{rate_text(rate)}}, 4);
-    add(time_parts(progress.result.tally), 4);
+    add(time_parts(progress.result), 4);
     return fitted(std::move(parts), " ", width);
 }
 
@@ -309,7 +308,7 @@ void add_map(std::vector<ui::Row>& rows, const CrowdProgress& progress, const He
     const HeatMap::View view = map.view(static_cast<std::size_t>(height - 2), columns);
     if (view.rows.empty()) return;
     rows.push_back(map_title(view, width));
-    const ev::Duration p99 = progress.result.tally.round_trips.percentile(99);
+    const ev::Duration p99 = progress.result.round_trips.percentile(99);
     for (const HeatMap::Row& row : view.rows) {
         rows.push_back(map_row(row, p99));
         ui::truncate(rows.back(), width);

@@ -5,7 +5,7 @@
 
 #include "app/stats/crowd_display.hpp"
 #include "app/stats/heat_map.hpp"
-#include "app/stats/recent_rate.hpp"
+#include "app/stats/history.hpp"
 #include "ev/loop.hpp"
 #include "ui/terminal.hpp"
 

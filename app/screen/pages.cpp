@@ -160,10 +160,10 @@ void add_times(Rows& rows, const Exchange& exchange, int width) {
                  Style::warn);
 }
 
-void add_datagrams(Rows& rows, const DatagramCounts& datagrams, int width) {
+void add_datagrams(Rows& rows, const Results& datagrams, int width) {
     add_fact(rows, "twice", std::to_string(datagrams.twice), width);
     add_fact(rows, "order", std::to_string(datagrams.out_of_order) + " out of order", width);
-    add_fact(rows, "jitter", ms_text(datagrams.jitter_time()) + " (RFC 3550)", width);
+    add_fact(rows, "jitter", ms_text(datagrams.jitter()) + " (RFC 3550)", width);
 }
 
 }  // namespace
@@ -192,19 +192,19 @@ void add_fact(Rows& rows, const std::string& name, std::string_view value, int w
     } while (!value.empty());
 }
 
-Rows statistics_page(const Tally& tally, const PercentileHistory& history, int width) {
+Rows statistics_page(const Results& results, const PercentileHistory& history, int width) {
     Rows rows;
     add_title(rows, "Messages");
-    add_fact(rows, "sent", std::to_string(tally.sent), width);
-    add_fact(rows, "echoed", std::to_string(tally.echoed), width);
-    add_fact(rows, "bad", std::to_string(tally.bad), width,
-             tally.bad > 0 ? Style::bad : Style::normal);
-    add_fact(rows, "lost", std::to_string(tally.lost), width,
-             tally.lost > 0 ? Style::bad : Style::normal);
-    add_fact(rows, "late", std::to_string(tally.late), width);
-    add_fact(rows, "unasked", std::to_string(tally.unsolicited), width);
-    if (tally.datagrams) add_datagrams(rows, *tally.datagrams, width);
-    const Histogram& times = tally.round_trips;
+    add_fact(rows, "sent", std::to_string(results.sent), width);
+    add_fact(rows, "echoed", std::to_string(results.echoed), width);
+    add_fact(rows, "bad", std::to_string(results.bad), width,
+             results.bad > 0 ? Style::bad : Style::normal);
+    add_fact(rows, "lost", std::to_string(results.lost), width,
+             results.lost > 0 ? Style::bad : Style::normal);
+    add_fact(rows, "late", std::to_string(results.late), width);
+    add_fact(rows, "unsolicited", std::to_string(results.unsolicited), width);
+    if (results.datagrams) add_datagrams(rows, results, width);
+    const Histogram& times = results.round_trips;
     if (times.count() == 0) return rows;
     add_title(rows, "Round trips (percentiles within 1 %)");
     add_fact(rows, "min", ms_text(times.min()), width);
@@ -217,8 +217,8 @@ Rows statistics_page(const Tally& tally, const PercentileHistory& history, int w
     return rows;
 }
 
-Rows connection_page(const AnySession& session, const Tally& tally, const std::string& key_log,
-                     const std::string& sandbox, int width) {
+Rows connection_page(const AnySession& session, const Results& results,
+                     const std::string& key_log, const std::string& sandbox, int width) {
     Rows rows;
     add_title(rows, "Connection");
     const AnySession::Options& options = session.options();
@@ -239,7 +239,7 @@ Rows connection_page(const AnySession& session, const Tally& tally, const std::s
         add_fact(rows, "secrets", "written to " + key_log + " (SSLKEYLOGFILE)", width,
                  Style::warn);
     if (!sandbox.empty()) add_fact(rows, "sandbox", sandbox, width);
-    if (const auto facts = session.tcp()) add_tcp(rows, *facts, tally.round_trips, width);
+    if (const auto facts = session.tcp()) add_tcp(rows, *facts, results.round_trips, width);
     if (const bufio::TlsFacts* const tls = session.tls()) add_tls(rows, *tls, width);
     return rows;
 }
@@ -248,7 +248,8 @@ Rows message_page(const Exchange& exchange, int width) {
     Rows rows;
     const bool wrong = exchange.answered && exchange.id != 0 && !exchange.right;
     const std::size_t marked = wrong ? exchange.difference : nowhere;
-    add_title(rows, exchange.id == 0 ? "Unasked" : "Message " + std::to_string(exchange.id));
+    add_title(rows,
+              exchange.id == 0 ? "Unsolicited" : "Message " + std::to_string(exchange.id));
     const bool known = exchange.sent_at.time_since_epoch().count() != 0;
     if (known) add_fact(rows, "sent", clock_text(exchange.sent_at), width);
     add_times(rows, exchange, width);

@@ -3,8 +3,8 @@
 
 #include "app/protocol/any_session.hpp"
 #include "app/screen/message_log.hpp"
-#include "app/stats/percentile_history.hpp"
-#include "app/stats/tally.hpp"
+#include "app/stats/history.hpp"
+#include "app/stats/results.hpp"
 #include "ui/frame.hpp"
 
 #include <vector>
@@ -14,13 +14,13 @@ namespace yodel {
 using Rows = std::vector<ui::Row>;
 
 // The counts, the percentiles and their course over time, and a histogram of the round trips.
-Rows statistics_page(const Tally& tally, const PercentileHistory& history, int width);
+Rows statistics_page(const Results& results, const PercentileHistory& history, int width);
 
 // The target, the address and the time-outs, and with TLS its parameters and the certificate.
 // `key_log`: the file to which TLS secrets are written; empty: none. `sandbox`:
 // its state; empty: not said. Asks the system about the connection.
-Rows connection_page(const AnySession& session, const Tally& tally, const std::string& key_log,
-                     const std::string& sandbox, int width);
+Rows connection_page(const AnySession& session, const Results& results,
+                     const std::string& key_log, const std::string& sandbox, int width);
 
 // A message and its reply in hex, with the first difference marked.
 Rows message_page(const Exchange& exchange, int width);

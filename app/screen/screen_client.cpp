@@ -117,7 +117,7 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::alt('s'),
      [](Client& c) {
          c.mode_.emplace<ui::Page>([&c](int width) {
-             return statistics_page(c.conversation_.tally(),
+             return statistics_page(c.conversation_.results(),
                                     c.conversation_.percentile_history(), width);
          });
      },
@@ -125,7 +125,7 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::alt('i'),
      [](Client& c) {
          c.mode_.emplace<ui::Page>([&c](int width) {
-             return connection_page(c.session(), c.conversation_.tally(), c.key_log_,
+             return connection_page(c.session(), c.conversation_.results(), c.key_log_,
                                     c.sandbox_, width);
          });
      },
@@ -464,8 +464,8 @@ void ScreenClient::await_display() {
 }
 
 std::vector<StatusPart> ScreenClient::status() const {
-    std::vector<StatusPart> parts = status_parts(conversation_.session(), conversation_.tally(),
-                                                 conversation_.recent(), loop_.now());
+    std::vector<StatusPart> parts = status_parts(
+        conversation_.session(), conversation_.results(), conversation_.recent(), loop_.now());
     const ui::Transcript& transcript = conversation_.log().transcript();
     const auto put = [&](Worth worth, std::string text, Style style) {
         parts.insert(parts.begin() + 1,

@@ -5,10 +5,9 @@
 
 #include "app/protocol/any_session.hpp"
 #include "app/protocol/recorder.hpp"
-#include "app/stats/run_result.hpp"
+#include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,7 +19,7 @@ public:
     // outlives it. Throws OutputError, see Recorder.
     ScreenRecording(const std::string& path, const AnySession& session, ev::Time now);
 
-    bool has_connection() const { return result_.connections.opened > 0; }
+    bool has_connection() const { return result_.opened > 0; }
     void connected();
     // The verdict about a message, at this time. One that was sent before is left out.
     void answered(const Message& message, const Reply& reply, ev::Time now);
@@ -34,13 +33,10 @@ public:
     bool finish(std::string_view reason);
 
 private:
-    void record_time(const Message& message, ev::Time now);
-
     const AnySession& session_;
     Recorder recorder_;
-    RunResult result_;
-    std::optional<ev::Time> first_sent_;
-    ev::Time last_{};  // when the last message was answered
+    Results result_;
+    Jitter jitter_;  // of datagrams
 };
 
 }  // namespace yodel

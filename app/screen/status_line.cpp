@@ -106,27 +106,27 @@ void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
                       soon ? Style::status_warn : Style::status}});
 }
 
-void add_counts(std::vector<StatusPart>& parts, const Tally& tally, std::size_t in_flight) {
+void add_counts(std::vector<StatusPart>& parts, const Results& results, std::size_t in_flight) {
     const auto add = [&](std::uint64_t count, const std::string& sign, bool failed = false) {
         parts.push_back(
             {failed ? Worth::failure : Worth::count,
              StatusGroup::counts,
              {std::to_string(count) + sign, failed ? Style::status_bad : Style::status}});
     };
-    add(tally.sent, ui::glyph::outgoing.text());
-    add(tally.echoed, ui::glyph::incoming.text());
+    add(results.sent, ui::glyph::outgoing.text());
+    add(results.echoed, ui::glyph::incoming.text());
     add(in_flight, ui::glyph::in_flight.text());
-    add(tally.bad, ui::glyph::mismatch.text(), tally.bad > 0);
-    add(tally.lost, ui::glyph::lost.text(), tally.lost > 0);
+    add(results.bad, ui::glyph::mismatch.text(), results.bad > 0);
+    add(results.lost, ui::glyph::lost.text(), results.lost > 0);
     const auto warn = [&](std::uint64_t count, const std::string& sign) {
         if (count == 0) return;
         add(count, sign);
         parts.back().span.style = Style::status_warn;
     };
-    warn(tally.unsolicited, ui::glyph::unsolicited.text());
-    if (!tally.datagrams) return;
-    warn(tally.datagrams->twice, std::string(" ") + status_word::twice);
-    warn(tally.datagrams->out_of_order, std::string(" ") + status_word::out_of_order);
+    warn(results.unsolicited, ui::glyph::unsolicited.text());
+    if (!results.datagrams) return;
+    warn(results.twice, std::string(" ") + status_word::twice);
+    warn(results.out_of_order, std::string(" ") + status_word::out_of_order);
 }
 
 // A time has four columns, up to ten seconds, so that no part comes and goes with its digits.
@@ -177,7 +177,7 @@ std::string state_words(const AnySession& session, ev::Time now) {
     return closed_words(session);
 }
 
-std::vector<StatusPart> status_parts(const AnySession& session, const Tally& tally,
+std::vector<StatusPart> status_parts(const AnySession& session, const Results& results,
                                      const std::deque<ev::Duration>& recent, ev::Time now) {
     const bool up = session.state() == State::open && session.peer_known();
     const ui::Glyph& glyph = up ? ui::glyph::connected : ui::glyph::disconnected;
@@ -203,8 +203,8 @@ std::vector<StatusPart> status_parts(const AnySession& session, const Tally& tal
         tls && !tls->version.empty() && !refused)
         add_tls(parts, *tls);
     add(Worth::detail, std::string(options.framing->name));
-    add_counts(parts, tally, session.in_flight());
-    if (!recent.empty()) add_times(parts, tally.round_trips, recent);
+    add_counts(parts, results, session.in_flight());
+    if (!recent.empty()) add_times(parts, results.round_trips, recent);
     return parts;
 }
 

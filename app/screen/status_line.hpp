@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/protocol/any_session.hpp"
-#include "app/stats/tally.hpp"
+#include "app/stats/results.hpp"
 #include "ui/frame.hpp"
 
 #include <deque>
@@ -31,7 +31,7 @@ struct StatusPart {
 };
 
 // All parts in the order of their display, the state first.
-std::vector<StatusPart> status_parts(const AnySession& session, const Tally& tally,
+std::vector<StatusPart> status_parts(const AnySession& session, const Results& results,
                                      const std::deque<ev::Duration>& recent, ev::Time now);
 
 // The parts that fit, chosen by their worth, as one row of the whole width.

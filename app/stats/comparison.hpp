@@ -1,56 +1,69 @@
-// A run compared with earlier ones: for each percentile, the rate and the losses, whether they
-// differ by more than the noise within the runs and, where the earlier ones are enough to show
-// it, by more than runs differ from one another (app/stats/earlier_runs.hpp).
+// A run compared with earlier ones.
 //
-// The noise within the runs: a percentile has changed if the part of the round trips above it
-// differs between the runs, the percentile being that of both together (the test of Westenberg
-// and Mood for medians, which holds for all quantiles, and asks nothing about the
-// distribution). The noise is that of a binomial count, of as many independent round trips as
-// the run is worth: its number divided by its variance factor (app/stats/batches.hpp). Losses
-// are tested in the same way. The noise of a rate is that of the mean round trip, because a run
-// that waits for its replies is as fast as these are.
-//
-// All rows together raise a false alarm in one of a thousand comparisons: the level of each row
-// is divided by their number (Bonferroni). A change of less than twice the width of a bucket is
-// never reported, however many round trips there are.
+// How much runs differ by themselves shows in the earlier ones: where the system placed the
+// processes, which connection was served by which thread. From five runs on a figure of the new
+// run gets a verdict. It has changed if it lies further from the mean of the earlier runs than
+// Student's t distribution allows at a level of one in a thousand. Times and rates are compared
+// by their logarithms, because what slows a run down multiplies its times. If even twice the
+// middle would pass (for a rate: half of it), nothing can be said, and the verdict is unclear.
 #pragma once
 
-#include "app/stats/earlier_runs.hpp"
-#include "app/stats/run_result.hpp"
+#include "app/stats/figures.hpp"
+#include "app/stats/results.hpp"
 #include "app/text/json.hpp"
 
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace yodel {
 
+// What is needed of earlier runs.
+class EarlierRuns {
+public:
+    // Fewer runs than this say too little about how much they differ.
+    static constexpr std::size_t fewest = 5;
+
+    void add(const Results& run);
+    std::size_t count() const { return values_.size(); }
+    // Returns the values of this figure, as --compare shows it, in ascending order.
+    std::vector<double> compared(const Figure& figure) const;
+    // Returns the median of the figure itself; none if no run measured it.
+    std::optional<double> middle(const Figure& figure) const;
+
+private:
+    struct Value {
+        std::optional<double> plain;
+        std::optional<double> part;  // of the whole, in percent
+    };
+    std::vector<double> sorted(const Figure& figure, std::optional<double> Value::*of) const;
+
+    std::vector<std::vector<Value>> values_;  // for each run, in the order of figures()
+};
+
 struct Comparison {
     struct Row {
-        enum class Kind { time, rate, percentage };
-
-        std::string name;
-        Kind kind;
-        double before;  // nanoseconds, replies a second, or percent
+        const Figure* figure;
+        // In nanoseconds, replies a second, or percent.
+        double before;  // the middle of the earlier runs
+        double least;   // and their range
+        double most;
         double now;
-        bool changed;  // by more than the noise
+        const char* verdict = "";  // same, changed, unclear; empty with too few runs
 
-        // In percent of `before`; none where that is 0, and `now` is not.
+        // In percent of `before`; none if that is 0, and `now` is not.
         std::optional<double> change() const;
     };
 
-    // Percentiles have a row where both sides have round trips; losses where both sent
-    // messages.
-    static Comparison of(const EarlierRuns& earlier, const RunResult& now);
+    static Comparison of(const EarlierRuns& earlier, const Results& now);
 
-    // Lines of equal columns, the headings first, and a remark where the noise between runs
-    // would have been worth knowing.
+    // Lines of equal columns, the headings first; then how many runs are missing for a verdict.
     std::vector<std::string> table() const;
     JsonObject json() const;  // an object for each row, by its name, and the number of runs
 
-    std::vector<Row> rows;
-    std::uint64_t runs_before = 0;
+    std::vector<Row> rows;  // of the figures that both sides have measured
+    std::size_t runs_before = 0;
 };
 
 }  // namespace yodel

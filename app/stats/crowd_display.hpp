@@ -2,7 +2,7 @@
 // screen. A display pulls what it shows from its user, when it is time to draw.
 #pragma once
 
-#include "app/stats/run_result.hpp"
+#include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct CrowdProgress {
     };
 
     // The counts so far, valid until the next turn of the loop.
-    const RunResult& result;
+    const Results& result;
     Phase phase = Phase::connecting;
     std::string target;
     std::size_t connections = 1;                // asked for, at once
@@ -32,13 +32,6 @@ struct CrowdProgress {
     std::optional<ev::Duration> until_start{};  // to the time that was asked for
     std::size_t descriptors = 0;                // in use
     std::size_t descriptor_limit = 0;           // 0: there is none
-
-    // Messages whose replies are awaited.
-    std::uint64_t in_flight() const {
-        const Tally& tally = result.tally;
-        const std::uint64_t settled = tally.echoed + tally.bad + tally.lost;
-        return tally.sent > settled ? tally.sent - settled : 0;
-    }
 };
 
 class CrowdDisplay {

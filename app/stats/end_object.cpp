@@ -1,7 +1,11 @@
 #include "app/stats/end_object.hpp"
 
+#include "app/stats/figures.hpp"
+#include "app/stats/summary.hpp"
+#include "app/text/exit_status.hpp"
 #include "app/text/quotes.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <limits>
@@ -18,34 +22,28 @@ constexpr std::size_t longest_line = 64 * 1024 * 1024;
 // So that no sum of such fractions is infinite.
 constexpr double largest_fraction = 1e15;
 
-JsonObject times_object(const Histogram& times) {
-    JsonObject object;
-    object.time("min", times.min()).time("mean", times.mean());
-    for (const Percentile& each : percentiles)
-        object.time(each.name, times.percentile(each.percent));
-    return object.time("max", times.max()).nanoseconds("sum", times.sum());
-}
+// Above it are those of a shell about commands and signals, such as the one that ended a run.
+constexpr int highest_own_status = 125;
 
-JsonArray buckets_array(const Histogram& times) {
-    JsonArray array;
+void add_times(JsonObject& object, const Results& results, const TimesRow& row) {
+    const Histogram& times = results.*row.times;
+    if (times.count() == 0) return;
+    JsonObject members;
+    for (const Statistic& statistic : statistics)
+        members.time(statistic.name, statistic.of(times));
+    object.object(row.object, members.nanoseconds("sum", times.sum()));
+    JsonArray buckets;
     for (const Histogram::Bucket& bucket : times.buckets())
-        array.array(JsonArray().time(bucket.upper_end).number(bucket.count));
-    return array;
+        buckets.array(JsonArray().time(bucket.upper_end).number(bucket.count));
+    object.array(row.buckets, buckets);
 }
 
-JsonObject connections_object(const RunResult& result) {
+JsonObject connections_object(const Results& results) {
     JsonObject object;
-    object.number("asked", result.connections.asked);
-    object.number("opened", result.connections.opened);
-    object.number("failed", result.connections.failed);
-    const auto add_times = [&object](const char* name, const char* buckets_name,
-                                     const Histogram& times) {
-        if (times.count() == 0) return;
-        object.object(name, times_object(times));
-        object.array(buckets_name, buckets_array(times));
-    };
-    add_times("connect_us", "connect_histogram", result.connect_times);
-    add_times("handshake_us", "handshake_histogram", result.handshake_times);
+    object.number("asked", results.asked).number("opened", results.opened);
+    object.number("failed", results.failed);
+    for (const TimesRow& row : times_rows)
+        if (row.of_connections) add_times(object, results, row);
     return object;
 }
 
@@ -56,21 +54,29 @@ JsonObject tcp_object(const TcpTotals& tcp) {
     return object.number("mss", tcp.mss).number("cwnd", tcp.cwnd);
 }
 
-JsonArray errors_array(const std::vector<RunResult::Failure>& failures) {
+JsonArray errors_array(const std::vector<Results::Failure>& failures) {
     JsonArray array;
-    for (const RunResult::Failure& failure : failures)
+    for (const Results::Failure& failure : failures)
         array.object(JsonObject()
                          .text("text", failure.text)
                          .number("status", static_cast<std::uint64_t>(failure.status))
-                         .number("count", failure.count));
+                         .number("count", failure.count)
+                         .number("failed", failure.failed));
     return array;
 }
 
-JsonObject variance_object(const RunResult& result) {
+JsonObject replay_object(const Results& results) {
     JsonObject object;
-    for (std::size_t i = 0; i < percentiles.size(); ++i)
-        object.fraction(percentiles[i].name, result.variance_factors[i]);
-    return object.fraction("mean", result.variance_factor_of_mean);
+    object.number("said", results.sent).number("as_before", results.echoed);
+    object.number("different", results.bad).number("lost", results.lost);
+    object.number("unsolicited_as_before", results.replay->recurred);
+    object.number("missing", results.replay->missing);
+    return object.number("unrecorded", results.replay->unrecorded);
+}
+
+// A figure of messages; those of connections are in their object.
+bool is_message_count(const Figure& figure) {
+    return figure.count && figure.path == figure.name;
 }
 
 // Takes the members that a result needs out of the object. The first one that is missing or of
@@ -79,103 +85,107 @@ class Restorer {
 public:
     explicit Restorer(const JsonValue& end) : end_(end) {}
 
-    RestoredResult restore() {
+    RestoredResults restore() {
         const JsonValue* const type = end_.find("type");
         if (!type || type->text != "end") return {nullptr, "there is no end object"};
-        auto result = std::make_unique<RunResult>();
-        restore_counts(*result);
-        restore_failures(*result);
-        restore_connections(*result);
-        restore_times(result->tally.round_trips, end_, "rtt_us", "histogram");
-        restore_times(result->lateness, end_, "lateness_us", "lateness_histogram");
-        restore_tcp(*result);
-        restore_variance(*result);
-        const Tally& tally = result->tally;
-        if (tally.round_trips.count() > tally.echoed + tally.bad) disagree("histogram");
-        if (trouble_.empty()) return {std::move(result), ""};
+        auto results = std::make_unique<Results>();
+        restore_counts(*results);
+        restore_connections(*results);
+        for (const TimesRow& row : times_rows) restore_times(*results, row);
+        if (results->round_trips.count() > results->echoed + results->bad)
+            disagree("histogram");
+        restore_status(*results);
+        if (trouble_.empty()) return {std::move(results), ""};
         return {nullptr, trouble_};
     }
 
 private:
-    void restore_counts(RunResult& result) {
-        Tally& tally = result.tally;
-        result.status = small_number(end_, "status");
-        tally.sent = count(end_, "sent");
-        tally.echoed = count(end_, "echoed");
-        tally.bad = count(end_, "bad");
-        tally.lost = count(end_, "lost");
-        tally.late = count(end_, "late");
-        tally.unsolicited = count(end_, "unasked");
-        restore_plan(result);
-        restore_datagrams(tally);
-        result.rate = fraction(end_, "rate");
-        result.elapsed = time(end_, "duration_us");
+    void restore_counts(Results& results) {
+        for (const Figure& figure : figures())
+            if (is_message_count(figure)) results.*figure.count = message_count(figure.name);
+        if (end_.find("planned")) {
+            if (count(end_, "planned") != results.sent + results.unsent) disagree("planned");
+            results.planned_rate = {.planned = fraction(end_, "planned_rate"),
+                                    .reached = fraction(end_, "reached_rate")};
+        }
+        if (end_.find("jitter_us")) {
+            results.datagrams = true;
+            results.jitter_count = results.echoed + results.bad;
+            results.jitter_sum = static_cast<double>(time(end_, "jitter_us").count()) *
+                                 static_cast<double>(results.jitter_count);
+        }
+        if (end_.find("replay")) {
+            const JsonValue& replay = member(end_, "replay", JsonValue::Kind::object);
+            const char* const recurred = replay.find("unasked_as_before")
+                                             ? "unasked_as_before"
+                                             : "unsolicited_as_before";
+            results.replay = {.recurred = count(replay, recurred),
+                              .unrecorded = count(replay, "unrecorded"),
+                              .missing = count(replay, "missing")};
+        }
+        results.measured = {.elapsed = time(end_, "duration_us"),
+                            .rate = fraction(end_, "rate")};
     }
 
-    void restore_connections(RunResult& result) {
+    // Version 0.2.0 called unsolicited messages unasked, and left out what could not be.
+    std::uint64_t message_count(const std::string& name) {
+        const bool renamed = name == "unsolicited" && !end_.find(name);
+        if (renamed) return count(end_, "unasked");
+        const bool newer = name == "unsent" || name == "twice" || name == "out_of_order";
+        return newer && !end_.find(name) ? 0 : count(end_, name.c_str());
+    }
+
+    void restore_connections(Results& results) {
         const JsonValue& connections = member(end_, "connections", JsonValue::Kind::object);
-        result.connections = {.asked = count(connections, "asked"),
-                              .opened = count(connections, "opened"),
-                              .failed = count(connections, "failed")};
-        restore_times(result.connect_times, connections, "connect_us", "connect_histogram");
-        restore_times(result.handshake_times, connections, "handshake_us",
-                      "handshake_histogram");
-    }
-
-    // Left out where the system told nothing.
-    void restore_tcp(RunResult& result) {
-        if (!end_.find("tcp")) return;
-        const JsonValue& tcp = member(end_, "tcp", JsonValue::Kind::object);
-        TcpTotals facts{.retransmits = count(tcp, "retransmits"),
-                        .mss = count(tcp, "mss"),
-                        .cwnd = count(tcp, "cwnd")};
-        if (tcp.find("min_rtt_us")) facts.min_rtt = time(tcp, "min_rtt_us");
-        result.tcp = facts;
-    }
-
-    // Left out where messages had no planned times, and by earlier versions.
-    void restore_plan(RunResult& result) {
-        if (!end_.find("planned")) return;
-        Tally& tally = result.tally;
-        tally.unsent = count(end_, "unsent");
-        if (count(end_, "planned") != tally.sent + tally.unsent) disagree("planned");
-        result.planned_rate = {.planned = fraction(end_, "planned_rate"),
-                               .reached = fraction(end_, "reached_rate")};
-    }
-
-    // Left out where messages are no datagrams.
-    void restore_datagrams(Tally& tally) {
-        if (!end_.find("twice")) return;
-        DatagramCounts& datagrams = tally.datagrams.emplace();
-        datagrams.twice = count(end_, "twice");
-        datagrams.out_of_order = count(end_, "out_of_order");
-        datagrams.jitter = static_cast<double>(time(end_, "jitter_us").count());
-        datagrams.timed = tally.echoed + tally.bad;
-    }
-
-    void restore_failures(RunResult& result) {
+        results.asked = count(connections, "asked");
+        results.opened = count(connections, "opened");
+        results.failed = count(connections, "failed");
         for (const JsonValue& each : member(end_, "errors", JsonValue::Kind::array).items) {
             const std::string& text = member(each, "text", JsonValue::Kind::text).text;
-            const int status = small_number(each, "status");
-            result.count_failure(text, status, count(each, "count"));
+            results.failures.push_back(
+                {.text = text,
+                 .status = small_number(each, "status"),
+                 .count = count(each, "count"),
+                 .failed = each.find("failed") ? count(each, "failed") : 0});
         }
+        if (!end_.find("tcp")) return;
+        const JsonValue& tcp = member(end_, "tcp", JsonValue::Kind::object);
+        results.tcp = {.retransmits = count(tcp, "retransmits"),
+                       .mss = count(tcp, "mss"),
+                       .cwnd = count(tcp, "cwnd")};
+        if (tcp.find("min_rtt_us")) results.tcp->min_rtt = time(tcp, "min_rtt_us");
+    }
+
+    // A status of 1 that follows from the counts is left to the verdict on the sum. What ended
+    // a run by a signal is no failure with a number of its own.
+    void restore_status(Results& results) {
+        int status = small_number(end_, "status");
+        if (status > highest_own_status) status = reply_wrong_or_lost;
+        if (status == reply_wrong_or_lost && exit_status(results, {}) == status) return;
+        const auto before_opening = [status](const Results::Failure& failure) {
+            return failure.status == status && failure.failed == failure.count;
+        };
+        const bool never_opened =
+            std::any_of(results.failures.begin(), results.failures.end(), before_opening);
+        results.count_end(status, !never_opened);
     }
 
     // Both are left out where no time was measured.
-    void restore_times(Histogram& to, const JsonValue& of, const char* times_name,
-                       const char* buckets_name) {
-        if (!of.find(times_name) && !of.find(buckets_name)) return;
-        const JsonValue& times = member(of, times_name, JsonValue::Kind::object);
-        const JsonValue& list = member(of, buckets_name, JsonValue::Kind::array);
+    void restore_times(Results& results, const TimesRow& row) {
+        const JsonValue& of =
+            row.of_connections ? member(end_, "connections", JsonValue::Kind::object) : end_;
+        if (!of.find(row.object) && !of.find(row.buckets)) return;
+        const JsonValue& times = member(of, row.object, JsonValue::Kind::object);
+        const JsonValue& list = member(of, row.buckets, JsonValue::Kind::array);
         const ev::Duration min = time(times, "min");
         const ev::Duration max = time(times, "max");
         const std::uint64_t sum = nanoseconds(times, "sum");
         if (!trouble_.empty()) return;
         const auto histogram = Histogram::restored(buckets_of(list), min, max, sum);
-        if (!histogram) return disagree(buckets_name);
-        to = *histogram;
+        if (!histogram) return disagree(row.buckets);
         // Version 0.2.0 rounded the ranks of other percentiles differently.
-        if (time(times, "p50") != to.percentile(50)) disagree(times_name);
+        if (time(times, "p50") != histogram->percentile(50)) disagree(row.object);
+        results.*row.times = *histogram;
     }
 
     // A bucket that is none has no count, which no histogram has.
@@ -190,13 +200,6 @@ private:
             buckets.push_back(bucket);
         }
         return buckets;
-    }
-
-    void restore_variance(RunResult& result) {
-        const JsonValue& factors = member(end_, "variance", JsonValue::Kind::object);
-        for (std::size_t i = 0; i < percentiles.size(); ++i)
-            result.variance_factors[i] = factor(factors, percentiles[i].name);
-        result.variance_factor_of_mean = factor(factors, "mean");
     }
 
     const JsonValue& member(const JsonValue& of, const char* name, JsonValue::Kind kind) {
@@ -224,11 +227,6 @@ private:
     double fraction(const JsonValue& of, const char* name) {
         const double value = checked(number(of, name).fraction(), name);
         if (value < 0 || value > largest_fraction) fail_at(name);
-        return value;
-    }
-    double factor(const JsonValue& of, const char* name) {
-        const double value = fraction(of, name);
-        if (value < 1) fail_at(name);
         return value;
     }
     std::uint64_t nanoseconds(const JsonValue& of, const char* name) {
@@ -305,46 +303,39 @@ bool blank(std::string_view line) { return line.find_first_not_of(" \t\r") == li
 
 }  // namespace
 
-void add_counts(JsonObject& object, const Tally& tally) {
-    object.number("sent", tally.sent).number("echoed", tally.echoed);
-    object.number("bad", tally.bad).number("lost", tally.lost);
-    object.number("late", tally.late).number("unasked", tally.unsolicited);
-    if (!tally.datagrams) return;
-    object.number("twice", tally.datagrams->twice);
-    object.number("out_of_order", tally.datagrams->out_of_order);
-    object.time("jitter_us", tally.datagrams->jitter_time());
+void add_counts(JsonObject& object, const Results& results) {
+    for (const Figure& figure : figures())
+        if (is_message_count(figure) && figure.value(results))
+            object.number(figure.path, results.*figure.count);
+    if (results.datagrams) object.time("jitter_us", results.jitter());
 }
 
-JsonObject end_object(const RunResult& result, std::string_view reason) {
-    const Tally& tally = result.tally;
+JsonObject end_object(const Results& results, std::string_view reason, int status,
+                      const Verdict& verdict) {
     JsonObject object;
     object.text("type", "end").text("reason", reason);
-    object.number("status", static_cast<std::uint64_t>(result.status));
-    add_counts(object, tally);
-    if (const auto& rate = result.planned_rate) {
-        object.number("planned", tally.sent + tally.unsent).number("unsent", tally.unsent);
-        object.fraction("planned_rate", rate->planned);
-        object.fraction("reached_rate", rate->reached);
+    object.number("status", static_cast<std::uint64_t>(status));
+    add_counts(object, results);
+    if (results.planned_rate) {
+        object.number("planned", results.sent + results.unsent);
+        object.fraction("planned_rate", results.planned_rate->planned);
+        object.fraction("reached_rate", results.planned_rate->reached);
     }
-    object.fraction("rate", result.rate).time("duration_us", result.elapsed);
-    if (tally.round_trips.count() > 0) object.object("rtt_us", times_object(tally.round_trips));
-    object.object("connections", connections_object(result));
-    object.array("errors", errors_array(result.failures));
-    if (result.lateness.count() > 0)
-        object.object("lateness_us", times_object(result.lateness));
-    if (tally.round_trips.count() > 0)
-        object.array("histogram", buckets_array(tally.round_trips));
-    if (result.lateness.count() > 0)
-        object.array("lateness_histogram", buckets_array(result.lateness));
-    object.object("variance", variance_object(result));
-    if (result.tcp) object.object("tcp", tcp_object(*result.tcp));
+    object.fraction("rate", results.rate()).time("duration_us", results.elapsed());
+    for (const TimesRow& row : times_rows)
+        if (!row.of_connections) add_times(object, results, row);
+    object.object("connections", connections_object(results));
+    object.array("errors", errors_array(results.failures));
+    if (results.tcp) object.object("tcp", tcp_object(*results.tcp));
+    if (results.replay) object.object("replay", replay_object(results));
+    if (verdict.comparison) object.object("compare", verdict.comparison->json());
     return object;
 }
 
-RestoredResult restored_result(const JsonValue& end) { return Restorer(end).restore(); }
+RestoredResults restored_results(const JsonValue& end) { return Restorer(end).restore(); }
 
 std::string read_results(const std::string& path,
-                         const std::function<void(std::unique_ptr<RunResult>)>& take) {
+                         const std::function<void(std::unique_ptr<Results>)>& take) {
     Lines lines(path);
     std::string line;
     bool any = false;
@@ -353,9 +344,9 @@ std::string read_results(const std::string& path,
         const JsonResult read = read_json(line);
         if (!read.value) return path + ": line " + std::to_string(number) + " " + read.trouble;
         if (!is_end(*read.value)) continue;
-        RestoredResult restored = restored_result(*read.value);
-        if (!restored.result) return path + ": " + restored.trouble;
-        take(std::move(restored.result));
+        RestoredResults restored = restored_results(*read.value);
+        if (!restored.results) return path + ": " + restored.trouble;
+        take(std::move(restored.results));
         any = true;
     }
     if (lines.error() != 0) return path + ": " + std::generic_category().message(lines.error());

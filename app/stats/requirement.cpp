@@ -13,138 +13,6 @@ namespace {
 
 using Value = std::optional<double>;
 
-constexpr const char* no_reply = "no reply was timed";
-
-Value nanoseconds(const Histogram& times, ev::Duration time) {
-    if (times.count() == 0) return std::nullopt;
-    return static_cast<double>(time.count());
-}
-
-template <std::size_t index>
-Value percentile(const RunResult& result) {
-    const Histogram& times = result.tally.round_trips;
-    return nanoseconds(times, times.percentile(percentiles[index].percent));
-}
-
-template <std::size_t index>
-constexpr Figure percentile_figure() {
-    return {.name = percentiles[index].name,
-            .kind = Figure::Kind::time,
-            .value = percentile<index>,
-            .unmeasured = no_reply};
-}
-
-Value shortest(const RunResult& result) {
-    return nanoseconds(result.tally.round_trips, result.tally.round_trips.min());
-}
-Value longest(const RunResult& result) {
-    return nanoseconds(result.tally.round_trips, result.tally.round_trips.max());
-}
-Value mean(const RunResult& result) {
-    return nanoseconds(result.tally.round_trips, result.tally.round_trips.mean());
-}
-Value lateness(const RunResult& result) {
-    return nanoseconds(result.lateness, result.lateness.percentile(99));
-}
-Value rate(const RunResult& result) {
-    return result.tally.echoed > 0 ? Value(result.rate) : std::nullopt;
-}
-Value sent(const RunResult& result) { return static_cast<double>(result.tally.sent); }
-Value echoed(const RunResult& result) { return static_cast<double>(result.tally.echoed); }
-Value bad(const RunResult& result) { return static_cast<double>(result.tally.bad); }
-Value lost(const RunResult& result) { return static_cast<double>(result.tally.lost); }
-Value late(const RunResult& result) { return static_cast<double>(result.tally.late); }
-Value unsent(const RunResult& result) {
-    const bool planned = result.planned_rate.has_value();
-    return planned ? Value(static_cast<double>(result.tally.unsent)) : std::nullopt;
-}
-Value planned(const RunResult& result) {
-    return static_cast<double>(result.tally.sent + result.tally.unsent);
-}
-Value unasked(const RunResult& result) { return static_cast<double>(result.tally.unsolicited); }
-Value twice(const RunResult& result) {
-    const auto& datagrams = result.tally.datagrams;
-    return datagrams ? Value(static_cast<double>(datagrams->twice)) : std::nullopt;
-}
-Value out_of_order(const RunResult& result) {
-    const auto& datagrams = result.tally.datagrams;
-    return datagrams ? Value(static_cast<double>(datagrams->out_of_order)) : std::nullopt;
-}
-Value jitter(const RunResult& result) {
-    const auto& datagrams = result.tally.datagrams;
-    return datagrams && datagrams->timed > 0 ? Value(datagrams->jitter) : std::nullopt;
-}
-Value failed(const RunResult& result) { return static_cast<double>(result.connections.failed); }
-Value asked(const RunResult& result) { return static_cast<double>(result.connections.asked); }
-
-constexpr Figure time_figure(const char* name, Value (*value)(const RunResult&),
-                             const char* unmeasured) {
-    return {.name = name, .kind = Figure::Kind::time, .value = value, .unmeasured = unmeasured};
-}
-
-constexpr Figure count_figure(const char* name, Value (*value)(const RunResult&)) {
-    return {.name = name,
-            .kind = Figure::Kind::count,
-            .value = value,
-            .whole = sent,
-            .empty = "nothing was sent"};
-}
-
-constexpr const char* no_datagrams = "messages were no datagrams";
-
-constexpr Figure datagram_figure(const char* name, Value (*value)(const RunResult&)) {
-    return {.name = name,
-            .kind = Figure::Kind::count,
-            .value = value,
-            .whole = sent,
-            .unmeasured = no_datagrams,
-            .empty = "nothing was sent"};
-}
-
-constexpr Figure figures[] = {
-    time_figure("min", shortest, no_reply),
-    time_figure("mean", mean, no_reply),
-    percentile_figure<0>(),
-    percentile_figure<1>(),
-    percentile_figure<2>(),
-    percentile_figure<3>(),
-    percentile_figure<4>(),
-    percentile_figure<5>(),
-    time_figure("max", longest, no_reply),
-    time_figure("lateness", lateness, "no message had a planned time"),
-    count_figure("sent", sent),
-    count_figure("echoed", echoed),
-    count_figure("bad", bad),
-    count_figure("lost", lost),
-    count_figure("late", late),
-    {.name = "unsent",
-     .kind = Figure::Kind::count,
-     .value = unsent,
-     .whole = planned,
-     .unmeasured = "no message had a planned time",
-     .empty = "nothing was planned"},
-    count_figure("unasked", unasked),
-    datagram_figure("twice", twice),
-    datagram_figure("out_of_order", out_of_order),
-    time_figure("jitter", jitter, "no datagrams were timed"),
-    {.name = "failed",
-     .kind = Figure::Kind::count,
-     .value = failed,
-     .whole = asked,
-     .empty = "no connection was asked for"},
-    {.name = "rate",
-     .kind = Figure::Kind::rate,
-     .value = rate,
-     .unmeasured = "no reply was right"},
-};
-
-std::string figure_names() {
-    std::string names;
-    for (const Figure& figure : figures)
-        names += (names.empty() ? "" : ", ") + std::string(figure.name);
-    return names;
-}
-
 const char* values_of(const Figure& figure) {
     switch (figure.kind) {
     case Figure::Kind::time: return "a duration such as 5ms, or +10% with --compare";
@@ -184,25 +52,15 @@ std::string joined(std::string_view text) {
     return made;
 }
 
-Value part_of(Value value, Value whole) {
-    if (!value || !whole || *whole <= 0) return std::nullopt;
-    return *value / *whole * 100;
-}
-
 // In percent.
 Value change_from(Value before, Value now) {
     if (!before || !now) return std::nullopt;
     if (*before == *now) return 0;
-    return part_of(*now - *before, before);
+    if (*before <= 0) return std::nullopt;
+    return (*now - *before) / *before * 100;
 }
 
 }  // namespace
-
-const Figure* find_figure(std::string_view name) {
-    const auto* const found = std::find_if(std::begin(figures), std::end(figures),
-                                           [&](const Figure& row) { return row.name == name; });
-    return found == std::end(figures) ? nullptr : found;
-}
 
 std::optional<Requirement> Requirement::parse(std::string_view clause, std::string& trouble) {
     clause = without_blanks(clause);
@@ -265,24 +123,24 @@ bool Requirement::parse_percentage(std::string_view text) {
     return number.has_value();
 }
 
-std::string Requirement::failure(const RunResult& result, const RunResult* before) const {
+std::string Requirement::failure(const Results& results, const EarlierRuns* before) const {
     const std::string required = "required " + clause_ + ", ";
-    Value value = figure_->value(result);
+    Value value = figure_->value(results);
     if (!value) return required + "but " + figure_->unmeasured;
-    if (out_of_nothing(result)) return required + "but " + figure_->empty;
-    if (unit_ == Unit::percentage) value = part_of(value, figure_->whole(result));
+    if (out_of_nothing(results)) return required + "but " + figure_->whole->empty;
+    if (unit_ == Unit::percentage) value = figure_->part(results);
     if (unit_ == Unit::change) {
-        value = change_from(before ? figure_->value(*before) : std::nullopt, value);
+        value = change_from(before ? before->middle(*figure_) : std::nullopt, value);
         if (!value) return required + "but there is nothing before to compare it with";
     }
     return holds(*value) ? "" : required + "was " + shown(*value);
 }
 
-// None of nothing is no measurement: where nothing was sent, nothing could be lost. A number of
-// the whole itself says what it is.
-bool Requirement::out_of_nothing(const RunResult& result) const {
-    if (!figure_->whole || *figure_->whole(result) > 0) return false;
-    return unit_ != Unit::plain || figure_->value != figure_->whole;
+// None of nothing is no measurement: if nothing was sent, nothing could be lost. A number that
+// is a part of the whole says by itself what it is.
+bool Requirement::out_of_nothing(const Results& results) const {
+    if (!figure_->whole || figure_->whole->of(results) > 0) return false;
+    return unit_ != Unit::plain || figure_->name != "sent";
 }
 
 bool Requirement::holds(double value) const {

@@ -9,7 +9,9 @@
 // OP is one of < <= > >= =. Blanks may stand around each of the three.
 #pragma once
 
-#include "app/stats/run_result.hpp"
+#include "app/stats/comparison.hpp"
+#include "app/stats/figures.hpp"
+#include "app/stats/results.hpp"
 
 #include <optional>
 #include <string>
@@ -17,23 +19,6 @@
 #include <vector>
 
 namespace yodel {
-
-// A figure of a result, by which it may be judged.
-struct Figure {
-    enum class Kind { time, count, rate };
-
-    const char* name;
-    Kind kind;
-    // In nanoseconds, messages, or messages a second; none where nothing was measured.
-    std::optional<double> (*value)(const RunResult&);
-    // Percentages are of this; null: there are none.
-    std::optional<double> (*whole)(const RunResult&) = nullptr;
-    const char* unmeasured = "";  // what is missing then, as a clause
-    const char* empty = "";       // the same, where the whole is 0
-};
-
-// Returns null if no figure has this name.
-const Figure* find_figure(std::string_view name);
 
 class Requirement {
 public:
@@ -43,9 +28,10 @@ public:
     // Returns the sentence of a result that fails: "required p99<5ms, was 7.2ms"; empty if it
     // holds. Where nothing was measured, it fails; so it does where nothing was sent, and the
     // clause is about the replies. `before` may be null unless this is relative.
-    std::string failure(const RunResult& result, const RunResult* before) const;
+    std::string failure(const Results& results, const EarlierRuns* before) const;
     bool relative() const { return unit_ == Unit::change; }  // to a result of before
     const std::string& clause() const { return clause_; }
+    const Figure& figure() const { return *figure_; }
 
 private:
     enum class Unit { plain, percentage, change };
@@ -54,7 +40,7 @@ private:
     bool parse_operator(std::string_view& text);
     bool parse_limit(std::string_view text);
     bool parse_percentage(std::string_view text);
-    bool out_of_nothing(const RunResult& result) const;
+    bool out_of_nothing(const Results& results) const;
     bool holds(double value) const;
     std::string shown(double value) const;
     double rounded(double value, int digits) const;

@@ -1,14 +1,15 @@
-// The verdict on a result: whether it is as required, and as before.
+// The verdict on results: whether they are as required, and as before.
 #pragma once
 
 #include "app/stats/comparison.hpp"
-#include "app/stats/earlier_runs.hpp"
 #include "app/stats/requirement.hpp"
-#include "app/stats/run_result.hpp"
+#include "app/stats/results.hpp"
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace yodel {
@@ -19,15 +20,17 @@ struct Verdict {
         std::shared_ptr<const EarlierRuns> before = {};  // to be compared with; null: none
     };
 
-    // An elapsed result; see RunResult::set_elapsed().
-    static Verdict on(const RunResult& result, const Options& options);
+    static Verdict on(const Results& results, const Options& options);
 
-    // The lines for standard error: the table of the comparison, unless `quiet`, and the
-    // failures.
-    std::vector<std::string> lines(bool quiet) const;
+    // A requirement is about this figure, and all that are hold: it replaces the rule that a
+    // wrong or lost reply, an unsent message or a failed connection fails the run.
+    bool tolerates(std::string_view figure) const { return tolerated.contains(figure); }
+    // The table of the comparison, if there is one, and the failures.
+    std::vector<std::string> lines(bool with_table) const;
 
-    std::vector<std::string> failures;     // a sentence for each requirement that failed
-    std::optional<Comparison> comparison;  // if there are runs of before
+    std::vector<std::string> failures;  // a sentence for each requirement that failed
+    std::set<std::string, std::less<>> tolerated;
+    std::optional<Comparison> comparison;  // if there are earlier runs
 };
 
 }  // namespace yodel

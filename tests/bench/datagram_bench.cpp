@@ -255,8 +255,8 @@ double crowd_round_trip(int port, std::uint64_t count) {
     to.size = message;
     yodel::Crowd crowd(loop, to, [&] { loop.stop(); });
     loop.run();
-    require(crowd.result().tally.echoed == count);
-    return static_cast<double>(crowd.result().tally.round_trips.percentile(50).count());
+    require(crowd.result().echoed == count);
+    return static_cast<double>(crowd.result().round_trips.percentile(50).count());
 }
 
 void compare_clients() {

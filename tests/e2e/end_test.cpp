@@ -83,16 +83,16 @@ TEST_CASE("a greeting is no reply") {
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
     CHECK(outcome.output == "hello\none\ntwo\n");
-    CHECK(contains(outcome.errors, "2 sent, 2 echoed, 0 bad, 0 lost, 1 unasked"));
+    CHECK(contains(outcome.errors, "2 sent, 2 echoed, 0 bad, 0 lost, 1 unsolicited"));
 }
 
 TEST_CASE("a greeting is no reply where the reply takes its time") {
     Server server({"--banner", "hello\\n", "--delay", "800ms"});
     const Outcome piped = run({yodel, "127.0.0.1", server.port()}, "one\n");
     CHECK(piped.output == "hello\none\n");
-    CHECK(contains(piped.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 unasked"));
+    CHECK(contains(piped.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited"));
     const Outcome made_up = run({yodel, "-c", "1", "-i", "0", "127.0.0.1", server.port()});
-    CHECK(contains(made_up.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 unasked"));
+    CHECK(contains(made_up.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited"));
 }
 
 TEST_CASE("the wait for the server's end counts from the end of the input") {

@@ -65,7 +65,7 @@ TEST_CASE("a hostile server does not reach the terminal through the screen") {
     SECTION("as a page") {
         for (int i = 0; i < 20; ++i) tty.send("\x1b[1;3A");
         tty.send("\r");
-        CHECK(tty.wait_for("Unasked"));
+        CHECK(tty.wait_for("Unsolicited"));
     }
     SECTION("searched and marked") {
         tty.send("\x1b/OWNED\r");

@@ -118,7 +118,7 @@ TEST_CASE("a server that says nothing, and one that says more, are found out") {
     const Outcome more = replay(recorded.file, {"--fast", "127.0.0.1", ticks.port()});
     CHECK(more.status == 1);
     CHECK(contains(more.output, "unsolicited, and not recorded\n    now       hello\n"));
-    CHECK(contains(more.errors, "3 unasked not recorded"));
+    CHECK(contains(more.errors, "3 unsolicited not recorded"));
 }
 
 TEST_CASE("what came unsolicited must come again") {
@@ -137,22 +137,22 @@ TEST_CASE("what came unsolicited must come again") {
     const Outcome same = replay(file, {"--fast", "127.0.0.1", ticks.port()});
     CAPTURE(same.output, same.errors);
     CHECK(same.status == 0);
-    CHECK(contains(same.errors, "2 said again, 2 as before, 0 different, 0 lost, 2 unasked as "
+    CHECK(contains(same.errors, "2 said again, 2 as before, 0 different, 0 lost, 2 unsolicited as "
                                 "before"));
     Peer quiet(store());
     const Outcome other = replay(file, {"--fast", "-W", "0.2", "127.0.0.1", quiet.port()});
     CHECK(other.status == 1);
-    CHECK(contains(other.errors, "2 unasked missing"));
+    CHECK(contains(other.errors, "2 unsolicited missing"));
 }
 
 TEST_CASE("a greeting is recorded as such, and not as the reply to the first message") {
     Peer greeting(store({"greeting", "hello"}));
     const Recorded recorded({"127.0.0.1", greeting.port()});
-    CHECK(contains(contents(recorded.file), R"("verdict":"unasked","received_us")"));
+    CHECK(contains(contents(recorded.file), R"("verdict":"unsolicited","received_us")"));
     const Outcome same = replay(recorded.file, {"--fast", "127.0.0.1", greeting.port()});
     CAPTURE(same.output);
     CHECK(same.status == 0);
-    CHECK(contains(same.errors, "6 as before, 0 different, 0 lost, 1 unasked as before"));
+    CHECK(contains(same.errors, "6 as before, 0 different, 0 lost, 1 unsolicited as before"));
     const Outcome slow = run({yodel, "--json", "--payload", "--expect", "any", "-m", "0.3",
                               "127.0.0.1", greeting.port()},
                              commands);

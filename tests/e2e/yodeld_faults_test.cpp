@@ -69,7 +69,7 @@ TEST_CASE("with --dup the second reply is unsolicited") {
     Server server({"-f", "line", "--dup", "1"});
     const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, lines(1));
     CHECK(outcome.output == "line 1\nline 1\n");
-    CHECK(contains(outcome.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 unasked"));
+    CHECK(contains(outcome.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited"));
     const Outcome several = ten_lines({"--dup", "1"});
     CHECK(contains(several.errors, "10 sent, 10 echoed, 0 bad, 0 lost, "));
     CHECK(several.status == 0);
@@ -174,7 +174,7 @@ TEST_CASE("with --banner its text comes first, unsolicited") {
     client.close_input();
     CHECK(client.wait_exit() == 0);
     CHECK(client.output() == "220 hello!\n" + lines(10));
-    CHECK(contains(client.errors(), "10 sent, 10 echoed, 0 bad, 0 lost, 1 unasked"));
+    CHECK(contains(client.errors(), "10 sent, 10 echoed, 0 bad, 0 lost, 1 unsolicited"));
 }
 
 TEST_CASE("faults act over TLS too") {

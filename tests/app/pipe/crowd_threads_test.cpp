@@ -2,11 +2,13 @@
 
 #include "app/pipe/crowd_threads.hpp"
 
+#include "app/stats/summary.hpp"
 #include "app/text/exit_status.hpp"
 #include "bufio/datagram.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/stream.hpp"
 #include "tests/app/pipe/echo_server.hpp"
+#include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
 
 #include <chrono>
@@ -42,7 +44,7 @@ struct Fixture {
         crowd.emplace(loop, CrowdThreads::Options{std::move(options), threads},
                       [this] { ++done; });
     }
-    const RunResult& run(Crowd::Options options, std::size_t threads) {
+    const Results& run(Crowd::Options options, std::size_t threads) {
         start(std::move(options), threads);
         turn_until(loop, [&] { return done > 0; });
         return crowd->result();
@@ -59,15 +61,16 @@ TEST_CASE_METHOD(Fixture, "threads send exactly the count, over connections of t
     Crowd::Options options = this->options();
     options.pace = GENERATE(closed_loop, open_loop);
     options.count = GENERATE(as<std::uint64_t>{}, 3, 1000);
-    const RunResult& result = run(options, threads);
-    CHECK(result.tally.sent == options.count);
-    CHECK(result.tally.echoed == options.count);
-    CHECK(result.tally.round_trips.count() == options.count);
+    const Results& result = run(options, threads);
+    CHECK(result.sent == options.count);
+    CHECK(result.echoed == options.count);
+    CHECK(result.round_trips.count() == options.count);
     CHECK(result.lateness.count() == (options.pace ? options.count : 0));
-    CHECK(result.connections == RunResult::Connections{.asked = 5, .opened = 5, .failed = 0});
-    CHECK(result.status == success);
-    const double seconds = std::chrono::duration<double>(result.elapsed).count();
-    CHECK(result.rate == static_cast<double>(options.count) / seconds);
+    CHECK(test::connections_of(result) ==
+          test::Connections{.asked = 5, .opened = 5, .failed = 0});
+    CHECK(exit_status(result, {}) == success);
+    const double seconds = std::chrono::duration<double>(result.elapsed()).count();
+    CHECK(result.rate() == static_cast<double>(options.count) / seconds);
     CHECK(server.streams.size() == 5);
     CHECK(server.bytes_read() == options.count * 65);
 }
@@ -89,11 +92,11 @@ TEST_CASE_METHOD(Fixture, "the threads of an open loop begin together, when all 
     options.pace = open_loop;
     options.count = 60;
     options.connect_pace = Pace::per_second(50'000);  // the last one comes after 40 ms
-    const RunResult& result = run(options, 3);
-    CHECK(result.tally.echoed == 60);
+    const Results& result = run(options, 3);
+    CHECK(result.echoed == 60);
     for (const auto& stream : server.streams) CHECK(stream->bytes_read() == 20 * 65);
-    CHECK(result.elapsed >= 29ms);
-    CHECK(result.elapsed < 20s);
+    CHECK(result.elapsed() >= 29ms);
+    CHECK(result.elapsed() < 20s);
 }
 
 // The connections of the first thread are there long before the last one of the other.
@@ -102,10 +105,10 @@ TEST_CASE_METHOD(Fixture, "the length counts from when the threads begin togethe
     options.pace = open_loop;
     options.length = 20ms;
     options.connect_pace = Pace::per_second(20'000);
-    const RunResult& result = run(options, 3);
-    CHECK(result.tally.sent == 40);
-    CHECK(result.tally.echoed == 40);
-    CHECK(result.status == success);
+    const Results& result = run(options, 3);
+    CHECK(result.sent == 40);
+    CHECK(result.echoed == 40);
+    CHECK(exit_status(result, {}) == success);
     REQUIRE(result.planned_rate);
     CHECK(result.planned_rate->planned == Approx(2000));
 }
@@ -114,11 +117,11 @@ TEST_CASE_METHOD(Fixture, "the length ends a run on all threads, in order") {
     Crowd::Options options = this->options();
     options.length = 20ms;
     options.pace = GENERATE(closed_loop, open_loop);
-    const RunResult& result = run(options, 2);
-    if (options.pace) CHECK(result.tally.sent == 40);
-    CHECK(result.tally.sent > 0);
-    CHECK(result.tally.echoed == result.tally.sent);
-    CHECK(result.status == success);
+    const Results& result = run(options, 2);
+    if (options.pace) CHECK(result.sent == 40);
+    CHECK(result.sent > 0);
+    CHECK(result.echoed == result.sent);
+    CHECK(exit_status(result, {}) == success);
     for (const auto& stream : server.streams)
         CHECK(stream->end().reason == bufio::Reason::clean);
 }
@@ -127,53 +130,56 @@ TEST_CASE_METHOD(Fixture, "connections of all threads are replaced after their m
     Crowd::Options options = this->options(4);
     options.count = 40;
     options.churn = 3;
-    const RunResult& result = run(options, 2);
-    CHECK(result.tally.echoed == 40);
-    CHECK(result.connections.asked >= 14);
-    CHECK(server.streams.size() == result.connections.opened);
+    const Results& result = run(options, 2);
+    CHECK(result.echoed == 40);
+    CHECK(result.asked >= 14);
+    CHECK(server.streams.size() == result.opened);
 }
 
 TEST_CASE_METHOD(Fixture, "wrong replies are counted exactly, and the first one is described") {
     server.damages = true;
     Crowd::Options options = this->options();
     options.count = 500;
-    const RunResult& result = run(options, 3);
-    CHECK(result.tally.sent == 500);
-    CHECK(result.tally.bad > 0);
-    CHECK(result.tally.echoed + result.tally.bad == 500);
-    CHECK(result.status == reply_wrong_or_lost);
-    CHECK(crowd->mismatch().find("differs from its message at byte 1") != std::string::npos);
+    const Results& result = run(options, 3);
+    CHECK(result.sent == 500);
+    CHECK(result.bad > 0);
+    CHECK(result.echoed + result.bad == 500);
+    CHECK(exit_status(result, {}) == reply_wrong_or_lost);
+    CHECK(crowd->result().wrong_sentence.find("differs from its message at byte 1") !=
+          std::string::npos);
 }
 
 TEST_CASE_METHOD(Fixture, "what resets leave unanswered is lost, and the others go on") {
     start(options(), 3);
-    turn_until(loop, [&] { return crowd->result().tally.echoed > 100; });
+    turn_until(loop, [&] { return crowd->result().echoed > 100; });
     for (const std::size_t i : {0U, 2U}) {
         server.streams[i]->abort();
         server.streams[i].reset();
     }
     turn_until(loop, [&] { return crowd->open() == 3; });
-    const std::uint64_t echoed = crowd->result().tally.echoed;
-    turn_until(loop, [&] { return crowd->result().tally.echoed > echoed + 100; });
+    const std::uint64_t echoed = crowd->result().echoed;
+    turn_until(loop, [&] { return crowd->result().echoed > echoed + 100; });
     crowd->finish();
     turn_until(loop, [&] { return done > 0; });
-    const RunResult& result = crowd->result();
-    CHECK(result.status == receive_failed);
-    CHECK(result.connections == RunResult::Connections{.asked = 5, .opened = 5, .failed = 0});
-    CHECK(result.tally.lost <= 2);
-    CHECK(result.tally.sent == result.tally.echoed + result.tally.lost);
+    const Results& result = crowd->result();
+    CHECK(exit_status(result, {}) == receive_failed);
+    CHECK(test::connections_of(result) ==
+          test::Connections{.asked = 5, .opened = 5, .failed = 0});
+    CHECK(result.lost <= 2);
+    CHECK(result.sent == result.echoed + result.lost);
 }
 
 TEST_CASE_METHOD(Fixture, "a target that refuses fails the connections of all threads") {
     Crowd::Options options = this->options();
     options.session.endpoint.service = std::to_string(test::unused_port(loop));
     options.pace = GENERATE(closed_loop, open_loop);
-    const RunResult& result = run(options, 2);
-    CHECK(result.connections == RunResult::Connections{.asked = 5, .opened = 0, .failed = 5});
+    const Results& result = run(options, 2);
+    CHECK(test::connections_of(result) ==
+          test::Connections{.asked = 5, .opened = 0, .failed = 5});
     REQUIRE(result.failures.size() == 1);
     CHECK(result.failures[0].count == 5);
-    CHECK(result.status == connect_failed);
-    CHECK(result.tally.sent == 0);
+    CHECK(exit_status(result, {}) == connect_failed);
+    CHECK(result.sent == 0);
     CHECK(done == 1);
 }
 
@@ -187,20 +193,20 @@ TEST_CASE_METHOD(Fixture, "a thread whose connections have failed does not keep 
     server.streams.front()->abort();
     server.streams.front().reset();
     turn_until(loop, [&] { return done > 0; });
-    const RunResult& result = crowd->result();
-    CHECK(result.status == receive_failed);
-    CHECK(result.tally.sent == 20);  // those of the other one
-    CHECK(result.tally.echoed == 20);
+    const Results& result = crowd->result();
+    CHECK(exit_status(result, {}) == receive_failed);
+    CHECK(result.sent == 20);  // those of the other one
+    CHECK(result.echoed == 20);
 }
 
 TEST_CASE_METHOD(Fixture, "leaving ends all threads and counts nothing as lost") {
     server.answers = false;
     start(options(), 2);
-    turn_until(loop, [&] { return crowd->result().tally.sent == 5; });
+    turn_until(loop, [&] { return crowd->result().sent == 5; });
     crowd->leave();
     turn_until(loop, [&] { return done > 0; });
-    CHECK(crowd->result().tally.lost == 0);
-    CHECK(crowd->result().tally.sent == 5);
+    CHECK(crowd->result().lost == 0);
+    CHECK(crowd->result().sent == 5);
     CHECK(done == 1);
 }
 
@@ -209,7 +215,7 @@ TEST_CASE_METHOD(Fixture, "leaving before anything was done ends all threads, to
     crowd->leave();
     CHECK(done == 0);
     turn_until(loop, [&] { return done > 0; });
-    CHECK(crowd->result().tally.sent == 0);
+    CHECK(crowd->result().sent == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "threads that still run end with their owner") {
@@ -225,36 +231,36 @@ TEST_CASE_METHOD(Fixture, "threads report while they run") {
     start(options, 2);
     std::uint64_t taken = 0;
     for (int i = 0; i < 3; ++i) {
-        const std::uint64_t before = crowd->result().tally.echoed;
-        turn_until(loop, [&] { return crowd->result().tally.echoed > before; });
+        const std::uint64_t before = crowd->result().echoed;
+        turn_until(loop, [&] { return crowd->result().echoed > before; });
         CHECK(crowd->open() == 5);
-        CHECK(crowd->result().connections.opened == 5);
+        CHECK(crowd->result().opened == 5);
         taken += crowd->take_recent().count();
-        CHECK(taken == crowd->result().tally.round_trips.count());
+        CHECK(taken == crowd->result().round_trips.count());
     }
     crowd->finish();
     turn_until(loop, [&] { return done > 0; });
-    CHECK(crowd->result().tally.sent == crowd->result().tally.echoed);
+    CHECK(crowd->result().sent == crowd->result().echoed);
     CHECK(crowd->open() == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "paused threads read nothing, so that the peers meet back-pressure") {
     start(options(), 2);
-    turn_until(loop, [&] { return crowd->result().tally.echoed > 100; });
+    turn_until(loop, [&] { return crowd->result().echoed > 100; });
     crowd->pause(true);
     const auto standing = [&] {
-        const std::uint64_t before = crowd->result().tally.echoed;
+        const std::uint64_t before = crowd->result().echoed;
         for (const ev::Time end = ev::Clock::now() + 400ms; ev::Clock::now() < end;)
             loop.step(1ms);
-        return crowd->result().tally.echoed == before;
+        return crowd->result().echoed == before;
     };
     turn_until(loop, standing);
     crowd->pause(false);
-    const std::uint64_t before = crowd->result().tally.echoed;
-    turn_until(loop, [&] { return crowd->result().tally.echoed > before + 100; });
+    const std::uint64_t before = crowd->result().echoed;
+    turn_until(loop, [&] { return crowd->result().echoed > before + 100; });
     crowd->finish();
     turn_until(loop, [&] { return done > 0; });
-    CHECK(crowd->result().status == success);
+    CHECK(exit_status(crowd->result(), {}) == success);
 }
 
 TEST_CASE_METHOD(Fixture, "datagrams are dealt out to threads, too") {
@@ -273,10 +279,10 @@ TEST_CASE_METHOD(Fixture, "datagrams are dealt out to threads, too") {
     options.session.endpoint.datagrams = true;
     options.session.framing = datagram_framing();
     options.count = 1000;
-    const RunResult& result = run(options, 3);
-    CHECK(result.tally.sent == 1000);
-    CHECK(result.tally.echoed == 1000);
+    const Results& result = run(options, 3);
+    CHECK(result.sent == 1000);
+    CHECK(result.echoed == 1000);
     CHECK(echo.count == 1000);
-    REQUIRE(result.tally.datagrams);
-    CHECK(result.tally.datagrams->twice == 0);
+    CHECK(result.datagrams);
+    CHECK(result.twice == 0);
 }

@@ -33,9 +33,9 @@ std::string echoed(int seq, const std::string& sent, const std::string& received
     return message(seq, R"("verdict":"echoed","sent":")" + sent + R"(","received":")" +
                             received + "\"");
 }
-std::string unasked(const std::string& received) {
-    return R"({"type":"message","verdict":"unasked","received_us":7,"received":")" + received +
-           "\"}\n";
+std::string unsolicited(const std::string& received) {
+    return R"({"type":"message","verdict":"unsolicited","received_us":7,"received":")" +
+           received + "\"}\n";
 }
 
 // Writes down items as "a=b" for a message and its reply, "a" for one without, "+a" for what
@@ -64,9 +64,9 @@ Outcome read(const std::string& text, std::size_t step = std::string::npos) {
 }
 
 const std::string whole =
-    form + connection + unasked("hi") + echoed(1, "a", "b") +
+    form + connection + unsolicited("hi") + echoed(1, "a", "b") +
     echoed(2, "gr\xc3\xbc\xc3\x9f", "") + message(3, R"("verdict":"lost","sent":"c")") +
-    unasked("x") +
+    unsolicited("x") +
     message(4, R"("verdict":"wrong","sent_base64":"/w==","sent_bytes":1,"received":"\u001b")") +
     end;
 const std::string whole_items = "+hi a=b gr\xc3\xbc\xc3\x9f= c +x \xff=\x1b";
@@ -106,14 +106,14 @@ TEST_CASE("a recording that is cut at any byte is refused, and its line is named
 TEST_CASE("messages are said in the order in which they were sent") {
     const auto [text, items] = GENERATE(table<std::string, std::string>({
         {echoed(2, "b", "2") + echoed(1, "a", "1") + echoed(3, "c", "3"), "a=1 b=2 c=3"},
-        {echoed(3, "c", "3") + unasked("x") + echoed(2, "b", "2") + echoed(1, "a", "1"),
+        {echoed(3, "c", "3") + unsolicited("x") + echoed(2, "b", "2") + echoed(1, "a", "1"),
          "+x a=1 b=2 c=3"},
         {message(1, R"("verdict":"lost","sent":"a")") + echoed(2, "b", "2") +
              message(1, R"("verdict":"late","sent":"a","received":"1")"),
          "a b=2 +1"},
         {echoed(1, "a", "1") + R"({"type":"message","verdict":"twice","received":"1"})" + "\n",
          "a=1"},
-        {message(1, R"("verdict":"sent","sent":"a")") + unasked("1"), "a +1"},
+        {message(1, R"("verdict":"sent","sent":"a")") + unsolicited("1"), "a +1"},
         {echoed(1, "a", "1") + echoed(3, "c", "3"), "a=1 c=3"},  // 2 was in flight at the end
         {echoed(1, "a", "1") + "\n  \r\n", "a=1"},
         {message(1, R"("verdict":"as before","sent":"a")") +
@@ -216,20 +216,20 @@ TEST_CASE("a recording has as many messages as its end counts") {
     const auto [text, counts, trouble] =
         GENERATE_COPY(table<std::string, std::string, std::string>({
             {echoed(1, "a", "b"), R"("sent":1,"unasked":0,"late":0)", ""},
-            {unasked("x") + echoed(1, "a", "b") + lost + late + sent,
-             R"("status":0,"sent":3,"echoed":2,"bad":0,"lost":0,"late":1,"unasked":1)", ""},
+            {unsolicited("x") + echoed(1, "a", "b") + lost + late + sent,
+             R"("status":0,"sent":3,"echoed":2,"bad":0,"lost":0,"late":1,"unsolicited":1)", ""},
             {echoed(1, "a", "b") + echoed(3, "a", "b"), R"("status":0,"sent":3,"echoed":3)",
              "counts 3 messages as sent, but the recording has 2"},
             {echoed(1, "a", "b") + echoed(2, "a", "b"), R"("status":0,"sent":1)",
              "counts 1 messages as sent, but the recording has 2"},
-            {echoed(1, "a", "b"), R"("status":0,"sent":1,"unasked":1)",
-             "counts 1 messages as unasked, but the recording has 0"},
-            {lost, R"("sent":1,"unasked":0,"late":1)",
+            {echoed(1, "a", "b"), R"("status":0,"sent":1,"unsolicited":1)",
+             "counts 1 messages as unsolicited, but the recording has 0"},
+            {lost, R"("sent":1,"unsolicited":0,"late":1)",
              "counts 1 messages as late, but the recording has 0"},
             // A signal has ended these.
             {echoed(1, "a", "b") + sent, R"("status":130,"sent":5,"echoed":1,"bad":0,"lost":0)",
              ""},
-            {unasked("x"), R"("status":143,"sent":5,"echoed":0,"bad":0,"lost":0)", ""},
+            {unsolicited("x"), R"("status":143,"sent":5,"echoed":0,"bad":0,"lost":0)", ""},
             {echoed(1, "a", "b"), R"("status":130,"sent":5,"echoed":1,"bad":1,"lost":1)",
              "counts 3 messages as sent, but the recording has 1"},
         }));

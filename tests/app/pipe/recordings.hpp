@@ -90,7 +90,8 @@ public:
     }
     Recorded& hear(ev::Duration at, const std::string& payload) {
         const yodel::Reply reply{payload, {}};
-        return add(yodel::recorded_object("unasked", nullptr, &reply, {}, ev::Time(at)).str());
+        return add(
+            yodel::recorded_object("unsolicited", nullptr, &reply, {}, ev::Time(at)).str());
     }
     Recorded& add(const std::string& line) {
         text += line + "\n";

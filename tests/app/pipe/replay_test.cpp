@@ -161,7 +161,8 @@ TEST_CASE("a reply that was late may come as late again") {
     const Outcome outcome = replay(text, slow, {.fast = fast, .reply_timeout = 500ms});
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unasked as before"));
+    CHECK(
+        contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unsolicited as before"));
 }
 
 TEST_CASE("a message that got no reply gets none again") {
@@ -205,7 +206,7 @@ TEST_CASE("what was unsolicited must come again, between whatever replies") {
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors,
-                   "3 said again, 3 as before, 0 different, 0 lost, 2 unasked as before"));
+                   "3 said again, 3 as before, 0 different, 0 lost, 2 unsolicited as before"));
 }
 
 TEST_CASE(
@@ -225,7 +226,7 @@ TEST_CASE(
     const Outcome outcome = replay(text, slow, {.fast = fast, .greeting = {"~ready"}});
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "3 unasked as before"));
+    CHECK(contains(outcome.errors, "3 unsolicited as before"));
     CHECK((outcome.first >= 1s));
     REQUIRE(outcome.times.size() == 2);
     CHECK((outcome.times[1] >= 1s) == fast);
@@ -240,7 +241,8 @@ TEST_CASE("what was foreseen is no answer to a message that waits for another on
     const Outcome outcome = replay(text, early);
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unasked as before"));
+    CHECK(
+        contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unsolicited as before"));
 }
 
 TEST_CASE("messages without a reply do not hold up a fast replay") {
@@ -265,8 +267,9 @@ TEST_CASE("what does not come again, and what was not recorded, is a difference"
     CHECK(
         contains(outcome.output, "unsolicited before, and missing now\n    recorded  ready\n"));
     CHECK(contains(outcome.output, "unsolicited, and not recorded\n    now       news\n"));
-    CHECK(contains(outcome.errors, "2 said again, 2 as before, 0 different, 0 lost, 1 unasked "
-                                   "missing, 1 unasked not recorded"));
+    CHECK(contains(outcome.errors,
+                   "2 said again, 2 as before, 0 different, 0 lost, 1 unsolicited "
+                   "missing, 1 unsolicited not recorded"));
 }
 
 TEST_CASE("a line that is not right ends a long replay in order") {
@@ -293,7 +296,7 @@ TEST_CASE("the objects of a replay are a recording, and hold its counts") {
     CHECK(contains(outcome.output, R"("verdict":"as before","right":true)"));
     CHECK(contains(outcome.output, R"("verdict":"different","right":false,"difference":1)"));
     CHECK(contains(outcome.output, R"("replay":{"said":3,"as_before":2,"different":1,"lost":0,)"
-                                   R"("unasked_as_before":0,"missing":0,"unrecorded":0})"));
+                                   R"("unsolicited_as_before":0,"missing":0,"unrecorded":0})"));
 }
 
 namespace {

@@ -112,7 +112,7 @@ TEST_CASE("each connection says the whole recording, and the counts are sums") {
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 0);
     CHECK(outcome.output.empty());
-    CHECK(contains(outcome.errors, "9 said again, 9 as before, 0 different, 0 lost; rtt"));
+    CHECK(contains(outcome.errors, "9 said again, 9 as before, 0 different, 0 lost"));
     CHECK(outcome.lines == 9);
     CHECK((outcome.between >= 500ms) == !fast);
 }
@@ -187,7 +187,7 @@ TEST_CASE("where a signal ends the replays, what has not come is not missing") {
     const Outcome outcome = replay(text, twice, {.interrupted = 2s});
     CHECK(outcome.status == 128 + SIGINT);
     CHECK(outcome.output.empty());
-    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost; rtt"));
+    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost"));
 }
 
 TEST_CASE("on each connection what was unsolicited must come again") {
@@ -196,10 +196,10 @@ TEST_CASE("on each connection what was unsolicited must come again") {
     const Outcome same = replay(text, twice, {.fast = fast, .greeting = {"ready"}});
     CAPTURE(same.output);
     CHECK(same.status == 0);
-    CHECK(contains(same.errors, "3 as before, 0 different, 0 lost, 3 unasked as before"));
+    CHECK(contains(same.errors, "3 as before, 0 different, 0 lost, 3 unsolicited as before"));
     const Outcome other = replay(text, twice, {.fast = fast, .greeting = {"hello"}});
     CHECK(other.status == 1);
-    CHECK(contains(other.errors, "3 unasked missing, 3 unasked not recorded"));
+    CHECK(contains(other.errors, "3 unsolicited missing, 3 unsolicited not recorded"));
     CHECK(contains(other.output, "connection 2: unsolicited before, and missing now\n"));
     CHECK(contains(other.output, "connection 3: unsolicited, and not recorded\n"));
 }
@@ -248,6 +248,6 @@ TEST_CASE("the objects of a replay say which connection, and hold the sums") {
     CHECK(count(outcome.output, R"("verdict":"as before","right":true)") == 8);
     CHECK(count(outcome.output, R"("verdict":"different","right":false,"difference":1)") == 1);
     CHECK(contains(outcome.output, R"("replay":{"said":9,"as_before":8,"different":1,"lost":0,)"
-                                   R"("unasked_as_before":0,"missing":0,"unrecorded":0})"));
+                                   R"("unsolicited_as_before":0,"missing":0,"unrecorded":0})"));
     CHECK_FALSE(contains(outcome.output, "interval"));
 }

@@ -21,8 +21,8 @@ TEST_CASE("a message is an object with its verdict") {
     CHECK(
         message_object("lost", &message, nullptr, start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"planned_us":0.000,"sent_us":2.000,"verdict":"lost"})");
-    CHECK(message_object("unasked", nullptr, &wrong, start).str() ==
-          R"({"type":"message","received_bytes":3,"verdict":"unasked"})");
+    CHECK(message_object("unsolicited", nullptr, &wrong, start).str() ==
+          R"({"type":"message","received_bytes":3,"verdict":"unsolicited"})");
 }
 
 TEST_CASE("a reply to a message that was reported as lost is late") {
@@ -40,8 +40,8 @@ TEST_CASE("a recorded message holds its payloads, and an unsolicited one its tim
         R"("rtt_us":3.000,"verdict":"echoed","right":true,"sent":"a\"\u001b","received_base64":"/w=="})");
     const Reply alone{"\xff", {}};
     CHECK(
-        recorded_object("unasked", nullptr, &alone, start, start + 5us).str() ==
-        R"({"type":"message","received_bytes":1,"verdict":"unasked","received_us":5.000,"received_base64":"/w=="})");
+        recorded_object("unsolicited", nullptr, &alone, start, start + 5us).str() ==
+        R"({"type":"message","received_bytes":1,"verdict":"unsolicited","received_us":5.000,"received_base64":"/w=="})");
 }
 
 TEST_CASE("a recording begins with its form") {

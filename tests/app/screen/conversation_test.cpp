@@ -2,6 +2,7 @@
 
 #include "app/screen/conversation.hpp"
 
+#include "app/stats/summary.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
 #include "tests/app/fixture.hpp"
@@ -116,7 +117,7 @@ TEST_CASE("a line and its echo are logged, counted and timed") {
     talk.exchange("hello", "hello");
     CHECK(talk.server.got == "hello\n");
     CHECK(talk.log() == std::vector<std::string>{talk.connected(), "hello", "hello ok"});
-    CHECK(talk.conversation.tally().counts() == "1 sent, 1 echoed, 0 bad, 0 lost");
+    CHECK(counts_text(talk.conversation.results()) == "1 sent, 1 echoed, 0 bad, 0 lost");
     CHECK(talk.conversation.recent().size() == 1);
     CHECK(talk.conversation.percentile_history().percentiles().p50.size() == 1);
     CHECK(talk.changed);
@@ -126,7 +127,7 @@ TEST_CASE("only the last round trips are recent") {
     Talk talk;
     talk.connect();
     for (int i = 0; i < 10; ++i) talk.exchange(std::to_string(i), std::to_string(i));
-    CHECK(talk.conversation.tally().echoed == 10);
+    CHECK(talk.conversation.results().echoed == 10);
     CHECK(talk.conversation.recent().size() == 8);
 }
 
@@ -140,7 +141,7 @@ TEST_CASE("a line is sent as it is, or with its escapes read") {
     talk.conversation.send("a\\nb");
     talk.loop.settle();
     CHECK(talk.server.got == sent);
-    CHECK(talk.conversation.tally().sent == static_cast<std::uint64_t>(messages));
+    CHECK(talk.conversation.results().sent == static_cast<std::uint64_t>(messages));
     CHECK(talk.log().size() == static_cast<std::size_t>(1 + messages));
 }
 
@@ -159,7 +160,7 @@ TEST_CASE("a line that cannot be sent goes back to the user, and the log has the
     talk.conversation.send(line);
     CHECK(talk.refused == std::vector<std::string>{line});
     CHECK(talk.last_entry() == reason);
-    CHECK(talk.conversation.tally().sent == 0);
+    CHECK(talk.conversation.results().sent == 0);
 }
 
 TEST_CASE("lines without a connection wait for one, and then go out in their order") {
@@ -185,7 +186,7 @@ TEST_CASE("to quit when all is answered stops the loop after the last echo and t
     talk.server.stream->write("hello\n");
     talk.server.stream->finish();
     CHECK(talk.loop_stops());
-    CHECK(talk.conversation.tally().echoed == 1);
+    CHECK(talk.conversation.results().echoed == 1);
 }
 
 TEST_CASE("to reconnect revokes quitting") {
@@ -201,7 +202,7 @@ TEST_CASE("to reconnect revokes quitting") {
     CHECK(talk.entries_with(talk.connected()) == 2);
     CHECK(talk.entries_with("disconnected") == 0);
     talk.exchange("hello", "hello");
-    CHECK(talk.conversation.tally().echoed == 1);
+    CHECK(talk.conversation.results().echoed == 1);
 }
 
 TEST_CASE("the key to reconnect asks first where a retry has only just connected") {
@@ -242,10 +243,10 @@ TEST_CASE("to quit stops the loop from any state, and unanswered messages are lo
         talk.conversation.disconnect();
         talk.until(State::closed);
     }
-    const std::uint64_t sent = talk.conversation.tally().sent;
+    const std::uint64_t sent = talk.conversation.results().sent;
     talk.conversation.quit();
     CHECK(talk.loop_stops());
-    CHECK(talk.conversation.tally().lost == sent);
+    CHECK(talk.conversation.results().lost == sent);
     if (sent > 0) CHECK(talk.entries_with("no reply before the connection ended") == 1);
 }
 
@@ -268,12 +269,12 @@ TEST_CASE("a reply that is late is lost first, and counted as late when it comes
     talk.conversation.send("hello");
     talk.loop.pass(5s);
     CHECK(talk.last_entry() == "hello - no reply after 5s");
-    CHECK(talk.conversation.tally().lost == 1);
+    CHECK(talk.conversation.results().lost == 1);
     talk.server.stream->write("hello\n");
     talk.loop.settle();
     CHECK(talk.last_entry() == "hello ok");
-    CHECK(talk.conversation.tally().lost == 0);
-    CHECK(talk.conversation.tally().late == 1);
+    CHECK(talk.conversation.results().lost == 0);
+    CHECK(talk.conversation.results().late == 1);
 }
 
 TEST_CASE("the first wrong reply comes with a hint, the others without") {
@@ -283,7 +284,7 @@ TEST_CASE("the first wrong reply comes with a hint, the others without") {
     talk.loop.pass(1s);
     talk.exchange("ping", "other words");
     talk.loop.pass(1s);
-    CHECK(talk.conversation.tally().bad == 2);
+    CHECK(talk.conversation.results().bad == 2);
     CHECK(talk.entries_with("--expect any") == 1);
 }
 
@@ -293,8 +294,8 @@ TEST_CASE("messages that answer nothing are logged and counted on their own") {
     talk.server.stream->write("welcome\n");
     talk.loop.settle();
     CHECK(talk.last_entry() == "welcome");
-    CHECK(talk.conversation.tally().unsolicited == 1);
-    CHECK(talk.conversation.tally().echoed == 0);
+    CHECK(talk.conversation.results().unsolicited == 1);
+    CHECK(talk.conversation.results().echoed == 0);
 }
 
 TEST_CASE("a server that closes its side is noted once, where one may go on to send") {

@@ -33,18 +33,20 @@ std::string text(const std::vector<ui::Row>& rows) {
 
 // A run of half a minute, in which the service stalls once.
 struct Run {
-    std::unique_ptr<RunResult> result = std::make_unique<RunResult>();
+    std::unique_ptr<Results> result = std::make_unique<Results>();
     HeatMap map;
     CrowdProgress progress{.result = *result, .target = "127.0.0.1:7000"};
 
     Run() {
-        result->connections = {.asked = 200, .opened = 188, .failed = 12};
+        result->asked = 200;
+        result->opened = 188;
         for (int i = 0; i < 120; ++i) pass(start + i * 250ms, i >= 50 && i < 58);
         result->lateness.record(20us, 1000);
         result->lateness.record(110us, 20);
-        result->tally.sent = result->tally.echoed + 5;
-        result->count_failure("connection refused", 7, 9);
-        result->count_failure("the server closed before the end of the run \x1b[2J", 56, 3);
+        result->sent = result->echoed + 5;
+        result->count_failure("connection refused", 7, false, 9);
+        result->count_failure("the server closed before the end of the run \x1b[2J", 56, false,
+                              3);
         progress.phase = CrowdProgress::Phase::running;
         progress.connections = 200;
         progress.open = 188;
@@ -61,8 +63,8 @@ struct Run {
         slice->record(440us, stalled ? 0 : 90);
         slice->record(3ms, stalled ? 1 : 10);
         if (stalled) slice->record(1400ms, 4);
-        result->tally.round_trips.add(*slice);
-        result->tally.echoed += slice->count();
+        result->round_trips.add(*slice);
+        result->echoed += slice->count();
         map.add(now, *slice);
     }
 
@@ -90,9 +92,10 @@ TEST_CASE(
     "the page of a crowd of datagrams has what came twice or out of order, and the jitter") {
     const test::Locale locale("C.UTF-8");
     Run run;
-    DatagramCounts& counts = run.result->tally.datagrams.emplace();
-    counts.twice = 21;
-    counts.jitter = 150'000;
+    run.result->datagrams = true;
+    run.result->twice = 21;
+    run.result->jitter_sum = 150'000;
+    run.result->jitter_count = 1;
     const auto [rows, columns] = GENERATE(table<int, int>({{24, 80}, {24, 120}, {10, 40}}));
     const std::string name =
         "crowd-udp-" + std::to_string(columns) + "x" + std::to_string(rows);
@@ -119,7 +122,7 @@ TEST_CASE("the page of a crowd fits into each size") {
     const bool failures = GENERATE(true, false);
     if (!failures) run.result->failures.clear();
     for (int kind = 0; failures && kind < 20; ++kind)
-        run.result->count_failure("failure " + std::to_string(kind), 7);
+        run.result->count_failure("failure " + std::to_string(kind), 7, true);
     for (int height = 1; height < 40; ++height) {
         for (const int width : {1, 2, 7, 8, 9, 12, 13, 20, 40, 80, 300}) {
             const auto rows = run.page({height, width});
@@ -149,7 +152,7 @@ TEST_CASE("the page of a crowd names the phase of the run") {
 }
 
 TEST_CASE("the page of a crowd without replies has no map") {
-    const auto result = std::make_unique<RunResult>();
+    const auto result = std::make_unique<Results>();
     const CrowdProgress progress{.result = *result, .target = ""};
     const std::string page = text(crowd_page(progress, 0, HeatMap(), {24, 80}));
     CHECK(contains(page, "round trip  none so far\n"));
@@ -162,8 +165,8 @@ TEST_CASE("a small page of a crowd counts failures, and without connections has 
     const test::Locale locale("C.UTF-8");
     Run run;
     run.result->failures.clear();
-    run.result->count_failure("receiving: Connection reset by peer", 56, 12345);
-    run.result->count_failure("connection refused", 7, 9);
+    run.result->count_failure("receiving: Connection reset by peer", 56, true, 12345);
+    run.result->count_failure("connection refused", 7, true, 9);
     const auto page = [&] { return text(run.page({10, 40})); };
     CHECK(contains(page(), "\nfailures    12345  receiving: Connection\n"));
     CHECK(contains(page(), "a column: "));
@@ -178,7 +181,7 @@ TEST_CASE("a small page of a crowd counts failures, and without connections has 
 TEST_CASE("what went wrong on the page of a crowd is marked") {
     const test::Locale locale("C.UTF-8");
     Run run;
-    run.result->tally.bad = 2;
+    run.result->bad = 2;
     const auto marked = [&](const std::string& part, ui::Style style) {
         for (const ui::Row& row : run.page({24, 80}))
             for (const ui::Span& span : row)

@@ -79,20 +79,20 @@ TEST_CASE("a title has an empty row before it unless it is the first") {
 }
 
 TEST_CASE("the page of statistics has counts, and times once there are any") {
-    Tally tally;
+    Results tally;
     tally.sent = 4;
     tally.bad = 1;
     tally.unsolicited = 2;
     CHECK(text(statistics_page(tally, {}, 80)) ==
           "Messages\nsent        4\nechoed      0\nbad         1\nlost        0\n"
-          "late        0\nunasked     2\n");
+          "late        0\nunsolicited 2\n");
     CHECK(bad_rows(statistics_page(tally, {}, 80)) == Texts{"bad         1"});
     tally.round_trips.record(1ms);
     CHECK(contains(text(statistics_page(tally, {}, 80)), "\nRound trips"));
 }
 
 TEST_CASE("the histogram has a row for each doubling, and bars in proportion to the longest") {
-    Tally tally;
+    Results tally;
     for (int i = 0; i < 4; ++i) tally.round_trips.record(100us);
     tally.round_trips.record(450us);
     const std::string page = text(statistics_page(tally, {}, 44));
@@ -138,10 +138,10 @@ TEST_CASE("a message without a reply, and a message from the server alone") {
     Exchange news;
     news.reply = "news";
     news.answered = true;
-    const std::string unasked = text(message_page(news, 80));
-    CHECK(unasked.starts_with("Unasked\n"));
-    CHECK(contains(unasked, "\nReceived, 4 bytes\n"));
-    CHECK_FALSE(contains(unasked, "Sent"));
+    const std::string unsolicited = text(message_page(news, 80));
+    CHECK(unsolicited.starts_with("Unsolicited\n"));
+    CHECK(contains(unsolicited, "\nReceived, 4 bytes\n"));
+    CHECK_FALSE(contains(unsolicited, "Sent"));
     CHECK(bad_rows(message_page(news, 80)).empty());
 }
 

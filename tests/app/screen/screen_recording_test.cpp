@@ -3,6 +3,8 @@
 #include "app/screen/screen_recording.hpp"
 
 #include "app/stats/end_object.hpp"
+#include "app/stats/summary.hpp"
+#include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/virtual_time.hpp"
 
@@ -51,16 +53,16 @@ TEST_CASE("the end of a screen's recording counts its messages, and can be merge
     recording.unsolicited("hello", now + 9s);
     recording.repeated("a", now + 9s);
     REQUIRE(recording.finish("stopped"));
-    std::unique_ptr<RunResult> end;
+    std::unique_ptr<Results> end;
     const std::string trouble =
-        read_results(name, [&](std::unique_ptr<RunResult> result) { end = std::move(result); });
+        read_results(name, [&](std::unique_ptr<Results> result) { end = std::move(result); });
     std::filesystem::remove(name);
     REQUIRE(trouble.empty());
-    CHECK(end->tally.counts() == "4 sent, 2 echoed, 1 bad, 1 lost");
-    CHECK(end->tally.late == 1);
-    CHECK(end->tally.unsolicited == 1);
-    CHECK(end->tally.round_trips.count() == 3);
-    CHECK(end->connections == RunResult::Connections{.asked = 1, .opened = 1});
-    CHECK((end->elapsed == 8s));
-    CHECK(end->status == 1);
+    CHECK(counts_text(*end) == "4 sent, 2 echoed, 1 bad, 1 lost");
+    CHECK(end->late == 1);
+    CHECK(end->unsolicited == 1);
+    CHECK(end->round_trips.count() == 3);
+    CHECK(test::connections_of(*end) == test::Connections{.asked = 1, .opened = 1});
+    CHECK((end->elapsed() == 8s));
+    CHECK(exit_status(*end, {}) == 1);
 }

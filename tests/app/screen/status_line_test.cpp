@@ -226,7 +226,7 @@ TEST_CASE("the target and the version of TLS come before the times") {
         line.loop.step(1ms);
         return line.session.state() == State::open;
     });
-    Tally tally;
+    Results tally;
     tally.sent = tally.echoed = 20;
     const ev::Duration time = GENERATE(210us, 5200us, 12ms, 1400ms);
     tally.round_trips.record(time);
@@ -245,7 +245,7 @@ TEST_CASE("a round trip takes the same columns, however long it was") {
     Line line;
     line.open();
     const auto width = [&](ev::Duration time) {
-        Tally tally;
+        Results tally;
         tally.round_trips.record(time);
         return text_of(status_parts(line.session, tally, {time}, line.session.since())).size();
     };
@@ -257,7 +257,7 @@ TEST_CASE("a round trip takes the same columns, however long it was") {
 TEST_CASE("unsolicited messages are counted if there are any") {
     Line line;
     line.open();
-    Tally tally;
+    Results tally;
     const auto text = [&] {
         return text_of(status_parts(line.session, tally, {}, line.session.since()));
     };
@@ -269,7 +269,7 @@ TEST_CASE("unsolicited messages are counted if there are any") {
 TEST_CASE("parts go by their worth as the width shrinks, the state never") {
     Line line;
     line.open();
-    Tally tally;
+    Results tally;
     const std::string port = std::to_string(line.listener.address().port());
     const std::string address = "tcp://127.0.0.1:" + port;
     const auto fitted = [&](int width, std::deque<ev::Duration> times = {}) {

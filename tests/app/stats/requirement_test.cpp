@@ -8,25 +8,27 @@ using namespace yodel;
 namespace {
 
 // 1000 messages: 996 echoed after 1 to 9.96 ms, 1 bad, 3 lost; 249 a second.
-RunResult some_result() {
-    RunResult result;
+Results some_result() {
+    Results result;
     for (int i = 1; i <= 996; ++i) {
-        result.tally.answered(true, false, i * 10us);
-        result.lateness.record(30us);
+        result.count_answered({.round_trip = i * 10us}, ev::Time{4s});
+        result.record_lateness(30us);
     }
-    result.tally.answered(false, false, std::nullopt);
-    result.tally.sent = 1000;
-    result.tally.lost = 3;
-    result.tally.unsolicited = 2;
-    result.tally.unsent = 4;
+    result.count_answered({.right = false}, ev::Time{4s});
+    result.count_sent(1000, ev::Time{});
+    result.lost = 3;
+    result.unsolicited = 2;
+    result.unsent = 4;
     result.add_planned_rate({.planned = 251, .reached = 250});
-    result.connections = {.asked = 4, .opened = 3, .failed = 1};
-    result.set_elapsed(4s);
+    result.asked = 4;
+    result.opened = 3;
+    result.failed = 1;
+    result.connect_times.record(2ms);
     return result;
 }
 
-std::string judged(const std::string& clause, const RunResult& result,
-                   const RunResult* before = nullptr) {
+std::string judged(const std::string& clause, const Results& result,
+                   const EarlierRuns* before = nullptr) {
     const Requirements parsed = parse_requirements(clause);
     CAPTURE(clause);
     REQUIRE(parsed.trouble.empty());
@@ -40,10 +42,10 @@ TEST_CASE("a requirement that holds is silent") {
     const std::string clause = GENERATE(
         "min<1ms", "mean<5ms", "p50<5.1ms", "p90<10ms", "p95>9ms", "p99<=10ms", "p99.9<1",
         "p99.99<10ms", "max<9.961ms", "max=9.96ms", "lateness<1ms", "sent=1000", "sent=1k",
-        "echoed>99.5%", "bad<2", "bad<=0.1%", "lost<0.4%", "late=0", "late<1%", "unasked=2",
-        "unsent=4", "unsent<1%", "failed<=1", "failed<=25%", "rate>=249", "rate>0.24k",
-        "rate<250/s", "p99 < 1s", " lost <= 3 ", "rate  > 0.24k", "p99 < 11 ms", "lost < 0.4 %",
-        "rate > 0.24 k /s");
+        "echoed>99.5%", "bad<2", "bad<=0.1%", "lost<0.4%", "late=0", "late<1%", "unsolicited=2",
+        "twice=0", "connect_p99<3ms", "lateness_max<1ms", "unsent=4", "unsent<1%", "failed<=1",
+        "failed<=25%", "rate>=249", "rate>0.24k", "rate<250/s", "p99 < 1s", " lost <= 3 ",
+        "rate  > 0.24k", "p99 < 11 ms", "lost < 0.4 %", "rate > 0.24 k /s");
     CHECK(judged(clause, some_result()) == "");
 }
 
@@ -65,12 +67,14 @@ TEST_CASE("a requirement that fails says what was, in digits that show it") {
 }
 
 TEST_CASE("a signed percentage is relative to a result of before") {
-    const RunResult before = some_result();
-    RunResult now = before;
-    now.tally.round_trips = {};
-    for (int i = 1; i <= 996; ++i) now.tally.answered(true, false, i * 12us);
-    now.rate = 224.1;
-    now.tally.lost = 6;
+    EarlierRuns before;
+    before.add(some_result());
+    Results now = some_result();
+    now.round_trips = {};
+    now.echoed = 0;
+    for (int i = 1; i <= 996; ++i)
+        now.count_answered({.round_trip = i * 12us}, ev::Time{4444'444'444ns});
+    now.lost = 6;
     CHECK(judged("p99<+25%", now, &before).empty());
     CHECK(judged("p50>+10%", now, &before).empty());
     CHECK(judged("rate>-11%", now, &before).empty());
@@ -79,7 +83,7 @@ TEST_CASE("a signed percentage is relative to a result of before") {
     CHECK(judged("lost<+10%", now, &before) == "required lost<+10%, was +100%");
     CHECK(judged("late<=+0%", now, &before).empty());
     CHECK(judged("failed<+5%", now, &before).empty());
-    now.tally.late = 1;
+    now.late = 1;
     CHECK(judged("late<+5%", now, &before) ==
           "required late<+5%, but there is nothing before to compare it with");
     CHECK(parse_requirements("p99<5ms,p50<+1%").list.at(1).relative());
@@ -98,20 +102,26 @@ TEST_CASE("a requirement fails where nothing was measured") {
         {"sent>0", "required sent>0, was 0"},
         {"sent>50%", "required sent>50%, but nothing was sent"},
         {"failed=0", "required failed=0, but no connection was asked for"},
-        {"twice=0", "required twice=0, but messages were no datagrams"},
-        {"unsent=0", "required unsent=0, but no message had a planned time"},
+        {"twice=0", "required twice=0, but nothing was sent"},
+        {"unsent=0", "required unsent=0, but nothing was to be sent"},
+        {"out_of_order=0", "required out_of_order=0, but messages were no datagrams"},
+        {"jitter<1ms", "required jitter<1ms, but no datagrams were timed"},
+        {"connect_p50<1ms", "required connect_p50<1ms, but no connection was opened"},
+        {"handshake_p50<1ms", "required handshake_p50<1ms, but there was no TLS handshake"},
         {"failed<1%", "required failed<1%, but no connection was asked for"},
         {"lateness<1ms", "required lateness<1ms, but no message had a planned time"},
         {"rate<1", "required rate<1, but no reply was right"},
     }));
-    const RunResult before = some_result();
-    CHECK(judged(clause, RunResult(), &before) == sentence);
+    EarlierRuns before;
+    before.add(some_result());
+    CHECK(judged(clause, Results(), &before) == sentence);
 }
 
 TEST_CASE("a clause that is none is refused in one sentence") {
     const std::string names =
-        "min, mean, p50, p90, p95, p99, p99.9, p99.99, max, lateness, sent, "
-        "echoed, bad, lost, late, unsent, unasked, twice, out_of_order, jitter, failed, rate";
+        "min, mean, p50, p90, p95, p99, p99.9, p99.99, max, rate, sent, echoed, bad, lost, "
+        "late, unsent, unsolicited, twice, out_of_order, jitter, failed; lateness, and min to "
+        "max also as lateness_, connect_ and handshake_min";
     const auto [text, sentence] = GENERATE_COPY(table<std::string, std::string>({
         {"", "\"\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
         {"p99", "\"p99\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},

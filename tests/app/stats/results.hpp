@@ -2,7 +2,7 @@
 // figure is the same in each run of the tests.
 #pragma once
 
-#include "app/stats/run_result.hpp"
+#include "app/stats/results.hpp"
 #include "tests/support/random.hpp"
 
 #include <cmath>
@@ -20,32 +20,45 @@ struct Service {
 };
 
 inline void run(const Service& service, Random& random, std::uint64_t count,
-                yodel::RunResult& to) {
+                yodel::Results& to) {
     double state = random.normal();
     const double rest = std::sqrt(1 - service.likeness * service.likeness);
-    double seconds = 0;
+    ev::Time now{};
     for (std::uint64_t i = 0; i < count; ++i) {
         state = service.likeness * state + rest * random.normal();
         const bool slow = random.fraction() < service.tail;
         const double ns = service.median_us * 1e3 * service.factor *
                           std::exp(service.spread * state) * (slow ? 10 : 1);
-        ++to.tally.sent;
-        seconds += ns / 1e9;
+        const auto time = ev::Duration(static_cast<std::int64_t>(ns));
+        to.count_sent(1, now);
+        now += time;
         if (random.fraction() < service.loss)
-            ++to.tally.lost;
+            to.count_lost();
         else
-            to.tally.answered(true, false, ev::Duration(static_cast<std::int64_t>(ns)));
+            to.count_answered({.round_trip = time}, now);
     }
-    to.connections = {.asked = 1, .opened = 1, .failed = 0};
-    to.set_elapsed(ev::Duration(static_cast<std::int64_t>(seconds * 1e9)));
+    to.asked = to.opened = 1;
 }
 
-inline yodel::RunResult result_of(const Service& service, std::uint64_t seed,
-                                  std::uint64_t count = 5000) {
+inline yodel::Results result_of(const Service& service, std::uint64_t seed,
+                                std::uint64_t count = 5000) {
     Random random(seed);
-    yodel::RunResult result;
+    yodel::Results result;
     run(service, random, count, result);
     return result;
+}
+
+// The attempts to connect.
+struct Connections {
+    std::uint64_t asked = 0;
+    std::uint64_t opened = 0;
+    std::uint64_t failed = 0;
+
+    bool operator==(const Connections&) const = default;
+};
+
+inline Connections connections_of(const yodel::Results& results) {
+    return {results.asked, results.opened, results.failed};
 }
 
 }  // namespace test

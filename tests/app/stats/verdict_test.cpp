@@ -6,22 +6,22 @@
 using namespace yodel;
 
 TEST_CASE("a verdict has the requirements that failed, after the table") {
-    const RunResult now = test::result_of({}, 1, 100);
+    const Results now = test::result_of({}, 1, 100);
     Verdict::Options options{.required = parse_requirements("sent=100,lost>0,bad>0").list};
     const Verdict alone = Verdict::on(now, options);
     CHECK_FALSE(alone.comparison);
-    CHECK(alone.lines(false) ==
+    CHECK(alone.lines(true) ==
           std::vector<std::string>{"required lost>0, was 0", "required bad>0, was 0"});
     auto before = std::make_shared<EarlierRuns>();
     before->add(test::result_of({}, 2, 100));
     options.before = before;
     const Verdict both = Verdict::on(now, options);
     REQUIRE(both.comparison);
-    CHECK(both.lines(false).size() == 12);
-    CHECK(both.lines(false).back() == "required bad>0, was 0");
-    CHECK(both.lines(true) == alone.failures);
+    CHECK(both.lines(true).size() == 13);
+    CHECK(both.lines(true).back() == "required bad>0, was 0");
+    CHECK(both.lines(false) == alone.failures);
 }
 
 TEST_CASE("a verdict without options is silent") {
-    CHECK(Verdict::on({}, {}).lines(false).empty());
+    CHECK(Verdict::on({}, {}).lines(true).empty());
 }

@@ -1,4 +1,5 @@
-// The round trips over time: two percentiles for each of the last periods.
+// What happened lately: percentiles of the round trips, the rate of a growing count. Both are
+// pure: they read no clock.
 #pragma once
 
 #include "app/stats/histogram.hpp"
@@ -6,10 +7,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 
 namespace yodel {
 
+// Two percentiles of the round trips for each of the last periods.
 class PercentileHistory {
 public:
     static constexpr ev::Duration period = std::chrono::seconds(10);
@@ -33,6 +36,25 @@ private:
     Percentiles past_;
     Histogram current_;  // round trips of the running period
     ev::Time begin_{};   // of the running period
+};
+
+// The rate of a growing count over the last second.
+class RecentRate {
+public:
+    static constexpr ev::Duration span = std::chrono::seconds(1);
+
+    // Notes the count at this time. Must be called in the order of time.
+    void add(ev::Time now, std::uint64_t count);
+    // Returns the growth a second, from the last count that is at least `span` old, or the
+    // first one; 0 before the second call.
+    double per_second() const;
+
+private:
+    struct Sample {
+        ev::Time time;
+        std::uint64_t count;
+    };
+    std::deque<Sample> samples_;
 };
 
 }  // namespace yodel

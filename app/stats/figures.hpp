@@ -1,0 +1,89 @@
+// The figures of a run, each a row of one table: --require, --compare, the end object in both
+// directions and the names in sentences derive from it. A new count is a member of Results and
+// a row here; new times are a histogram and a row in `times_rows`.
+#pragma once
+
+#include "app/stats/results.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace yodel {
+
+// What is told of a histogram: members of its JSON object, and figures.
+struct Statistic {
+    const char* name;
+    ev::Duration (*of)(const Histogram&);
+    bool compared = false;  // has a row in --compare, if the times are round trips
+};
+inline constexpr Statistic statistics[] = {
+    {"min", [](const Histogram& times) { return times.min(); }},
+    {"mean", [](const Histogram& times) { return times.mean(); }},
+    {"p50", [](const Histogram& times) { return times.percentile(50); }, true},
+    {"p90", [](const Histogram& times) { return times.percentile(90); }, true},
+    {"p95", [](const Histogram& times) { return times.percentile(95); }, true},
+    {"p99", [](const Histogram& times) { return times.percentile(99); }, true},
+    {"p99.9", [](const Histogram& times) { return times.percentile(99.9); }, true},
+    {"p99.99", [](const Histogram& times) { return times.percentile(99.99); }, true},
+    {"max", [](const Histogram& times) { return times.max(); }},
+};
+
+// Each of these histograms has all statistics as figures.
+struct TimesRow {
+    const char* prefix;  // of the figures' names
+    Histogram Results::*times;
+    const char* object;   // JSON, with a member for each statistic
+    const char* buckets;  // JSON
+    bool of_connections;  // both are members of the object `connections`
+    const char* unmeasured;
+};
+inline constexpr TimesRow times_rows[] = {
+    {"", &Results::round_trips, "rtt_us", "histogram", false, "no reply was timed"},
+    {"lateness_", &Results::lateness, "lateness_us", "lateness_histogram", false,
+     "no message had a planned time"},
+    {"connect_", &Results::connect_times, "connect_us", "connect_histogram", true,
+     "no connection was opened"},
+    {"handshake_", &Results::handshake_times, "handshake_us", "handshake_histogram", true,
+     "there was no TLS handshake"},
+};
+
+struct Figure {
+    enum class Kind { time, count, rate };
+    // Percentages are of this; an empty one has no percentages and proves nothing.
+    struct Whole {
+        std::uint64_t (*of)(const Results&);
+        const char* empty;  // as a clause
+    };
+
+    std::string name;
+    Kind kind;
+    std::string path;  // in the end object: connections.connect_us.p99
+    // In nanoseconds, messages, or messages a second; none if nothing was measured.
+    std::optional<double> (*measure)(const Figure&, const Results&);
+    const char* unmeasured = "";  // what is missing then, as a clause
+    bool compared = false;        // has a row in --compare
+    // Of a count.
+    std::uint64_t Results::*count = nullptr;
+    const Whole* whole = nullptr;
+    bool fault = false;  // more than 0 is status 1, unless a requirement decides it
+    // Of times.
+    const TimesRow* times = nullptr;
+    const Statistic* statistic = nullptr;
+
+    std::optional<double> value(const Results& results) const {
+        return measure(*this, results);
+    }
+    // In percent of the whole.
+    std::optional<double> part(const Results& results) const;
+};
+
+const std::vector<Figure>& figures();
+// Returns null if no figure has this name.
+const Figure* find_figure(std::string_view name);
+// All names, as a sentence lists them.
+std::string figure_names();
+
+}  // namespace yodel

@@ -1,0 +1,206 @@
+#include "app/stats/results.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace yodel {
+
+namespace {
+
+// The first failure wins.
+void keep_status(int& status, int other) {
+    if (status == 0) status = other;
+}
+
+void keep_sentence(std::string& sentence, const std::string& other) {
+    if (sentence.empty()) sentence = other;
+}
+
+}  // namespace
+
+void TcpTotals::add(const TcpTotals& other) {
+    if (other.min_rtt) min_rtt = std::min(min_rtt.value_or(*other.min_rtt), *other.min_rtt);
+    retransmits += other.retransmits;
+    mss = std::min(mss, other.mss);
+    cwnd = std::min(cwnd, other.cwnd);
+}
+
+void Jitter::record(ev::Duration transit) {
+    const double change = std::abs(static_cast<double>((transit - last).count()));
+    if (transits > 0) mean += (change - mean) / 16;
+    last = transit;
+    ++transits;
+}
+
+// --- Messages.
+
+void Results::count_sent(std::uint64_t count, ev::Time now) {
+    if (!first_sent) first_sent = now;
+    sent += count;
+}
+
+void Results::count_answered(const Answer& answer, ev::Time now) {
+    if (answer.late) {
+        --lost;
+        ++late;
+    }
+    std::uint64_t& count = answer.right ? echoed : bad;
+    ++count;
+    if (answer.round_trip) round_trips.record(*answer.round_trip);
+    last_answered = now;
+}
+
+void Results::count_echoed(std::uint64_t count, std::optional<ev::Duration> round_trip,
+                           ev::Time now) {
+    echoed += count;
+    if (round_trip) round_trips.record(*round_trip, count);
+    last_answered = now;
+}
+
+void Results::count_datagram(Jitter& connection, bool late_in_order,
+                             std::optional<ev::Duration> transit) {
+    if (late_in_order) ++out_of_order;
+    if (!transit) return;
+    const auto weighted = [&] {
+        return connection.mean * static_cast<double>(connection.transits);
+    };
+    jitter_sum -= weighted();
+    connection.record(*transit);
+    jitter_sum += weighted();
+    ++jitter_count;
+}
+
+void Results::add_planned_rate(const PlannedRate& more) {
+    if (!planned_rate) planned_rate.emplace();
+    planned_rate->planned += more.planned;
+    planned_rate->reached += more.reached;
+}
+
+void Results::revoke_silence() {
+    --echoed;
+    ++lost;
+}
+
+void Results::count_recurred() {
+    ++unsolicited;
+    ++replay->recurred;
+}
+
+void Results::count_unrecorded() {
+    ++unsolicited;
+    ++replay->unrecorded;
+}
+
+// --- Connections.
+
+void Results::count_opened(ev::Duration connect_time,
+                           std::optional<ev::Duration> handshake_time) {
+    ++opened;
+    connect_times.record(connect_time);
+    if (handshake_time) handshake_times.record(*handshake_time);
+}
+
+void Results::count_failure(std::string_view text, int status, bool was_open,
+                            std::uint64_t times) {
+    Failure& failure = failure_of(text, status);
+    failure.count += times;
+    if (was_open) return;
+    failure.failed += times;
+    failed += times;
+}
+
+Results::Failure& Results::failure_of(std::string_view text, int status) {
+    for (Failure& failure : failures)
+        if (failure.text == text && failure.status == status) return failure;
+    if (failures.size() < max_failures)
+        return failures.emplace_back(Failure{std::string(text), status, 0});
+    failures.back().text = "other failures";
+    return failures.back();
+}
+
+void Results::count_end(int status, bool was_open) {
+    keep_status(was_open ? ended_status : failed_status, status);
+}
+
+void Results::add_tcp(const TcpTotals& facts) {
+    if (tcp) {
+        tcp->add(facts);
+    } else {
+        tcp = facts;
+    }
+}
+
+// --- What follows from the counts.
+
+ev::Duration Results::elapsed() const {
+    if (measured) return measured->elapsed;
+    if (!first_sent) return {};
+    return std::max(last_answered - *first_sent, ev::Duration::zero());
+}
+
+double Results::rate() const {
+    if (measured) return measured->rate;
+    const double seconds = std::chrono::duration<double>(elapsed()).count();
+    return seconds > 0 ? static_cast<double>(echoed) / seconds : 0;
+}
+
+ev::Duration Results::jitter() const {
+    if (jitter_count == 0) return {};
+    return ev::Duration(std::llround(jitter_sum / static_cast<double>(jitter_count)));
+}
+
+std::uint64_t Results::in_flight() const {
+    const std::uint64_t settled = echoed + bad + lost;
+    return sent > settled ? sent - settled : 0;
+}
+
+bool Results::kept_rate() const {
+    if (!planned_rate) return true;
+    const auto [planned, reached] = *planned_rate;
+    if (unsent > 0) return false;
+    if (reached >= planned) return true;
+    if (reached <= 0) return false;
+    constexpr double tolerated_part = 0.05;
+    const double seconds = static_cast<double>(sent) / planned;
+    const double late_by = static_cast<double>(sent) / reached - seconds;
+    return late_by <= std::max(tolerated_part * seconds,
+                               std::chrono::duration<double>(tolerated_lateness).count());
+}
+
+void Results::add(const Results& other) {
+    if (measured || other.measured)
+        measured = {std::max(elapsed(), other.elapsed()), rate() + other.rate()};
+    for (std::uint64_t Results::*count :
+         {&Results::sent, &Results::echoed, &Results::bad, &Results::lost, &Results::late,
+          &Results::unsent, &Results::unsolicited, &Results::twice, &Results::out_of_order,
+          &Results::jitter_count, &Results::asked, &Results::opened, &Results::failed})
+        this->*count += other.*count;
+    for (Histogram Results::*times : {&Results::round_trips, &Results::lateness,
+                                      &Results::connect_times, &Results::handshake_times})
+        (this->*times).add(other.*times);
+    if (other.planned_rate) add_planned_rate(*other.planned_rate);
+    datagrams = datagrams || other.datagrams;
+    jitter_sum += other.jitter_sum;
+    if (other.replay) {
+        if (!replay) replay.emplace();
+        replay->recurred += other.replay->recurred;
+        replay->unrecorded += other.replay->unrecorded;
+        replay->missing += other.replay->missing;
+    }
+    if (other.tcp) add_tcp(*other.tcp);
+    for (const Failure& failure : other.failures) {
+        Failure& own = failure_of(failure.text, failure.status);
+        own.count += failure.count;
+        own.failed += failure.failed;
+    }
+    for (std::string Results::*sentence : {&Results::wrong_sentence, &Results::lost_sentence,
+                                           &Results::unsent_sentence, &Results::unverified})
+        keep_sentence(this->*sentence, other.*sentence);
+    if (other.first_sent)
+        first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);
+    last_answered = std::max(last_answered, other.last_answered);
+    keep_status(ended_status, other.ended_status);
+    keep_status(failed_status, other.failed_status);
+}
+
+}  // namespace yodel

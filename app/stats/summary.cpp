@@ -1,0 +1,171 @@
+#include "app/stats/summary.hpp"
+
+#include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace yodel {
+
+namespace {
+
+constexpr std::size_t max_lines = 10;
+
+// p50/p99/max 0.05/0.21/0.40 ms
+std::string times_text(const Histogram& times) {
+    return milliseconds_text(times.percentile(50)) + "/" +
+           milliseconds_text(times.percentile(99)) + "/" + ms_text(times.max());
+}
+
+std::string round_trips_text(const Results& results) {
+    const Histogram& times = results.round_trips;
+    if (times.count() == 0) return "";
+    if (times.count() == 1) return "; rtt " + ms_text(times.max());
+    std::string text = "; rtt min/p50/p95/p99/max " + milliseconds_text(times.min());
+    for (const double percent : {50.0, 95.0})
+        text += "/" + milliseconds_text(times.percentile(percent));
+    text += "/" + milliseconds_text(times.percentile(99)) + "/" + ms_text(times.max());
+    return results.datagrams ? text + "; jitter " + ms_text(results.jitter()) : text;
+}
+
+// If the network takes less than a tenth of the time, the time is the service's.
+std::string network_remark(const Results& results) {
+    if (!results.tcp || !results.tcp->min_rtt || results.round_trips.count() == 0) return "";
+    const ev::Duration p50 = results.round_trips.percentile(50);
+    if (*results.tcp->min_rtt < p50 / 10) return "";
+    return "; p50 " + shares_text(p50, *results.tcp->min_rtt);
+}
+
+std::string connections_remark(const Results& results, const Words& words) {
+    std::string text;
+    if (words.load && results.failed > 0)
+        text += "; " + std::to_string(results.failed) + " of " + std::to_string(results.asked) +
+                " connections never opened";
+    if (!words.verbose || results.connect_times.count() == 0) return text;
+    text += "; connect p50/p99/max " + times_text(results.connect_times);
+    if (results.handshake_times.count() == 0) return text;
+    return text + ", TLS " + times_text(results.handshake_times);
+}
+
+std::string number(std::uint64_t count, const char* of) {
+    return ", " + std::to_string(count) + " " + of;
+}
+
+std::string number_if_any(std::uint64_t count, const char* of) {
+    return count > 0 ? number(count, of) : "";
+}
+
+std::string datagrams_text(const Results& results) {
+    if (!results.datagrams) return number_if_any(results.twice, "twice");
+    return number(results.twice, "twice") + number(results.out_of_order, "out of order");
+}
+
+std::string unsolicited_text(const Results& results) {
+    if (!results.replay) return number_if_any(results.unsolicited, "unsolicited");
+    return number_if_any(results.replay->recurred, "unsolicited as before") +
+           number_if_any(results.replay->missing, "unsolicited missing") +
+           number_if_any(results.replay->unrecorded, "unsolicited not recorded");
+}
+
+std::string times(std::uint64_t count) {
+    return count == 1 ? "" : " (" + std::to_string(count) + " times)";
+}
+
+// More than none of these is status 1, unless a requirement decides.
+bool faulty(const Results& results, const Verdict& verdict) {
+    const auto fails = [&](const Figure& figure) {
+        const bool usual = results.datagrams && figure.count == &Results::twice;
+        return figure.fault && !usual && results.*figure.count > 0 &&
+               !verdict.tolerates(figure.name);
+    };
+    const auto& replay = results.replay;
+    return std::any_of(figures().begin(), figures().end(), fails) ||
+           (replay && replay->missing + replay->unrecorded > 0);
+}
+
+}  // namespace
+
+std::string counts_text(const Results& results, const Words& words) {
+    if (results.replay)
+        return std::to_string(results.sent) + " said again" +
+               number(results.echoed, "as before") + number(results.bad, "different") +
+               number(results.lost, "lost");
+    return std::to_string(results.sent) + " sent" +
+           number(results.echoed, words.answered ? "answered" : "echoed") +
+           number(results.bad, "bad") + number(results.lost, "lost");
+}
+
+std::string own_fault_remarks(const Results& results) {
+    std::string text;
+    const ev::Duration p99 = results.lateness.percentile(99);
+    if (p99 > results.round_trips.percentile(50) / 10)
+        text += "; late p50/p99 " + milliseconds_text(results.lateness.percentile(50)) + "/" +
+                ms_text(p99);
+    if (!results.kept_rate())
+        text += "; planned " + rate_text(results.planned_rate->planned) + ", reached " +
+                rate_text(results.planned_rate->reached);
+    return text;
+}
+
+std::string summary(const Results& results, const Words& words) {
+    std::string text = counts_text(results, words) + number_if_any(results.late, "late") +
+                       number_if_any(results.unsent, "unsent") + unsolicited_text(results) +
+                       datagrams_text(results);
+    if (words.load && results.rate() > 0) text += ", " + rate_text(results.rate());
+    return text + round_trips_text(results) + own_fault_remarks(results) +
+           network_remark(results) + results.unverified + connections_remark(results, words);
+}
+
+std::string progress_text(const Results& results, const Words& words) {
+    std::string text = counts_text(results, words) + datagrams_text(results);
+    if (results.round_trips.count() == 0) return text;
+    text += ", p50 " + ms_text(results.round_trips.percentile(50));
+    return results.datagrams ? text + ", jitter " + ms_text(results.jitter()) : text;
+}
+
+int exit_status(const Results& results, const Verdict& verdict, const Ending& ending) {
+    if (ending.signo != 0) return 128 + ending.signo;
+    if (results.ended_status > reply_wrong_or_lost) return results.ended_status;
+    if (results.failed_status != 0 && !verdict.tolerates("failed"))
+        return results.failed_status;
+    if (!ending.troubles.empty()) return ending.troubles.front().status;
+    const bool failed = faulty(results, verdict) || !verdict.failures.empty();
+    return failed ? reply_wrong_or_lost : results.ended_status;
+}
+
+std::vector<std::string> failure_lines(const Results& results) {
+    const auto& failures = results.failures;
+    std::vector<std::string> lines;
+    for (const Results::Failure& failure : failures) {
+        if (lines.size() == max_lines) {
+            lines.push_back(std::to_string(failures.size() - max_lines) +
+                            " other kinds of failures (--json has them all)");
+            break;
+        }
+        lines.push_back(failure.text + times(failure.count));
+    }
+    return lines;
+}
+
+std::vector<std::string> last_words(const Results& results, const Verdict& verdict,
+                                    const Ending& ending, const Words& words) {
+    std::vector<std::string> said;
+    const bool failed = exit_status(results, verdict, ending) != success;
+    if (!results.wrong_sentence.empty()) said.push_back(results.wrong_sentence);
+    if (failed && results.lost > 0 && !results.lost_sentence.empty())
+        said.push_back(results.lost_sentence + times(results.lost));
+    if (failed && results.unsent > 0 && !results.unsent_sentence.empty())
+        said.push_back(results.unsent_sentence + times(results.unsent));
+    const auto add = [&said](const std::vector<std::string>& more) {
+        said.insert(said.end(), more.begin(), more.end());
+    };
+    if (failed || words.load) add(failure_lines(results));
+    for (const Ending::Trouble& trouble : ending.troubles) said.push_back(trouble.text);
+    const bool silent = said.empty() && verdict.failures.empty() && ending.signo == 0;
+    if (words.summary || (failed && silent)) said.push_back(summary(results, words));
+    add(verdict.lines(words.summary));
+    return said;
+}
+
+}  // namespace yodel

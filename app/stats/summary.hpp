@@ -1,0 +1,57 @@
+// What is said at the end of a run, whatever its kind: one summary, one exit status, and one
+// order of sentences.
+#pragma once
+
+#include "app/stats/results.hpp"
+#include "app/stats/verdict.hpp"
+
+#include <string>
+#include <vector>
+
+namespace yodel {
+
+// What the words depend on.
+struct Words {
+    bool answered = false;  // any reply will do: "answered" instead of "echoed"
+    bool load = false;      // the rate follows the counts; all failures are reported
+    bool verbose = false;   // the times of connecting are added
+    bool summary = true;    // false: sentences about failures only, no summary and no table
+};
+
+// "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms", and
+// remarks if there is reason for them.
+std::string summary(const Results& results, const Words& words = {});
+// "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms": while the run goes on.
+std::string progress_text(const Results& results, const Words& words = {});
+// "120 sent, 119 echoed, 0 bad, 1 lost"
+std::string counts_text(const Results& results, const Words& words = {});
+// How late the client was, and that it missed the planned rate, as clauses of a summary: ";
+// late p50/p99 0.04/0.21 ms; planned 10M/s, reached 287k/s". Each is empty if there is no
+// reason.
+std::string own_fault_remarks(const Results& results);
+
+// What ended the run, beside its connections.
+struct Ending {
+    // A failure on our side: standard input or output, a file.
+    struct Trouble {
+        int status = 0;
+        std::string text;
+    };
+    std::vector<Trouble> troubles = {};  // the first decides the status
+    int signo = 0;                       // the signal that ended the program; 0: none
+};
+
+// Returns the signal's status, as a shell reports it; else that of a connection's failure, of
+// trouble, or 1 if a reply was wrong or lost, a message unsent, or a requirement failed.
+int exit_status(const Results& results, const Verdict& verdict, const Ending& ending = {});
+
+// Returns what to print at the end, in this order: sentences about the first wrong and lost
+// reply, failures of connections with their counts, trouble, the summary, the verdict. If the
+// status is not 0, there is at least one sentence.
+std::vector<std::string> last_words(const Results& results, const Verdict& verdict,
+                                    const Ending& ending, const Words& words);
+
+// The failures of connections, as many as anybody reads: "connection refused (3 times)".
+std::vector<std::string> failure_lines(const Results& results);
+
+}  // namespace yodel

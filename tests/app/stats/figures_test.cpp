@@ -1,0 +1,125 @@
+#include "app/stats/figures.hpp"
+
+#include "app/stats/end_object.hpp"
+#include "app/stats/requirement.hpp"
+#include "tests/app/stats/results.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <set>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+// Has a value for each figure, and no two counts are alike.
+Results measured() {
+    Results results = test::result_of({}, 1, 100);
+    results.datagrams = true;
+    std::uint64_t number = 100;
+    for (const Figure& figure : figures())
+        if (figure.count && figure.name != "echoed" && figure.name != "bad")
+            results.*figure.count = ++number;
+    for (const TimesRow& row : times_rows)
+        if (row.times != &Results::round_trips) {
+            (results.*row.times).record(++number * 1us);
+            (results.*row.times).record(++number * 1us);
+        }
+    results.jitter_count = results.echoed;
+    results.jitter_sum = 3000 * static_cast<double>(results.echoed);
+    results.bad = 7;
+    return results;
+}
+
+// Follows the names, of which some contain points, through the objects.
+const JsonValue* member(const JsonValue* object, const std::string& path) {
+    if (const JsonValue* const found = object->find(path)) return found;
+    const std::size_t point = path.find('.');
+    const JsonValue* const inner = object->find(path.substr(0, point));
+    return inner && point != path.npos ? member(inner, path.substr(point + 1)) : nullptr;
+}
+
+double unit_of(const Figure& figure) { return figure.kind == Figure::Kind::time ? 1000 : 1; }
+
+}  // namespace
+
+TEST_CASE("each figure has a name and a place of its own") {
+    std::set<std::string> names;
+    std::set<std::string> paths;
+    for (const Figure& figure : figures()) {
+        CHECK(names.insert(figure.name).second);
+        CHECK(paths.insert(figure.path).second);
+        CHECK(find_figure(figure.name) == &figure);
+    }
+    CHECK(find_figure("lateness") == find_figure("lateness_p99"));
+    CHECK_FALSE(find_figure("unasked"));
+}
+
+TEST_CASE("each figure is in the end object, and survives its way through a file") {
+    const Results results = measured();
+    const JsonResult end = read_json(end_object(results, "closed", 0).str());
+    REQUIRE(end.value);
+    const RestoredResults restored = restored_results(*end.value);
+    REQUIRE(restored.trouble.empty());
+    for (const Figure& figure : figures()) {
+        CAPTURE(figure.name, figure.path);
+        const auto value = figure.value(results);
+        REQUIRE(value);
+        const JsonValue* const written = member(&*end.value, figure.path);
+        REQUIRE(written);
+        CHECK(written->fraction() == Approx(*value / unit_of(figure)).epsilon(1e-3));
+        CHECK(figure.value(*restored.results) == Approx(*value).epsilon(1e-3));
+    }
+}
+
+TEST_CASE("each figure can be required, also relative to earlier runs") {
+    const Results results = measured();
+    EarlierRuns before;
+    before.add(results);
+    for (const Figure& figure : figures()) {
+        for (const char* const clause : {">=0", "<=+0%"}) {
+            const Requirements parsed = parse_requirements(figure.name + clause);
+            CAPTURE(figure.name, parsed.trouble);
+            REQUIRE(parsed.list.size() == 1);
+            CHECK(parsed.list.front().failure(results, &before) == "");
+        }
+        const Requirements part = parse_requirements(figure.name + "<=10000%");
+        CHECK(part.list.size() == (figure.whole ? 1 : 0));
+    }
+}
+
+TEST_CASE("a figure that was not measured is refused with a reason") {
+    for (const Figure& figure : figures()) {
+        const Requirements parsed = parse_requirements(figure.name + ">=0");
+        const std::string failure = parsed.list.front().failure({}, nullptr);
+        CAPTURE(figure.name);
+        if (figure.name != "sent")
+            CHECK(failure.starts_with("required " + figure.name + ">=0, but "));
+    }
+}
+
+TEST_CASE("results add up in each figure that is a count") {
+    Results sum = measured();
+    sum.add(measured());
+    for (const Figure& figure : figures()) {
+        CAPTURE(figure.name);
+        if (figure.count) CHECK(*figure.value(sum) == 2 * *figure.value(measured()));
+    }
+}
+
+TEST_CASE("the manual and the sentence about names list each figure") {
+    const std::string manual = test::contents(std::string(SOURCES) + "/app/yodel.1");
+    const std::size_t begin = manual.find(".It Fl -require Ar list");
+    REQUIRE(begin != manual.npos);
+    const std::string list =
+        manual.substr(begin, manual.find(".It Fl -compare", begin) - begin);
+    for (const Figure& figure : figures()) {
+        const bool derived = figure.times && *figure.times->prefix != '\0';
+        const std::string name = derived ? figure.times->prefix : figure.name;
+        CAPTURE(name);
+        CHECK((list.find(" " + name + " ") != list.npos ||
+               list.find(" " + name + "\n") != list.npos));
+        CHECK(figure_names().find(name) != std::string::npos);
+    }
+}

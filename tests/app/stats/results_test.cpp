@@ -1,0 +1,196 @@
+#include "app/stats/results.hpp"
+
+#include "tests/app/stats/results.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+constexpr ev::Time start{1h};
+
+Results some_results(int count, ev::Duration round_trip) {
+    Results results;
+    for (int i = 0; i < count; ++i) {
+        results.count_sent(1, start);
+        results.count_answered({.round_trip = round_trip}, start + round_trip);
+        results.record_lateness(1us);
+    }
+    for (int i = 0; i < 3; ++i) results.count_try();
+    results.count_opened(round_trip, std::nullopt);
+    results.count_opened(round_trip, 2 * round_trip);
+    results.add_tcp({.min_rtt = round_trip / 2, .retransmits = 3, .mss = 1448, .cwnd = 10});
+    results.count_failure("connection refused", 7, false);
+    return results;
+}
+
+}  // namespace
+
+TEST_CASE("results are added up exactly") {
+    Results sum = some_results(10, 1ms);
+    Results other = some_results(30, 5ms);
+    other.count_failure("timed out", 28, true, 2);
+    other.late = 1;
+    sum.add(other);
+    CHECK(sum.sent == 40);
+    CHECK(sum.echoed == 40);
+    CHECK(sum.late == 1);
+    CHECK(sum.round_trips.count() == 40);
+    CHECK((sum.round_trips.max() == 5ms));
+    CHECK(sum.lateness.count() == 40);
+    CHECK(test::connections_of(sum) == test::Connections{6, 4, 2});
+    CHECK(sum.failures == std::vector<Results::Failure>{{"connection refused", 7, 2, 2},
+                                                        {"timed out", 28, 2, 0}});
+    CHECK(sum.connect_times.count() == 4);
+    CHECK((sum.connect_times.max() == 5ms));
+    CHECK(sum.handshake_times.count() == 2);
+    CHECK((sum.handshake_times.max() == 10ms));
+    CHECK(sum.tcp == TcpTotals{500us, 6, 1448, 10});
+}
+
+TEST_CASE("the rate is that of right replies, from the first message to the last reply") {
+    Results results;
+    CHECK((results.elapsed() == 0s));
+    CHECK(results.rate() == 0);
+    results.count_sent(12, start);
+    results.count_answered({}, start);
+    CHECK(results.rate() == 0);
+    results.count_sent(1, start + 2s);
+    results.count_echoed(9, 1ms, start + 500ms);
+    results.count_answered({.right = false}, start + 500ms);
+    CHECK(results.rate() == 20);
+    Results thread;
+    thread.count_sent(30, start - 1s);
+    thread.count_echoed(30, 1ms, start + 1s);
+    results.add(thread);
+    CHECK((results.elapsed() == 2s));
+    CHECK(results.rate() == 20);
+}
+
+TEST_CASE("rates from files are added up, and the longest time counts") {
+    Results sum;
+    for (const ev::Duration elapsed : {2s, 3s}) {
+        Results part;
+        part.measured = {.elapsed = elapsed, .rate = 10};
+        sum.add(part);
+    }
+    CHECK((sum.elapsed() == 3s));
+    CHECK(sum.rate() == 20);
+}
+
+TEST_CASE("a late reply corrects the number of lost messages") {
+    Results results;
+    results.count_sent(2, start);
+    results.count_lost();
+    results.count_lost();
+    results.count_answered({.late = true}, start);
+    results.count_answered({.right = false, .late = true, .round_trip = 3ms}, start);
+    CHECK(results.lost == 0);
+    CHECK(results.echoed == 1);
+    CHECK(results.bad == 1);
+    CHECK(results.late == 2);
+    CHECK(results.round_trips.count() == 1);
+    CHECK(results.in_flight() == 0);
+}
+
+TEST_CASE("the silence of a recorded message is as before, until a late reply comes") {
+    Results results;
+    results.replay.emplace();
+    results.count_sent(1, start);
+    results.count_silence();
+    CHECK(results.echoed == 1);
+    results.revoke_silence();
+    results.count_answered({.right = false, .late = true}, start);
+    CHECK(results.echoed == 0);
+    CHECK(results.lost == 0);
+    CHECK(results.bad == 1);
+    results.count_recurred();
+    results.count_unrecorded();
+    results.count_missing();
+    CHECK(results.unsolicited == 2);
+    Results sum;
+    sum.add(results);
+    sum.add(results);
+    CHECK(sum.replay == Results::Replay{2, 2, 2});
+}
+
+TEST_CASE("sentences of failures are bounded in number, and none is lost") {
+    Results results;
+    for (std::size_t i = 0; i < 10 * Results::max_failures; ++i)
+        results.count_failure("failure " + std::to_string(i), 7, true);
+    CHECK(results.failures.size() == Results::max_failures);
+    CHECK(results.failures.front().text == "failure 0");
+    CHECK(results.failures.back().text == "other failures");
+    std::uint64_t count = 0;
+    for (const Results::Failure& failure : results.failures) count += failure.count;
+    CHECK(count == 10 * Results::max_failures);
+    CHECK(results.failed == 0);
+}
+
+TEST_CASE("jitter is the smoothed difference of transits that follow each other") {
+    Results results;
+    Jitter jitter;
+    CHECK((results.jitter() == 0ns));
+    results.count_datagram(jitter, false, 10ms);
+    CHECK((results.jitter() == 0ns));  // one alone differs from nothing
+    results.count_datagram(jitter, false, 26ms);
+    CHECK((results.jitter() == 1ms));
+    results.count_datagram(jitter, false, 26ms);
+    CHECK((results.jitter() == 937500ns));
+    results.count_datagram(jitter, true, std::nullopt);  // of which no time is known
+    CHECK((results.jitter() == 937500ns));
+    results.count_datagram(jitter, false, 10ms);
+    CHECK((results.jitter() == 1878906ns));
+    CHECK(results.out_of_order == 1);
+}
+
+TEST_CASE("the jitter of several connections is weighted by their replies, in parts or not") {
+    Results whole;
+    Results part;
+    Results other;
+    Jitter steady;
+    Jitter unsteady;
+    Jitter unsteady_too;
+    for (int i = 0; i < 30; ++i) {
+        const ev::Duration transit = i % 2 == 0 ? 1ms : 2ms;
+        whole.count_datagram(unsteady, false, transit);
+        other.count_datagram(unsteady_too, false, transit);
+        if (i % 3 == 0) whole.count_datagram(steady, true, 3ms);
+    }
+    const double mean = unsteady.mean;
+    CHECK(std::abs(static_cast<double>(whole.jitter().count()) - mean * 0.75) < 1);
+    Jitter steady_too;
+    for (int i = 0; i < 10; ++i) part.count_datagram(steady_too, true, 3ms);
+    part.add(other);
+    CHECK(part.jitter() == whole.jitter());
+    CHECK(part.out_of_order == 10);
+}
+
+TEST_CASE("facts of connections add up to the smallest of each, and to all retransmits") {
+    TcpTotals sum{.min_rtt = {}, .retransmits = 1, .mss = 1448, .cwnd = 12};
+    sum.add({.min_rtt = 30us, .retransmits = 2, .mss = 536, .cwnd = 14});
+    CHECK(sum == TcpTotals{30us, 3, 536, 12});
+    sum.add({.min_rtt = 20us, .retransmits = 0, .mss = 1448, .cwnd = 10});
+    CHECK(sum == TcpTotals{20us, 3, 536, 10});
+    sum.add({.min_rtt = {}, .retransmits = 0, .mss = 1448, .cwnd = 10});
+    sum.add({.min_rtt = 40us, .retransmits = 0, .mss = 1448, .cwnd = 10});
+    CHECK(sum == TcpTotals{20us, 3, 536, 10});
+}
+
+TEST_CASE("sentences are those of the first, and planned rates add up") {
+    Results sum;
+    sum.add_planned_rate({.planned = 100, .reached = 90});
+    Results other;
+    other.wrong_sentence = "other";
+    other.add_planned_rate({.planned = 50, .reached = 50});
+    sum.add(other);
+    CHECK(sum.wrong_sentence == "other");
+    other.wrong_sentence = "third";
+    sum.add(other);
+    CHECK(sum.wrong_sentence == "other");
+    CHECK(sum.planned_rate->planned == 200);
+    CHECK(sum.planned_rate->reached == 190);
+}

@@ -62,7 +62,7 @@ run_tests = ctest --test-dir $(1) --parallel $$((2 * $(JOBS))) --output-on-failu
 all:
 	@.ci/packages build
 	@$(call configure,$(BUILD)) >/dev/null
-	@$(call compile,$(BUILD)) --target yodel yodeld
+	@$(call compile,$(BUILD)) --target programs
 
 run: all
 	@$(BUILD)/yodel
@@ -192,6 +192,7 @@ check-package: dist
 	@tar -C build/archive --strip-components=1 -xf "$$(.ci/dist)"
 	@$(MAKE) -C build/archive package
 	@tests/package/check_package build/archive/build/*.deb
+	@tests/package/check_install build/archive
 
 dist:
 	@.ci/dist

@@ -483,7 +483,7 @@ TEST_CASE("every error at the start has a sentence and the right exit status") {
         Case{{"--banner", "\\xzz", "0"}, 2, "after a backslash"},
         Case{{"--close-after", "1", "--reset-after", "1", "0"}, 2, "one of them"},
         Case{{"-U", "/no/such/folder/socket"}, 1, "/no/such/folder/socket"},
-        Case{{"--tls", "--cert", "/etc/hostname", "--cacert", "/no", "0"}, 58, "/etc/hostname"},
+        Case{{"--tls", "--cert", README, "--cacert", "/no", "0"}, 58, README},
         Case{{"--max-conns", "0", "0"}, 2, "is not a number of connections"},
         Case{{"--threads", "0", "0"}, 2, "is not a number from 1 to 1024, or auto"},
         Case{{"--threads", "2", "-U", "x"}, 2, "--threads is for ports"},

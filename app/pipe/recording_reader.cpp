@@ -126,11 +126,15 @@ void RecordingReader::read_message(const JsonValue& object) {
         const std::uint64_t number = count(object, "seq");
         const bool late = verdict == "late";
         const ev::Duration at = time(object, "planned_us");
-        const bool timed = late && object.find("rtt_us");
-        const ev::Duration delay = timed ? time(object, "rtt_us") : ev::Duration();
-        return add_message(
-            number, late,
-            {.at = at + delay, .delay = delay, .payload = std::move(*sent), .reply = received});
+        const ev::Duration waited =
+            object.find("rtt_us") ? time(object, "rtt_us") : ev::Duration();
+        const ev::Duration delay = late ? waited : ev::Duration();
+        return add_message(number, late,
+                           {.at = at + delay,
+                            .delay = delay,
+                            .payload = std::move(*sent),
+                            .reply = received,
+                            .answered = at + waited});
     }
     if (!received) return fail("\"sent\" and \"received\" are missing");
     const ev::Duration at = time(object, "received_us");

@@ -32,6 +32,7 @@ struct RecordedItem {
     ev::Duration delay{};  // of a late reply: how long after its message it came
     std::string payload;   // what was sent; or what came unsolicited
     std::optional<std::string> reply = {};  // of a message; none if none came in time
+    ev::Duration answered{};                // when the reply came; if unknown, as `at`
 };
 
 class RecordingReader {

@@ -75,7 +75,15 @@ bool Replayer::may_say(const RecordedItem& item) {
     if ((options_.fast || !begun_) && waits_for_unsolicited(item)) return false;
     if (!begun_) start_ = loop_.now() - item.at;
     begun_ = true;
-    return options_.fast ? session_.in_flight() - silent_ < options_.window : in_time(item);
+    if (!options_.fast) return in_time(item);
+    return session_.in_flight() - silent_ < options_.window || was_sent_meanwhile(item);
+}
+
+// The server may have answered the messages in flight otherwise without this one, for example
+// if a reply of several lines was taken for the replies to several messages.
+bool Replayer::was_sent_meanwhile(const RecordedItem& item) const {
+    return std::all_of(answered_.begin(), answered_.end(),
+                       [&](const auto& each) { return each.second > item.at; });
 }
 
 bool Replayer::waits_for_unsolicited(const RecordedItem& item) const {
@@ -97,6 +105,7 @@ bool Replayer::say(const RecordedItem& item) {
     if (!queued) return false;
     if (!item.reply) ++silent_;
     if (item.reply) awaited_bytes_ += item.reply->size();
+    if (item.reply && options_.fast) answered_[queued.first] = item.answered;
     user_.replay_said(item.payload, queued, planned);
     if (options_.fast) return true;
     session_.flush();
@@ -107,6 +116,7 @@ bool Replayer::say(const RecordedItem& item) {
 void Replayer::left_flight(const Message& message) {
     if (!message.expected) --silent_;
     if (message.expected) awaited_bytes_ -= message.expected->size();
+    answered_.erase(message.id);
 }
 
 // --- What is read.

@@ -12,8 +12,10 @@
 #include "ev/loop.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,8 +26,8 @@ class Replayer {
 public:
     struct Options {
         std::shared_ptr<Recording> recording;  // of this conversation alone, without trouble
-        // Say each message as soon as fewer than `window` replies are awaited, and all that was
-        // recorded before it as unsolicited has come.
+        // Send each message as soon as all that was recorded before it has come: what was
+        // unsolicited, and the replies, of which fewer than `window` may be missing.
         bool fast = false;
         std::size_t window = 1;
         std::size_t most_bytes = most_bytes_in_flight;  // that await replies, or are awaited
@@ -84,6 +86,7 @@ private:
     bool foresee(RecordedItem& item);
     bool may_say(const RecordedItem& item);
     bool waits_for_unsolicited(const RecordedItem& item) const;
+    bool was_sent_meanwhile(const RecordedItem& item) const;
     bool in_time(const RecordedItem& item);
     bool say(const RecordedItem& item);
     void watch_recording();
@@ -104,6 +107,8 @@ private:
     ev::Time start_{};               // once begun: of the recording's times
     std::size_t silent_ = 0;         // messages in flight that are to get no reply
     std::size_t awaited_bytes_ = 0;  // of the replies to the others
+    // With `fast`: when the replies to messages in flight came, by the messages' numbers.
+    std::map<std::uint64_t, ev::Duration> answered_;
     std::deque<Foreseen> foreseen_;
     ev::Watch watch_;    // of the recording, where it has to be waited for
     ev::Timer more_;     // due at once: the next piece of a regular file

@@ -145,6 +145,21 @@ TEST_CASE("what came unsolicited must come again") {
     CHECK(contains(other.errors, "2 unsolicited missing"));
 }
 
+TEST_CASE("replies of several lines come again in a fast replay") {
+    test::Peer peer({"python3", test::peers + "/several_lines.py", "PORT"});
+    const Outcome recording =
+        run({yodel, "--json", "--payload", "--expect", "any", "127.0.0.1", peer.port()},
+            "PING\nLIST\nPING\nLIST\nTIME\n");
+    REQUIRE(recording.status == 0);
+    test::Folder folder;
+    const std::string file = folder.path("r.json");
+    std::ofstream(file) << recording.output;
+    const Outcome again = replay(file, {"--fast", "127.0.0.1", peer.port()});
+    CAPTURE(again.output, again.errors);
+    CHECK(again.status == 0);
+    CHECK(contains(again.errors, "5 said again, 5 as before, 0 different, 0 lost"));
+}
+
 TEST_CASE("a greeting is recorded as such, and not as the reply to the first message") {
     Peer greeting(store({"greeting", "hello"}));
     const Recorded recorded({"127.0.0.1", greeting.port()});

@@ -81,9 +81,10 @@ private:
 class Recorded {
 public:
     Recorded& say(ev::Duration at, const std::string& sent,
-                  const std::optional<std::string>& reply) {
+                  const std::optional<std::string>& reply,
+                  std::optional<ev::Duration> round_trip = {}) {
         const yodel::Message message{.id = ++last_, .payload = sent, .planned = ev::Time(at)};
-        const yodel::Reply received{reply ? std::string_view(*reply) : "", {}};
+        const yodel::Reply received{reply ? std::string_view(*reply) : "", round_trip};
         return add(yodel::recorded_object(reply ? "echoed" : "lost", &message,
                                           reply ? &received : nullptr, {}, {})
                        .str());

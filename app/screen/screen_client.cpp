@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <span>
 #include <utility>
 
 namespace yodel {
@@ -29,8 +30,8 @@ constexpr ev::Duration quit_time = 2s;
 constexpr int wheel_rows = 3;
 
 // Signs that the locale's encoding does not have are not drawn either.
-void add_signs(Rows& rows, int width) {
-    for (const SignGroup& group : sign_groups()) {
+void add_signs(Rows& rows, std::span<const SignGroup> groups, int width) {
+    for (const SignGroup& group : groups) {
         add_title(rows, group.title);
         for (const auto& [sign, meaning] : group.signs)
             if (!sign.text().empty()) add_fact(rows, sign.text(), meaning, width);
@@ -420,12 +421,13 @@ std::vector<ui::LineEditor::KeyHelp> ScreenClient::key_help() {
     return rows;
 }
 
+// A terminal of 80x24 shows the first two groups of signs without scrolling.
 Rows ScreenClient::key_page(int width) {
+    constexpr std::size_t first_groups = 2;
     Rows rows;
-    add_title(rows, "To leave");
-    add_fact(rows, "^D", "on an empty line: no more to send; leaves when all is answered",
+    add_fact(rows, "To leave", "^D on an empty line, when all is answered; ^C twice, at once",
              width);
-    add_fact(rows, "^C ^C", "at once, by both within two seconds", width);
+    add_signs(rows, sign_groups().first(first_groups), width);
     add_title(rows, "Keys (M-x is Alt-x, or Esc and then x)");
     for (const ui::LineEditor::KeyHelp& row : key_help())
         add_fact(rows, row.keys, row.help, width);
@@ -437,7 +439,7 @@ Rows ScreenClient::key_page(int width) {
              width);
     for (const ui::LineEditor::KeyHelp& row : ui::LineEditor::key_help())
         add_fact(rows, row.keys, row.help, width);
-    add_signs(rows, width);
+    add_signs(rows, sign_groups().subspan(first_groups), width);
     return rows;
 }
 

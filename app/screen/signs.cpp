@@ -15,6 +15,9 @@ constexpr Sign counter_signs[] = {
     {glyph::mismatch, "wrong replies"},
     {glyph::lost, "lost: no reply in time"},
     {glyph::unsolicited, "messages that answer nothing, such as a greeting"},
+};
+
+constexpr Sign datagram_signs[] = {
     {as_sign(status_word::twice), "datagrams that came again"},
     {as_sign(status_word::out_of_order), "datagrams that came after later ones"},
 };
@@ -40,7 +43,6 @@ constexpr Sign message_signs[] = {
     {glyph::mismatch, "the reply is wrong, and differs from this byte on"},
     {glyph::becomes, "between the byte that was expected and the one that came"},
     {glyph::lost, "a message without a reply"},
-    {glyph::unsolicited, "a message that answers nothing"},
     {glyph::note, "a remark of the program"},
     {glyph::resent, "the system sent a segment of ours again meanwhile"},
     {glyph::ellipsis, "the message goes on: this is its length"},
@@ -53,8 +55,9 @@ constexpr Sign page_signs[] = {
 
 constexpr SignGroup groups_of_signs[] = {
     {"The counters", counter_signs},
-    {"The rest of the status line", status_signs},
     {"Among the messages", message_signs},
+    {"The counters of datagrams", datagram_signs},
+    {"The rest of the status line", status_signs},
     {"On the pages of statistics", page_signs},
 };
 

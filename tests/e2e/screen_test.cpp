@@ -334,17 +334,18 @@ TEST_CASE("each state has its hint, and the hint names the way out") {
 
 TEST_CASE("F1 explains the counters and how to leave") {
     const std::string framing = GENERATE("line", "len4");
-    Tty tty({.arguments = {yodel, "-f", framing}, .size = {60, 80}});
+    Tty tty({.arguments = {yodel, "-f", framing}, .size = {24, 80}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x1bOP");
     CHECK(tty.wait_for("To leave"));
-    for (const auto* sign : {"↑ ", "↓ ", "… ", "✗ ", "? ", "« "})
+    for (const auto* sign : {"↑ ", "↓ ", "… ", "✗ ", "? ", "« ", "› ", "‹ ", "✓ ", "→ ", "↻ "})
         CHECK(tty.wait_for([&] {
             return ("\n" + tty.screen()).find(std::string("\n") + sign) != std::string::npos;
         }));
-    CHECK(tty.shows("M-c         close"));
-    CHECK(tty.shows(framing == "line" ? "a newline: with this framing, a new message"
-                                      : "a newline in the message"));
+    tty.resize({100, 80});
+    CHECK(tty.wait_for("M-c         close"));
+    CHECK(tty.wait_for(framing == "line" ? "a newline: with this framing, a new message"
+                                         : "a newline in the message"));
 }
 
 TEST_CASE("reconnecting by key is logged as one connection") {

@@ -1,11 +1,31 @@
 #include "app/command_line.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace yodel {
 
 namespace {
+
+// Returns the number of letters to insert, remove, replace or swap with their neighbours.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+    std::vector<std::size_t> before, last(to.size() + 1), row(to.size() + 1);
+    std::iota(last.begin(), last.end(), 0);
+    for (std::size_t i = 1; i <= from.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= to.size(); ++j) {
+            const bool same = from[i - 1] == to[j - 1];
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+            if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+        before = std::exchange(last, row);
+    }
+    return last.back();
+}
 
 // Reads the words of a command line from left to right.
 class Reader {
@@ -97,13 +117,21 @@ private:
 
     // Abbreviations are not accepted, since a new option could change the meaning of one.
     std::string suggestion(const std::string& written) const {
+        const std::string wanted = written.substr(2);
+        std::size_t nearest = std::max<std::size_t>(1, wanted.size() / 3);
         std::string names;
         find([&](const Option& row) {
-            const std::string full = row.name ? "--" + std::string(row.name) : "";
-            if (full.starts_with(written)) names += (names.empty() ? "" : " or ") + full;
+            if (!row.name || wanted.empty()) return false;
+            const std::string name = row.name;
+            const std::size_t distance =
+                name.starts_with(wanted) ? 0 : edit_distance(wanted, name);
+            if (distance > nearest) return false;
+            if (distance < nearest) names.clear();
+            nearest = distance;
+            names += (names.empty() ? "--" : " or --") + name;
             return false;
         });
-        return names.empty() || written.size() < 4 ? "" : "; " + names + " is meant?";
+        return names.empty() ? "" : "; did you mean " + names + "?";
     }
 
     std::vector<std::string>::const_iterator from_next() const {

@@ -3,10 +3,9 @@
 
 usage: readme.py README YODEL YODELD
 
-Every indented line of README is a command. Ports, and the key of the server with TLS, are
-those of this run; long runs are made short. Lines of yodeld or of a server in tests/peers
-start a server that stays;
-lines that end in the background run on a terminal, as jobs of its shell;
+Every indented line of README is a command. Ports are those of this run; long runs are made
+short. Lines of yodeld or of a server in tests/peers start a server that stays;
+lines that end in the background are typed into a shell on a terminal;
 "# status N" behind a command is its exit status, which is 0 otherwise. Left out are commands
 of tools that are not installed, make, which builds all of this, and the search for the highest
 rate, which takes long.
@@ -30,10 +29,10 @@ SHORTER = [(r"-m 30s", "-m 300ms"), (r"-c 5000\b", "-c 100"), (r"-i (20|200)ms",
            (r"seq 10\b", "seq 2"), (r"\+5 sec", "+2 sec"), (r"sleep 10\b", "sleep 0.1"),
            (r"sleep 1\.4", "sleep 0.1"), (r"sleep 1\b", "sleep 0.3"), (r"--rate 20k", "--rate 2k"),
            (r"-W 1s", "-W 600ms"), (r"'p99<5ms,", "'p99<5s,"), (r"parallel -j 4", "xargs -P 4 -I {} sh -c")]
-JOB = re.compile(r"&\s*(#.*)?$", re.MULTILINE)  # a command in the background
+PROMPT = "typed> "
+JOB = re.compile(r"& \w+=\$!")  # a command in the background
 PEER = "python3 tests/peers/"
 LEFT_OUT = re.compile(r"make |.*--rate 'max@")
-PIN = "sha256//" + 43 * "A" + "="
 
 
 def free_port():
@@ -57,22 +56,28 @@ def listens(port):
     return False
 
 
-def on_terminal(script, folder, environment):
-    """Runs a script on a terminal, with job control. Returns its status and its output."""
+def on_terminal(lines, folder, environment):
+    """Types lines into a shell on a terminal. Returns its output."""
     pid, master = pty.fork()
     if pid == 0:
         os.chdir(folder)
-        os.execvpe("bash", ["bash", "-c", "set -m\n" + script],
-                   dict(environment, TERM="xterm"))
+        os.execvpe("bash", ["bash", "--noprofile", "--norc", "--noediting", "-i"],
+                   dict(environment, TERM="xterm", PS1=PROMPT))
+    lines = [*lines, "exit"]
+    typed = 0
     output = b""
     until = time.monotonic() + LIMIT
-    with open(master, "rb", buffering=0) as terminal:
+    with open(master, "r+b", buffering=0) as terminal:
         try:
             while select.select([terminal], [], [], max(until - time.monotonic(), 0))[0]:
                 output += terminal.read(4096)
+                if typed < min(output.count(PROMPT.encode()), len(lines)):
+                    terminal.write(lines[typed].encode() + b"\n")
+                    typed += 1
         except OSError:  # all that had the terminal are gone
             pass
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), output.decode()
+    os.waitpid(pid, 0)
+    return output.decode()
 
 
 def commands(text):
@@ -84,7 +89,6 @@ class Reader:
     def __init__(self, folder, path):
         self.folder = folder
         self.path = path
-        self.pin = PIN
         self.ports = {}
         self.servers = []
 
@@ -93,7 +97,7 @@ class Reader:
             line = line.replace(port, str(self.ports.setdefault(port, free_port())))
         for pattern, text in SHORTER:
             line = re.sub(pattern, text, line)
-        return line.replace(PIN, self.pin)
+        return line
 
     def start(self, line):
         """Starts a server, and waits until it listens. Those in tests/peers do not say it."""
@@ -105,15 +109,13 @@ class Reader:
         self.servers.append(server)
         if not server.stdout.readline().startswith("listening"):
             return f"{line}: it does not listen"
-        if "--self-signed" in line:
-            self.pin = server.stdout.readline().split()[-1]
         return None
 
     def run(self, lines):
         """Runs lines as one script. Returns a complaint, or None."""
         script = "\n".join(lines)
         if JOB.search(script):
-            return self.run_jobs(script)
+            return self.run_jobs(lines)
         wanted = int((re.findall(r"# status (\d+)", script) or ["0"])[0])
         done = subprocess.run(["bash", "-c", script], cwd=self.folder, env=self.path, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
@@ -121,24 +123,24 @@ class Reader:
             return None
         return f"{script}\n  status {done.returncode}, not {wanted}: {done.stderr}{done.stdout}"
 
-    def run_jobs(self, script):
-        """Each yodel in the background must come to its summary."""
-        status, output = on_terminal(script, self.folder, self.path)
-        jobs = len(re.findall(r"^yodel .*&\s", script, re.MULTILINE))
-        if status == 0 and output.count(" echoed, ") == jobs:
+    def run_jobs(self, lines):
+        """Each yodel in the background must come to its summary, and the shell not complain."""
+        output = on_terminal(lines, self.folder, self.path)
+        jobs = sum(line.startswith("yodel ") for line in lines)
+        if output.count(" echoed, ") == jobs and "bash:" not in output:
             return None
-        return f"{script}\n  status {status}, {jobs} summaries are wanted: {output}"
+        return f"{lines}\n  {jobs} summaries are wanted: {output}"
 
 
 def tools_are_there(line, path):
     bare = re.sub(r"'[^']*'|\"[^\"]*\"|\s# .*", "", line)
-    names = re.findall(r"(?:^|[|;&(]\s*)([a-z]\w*)", bare)
-    shell = {"for", "do", "done", "wait", "kill", "at", "server", "date"}
+    names = re.findall(r"(?:^|[|;&(]\s*)([a-z]\w*\b)(?!=)", bare)
+    shell = {"for", "do", "done", "wait", "kill", "date"}
     return all(name in shell or shutil.which(name, path=path) for name in names)
 
 
 def complaints(text, reader):
-    """Yields what goes wrong. Lines that share variables or jobs are one script."""
+    """Yields what goes wrong. Lines that share a pipe or jobs are one script."""
     script = []
     for line in map(reader.adapted, commands(text)):
         if LEFT_OUT.match(line) or not tools_are_there(line, reader.path["PATH"]):
@@ -149,7 +151,7 @@ def complaints(text, reader):
                 yield complaint
             continue
         script.append(line)
-        if re.match(r"\w+=", line) or ("&" in line and "wait" not in line):
+        if line.endswith("|") or (JOB.search(line) and "wait" not in line):
             continue
         complaint = reader.run(script)
         if complaint:

@@ -232,7 +232,7 @@ TEST_CASE("ESCDELAY says for how long an ESC waits, and nothing else waits with 
         Tty tty({.arguments = {yodel}, .environment = {"ESCDELAY=0"}});
         REQUIRE(tty.wait_for("up 00:"));
         tty.send("\x1bOP");
-        REQUIRE(tty.wait_for("Enter       send"));
+        REQUIRE(tty.wait_for("To leave"));
         tty.send("\x1b");
         CHECK(tty.wait_for("Enter sends a line"));
         tty.send("h");

@@ -952,12 +952,13 @@ TEST_CASE("each key of the table does what it says") {
         tty.send("\x1bOP");
         CHECK(tty.wait_for([&] { return tty.row(22).starts_with("● up 00:"); }));
         CHECK(tty.wait_for([&] { return last_row(tty, 24).starts_with("Esc goes back"); }));
+        CHECK(tty.wait_for("↻ "));
+        tty.send("\x1b[6~");
         CHECK(tty.wait_for("Up Dn ^P ^N lines sent before"));
         CHECK(tty.wait_for("M-Up M-Down select a message"));
         tty.send("\x1b[6~");
         CHECK(tty.wait_for("M-Enter"));
         tty.send("\x1b[6~\x1b[6~\x1b[6~\x1b[6~");
-        CHECK(tty.wait_for("↻ "));
         CHECK(tty.wait_for("the share of a cell"));
     }
     SECTION("redrawing") {
@@ -1037,9 +1038,9 @@ TEST_CASE("the wheel scrolls while the mouse is reported, and types nothing") {
     tty.send("\x1b[<65;10;5M\x1b[<65;10;5M");
     CHECK(tty.wait_for([&] { return !tty.shows("HELD"); }));
     tty.send("\x1bOP\x1b[<65;10;5M");
-    CHECK(tty.wait_for([&] { return tty.row(1).starts_with("Keys ("); }));
+    CHECK(tty.wait_for([&] { return tty.row(1).starts_with("↓ "); }));
     tty.send("\x1b[<64;10;5M");
-    CHECK(tty.wait_for([&] { return tty.row(0) == "To leave"; }));
+    CHECK(tty.wait_for([&] { return tty.row(0).starts_with("To leave"); }));
     SECTION("until M-m") {
         tty.send("\x1bm");
         CHECK(tty.wait_for("mouse off; it is the terminal's again"));

@@ -102,7 +102,7 @@ check-asan:
 empty =
 labels = '^($(subst $(empty) ,|,$(1)))$$'
 
-threaded_rooms = ev bufio app_pipe app_server
+threaded_rooms = ev bufio app_run app_server
 check-tsan: SANITIZE = thread
 check-tsan: UNITY = ON
 check-tsan:
@@ -125,7 +125,7 @@ check-valgrind:
 	@$(call compile,$(BUILD)) --target test_ev test_bufio
 	@tests/valgrind/run $(BUILD)
 
-rooms = ev bufio ui app_text app_stats app_protocol app_server app_pipe app_screen app
+rooms = ev bufio ui app_text app_stats app_protocol app_server app_run app_screen app
 coverage: UNITY = ON
 coverage:
 	@.ci/packages build test coverage

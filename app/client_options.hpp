@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/crowd_options.hpp"
-#include "app/pipe/reporter.hpp"
+#include "app/run/reporter.hpp"
 #include "app/protocol/session.hpp"
 #include "app/replay_options.hpp"
 #include "bufio/tls.hpp"

@@ -3,12 +3,9 @@
 #include "app/client_options.hpp"
 #include "app/command_line.hpp"
 #include "app/merge.hpp"
-#include "app/pipe/crowd_client.hpp"
-#include "app/pipe/pipe_client.hpp"
-#include "app/pipe/rate_client.hpp"
-#include "app/pipe/replay.hpp"
-#include "app/pipe/unattended.hpp"
 #include "app/program.hpp"
+#include "app/run/rate_client.hpp"
+#include "app/run/run_client.hpp"
 #include "app/sandbox.hpp"
 #include "app/screen/crowd_screen.hpp"
 #include "app/screen/screen_client.hpp"
@@ -137,15 +134,6 @@ bool full_screen(const ClientOptions& options) {
     return !piped && terminal_able();
 }
 
-Unattended::Options unattended_options(const ClientOptions& options) {
-    Unattended::Options to{options.session, options.report};
-    to.count = options.count.value_or(0);
-    to.interval = options.interval.value_or(to.interval);
-    to.size = options.size.value_or(std::min(to.size, options.session.max_frame));
-    to.window = options.window;
-    return to;
-}
-
 // Many connections have a page, which takes no input: a script comes from elsewhere. In the
 // background it would stop the run, which needs no terminal.
 bool crowd_page(const ClientOptions& options) {
@@ -153,69 +141,77 @@ bool crowd_page(const ClientOptions& options) {
     return !piped && !ui::in_background() && terminal_able();
 }
 
-// An interval is a pace that deals one message to each connection in turn.
+// What the connections send. Without a terminal, a load without a schedule and a length sends
+// the lines of standard input.
+RunClient::Options::From source_of(const ClientOptions& options) {
+    using enum RunClient::Options::From;
+    if (options.replay.given()) return recording;
+    if (options.report.probe) return nothing;
+    const CrowdOptions& load = options.crowd;
+    if (options.unattended() || load.scheduled()) return generator;
+    const bool unread = options.session.max_time || ::isatty(STDIN_FILENO) == 1;
+    return load.given() && unread ? generator : input;
+}
+
+// An interval is a pace that deals one message to each connection in turn; a single connection
+// has one of a second by default.
 std::optional<Pace> pace(const ClientOptions& options) {
     if (options.crowd.rate) return Pace::per_second(*options.crowd.rate);
-    if (!options.interval || *options.interval == ev::Duration::zero()) return std::nullopt;
-    return Pace(options.crowd.connections.value_or(1), *options.interval);
+    std::optional<ev::Duration> interval = options.interval;
+    if (!interval && !options.crowd.given()) interval = std::chrono::seconds(1);
+    if (!interval || *interval == ev::Duration::zero()) return std::nullopt;
+    return Pace(options.crowd.connections.value_or(1), *interval);
 }
 
-// The lines of a script are said by one thread, and no thread is without a connection.
-std::size_t threads(const CrowdOptions& crowd, bool script) {
-    const std::size_t wanted = crowd.threads.value_or(1);
-    if (script && wanted > 1 && !crowd.threads_by_system)
-        throw UsageError("--threads is for generated messages, which -c, -i, --size, --rate "
-                         "and -m choose; standard input is read by one thread");
-    return script ? 1 : std::min<std::size_t>(wanted, crowd.connections.value_or(1));
-}
-
-Crowd::Options crowd_of(const ClientOptions& options,
-                        std::shared_ptr<const Recording> recording = {}) {
-    Crowd::Options to;
+RunOptions run_options(const ClientOptions& options, RunClient::Options::From from) {
+    const bool generated = from == RunClient::Options::From::generator;
+    const CrowdOptions& load = options.crowd;
+    RunOptions to;
     to.session = options.session;
-    to.connections = options.crowd.connections.value_or(1);
-    if (options.crowd.connect_rate)
-        to.connect_pace = Pace::per_second(*options.crowd.connect_rate);
-    to.churn = options.crowd.churn.value_or(0);
+    to.connections = load.connections.value_or(1);
+    to.threads = std::min<std::size_t>(load.threads.value_or(1), to.connections);
+    to.busy = options.busy;
+    if (load.connect_rate) to.connect_pace = Pace::per_second(*load.connect_rate);
+    to.churn = load.churn.value_or(0);
+    to.window = options.window;
+    const bool single = !load.given() || (!generated && to.connections == 1);
+    if (!to.window && !single) to.window = 1;
+    if (!generated) return to;
     to.pace = pace(options);
-    to.each_its_own = !options.crowd.scheduled();
-    to.window = options.window.value_or(to.window);
+    to.each_its_own = !load.scheduled();
     to.count = options.count.value_or(0);
-    if (!recording) to.length = options.session.max_time;  // else each connection's own limit
-    to.recording = std::move(recording);
-    to.fast = options.replay.fast;
+    to.length = options.session.max_time;
     to.size = options.size.value_or(std::min(to.size, options.session.max_frame));
     return to;
 }
 
-CrowdClient::Options crowd_options(ev::Loop& loop, const ClientOptions& options,
-                                   const std::shared_ptr<const Recording>& recording) {
-    CrowdClient::Options to;
-    to.crowd = crowd_of(options, recording);
+RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& options,
+                                      std::shared_ptr<Recording> recording) {
+    RunClient::Options to;
+    to.from = source_of(options);
+    to.run = run_options(options, to.from);
     to.report = options.report;
+    to.load = options.crowd.given();
+    to.escapes = options.escapes;
+    to.fast = options.replay.fast;
     to.start = options.crowd.start;
-    to.script = !recording && !options.unattended() && !options.crowd.scheduled() &&
-                !options.session.max_time && ::isatty(STDIN_FILENO) != 1;
-    if (to.report.payloads && !to.script && !recording)
+    to.recording = std::move(recording);
+    const bool generated = to.from == RunClient::Options::From::generator;
+    if (to.report.payloads && to.load && generated)
         throw UsageError(
             "--payload records the messages of a script; of generated ones on many "
             "connections only numbers are kept");
-    to.escapes = options.escapes;
-    to.threads = threads(options.crowd, to.script);
-    to.busy = options.busy;
-    if (!recording && crowd_page(options))
-        to.page = [&loop, color = options.color](CrowdDisplay::User& user) {
+    if (to.from == RunClient::Options::From::input && to.run.threads > 1) {
+        if (!options.crowd.threads_by_system)
+            throw UsageError("--threads is for generated messages, which -c, -i, --size, "
+                             "--rate and -m choose; standard input is read by one thread");
+        to.run.threads = 1;
+    }
+    if (to.load && !to.recording && crowd_page(options))
+        to.page = [&loop, color = options.color](RunDisplay::User& user) {
             return std::make_unique<CrowdScreen>(loop, color, user);
         };
     return to;
-}
-
-RateClient::Options rate_options(const ClientOptions& options) {
-    return {.crowd = {.crowd = crowd_of(options),
-                      .threads = threads(options.crowd, false),
-                      .busy = options.busy},
-            .required = *options.crowd.rate_while,
-            .report = options.report};
 }
 
 // Waits until a recording that comes through a pipe has begun. Returns false where a signal or
@@ -250,14 +246,6 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
     if (options.crowd.connections.value_or(1) > 1 && !recording.regular())
         throw UsageError(file + " is no file that each of several connections could read from "
                                 "its beginning, but --connections is given");
-}
-
-Replay::Options replay_options(const ClientOptions& options,
-                               std::shared_ptr<Recording> recording) {
-    Replay::Options to{options.session, options.report, std::move(recording)};
-    to.fast = options.replay.fast;
-    to.window = options.window.value_or(to.window);
-    return to;
 }
 
 std::string folder_of(const std::string& file) {
@@ -318,7 +306,7 @@ template <class Client>
 void make_turns(ev::Loop& loop, Client& client, bool busy) {
     while (loop.step()) {
         client.turn_ended();
-        loop.set_busy(busy && client.connection_stands());
+        loop.set_busy(busy && client.has_open_connection());
     }
 }
 
@@ -356,25 +344,16 @@ int run_without_screen(ev::Loop& loop, ClientOptions& options,
     if (options.report.probe) options.session.close_timeout = probe_end(options);
     if (options.crowd.rate_while) {
         ask_for_exact_waits();
-        return run_piped<RateClient>(loop, rate_options(options), options, signo);
+        return run_piped<RateClient>(
+            loop,
+            {.run = run_options(options, RunClient::Options::From::generator),
+             .required = *options.crowd.rate_while,
+             .report = options.report},
+            options, signo);
     }
-    if (recording && !options.crowd.given()) {
-        ask_for_exact_waits();
-        return run_piped<Replay>(loop, replay_options(options, std::move(recording)), options,
-                                 signo);
-    }
-    if (options.crowd.given()) {
-        ask_for_exact_waits();
-        return run_piped<CrowdClient>(loop, crowd_options(loop, options, recording), options,
-                                      signo);
-    }
-    if (options.unattended()) {
-        ask_for_exact_waits();
-        return run_piped<Unattended>(loop, unattended_options(options), options, signo);
-    }
-    return run_piped<PipeClient>(
-        loop, {options.session, options.report, options.window, options.escapes}, options,
-        signo);
+    const RunClient::Options run = run_client_options(loop, options, std::move(recording));
+    if (run.load || run.from != RunClient::Options::From::input) ask_for_exact_waits();
+    return run_piped<RunClient>(loop, run, options, signo);
 }
 
 int run(ClientOptions options, int& signo) {

@@ -4,9 +4,10 @@
 
 namespace yodel {
 
-Recorder::Recorder(const std::string& path, const AnySession& session, ev::Time now)
-    : file_(path, LogFile::Content::recording), start_(now), first_(session.last_id() + 1) {
-    file_.add_line(recording_object(*session.options().framing, first_, 1).str());
+Recorder::Recorder(const std::string& path, const Framing& framing, std::uint64_t first,
+                   ev::Time now)
+    : file_(path, LogFile::Content::recording), start_(now), first_(first) {
+    file_.add_line(recording_object(framing, first_, 1).str());
 }
 
 void Recorder::connected(const AnySession& session) {

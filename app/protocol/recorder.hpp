@@ -17,9 +17,10 @@ public:
     // True for the name of a file that is to hold a recording, not a transcript to read.
     static bool wanted(std::string_view name) { return name.ends_with(".json"); }
 
-    // Messages that were sent before are left out. Throws OutputError, for a file that holds
-    // something too: a recording begins its file.
-    Recorder(const std::string& path, const AnySession& session, ev::Time now);
+    // Leaves out the messages before the one with the number `first`. Throws OutputError, also
+    // for a file that is not empty: a recording begins its file.
+    Recorder(const std::string& path, const Framing& framing, std::uint64_t first,
+             ev::Time now);
 
     // A connection was opened: a replay says only one again.
     void connected(const AnySession& session);

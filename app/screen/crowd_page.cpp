@@ -13,7 +13,7 @@
 
 namespace yodel {
 
-using Phase = CrowdProgress::Phase;
+using Phase = RunProgress::Phase;
 using ui::Style;
 
 namespace {
@@ -104,9 +104,9 @@ ui::Row row_of(const Fact& fact, int width) {
 
 // --- The facts.
 
-std::string phase_text(const CrowdProgress& progress) {
+std::string phase_text(const RunProgress& progress) {
     if (progress.phase == Phase::ending)
-        return "ending: " + number(progress.result.in_flight(), "awaited");
+        return "ending: " + number(progress.results.in_flight(), "awaited");
     if (progress.phase == Phase::running) {
         const std::string text = "running " + time_text(progress.elapsed);
         return progress.length ? text + " of " + time_text(*progress.length) : text;
@@ -115,14 +115,14 @@ std::string phase_text(const CrowdProgress& progress) {
     return "connecting";
 }
 
-Part phase_part(const CrowdProgress& progress) {
+Part phase_part(const RunProgress& progress) {
     const bool up = progress.open > 0;
     const ui::Glyph& sign = up ? ui::glyph::connected : ui::glyph::disconnected;
     return {sign.text() + " " + phase_text(progress), 0, up ? Style::good : Style::bold};
 }
 
-std::vector<Part> count_parts(const CrowdProgress& progress) {
-    const Results& results = progress.result;
+std::vector<Part> count_parts(const RunProgress& progress) {
+    const Results& results = progress.results;
     std::vector<Part> parts{{number(results.sent, "sent"), 4},
                             {number(results.echoed, "echoed"), 2},
                             {number(results.bad, "bad"), 0, bad_if(results.bad > 0)},
@@ -136,7 +136,7 @@ std::vector<Part> count_parts(const CrowdProgress& progress) {
         parts.push_back({number(results.out_of_order, status_word::out_of_order), 8,
                          warn_if(results.out_of_order > 0)});
     }
-    parts.push_back({number(progress.result.in_flight(), "awaited"), 3});
+    parts.push_back({number(progress.results.in_flight(), "awaited"), 3});
     return parts;
 }
 
@@ -161,7 +161,7 @@ std::vector<Part> time_parts(const Results& results) {
     return parts;
 }
 
-std::vector<Part> rate_parts(const CrowdProgress& progress, double rate) {
+std::vector<Part> rate_parts(const RunProgress& progress, double rate) {
     if (!progress.planned_rate) return {{rate_text(rate)}, {"as replies come", 1}};
     const bool behind =
         progress.phase == Phase::running && rate < 0.95 * *progress.planned_rate;
@@ -169,18 +169,18 @@ std::vector<Part> rate_parts(const CrowdProgress& progress, double rate) {
             {"planned " + rate_text(*progress.planned_rate), 1}};
 }
 
-std::vector<Part> connection_parts(const CrowdProgress& progress) {
-    const std::uint64_t failed = progress.result.failed;
+std::vector<Part> connection_parts(const RunProgress& progress) {
+    const std::uint64_t failed = progress.results.failed;
     std::vector<Part> parts{
         {std::to_string(progress.open) + " open of " + std::to_string(progress.connections), 0},
         {number(failed, "failed"), 1, bad_if(failed > 0)}};
-    if (progress.result.asked > progress.connections)
-        parts.push_back({number(progress.result.asked, "tried"), 2});
+    if (progress.results.asked > progress.connections)
+        parts.push_back({number(progress.results.asked, "tried"), 2});
     const auto add_time = [&parts](const char* name, const Histogram& times) {
         if (times.count() > 0) parts.push_back({name + ms_text(times.percentile(99)), 3});
     };
-    add_time("connect p99 ", progress.result.connect_times);
-    add_time("TLS p99 ", progress.result.handshake_times);
+    add_time("connect p99 ", progress.results.connect_times);
+    add_time("TLS p99 ", progress.results.handshake_times);
     return parts;
 }
 
@@ -191,7 +191,7 @@ std::vector<Part> lateness_parts(const Histogram& lateness) {
             {"by this program itself", 3, Style::dim}};
 }
 
-Part descriptor_part(const CrowdProgress& progress) {
+Part descriptor_part(const RunProgress& progress) {
     const std::string used = std::to_string(progress.descriptors);
     if (progress.descriptor_limit == 0) return {used};
     return {used + " of " + std::to_string(progress.descriptor_limit)};
@@ -210,15 +210,15 @@ void add_failures(std::vector<Fact>& facts, const std::vector<Results::Failure>&
 }
 
 // In the order of their display.
-std::vector<Fact> facts_of(const CrowdProgress& progress, double rate) {
+std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
     std::vector<Fact> facts{{1, "messages", count_parts(progress)},
                             {3, "rate", rate_parts(progress, rate)},
-                            {2, "round trip", time_parts(progress.result), "  "},
+                            {2, "round trip", time_parts(progress.results), "  "},
                             {5, "connections", connection_parts(progress)}};
-    if (progress.result.lateness.count() > 0)
-        facts.push_back({8, "lateness", lateness_parts(progress.result.lateness), "  "});
+    if (progress.results.lateness.count() > 0)
+        facts.push_back({8, "lateness", lateness_parts(progress.results.lateness), "  "});
     facts.push_back({9, "descriptors", {descriptor_part(progress)}});
-    add_failures(facts, progress.result.failures);
+    add_failures(facts, progress.results.failures);
     return facts;
 }
 
@@ -231,17 +231,17 @@ void keep_best(std::vector<Fact>& facts, std::size_t count) {
 
 // Returns the number of facts that come before the map. Where all connections have failed, the
 // reasons are worth more than the times before.
-int facts_before_map(const CrowdProgress& progress, std::size_t count) {
-    const bool all_failed = progress.open == 0 && !progress.result.failures.empty();
+int facts_before_map(const RunProgress& progress, std::size_t count) {
+    const bool all_failed = progress.open == 0 && !progress.results.failures.empty();
     return all_failed ? static_cast<int>(count) : firm_facts - 1;
 }
 
-ui::Row title_row(const CrowdProgress& progress, int width) {
+ui::Row title_row(const RunProgress& progress, int width) {
     return fitted({phase_part(progress), {progress.target, 1, Style::bold}}, "  ", width);
 }
 
 // All of it, where there is one row.
-ui::Row only_row(const CrowdProgress& progress, double rate, int width) {
+ui::Row only_row(const RunProgress& progress, double rate, int width) {
     std::vector<Part> parts{phase_part(progress)};
     const auto add = [&parts](std::vector<Part> more, int worth) {
         for (Part& part : more) part.worth += worth;
@@ -249,11 +249,11 @@ ui::Row only_row(const CrowdProgress& progress, double rate, int width) {
     };
     add(count_parts(progress), 1);
     add({{rate_text(rate)}}, 4);
-    add(time_parts(progress.result), 4);
+    add(time_parts(progress.results), 4);
     return fitted(std::move(parts), " ", width);
 }
 
-ui::Row hint_row(const CrowdProgress& progress, int width) {
+ui::Row hint_row(const RunProgress& progress, int width) {
     const bool ending = progress.phase == Phase::ending;
     const char* const text =
         ending ? "^C leaves at once" : "^C ends it in order; then ^C: at once";
@@ -302,13 +302,13 @@ ui::Row map_axis(const HeatMap::View& view, int width) {
     return row;
 }
 
-void add_map(std::vector<ui::Row>& rows, const CrowdProgress& progress, const HeatMap& map,
+void add_map(std::vector<ui::Row>& rows, const RunProgress& progress, const HeatMap& map,
              int height, int width) {
     const auto columns = static_cast<std::size_t>(std::max(width - scale_width, 1));
     const HeatMap::View view = map.view(static_cast<std::size_t>(height - 2), columns);
     if (view.rows.empty()) return;
     rows.push_back(map_title(view, width));
-    const ev::Duration p99 = progress.result.round_trips.percentile(99);
+    const ev::Duration p99 = progress.results.round_trips.percentile(99);
     for (const HeatMap::Row& row : view.rows) {
         rows.push_back(map_row(row, p99));
         ui::truncate(rows.back(), width);
@@ -318,7 +318,7 @@ void add_map(std::vector<ui::Row>& rows, const CrowdProgress& progress, const He
 
 }  // namespace
 
-std::vector<ui::Row> crowd_page(const CrowdProgress& progress, double rate, const HeatMap& map,
+std::vector<ui::Row> crowd_page(const RunProgress& progress, double rate, const HeatMap& map,
                                 ui::Size size) {
     const int width = size.columns;
     if (size.rows <= 1) return {only_row(progress, rate, width)};

@@ -5,7 +5,7 @@
 // worth are left out, and so are the parts of a row.
 #pragma once
 
-#include "app/stats/crowd_display.hpp"
+#include "app/stats/run_display.hpp"
 #include "app/stats/heat_map.hpp"
 #include "ui/frame.hpp"
 
@@ -15,7 +15,7 @@ namespace yodel {
 
 // Returns at most as many rows as the size has, none wider than its columns. `rate` is that of
 // the right replies of late, a second.
-std::vector<ui::Row> crowd_page(const CrowdProgress& progress, double rate, const HeatMap& map,
+std::vector<ui::Row> crowd_page(const RunProgress& progress, double rate, const HeatMap& map,
                                 ui::Size size);
 
 }  // namespace yodel

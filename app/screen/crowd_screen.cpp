@@ -70,9 +70,9 @@ void CrowdScreen::suspend() {
 }
 
 void CrowdScreen::draw() {
-    const CrowdProgress progress = user_.progress();
+    const RunProgress progress = user_.progress();
     map_.add(loop_.now(), user_.take_recent());
-    rate_.add(loop_.now(), progress.result.echoed);
+    rate_.add(loop_.now(), progress.results.echoed);
     terminal_.draw({.rows = crowd_page(progress, rate_.per_second(), map_, terminal_.size())});
 }
 

@@ -3,7 +3,7 @@
 // draws all anew.
 #pragma once
 
-#include "app/stats/crowd_display.hpp"
+#include "app/stats/run_display.hpp"
 #include "app/stats/heat_map.hpp"
 #include "app/stats/history.hpp"
 #include "ev/loop.hpp"
@@ -11,7 +11,7 @@
 
 namespace yodel {
 
-class CrowdScreen final : public CrowdDisplay {
+class CrowdScreen final : public RunDisplay {
 public:
     // The signals that the program handles must be handled by now. SIGCONT is one of them: its
     // handler calls continued(). Throws std::runtime_error if the terminal can't be used.

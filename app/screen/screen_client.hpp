@@ -42,7 +42,7 @@ public:
     void leave(int signo);
     // Draws if something has changed, unless the last drawing was only just made.
     void turn_ended();
-    bool connection_stands() const { return conversation_.session().connected(); }
+    bool has_open_connection() const { return conversation_.session().connected(); }
     // The keys and what they do, in the order of the page of keys.
     static std::vector<ui::LineEditor::KeyHelp> key_help();
     // Gives the terminal back, prints the outcome on standard error, returns the exit status.

@@ -8,7 +8,8 @@ namespace yodel {
 
 ScreenRecording::ScreenRecording(const std::string& path, const AnySession& session,
                                  ev::Time now)
-    : session_(session), recorder_(path, session, now) {
+    : session_(session),
+      recorder_(path, *session.options().framing, session.last_id() + 1, now) {
     result_.datagrams = session.options().framing->datagrams;
     if (session.state() == AnySession::State::open) connected();
 }

@@ -152,7 +152,8 @@ std::vector<std::string> last_words(const Results& results, const Verdict& verdi
                                     const Ending& ending, const Words& words) {
     std::vector<std::string> said;
     const bool failed = exit_status(results, verdict, ending) != success;
-    if (!results.wrong_sentence.empty()) said.push_back(results.wrong_sentence);
+    if (!results.wrong_sentence.empty() && !words.wrong_reported)
+        said.push_back(results.wrong_sentence);
     if (failed && results.lost > 0 && !results.lost_sentence.empty())
         said.push_back(results.lost_sentence + times(results.lost));
     if (failed && results.unsent > 0 && !results.unsent_sentence.empty())

@@ -1,6 +1,6 @@
 // Any file: it is read as a recording, or refused with a sentence that names a line; wherever
 // it is cut into pieces, the same comes out.
-#include "app/pipe/recording_reader.hpp"
+#include "app/run/recording_reader.hpp"
 
 #include <algorithm>
 #include <cassert>

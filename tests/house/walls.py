@@ -22,9 +22,9 @@ ALLOWED = {
     "app/stats": {"app/text", "ev"},
     "app/protocol": {"app/text", "bufio", "ev"},
     "app/server": {"app/protocol", "app/text", "ui/text", "bufio", "ev"},
-    "app/pipe": {"app/protocol", "app/stats", "app/text", "ui/text", "bufio", "ev"},
+    "app/run": {"app/protocol", "app/stats", "app/text", "ui/text", "bufio", "ev"},
     "app/screen": {"app/protocol", "app/stats", "app/text", "ui/text", "ui", "ev"},
-    "app": {"app/screen", "app/pipe", "app/server", "app/protocol", "app/stats", "app/text",
+    "app": {"app/screen", "app/run", "app/server", "app/protocol", "app/stats", "app/text",
             "ui/text", "ui", "bufio", "ev"},
 }
 # The room ui/text has no folder: these units are in it.

@@ -35,7 +35,7 @@ std::string text(const std::vector<ui::Row>& rows) {
 struct Run {
     std::unique_ptr<Results> result = std::make_unique<Results>();
     HeatMap map;
-    CrowdProgress progress{.result = *result, .target = "127.0.0.1:7000"};
+    RunProgress progress{.results = *result, .target = "127.0.0.1:7000"};
 
     Run() {
         result->asked = 200;
@@ -47,7 +47,7 @@ struct Run {
         result->count_failure("connection refused", 7, false, 9);
         result->count_failure("the server closed before the end of the run \x1b[2J", 56, false,
                               3);
-        progress.phase = CrowdProgress::Phase::running;
+        progress.phase = RunProgress::Phase::running;
         progress.connections = 200;
         progress.open = 188;
         progress.planned_rate = 4000;
@@ -142,10 +142,10 @@ TEST_CASE("the page of a crowd names the phase of the run") {
     run.progress.length.reset();
     run.progress.elapsed = 3h + 62s;
     CHECK(contains(line(), "running 3:01:02  "));
-    run.progress.phase = CrowdProgress::Phase::ending;
+    run.progress.phase = RunProgress::Phase::ending;
     CHECK(contains(line(), "ending: 5 awaited"));
     CHECK(contains(text(run.page({24, 80})), "\n^C leaves at once\n"));
-    run.progress.phase = CrowdProgress::Phase::connecting;
+    run.progress.phase = RunProgress::Phase::connecting;
     CHECK(contains(line(), " connecting  "));
     run.progress.until_start = 2500ms;
     CHECK(contains(line(), " starts in 2.5s  "));
@@ -153,7 +153,7 @@ TEST_CASE("the page of a crowd names the phase of the run") {
 
 TEST_CASE("the page of a crowd without replies has no map") {
     const auto result = std::make_unique<Results>();
-    const CrowdProgress progress{.result = *result, .target = ""};
+    const RunProgress progress{.results = *result, .target = ""};
     const std::string page = text(crowd_page(progress, 0, HeatMap(), {24, 80}));
     CHECK(contains(page, "round trip  none so far\n"));
     CHECK(contains(page, "rate        0/s, as replies come\n"));

@@ -1,0 +1,92 @@
+#include "app/run/difference_text.hpp"
+
+#include "app/text/units.hpp"
+#include "ui/text.hpp"
+
+#include <algorithm>
+
+namespace yodel {
+
+namespace {
+
+// At most this many bytes of a payload are shown, from shortly before the first difference.
+constexpr std::size_t shown_bytes = 256;
+constexpr std::size_t shown_before = 64;
+
+constexpr int dump_width = 80;
+
+std::string byte_at(std::string_view bytes, std::size_t at) {
+    return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at])) : "end";
+}
+
+}  // namespace
+
+std::string wrong_reply_text(const Message& message, const Reply& reply, Expect expect) {
+    const bool given = expect == Expect::given;
+    const std::string hint = given ? "" : mismatch_hint(message.payload, reply.payload);
+    return "reply " + std::to_string(message.id) + " differs from " +
+           (given ? "the recorded one" : "its message") + " at byte " +
+           std::to_string(reply.difference) + (hint.empty() ? "" : "; " + hint);
+}
+
+std::string lost_reply_text(const Message& message, ev::Duration reply_timeout) {
+    return "no reply to message " + std::to_string(message.id) + " within " +
+           duration_text(reply_timeout);
+}
+
+std::string DifferenceText::unrecorded(std::string_view unsolicited) const {
+    return "unsolicited, and not recorded\n" + part("now", unsolicited, 0);
+}
+
+std::string DifferenceText::missing(std::string_view unsolicited) const {
+    return "unsolicited before, and missing now\n" + part("recorded", unsolicited, 0);
+}
+
+std::string DifferenceText::wrong(const Message& message, const Reply& reply) const {
+    const std::string before(message.expected.value_or(""));
+    const std::size_t at = reply.difference;
+    std::string text = "reply " + std::to_string(message.id);
+    if (message.expected)
+        text += " differs at byte " + std::to_string(at) + ": " + byte_at(before, at) +
+                " before, " + byte_at(reply.payload, at) + " now\n";
+    else
+        text += " is new: no reply was recorded\n";
+    text += part("sent", message.payload, 0);
+    if (message.expected) text += part("recorded", before, at);
+    return text + part("now", reply.payload, at);
+}
+
+std::string DifferenceText::lost(const Message& message) const {
+    const std::string how =
+        message.late ? "has not come within " + duration_text(reply_timeout_) : "is missing";
+    return "reply " + std::to_string(message.id) + " " + how + "\n" +
+           part("sent", message.payload, 0) +
+           part("recorded", message.expected.value_or(""), 0);
+}
+
+std::string DifferenceText::late(const Message& message, const Reply& reply) {
+    const std::string after =
+        reply.round_trip ? ", after " + ms_text(*reply.round_trip) : std::string();
+    return "reply " + std::to_string(message.id) + " has come late" + after +
+           ", and is as before\n";
+}
+
+// A payload that is not shown whole has its size.
+std::string DifferenceText::part(const char* name, std::string_view payload,
+                                 std::size_t difference) const {
+    const std::size_t before = std::max(difference, shown_before) - shown_before;
+    const std::size_t begin =
+        payload.size() <= shown_bytes ? 0 : std::min(before, payload.size()) / 16 * 16;
+    const std::size_t end = std::min(begin + shown_bytes, payload.size());
+    std::string head = format("    %-9s", name);
+    if (end - begin < payload.size())
+        head += " (bytes " + std::to_string(begin) + " to " + std::to_string(end) + " of " +
+                std::to_string(payload.size()) + ")";
+    if (!hex_) return head + " " + ui::printable(payload.substr(begin, end - begin)) + "\n";
+    std::string text = head + "\n";
+    for (const ui::HexRow& row : ui::hex_dump(payload, dump_width, begin, end))
+        text += "    " + row.text + "\n";
+    return text;
+}
+
+}  // namespace yodel

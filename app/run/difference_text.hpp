@@ -1,0 +1,40 @@
+// Sentences about replies that are wrong, missing, or not as recorded. Texts are printable,
+// whatever the payloads contain.
+#pragma once
+
+#include "app/protocol/matcher.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+// Returns "reply 3 differs from its message at byte 7", with the option that may help.
+std::string wrong_reply_text(const Message& message, const Reply& reply, Expect expect);
+// Returns "no reply to message 3 within 5s".
+std::string lost_reply_text(const Message& message, ev::Duration reply_timeout);
+
+// Describes how a replay differs from its recording, in whole lines.
+class DifferenceText {
+public:
+    // `hex`: payloads are dumps. `reply_timeout`: the session's, quoted in sentences.
+    DifferenceText(bool hex, ev::Duration reply_timeout)
+        : hex_(hex), reply_timeout_(reply_timeout) {}
+
+    std::string wrong(const Message& message, const Reply& reply) const;
+    std::string lost(const Message& message) const;
+    // The right reply to a message that was reported as lost.
+    static std::string late(const Message& message, const Reply& reply);
+    std::string unrecorded(std::string_view unsolicited) const;
+    std::string missing(std::string_view unsolicited) const;
+
+private:
+    std::string part(const char* name, std::string_view payload, std::size_t difference) const;
+
+    bool hex_;
+    ev::Duration reply_timeout_;
+};
+
+}  // namespace yodel

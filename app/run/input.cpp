@@ -1,0 +1,97 @@
+#include "app/run/input.hpp"
+
+#include "app/text/escapes.hpp"
+#include "app/text/exit_status.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+constexpr std::size_t chunk = 64 * 1024;  // bytes read at once
+
+}  // namespace
+
+Input::Input(ev::Loop& loop, Options options, std::function<void()> changed)
+    : options_(std::move(options)),
+      changed_(std::move(changed)),
+      lines_(*find_framing("line"), options_.max_frame),
+      watch_(loop, STDIN_FILENO, ev::none, [this](ev::Events) { read(); }) {}
+
+void Input::read() {
+    const std::size_t size = options_.reserve ? std::min(chunk, options_.max_frame) : chunk;
+    char* const space = options_.reserve ? options_.reserve(size) : buffer_.reserve(size);
+    const ssize_t count = ::read(STDIN_FILENO, space, size);
+    const bool later = count < 0 && (errno == EINTR || errno == EAGAIN);
+    if (count < 0 && !later) fail(std::generic_category().message(errno), input_failed);
+    if (count > 0 && options_.reserve) direct_ = {space, static_cast<std::size_t>(count)};
+    if (count > 0 && !options_.reserve) buffer_.commit(static_cast<std::size_t>(count));
+    if (count == 0) ended_ = true;
+    if (ended_) watch_.want(ev::none);
+    changed_();
+}
+
+std::optional<std::string_view> Input::next() {
+    if (!direct_.empty()) return direct_;
+    const Decoder::Cut line = cut();
+    if (line.kind == Decoder::Cut::Kind::error) fail(line.error, reply_wrong_or_lost);
+    if (line.kind != Decoder::Cut::Kind::message) return std::nullopt;
+    used_ = line.used;
+    unterminated_ = line.used == line.payload.size();
+    std::string_view payload = line.payload;
+    if (options_.escapes) {
+        std::optional<std::string> plain = unescaped(payload);
+        if (!plain) fail(std::string(escapes_expected) + " (--escapes)", reply_wrong_or_lost);
+        if (!plain) return std::nullopt;
+        plain_ = std::move(*plain);
+        payload = plain_;
+    }
+    if (sendable(*options_.framing, options_.max_frame, payload)) return payload;
+    fail("a message of " + std::to_string(payload.size()) + " bytes does not fit into " +
+             options_.framing->holder(),
+         reply_wrong_or_lost);
+    return std::nullopt;
+}
+
+Decoder::Cut Input::cut() {
+    const std::string_view bytes = buffer_.view();
+    const auto whole = [](std::string_view payload) {
+        return Decoder::Cut{
+            .kind = Decoder::Cut::Kind::message, .payload = payload, .used = payload.size()};
+    };
+    if (bytes.empty()) return {};
+    if (!options_.lines) return whole(bytes.substr(0, chunk));
+    Decoder::Cut line = lines_.next(bytes);
+    const bool last = line.kind == Decoder::Cut::Kind::incomplete && ended_;
+    return last ? whole(bytes) : line;
+}
+
+std::string_view Input::whole_lines(std::size_t limit) const {
+    const std::string_view bytes = buffer_.view().substr(0, limit);
+    return bytes.substr(0, bytes.rfind('\n') + 1);
+}
+
+void Input::take_lines(std::size_t size) {
+    lines_.restart();
+    take(size);
+}
+
+void Input::take(std::size_t size) {
+    if (direct_.empty()) return buffer_.consume(size);
+    direct_ = {};
+}
+
+void Input::fail(const std::string& text, int status) {
+    trouble_ = {"standard input: " + text, status};
+    ended_ = true;
+    watch_.want(ev::none);
+    buffer_.consume(buffer_.size());
+}
+
+}  // namespace yodel

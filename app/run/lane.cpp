@@ -1,0 +1,603 @@
+#include "app/run/lane.hpp"
+
+#include "app/run/connection_text.hpp"
+#include "app/run/difference_text.hpp"
+#include "app/run/generated_source.hpp"
+#include "app/run/sending_limits.hpp"
+#include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+namespace yodel {
+
+using State = AnySession::State;
+
+namespace {
+
+// One turn of the loop makes and sends no more than this, so that replies are read in between.
+constexpr unsigned connections_a_turn = 64;
+constexpr unsigned messages_a_turn = 256;
+
+// In flight to a server that has answered nothing in time: enough to fill the system's buffers,
+// which shows soon whether it reads at all.
+constexpr std::size_t silent_window = 64 * 1024;  // messages, if each is kept by itself
+constexpr std::size_t silent_window_bytes = 4 * 1024 * 1024;
+
+// Datagrams in flight, as payload and as what the system counts for each beside it: what fits
+// into the usual buffer of a socket. They have no back-pressure, so that more would be dropped.
+constexpr std::size_t datagram_bytes = 128 * 1024;
+constexpr std::size_t datagram_overhead = 1024;
+
+// Reads of `raw` in flight to a near peer, whose round trips take less than the time below:
+// they stay in the processor's caches. Only the full window keeps a longer link busy.
+constexpr std::size_t near_window = 2;
+constexpr ev::Duration near_time = std::chrono::milliseconds(1);
+
+// Enough for messages that wait for a replaced connection, or for a processor.
+constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
+
+}  // namespace
+
+class Lane::Connection final : public AnySession::User, public Source::User {
+public:
+    Connection(Lane& lane, std::size_t its_number)
+        : number(its_number),
+          own_session(lane.make_session_of(*this)),
+          session(*own_session),
+          own_source(lane.options_.source ? lane.options_.source(lane.loop_, session, *this)
+                                          : nullptr),
+          source(own_source ? *own_source : *lane.generated_),
+          lane_(lane) {}
+
+    const std::size_t number;  // from 1
+    const std::unique_ptr<AnySession> own_session;
+    AnySession& session;
+    const std::unique_ptr<Source> own_source;  // null: generated messages
+    Source& source;
+    Jitter jitter;
+    std::uint64_t sent = 0;  // messages, over the present connection
+    State reported = State::idle;
+    bool opened = false;     // the present connection was open
+    bool settled = false;    // was open at least once, or has failed
+    bool withdrawn = false;  // the present connection is not needed any more
+    bool replacing = false;  // worn out; or in its place, and in its first try
+    bool silent = false;     // a reply is overdue, and none has come since
+    bool failed = false;     // the trouble of the source was counted
+
+    bool worn_out() const { return lane_.options_.churn > 0 && sent >= lane_.options_.churn; }
+    // No message can be sent on it now, but soon one can, unless connecting fails.
+    bool being_replaced() const { return replacing && reported != State::closed; }
+
+private:
+    void session_changed() override {
+        if (reported != session.state()) lane_.state_changed(*this);
+        if (reported == State::open) lane_.converse(*this);
+        if (lane_.observer_) lane_.observer_->flush();
+    }
+    void session_answered(const Message& message, const Reply& reply) override {
+        lane_.answered(*this, message, reply);
+    }
+    void session_echoed(const Batch& batch, std::optional<ev::Duration> time) override {
+        silent = false;
+        lane_.results_->count_echoed(batch.count, time, lane_.loop_.now());
+        if (lane_.observer_) lane_.observer_->echoed(number, batch);
+    }
+    void session_lost(const Message& message) override { lane_.lost(*this, message); }
+    void session_unsolicited(std::string_view payload) override {
+        const Unsolicited kind = source.compare(payload);
+        Results& results = *lane_.results_;
+        if (kind == Unsolicited::no_recording) results.count_unsolicited();
+        if (kind == Unsolicited::as_recorded) results.count_recurred();
+        if (kind == Unsolicited::unrecorded) results.count_unrecorded();
+        if (lane_.observer_) lane_.observer_->unsolicited(number, payload, kind);
+    }
+    void session_repeated(std::string_view payload) override {
+        lane_.results_->count_repeated();
+        if (lane_.observer_) lane_.observer_->repeated(number, payload);
+    }
+    void session_received(std::string_view bytes) override {
+        if (lane_.observer_) lane_.observer_->received(number, bytes);
+    }
+
+    void source_changed() override {
+        if (reported == State::open) lane_.converse(*this);
+        if (lane_.observer_) lane_.observer_->flush();
+    }
+    void source_missed(std::string_view payload) override {
+        lane_.results_->count_missing();
+        if (lane_.observer_) lane_.observer_->missed(number, payload);
+    }
+
+    Lane& lane_;
+};
+
+Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks,
+           RunObserver* observer)
+    : loop_(loop),
+      options_(options),
+      share_{thread, options.threads, options.connections},
+      hooks_(std::move(hooks)),
+      observer_(observer),
+      results_(std::make_unique<Results>()),
+      recent_(options.recent ? std::make_unique<Histogram>() : nullptr),
+      connect_(loop, [this] { session_options_ ? connect_due() : look_up(); }),
+      due_(loop, [this] { schedule_ ? send_due() : begin(); }),
+      time_up_(loop, [this] { time_up(); }),
+      done_(loop, hooks_.done) {
+    results_->datagrams = options.session.endpoint.datagrams;
+    if (options.session.expect == Expect::given) results_->replay.emplace();
+    const bool counted = options.count > 0 && !options.pace;
+    if (!options.source)
+        generated_ = std::make_unique<GeneratedSource>(
+            options.size, counted ? share_.own_messages(options.count)
+                                  : std::numeric_limits<std::uint64_t>::max());
+    connections_.reserve(share_.own_connections());
+    connect_.start(ev::Duration::zero());
+    limit_connecting(loop.now());
+}
+
+Lane::~Lane() = default;
+
+// --- Connections begin.
+
+// A name is looked up once for all connections, on a thread of its own. A single connection
+// looks it up by itself, again in each of its tries.
+void Lane::look_up() {
+    const bufio::Endpoint& endpoint = options_.session.endpoint;
+    if (options_.connections == 1 && options_.churn == 0) {
+        session_options_ = std::make_shared<AnySession::Options>(options_.session);
+        return connect_due();
+    }
+    const bufio::LookupResult local = bufio::resolve_without_network(endpoint);
+    if (!local.addresses.empty() || !local.error.empty()) return looked_up(local);
+    lookup_.emplace(loop_, endpoint, [this](const auto& result) { looked_up(result); });
+}
+
+void Lane::looked_up(const bufio::LookupResult& result) {
+    if (over()) return;
+    if (result.addresses.empty())
+        return fail_all("cannot resolve " + options_.session.endpoint.text() + ": " +
+                            result.error,
+                        lookup_failed);
+    auto options = std::make_shared<AnySession::Options>(options_.session);
+    options->endpoint.known =
+        std::make_shared<const std::vector<bufio::Address>>(result.addresses);
+    session_options_ = std::move(options);
+    connecting_since_ = loop_.now();
+    connect_due();
+}
+
+void Lane::fail_all(const std::string& text, int status) {
+    for (std::size_t i = 0; i < share_.own_connections(); ++i) results_->count_try();
+    results_->count_failure(text, status, false, share_.own_connections());
+    results_->count_end(status, false);
+    send_no_more();
+    end_if_done();
+}
+
+void Lane::connect_due() {
+    const auto next = [this] {
+        if (!options_.connect_pace) return connecting_since_;
+        return connecting_since_ +
+               options_.connect_pace->offset(share_.number_of(connections_.size()));
+    };
+    for (unsigned i = 0; i < connections_a_turn && next() <= loop_.now(); ++i) {
+        const std::size_t number = share_.number_of(connections_.size()) + 1;
+        Connection& connection =
+            *connections_.emplace_back(std::make_unique<Connection>(*this, number));
+        ++present_;
+        begin_try(connection);
+        connection.session.connect();
+        if (connections_.size() == share_.own_connections())
+            return limit_connecting(loop_.now());
+    }
+    connect_.start_at(std::max(next(), loop_.now()));
+    limit_connecting(connect_.deadline());
+}
+
+// A connection that was begun at this time must be open when the run would end if it had its
+// first message then, or at the start that was asked for.
+void Lane::limit_connecting(ev::Time begun) {
+    if (!options_.length || phase_ != Phase::connecting) return;
+    time_up_.start_at(std::max(options_.start.value_or(begun), begun) + *options_.length);
+}
+
+// With a recording each session has options of its own: it asks its own source.
+std::unique_ptr<AnySession> Lane::make_session_of(Connection& connection) {
+    if (options_.session.expect != Expect::given)
+        return make_session(loop_, session_options_, connection);
+    AnySession::Options to = *session_options_;
+    to.foreseen = [&connection](std::string_view payload) {
+        return connection.source.expects(payload);
+    };
+    return make_session(loop_, std::move(to), connection);
+}
+
+void Lane::begin_try(Connection& connection) {
+    connection.opened = false;
+    results_->count_try();
+}
+
+// --- Connections change.
+
+void Lane::state_changed(Connection& connection) {
+    const State before = std::exchange(connection.reported, connection.session.state());
+    if (before == State::open) --open_;
+    if (connection.reported != State::open) connection.source.wait(false);
+    if (waiting_) due_.start(ev::Duration::zero());  // and no sooner than this call is over
+    if (before == State::waiting && connection.reported == State::dialing)
+        begin_try(connection);
+    if (connection.reported == State::open) opened(connection);
+    if (connection.reported == State::waiting) interrupted(connection);
+    if (connection.reported != State::closed) return;
+    connection.source.closed();
+    // A failed attempt that was to be retried was counted on entering `waiting`.
+    if (before != State::waiting) end_try(connection);
+    closed(connection);
+}
+
+void Lane::opened(Connection& connection) {
+    ++open_;
+    const AnySession::Phases& phases = connection.session.phases();
+    results_->count_opened(phases.tcp, phases.tls);
+    connection.opened = true;
+    connection.replacing = connection.worn_out();
+    if (observer_) observer_->opened(connection.number, connection.session);
+    if (results_->unverified.empty())
+        results_->unverified = unverified_remark({}, connection.session.tls());
+    settle(connection);
+}
+
+// Without anything left to send, another try would be of no use.
+void Lane::interrupted(Connection& connection) {
+    connection.replacing = false;
+    end_try(connection);
+    if (settled_ > 0) settle(connection);
+    const Source& source = connection.source;
+    const bool idle = source.over() && !source.ends_sending();
+    if (over() || (idle && connection.session.in_flight() == 0))
+        connection.session.disconnect();
+}
+
+void Lane::closed(Connection& connection) {
+    const int status = exit_status(connection.session.end());
+    results_->count_end(status, connection.opened);
+    settle(connection);
+    const bool more = !over() && !connection.source.over();
+    if (connection.worn_out() && status == 0 && more) {
+        // The new connection is not reported as closed before its first report.
+        connection.sent = 0;
+        connection.reported = State::idle;
+        begin_try(connection);
+        return connection.session.connect();
+    }
+    --present_;
+    end_if_done();
+}
+
+void Lane::end_try(const Connection& connection) {
+    const AnySession& session = connection.session;
+    const int status = exit_status(session.end());
+    const bool counts = connection.opened || (!leaving_ && !connection.withdrawn);
+    if (status != 0 && counts)
+        results_->count_failure(explain(session.end(), session.tls()), status,
+                                connection.opened);
+    if (connection.opened) add_tcp(*results_, session);
+    if (observer_) observer_->ended(connection.number, session);
+}
+
+// The open loop begins with the last connection that settles, the closed loop with the first.
+void Lane::settle(Connection& connection) {
+    if (!connection.settled) ++settled_;
+    connection.settled = true;
+    if (phase_ != Phase::connecting) return;
+    if (options_.pace ? settled_ < share_.own_connections() : open_ == 0) return;
+    phase_ = Phase::ready;
+    time_up_.cancel();  // the limit for connecting
+    hooks_.ready();
+}
+
+void Lane::end_if_done() {
+    const bool more = connections_.size() < share_.own_connections() && !over();
+    if (present_ > 0 || more || phase_ == Phase::ended) return;
+    if (!over()) count_unsent({});
+    send_no_more();
+    phase_ = Phase::ended;
+    done_.start(ev::Duration::zero());
+}
+
+// --- Messages go.
+
+void Lane::begin_at(ev::Time time) {
+    if (phase_ != Phase::connecting && phase_ != Phase::ready) return;
+    phase_ = Phase::ready;
+    time_up_.cancel();
+    due_.start_at(std::max(options_.start.value_or(time), time));
+    if (!options_.pace && due_.deadline() <= loop_.now()) begin();
+}
+
+// Planned times count from the time that was asked for, not from when the timer fired.
+void Lane::begin() {
+    phase_ = Phase::sending;
+    const ev::Time start = due_.deadline();
+    due_.cancel();
+    if (options_.length) time_up_.start_at(start + *options_.length);
+    if (options_.pace) {
+        turn_ = connections_.size() - 1;
+        schedule_.emplace(Schedule::Options{.pace = *options_.pace,
+                                            .count = options_.count,
+                                            .length = options_.length,
+                                            .share = share_},
+                          start);
+        return send_due();
+    }
+    sources_changed();
+}
+
+void Lane::sources_changed() {
+    for (const auto& connection : connections_)
+        if (connection->reported == State::open) converse(*connection);
+}
+
+void Lane::converse(Connection& connection) {
+    if (phase_ < Phase::sending) return;
+    Source& source = connection.source;
+    while (may_send(connection)) {
+        const std::optional<Outgoing> message = source.next();
+        if (!message || !send(connection, *message)) break;
+    }
+    connection.session.flush();
+    source.wait(may_send(connection));
+    if (!connection.failed && !source.trouble().text.empty()) {
+        connection.failed = true;
+        results_->count_failure(source.trouble().text, source.trouble().status, true);
+        results_->count_end(source.trouble().status, true);
+    }
+    finish_if_done(connection);
+}
+
+bool Lane::may_send(const Connection& connection) const {
+    return phase_ == Phase::sending && !options_.pace && takes(connection) &&
+           has_room(connection);
+}
+
+// The peer takes what is sent, and the limits of memory allow it.
+bool Lane::takes(const Connection& connection) const {
+    const AnySession& session = connection.session;
+    if (connection.reported != State::open || session.state() != State::open) return false;
+    if (connection.worn_out()) return false;
+    const bool streaming = options_.source && !options_.window;  // no faster with more waiting
+    if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
+    return session.in_flight_bytes() < max_bytes_of_each(options_.connections, options_.size);
+}
+
+// The window allows another message.
+bool Lane::has_room(const Connection& connection) const {
+    const AnySession& session = connection.session;
+    const std::size_t count = session.in_flight();
+    if (options_.window) return count < *options_.window;
+    const std::size_t bytes = session.in_flight_bytes();
+    if (!session.has_back_pressure())
+        return count == 0 ||
+               (count < usual_window && bytes + count * datagram_overhead < datagram_bytes);
+    const bool few = session.options().coalesce || count < silent_window;
+    if (connection.silent && few && bytes < silent_window_bytes) return true;
+    if (session.options().framing->has_frames() || !options_.source)
+        return count < usual_window || (options_.source && bytes < usual_window_bytes);
+    return count < (results_->round_trips.min() < near_time ? near_window : usual_window);
+}
+
+// A message that waits keeps its planned time, so that the wait is in its round trip.
+void Lane::send_due() {
+    for (unsigned i = 0; i < messages_a_turn; ++i) {
+        const auto message = schedule_->due(loop_.now());
+        if (!message) break;
+        waiting_ = must_wait();
+        if (waiting_) return;
+        schedule_->pass(loop_.now());
+        send_planned(*message);
+    }
+    if (schedule_->over()) return finish_all();
+    due_.start_at(schedule_->next_time());
+}
+
+// Nothing can be sent now on any connection, but soon on one that takes the place of another.
+bool Lane::must_wait() const {
+    if (options_.churn == 0 || open_from(turn_)) return false;
+    return std::any_of(connections_.begin(), connections_.end(),
+                       [](const auto& connection) { return connection->being_replaced(); });
+}
+
+// Returns the place of the first connection, from this one on, that may send more messages.
+std::optional<std::size_t> Lane::open_from(std::size_t place) const {
+    const std::size_t count = connections_.size();
+    for (std::size_t i = 0; i < count && open_ > 0; ++i) {
+        const std::size_t next = (place + i) % count;
+        const Connection& connection = *connections_[next];
+        if (connection.reported == State::open && !connection.worn_out()) return next;
+    }
+    return std::nullopt;
+}
+
+// The message goes to the connection whose turn it is; if that is not open, to the next one
+// that is.
+void Lane::send_planned(const Schedule::Message& message) {
+    turn_ = options_.each_its_own ? share_.place_of(message.number)
+                                  : (turn_ + 1) % connections_.size();
+    const bool gone = options_.each_its_own && connections_[turn_]->reported == State::closed;
+    if (!gone) turn_ = open_from(turn_).value_or(turn_);
+    Connection& connection = *connections_[turn_];
+    Outgoing next = *connection.source.next();
+    next.planned = message.planned;
+    if (gone || !takes(connection)) return leave_unsent(connection, next);
+    send(connection, next);
+}
+
+bool Lane::send(Connection& connection, Outgoing message) {
+    AnySession& session = connection.session;
+    const Queued queued = message.reserved
+                              ? session.send_reserved(message.payload.size())
+                              : session.send(message.payload, message.planned, message.reply);
+    if (!queued) {
+        leave_unsent(connection, message);
+        return false;
+    }
+    results_->count_sent(queued.count, loop_.now());
+    connection.sent += queued.count;
+    if (connection.worn_out()) connection.replacing = true;
+    if (observer_) observer_->sent(connection.number, session, message, queued);
+    connection.source.sent(message, queued);
+    if (message.planned == ev::Time{}) return true;
+    session.flush();
+    results_->record_lateness(session.flushed_at() - message.planned);
+    if (message.planned < resumed_at_) session.void_round_trips();
+    return true;
+}
+
+void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
+    results_->count_unsent();
+    if (!observer_) return;
+    const ev::Time planned = message.planned == ev::Time{} ? loop_.now() : message.planned;
+    observer_->unsent(connection.number, {.id = connection.session.reserve_id(),
+                                          .payload = message.payload,
+                                          .planned = planned,
+                                          .sent = loop_.now()});
+}
+
+void Lane::finish_if_done(Connection& connection) {
+    const bool last = over() || connection.source.over() || connection.worn_out();
+    if (!last) return;
+    if (connection.session.in_flight() == 0 || connection.source.ends_sending())
+        connection.session.finish();
+}
+
+void Lane::pause(bool paused) {
+    for (const auto& connection : connections_) connection->session.pause(paused);
+}
+
+// --- The end.
+
+// The planned rate is the part of this lane.
+void Lane::send_no_more() {
+    if (!over() && schedule_) {
+        const double share = static_cast<double>(share_.own_connections()) /
+                             static_cast<double>(options_.connections);
+        const double planned = options_.pace->rate() * share;
+        results_->add_planned_rate(
+            {.planned = planned, .reached = schedule_->reached().value_or(planned)});
+    }
+    phase_ = std::max(phase_, Phase::over);
+    lookup_.reset();
+    for (ev::Timer* timer : {&connect_, &due_, &time_up_}) timer->cancel();
+}
+
+void Lane::count_unsent(ev::Duration tolerated) {
+    if (schedule_) results_->count_unsent(schedule_->overdue(loop_.now() - tolerated));
+}
+
+// The user may end the run when a message has just become due.
+void Lane::finish() {
+    if (!over()) count_unsent(tolerated_lateness);
+    finish_all();
+}
+
+void Lane::finish_all() {
+    send_no_more();
+    for (const auto& connection : connections_) {
+        if (connection->own_source) connection->source.stop();
+        if (connection->reported == State::waiting) connection->session.disconnect();
+        finish_if_done(*connection);
+    }
+    end_if_done();
+}
+
+void Lane::leave() {
+    leaving_ = true;
+    send_no_more();
+    for (const auto& connection : connections_) {
+        if (connection->own_source) connection->source.stop();
+        connection->session.disconnect();
+    }
+    end_if_done();
+}
+
+void Lane::time_up() {
+    const std::string limit =
+        "no connection within " + duration_text(*options_.length) + " (--max-time): still ";
+    if (!session_options_) return fail_all(limit + "resolving", timed_out);
+    // A schedule that is not over has messages that were due before.
+    if (schedule_ && phase_ == Phase::sending) {
+        phase_ = Phase::catching_up;
+        return time_up_.start(std::min(max_catch_up, options_.session.reply_timeout));
+    }
+    for (const auto& connection : connections_) {
+        const State state = connection->session.state();
+        if (state == State::dialing || state == State::handshaking) give_up(*connection);
+    }
+    count_unsent({});
+    finish_all();
+}
+
+// A connection that is not yet open by the end of the run has failed, unless it only takes the
+// place of another: then it counts neither as failed nor as asked for.
+void Lane::give_up(Connection& connection) {
+    connection.withdrawn = true;
+    if (connection.settled) {
+        --results_->asked;
+        return connection.session.disconnect();
+    }
+    const std::string text = "no connection within " + duration_text(*options_.length) +
+                             " (--max-time): still " + connection.session.phase();
+    connection.session.disconnect();
+    results_->count_failure(text, timed_out, false);
+    results_->count_end(timed_out, false);
+}
+
+// Messages that are already overdue are not timed either.
+void Lane::void_round_trips() {
+    resumed_at_ = loop_.now();
+    for (const auto& connection : connections_) connection->session.void_round_trips();
+}
+
+// --- Replies come.
+
+// The round trip of a generated message counts from its planned time, not from when the peer
+// took it.
+void Lane::answered(Connection& connection, const Message& message, const Reply& reply) {
+    connection.silent = false;
+    if (!message.late) connection.source.left_flight(message);
+    const bool replayed = options_.session.expect == Expect::given;
+    if (replayed && message.late && !message.expected) results_->revoke_silence();
+    Reply counted = reply;
+    if (counted.round_trip && generated_) *counted.round_trip += message.sent - message.planned;
+    results_->count_answered(
+        {.right = reply.right, .late = message.late, .round_trip = counted.round_trip},
+        loop_.now());
+    if (results_->datagrams)
+        results_->count_datagram(connection.jitter, reply.out_of_order, reply.round_trip);
+    if (recent_ && counted.round_trip) recent_->record(*counted.round_trip);
+    if (!reply.right && results_->wrong_sentence.empty())
+        results_->wrong_sentence = wrong_reply_text(message, reply, options_.session.expect);
+    if (observer_) observer_->answered(connection.number, message, counted);
+}
+
+// A message without a recorded reply is lost as before.
+void Lane::lost(Connection& connection, const Message& message) {
+    connection.silent = message.late;
+    connection.source.left_flight(message);
+    if (leaving_) return;
+    const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
+    if (as_recorded) results_->count_silence();
+    if (!as_recorded) results_->count_lost();
+    if (!as_recorded && results_->lost_sentence.empty())
+        results_->lost_sentence = lost_reply_text(message, options_.session.reply_timeout);
+    if (observer_) observer_->lost(connection.number, message);
+}
+
+const Results& Lane::results() const { return *results_; }
+
+}  // namespace yodel

@@ -1,0 +1,141 @@
+// The connections of a run that one thread has, on its loop: they begin, send, wear out, and
+// end here. Run has one lane or several.
+//
+// In the closed loop each connection sends its next message when it has room for one. In the
+// open loop messages have planned times from the moment on when every connection is open or has
+// failed. They go out whatever the replies do, to the connections in turn, and a round trip
+// counts from the planned time. A message that is due while every connection that could take it
+// is being replaced (`churn`) waits for the first new one. Otherwise it is left unsent if no
+// connection is open, or if the one whose turn it is has too much waiting.
+//
+// Generated messages allocate nothing in the steady state.
+#pragma once
+
+#include "app/protocol/any_session.hpp"
+#include "app/run/run_options.hpp"
+#include "app/run/schedule.hpp"
+#include "app/run/share.hpp"
+#include "app/run/source.hpp"
+#include "app/stats/results.hpp"
+#include "bufio/lookup.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace yodel {
+
+class Lane {
+public:
+    // Both are called from the loop. `ready`: the lane would begin to send, and waits for
+    // begin_at(). `done`: all its connections are closed; the call may destroy the lane.
+    struct Hooks {
+        std::function<void()> ready;
+        std::function<void()> done;
+    };
+
+    // The options and the observer, which may be null, outlive the lane.
+    Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks,
+         RunObserver* observer);
+    ~Lane();
+    Lane(const Lane&) = delete;
+    Lane& operator=(const Lane&) = delete;
+
+    // Begins to send at this time, or at the start that was asked for if that is later.
+    void begin_at(ev::Time time);
+    void sources_changed();
+    // While paused, nothing is read, so that the peers meet our back-pressure.
+    void pause(bool paused);
+    // Sends nothing more, waits for the replies, and closes the connections in order.
+    void finish();
+    // Closes the connections at once; messages in flight count neither as echoed nor as lost.
+    void leave();
+    // Something other than the service delays the replies in flight: their times don't count.
+    void void_round_trips();
+
+    bool over() const { return phase_ >= Phase::over; }  // nothing more is sent
+    const Results& results() const;
+    // The round trips since the last call. Needs the option `recent`.
+    Histogram take_recent() { return std::exchange(*recent_, {}); }
+    std::size_t open() const { return open_; }  // connections
+
+private:
+    class Connection;
+    friend class Connection;
+    // `catching_up`: the length is over, and some messages are overdue. `over`: nothing more is
+    // sent.
+    enum class Phase { connecting, ready, sending, catching_up, over, ended };
+
+    void look_up();
+    void looked_up(const bufio::LookupResult& result);
+    void fail_all(const std::string& text, int status);
+    void connect_due();
+    void limit_connecting(ev::Time begun);
+    std::unique_ptr<AnySession> make_session_of(Connection& connection);
+
+    void state_changed(Connection& connection);
+    void opened(Connection& connection);
+    void interrupted(Connection& connection);
+    void closed(Connection& connection);
+    void begin_try(Connection& connection);
+    void end_try(const Connection& connection);
+    void settle(Connection& connection);
+    void end_if_done();
+
+    void begin();
+    void converse(Connection& connection);
+    bool may_send(const Connection& connection) const;
+    bool takes(const Connection& connection) const;
+    bool has_room(const Connection& connection) const;
+    void send_due();
+    bool must_wait() const;
+    std::optional<std::size_t> open_from(std::size_t place) const;
+    void send_planned(const Schedule::Message& message);
+    bool send(Connection& connection, Outgoing message);
+    void leave_unsent(Connection& connection, const Outgoing& message);
+    void finish_if_done(Connection& connection);
+
+    void send_no_more();
+    void count_unsent(ev::Duration tolerated);
+    void finish_all();
+    void time_up();
+    void give_up(Connection& connection);
+
+    void answered(Connection& connection, const Message& message, const Reply& reply);
+    void lost(Connection& connection, const Message& message);
+
+    ev::Loop& loop_;
+    const RunOptions& options_;
+    const Share share_;
+    const Hooks hooks_;
+    RunObserver* const observer_;
+    std::unique_ptr<Source> generated_;    // of all connections; null: each has its own source
+    std::optional<bufio::Lookup> lookup_;  // of the target's name, once for all
+    std::shared_ptr<const AnySession::Options> session_options_;  // known after the look-up
+    ev::Time connecting_since_{};
+    std::vector<std::unique_ptr<Connection>> connections_;  // those made so far
+    std::size_t present_ = 0;                               // of these, not closed for good
+    std::size_t settled_ = 0;  // of these, open at least once, or failed
+    std::size_t open_ = 0;
+    std::size_t turn_ = 0;  // the connection that took the last planned message
+    std::optional<Schedule> schedule_;
+    Phase phase_ = Phase::connecting;
+    bool waiting_ = false;  // a message is due, and waits for a connection
+    bool leaving_ = false;
+    ev::Time resumed_at_{};  // when void_round_trips() was last called
+    std::unique_ptr<Results> results_;
+    std::unique_ptr<Histogram> recent_;
+    ev::Timer connect_;  // the look-up, and the next connections
+    ev::Timer due_;      // the first message, or the next planned one
+    ev::Timer time_up_;  // the end of the length; until the lane is ready, of connecting
+    ev::Timer done_;     // due at once
+};
+
+}  // namespace yodel

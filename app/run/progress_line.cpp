@@ -1,0 +1,64 @@
+#include "app/run/progress_line.hpp"
+
+#include "app/stats/summary.hpp"
+#include "app/text/diagnostics.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace yodel {
+
+namespace {
+
+constexpr ev::Duration period = std::chrono::milliseconds(200);
+
+// Returns the width of the terminal that standard error is, or 80 if it is unknown.
+std::size_t columns() {
+    winsize size{};
+    ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+    return size.ws_col > 0 ? size.ws_col : 80;
+}
+
+// A job in the background leaves the line to the program in the foreground.
+bool in_background() {
+    const pid_t owner = ::tcgetpgrp(STDERR_FILENO);
+    return owner > 0 && owner != ::getpgrp();
+}
+
+}  // namespace
+
+void ProgressLine::show(std::string text) {
+    clear();
+    if (in_background()) return;
+    text.resize(std::min(text.size(), columns() - 1));  // in the last one some go to a new row
+    diagnostics().show(text);
+    width_ = text.size();
+}
+
+void ProgressLine::clear() {
+    if (width_ == 0) return;
+    diagnostics().show("\r" + std::string(width_, ' ') + "\r");
+    width_ = 0;
+}
+
+ProgressDisplay::ProgressDisplay(ev::Loop& loop, User& user)
+    : user_(user), due_(loop, [this] { show(); }) {
+    due_.start(period);
+}
+
+bool ProgressDisplay::make_way() {
+    line_.clear();
+    return true;
+}
+
+void ProgressDisplay::show() {
+    const RunProgress progress = user_.progress();
+    const std::string open = std::to_string(progress.open) + " open, ";
+    line_.show((progress.load ? open : "") + progress_text(progress.results));
+    due_.start(period);
+}
+
+}  // namespace yodel

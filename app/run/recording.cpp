@@ -1,0 +1,74 @@
+#include "app/run/recording.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace yodel {
+
+namespace {
+
+constexpr std::size_t piece = 64 * 1024;  // bytes read at once
+
+bool is_input(const std::string& path) { return path == "-"; }
+
+// Without O_NONBLOCK, the writer of a pipe would be waited for.
+int open_recording(const std::string& path) {
+    if (is_input(path)) return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    return ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+}  // namespace
+
+Recording::Recording(const std::string& path, std::size_t max_frame)
+    : name_(is_input(path) ? "standard input" : path),
+      file_(std::make_shared<const bufio::Fd>(open_recording(path))),
+      reader_(name_, max_frame) {
+    if (!*file_) fail(errno);
+    struct stat status {};
+    regular_ = *file_ && ::fstat(fd(), &status) == 0 && S_ISREG(status.st_mode);
+    if (!regular_) return;
+    // Somebody may have read a part of standard input.
+    offset_ = static_cast<std::uint64_t>(::lseek(fd(), 0, SEEK_CUR));
+    while (!head_known()) read();
+    if (!over()) read();
+}
+
+bool Recording::read_head(ev::Loop& loop, std::optional<ev::Duration> limit) {
+    if (head_known()) return true;
+    ev::Timer overdue(loop, [&] { loop.stop(); });
+    if (limit) overdue.start(*limit);
+    const ev::Watch watch(loop, fd(), ev::readable, [&](ev::Events) {
+        read();
+        if (head_known()) loop.stop();
+    });
+    loop.run();
+    return head_known();
+}
+
+void Recording::read() {
+    char bytes[piece];
+    const ssize_t count = read_into(bytes, sizeof bytes);
+    if (count < 0 && errno != EINTR && errno != EAGAIN) fail(errno);
+    if (count > 0) reader_.append({bytes, static_cast<std::size_t>(count)});
+    if (count != 0) return;
+    reader_.end();
+    at_end_ = true;
+}
+
+// Copies share the position of the descriptor, which therefore does not count.
+ssize_t Recording::read_into(char* bytes, std::size_t size) {
+    if (!regular_) return ::read(fd(), bytes, size);
+    const ssize_t count = ::pread(fd(), bytes, size, static_cast<off_t>(offset_));
+    if (count > 0) offset_ += static_cast<std::uint64_t>(count);
+    return count;
+}
+
+void Recording::fail(int code) {
+    error_ = name_ + ": " + std::generic_category().message(code);
+}
+
+}  // namespace yodel

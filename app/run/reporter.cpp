@@ -1,0 +1,280 @@
+#include "app/run/reporter.hpp"
+
+#include "app/protocol/message_object.hpp"
+#include "app/run/connection_text.hpp"
+#include "app/text/diagnostics.hpp"
+#include "app/text/exit_status.hpp"
+#include "app/text/json.hpp"
+#include "app/text/units.hpp"
+#include "ui/text.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+// Lines about connections, and differences from a recording, of which there may be any number.
+constexpr std::size_t max_remarks = 1000;
+constexpr std::size_t max_differences = 1000;
+
+// 64 bytes, seq 1, 0.21 ms
+std::string sequence_line(const Message& message, const Reply& reply) {
+    std::string text =
+        std::to_string(reply.payload.size()) + " bytes, seq " + std::to_string(message.id);
+    if (reply.round_trip) text += ", " + ms_text(*reply.round_trip);
+    if (!reply.right) text += ", differs at byte " + std::to_string(reply.difference);
+    if (reply.out_of_order) text += ", out of order";
+    if (message.late) text += ", late";
+    return message.resent ? text + ", resent" : text;
+}
+
+// The bytes at the end that are the beginning of a UTF-8 character.
+std::size_t partial_character(std::string_view bytes) {
+    for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
+        const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
+        if ((byte & 0xc0) == 0x80) continue;
+        const std::size_t size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 1;
+        return size > back ? back : 0;
+    }
+    return 0;
+}
+
+// An empty message has a row, too.
+std::string hex_text(std::string_view bytes) {
+    constexpr int width = 80;
+    if (bytes.empty()) return ui::hex_row(bytes, 0);
+    std::string text;
+    for (const ui::HexRow& row : ui::hex_dump(bytes, width))
+        text += (text.empty() ? "" : "\n") + row.text;
+    return text;
+}
+
+// A reply to no message.
+Reply reply_of(std::string_view payload) { return {payload, {}, false, 0}; }
+
+}  // namespace
+
+Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages,
+                   User& user)
+    : loop_(loop),
+      options_(std::move(options)),
+      run_(run),
+      messages_(messages),
+      user_(user),
+      raw_(!run.session.framing->has_frames()),
+      visible_(::isatty(STDOUT_FILENO) == 1),
+      difference_(options_.hex, run.session.reply_timeout),
+      output_(loop, STDOUT_FILENO, [this] { user_.output_changed(); }),
+      start_(loop.now()) {
+    const Framing& framing = *run.session.framing;
+    const bool recording = Recorder::wanted(options_.log);
+    if (recording) recorder_.emplace(options_.log, framing, 1, start_);
+    if (!recording && !options_.log.empty()) log_.emplace(options_.log);
+    if (options_.payloads && !options_.quiet)
+        output_.append_line(recording_object(framing, 1, run.connections).str());
+}
+
+// --- Connections.
+
+void Reporter::opened(std::size_t connection, const AnySession& session) {
+    const std::string text = connection_text(session);
+    log('-', text);
+    if (recorder_) recorder_->connected(session);
+    if (json() && messages_ && !options_.quiet)
+        output_.append_line(connection_object(session, many() ? connection : 0).str());
+    if (options_.verbose || (options_.probe && !options_.quiet)) remark(connection, text);
+}
+
+void Reporter::ended(std::size_t connection, const AnySession& session) {
+    const bool again = session.state() == AnySession::State::waiting;
+    const bufio::Reason reason = session.end().reason;
+    const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
+    if (refused && session.tls()) refused_certificate_ = *session.tls();
+    std::string text = explain(session.end(), session.tls());
+    if (again) text += "; next try in " + duration_text(session.retry_time() - session.since());
+    log('-', again ? text : session.end().text);
+    const bool shown = many() ? options_.verbose : again && !options_.quiet;
+    if (shown || (options_.verbose && again)) remark(connection, text);
+}
+
+void Reporter::remark(std::size_t connection, const std::string& text) {
+    if (remarks_ > max_remarks || !user_.make_way()) return;
+    if (!many()) return print_error("yodel", text);
+    ++remarks_;
+    print_error("yodel", remarks_ > max_remarks
+                             ? "further connections are not reported"
+                             : "connection " + std::to_string(connection) + ": " + text);
+}
+
+// --- Messages.
+
+void Reporter::sent(std::size_t connection, const AnySession& session, const Outgoing& message,
+                    Queued queued) {
+    log('>', message.payload);
+    if (message.unterminated) open_line_ = queued.first + queued.count - 1;
+    if (run_.session.expect != Expect::none || (!json() && !recorder_)) return;
+    std::uint64_t id = queued.first;
+    const ev::Time now = loop_.now();
+    const ev::Time planned = message.planned == ev::Time{} ? now : message.planned;
+    for (const std::string_view piece : pieces(*session.options().framing, message.payload)) {
+        const Message sent{.id = id, .payload = piece, .planned = planned, .sent = now};
+        add_message(connection, "sent", &sent, nullptr);
+        ++id;
+    }
+}
+
+void Reporter::unsent(std::size_t connection, const Message& message) {
+    log('-', "message " + std::to_string(message.id) + " was not sent");
+    add_message(connection, "unsent", &message, nullptr);
+    if (sequence()) output_.append_line("not sent, seq " + std::to_string(message.id));
+}
+
+void Reporter::answered(std::size_t connection, const Message& message, const Reply& reply) {
+    if (!raw_) log('<', reply.payload);
+    if (!replay()) {
+        add_message(connection, verdict_of(message, reply), &message, &reply);
+        if (sequence()) output_.append_line(sequence_line(message, reply));
+        return print(connection, reply.payload, message.id != open_line_);
+    }
+    const char* const verdict = reply.right ? "as before" : "different";
+    add_message(connection, message.late ? "late" : verdict, &message, &reply);
+    if (!reply.right) print_difference(connection, difference_.wrong(message, reply));
+    if (reply.right && message.late)
+        print_difference(connection, DifferenceText::late(message, reply));
+}
+
+// Lines, which came back as they were sent.
+void Reporter::echoed(std::size_t /*connection*/, const Batch& batch) {
+    const bool open = batch.first + batch.count - 1 == open_line_;
+    output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
+}
+
+// A message without a recorded reply is lost as before.
+void Reporter::lost(std::size_t connection, const Message& message) {
+    const bool as_before = replay() && !message.expected;
+    log('-',
+        "no reply to message " + std::to_string(message.id) + (as_before ? ", as before" : ""));
+    add_message(connection, as_before ? "as before" : "lost", &message, nullptr);
+    if (replay() && !as_before) print_difference(connection, difference_.lost(message));
+    if (sequence())
+        output_.append_line("no reply, seq " + std::to_string(message.id) +
+                            (message.resent ? ", resent" : ""));
+}
+
+void Reporter::unsolicited(std::size_t connection, std::string_view payload, Unsolicited kind) {
+    if (!raw_) log('<', payload);
+    const Reply reply = reply_of(payload);
+    const bool unrecorded = kind == Unsolicited::unrecorded;
+    add_message(connection, unrecorded ? "unrecorded" : "unsolicited", nullptr, &reply);
+    if (unrecorded) print_difference(connection, difference_.unrecorded(payload));
+    if (kind == Unsolicited::no_recording && !replay()) print(connection, payload);
+}
+
+void Reporter::missed(std::size_t connection, std::string_view payload) {
+    log('-', "an unsolicited message did not come again");
+    const Reply reply = reply_of(payload);
+    add_message(connection, "missing", nullptr, &reply);
+    print_difference(connection, difference_.missing(payload));
+}
+
+// A copy is not printed: the reply was, when it first came.
+void Reporter::repeated(std::size_t connection, std::string_view payload) {
+    log('<', payload);
+    const Reply reply{payload, {}, true, 0};
+    add_message(connection, "twice", nullptr, &reply);
+    if (sequence()) output_.append_line(std::to_string(payload.size()) + " bytes, twice");
+}
+
+void Reporter::received(std::size_t /*connection*/, std::string_view bytes) {
+    if (!raw_) return;
+    log('<', bytes);
+    if (many() || json() || options_.form == Form::sequence) return;
+    if (options_.form == Form::hex) return output_.append_line(hex_text(bytes));
+    if (!visible_) return output_.write(bytes);
+    const std::string all = std::exchange(partial_, {}) + std::string(bytes);
+    const std::size_t whole = all.size() - partial_character(all);
+    partial_ = all.substr(whole);
+    print_visible(std::string_view(all).substr(0, whole));
+}
+
+void Reporter::flush() {
+    if (log_) log_->flush();
+    if (recorder_) recorder_->flush();
+    output_.flush();
+    user_.output_changed();
+}
+
+// --- The forms.
+
+void Reporter::add_message(std::size_t connection, const char* verdict, const Message* message,
+                           const Reply* reply) {
+    if (recorder_) recorder_->add(verdict, message, reply, loop_.now());
+    if (!json() || !messages_ || options_.quiet) return;
+    JsonObject object = options_.payloads
+                            ? recorded_object(verdict, message, reply, start_, loop_.now())
+                            : message_object(verdict, message, reply, start_);
+    if (many()) object.number("connection", connection);
+    output_.append_line(object.str());
+}
+
+// Bytes of `raw` were printed as they came.
+void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
+    if (!messages_ || json() || options_.form == Form::sequence) return;
+    if (many() && !options_.verbose) return;
+    if (raw_ && !many()) return;
+    if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
+    if (many()) output_.append(std::to_string(connection) + ": ");
+    if (visible_)
+        output_.append(ui::printable(payload));
+    else
+        output_.append(payload);
+    if (newline || many()) output_.append("\n");
+}
+
+// Newlines stay what they are.
+void Reporter::print_visible(std::string_view bytes) {
+    std::size_t end = 0;
+    while ((end = bytes.find('\n')) != std::string_view::npos) {
+        output_.append_line(ui::printable(bytes.substr(0, end)));
+        bytes.remove_prefix(end + 1);
+    }
+    output_.append(ui::printable(bytes));
+}
+
+void Reporter::print_difference(std::size_t connection, const std::string& text) {
+    if (json() || differences_ > max_differences) return;
+    if (many()) ++differences_;
+    if (differences_ > max_differences)
+        return output_.append("further differences are not shown\n");
+    const std::string prefix = "connection " + std::to_string(connection) + ": ";
+    output_.append((many() ? prefix : "") + text);
+}
+
+void Reporter::log(char sign, std::string_view bytes) {
+    if (log_) log_->add(sign, bytes);
+}
+
+// --- The end.
+
+void Reporter::close_log() {
+    print_visible(std::exchange(partial_, {}));
+    if (log_) log_->finish();
+    if (recorder_) recorder_->drain();
+}
+
+void Reporter::add_end(const std::string& object) {
+    if (recorder_) recorder_->finish(object);
+    if (json()) output_.append_line(object);
+    output_.flush();
+}
+
+std::string Reporter::log_trouble() const {
+    if (recorder_) return recorder_->trouble();
+    return log_ ? log_->trouble() : "";
+}
+
+}  // namespace yodel

@@ -1,0 +1,119 @@
+// What a run prints for each event: a reply, a wrong one, a lost message, a connection; in one
+// of several forms on standard output, in a log, and in a recording.
+//
+// With Form::json each connection and each message is an object, a line each. A message that
+// gets no reply in time is `lost`; a reply that comes later is another object, `late`. With
+// several connections, lines begin with a connection's number, and objects contain it.
+#pragma once
+
+#include "app/protocol/any_session.hpp"
+#include "app/protocol/recorder.hpp"
+#include "app/run/difference_text.hpp"
+#include "app/run/run_options.hpp"
+#include "app/stats/verdict.hpp"
+#include "app/text/log_file.hpp"
+#include "app/text/output.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+class Reporter final : public RunObserver {
+public:
+    // `payload`: each reply and a newline, or the bytes as they come if nothing is framed;
+    // `hex`: the same as a dump; `sequence`: one line for each, as ping prints it.
+    enum class Form { payload, hex, json, sequence };
+    struct Options {
+        Form form = Form::payload;
+        bool payloads = false;  // with `json`: the objects make a recording
+        bool hex = false;       // a replay's differences are dumps
+        bool quiet = false;     // results only
+        bool verbose = false;   // report connections too
+        bool probe = false;     // a connection is all that there is to report
+        std::string log;        // a file; empty: none
+        std::string hgrm;       // a file for the percentile distribution; empty: none
+        Verdict::Options verdict;
+    };
+    class User {
+    public:
+        // Standard output has been written to, or has failed.
+        virtual void output_changed() = 0;
+        // A line is about to be written to standard error. False: it must be left out.
+        virtual bool make_way() = 0;
+
+    protected:
+        ~User() = default;
+    };
+
+    // `messages`: report each message, not only connections. Throws std::system_error: the log.
+    Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages, User& user);
+
+    void opened(std::size_t connection, const AnySession& session) override;
+    void ended(std::size_t connection, const AnySession& session) override;
+    void sent(std::size_t connection, const AnySession& session, const Outgoing& message,
+              Queued queued) override;
+    void unsent(std::size_t connection, const Message& message) override;
+    void answered(std::size_t connection, const Message& message, const Reply& reply) override;
+    void echoed(std::size_t connection, const Batch& batch) override;
+    void lost(std::size_t connection, const Message& message) override;
+    void unsolicited(std::size_t connection, std::string_view payload,
+                     Unsolicited kind) override;
+    void missed(std::size_t connection, std::string_view payload) override;
+    void repeated(std::size_t connection, std::string_view payload) override;
+    void received(std::size_t connection, std::string_view bytes) override;
+    void flush() override;
+
+    // Standard output; what is written there must be followed by flush().
+    Output& output() { return output_; }
+    const Output& output() const { return output_; }
+    // No more events come: completes the log, before the end is reported.
+    void close_log();
+    // Ends the recording and, with Form::json, standard output, with the end object.
+    void add_end(const std::string& object);
+    bool needs_end() const { return options_.form == Form::json || recorder_; }
+    std::string log_trouble() const;  // a sentence; empty if all was written
+    // The facts of a certificate for which a connection was not opened.
+    const std::optional<bufio::TlsFacts>& refused_certificate() const {
+        return refused_certificate_;
+    }
+
+private:
+    bool json() const { return options_.form == Form::json; }
+    bool sequence() const {
+        return messages_ && options_.form == Form::sequence && !options_.quiet;
+    }
+    bool replay() const { return run_.session.expect == Expect::given; }
+    bool many() const { return run_.connections > 1; }
+    void add_message(std::size_t connection, const char* verdict, const Message* message,
+                     const Reply* reply);
+    void print(std::size_t connection, std::string_view payload, bool newline = true);
+    void print_visible(std::string_view bytes);
+    void print_difference(std::size_t connection, const std::string& text);
+    void remark(std::size_t connection, const std::string& text);
+    void log(char sign, std::string_view bytes);
+
+    const ev::Loop& loop_;
+    const Options options_;
+    const RunOptions& run_;
+    const bool messages_;
+    User& user_;
+    const bool raw_;      // replies have no frames
+    const bool visible_;  // standard output is a terminal: unsafe bytes are made visible
+    const DifferenceText difference_;
+    std::size_t remarks_ = 0;      // about connections
+    std::size_t differences_ = 0;  // that were printed
+    std::uint64_t open_line_ = 0;  // id of the message whose reply gets no newline
+    std::string partial_;          // the beginning of a UTF-8 character, kept for its end
+    Output output_;
+    const ev::Time start_;  // of the times in objects
+    std::optional<bufio::TlsFacts> refused_certificate_;
+    std::optional<LogFile> log_;
+    std::optional<Recorder> recorder_;  // instead of the log
+};
+
+}  // namespace yodel

@@ -1,0 +1,310 @@
+#include "app/run/run_client.hpp"
+
+#include "app/protocol/message_object.hpp"
+#include "app/run/connection_text.hpp"
+#include "app/run/descriptor_limit.hpp"
+#include "app/run/input_source.hpp"
+#include "app/run/progress_line.hpp"
+#include "app/run/recording_source.hpp"
+#include "app/run/sending_limits.hpp"
+#include "app/stats/end_object.hpp"
+#include "app/stats/hgrm.hpp"
+#include "app/text/diagnostics.hpp"
+#include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <limits>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+using From = RunClient::Options::From;
+
+// After the last reply and the end of the connections: for late datagrams, and for our output.
+constexpr ev::Duration last_moment = std::chrono::seconds(2);
+
+// Nothing is sent: the connections end when they are open.
+class NoSource final : public Source {
+public:
+    std::optional<Outgoing> next() override { return std::nullopt; }
+    bool over() const override { return true; }
+    const SourceTrouble& trouble() const override { return none_; }
+
+private:
+    const SourceTrouble none_;
+};
+
+// Lines are sent many at a time, and their echoes passed to a file or pipe as they came, if
+// nothing asks for a look at each.
+bool lines_pass(const RunClient::Options& options) {
+    const RunOptions& run = options.run;
+    return run.session.framing == find_framing("line") && !run.window && !options.escapes &&
+           run.session.max_frame >= usual_window_bytes &&
+           options.report.form == Reporter::Form::payload && options.report.log.empty() &&
+           ::isatty(STDOUT_FILENO) == 0;
+}
+
+// With Expect::any a greeting that comes after the first message is taken for its reply. A
+// replay of that would fail with the same server, because it awaits the greeting first.
+ev::Duration greeting_wait(const RunClient::Options& options) {
+    const bool recorded = options.report.payloads || Recorder::wanted(options.report.log);
+    const AnySession::Options& session = options.run.session;
+    const bool waits = recorded && session.expect == Expect::any && !session.framing->datagrams;
+    return waits ? session.greeting_time : ev::Duration::zero();
+}
+
+// Why the run ended, for the end object: the failure that decided its status, if there is one.
+std::string end_reason(const Results& results) {
+    const int status = results.ended_status != 0 ? results.ended_status : results.failed_status;
+    for (const Results::Failure& failure : results.failures)
+        if (status != 0 && failure.status == status) return failure.text;
+    return "closed";
+}
+
+}  // namespace
+
+RunClient::RunClient(ev::Loop& loop, const Options& options)
+    : loop_(loop),
+      options_(options.report),
+      load_(options.load),
+      messages_(!options.load || options.from != From::generator),
+      start_(loop.now()),
+      max_time_(options.from == From::generator ? std::nullopt : options.run.session.max_time),
+      second_(loop, [this] { second_over(); }),
+      limit_(loop, [this] { out_of_time(); }),
+      run_given_(run_options(options)),
+      reporter_(loop, options.report, run_given_, messages_, *this),
+      run_(
+          loop, run_given_, [this] { done(); },
+          messages_ || options.report.verbose ? &reporter_ : nullptr) {
+    if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
+    if (intervals()) second_.start(std::chrono::seconds(1));
+    if (max_time_) limit_.start(*max_time_ - options.run.session.spent);
+    make_display(options);
+}
+
+RunOptions RunClient::run_options(const Options& options) {
+    RunOptions to = options.run;
+    to.recent = options.page || intervals();
+    to.session.mark_resent =
+        messages_ && to.connections == 1 &&
+        (json() || (options_.form == Reporter::Form::sequence && !options_.quiet));
+    if (options.start)
+        to.start = start_ + std::chrono::duration_cast<ev::Duration>(
+                                *options.start - std::chrono::system_clock::now());
+    make_source(options, to);
+    return to;
+}
+
+void RunClient::make_source(const Options& options, RunOptions& to) {
+    if (options.from == From::nothing)
+        to.source = [](auto&, auto&, auto&) { return std::make_unique<NoSource>(); };
+    if (options.from == From::recording) {
+        RecordingSource::prepare(to.session, *options.recording->framing());
+        const std::size_t window = to.window.value_or(1);
+        to.window = std::numeric_limits<unsigned>::max();
+        to.source = [recording = options.recording, fast = options.fast, window,
+                     max_bytes = max_bytes_of_each(to.connections, to.size)](
+                        auto& loop, auto& session, auto& user) {
+            return std::make_unique<RecordingSource>(
+                loop,
+                RecordingSource::Options{.recording = std::make_shared<Recording>(*recording),
+                                         .fast = fast,
+                                         .window = window,
+                                         .max_bytes = max_bytes},
+                session, user);
+        };
+    }
+    if (options.from != From::input) return;
+    to.session.closed_early = "the server closed before the end of the input";
+    if (to.connections > 1) {
+        script_ = std::make_unique<Script>(
+            loop_, Input::Options{to.session.framing, to.session.max_frame, options.escapes},
+            [this] { run_.sources_changed(); });
+        to.source = [&script = *script_](auto&, auto&, auto&) {
+            return std::make_unique<ScriptSource>(script);
+        };
+        return;
+    }
+    to.session.coalesce = lines_pass(options);
+    to.source = [escapes = options.escapes,
+                 wait = greeting_wait(options)](auto& loop, auto& session, auto& user) {
+        return std::make_unique<InputSource>(loop, session, user, escapes, wait);
+    };
+}
+
+// Printed replies and a line would mix.
+void RunClient::make_display(const Options& options) {
+    if (options.page) own_descriptors_ = used_descriptors();
+    const bool printing = (json() || messages_) && ::isatty(STDOUT_FILENO) == 1;
+    RunDisplay::User& user = *this;
+    if (options.page) {
+        display_ = options.page(user);
+    } else if (::isatty(STDERR_FILENO) == 1 && !printing &&
+               (load_ || options.from == From::generator)) {
+        display_ = std::make_unique<ProgressDisplay>(loop_, user);
+    }
+}
+
+// --- How it goes.
+
+void RunClient::second_over() {
+    const Histogram recent = run_.take_recent();
+    JsonObject object;
+    object.text("type", "interval");
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(second_.deadline() - start_);
+    object.number("t", static_cast<std::uint64_t>(seconds.count()));
+    object.number("open", run_.open());
+    add_counts(object, run_.results());
+    if (recent.count() > 0) {
+        JsonObject times;
+        times.time("p50", recent.percentile(50)).time("p99", recent.percentile(99));
+        object.object("rtt_us", times);
+    }
+    reporter_.output().append_line(object.str());
+    second_.start_at(second_.deadline() + std::chrono::seconds(1));
+    reporter_.flush();
+}
+
+RunProgress RunClient::progress() {
+    const Results& results = run_.results();
+    const RunOptions& run = run_.options();
+    if (!begun_ && results.sent > 0) begun_ = loop_.now();
+    RunProgress now{.results = results, .target = run.session.endpoint.text()};
+    now.phase = begun_ ? RunProgress::Phase::running : RunProgress::Phase::connecting;
+    if (run_.over()) now.phase = RunProgress::Phase::ending;
+    now.load = load_;
+    now.connections = run.connections;
+    now.open = run_.open();
+    if (run.pace) now.planned_rate = run.pace->rate();
+    if (begun_) now.elapsed = loop_.now() - *begun_;
+    now.length = run.length;
+    if (run.start && *run.start > loop_.now()) now.until_start = *run.start - loop_.now();
+    const std::uint64_t connecting =
+        results.asked - std::min(results.asked, results.opened + results.failed);
+    now.descriptors = own_descriptors_ + now.open + static_cast<std::size_t>(connecting);
+    now.descriptor_limit = descriptor_limit();
+    return now;
+}
+
+// The first wrong reply is reported at once, because its sentence may contain what helps. All
+// that may take its time after the length of a run is limited: replies, the end of the
+// connections, our output.
+void RunClient::turn_ended() {
+    if (display_) display_->turn_ended();
+    const std::string& wrong = run_.results().wrong_sentence;
+    if (!load_ && !wrong_reported_ && !wrong.empty()) {
+        wrong_reported_ = true;
+        make_way();
+        print_error("yodel", wrong);
+    }
+    if (!run_.options().length || !run_.over() || limit_.pending() || out_of_time_) return;
+    const AnySession::Options& session = run_.options().session;
+    const ev::Duration rest = session.reply_timeout + session.close_timeout + last_moment;
+    max_time_ = *run_.options().length + rest;
+    limit_.start(rest);
+}
+
+void RunClient::continued() {
+    run_.void_round_trips();
+    if (display_) display_->continued();
+}
+
+// A second ^C kills the program, as ^C normally does.
+void RunClient::interrupted() {
+    if (interrupted_) std::raise(SIGINT);
+    interrupted_ = true;
+    run_.finish();
+}
+
+// --- The end.
+
+void RunClient::leave(int signo) {
+    signo_ = signo;
+    run_.leave();
+    if (over_) loop_.stop();
+}
+
+void RunClient::out_of_time() {
+    out_of_time_ = true;
+    if (run_.options().length) run_.leave();
+    output_changed();
+}
+
+// Stops reading from the connections while standard output is blocked.
+void RunClient::output_changed() {
+    Output& output = reporter_.output();
+    if (output.error() != 0 && !over_) run_.leave();
+    const bool pause = output.pending() > (paused_ ? input_high_water / 4 : input_high_water);
+    if (pause != paused_) run_.pause(pause);
+    paused_ = pause;
+    if (!over_) return;
+    const bool unread = signo_ == 0 && !output.done();
+    if (unread && !out_of_time_) return;
+    if (unread && exit_status(run_.results(), verdict_, ending()) != timed_out)
+        troubles_.push_back(
+            {timed_out,
+             "standard output was not read within " + duration_text(*max_time_) +
+                 (run_.options().length ? " (--max-time, -W and -q)" : " (--max-time)")});
+    loop_.stop();
+}
+
+// The files come first because their failures count in the status of the end object.
+void RunClient::done() {
+    second_.cancel();
+    display_.reset();
+    reporter_.close_log();
+    const Results& results = run_.results();
+    if (script_ && !script_->trouble().text.empty())
+        troubles_.push_back({script_->trouble().status, script_->trouble().text});
+    verdict_ = Verdict::on(results, options_.verdict);
+    const std::string log_trouble = reporter_.log_trouble();
+    if (!log_trouble.empty()) troubles_.push_back({output_failed, log_trouble});
+    const std::string hgrm_trouble = hgrm_ ? hgrm_->write(hgrm_text(results.round_trips)) : "";
+    if (!hgrm_trouble.empty()) troubles_.push_back({output_failed, hgrm_trouble});
+    if (reporter_.needs_end()) {
+        const int status = exit_status(results, verdict_, ending());
+        JsonObject end = end_object(results, end_reason(results), status, verdict_);
+        if (reporter_.refused_certificate())
+            end.object("tls", tls_object(*reporter_.refused_certificate()));
+        reporter_.add_end(end.str());
+    }
+    over_ = true;
+    output_changed();
+}
+
+Ending RunClient::ending() const {
+    Ending to{troubles_, signo_};
+    const Output& output = reporter_.output();
+    if (output.error() != 0)
+        to.troubles.push_back({output_failed, "standard output: " + output.error_text()});
+    return to;
+}
+
+Words RunClient::words() const {
+    return {.answered = run_.options().session.expect == Expect::any,
+            .load = load_,
+            .wrong_reported = wrong_reported_,
+            .verbose = options_.verbose && load_,
+            .summary =
+                !options_.probe && (!options_.quiet || run_.options().source == nullptr)};
+}
+
+int RunClient::report() {
+    display_.reset();
+    const auto& certificate = reporter_.refused_certificate();
+    if (options_.verbose && certificate)
+        print_error("yodel", "the certificate: " + certificate_text(*certificate));
+    for (const std::string& line : last_words(run_.results(), verdict_, ending(), words()))
+        print_error("yodel", line);
+    return exit_status(run_.results(), verdict_, ending());
+}
+
+}  // namespace yodel

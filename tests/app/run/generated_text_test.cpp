@@ -1,0 +1,76 @@
+#include "app/run/generated_text.hpp"
+
+#include "tests/support/allocations.hpp"
+#include "tests/support/catch.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using yodel::GeneratedText;
+
+namespace {
+
+std::size_t differences(std::string_view a, std::string_view b) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) count += a[i] == b[i] ? 0 : 1;
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("a generated text is its number, letters, and two check letters") {
+    GeneratedText text(8);
+    CHECK(text.text(1) == "1bcdefcc");
+    CHECK(text.text(10) == "10cdefde");
+    CHECK(text.text(999'999) == "999999od");
+    CHECK(text.text(7) == "7bcdefii");
+    CHECK(GeneratedText(30).text(5) == "5bcdefghijklmnopqrstuvwxyzabgg");
+    CHECK(GeneratedText(22).text(~std::uint64_t{0}).substr(0, 20) == "18446744073709551615");
+}
+
+TEST_CASE("a text that has no space for the check letters is its number alone") {
+    GeneratedText text(8);
+    CHECK(text.text(9'999'999) == "9999999h");
+    CHECK(text.text(99'999'999) == "99999999");
+    CHECK(text.text(123'456'789) == "23456789");
+    CHECK(text.text(7) == "7bcdefii");
+    CHECK(GeneratedText(0).text(5).empty());
+    CHECK(GeneratedText(1).text(15) == "5");
+    CHECK(GeneratedText(2).text(5) == "5b");
+    CHECK(GeneratedText(20).text(~std::uint64_t{0}) == "18446744073709551615");
+}
+
+TEST_CASE("two generated texts differ in three bytes at least") {
+    const std::size_t size = GENERATE(as<std::size_t>{}, 6, 22, 64);
+    std::vector<std::string> texts;
+    GeneratedText text(size);
+    for (std::uint64_t number = 0; number < 2500; ++number)
+        texts.emplace_back(text.text(number));
+    std::size_t least = size;
+    for (const std::string& a : texts)
+        for (const std::string* b = &a + 1; b != texts.data() + texts.size(); ++b)
+            least = std::min(least, differences(a, *b));
+    CHECK(least == 3);
+}
+
+TEST_CASE("a generated text whose one byte is damaged is no other text, however long") {
+    GeneratedText text(GeneratedText::least_checked_size);
+    GeneratedText others(GeneratedText::least_checked_size);
+    std::uint64_t number = 1;
+    for (int i = 0; i < 2000; ++i) {
+        number = number * 6364136223846793005 + 1442695040888963407;
+        const std::string own(text.text(number >> (i % 64)));
+        for (std::uint64_t scale = 1; scale <= number / 10; scale *= 10) {
+            const std::uint64_t other = (number >> (i % 64)) ^ scale;
+            REQUIRE(differences(own, others.text(other)) >= 3);
+        }
+    }
+}
+
+TEST_CASE("a generated text allocates nothing") {
+    GeneratedText text(1000);
+    test::allocations.count = 0;
+    for (std::uint64_t number = 0; number < 1000; ++number) text.text(number);
+    CHECK(test::allocations.count == 0);
+}

@@ -1,0 +1,308 @@
+// What a recording says, and what is said of one that is not right.
+
+#include "app/run/recording_reader.hpp"
+
+#include "app/protocol/message_object.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+using namespace yodel;
+using test::contains;
+
+namespace {
+
+const std::string form =
+    R"({"type":"recording","version":1,"framing":"line","first":1,"connections":1})"
+    "\n";
+const std::string connection = "{\"type\":\"connection\",\"address\":\"127.0.0.1:1\"}\n";
+const std::string end = "{\"type\":\"end\",\"reason\":\"closed\",\"status\":0}\n";
+
+std::string message(int seq, const std::string& rest) {
+    return "{\"type\":\"message\",\"seq\":" + std::to_string(seq) +
+           ",\"planned_us\":" + std::to_string(seq) + "000.5," + rest + "}\n";
+}
+std::string echoed(int seq, const std::string& sent, const std::string& received) {
+    return message(seq, R"("verdict":"echoed","sent":")" + sent + R"(","received":")" +
+                            received + "\"");
+}
+std::string unsolicited(const std::string& received) {
+    return R"({"type":"message","verdict":"unsolicited","received_us":7,"received":")" +
+           received + "\"}\n";
+}
+
+// Writes down items as "a=b" for a message and its reply, "a" for one without, "+a" for what
+// came unsolicited; or the trouble, after what was read before it.
+struct Outcome {
+    std::string items;
+    std::string trouble;
+};
+Outcome read(const std::string& text, std::size_t step = std::string::npos) {
+    RecordingReader reader("f", 1000);
+    Outcome outcome;
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::string_view part = rest.substr(0, step);
+        reader.append(part);
+        rest.remove_prefix(part.size());
+    }
+    reader.end();
+    for (const RecordedItem& item : reader.items()) {
+        if (!outcome.items.empty()) outcome.items += " ";
+        if (item.kind == RecordedItem::Kind::unsolicited) outcome.items += "+";
+        outcome.items += item.payload;
+        if (item.reply) outcome.items += "=" + *item.reply;
+    }
+    outcome.trouble = reader.trouble();
+    return outcome;
+}
+
+const std::string whole =
+    form + connection + unsolicited("hi") + echoed(1, "a", "b") +
+    echoed(2, "gr\xc3\xbc\xc3\x9f", "") + message(3, R"("verdict":"lost","sent":"c")") +
+    unsolicited("x") +
+    message(4, R"("verdict":"wrong","sent_base64":"/w==","sent_bytes":1,"received":"\u001b")") +
+    end;
+const std::string whole_items = "+hi a=b gr\xc3\xbc\xc3\x9f= c +x \xff=\x1b";
+
+}  // namespace
+
+TEST_CASE("a recording is what is to be said, and heard, again") {
+    const Outcome outcome = read(whole);
+    CHECK(outcome.trouble.empty());
+    CHECK(outcome.items == whole_items);
+    RecordingReader reader("f", 1000);
+    reader.append(whole);
+    CHECK((reader.items().at(0).at == 7us));
+    CHECK((reader.items().at(1).at == 1000500ns));
+    CHECK(reader.framing() == find_framing("line"));
+}
+
+TEST_CASE("a recording is read alike, wherever its bytes are cut") {
+    const std::size_t step = GENERATE(1U, 2U, 3U, 7U, 64U, 100U);
+    const Outcome outcome = read(whole, step);
+    CHECK(outcome.trouble.empty());
+    CHECK(outcome.items == whole_items);
+}
+
+TEST_CASE("a recording that is cut at any byte is refused, and its line is named") {
+    for (std::size_t size = 0; size < whole.size() - 1; ++size) {
+        CAPTURE(size);
+        const std::string part = whole.substr(0, size);
+        const Outcome outcome = read(part);
+        const auto lines = std::count(part.begin(), part.end(), '\n') + 1;
+        REQUIRE(outcome.trouble.starts_with("f:" + std::to_string(lines) + ": "));
+        REQUIRE(whole_items.starts_with(outcome.items));
+    }
+    CHECK(read(whole.substr(0, whole.size() - 1)).trouble.empty());
+}
+
+TEST_CASE("messages are said in the order in which they were sent") {
+    const auto [text, items] = GENERATE(table<std::string, std::string>({
+        {echoed(2, "b", "2") + echoed(1, "a", "1") + echoed(3, "c", "3"), "a=1 b=2 c=3"},
+        {echoed(3, "c", "3") + unsolicited("x") + echoed(2, "b", "2") + echoed(1, "a", "1"),
+         "+x a=1 b=2 c=3"},
+        {message(1, R"("verdict":"lost","sent":"a")") + echoed(2, "b", "2") +
+             message(1, R"("verdict":"late","sent":"a","received":"1")"),
+         "a b=2 +1"},
+        {echoed(1, "a", "1") + R"({"type":"message","verdict":"twice","received":"1"})" + "\n",
+         "a=1"},
+        {message(1, R"("verdict":"sent","sent":"a")") + unsolicited("1"), "a +1"},
+        {echoed(1, "a", "1") + echoed(3, "c", "3"), "a=1 c=3"},  // 2 was in flight at the end
+        {echoed(1, "a", "1") + "\n  \r\n", "a=1"},
+        {message(1, R"("verdict":"as before","sent":"a")") +
+             message(2, R"("verdict":"different","sent":"b","received":"2","extra":[1])") +
+             R"({"type":"message","verdict":"missing","received":"x"})" + "\n" +
+             R"({"type":"message","verdict":"unrecorded","received_us":1,"received":"y"})" +
+             "\n",
+         "a b=2 +y"},
+    }));
+    const Outcome outcome = read(form + text + end);
+    CAPTURE(text);
+    CHECK(outcome.trouble.empty());
+    CHECK(outcome.items == items);
+}
+
+TEST_CASE("a late reply counts from when it came") {
+    RecordingReader reader("f", 1000);
+    reader.append(form + message(1, R"("verdict":"lost","sent":"a")") +
+                  message(1, R"("verdict":"late","rtt_us":9,"sent":"a","received":"1")"));
+    REQUIRE(reader.items().size() == 2);
+    CHECK((reader.items()[1].at == 1009500ns));
+}
+
+TEST_CASE("what is no recording is refused in one sentence") {
+    const auto [text, trouble] = GENERATE(table<std::string, std::string>({
+        {"", "f:1: the file is empty"},
+        {"\n\n", "f:3: the file is empty"},
+        {"hello\n", "f:1: the line is no JSON object"},
+        {"[1]", "f:1: the line is no JSON object"},
+        {"\0\0\0"s, "f:1: the line is no JSON object"},
+        {"{\"a\":1", "f:1: the line is cut short"},
+        {"{}\n", "f:1: this is no recording, as --json --payload writes it"},
+        {connection, "f:1: this is no recording, as --json --payload writes it"},
+        {R"({"type":"recording","version":2,"framing":"line"})",
+         "f:1: the recording is of version 2, and only version 1 is known"},
+        {R"({"type":"recording","version":"1"})", "f:1: \"version\" is no number from 1 on"},
+        {R"({"type":"recording","version":1,"framing":"morse"})",
+         "f:1: the framing \"morse\" is in no recording"},
+        {R"({"type":"recording","version":1,"framing":"raw"})",
+         "f:1: the framing \"raw\" is in no recording"},
+        {R"({"type":"recording","version":1,"framing":"line","first":0})",
+         "f:1: \"first\" is no number from 1 on"},
+        {R"({"type":"recording","version":1,"framing":"line","first":1,"connections":3})",
+         "f:1: this is a recording of 3 connections, and only one can be said again"},
+        {form, "f:2: the recording is cut short: the object of its end is missing"},
+        {form + end, "f:2: nothing was said in this recording, nor heard"},
+    }));
+    CHECK(read(text).trouble == trouble);
+}
+
+TEST_CASE("a line that is not right ends the recording, and is named") {
+    const auto [line, trouble] = GENERATE(table<std::string, std::string>({
+        {form, "an object of type \"recording\" is in no recording"},
+        {"{\"type\":\"interval\"}", "an object of type \"interval\" is in no recording"},
+        {"{\"a\":1,\"a\":2}", "the line has a name twice in one object"},
+        {"{\"a\":tru}", "the line is not JSON at byte 8"},
+        {connection, "another connection begins, and only one can be said again"},
+        {echoed(1, "a", "b"), "message 1 was there before"},
+        {message(2, R"("verdict":"fine","sent":"a")"),
+         "\"verdict\" is none that a recording has"},
+        {message(2, R"("sent":"a")"), "\"verdict\" is none that a recording has"},
+        {message(2, R"("verdict":"lost")"), "\"sent\" and \"received\" are missing"},
+        {R"({"type":"message","seq":0,"planned_us":1,"verdict":"lost","sent":"a"})",
+         "\"seq\" is no number from 1 on"},
+        {message(2, R"("verdict":"lost","sent":5)"), "\"sent\" is no text"},
+        {message(2, R"("verdict":"lost","sent_base64":"a")"), "\"sent_base64\" is not base64"},
+        {message(2, R"("verdict":"lost","sent":"a","sent_base64":"YQ==")"),
+         "\"sent\" and \"sent_base64\" are two payloads"},
+        {message(2, R"("verdict":"lost","sent":"ab","sent_bytes":3)"),
+         "\"sent_bytes\" is 3, but the payload has 2 bytes"},
+        {message(2, R"("verdict":"wrong","sent":"ab","received":"x","received_bytes":2)"),
+         "\"received_bytes\" is 2, but the payload has 1 bytes"},
+        {message(2, R"("verdict":"lost","sent":"a\nb")"), "\"sent\" is no message of -f line"},
+        {message(2, R"("verdict":"wrong","sent":"a","received":"\n")"),
+         "\"received\" is no reply of -f line"},
+        {message(2, "\"verdict\":\"lost\",\"sent\":\"" + std::string(1001, 'a') + "\""),
+         "\"sent\" is no message of -f line"},
+        {R"({"type":"message","seq":2,"verdict":"lost","sent":"a"})",
+         "\"planned_us\" is no time in microseconds, up to a year"},
+        {R"({"type":"message","seq":2,"planned_us":-1,"verdict":"lost","sent":"a"})",
+         "\"planned_us\" is no time in microseconds, up to a year"},
+        {R"({"type":"message","seq":2,"planned_us":99999999999999,"verdict":"lost","sent":"a"})",
+         "\"planned_us\" is no time in microseconds, up to a year"},
+        {R"({"type":"message","verdict":"unasked","received":"a"})",
+         "\"received_us\" is no time in microseconds, up to a year"},
+    }));
+    CAPTURE(line);
+    const Outcome outcome =
+        read(form + connection + echoed(1, "a", "b") + line +
+             (line.ends_with('\n') ? "" : "\n") + echoed(2, "c", "d") + end);
+    CHECK(outcome.trouble == "f:4: " + trouble);
+    CHECK(outcome.items == "a=b");
+}
+
+TEST_CASE("a recording has as many messages as its end counts") {
+    const std::string lost = message(3, R"("verdict":"lost","sent":"c")");
+    const std::string late =
+        message(3, R"("verdict":"late","rtt_us":9,"sent":"c","received":"d")");
+    const std::string sent = message(4, R"("verdict":"sent","sent":"e")");
+    const auto [text, counts, trouble] =
+        GENERATE_COPY(table<std::string, std::string, std::string>({
+            {echoed(1, "a", "b"), R"("sent":1,"unasked":0,"late":0)", ""},
+            {unsolicited("x") + echoed(1, "a", "b") + lost + late + sent,
+             R"("status":0,"sent":3,"echoed":2,"bad":0,"lost":0,"late":1,"unsolicited":1)", ""},
+            {echoed(1, "a", "b") + echoed(3, "a", "b"), R"("status":0,"sent":3,"echoed":3)",
+             "counts 3 messages as sent, but the recording has 2"},
+            {echoed(1, "a", "b") + echoed(2, "a", "b"), R"("status":0,"sent":1)",
+             "counts 1 messages as sent, but the recording has 2"},
+            {echoed(1, "a", "b"), R"("status":0,"sent":1,"unsolicited":1)",
+             "counts 1 messages as unsolicited, but the recording has 0"},
+            {lost, R"("sent":1,"unsolicited":0,"late":1)",
+             "counts 1 messages as late, but the recording has 0"},
+            // A signal has ended these.
+            {echoed(1, "a", "b") + sent, R"("status":130,"sent":5,"echoed":1,"bad":0,"lost":0)",
+             ""},
+            {unsolicited("x"), R"("status":143,"sent":5,"echoed":0,"bad":0,"lost":0)", ""},
+            {echoed(1, "a", "b"), R"("status":130,"sent":5,"echoed":1,"bad":1,"lost":1)",
+             "counts 3 messages as sent, but the recording has 1"},
+        }));
+    CAPTURE(text, counts);
+    const std::string found = read(form + text + R"({"type":"end",)" + counts + "}\n").trouble;
+    CHECK(found.substr(found.find("the end ") == found.npos ? 0 : found.find("counts")) ==
+          (trouble.empty() ? "" : trouble + ": lines are missing or added"));
+}
+
+TEST_CASE("nothing may follow the end of a recording") {
+    CHECK(read(whole + "\n" + end).trouble ==
+          "f:11: the recording goes on after the object of its end");
+    CHECK(read(whole + "\n \n").trouble.empty());
+}
+
+TEST_CASE("without frames, replies are any bytes but none") {
+    std::string caret = form;
+    caret.replace(caret.find("line"), 4, "caret");
+    CHECK(read(caret + echoed(1, "a", "b$^") + end).items == "a=b$^");
+    CHECK(read(caret + echoed(1, "a", "") + end).trouble ==
+          "f:2: \"received\" is no reply of -f caret");
+    CHECK(read(caret + echoed(1, "a$b", "x") + end).trouble ==
+          "f:2: \"sent\" is no message of -f caret");
+}
+
+TEST_CASE("messages that wait for one before them are bounded") {
+    RecordingReader reader("f", 8 << 20);
+    reader.append(form);
+    const std::string big(4 << 20, 'x');
+    for (int seq = 2; reader.trouble().empty() && seq < 100; ++seq)
+        reader.append(echoed(seq, big, "y"));
+    CHECK(reader.trouble() == "f:17: message 1 is missing");
+    CHECK(reader.items().empty());
+}
+
+TEST_CASE("what is recorded at random is read as it was") {
+    std::mt19937 random(GENERATE(range(1U, 30U)));
+    const auto bytes = [&] {
+        std::string text(random() % 20, '\0');
+        const bool plain = random() % 2 == 0;
+        for (char& byte : text)
+            byte = static_cast<char>(plain ? 'a' + random() % 26 : random());
+        return text;
+    };
+    const Framing* const framing = find_framing("len2");
+    std::vector<RecordedItem> items(50);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        items[i] = {.at = i * 1001ns, .payload = bytes()};
+        if (random() % 5 > 0) items[i].reply = bytes();
+    }
+    std::vector<std::size_t> order(items.size());
+    std::iota(order.begin(), order.end(), 0U);
+    for (std::size_t i = 0; i + 1 < order.size(); ++i)
+        if (random() % 3 == 0) std::swap(order[i], order[i + 1]);
+    std::string text = recording_object(*framing, 1, 1).str() + "\n";
+    for (const std::size_t i : order) {
+        const RecordedItem& item = items[i];
+        const Message sent{.id = i + 1, .payload = item.payload, .planned = ev::Time(item.at)};
+        const Reply reply{item.reply ? std::string_view(*item.reply) : "", {}};
+        text += recorded_object(item.reply ? "wrong" : "lost", &sent,
+                                item.reply ? &reply : nullptr, {}, {})
+                    .str() +
+                "\n";
+    }
+    RecordingReader reader("f", 1000);
+    reader.append(text + end);
+    reader.end();
+    REQUIRE(reader.trouble().empty());
+    REQUIRE(reader.items().size() == items.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const RecordedItem& read_item = reader.items()[i];
+        CHECK((read_item.at == items[i].at));
+        CHECK(read_item.payload == items[i].payload);
+        CHECK((read_item.reply == items[i].reply));
+    }
+}

@@ -1,0 +1,396 @@
+// Recordings that are said again, in virtual time, to a server that the test makes up.
+
+#include "app/run/replay.hpp"
+
+#include "tests/app/run/recordings.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using test::contains;
+using test::Lines;
+using test::LineServer;
+using test::Recorded;
+using test::RecordingFile;
+using test::Redirected;
+using test::VirtualLoop;
+
+namespace {
+
+struct Outcome {
+    int status = -1;
+    std::string output;
+    std::string errors;
+    ev::Duration first{};             // the time of the first line, since the start
+    std::vector<ev::Duration> times;  // of the lines, since the first
+};
+
+struct Settings {
+    bool fast = false;
+    unsigned window = 1;
+    Reporter::Form form = Reporter::Form::payload;
+    Lines greeting = {};
+    ev::Duration reply_timeout = 5s;
+};
+
+Outcome replay(const std::string& text, const LineServer::Answer& answer,
+               const Settings& settings = {}) {
+    const RecordingFile file(text);
+    const Redirected output(STDOUT_FILENO);
+    const Redirected errors(STDERR_FILENO);
+    VirtualLoop loop;
+    LineServer server(loop, answer, settings.greeting);
+    Replay::Options options;
+    options.session.endpoint.host = "127.0.0.1";
+    options.session.endpoint.service = server.port();
+    options.recording = std::make_shared<Recording>(file.name, 1000);
+    options.fast = settings.fast;
+    options.window = settings.window;
+    options.report.form = settings.form;
+    options.session.reply_timeout = settings.reply_timeout;
+    REQUIRE(options.recording->trouble().empty());
+    Replay client(loop, options);
+    const ev::Time limit = ev::Clock::now() + 20s;
+    while (loop.step()) REQUIRE(ev::Clock::now() < limit);
+    Outcome outcome;
+    outcome.status = client.report();
+    outcome.output = output.text();
+    outcome.errors = errors.text();
+    if (!server.times.empty()) outcome.first = server.times[0] - VirtualLoop::start;
+    for (const ev::Time time : server.times) outcome.times.push_back(time - server.times[0]);
+    return outcome;
+}
+
+Lines twice(const std::string& line) { return {line + line}; }
+
+const std::string three = Recorded()
+                              .say(5s, "a", "aa")
+                              .say(5s + 300ms, "b", "bb")
+                              .say(5s + 500ms, "c", "cc")
+                              .end()
+                              .text;
+
+}  // namespace
+
+TEST_CASE("messages are said again at their times, and their replies are as before") {
+    const Outcome outcome = replay(three, twice);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output.empty());
+    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost; rtt"));
+    REQUIRE(outcome.times.size() == 3);
+    CHECK((outcome.times[1] >= 300ms && outcome.times[1] < 400ms));
+    CHECK((outcome.times[2] >= 500ms && outcome.times[2] < 600ms));
+}
+
+TEST_CASE("a replay that is fast does not wait for the times") {
+    const unsigned window = GENERATE(1U, 2U, 10U);
+    const Outcome outcome = replay(three, twice, {.fast = true, .window = window});
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost"));
+    CHECK((outcome.times.back() < 100ms));
+}
+
+TEST_CASE("a reply that differs is shown with what was recorded") {
+    const auto changed = [](const std::string& line) {
+        return line == "b" ? Lines{"bX\x1b"} : twice(line);
+    };
+    const bool fast = GENERATE(false, true);
+    const Outcome outcome = replay(three, changed, {.fast = fast});
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output == "reply 2 differs at byte 1: 62 before, 58 now\n"
+                            "    sent      b\n"
+                            "    recorded  bb\n"
+                            "    now       bX^[\n");
+    CHECK(contains(outcome.errors, "reply 2 differs from the recorded one at byte 1\n"));
+    CHECK(contains(outcome.errors, "3 said again, 2 as before, 1 different, 0 lost"));
+}
+
+TEST_CASE("a reply that does not come is lost, and the replay goes on") {
+    const auto silent = [](const std::string& line) {
+        return line == "b" ? Lines{} : twice(line);
+    };
+    const bool fast = GENERATE(false, true);
+    const Outcome outcome = replay(three, silent, {.fast = fast});
+    CHECK(outcome.status == 1);
+    // The reply to the next message shows it sooner than the time does.
+    const std::string how = fast ? "has not come within 5s" : "is missing";
+    CHECK(contains(outcome.output, "reply 2 " + how + "\n    sent      b\n    recorded  bb\n"));
+    CHECK(contains(outcome.errors, "3 said again, 2 as before, 0 different, 1 lost"));
+}
+
+TEST_CASE("a reply that comes late is reported twice, and is no difference") {
+    const auto slow = [](const std::string& line) {
+        return line == "b" ? Lines{"~bb"} : twice(line);
+    };
+    const std::string text =
+        Recorded().say(0s, "a", "aa").say(1s, "b", "bb").say(4s, "c", "cc").end().text;
+    const Outcome outcome = replay(text, slow, {.reply_timeout = 600ms});
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output.starts_with("reply 2 has not come within 600ms\n"
+                                     "    sent      b\n"
+                                     "    recorded  bb\n"
+                                     "reply 2 has come late, after 1"));
+    CHECK(outcome.output.ends_with(" ms, and is as before\n"));
+    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost, 1 late"));
+}
+
+TEST_CASE("a reply that was late may come as late again") {
+    const Message message{.id = 1, .payload = "a", .planned = ev::Time(3s)};
+    const Reply reply{"aa", 1s};
+    const std::string text = Recorded()
+                                 .say(3s, "a", std::nullopt)
+                                 .add(recorded_object("late", &message, &reply, {}, {}).str())
+                                 .say(3s + 100ms, "b", "bb")
+                                 .end()
+                                 .text;
+    const auto slow = [](const std::string& line) {
+        return line == "a" ? Lines{"~aa"} : twice(line);
+    };
+    const bool fast = GENERATE(false, true);
+    const Outcome outcome = replay(text, slow, {.fast = fast, .reply_timeout = 500ms});
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(
+        contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unsolicited as before"));
+}
+
+TEST_CASE("a message that got no reply gets none again") {
+    const std::string text =
+        Recorded().say(0s, "a", "aa").say(1s, "b", std::nullopt).say(2s, "c", "cc").end().text;
+    const bool fast = GENERATE(false, true);
+    const auto silent = [](const std::string& line) {
+        return line == "b" ? Lines{} : twice(line);
+    };
+    const Outcome as_before = replay(text, silent, {.fast = fast});
+    CHECK(as_before.status == 0);
+    CHECK(contains(as_before.errors, "3 said again, 3 as before, 0 different, 0 lost"));
+    const auto only_b = [](const std::string& line) {
+        return line == "b" ? Lines{"new"} : twice(line);
+    };
+    const Outcome other = replay(text, only_b, {.fast = fast});
+    CHECK(other.status == 1);
+    CHECK(contains(other.errors, "3 said again, 2 as before, 1 different, 0 lost"));
+    CHECK(contains(other.output, "reply 2 is new: no reply was recorded\n"));
+}
+
+TEST_CASE("what was unsolicited must come again, between whatever replies") {
+    const std::string text = Recorded()
+                                 .hear(100ms, "ready")
+                                 .say(200ms, "a", "aa")
+                                 .hear(300ms, "tick")
+                                 .say(400ms, "b", "bb")
+                                 .say(401ms, "c", "cc")
+                                 .end()
+                                 .text;
+    const bool fast = GENERATE(false, true);
+    const Lines where = GENERATE(Lines{"a"}, Lines{"b"});
+    const auto ticking = [&](const std::string& line) {
+        const bool now = line == where[0];
+        const bool early = now && line == "b";  // before the reply, if it is late
+        if (early) return Lines{"tick", line + line};
+        return now ? Lines{line + line, "tick"} : twice(line);
+    };
+    if (fast && where[0] == "b") return;  // a fast replay waits for it before b
+    const Outcome outcome = replay(text, ticking, {.fast = fast, .greeting = {"ready"}});
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors,
+                   "3 said again, 3 as before, 0 different, 0 lost, 2 unsolicited as before"));
+}
+
+TEST_CASE(
+    "what came unsolicited is waited for: by the first message, the end, and if fast each") {
+    const std::string text = Recorded()
+                                 .hear(1s, "ready")
+                                 .say(2s, "a", "aa")
+                                 .hear(2s + 200ms, "tick")
+                                 .say(2s + 300ms, "b", "bb")
+                                 .hear(4s, "bye")
+                                 .end()
+                                 .text;
+    const auto slow = [](const std::string& line) {
+        return Lines{line + line, line == "a" ? "~tick" : "~bye"};
+    };
+    const bool fast = GENERATE(false, true);
+    const Outcome outcome = replay(text, slow, {.fast = fast, .greeting = {"~ready"}});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "3 unsolicited as before"));
+    CHECK((outcome.first >= 1s));
+    REQUIRE(outcome.times.size() == 2);
+    CHECK((outcome.times[1] >= 1s) == fast);
+}
+
+TEST_CASE("what was foreseen is no answer to a message that waits for another one") {
+    const std::string text =
+        Recorded().say(0s, "a", "aa").hear(100ms, "tick").say(200ms, "b", "bb").end().text;
+    const auto early = [](const std::string& line) {
+        return line == "a" ? Lines{"aa"} : Lines{"tick", "~bb"};
+    };
+    const Outcome outcome = replay(text, early);
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(
+        contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unsolicited as before"));
+}
+
+TEST_CASE("messages that were in flight together are so again in a fast replay") {
+    const std::string text = Recorded()
+                                 .say(1s, "PING", "PONG", 10ms)
+                                 .say(1s, "LIST", "one", 10ms)
+                                 .say(1s, "PING", "two", 11ms)
+                                 .say(1s, "TIME", "PONG", 11ms)
+                                 .hear(1s + 12ms, "time")
+                                 .say(1s + 12ms, "LIST", "one", 10ms)
+                                 .hear(1s + 22ms, "two")
+                                 .end()
+                                 .text;
+    const auto answers = [](const std::string& line) {
+        if (line == "LIST") return Lines{"one", "two"};
+        return Lines{line == "PING" ? "PONG" : "time"};
+    };
+    const unsigned window = GENERATE(1U, 2U, 3U);
+    const Outcome outcome = replay(text, answers, {.fast = true, .window = window});
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "5 as before, 0 different, 0 lost, 2 unasked as before"));
+}
+
+TEST_CASE("messages without a reply do not hold up a fast replay") {
+    Recorded script;
+    for (int i = 0; i < 5; ++i) script.say(i * 1ms, std::to_string(i), std::nullopt);
+    const auto nothing = [](const std::string&) { return Lines{}; };
+    const Outcome outcome = replay(script.end().text, nothing, {.fast = true});
+    CHECK(outcome.status == 0);
+    REQUIRE(outcome.times.size() == 5);
+    CHECK((outcome.times[4] < 1s));
+}
+
+TEST_CASE("what does not come again, and what was not recorded, is a difference") {
+    const std::string text =
+        Recorded().hear(0s, "ready").say(1s, "a", "aa").say(2s, "b", "bb").end().text;
+    const auto extra = [](const std::string& line) {
+        return line == "a" ? Lines{"aa", "news"} : twice(line);
+    };
+    const bool fast = GENERATE(false, true);
+    const Outcome outcome = replay(text, extra, {.fast = fast});
+    CHECK(outcome.status == 1);
+    CHECK(
+        contains(outcome.output, "unsolicited before, and missing now\n    recorded  ready\n"));
+    CHECK(contains(outcome.output, "unsolicited, and not recorded\n    now       news\n"));
+    CHECK(contains(outcome.errors,
+                   "2 said again, 2 as before, 0 different, 0 lost, 1 unsolicited "
+                   "missing, 1 unsolicited not recorded"));
+}
+
+TEST_CASE("a line that is not right ends a long replay in order") {
+    Recorded script;
+    for (int i = 0; i < 3000; ++i) {
+        const std::string text = std::to_string(i);
+        script.say(i * 1ms, text, text + text);
+    }
+    const Outcome outcome = replay(script.add("{\"type\":").text, twice, {.fast = true});
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.errors, ":3002: the line is cut short\n"));
+    CHECK(contains(outcome.errors, " 0 different, 0 lost"));
+    CHECK(outcome.times.size() < 3000);
+}
+
+TEST_CASE("the objects of a replay are a recording, and hold its counts") {
+    const Settings json{.fast = true, .form = Reporter::Form::json};
+    const auto changed = [](const std::string& line) {
+        return line == "b" ? Lines{"bX"} : twice(line);
+    };
+    const Outcome outcome = replay(three, changed, json);
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.output, R"("seq":1,"sent_bytes":1,"received_bytes":2,)"));
+    CHECK(contains(outcome.output, R"("verdict":"as before","right":true)"));
+    CHECK(contains(outcome.output, R"("verdict":"different","right":false,"difference":1)"));
+    CHECK(contains(outcome.output, R"("replay":{"said":3,"as_before":2,"different":1,"lost":0,)"
+                                   R"("unsolicited_as_before":0,"missing":0,"unrecorded":0})"));
+}
+
+namespace {
+
+// A server whose lines depend on all that it was sent before, and the recording of it.
+class RandomServer {
+public:
+    explicit RandomServer(unsigned seed) : seed_(seed) {}
+
+    Lines answer(const std::string& line) {
+        std::mt19937 random(seed_ + static_cast<unsigned>(++count_) * 977U);
+        Lines lines;
+        if (random() % 6 == 0) lines.push_back("event " + std::to_string(count_));
+        const bool silent = random() % 9 == 0;
+        if (!silent) lines.push_back(random() % 3 == 0 ? "OK" : line + "!");
+        if (count_ == wrong) {
+            if (lines.empty()) lines.emplace_back();
+            lines.back() += "?";
+        }
+        if (random() % 6 == 0) lines.push_back("later " + std::to_string(count_));
+        return lines;
+    }
+
+    int wrong = 0;  // the number of the line that is answered otherwise; 0: none is
+
+private:
+    unsigned seed_;
+    int count_ = 0;
+};
+
+std::string random_recording(unsigned seed, int count) {
+    RandomServer server(seed);
+    Recorded script;
+    for (int i = 1; i <= count; ++i) {
+        const ev::Duration at = i * 20ms;
+        const std::string line = "say " + std::to_string(i % 5);
+        std::optional<std::string> reply;
+        Lines later;
+        for (const std::string& each : server.answer(line)) {
+            if (each.starts_with("event "))
+                script.hear(at + 1ms, each);
+            else if (each.starts_with("later "))
+                later.push_back(each);
+            else
+                reply = each;
+        }
+        script.say(at, line, reply);
+        for (const std::string& each : later) script.hear(at + 3ms, each);
+    }
+    return script.end().text;
+}
+
+}  // namespace
+
+TEST_CASE("what is recorded of any server is said again as before, and one change is found") {
+    const unsigned seed = GENERATE(range(1U, 13U));
+    const bool fast = GENERATE(false, true);
+    constexpr int count = 40;
+    CAPTURE(seed, fast);
+    const std::string text = random_recording(seed, count);
+    RandomServer same(seed);
+    const auto answer = [](RandomServer& server) {
+        return [&server](const std::string& line) { return server.answer(line); };
+    };
+    const Outcome before = replay(text, answer(same), {.fast = fast});
+    CAPTURE(before.output, before.errors);
+    CHECK(before.status == 0);
+    CHECK(contains(before.errors, "40 said again, 40 as before, 0 different, 0 lost"));
+    RandomServer other(seed);
+    other.wrong = static_cast<int>(1 + seed % count);
+    const Outcome after = replay(text, answer(other), {.fast = fast});
+    CAPTURE(after.output, after.errors);
+    CHECK(after.status == 1);
+    CHECK(contains(after.output, "?\n"));
+}

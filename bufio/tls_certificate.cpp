@@ -140,13 +140,6 @@ std::string certificate_fault(int error, const X509* certificate, const std::str
     }
 }
 
-long days_left(const X509* certificate) {
-    int days = 0;
-    int seconds = 0;
-    ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate));
-    return seconds < 0 ? days - 1 : days;
-}
-
 std::vector<std::string> chain_texts(const STACK_OF(X509) * chain) {
     std::vector<std::string> texts;
     const int count = sk_X509_num(chain);
@@ -239,7 +232,11 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
     facts.issuer = name_text(X509_get_issuer_name(certificate));
     facts.not_before = date_text(X509_get0_notBefore(certificate));
     facts.not_after = date_text(X509_get0_notAfter(certificate));
-    facts.days_left = days_left(certificate);
+    int days = 0;
+    int seconds = 0;  // beside the days, with the same sign
+    ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate));
+    facts.days_left = days;
+    facts.expired = days < 0 || seconds < 0;
     facts.pin = pin_of(X509_get0_pubkey(certificate));
     facts.chain = chain_texts(chain);
 }

@@ -19,7 +19,8 @@ struct TlsFacts {
     std::string issuer;
     std::string not_before;  // ISO date
     std::string not_after;   // ISO date
-    long days_left = 0;      // until then; negative: expired
+    bool expired = false;    // not_after has passed
+    long days_left = 0;      // whole days until then; negative: since then
     std::vector<std::string>
         chain;               // subject and end of each certificate sent, the peer's own first
     std::string pin;         // sha256//BASE64 of its public key

@@ -85,7 +85,7 @@ void add_hex(Rows& rows, std::string_view bytes, std::size_t marked, int width) 
     const std::size_t begin = far_in ? (marked - bytes_before) / 16 * 16 : 0;
     const std::size_t end = std::min(bytes.size(), begin + most_bytes);
     const auto add_rest = [&rows](std::size_t size, const char* where) {
-        if (size > 0) rows.push_back({{std::to_string(size) + " bytes " + where, Style::dim}});
+        if (size > 0) rows.push_back({{bytes_text(size) + " " + where, Style::dim}});
     };
     add_rest(begin, "before");
     for (const ui::HexRow& row : ui::hex_dump(bytes, width, begin, end)) {
@@ -97,7 +97,7 @@ void add_hex(Rows& rows, std::string_view bytes, std::size_t marked, int width) 
 
 void add_side(Rows& rows, const std::string& name, std::string_view bytes, std::size_t marked,
               int width) {
-    add_title(rows, name + ", " + std::to_string(bytes.size()) + " bytes");
+    add_title(rows, name + ", " + bytes_text(bytes.size()));
     add_hex(rows, bytes, marked, width);
 }
 
@@ -136,9 +136,7 @@ void add_tls(Rows& rows, const bufio::TlsFacts& tls, int width) {
              verified ? Style::good : Style::bad);
     add_fact(rows, "subject", tls.subject, width);
     add_fact(rows, "issuer", tls.issuer, width);
-    const std::string days = std::to_string(std::abs(tls.days_left)) + " days";
-    add_fact(rows, "ends",
-             tls.not_after + (tls.days_left < 0 ? ", " + days + " ago" : ", in " + days), width,
+    add_fact(rows, "ends", certificate_end(tls), width,
              tls.days_left < 14 ? Style::warn : Style::normal);
     add_fact(rows, "pin", "--pinnedpubkey " + tls.pin, width);
     for (const std::string& link : tls.chain) add_fact(rows, "chain", link, width);

@@ -44,7 +44,7 @@ std::string reason_words(const bufio::End& end) {
 
 // The date of an expired certificate is shown even if expiry is not its only fault.
 std::string certificate_words(const bufio::TlsFacts* tls) {
-    if (!tls || tls->days_left >= 0) return "CERT REFUSED";
+    if (!tls || !tls->expired) return "CERT REFUSED";
     if (tls->faults == 1) return "CERT EXPIRED " + tls->not_after;
     return (tls->untrusted ? "CERT UNTRUSTED, EXPIRED " : "CERT REFUSED, EXPIRED ") +
            tls->not_after;

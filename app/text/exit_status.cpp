@@ -1,5 +1,10 @@
 #include "app/text/exit_status.hpp"
 
+#include "app/text/units.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+
 namespace yodel {
 
 using bufio::Reason;
@@ -76,6 +81,12 @@ std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
 
 std::string certificate_faults(const bufio::TlsFacts& tls) {
     return tls.unverified.empty() ? "" : "the certificate " + tls.unverified;
+}
+
+std::string certificate_end(const bufio::TlsFacts& tls) {
+    const auto days = static_cast<std::uint64_t>(std::abs(tls.days_left));
+    const std::string time = days == 0 ? "less than a day" : count_text(days, "day");
+    return tls.not_after + (tls.expired ? ", " + time + " ago" : ", in " + time);
 }
 
 std::string unverified_remark(const bufio::End& end, const bufio::TlsFacts* tls) {

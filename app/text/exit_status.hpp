@@ -47,6 +47,9 @@ std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);
 // A clause that says what is wrong with the certificate. Empty if it was verified.
 std::string certificate_faults(const bufio::TlsFacts& tls);
 
+// Returns when the certificate ends or has ended: 2026-12-01, in 9 days
+std::string certificate_end(const bufio::TlsFacts& tls);
+
 // The end of a summary if the peer's certificate was accepted by -k alone, with what is wrong
 // with it; otherwise empty, as after a certificate that was refused.
 std::string unverified_remark(const bufio::End& end, const bufio::TlsFacts* tls);

@@ -193,9 +193,11 @@ std::string significant_text(double value, int digits) {
     return text;
 }
 
-std::string bytes_text(std::uint64_t count) {
-    return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+std::string count_text(std::uint64_t count, const std::string& thing) {
+    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
+
+std::string bytes_text(std::uint64_t count) { return count_text(count, "byte"); }
 
 std::string rate_text(double rate, int digits) {
     if (rate < 1e3) return significant_text(rate, digits) + "/s";

@@ -57,6 +57,8 @@ std::string duration_text(ev::Duration duration);
 // Writes a number with so many significant digits, without an exponent; zeros at the end of its
 // decimals are left out.
 std::string significant_text(double value, int digits);
+// Writes a number of things: 1 day, 12 days
+std::string count_text(std::uint64_t count, const std::string& thing);
 // Writes a number of bytes: 1 byte, 512 bytes
 std::string bytes_text(std::uint64_t count);
 // Writes a number a second: 950/s, 41.5k/s, 1.2M/s

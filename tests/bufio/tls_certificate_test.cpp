@@ -138,7 +138,7 @@ TEST_CASE("the faults of a certificate are reported, with the certificate concer
         outcome = w.talk_to(
             files.make("localhost", {.from = -9 * day, .until = -2 * day, .issuer = &w.ca}));
         said = "the certificate of localhost expired on 20";
-        CHECK(outcome.facts.days_left < 0);
+        CHECK(outcome.facts.expired);
     }
     SECTION("not yet valid") {
         outcome = w.talk_to(files.make("localhost", {.from = 2 * day, .issuer = &w.ca}));
@@ -221,7 +221,7 @@ TEST_CASE("the faults of a certificate are reported, with the certificate concer
         outcome = w.talk_to(files.make("localhost", {.from = -9 * day, .until = -2 * day}));
         said = "the certificate of localhost is self-signed; it also expired on 20";
         CHECK(outcome.facts.untrusted);
-        CHECK(outcome.facts.days_left < 0);
+        CHECK(outcome.facts.expired);
         CHECK(outcome.facts.faults == 2);
     }
     SECTION("by many authorities that have all expired") {
@@ -278,6 +278,25 @@ TEST_CASE("the faults of a certificate are reported, with the certificate concer
     CHECK(outcome.facts.not_before < outcome.facts.not_after);
     CHECK_FALSE(outcome.facts.chain.empty());
     mentions(outcome.server_end.text, "TLS alert: ");
+}
+
+TEST_CASE("the days of a certificate are whole ones, until its end or since", "[certificate]") {
+    World& w = world();
+    struct Case {
+        long until;  // seconds from now
+        long days;
+        bool expired;
+    };
+    const Case c =
+        GENERATE(Case{-2 * day - 240, -2, true}, Case{-day - 240, -1, true},
+                 Case{-240, 0, true}, Case{240, 0, false}, Case{day + 240, 1, false});
+    TlsClientOptions options = w.trusting();
+    options.verify = false;
+    const Identity identity =
+        w.files.make("localhost", {.from = -9 * day, .until = c.until, .issuer = &w.ca});
+    const Outcome outcome = talk(TlsContext::client(options), w.server(identity));
+    CHECK(outcome.facts.days_left == c.days);
+    CHECK(outcome.facts.expired == c.expired);
 }
 
 TEST_CASE("a chain with an intermediate authority is accepted", "[certificate]") {

@@ -53,6 +53,23 @@ TEST_CASE("a server that refuses what was offered may lack the groups that were 
     CHECK(yodel::explain(refusal, nullptr) == "the peer gave up");
 }
 
+TEST_CASE("the end of a certificate is a date and the days until then, or since") {
+    struct Row {
+        long days;
+        bool expired;
+        std::string text;
+    };
+    const Row row =
+        GENERATE(Row{-2, true, ", 2 days ago"}, Row{-1, true, ", 1 day ago"},
+                 Row{0, true, ", less than a day ago"}, Row{0, false, ", in less than a day"},
+                 Row{1, false, ", in 1 day"}, Row{90, false, ", in 90 days"});
+    bufio::TlsFacts facts;
+    facts.not_after = "2026-11-20";
+    facts.days_left = row.days;
+    facts.expired = row.expired;
+    CHECK(yodel::certificate_end(facts) == "2026-11-20" + row.text);
+}
+
 TEST_CASE("a certificate that -k accepted is remarked on, one that was refused is not") {
     bufio::TlsFacts facts;
     CHECK(yodel::unverified_remark({}, nullptr).empty());

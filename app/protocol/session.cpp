@@ -318,7 +318,7 @@ void Session::input_over() {
         user_.session_unsolicited(rest);
         if (connection.expired()) return;
         return ended({Reason::truncated, "the peer closed inside a message, after " +
-                                             std::to_string(rest.size()) + " bytes of it"});
+                                             bytes_text(rest.size()) + " of it"});
     }
     if (state_ == State::finishing) return matcher_.lose(false);
     // The end of our own input may be seen in the same turn, and then is in time.
@@ -435,8 +435,8 @@ void Session::idle_too_long() {
 }
 
 void Session::nothing_taken() {
-    fail(Reason::timeout, "the server takes nothing, and " + std::to_string(pending()) +
-                              " bytes wait to be sent (-W)");
+    fail(Reason::timeout,
+         "the server takes nothing; unsent: " + bytes_text(pending()) + " (-W)");
 }
 
 void Session::no_greeting() {

@@ -3,6 +3,7 @@
 #include "app/protocol/message_object.hpp"
 #include "app/text/base64.hpp"
 #include "app/text/quotes.hpp"
+#include "app/text/units.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -256,7 +257,7 @@ RecordingReader::Text RecordingReader::payload(const JsonValue& object,
     const JsonValue* const size = object.find(name + "_bytes");
     if (bytes && size && size->count() != bytes->size())
         fail(in_quotes(name + "_bytes") + " is " + size->text + ", but the payload has " +
-             std::to_string(bytes->size()) + " bytes");
+             bytes_text(bytes->size()));
     return bytes;
 }
 

@@ -23,8 +23,7 @@ constexpr std::size_t max_differences = 1000;
 
 // 64 bytes, seq 1, 0.21 ms
 std::string sequence_line(const Message& message, const Reply& reply) {
-    std::string text =
-        std::to_string(reply.payload.size()) + " bytes, seq " + std::to_string(message.id);
+    std::string text = bytes_text(reply.payload.size()) + ", seq " + std::to_string(message.id);
     if (reply.round_trip) text += ", " + ms_text(*reply.round_trip);
     if (!reply.right) text += ", differs at byte " + std::to_string(reply.difference);
     if (reply.out_of_order) text += ", out of order";
@@ -186,7 +185,7 @@ void Reporter::repeated(std::size_t connection, std::string_view payload) {
     log('<', payload);
     const Reply reply{payload, {}, true, 0};
     add_message(connection, "twice", nullptr, &reply);
-    if (sequence()) output_.append_line(std::to_string(payload.size()) + " bytes, twice");
+    if (sequence()) output_.append_line(bytes_text(payload.size()) + ", twice");
 }
 
 void Reporter::received(std::size_t /*connection*/, std::string_view bytes) {

@@ -163,7 +163,7 @@ private:
         while (const auto message = tracker_->next(bytes))
             if (++whole <= messages_shown && verbose) log_message(*message);
         if (verbose && whole > messages_shown)
-            log("and " + std::to_string(whole - messages_shown) + " more messages");
+            log("and " + count_text(whole - messages_shown, "more message"));
         restart_message_timeout();
     }
 
@@ -267,7 +267,7 @@ private:
         const bool in_order = end.reason == Reason::clean || end.reason == Reason::aborted;
         if (!in_order && !responder_->end()) fail(end.text);
         if (server_.options_.verbose)
-            log("closed, " + std::to_string(stream_.bytes_read()) + " bytes in, " +
+            log("closed, " + bytes_text(stream_.bytes_read()) + " in, " +
                 std::to_string(stream_.bytes_written()) + " out");
         server_.remove(*this);
     }
@@ -339,8 +339,8 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     ++counters_.accepted;
     if (!limit_->take())
         return refuse(socket, peer,
-                      std::to_string(limit_->most()) +
-                          " connections are the most (--max-conns)");
+                      "more than " + count_text(limit_->most(), "connection") +
+                          " (--max-conns)");
     try {
         connections_.push_back(
             std::make_unique<Connection>(*this, transport(std::move(socket)), peer.text()));

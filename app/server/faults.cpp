@@ -1,5 +1,7 @@
 #include "app/server/faults.hpp"
 
+#include "app/text/units.hpp"
+
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -190,7 +192,7 @@ std::string FaultyResponder::next_piece() {
 void FaultyResponder::close_when_due(Stream& stream) {
     if (!all_taken() || has_pending() || stream.pending() > 0 || !stream.open()) return;
     if (faults_.reset_after) return stream.abort();
-    end_ = {bufio::Reason::aborted, "closed after " + std::to_string(taken_) + " messages"};
+    end_ = {bufio::Reason::aborted, "closed after " + count_text(taken_, "message")};
 }
 
 }  // namespace

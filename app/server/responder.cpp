@@ -1,5 +1,7 @@
 #include "app/server/responder.hpp"
 
+#include "app/text/units.hpp"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -146,9 +148,8 @@ bufio::End cut_message(const Framing& framing, std::string_view fragment) {
     const std::string whole =
         length_known ? "it (of " + std::to_string(framing.decode_length(fragment)) + ")"
                      : "its length";
-    return {bufio::Reason::truncated, "closed inside a message, after " +
-                                          std::to_string(count) +
-                                          (count == 1 ? " byte of " : " bytes of ") + whole};
+    return {bufio::Reason::truncated,
+            "closed inside a message, after " + bytes_text(count) + " of " + whole};
 }
 
 std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits) {

@@ -1,5 +1,6 @@
 #include "app/server/server_threads.hpp"
 
+#include "app/text/units.hpp"
 #include "ev/loop_thread.hpp"
 
 #include <sys/socket.h>
@@ -61,7 +62,7 @@ private:
         const std::uint64_t count = left_out_.exchange(0);
         if (count > 0)
             log_({"thread " + std::to_string(thread_),
-                  std::to_string(count) + " lines were left out, too many at once"});
+                  count_text(count, "line") + " left out, too many at once"});
     }
 
     ev::Mailbox& to_;

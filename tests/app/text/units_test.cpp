@@ -143,6 +143,8 @@ TEST_CASE("numbers are written with significant digits") {
 }
 
 TEST_CASE("one byte is written in the singular") {
+    CHECK(count_text(1, "day") == "1 day");
+    CHECK(count_text(2, "day") == "2 days");
     CHECK(bytes_text(0) == "0 bytes");
     CHECK(bytes_text(1) == "1 byte");
     CHECK(bytes_text(512) == "512 bytes");

@@ -189,33 +189,14 @@ private:
         }
     }
 
-    struct Row {
-        std::string name;
-        std::uint64_t count;
-    };
-
-    static void add_datagram_rows(std::vector<Row>& rows,
-                                  const DatagramServer::Counters& counters) {
-        rows.push_back({"datagrams_in", counters.received});
-        rows.push_back({"datagrams_out", counters.answered});
-        rows.push_back({"datagrams_unanswered", counters.unanswered});
-        rows.push_back({"datagrams_dropped", counters.dropped});
-        rows.push_back({"datagram_bytes_in", counters.bytes_in});
-        rows.push_back({"datagram_bytes_out", counters.bytes_out});
-    }
-
-    void report(const ServerThreads::Counters& all) const {
-        const EchoServer::Counters& counters = all.streams;
-        std::vector<Row> rows{
-            {"connections", all.connections},      {"accepted", counters.accepted},
-            {"turned_away", counters.turned_away}, {"failed", counters.failed},
-            {"bytes_in", counters.bytes_in},       {"bytes_out", counters.bytes_out}};
-        if (options_.udp) add_datagram_rows(rows, all.datagrams);
+    void report(const Counters& counters) const {
         std::string text;
         JsonObject object = timed_object();
-        for (const Row& row : rows) {
-            text += (text.empty() ? "" : ", ") + std::to_string(row.count) + " " + row.name;
-            object.number(row.name, row.count);
+        for (const CounterRow& row : counter_rows) {
+            if (row.datagrams && !options_.udp) continue;
+            const std::uint64_t count = counters.*row.count;
+            text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + row.name;
+            object.number(row.name, count);
         }
         std::replace(text.begin(), text.end(), '_', ' ');
         tell(text, object);

@@ -1,11 +1,12 @@
 #include "app/server/datagram_server.hpp"
 
+#include "app/server/delay_queue.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -37,7 +38,6 @@ public:
           faulty_(server.options_.faults.any() || server.options_.faults.reorder > 0),
           dice_(server.options_.faults, 0),
           due_(server.loop_, [this] { send_due(); }),
-          overtaking_(server.loop_, [this] { send_overtaken(); }),
           socket_(server.loop_, address, *this, DatagramSocket::Limits(), sharing) {}
 
     const bufio::Address& address() const { return socket_.address(); }
@@ -63,13 +63,13 @@ private:
 
     void take(const Datagram& datagram) {
         Counters& counters = server_.counters_;
-        ++counters.received;
-        counters.bytes_in += datagram.bytes.size();
+        ++counters.datagrams_in;
+        counters.datagram_bytes_in += datagram.bytes.size();
         const char* const refusal =
             server_.options_.reflect_any ? nullptr : server_.refusal(datagram);
         if (server_.options_.verbose) log(datagram, refusal);
         if (refusal) {
-            ++counters.unanswered;
+            ++counters.datagrams_unanswered;
         } else if (faulty_) {
             answer_faultily(datagram);
         } else {
@@ -87,8 +87,8 @@ private:
     void send(std::string_view bytes, const bufio::Address& to, const bufio::Address& from) {
         Counters& counters = server_.counters_;
         const bool taken = socket_.send(bytes, to, from);
-        ++(taken ? counters.answered : counters.dropped);
-        if (taken) counters.bytes_out += bytes.size();
+        ++(taken ? counters.datagrams_out : counters.datagrams_dropped);
+        if (taken) counters.datagram_bytes_out += bytes.size();
     }
 
     // Every datagram draws the same number of random values, whatever happens to it.
@@ -96,57 +96,56 @@ private:
         const Faults& faults = server_.options_.faults;
         const FaultDice::Plan plan = dice_.next();
         const bool overtaken = dice_.chance(faults.reorder);
-        const std::size_t copies = plan.drop ? 0 : plan.dup ? 2 : 1;
-        if (copies * datagram.bytes.size() > server_.options_.max_held - held_bytes_ ||
-            copies == 0) {
-            ++server_.counters_.dropped;
+        Answer answer{std::string(datagram.bytes), datagram.peer, datagram.local, overtaken};
+        const std::size_t copies = plan.dup ? 2 : 1;
+        const std::size_t memory = held_.memory() + overtaken_.memory() +
+                                   copies * DelayQueue<Answer>::memory_of(answer);
+        if (plan.drop || memory > server_.options_.max_held) {
+            ++server_.counters_.datagrams_dropped;
             return;
         }
-        Answer answer{std::string(datagram.bytes), datagram.peer, datagram.local, overtaken};
         if (plan.corrupt) corrupt(answer.bytes.data(), answer.bytes.size(), plan.place, {});
         for (std::size_t i = 0; i < copies; ++i) hold(answer, plan.delay);
     }
 
     void hold(const Answer& answer, ev::Duration delay) {
-        if (delay <= ev::Duration::zero()) return deliver(answer);
-        held_bytes_ += answer.bytes.size();
-        held_.emplace(server_.loop_.after(delay), answer);
-        due_.start_at(held_.begin()->first);
-    }
-
-    void send_due() {
-        while (!held_.empty() && held_.begin()->first <= server_.loop_.now()) {
-            const Answer answer = std::move(held_.extract(held_.begin()).mapped());
-            held_bytes_ -= answer.bytes.size();
+        if (delay <= ev::Duration::zero()) {
             deliver(answer);
+        } else {
+            held_.push(answer, server_.loop_.after(delay));
         }
-        if (!held_.empty()) due_.start_at(held_.begin()->first);
-        socket_.flush();
-        server_.report_drained();
+        restart_timer();
     }
 
     void deliver(const Answer& answer) {
-        if (answer.overtaken) {
-            overtaken_.push_back(answer);
-            held_bytes_ += answer.bytes.size();
-            if (!overtaking_.pending()) overtaking_.start(overtaking_time);
-        } else {
-            send(answer.bytes, answer.to, answer.from);
-            if (!overtaken_.empty()) send_overtaken_now();
-        }
+        if (answer.overtaken)
+            return overtaken_.push(answer, server_.loop_.after(overtaking_time));
+        send(answer.bytes, answer.to, answer.from);
+        send_overtaken();
     }
 
-    void send_overtaken_now() {
-        for (const Answer& each : std::exchange(overtaken_, {})) {
-            held_bytes_ -= each.bytes.size();
-            send(each.bytes, each.to, each.from);
-        }
-        overtaking_.cancel();
-    }
-
-    // Nothing has come that could be sent before them.
     void send_overtaken() {
-        send_overtaken_now();
+        while (!overtaken_.empty()) {
+            const Answer answer = overtaken_.pop();
+            send(answer.bytes, answer.to, answer.from);
+        }
+    }
+
+    void restart_timer() {
+        ev::Time next = ev::Time::max();
+        if (!held_.empty()) next = held_.first_due();
+        if (!overtaken_.empty()) next = std::min(next, overtaken_.first_due());
+        if (next != ev::Time::max()) due_.start_at(next);
+    }
+
+    // Overtaken answers that are due go out, because nothing has come to be sent before them.
+    void send_due() {
+        const auto due = [this](const auto& queue) {
+            return !queue.empty() && queue.first_due() <= server_.loop_.now();
+        };
+        while (due(held_)) deliver(held_.pop());
+        if (due(overtaken_)) send_overtaken();
+        restart_timer();
         socket_.flush();
         server_.report_drained();
     }
@@ -154,11 +153,9 @@ private:
     DatagramServer& server_;
     const bool faulty_;
     FaultDice dice_;
-    std::multimap<ev::Time, Answer> held_;  // by the time of sending
-    std::vector<Answer> overtaken_;         // until another one is sent
-    std::size_t held_bytes_ = 0;            // of both
+    DelayQueue<Answer> held_;
+    DelayQueue<Answer> overtaken_;  // until another one is sent
     ev::Timer due_;
-    ev::Timer overtaking_;
     DatagramSocket socket_;
 };
 
@@ -176,20 +173,11 @@ DatagramServer::DatagramServer(ev::Loop& loop, Options options, EchoServer::Log 
 
 DatagramServer::~DatagramServer() = default;
 
-void DatagramServer::Counters::add(const Counters& other) {
-    received += other.received;
-    answered += other.answered;
-    unanswered += other.unanswered;
-    dropped += other.dropped;
-    bytes_in += other.bytes_in;
-    bytes_out += other.bytes_out;
-}
-
-DatagramServer::Counters DatagramServer::counters() const {
+Counters DatagramServer::counters() const {
     Counters sum = counters_;
     for (const auto& port : ports_) {
-        sum.answered -= port->refused();
-        sum.dropped += port->refused();
+        sum.datagrams_out -= port->refused();
+        sum.datagrams_dropped += port->refused();
     }
     return sum;
 }

@@ -13,6 +13,7 @@
 // depends on the seed and on the number of the datagram only.
 #pragma once
 
+#include "app/server/counters.hpp"
 #include "app/server/echo_server.hpp"
 #include "app/server/faults.hpp"
 #include "app/server/loop_guard.hpp"
@@ -36,20 +37,9 @@ public:
         Faults faults;             // those that act on messages
         bool reflect_any = false;  // answer whatever comes, from wherever
         bool verbose = false;      // also log what is in order
-        // Bytes of answers that are held back by faults; more are dropped.
+        // Bytes of memory for answers that faults hold back; more are dropped.
         std::size_t max_held = 16 * 1024 * 1024;
     };
-    struct Counters {
-        std::uint64_t received = 0;
-        std::uint64_t answered = 0;    // datagrams sent
-        std::uint64_t unanswered = 0;  // because of the rules above
-        std::uint64_t dropped = 0;     // by a fault, by the system, or for want of space
-        std::uint64_t bytes_in = 0;
-        std::uint64_t bytes_out = 0;
-
-        void add(const Counters& other);
-    };
-
     DatagramServer(ev::Loop& loop, Options options, EchoServer::Log log);
     ~DatagramServer();
 

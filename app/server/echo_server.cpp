@@ -389,16 +389,9 @@ void EchoServer::cut_off() {
     report_drained();
 }
 
-void EchoServer::Counters::add(const Counters& other) {
-    accepted += other.accepted;
-    turned_away += other.turned_away;
-    failed += other.failed;
-    bytes_in += other.bytes_in;
-    bytes_out += other.bytes_out;
-}
-
-EchoServer::Counters EchoServer::counters() const {
+Counters EchoServer::counters() const {
     Counters sum = counters_;
+    sum.connections = connections_.size();
     for (const auto& connection : connections_) {
         sum.bytes_in += connection->stream().bytes_read();
         sum.bytes_out += connection->stream().bytes_written();

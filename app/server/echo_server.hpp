@@ -4,6 +4,7 @@
 
 #include "app/protocol/framing.hpp"
 #include "app/server/connection_limit.hpp"
+#include "app/server/counters.hpp"
 #include "app/server/faults.hpp"
 #include "app/server/memory.hpp"
 #include "bufio/listen.hpp"
@@ -55,16 +56,6 @@ public:
         std::string text;
     };
     using Log = std::function<void(const Event&)>;
-
-    struct Counters {
-        std::uint64_t accepted = 0;
-        std::uint64_t turned_away = 0;  // accepted, but closed at once
-        std::uint64_t failed = 0;       // accepted, but not ended in order
-        std::uint64_t bytes_in = 0;
-        std::uint64_t bytes_out = 0;
-
-        void add(const Counters& other);
-    };
 
     EchoServer(ev::Loop& loop, Options options, Log log);
     ~EchoServer();

@@ -1,9 +1,9 @@
 #include "app/server/faults.hpp"
 
+#include "app/server/delay_queue.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <utility>
 
 namespace yodel {
@@ -52,18 +52,15 @@ public:
         close_when_due(stream);
         if (more && may_take()) return ev::Time{};
         if (held_.empty() || stream.pending() > 0) return std::nullopt;
-        return held_.front().due;
+        return held_.first_due();
     }
 
     bool has_pending() const override { return !held_.empty(); }
 
 private:
     struct Held {
-        std::size_t memory() const { return sizeof *this + bytes.size(); }
-
         std::string bytes;
-        std::size_t sent;
-        ev::Time due;
+        std::size_t sent = 0;
     };
 
     // The size of the longest message. A message is kept whole, so the buffer limits it too.
@@ -71,7 +68,7 @@ private:
         return framing_.prefix > 0 ? limits_.message
                                    : std::min(limits_.message, limits_.buffer);
     }
-    bool may_take() const { return !end_ && !all_taken() && held_bytes_ < limits_.buffer; }
+    bool may_take() const { return !end_ && !all_taken() && held_.memory() < limits_.buffer; }
     bool all_taken() const {
         return taken_ >= std::min(faults_.close_after.value_or(UINT64_MAX),
                                   faults_.reset_after.value_or(UINT64_MAX));
@@ -93,9 +90,8 @@ private:
     EchoLimits limits_;
     Decoder decoder_;
     FaultDice dice_;
-    std::uint64_t taken_ = 0;     // messages
-    std::deque<Held> held_;       // in the order of sending; the deadlines never decrease
-    std::size_t held_bytes_ = 0;  // of memory for these
+    std::uint64_t taken_ = 0;  // messages
+    DelayQueue<Held> held_;
 };
 
 // Returns true if it stopped although there may be another whole message. For a message that is
@@ -154,12 +150,9 @@ void FaultyResponder::hold(FramedReply reply) {
     if (plan.corrupt)
         corrupt(reply.bytes.data() + reply.payload, reply.payload_size, plan.place,
                 framing_.delimiter);
-    const ev::Time earliest = held_.empty() ? ev::Time{} : held_.back().due;
+    const ev::Time earliest = held_.empty() ? ev::Time{} : held_.last_due();
     const ev::Time due = std::max(earliest, loop_.after(plan.delay));
-    for (int copies = plan.dup ? 2 : 1; copies > 0; --copies) {
-        held_.push_back({reply.bytes, 0, due});
-        held_bytes_ += held_.back().memory();
-    }
+    for (int copies = plan.dup ? 2 : 1; copies > 0; --copies) held_.push({reply.bytes}, due);
 }
 
 // Each piece waits until the system has taken the one before; otherwise the system would join
@@ -175,7 +168,7 @@ std::string FaultyResponder::next_piece() {
     const std::size_t size =
         std::min(faults_.chunk > 0 ? faults_.chunk : most_at_once, limits_.buffer);
     std::string due;
-    while (due.size() < size && !held_.empty() && held_.front().due <= loop_.now()) {
+    while (due.size() < size && !held_.empty() && held_.first_due() <= loop_.now()) {
         if (faults_.chunk > 0 && !due.empty()) break;
         Held& first = held_.front();
         const std::string_view part =
@@ -183,8 +176,7 @@ std::string FaultyResponder::next_piece() {
         due += part;
         first.sent += part.size();
         if (first.sent < first.bytes.size()) break;
-        held_bytes_ -= first.memory();
-        held_.pop_front();
+        held_.pop();
     }
     return due;
 }

@@ -112,7 +112,9 @@ struct ServerThreads::Servers {
     }
 
     Counters counters() const {
-        return {streams.connections(), streams.counters(), datagrams.counters()};
+        Counters sum = streams.counters();
+        sum.add(datagrams.counters());
+        return sum;
     }
 
     const bool udp;
@@ -152,12 +154,6 @@ private:
     LineRelay lines_;
     Servers servers_;
 };
-
-void ServerThreads::Counters::add(const Counters& other) {
-    connections += other.connections;
-    streams.add(other.streams);
-    datagrams.add(other.datagrams);
-}
 
 ServerThreads::ServerThreads(ev::Loop& loop, const Options& options, EchoServer::Log log)
     : loop_(loop),

@@ -32,14 +32,6 @@ public:
         std::size_t threads = 1;
         bool busy = false;  // further threads never sleep while they have a connection
     };
-    struct Counters {
-        std::size_t connections = 0;  // at present
-        EchoServer::Counters streams;
-        DatagramServer::Counters datagrams;
-
-        void add(const Counters& other);
-    };
-
     // `log` is called on the caller's thread. Lines of other threads reach it a moment later;
     // where too many of them wait, they are counted instead. Throws std::system_error where
     // there are no descriptors left.

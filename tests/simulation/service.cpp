@@ -75,22 +75,21 @@ bufio::Endpoint Service::endpoint() const {
     return endpoint;
 }
 
+Counters Service::counters() const {
+    if (streams_) return streams_->counters();
+    return datagrams_ ? datagrams_->counters() : Counters();
+}
+
 std::uint64_t Service::traffic() const {
-    const auto bytes = [](const auto& counters) {
-        return counters.bytes_in + counters.bytes_out;
-    };
-    if (streams_) return traffic_before_ + bytes(streams_->counters());
-    if (!datagrams_) return traffic_before_;
-    const DatagramServer::Counters counters = datagrams_->counters();
-    return traffic_before_ + bytes(counters) + counters.received + counters.answered;
+    const Counters now = counters();
+    return traffic_before_ + now.bytes_in + now.bytes_out + now.datagram_bytes_in +
+           now.datagram_bytes_out + now.datagrams_in + now.datagrams_out;
 }
 
 std::uint64_t Service::backlog() const {
-    const auto unanswered = [](const auto& counters) {
-        return counters.bytes_in - std::min(counters.bytes_in, counters.bytes_out);
-    };
-    if (streams_) return unanswered(streams_->counters());
-    return datagrams_ ? unanswered(datagrams_->counters()) : 0;
+    const Counters now = counters();
+    const std::uint64_t in = now.bytes_in + now.datagram_bytes_in;
+    return in - std::min(in, now.bytes_out + now.datagram_bytes_out);
 }
 
 std::size_t Service::buffer() const {

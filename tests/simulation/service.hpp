@@ -30,7 +30,7 @@ public:
     // Bytes and datagrams that have come and gone so far; a datagram may be empty.
     std::uint64_t traffic() const;
     std::size_t connections() const { return streams_ ? streams_->connections() : 0; }
-    std::uint64_t datagrams_answered() const { return datagrams_->counters().answered; }
+    std::uint64_t datagrams_answered() const { return datagrams_->counters().datagrams_out; }
     // Bytes that have come, and whose answers have not gone.
     std::uint64_t backlog() const;
     // The most bytes that it holds of a connection, or of all datagrams.
@@ -39,6 +39,7 @@ public:
     bool drained() const { return drained_ || !is_there(); }
 
 private:
+    yodel::Counters counters() const;
     void log(const yodel::EchoServer::Event& event) { logged_ += event.text.size(); }
 
     ev::Loop& loop_;

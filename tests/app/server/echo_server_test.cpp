@@ -269,7 +269,7 @@ TEST_CASE("the output for a client that never reads is bounded by the buffer") {
         refused = peer.send(chunk) > 0 ? 0 : refused + 1;
         return refused == 50;
     });
-    const EchoServer::Counters counters = host.server.counters();
+    const yodel::Counters counters = host.server.counters();
     CHECK(counters.bytes_in - counters.bytes_out <= 100'000 + 2 * 65536);
     CHECK(host.server.connections() == 1);
 }
@@ -333,7 +333,7 @@ TEST_CASE("idleness is counted from the last byte in either direction") {
     Peer peer(host, 4096);
     host.until_connections(1);
     const auto moved = [&] {
-        const EchoServer::Counters counters = host.server.counters();
+        const yodel::Counters counters = host.server.counters();
         return counters.bytes_in + counters.bytes_out;
     };
     const std::string bytes = bytes_of(300'000);

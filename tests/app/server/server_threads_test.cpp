@@ -77,8 +77,8 @@ struct Fixture {
             turn_until(loop, [&] { return client->send("hello"); });
         for (const auto& client : clients) turn_until(loop, [&] { return client->heard(); });
     }
-    ServerThreads::Counters counters() {
-        std::optional<ServerThreads::Counters> counted;
+    yodel::Counters counters() {
+        std::optional<yodel::Counters> counted;
         servers->count([&](const auto& all) { counted = all; });
         CHECK_FALSE(counted);
         turn_until(loop, [&] { return counted.has_value(); });
@@ -94,14 +94,14 @@ TEST_CASE_METHOD(Fixture, "the counters of all threads add up") {
     connect(address, 20);
     connect(address, 30, true);
     exchange();
-    const ServerThreads::Counters all = counters();
+    const yodel::Counters all = counters();
     CHECK(all.connections == 20);
-    CHECK(all.streams.accepted == 20);
-    CHECK(all.streams.bytes_in == 100);
-    CHECK(all.streams.bytes_out == 100);
-    CHECK(all.datagrams.received == 30);
-    CHECK(all.datagrams.answered == 30);
-    CHECK(all.datagrams.bytes_out == 150);
+    CHECK(all.accepted == 20);
+    CHECK(all.bytes_in == 100);
+    CHECK(all.bytes_out == 100);
+    CHECK(all.datagrams_in == 30);
+    CHECK(all.datagrams_out == 30);
+    CHECK(all.datagram_bytes_out == 150);
 }
 
 TEST_CASE_METHOD(Fixture, "further threads serve while the first one is busy") {
@@ -129,7 +129,7 @@ TEST_CASE_METHOD(Fixture, "the limit on connections is one for all threads") {
     connect(address, 10);
     exchange();
     CHECK(counters().connections == 4);
-    CHECK(counters().streams.turned_away == 6);
+    CHECK(counters().turned_away == 6);
     std::erase_if(clients, [](const auto& client) { return client->ended; });
     CHECK(clients.size() == 4);
     clients.clear();
@@ -159,7 +159,7 @@ TEST_CASE_METHOD(Fixture, "the path of a unix-domain socket is served by one thr
         start({.udp = true, .threads = 3}, bufio::Address::unix_path(path));
     connect(address, 5);
     exchange();
-    CHECK(counters().streams.accepted == 5);
+    CHECK(counters().accepted == 5);
     servers.reset();
     CHECK(::access(path.c_str(), F_OK) != 0);
 }
@@ -180,7 +180,7 @@ TEST_CASE_METHOD(Fixture, "draining waits for all threads, and ends each connect
     const bufio::Address address = start({.streams = streams, .udp = true, .threads = most(3)});
     connect(address, 20);
     for (const auto& client : clients) client->send("hello");
-    turn_until(loop, [&] { return counters().streams.bytes_in == 100; });
+    turn_until(loop, [&] { return counters().bytes_in == 100; });
     int drained = 0;
     servers->drain(20s, [&] { ++drained; });
     CHECK(drained == 0);
@@ -199,7 +199,7 @@ TEST_CASE_METHOD(Fixture, "threads with nothing to deliver wait for the one that
     const bufio::Address address = start({.streams = streams, .udp = true, .threads = most(4)});
     connect(address, 1);
     clients.front()->send("hello");
-    turn_until(loop, [&] { return counters().streams.bytes_in == 5; });
+    turn_until(loop, [&] { return counters().bytes_in == 5; });
     bool delivered = false;
     bool drained = false;
     servers->drain(20s, [&] {
@@ -224,8 +224,7 @@ TEST_CASE_METHOD(Fixture, "the faults of a thread are those of the seed and its 
         for (char mark = '0'; mark < '0' + 64; ++mark) {
             client.send({&mark, 1});
             turn_until(loop, [&] {
-                return counters().datagrams.received ==
-                       static_cast<std::uint64_t>(mark - '0') + 1;
+                return counters().datagrams_in == static_cast<std::uint64_t>(mark - '0') + 1;
             });
             client.got.clear();
             marks += client.heard() ? mark : ' ';

@@ -127,12 +127,9 @@ private:
         opened_ = true;
         handshake_ = {};
         restart_idleness();
-        if (server_.options_.verbose) log("connected" + tls_text());
-    }
-
-    std::string tls_text() const {
         const bufio::TlsFacts* const tls = stream_.tls();
-        return tls ? ", " + tls->version + " " + tls->cipher : "";
+        const std::string how = tls ? ", " + tls->version + " " + tls->cipher : "";
+        if (server_.options_.verbose) log("connected" + how);
     }
 
     void restart_idleness() {
@@ -161,7 +158,9 @@ private:
         if (verbose && count > 0) log_read(bytes);
         std::uint64_t whole = 0;
         while (const auto message = tracker_->next(bytes))
-            if (++whole <= messages_shown && verbose) log_message(*message);
+            if (++whole <= messages_shown && verbose)
+                log(with_head("message of " + bytes_text(message->size), message->head,
+                              message->size));
         if (verbose && whole > messages_shown)
             log("and " + count_text(whole - messages_shown, "more message"));
         restart_message_timeout();
@@ -171,10 +170,6 @@ private:
         const std::string text = "read " + bytes_text(bytes.size());
         const bool raw = !server_.options_.framing->has_frames();
         log(raw ? with_head(text, bytes.substr(0, head_bytes), bytes.size()) : text);
-    }
-
-    void log_message(const MessageTracker::Message& message) {
-        log(with_head("message of " + bytes_text(message.size), message.head, message.size));
     }
 
     // The time limit of a message counts from its first byte.
@@ -199,18 +194,20 @@ private:
 
     void answer() {
         const std::optional<ev::Time> next = responder_->answer(stream_);
-        if (next) resume_at(*next);
+        if (next) {
+            if (!resume_) resume_ = ev::Timer(server_.loop_, [this] { advance(); });
+            resume_.start_at(*next);
+        }
         if (stream_.end() || responder_->has_pending()) return;
-        if (responder_->end()) return stop_answering();
+        const End& stopped = responder_->end();
+        if (stopped) {
+            if (stopped.reason != Reason::aborted) fail(stopped.text);
+            return stream_.finish(lingering);  // the peer still gets the replies before
+        }
         const bool over = stream_.input_ended() || draining_;
         if (!over || !stream_.received().empty()) return;
         if (stream_.input_ended()) log_fragment();
         stream_.finish();
-    }
-
-    void resume_at(ev::Time time) {
-        if (!resume_) resume_ = ev::Timer(server_.loop_, [this] { advance(); });
-        resume_.start_at(time);
     }
 
     void close_when_silent() {
@@ -244,12 +241,6 @@ private:
         fail("a message was not whole within " + duration_text(timeout) +
              " (--message-timeout), after " + bytes_text(tracker_->size()) + " of it");
         close();
-    }
-
-    // The peer still gets the replies that were given before.
-    void stop_answering() {
-        if (responder_->end().reason != Reason::aborted) fail(responder_->end().text);
-        stream_.finish(lingering);
     }
 
     // Only the first failure of a connection is logged: the others follow from it.
@@ -304,9 +295,6 @@ std::size_t EchoServer::Options::buffer() const {
 EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
     : loop_(loop),
       options_(std::move(options)),
-      limit_(options_.shared_limit
-                 ? options_.shared_limit
-                 : std::make_shared<ConnectionLimit>(options_.max_connections)),
       log_(std::move(log)),
       drain_(loop,
              [this] {
@@ -314,7 +302,10 @@ EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
                  if (connections_.empty()) report_drained();
              }),
       grace_(loop, [this] { cut_off(); }),
-      tidier_(loop) {}
+      tidier_(loop) {
+    if (!options_.limit)
+        options_.limit = std::make_shared<ConnectionLimit>(options_.max_connections);
+}
 
 EchoServer::~EchoServer() {
     for (const auto& connection : connections_) connection->close();
@@ -337,15 +328,19 @@ const bufio::Address& EchoServer::listen(const bufio::Address& address,
 // A connection that can't be served must not end the others.
 void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     ++counters_.accepted;
-    if (!limit_->take())
+    if (!options_.limit->take())
         return refuse(socket, peer,
-                      "more than " + count_text(limit_->most(), "connection") +
+                      "more than " + count_text(options_.limit->most(), "connection") +
                           " (--max-conns)");
+    const bool tls = options_.tls && !options_.faults.stall_handshake;
     try {
         connections_.push_back(
-            std::make_unique<Connection>(*this, transport(std::move(socket)), peer.text()));
+            std::make_unique<Connection>(*this,
+                                         tls ? options_.tls->accept(std::move(socket))
+                                             : bufio::make_plain_transport(std::move(socket)),
+                                         peer.text()));
     } catch (const std::exception& error) {
-        limit_->give_back();
+        options_.limit->give_back();
         refuse(socket, peer, error.what());
     }
 }
@@ -355,12 +350,6 @@ void EchoServer::refuse(const bufio::Fd& socket, const bufio::Address& peer,
     ++counters_.turned_away;
     log_({peer.text(), "closed at once, " + why});
     turn_away(socket);
-}
-
-std::unique_ptr<bufio::Transport> EchoServer::transport(bufio::Fd socket) const {
-    if (options_.tls && !options_.faults.stall_handshake)
-        return options_.tls->accept(std::move(socket));
-    return bufio::make_plain_transport(std::move(socket));
 }
 
 std::unique_ptr<Responder> EchoServer::make_responder() {
@@ -409,7 +398,7 @@ void EchoServer::remove(Connection& connection) {
         connections_[place]->place = place;
     }
     connections_.pop_back();
-    limit_->give_back();
+    options_.limit->give_back();
     for (const auto& listener : listeners_) listener->resume();
     tidier_.tidy_soon();
     if (connections_.empty()) report_drained();

@@ -30,8 +30,8 @@ public:
         std::optional<bufio::TlsContext> tls;
         std::size_t max_connections =
             1024;  // above, a connection is closed as soon as accepted
-        // Of several servers; null: the server has a limit of its own, max_connections.
-        std::shared_ptr<ConnectionLimit> shared_limit = nullptr;
+        // Shared by several servers; null: max_connections limits this server alone.
+        std::shared_ptr<ConnectionLimit> limit = nullptr;
         // The bytes that may wait to be sent on a connection; while more wait, nothing is
         // answered, and soon nothing read. Empty: 1 MiB, or one message of a framing by lengths
         // if that is more. A message of such a framing is answered once it is whole: while it
@@ -79,7 +79,6 @@ private:
     class Connection;
 
     void refuse(const bufio::Fd& socket, const bufio::Address& peer, const std::string& why);
-    std::unique_ptr<bufio::Transport> transport(bufio::Fd socket) const;
     std::unique_ptr<Responder> make_responder();
     void remove(Connection& connection);
     void cut_off();
@@ -87,7 +86,6 @@ private:
 
     ev::Loop& loop_;
     Options options_;
-    const std::shared_ptr<ConnectionLimit> limit_;
     Log log_;
     Counters counters_;  // the bytes are those of connections that have ended
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;

@@ -78,7 +78,6 @@ private:
     bool take(Stream& stream);
     std::optional<FramedReply> next_reply(std::string_view bytes, bool last);
     FramedReply reply_to(std::string_view frame, std::string_view payload) const;
-    void refuse_message();
     void hold(FramedReply reply);
     void send(Stream& stream);
     std::string next_piece();
@@ -121,7 +120,11 @@ bool FaultyResponder::take(Stream& stream) {
 // by lengths.
 std::optional<FramedReply> FaultyResponder::next_reply(std::string_view bytes, bool last) {
     const Decoder::Cut cut = decoder_.next(bytes);
-    if (cut.kind == Decoder::Cut::Kind::error) refuse_message();
+    if (cut.kind == Decoder::Cut::Kind::error) {
+        const char* const name = limits_.buffer < limits_.message ? "buffer" : "frame";
+        end_ = {bufio::Reason::limit, "a message is over the limit of " +
+                                          std::to_string(most()) + " (--max-" + name + ")"};
+    }
     if (cut.kind == Decoder::Cut::Kind::message)
         return reply_to(bytes.substr(0, cut.used), cut.payload);
     if (end_ || !last || bytes.empty()) return std::nullopt;
@@ -136,12 +139,6 @@ FramedReply FaultyResponder::reply_to(std::string_view frame, std::string_view p
     if (framing_.reply) return {framing_.reply(payload), 0, payload.size(), frame.size()};
     return {std::string(frame), static_cast<std::size_t>(payload.data() - frame.data()),
             payload.size(), frame.size()};
-}
-
-void FaultyResponder::refuse_message() {
-    const char* const name = limits_.buffer < limits_.message ? "buffer" : "frame";
-    end_ = {bufio::Reason::limit, "a message is over the limit of " + std::to_string(most()) +
-                                      " (--max-" + name + ")"};
 }
 
 void FaultyResponder::hold(FramedReply reply) {

@@ -96,14 +96,10 @@ private:
         if (bytes.size() < framing_.prefix) return framing_.prefix;
         const std::size_t length = framing_.decode_length(bytes);
         if (length <= longest_) return framing_.prefix + length;
-        refuse(length);
-        return framing_.prefix;
-    }
-
-    void refuse(std::size_t length) {
         end_ = {bufio::Reason::limit, "a message of " + std::to_string(length) +
                                           " bytes is over the limit of " +
                                           std::to_string(longest_) + " (--max-frame)"};
+        return framing_.prefix;
     }
 
     std::size_t longest_;

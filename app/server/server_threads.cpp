@@ -25,19 +25,11 @@ constexpr int most_tries = 16;
 // Lines of one thread that wait to be logged.
 constexpr std::size_t most_lines = 1024;
 
-EchoServer::Options streams_of(const ServerThreads::Options& options, std::size_t thread,
-                               std::shared_ptr<ConnectionLimit> limit) {
-    EchoServer::Options to = options.streams;
-    to.faults.seed += thread;
-    to.shared_limit = std::move(limit);
-    return to;
-}
-
-DatagramServer::Options datagrams_of(const ServerThreads::Options& options,
-                                     std::size_t thread) {
-    DatagramServer::Options to = options.datagrams;
-    to.faults.seed += thread;
-    return to;
+// Each thread has faults of its own.
+template <class Options>
+Options seeded(Options options, std::size_t thread) {
+    options.faults.seed += thread;
+    return options;
 }
 
 // Passes the lines of a thread on to the log of another one.
@@ -77,10 +69,10 @@ private:
 // Those of one thread.
 struct ServerThreads::Servers {
     Servers(ev::Loop& loop, const Options& options, const EchoServer::Log& log,
-            std::size_t thread, std::shared_ptr<ConnectionLimit> limit)
+            std::size_t thread)
         : udp(options.udp),
-          streams(loop, streams_of(options, thread, std::move(limit)), log),
-          datagrams(loop, datagrams_of(options, thread), log) {}
+          streams(loop, seeded(options.streams, thread), log),
+          datagrams(loop, seeded(options.datagrams, thread), log) {}
 
     // Listens to connections and, where that is asked for, to datagrams on the same port.
     Address listen(const Address& wanted, Sharing sharing) {
@@ -127,13 +119,12 @@ struct ServerThreads::Servers {
 // the thread has ended.
 class ServerThreads::Worker {
 public:
-    Worker(ServerThreads& owner, std::size_t thread,
-           const std::shared_ptr<ConnectionLimit>& limit)
+    Worker(ServerThreads& owner, std::size_t thread)
         : thread_(*owner.mailbox_),
           lines_(*owner.mailbox_, owner.log_, thread),
           servers_(
               thread_.loop(), owner.options_,
-              [this](const EchoServer::Event& line) { lines_.pass(line); }, thread, limit) {}
+              [this](const EchoServer::Event& line) { lines_.pass(line); }, thread) {}
     ~Worker() { thread_.join(); }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -159,12 +150,12 @@ ServerThreads::ServerThreads(ev::Loop& loop, const Options& options, EchoServer:
     : loop_(loop),
       options_(options),
       log_(std::move(log)),
-      limit_(std::make_shared<ConnectionLimit>(options.streams.max_connections)),
-      servers_(std::make_unique<Servers>(loop, options_, log_, 0, limit_)),
       count_(loop, [this] { add(servers_->counters()); }) {
+    options_.streams.limit = std::make_shared<ConnectionLimit>(options.streams.max_connections);
+    servers_ = std::make_unique<Servers>(loop, options_, log_, 0);
     if (options_.threads > 1) mailbox_.emplace(loop);
     for (std::size_t thread = 1; thread < options_.threads; ++thread)
-        workers_.push_back(std::make_unique<Worker>(*this, thread, limit_));
+        workers_.push_back(std::make_unique<Worker>(*this, thread));
 }
 
 ServerThreads::~ServerThreads() = default;
@@ -174,8 +165,7 @@ ServerThreads::~ServerThreads() = default;
 Address ServerThreads::listen(const Address& wanted) {
     if (workers_.empty() || wanted.family() == AF_UNIX)
         return servers_->listen(wanted, Sharing::alone);
-    const Address address =
-        Servers(loop_, options_, log_, 0, limit_).listen(wanted, Sharing::alone);
+    const Address address = Servers(loop_, options_, log_, 0).listen(wanted, Sharing::alone);
     servers_->listen(address, Sharing::together);
     for (const auto& worker : workers_) worker->servers().listen(address, Sharing::together);
     return address;

@@ -7,7 +7,6 @@
 // thread n, from 0, are those of the seed plus n.
 #pragma once
 
-#include "app/server/connection_limit.hpp"
 #include "app/server/datagram_server.hpp"
 #include "app/server/echo_server.hpp"
 #include "bufio/address.hpp"
@@ -64,11 +63,10 @@ private:
     void one_drained();
 
     ev::Loop& loop_;
-    const Options options_;
+    Options options_;  // with the limit that all threads share
     const EchoServer::Log log_;
-    const std::shared_ptr<ConnectionLimit> limit_;
     std::optional<ev::Mailbox> mailbox_;  // empty with one thread
-    const std::unique_ptr<Servers> servers_;
+    std::unique_ptr<Servers> servers_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::size_t undrained_ = 0;  // threads
     std::function<void()> drained_;

@@ -1,12 +1,13 @@
 // The client.
 
-#include "app/client_options.hpp"
-#include "app/command_line.hpp"
-#include "app/merge.hpp"
-#include "app/program.hpp"
+#include "app/options/client_options.hpp"
+#include "app/options/command_line.hpp"
+#include "app/process/program.hpp"
+#include "app/process/sandbox.hpp"
+#include "app/process/version.hpp"
+#include "app/run/merge.hpp"
 #include "app/run/rate_client.hpp"
 #include "app/run/run_client.hpp"
-#include "app/sandbox.hpp"
 #include "app/screen/crowd_screen.hpp"
 #include "app/screen/screen_client.hpp"
 #include "app/server/datagram_server.hpp"
@@ -14,7 +15,6 @@
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
-#include "app/version.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
@@ -358,7 +358,7 @@ int run_without_screen(ev::Loop& loop, ClientOptions& options,
 
 int run(ClientOptions options, int& signo) {
     if (!options.compare.empty()) options.report.verdict.before = earlier_runs(options.compare);
-    if (!options.merge.empty()) return merge(options);
+    if (!options.merge.empty()) return merge(options.merge, options.report);
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);
     std::shared_ptr<Recording> recording;

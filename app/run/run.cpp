@@ -1,6 +1,6 @@
 #include "app/run/run.hpp"
 
-#include "app/run/descriptor_limit.hpp"
+#include "app/process/descriptor_limit.hpp"
 #include "app/run/generated_text.hpp"
 #include "app/run/sending_limits.hpp"
 #include "ev/loop_thread.hpp"

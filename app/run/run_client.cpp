@@ -2,7 +2,7 @@
 
 #include "app/protocol/message_object.hpp"
 #include "app/run/connection_text.hpp"
-#include "app/run/descriptor_limit.hpp"
+#include "app/process/descriptor_limit.hpp"
 #include "app/run/input_source.hpp"
 #include "app/run/progress_line.hpp"
 #include "app/run/recording_source.hpp"

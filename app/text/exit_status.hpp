@@ -4,6 +4,7 @@
 #include "bufio/end.hpp"
 #include "bufio/tls_facts.hpp"
 
+#include <stdexcept>
 #include <string>
 #include <system_error>
 
@@ -34,6 +35,19 @@ class OutputError : public std::system_error {
 public:
     OutputError(const std::string& name, int code)
         : std::system_error(code, std::generic_category(), name) {}
+};
+
+// A mistake of the user, as one clause.
+class UsageError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+// A file that the user names is not right, as one clause that names it. The exit status is that
+// of wrong usage.
+class FileError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
 };
 
 // Returns the status for the end of a connection: 0 for a clean end, and for one that the user

@@ -1,8 +1,8 @@
 // Any command line: one that is accepted has a valid address, and any other is refused with a
 // sentence.
-#include "app/client_options.hpp"
-#include "app/command_line.hpp"
-#include "app/target.hpp"
+#include "app/options/client_options.hpp"
+#include "app/options/command_line.hpp"
+#include "app/options/target.hpp"
 #include "app/text/escapes.hpp"
 
 #include <cassert>

@@ -1,0 +1,179 @@
+#include "app/options/command_line.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+// Returns the number of letters to insert, remove, replace or swap with their neighbours.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+    std::vector<std::size_t> before, last(to.size() + 1), row(to.size() + 1);
+    std::iota(last.begin(), last.end(), 0);
+    for (std::size_t i = 1; i <= from.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= to.size(); ++j) {
+            const bool same = from[i - 1] == to[j - 1];
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+            if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+        before = std::exchange(last, row);
+    }
+    return last.back();
+}
+
+// Reads the words of a command line from left to right.
+class Reader {
+public:
+    Reader(std::vector<std::string> words, const std::vector<OptionGroup>& groups)
+        : words_(std::move(words)), groups_(groups) {}
+
+    CommandLine read() {
+        while (!done_ && next_ < words_.size()) {
+            const std::string& word = words_[next_++];
+            if (word == "--") {
+                result_.words.insert(result_.words.end(), from_next(), words_.end());
+                break;
+            }
+            if (word.starts_with("--")) {
+                read_name(word);
+            } else if (word.size() > 1 && word.starts_with('-')) {
+                read_letters(word);
+            } else {
+                result_.words.push_back(word);
+            }
+        }
+        return std::move(result_);
+    }
+
+private:
+    // Several letters may share a word. If an option takes an argument, the rest of its word is
+    // the argument, or else the next word.
+    void read_letters(const std::string& word) {
+        for (std::size_t i = 1; i < word.size() && !done_; ++i) {
+            const std::string written = std::string("-") + word[i];
+            const Option* const option =
+                find([&](const Option& row) { return row.letter == word[i]; });
+            if (!option) {
+                const bool one_dash = find_name(word.substr(1)) != nullptr;
+                throw UsageError("there is no option " + written +
+                                 (one_dash ? "; -" + word + " has two dashes" : ""));
+            }
+            if (!option->argument) {
+                apply(*option, written, "");
+                continue;
+            }
+            const std::string rest = word.substr(i + 1);
+            return apply(*option, written, rest.empty() ? take_argument(written) : rest);
+        }
+    }
+
+    void read_name(const std::string& word) {
+        const std::size_t end = word.find('=');
+        const std::string written = word.substr(0, end);
+        const Option* const option = find_name(written.substr(2));
+        if (!option) throw UsageError("there is no option " + written + suggestion(written));
+        if (end == word.npos)
+            return apply(*option, written, option->argument ? take_argument(written) : "");
+        if (!option->argument) throw UsageError(written + " takes no value");
+        apply(*option, written, word.substr(end + 1));
+    }
+
+    std::string take_argument(const std::string& written) {
+        if (next_ == words_.size()) throw UsageError(written + " needs an argument");
+        return words_[next_++];
+    }
+
+    // All errors of values pass here, so that each begins with the name of its option.
+    void apply(const Option& option, const std::string& written, const std::string& value) {
+        if (option.argument && value.empty())
+            throw UsageError(written + " needs an argument that is not empty");
+        try {
+            option.apply(value);
+        } catch (const UsageError& error) {
+            throw UsageError(written + ": " + error.what());
+        }
+        if (option.for_tls && result_.for_tls.empty()) result_.for_tls = written;
+        if (!option.for_files && result_.for_run.empty()) result_.for_run = written;
+        done_ = option.last;
+    }
+
+    template <class Predicate>
+    const Option* find(Predicate matches) const {
+        for (const OptionGroup& group : groups_)
+            for (const Option& option : group.options)
+                if (matches(option)) return &option;
+        return nullptr;
+    }
+
+    const Option* find_name(const std::string& name) const {
+        return find([&](const Option& row) { return row.name && row.name == name; });
+    }
+
+    // Abbreviations are not accepted, since a new option could change the meaning of one.
+    std::string suggestion(const std::string& written) const {
+        const std::string wanted = written.substr(2);
+        std::size_t nearest = std::max<std::size_t>(1, wanted.size() / 3);
+        std::string names;
+        find([&](const Option& row) {
+            if (!row.name || wanted.empty()) return false;
+            const std::string name = row.name;
+            const std::size_t distance =
+                name.starts_with(wanted) ? 0 : edit_distance(wanted, name);
+            if (distance > nearest) return false;
+            if (distance < nearest) names.clear();
+            nearest = distance;
+            names += (names.empty() ? "--" : " or --") + name;
+            return false;
+        });
+        return names.empty() ? "" : "; did you mean " + names + "?";
+    }
+
+    std::vector<std::string>::const_iterator from_next() const {
+        return words_.begin() + static_cast<std::ptrdiff_t>(next_);
+    }
+
+    const std::vector<std::string> words_;
+    const std::vector<OptionGroup>& groups_;
+    std::size_t next_ = 0;
+    bool done_ = false;
+    CommandLine result_;
+};
+
+std::string label(const Option& option) {
+    std::string text = option.letter != 0 ? std::string("-") + option.letter : "  ";
+    if (option.name) text += (option.letter != 0 ? ", --" : "  --") + std::string(option.name);
+    if (option.argument) text += std::string(" ") + option.argument;
+    return text;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups) {
+    const int first = std::min(argc, 1);  // the program's name may be missing
+    return Reader({argv + first, argv + argc}, groups).read();
+}
+
+std::string help_text(const std::vector<OptionGroup>& groups) {
+    std::size_t width = 0;
+    for (const OptionGroup& group : groups)
+        for (const Option& option : group.options)
+            width = std::max(width, label(option).size());
+    std::string text;
+    for (const OptionGroup& group : groups) {
+        text += std::string("\n") + group.title + ":\n";
+        for (const Option& option : group.options) {
+            const std::string left = label(option);
+            text +=
+                "  " + left + std::string(width - left.size() + 2, ' ') + option.help + "\n";
+        }
+    }
+    return text;
+}
+
+}  // namespace yodel

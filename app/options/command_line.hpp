@@ -1,0 +1,46 @@
+// A command line parsed by a table of options, which is the source of --help, too.
+#pragma once
+
+#include "app/text/exit_status.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace yodel {
+
+struct Option {
+    char letter = 0;                 // 0: none
+    const char* name = nullptr;      // without its dashes; null: none
+    const char* argument = nullptr;  // the argument's name in the help; null: takes none
+    const char* help = "";
+    // Called with the argument, or "" if the option takes none. May throw UsageError, in words
+    // that need not name the option: the parser adds the name as the user wrote it.
+    std::function<void(const std::string&)> apply = {};
+    bool for_tls = false;    // has no meaning without TLS
+    bool for_files = false;  // has a meaning without a connection, for the files of runs
+    bool last = false;       // the words after it are not read
+    // The words that it takes, for completion, maybe beside a number; empty: it takes none.
+    std::vector<std::string> values = {};
+};
+
+// The options under one heading of the help.
+struct OptionGroup {
+    const char* title;
+    std::vector<Option> options;
+};
+
+struct CommandLine {
+    std::vector<std::string> words;  // the arguments that are not options
+    std::string for_tls;  // the first option for TLS, as it was written; empty: none was given
+    std::string for_run;  // the first option that is not for files, in the same way
+};
+
+// Applies the options from left to right. Options may follow other words, and "--" ends them.
+// Names must be written in full. Throws UsageError.
+CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups);
+
+// Returns the table as text, a row for each option under the headings of their groups.
+std::string help_text(const std::vector<OptionGroup>& groups);
+
+}  // namespace yodel

@@ -1,0 +1,202 @@
+#include "app/options/target.hpp"
+
+#include "app/options/command_line.hpp"
+#include "app/text/quotes.hpp"
+#include "app/text/units.hpp"
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+namespace yodel {
+
+namespace {
+
+bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool is_v6(const std::string& host) { return numeric_family(host) == AF_INET6; }
+
+bool is_service(const std::string& text) {
+    return is_number(text) || ::getservbyname(text.c_str(), "tcp");
+}
+
+void check_service(const std::string& service, unsigned least) {
+    if (is_number(service)) {
+        if (parse_number(service, least, 65535)) return;
+        throw UsageError(in_quotes(service) + " is not a port: they go from " +
+                         std::to_string(least) + " to 65535");
+    }
+    if (service.empty()) throw UsageError("a port is missing");
+    if (!is_service(service))
+        throw UsageError(in_quotes(service) + " is neither a port nor the name of a service");
+}
+
+// Refuses hosts that the resolver would refuse, too, but later and with a worse sentence.
+void check_host(const std::string& host) {
+    if (host.find_first_of(" /@") != host.npos || host.starts_with('['))
+        throw UsageError(in_quotes(host) + " is not a host");
+}
+
+// Explains which of the colons in the text are ambiguous.
+[[noreturn]] void refuse_colons(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    const std::string host = text.substr(0, colon);
+    if (is_v6(host))
+        throw UsageError("an IPv6 address with a port is written [" + host +
+                         "]:" + text.substr(colon + 1));
+    if (is_v6(text)) throw UsageError(in_quotes(text) + " has no port: [" + text + "]:PORT");
+    throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
+}
+
+std::string unbracketed(const std::string& host) {
+    if (host.starts_with('[') && host.find(']') == host.size() - 1)
+        return host.substr(1, host.size() - 2);
+    return host;
+}
+
+void split_host_and_port(const std::string& text, Target& target) {
+    const std::size_t colon = text.rfind(':');
+    const bool bracketed = text.starts_with('[');
+    const bool ends_with_bracket = bracketed && text.ends_with(']');
+    if (colon == std::string::npos || ends_with_bracket)
+        throw UsageError(in_quotes(text) + " has no port: HOST PORT or HOST:PORT is wanted");
+    target.host = text.substr(0, colon);
+    target.service = text.substr(colon + 1);
+    if (!bracketed && target.host.find(':') != std::string::npos) refuse_colons(text);
+    target.host = unbracketed(target.host);
+}
+
+// Returns the scheme of "scheme://..." in small letters; empty if there is none.
+std::string scheme_of(const std::string& text) {
+    const std::size_t end = text.find("://");
+    std::string scheme = end == text.npos ? "" : text.substr(0, end);
+    for (char& letter : scheme)
+        letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return scheme;
+}
+
+// Refuses a scheme without its slashes. It looks like a host, but has one port too many.
+void check_slashes(const std::string& text, bool port_follows) {
+    for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
+        const std::string rest = text.substr(std::min(scheme.size(), text.size()));
+        if (text.starts_with(scheme) && (port_follows || rest.find(':') != rest.npos))
+            throw UsageError(in_quotes(text) + " is written " + scheme + "//" +
+                             rest.substr(std::min(rest.find_first_not_of('/'), rest.size())));
+    }
+}
+
+// Removes "scheme://" from the text and returns the scheme; refuses an unknown one.
+Target::Scheme take_scheme(std::string& text, bool port_follows) {
+    const std::string scheme = scheme_of(text);
+    if (scheme.empty()) {
+        check_slashes(text, port_follows);
+        return Target::Scheme::none;
+    }
+    if (scheme != "tcp" && scheme != "tls" && scheme != "udp")
+        throw UsageError(in_quotes(scheme + "://") +
+                         " is not supported, only tcp://, tls:// and udp://");
+    text.erase(0, scheme.size() + 3);
+    if (text.ends_with('/')) text.pop_back();
+    if (text.empty())
+        throw UsageError(scheme + ":// needs a host and a port, as in " + scheme +
+                         "://localhost:7000");
+    if (scheme == "udp") return Target::Scheme::udp;
+    return scheme == "tcp" ? Target::Scheme::tcp : Target::Scheme::tls;
+}
+
+Target path_target(const std::vector<std::string>& words) {
+    Target target;
+    target.path = words[0].substr(5);
+    if (target.path.empty()) throw UsageError("unix: needs a path");
+    if (words.size() > 1) throw UsageError(in_quotes(words[0]) + " is a target without a port");
+    return target;
+}
+
+void check_pair(const std::string& host, const std::string& service) {
+    if (is_number(host) && !is_service(service))
+        throw UsageError("the host comes first: " + service + " " + host);
+    if (host.find(':') != host.npos && !is_v6(host))
+        throw UsageError(in_quotes(host) + " is not a host, but a port follows it: " + service);
+}
+
+// Refuses schemes, which only the client takes: for TLS the server has an option.
+void check_no_scheme(const std::string& word) {
+    for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
+        const std::size_t end = word.find_first_not_of('/', scheme.size());
+        if (!word.starts_with(scheme) || word.find(':', scheme.size()) == word.npos) continue;
+        throw UsageError(in_quotes(word) + " is written " +
+                         (scheme == "tls:"   ? "--tls "
+                          : scheme == "udp:" ? "-u "
+                                             : "") +
+                         word.substr(end));
+    }
+    if (!scheme_of(word).empty()) throw UsageError(in_quotes(word) + " is not [ADDR:]PORT");
+}
+
+// Refuses a port alone. Users type it, since it is enough for yodeld.
+void check_host_given(const std::string& word) {
+    const std::string port = word.starts_with(':') ? word.substr(1) : word;
+    if (is_number(port))
+        throw UsageError("a host is missing before " + in_quotes(word) +
+                         "; this machine is localhost " + port);
+}
+
+}  // namespace
+
+Target parse_target(const std::vector<std::string>& words) {
+    if (words.size() > 2) throw UsageError(in_quotes(words[2]) + " is one argument too many");
+    std::string first = words.at(0);
+    if (first.empty()) throw UsageError("the target is empty");
+    if (first.starts_with("unix:")) return path_target(words);
+    Target target;
+    target.scheme = take_scheme(first, words.size() == 2);
+    if (words.size() == 2) {
+        target.host = unbracketed(first);
+        target.service = words[1];
+        check_pair(target.host, target.service);
+    } else {
+        check_host_given(first);
+        split_host_and_port(first, target);
+    }
+    if (target.host.empty()) throw UsageError("a host is missing");
+    check_host(target.host);
+    check_service(target.service, 1);
+    return target;
+}
+
+Target parse_listening_target(const std::string& word) {
+    Target target;
+    if (word.starts_with("unix:"))
+        throw UsageError(in_quotes(word) + " is written -U " + word.substr(5));
+    check_no_scheme(word);
+    if (word.find(':') == std::string::npos) {
+        if (!word.empty() && !is_service(word))
+            throw UsageError(in_quotes(word) + " is neither a port nor ADDR:PORT");
+        target.host = "127.0.0.1";
+        target.service = word;
+    } else {
+        split_host_and_port(word, target);
+        if (target.host.empty()) throw UsageError("an address is missing");
+        check_host(target.host);
+    }
+    check_service(target.service, 0);
+    return target;
+}
+
+int numeric_family(const std::string& host) {
+    addrinfo hints{};
+    hints.ai_flags = AI_NUMERICHOST;
+    addrinfo* list = nullptr;
+    if (host.empty() || ::getaddrinfo(host.c_str(), nullptr, &hints, &list) != 0)
+        return AF_UNSPEC;
+    const int family = list->ai_family;
+    ::freeaddrinfo(list);
+    return family;
+}
+
+}  // namespace yodel

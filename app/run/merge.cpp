@@ -1,0 +1,87 @@
+#include "app/run/merge.hpp"
+
+#include "app/process/program.hpp"
+#include "app/stats/end_object.hpp"
+#include "app/stats/hgrm.hpp"
+#include "app/stats/summary.hpp"
+#include "app/text/diagnostics.hpp"
+#include "app/text/exit_status.hpp"
+#include "app/text/report_file.hpp"
+#include "ui/text.hpp"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+std::string number_of_runs(std::size_t count) {
+    return std::to_string(count) + (count == 1 ? " run" : " runs");
+}
+
+// The texts of failures come from files, which may be anybody's.
+std::string text_form(const Results& sum, const Verdict& verdict, std::size_t count) {
+    std::string text = number_of_runs(count) + ": " + summary(sum, {.load = true}) + "\n";
+    for (const std::string& line : failure_lines(sum)) text += ui::printable(line) + "\n";
+    if (!verdict.comparison) return text;
+    for (const std::string& line : verdict.comparison->table()) text += line + "\n";
+    return text;
+}
+
+std::unique_ptr<Results> last_results(const std::string& file) {
+    std::unique_ptr<Results> last;
+    const std::string trouble =
+        read_results(file, [&](auto results) { last = std::move(results); });
+    if (!trouble.empty()) throw UsageError("--merge: " + trouble);
+    return last;
+}
+
+// A name that leads nowhere is reported when it is read.
+void refuse_same(const std::vector<std::string>& files) {
+    std::map<std::filesystem::path, std::string> seen;
+    for (const std::string& file : files) {
+        std::error_code error;
+        const auto path = std::filesystem::canonical(file, error);
+        if (error) continue;
+        const auto [same, added] = seen.emplace(path, file);
+        if (!added)
+            throw UsageError("--merge: " + same->second + " and " + file +
+                             " are the same file");
+    }
+}
+
+}  // namespace
+
+std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file) {
+    auto runs = std::make_shared<EarlierRuns>();
+    const std::string trouble = read_results(file, [&](auto results) { runs->add(*results); });
+    if (!trouble.empty()) throw UsageError("--compare: " + trouble);
+    return runs;
+}
+
+int merge(const std::vector<std::string>& files, const Reporter::Options& options) {
+    refuse_same(files);
+    Results sum;
+    for (const std::string& file : files) sum.add(*last_results(file));
+    std::optional<ReportFile> hgrm;
+    if (!options.hgrm.empty()) hgrm.emplace(options.hgrm);
+    const Verdict verdict = Verdict::on(sum, options.verdict);
+    Ending ending;
+    const std::string trouble = hgrm ? hgrm->write(hgrm_text(sum.round_trips)) : "";
+    if (!trouble.empty()) ending.troubles.push_back({output_failed, trouble});
+    const int status = exit_status(sum, verdict, ending);
+    if (options.form == Reporter::Form::json)
+        print(end_object(sum, number_of_runs(files.size()) + " added up", status, verdict).str() +
+              "\n");
+    else if (!options.quiet)
+        print(text_form(sum, verdict, files.size()));
+    if (!trouble.empty()) print_error("yodel", trouble);
+    for (const std::string& failure : verdict.failures) print_error("yodel", failure);
+    return status;
+}
+
+}  // namespace yodel

@@ -1,0 +1,20 @@
+// The results of runs of before, from the files that --json has written.
+#pragma once
+
+#include "app/run/reporter.hpp"
+#include "app/stats/comparison.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace yodel {
+
+// The runs whose results the file holds, for --compare. Throws UsageError.
+std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file);
+
+// Adds up the results of the files, prints the sum and the verdict on it, and returns the exit
+// status. Throws UsageError, and OutputError.
+int merge(const std::vector<std::string>& files, const Reporter::Options& options);
+
+}  // namespace yodel

@@ -1,0 +1,210 @@
+#include "app/options/client_options.hpp"
+
+#include "tests/app/options/parsing.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using test::parse_by;
+using test::refusal;
+using test::words_of;
+
+namespace {
+
+ClientOptions parse(const std::vector<std::string>& words) {
+    return parse_by(parse_client_options, words);
+}
+
+}  // namespace
+
+TEST_CASE("each option sets its value") {
+    const ClientOptions options =
+        parse({"--tls", "-w", "3", "-W", "200ms", "-f", "len4le", "--window", "7", "h", "7"});
+    CHECK(options.use_tls);
+    CHECK(options.session.connect_timeout == 3s);
+    CHECK(options.session.reply_timeout == 200ms);
+    CHECK(options.session.framing->name == "len4le");
+    CHECK(options.window == 7);
+    CHECK(parse({"--scrollback", "7"}).scrollback == 7);
+    CHECK_FALSE(options.own_server);
+    CHECK(parse({"--retry", "forever", "--retry-delay", "2", "h:7"}).retries ==
+          Session::forever);
+    CHECK_FALSE(parse({"h:7"}).retries);
+    CHECK(parse({}).own_server);
+    CHECK(parse({"tls://h:7"}).use_tls);
+    CHECK((parse({"-C", "h:7"}).session.framing->name == "crlf"));
+}
+
+TEST_CASE("an interval is 0 or at least a microsecond, and is never rounded to 0") {
+    const auto [text, interval] = GENERATE(table<std::string, ev::Duration>(
+        {{"0", 0ns}, {"0us", 0ns}, {"1us", 1us}, {"250us", 250us}, {"0.0000015", 1500ns}}));
+    CHECK(parse({"-i", text}).interval == interval);
+    const std::string wrong = GENERATE("1ns", "0.1ns", "0.9us", "0.0001us", "1e-20", "-1");
+    CHECK(refusal([&] {
+              parse({"-i", wrong});
+          }) == "-i: \"" + wrong + "\" is not an interval: 0, or a duration of at least 1us");
+}
+
+TEST_CASE("options that contradict each other are refused") {
+    const std::vector<std::string> words = GENERATE(
+        std::vector<std::string>{"--tls", "tcp://h:7"}, std::vector<std::string>{"-k", "h:7"},
+        std::vector<std::string>{"--cacert", "f", "h:7"},
+        std::vector<std::string>{"--tls", "--key", "f", "h:7"},
+        std::vector<std::string>{"--tls", "--tls-min", "1.3", "--tls-max", "1.2", "h:7"},
+        std::vector<std::string>{"--tls", "--tls-min", "1.1", "h:7"},
+        std::vector<std::string>{"-U", "p", "h:7"},
+        std::vector<std::string>{"--tls", "--pinnedpubkey", "sha256//short", "h:7"},
+        std::vector<std::string>{"--tls", "--crl", "f", "--pinnedpubkey",
+                                 "sha256//" + std::string(44, 'A'), "h:7"},
+        std::vector<std::string>{"--tls", "--verify-hostname", ".test", "h:7"},
+        std::vector<std::string>{"--tls", "--verify-hostname", "localhost%evil", "h:7"},
+        std::vector<std::string>{"--tls", "--verify-hostname", "*", "h:7"},
+        std::vector<std::string>{"--tls", "--servername", ".", "h:7"},
+        std::vector<std::string>{"--tls", ".test", "7"}, std::vector<std::string>{"tls://%x:7"},
+        std::vector<std::string>{"tls://a..b:7"},
+        std::vector<std::string>{"--window", "0", "h:7"},
+        std::vector<std::string>{"--scrollback", "0", "h:7"},
+        std::vector<std::string>{"--scrollback", "many", "h:7"},
+        std::vector<std::string>{"--retry", "often", "h:7"},
+        std::vector<std::string>{"--json", "-x", "h:7"},
+        std::vector<std::string>{"-z", "-c", "1", "h:7"},
+        std::vector<std::string>{"-c", "1", "--escapes", "h:7"},
+        std::vector<std::string>{"-f", "raw", "--escapes", "h:7"},
+        std::vector<std::string>{"-c", "0", "h:7"},
+        std::vector<std::string>{"-f", "raw", "--size", "0", "h:7"},
+        std::vector<std::string>{"-f", "len1", "--size", "256", "h:7"});
+    CHECK_THROWS_AS(parse(words), UsageError);
+}
+
+TEST_CASE("a mistake in an option is reported with the option's name as it was written") {
+    const auto [words, sentence] = GENERATE(table<std::string, std::string>({
+        {"-w localhost 7000", "-w: \"localhost\" is not a duration such as 1.5s, 200ms or 2m"},
+        {"--connect-timeout=x h 7",
+         "--connect-timeout: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
+        {"-nWx h 7", "-W: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
+        {"-f json h 7", "-f: \"json\" is no framing; there are " + framing_names()},
+        {"--expect reply h 7", "--expect: \"reply\" is not one of echo, any, none"},
+        {"--color=blue", "--color: \"blue\" is not one of auto, always, never"},
+        {"--groups X0",
+         "--groups: \"X0\" is no list of groups that OpenSSL knows, such as X25519:P-256"},
+        {"--alpn ,h2", "--alpn: a protocol's name has 1 to 255 bytes"},
+        {"-p 0 h 7", "-p: \"0\" is not a port, from 1 to 65535"},
+        {"-s me h 7", "-s: \"me\" is not a numeric address"},
+        {"--window 0 h 7", "--window: \"0\" is not a number from 1 to 1000000"},
+        {"--threads 0 h 7", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
+        {"--threads 2000 h 7", "--threads: \"2000\" is not a number from 1 to 1024, or auto"},
+        {"--threads 3 --connections 2 h 7",
+         "--threads 3 is more than there are connections (--connections 2)"},
+        {"--threads 2 h 7", "--threads 2 is more than there are connections (--connections 1)"},
+        {"--size 1.5k", "--size: \"1.5k\" is not a size such as 512, 64k or 32M"},
+        {"--json=true", "--json takes no value"},
+        {"--json=", "--json takes no value"},
+        {"--window= h 7", "--window needs an argument that is not empty"},
+        {"h 7 --size", "--size needs an argument"},
+        {"h 7 -vw", "-w needs an argument"},
+        {"--cac f h 7", "there is no option --cac; did you mean --cacert?"},
+        {"--ca f h 7", "there is no option --ca; did you mean --cacert or --capath?"},
+        {"--cacrt f h 7", "there is no option --cacrt; did you mean --cacert?"},
+        {"--conections 2", "there is no option --conections; did you mean --connections?"},
+        {"--jsno h 7", "there is no option --jsno; did you mean --json?"},
+        {"--max-tiem=2", "there is no option --max-tiem; did you mean --max-time?"},
+        {"--x", "there is no option --x"},
+        {"--cacerts f h 7", "there is no option --cacerts; did you mean --cacert?"},
+        {"--nonsense=7", "there is no option --nonsense"},
+        {"--tls -Xv", "there is no option -X"},
+        {"-vX", "there is no option -X"},
+        {"-tls h 7", "there is no option -t; --tls has two dashes"},
+        {"-46 h 7", "-6: -4 and -6 exclude each other"},
+        {"-6 -4 h 7", "-4: -4 and -6 exclude each other"},
+        {"-6 127.0.0.1 7", "-6: \"127.0.0.1\" is not an IPv6 address"},
+        {"-4 [::1]:7", "-4: \"::1\" is not an IPv4 address"},
+        {"-s ::1 127.0.0.1 7", "-s ::1 and 127.0.0.1 are not of one family"},
+        {"--cacert f h 7", "--cacert is given, but not --tls"},
+        {"-E f --key f h 7", "-E is given, but not --tls"},
+        {"-k h 7", "-k is given, but not --tls"},
+    }));
+    CAPTURE(words);
+    CHECK(refusal([&, &words = words] { parse(words_of(words)); }) == sentence);
+}
+
+TEST_CASE("requirements of several options add up") {
+    const ClientOptions options =
+        parse({"-c", "1", "--require", "p99<5ms,lost=0", "--require", "rate>1k"});
+    REQUIRE(options.report.verdict.required.size() == 3);
+    CHECK(options.report.verdict.required[2].clause() == "rate>1k");
+    CHECK(options.verdict());
+    CHECK(parse({"--compare", "f"}).verdict());
+    CHECK(parse({"--hgrm", "f"}).verdict());
+    CHECK_FALSE(parse({}).verdict());
+}
+
+TEST_CASE("files to be added up are the argument and all further words") {
+    using Files = std::vector<std::string>;
+    CHECK(parse({"--merge", "a", "b", "c"}).merge == Files{"a", "b", "c"});
+    CHECK(parse({"c", "--json", "--quiet", "--merge", "a", "--require", "p99<1", "--hgrm", "h",
+                 "--compare", "a", "b"})
+              .merge == Files{"a", "c", "b"});
+    CHECK(parse({"--merge", "tls://%x", "-h"}).help);
+}
+
+TEST_CASE("options of verdicts that make no sense are refused") {
+    const auto [words, sentence] = GENERATE(table<std::string, std::string>({
+        {"--require p99 h 7",
+         "--require: \"p99\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
+        {"--require p99<+5% h 7", "--require p99<+5% is relative to a run of before, which "
+                                  "--compare names"},
+        {"--merge a b a", "--merge: a is named twice"},
+        {"--merge a -c 5", "--merge connects to nobody, but -c is given"},
+        {"--tls --merge a -c 5", "--merge connects to nobody, but --tls is given"},
+        {"--merge", "--merge needs an argument"},
+    }));
+    CAPTURE(words);
+    CHECK(refusal([&, &words = words] { parse(words_of(words)); }) == sentence);
+}
+
+TEST_CASE("the options of a crowd set their values") {
+    const ClientOptions options = parse(words_of(
+        "--connections 200 --connect-rate 1.5k --rate 20k --churn 9 --start-at +5s h:7"));
+    CHECK(options.crowd.given());
+    CHECK(options.crowd.connections == 200u);
+    CHECK(options.crowd.connect_rate == 1'500'000u);
+    CHECK(options.crowd.rate == 20'000'000u);
+    CHECK(options.crowd.churn == 9u);
+    CHECK(options.crowd.start > std::chrono::system_clock::now());
+    CHECK(parse(words_of("--start-at 2199-12-01T10:00:00Z h:7")).crowd.start);
+    CHECK_FALSE(parse({"-c", "1", "h:7"}).crowd.given());
+}
+
+TEST_CASE("bad options of a crowd are refused in a sentence that names them") {
+    const auto [line, sentence] = GENERATE(table<std::string, std::string>({
+        {"--connections 0 h:7", "--connections: \"0\" is not a number from 1 to 1000000"},
+        {"--connections many h:7", "--connections: "},
+        {"--rate 0 h:7", "--rate: \"0\" is not a number a second from 0.001 to 10M"},
+        {"--rate 11M h:7", "--rate: "},
+        {"--rate fast h:7", "--rate: "},
+        {"--connect-rate -1 h:7", "--connect-rate: "},
+        {"--churn 0 h:7", "--churn: "},
+        {"--start-at soon h:7", "--start-at: \"soon\" is not a time such as"},
+        {"--start-at +x h:7", "--start-at: "},
+        {"--start-at 2001-01-01T00:00:00Z h:7", "has passed"},
+        {"--rate max@p99<5mx h:7", "--rate: "},
+        {"--rate max h:7", "--rate: "},
+        {"--rate max@p99<5ms -c 9 h:7", "--rate max@ chooses how long and when"},
+        {"--rate max@p99<5ms -m 9 h:7", "--rate max@ chooses how long and when"},
+        {"--rate max@p99<5ms --start-at +5s h:7", "--rate max@ chooses how long and when"},
+        {"--rate max@p99<+5% h:7", "--rate max@p99<+5% is relative to a run of before"},
+        {"--rate max@p99<5ms --expect none h:7", "with --expect none no reply says"},
+        {"--rate max@p99<5ms -i 1 h:7", "--rate and -i are two schedules"},
+        {"--rate 5 -i 1 h:7", "--rate and -i are two schedules"},
+        {"--rate 5 --window 3 h:7", "--window has no meaning"},
+        {"--connections 3 -i 1 --window 3 h:7", "--window has no meaning"},
+        {"--connections 3 --expect none -c 1 h:7", "--rate or -i does"},
+        {"--connections 3 -z h:7", "-z is for one connection"},
+        {"--connections 3 -o f h:7", "-o is for one connection"},
+        {"--connections 3 -x h:7", "-x is for one connection"},
+        {"--connections 3 -p 4000 h:7", "-p is one port, but --connections 3 is given"},
+    }));
+    CAPTURE(line);
+    const std::string refused = refusal([&, words = line] { parse(words_of(words)); });
+    CHECK(refused.find(sentence) != std::string::npos);
+}

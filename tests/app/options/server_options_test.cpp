@@ -1,0 +1,56 @@
+#include "app/options/server_options.hpp"
+
+#include "tests/app/options/parsing.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace yodel;
+using test::parse_by;
+using test::refusal;
+using test::words_of;
+
+namespace {
+
+ServerOptions parse_server(const std::vector<std::string>& words) {
+    return parse_by(parse_server_options, words);
+}
+
+}  // namespace
+
+TEST_CASE("a mistake in an option of the server is reported with the option's name") {
+    const auto [words, sentence] = GENERATE(table<std::string, std::string>({
+        {"--drop 10 7", "--drop: \"10\" is not a chance such as 0.1 or 10%, up to 1"},
+        {"--delay 1s~x 7", "--delay: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
+        {"--seed=-1 7", "--seed: \"-1\" is not a whole number"},
+        {"-m 0 7", "-m: \"0\" is not a number of connections, from 1 to 1000000"},
+        {"--banner \\q 7",
+         "--banner: after a backslash come n, r, t, 0, another one, or x and two digits"},
+        {"-6 127.0.0.1:7", "-6: \"127.0.0.1\" is not an IPv6 address"},
+        {"-4 [::]:7", "-4: \"::\" is not an IPv4 address"},
+        {"-64 7", "-4: -4 and -6 exclude each other"},
+        {"--cert f 7", "--cert is given, but not --tls"},
+        {"--stall-handshake 7", "--stall-handshake is given, but not --tls"},
+        {"--threads 0 7", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
+        {"--threads 2 -U p",
+         "--threads is for ports: what comes to the path of -U is of one thread"},
+        {"localhost 7", "\"localhost\" is neither a port nor ADDR:PORT"},
+    }));
+    CAPTURE(words);
+    CHECK(refusal([&, &words = words] { parse_server(words_of(words)); }) == sentence);
+}
+
+TEST_CASE("the number of threads is one, or as asked, or that of the processors") {
+    CHECK(parse_server({"7"}).threads == 1);
+    CHECK(parse_server({"--threads", "1", "7"}).threads == 1);
+    CHECK(parse_server({"--threads", "auto", "7"}).threads >= 1);
+    CHECK(parse_server({"--threads", "auto", "-U", "path"}).threads == 1);
+    if (bufio::ports_can_be_shared()) CHECK(parse_server({"--threads", "3", "7"}).threads == 3);
+}
+
+TEST_CASE("several threads are refused where a port can't be shared") {
+    if (bufio::ports_can_be_shared()) return;
+    CHECK(parse_server({"--threads", "auto", "7"}).threads == 1);
+    CHECK(refusal([] {
+              parse_server({"--threads", "2", "7"});
+          }) ==
+          "--threads: this system does not deal out to several threads what comes to a port");
+}

@@ -1,0 +1,100 @@
+#include "app/options/target.hpp"
+
+#include "tests/app/options/parsing.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace yodel;
+using test::refusal;
+
+TEST_CASE("a target is a host and a port in one of several forms") {
+    struct Case {
+        std::vector<std::string> words;
+        std::string host;
+        std::string service;
+        Target::Scheme scheme = Target::Scheme::none;
+    };
+    const Case each = GENERATE(
+        Case{{"h", "7"}, "h", "7"}, Case{{"h:7"}, "h", "7"}, Case{{"[::1]:7"}, "::1", "7"},
+        Case{{"::1", "7"}, "::1", "7"}, Case{{"[::1]", "7"}, "::1", "7"},
+        Case{{"tcp://h:7"}, "h", "7", Target::Scheme::tcp},
+        Case{{"tls://h:7/"}, "h", "7", Target::Scheme::tls},
+        Case{{"udp://h:7"}, "h", "7", Target::Scheme::udp},
+        Case{{"tls://h", "7"}, "h", "7", Target::Scheme::tls}, Case{{"h:65535"}, "h", "65535"},
+        Case{{"TLS://h:7"}, "h", "7", Target::Scheme::tls}, Case{{"tcp:7"}, "tcp", "7"},
+        Case{{"tls://[::1]:7"}, "::1", "7", Target::Scheme::tls},
+        Case{{"fe80::1%lo", "7"}, "fe80::1%lo", "7"}, Case{{"123", "7"}, "123", "7"});
+    const Target target = parse_target(each.words);
+    CHECK(target.host == each.host);
+    CHECK(target.service == each.service);
+    CHECK((target.scheme == each.scheme));
+}
+
+TEST_CASE("a unix-domain path is a target") {
+    CHECK(parse_target({"unix:/a:b"}).path == "/a:b");
+}
+
+TEST_CASE("a target that is not valid is refused, with the form that would be") {
+    struct Case {
+        std::vector<std::string> words;
+        std::string sentence;
+    };
+    const std::string neither = " is neither a port nor the name of a service";
+    const Case each = GENERATE_COPY(
+        Case{{"h"}, "\"h\" has no port: HOST PORT or HOST:PORT is wanted"},
+        Case{{""}, "the target is empty"}, Case{{"h:"}, "a port is missing"},
+        Case{{":7"}, "a host is missing before \":7\"; this machine is localhost 7"},
+        Case{{"7000"}, "a host is missing before \"7000\"; this machine is localhost 7000"},
+        Case{{":http"}, "a host is missing"}, Case{{"h", ""}, "a port is missing"},
+        Case{{"7000", "localhost"}, "the host comes first: localhost 7000"},
+        Case{{"h:0"}, "\"0\" is not a port: they go from 1 to 65535"},
+        Case{{"h:65536"}, "\"65536\" is not a port: they go from 1 to 65535"},
+        Case{{"h", "99999999999"}, "\"99999999999\" is not a port: they go from 1 to 65535"},
+        Case{{"h", "7x"}, "\"7x\"" + neither}, Case{{"h", " 7"}, "\" 7\"" + neither},
+        Case{{"h", "+7"}, "\"+7\"" + neither}, Case{{"h", "7.0"}, "\"7.0\"" + neither},
+        Case{{"h:7/x"}, "\"7/x\"" + neither},
+        Case{{"::1:7"}, "an IPv6 address with a port is written [::1]:7"},
+        Case{{"::1"}, "\"::1\" has no port: [::1]:PORT"},
+        Case{{"[::1]"}, "\"[::1]\" has no port: HOST PORT or HOST:PORT is wanted"},
+        Case{{"a:b:7"}, "\"a:b:7\" is neither HOST:PORT nor [IPV6]:PORT"},
+        Case{{"h:7", "8"}, "\"h:7\" is not a host, but a port follows it: 8"},
+        Case{{"[]:7"}, "a host is missing"}, Case{{"[]", "7"}, "a host is missing"},
+        Case{{"[::1]x:7"}, "\"[::1]x\" is not a host"},
+        Case{{"[::1:7"}, "\"[::1\" is not a host"}, Case{{"a b:7"}, "\"a b\" is not a host"},
+        Case{{"me@h:7"}, "\"me@h\" is not a host"}, Case{{"h/x", "7"}, "\"h/x\" is not a host"},
+        Case{{"ftp://h:7"}, "\"ftp://\" is not supported, only tcp://, tls:// and udp://"},
+        Case{{"tls://"}, "tls:// needs a host and a port, as in tls://localhost:7000"},
+        Case{{"tcp:///"}, "tcp:// needs a host and a port, as in tcp://localhost:7000"},
+        Case{{"tcp:h:7"}, "\"tcp:h:7\" is written tcp://h:7"},
+        Case{{"tls:/h:7"}, "\"tls:/h:7\" is written tls://h:7"},
+        Case{{"tls:h", "7"}, "\"tls:h\" is written tls://h"},
+        Case{{"a", "1", "2"}, "\"2\" is one argument too many"},
+        Case{{"unix:"}, "unix: needs a path"},
+        Case{{"unix:/s", "7"}, "\"unix:/s\" is a target without a port"});
+    CAPTURE(each.words);
+    CHECK(refusal([&] { parse_target(each.words); }) == each.sentence);
+}
+
+TEST_CASE("a server listens on the loopback if only a port is given") {
+    CHECK(parse_listening_target("0").host == "127.0.0.1");
+    CHECK(parse_listening_target("0.0.0.0:7").host == "0.0.0.0");
+    CHECK(parse_listening_target("[::]:7").host == "::");
+}
+
+TEST_CASE("a listening address that is not valid is refused, with the form that would be") {
+    const auto [word, sentence] = GENERATE(table<std::string, std::string>(
+        {{"70000", "\"70000\" is not a port: they go from 0 to 65535"},
+         {"", "a port is missing"},
+         {":7", "an address is missing"},
+         {"[]:7", "an address is missing"},
+         {"localhost", "\"localhost\" is neither a port nor ADDR:PORT"},
+         {"::1", "\"::1\" has no port: [::1]:PORT"},
+         {"tcp://127.0.0.1:7", "\"tcp://127.0.0.1:7\" is written 127.0.0.1:7"},
+         {"tls://[::1]:7", "\"tls://[::1]:7\" is written --tls [::1]:7"},
+         {"tcp:127.0.0.1:7", "\"tcp:127.0.0.1:7\" is written 127.0.0.1:7"},
+         {"tcp://", "\"tcp://\" is not [ADDR:]PORT"},
+         {"http://h:7", "\"http://h:7\" is not [ADDR:]PORT"},
+         {"udp://h:7", "\"udp://h:7\" is written -u h:7"},
+         {"unix:/s", "\"unix:/s\" is written -U /s"}}));
+    CAPTURE(word);
+    CHECK(refusal([&, &word = word] { parse_listening_target(word); }) == sentence);
+}

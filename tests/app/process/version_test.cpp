@@ -1,0 +1,44 @@
+#include "app/process/version.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <regex>
+#include <string>
+
+using test::contents;
+using yodel::version_text;
+
+namespace {
+
+std::string first_match(const std::string& file, const std::string& pattern) {
+    const std::string text = contents(std::string(SOURCES) + "/" + file);
+    std::smatch found;
+    const std::regex wanted(pattern);
+    return std::regex_search(text, found, wanted) ? found[1].str() : "";
+}
+
+}  // namespace
+
+TEST_CASE("the text of the version begins with the version of the project") {
+    const std::string version =
+        first_match("CMakeLists.txt", "project\\(yodel VERSION ([0-9.]+)");
+    CHECK(version_text("yodeld").starts_with("yodeld " + version + "\n"));
+}
+
+TEST_CASE("the newest version in the changes is that of the project") {
+    CHECK(first_match("CHANGELOG.md", "## ([0-9][0-9.]*)\n") ==
+          first_match("CMakeLists.txt", "project\\(yodel VERSION ([0-9.]+)"));
+}
+
+TEST_CASE("the text of the version says what the program is built and runs with") {
+    const std::regex form(
+        "yodel [0-9.]+\n"
+        "built with (g|clang)\\+\\+ [0-9]+\\.[0-9]+\\.[0-9]+, lib(stdc|c)\\+\\+ [0-9]+, "
+        "OpenSSL 3\\.[0-9.]+, curses 1(, portable)?\n"
+        "runs with OpenSSL 3\\.[0-9.]+, sandbox (landlock [0-9]+|pledge|none: .*)\n"
+        "backends auto, (epoll, )?poll, select; the first is the default\n");
+    const std::string text = version_text("yodel", ", curses 1");
+    CAPTURE(text);
+    CHECK(std::regex_match(text, form));
+}

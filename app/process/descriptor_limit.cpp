@@ -1,8 +1,4 @@
-<<<<<<<< HEAD:app/run/descriptor_limit.cpp
-#include "app/run/descriptor_limit.hpp"
-========
 #include "app/process/descriptor_limit.hpp"
->>>>>>>> 9ab3656 (app: move the loose files into rooms of their own):app/process/descriptor_limit.cpp
 
 #include <fcntl.h>
 #include <sys/resource.h>

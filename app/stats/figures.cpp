@@ -1,5 +1,7 @@
 #include "app/stats/figures.hpp"
 
+#include <algorithm>
+
 namespace yodel {
 
 namespace {
@@ -9,101 +11,88 @@ using Value = std::optional<double>;
 
 constexpr Figure::Whole sent_messages{[](const Results& results) { return results.sent; },
                                       "nothing was sent"};
-constexpr Figure::Whole planned_messages{
+constexpr Figure::Whole due_messages{
     [](const Results& results) { return results.sent + results.unsent; },
     "nothing was to be sent"};
 constexpr Figure::Whole tries{[](const Results& results) { return results.asked; },
                               "no connection was asked for"};
 
-Value counted(const Figure& figure, const Results& results) {
-    return static_cast<double>(results.*figure.count);
-}
-
-Value counted_datagrams(const Figure& figure, const Results& results) {
-    return results.datagrams ? counted(figure, results) : std::nullopt;
-}
-
-Value timed(const Figure& figure, const Results& results) {
-    const Histogram& times = results.*figure.times->times;
-    if (times.count() == 0) return std::nullopt;
-    return static_cast<double>(figure.statistic->of(times).count());
-}
-
-Value jitter(const Figure&, const Results& results) {
-    if (results.jitter_count == 0) return std::nullopt;
-    return static_cast<double>(results.jitter().count());
-}
-
-Value rate(const Figure&, const Results& results) {
-    return results.echoed > 0 ? Value(results.rate()) : std::nullopt;
-}
-
-Figure count_row(const char* name, std::uint64_t Results::*count) {
+Figure count_row(const char* name, std::uint64_t Results::*count,
+                 const Figure::Whole& whole = sent_messages) {
     return {.name = name,
             .kind = Kind::count,
-            .path = name,
-            .measure = counted,
+            .path = (&whole == &tries ? "connections." : "") + std::string(name),
+            .value = [count](const Results& results) -> Value {
+                return static_cast<double>(results.*count);
+            },
             .count = count,
-            .whole = &sent_messages};
+            .whole = &whole};
 }
 
-Figure fault_row(const char* name, std::uint64_t Results::*count) {
-    Figure row = count_row(name, count);
+Figure fault_row(Figure row, bool compared) {
     row.fault = true;
+    row.compared = compared;
     return row;
 }
 
-Figure compared_row(Figure row) {
-    row.compared = true;
+// The order of datagrams alone tells something.
+Figure out_of_order_row() {
+    Figure row = count_row("out_of_order", &Results::out_of_order);
+    row.unmeasured = "messages were no datagrams";
+    row.value = [](const Results& results) {
+        return results.datagrams ? Value(static_cast<double>(results.out_of_order))
+                                 : std::nullopt;
+    };
     return row;
 }
 
-Figure times_figure(const std::string& name, const TimesRow& times,
-                    const Statistic& statistic) {
-    const std::string parent = times.of_connections ? "connections." : "";
-    return {.name = name,
+Figure time_row(const TimesRow& row, const Statistic& statistic) {
+    const std::string name(statistic.name);
+    return {.name = row.prefix + name,
             .kind = Kind::time,
-            .path = parent + times.object + "." + statistic.name,
-            .measure = timed,
-            .unmeasured = times.unmeasured,
-            .compared = statistic.compared && *times.prefix == '\0',
-            .times = &times,
-            .statistic = &statistic};
+            .path =
+                std::string(row.of_connections ? "connections." : "") + row.object + "." + name,
+            .value = [&row, &statistic](const Results& results) -> Value {
+                const Histogram& times = results.*row.times;
+                if (times.count() == 0) return std::nullopt;
+                return static_cast<double>(statistic.of(times).count());
+            },
+            .unmeasured = row.unmeasured,
+            .compared = *row.prefix == '\0' && name.starts_with("p")};
 }
 
 std::vector<Figure> all_figures() {
     std::vector<Figure> all;
-    for (const TimesRow& times : times_rows) {
-        for (const Statistic& statistic : statistics)
-            all.push_back(
-                times_figure(std::string(times.prefix) + statistic.name, times, statistic));
-    }
+    for (const TimesRow& row : times_rows)
+        for (const Statistic& statistic : statistics) all.push_back(time_row(row, statistic));
     all.push_back({.name = "rate",
                    .kind = Kind::rate,
                    .path = "rate",
-                   .measure = rate,
+                   .value = [](const Results& results) -> Value {
+                       return results.echoed > 0 ? Value(results.rate()) : std::nullopt;
+                   },
                    .unmeasured = "no reply was right",
                    .compared = true});
-    all.push_back(count_row("sent", &Results::sent));
-    all.push_back(count_row("echoed", &Results::echoed));
-    all.push_back(compared_row(fault_row("bad", &Results::bad)));
-    all.push_back(compared_row(fault_row("lost", &Results::lost)));
-    all.push_back(count_row("late", &Results::late));
-    all.push_back(fault_row("unsent", &Results::unsent));
-    all.back().whole = &planned_messages;
-    all.push_back(count_row("unsolicited", &Results::unsolicited));
-    all.push_back(fault_row("twice", &Results::twice));
-    all.push_back(count_row("out_of_order", &Results::out_of_order));
-    all.back().measure = counted_datagrams;
-    all.back().unmeasured = "messages were no datagrams";
     all.push_back({.name = "jitter",
                    .kind = Kind::time,
                    .path = "jitter_us",
-                   .measure = jitter,
+                   .value = [](const Results& results) -> Value {
+                       if (results.jitter_count == 0) return std::nullopt;
+                       return static_cast<double>(results.jitter().count());
+                   },
                    .unmeasured = "no datagrams were timed"});
-    all.push_back(count_row("failed", &Results::failed));
-    all.back().path = "connections.failed";
-    all.back().whole = &tries;
+    all.push_back(count_row("sent", &Results::sent));
+    all.push_back(count_row("echoed", &Results::echoed));
+    all.push_back(fault_row(count_row("bad", &Results::bad), true));
+    all.push_back(fault_row(count_row("lost", &Results::lost), true));
+    all.push_back(count_row("late", &Results::late));
+    all.push_back(fault_row(count_row("unsent", &Results::unsent, due_messages), false));
+    all.push_back(count_row("unsolicited", &Results::unsolicited));
+    all.push_back(fault_row(count_row("twice", &Results::twice), false));
+    all.push_back(out_of_order_row());
+    all.push_back(count_row("asked", &Results::asked, tries));
+    all.push_back(count_row("opened", &Results::opened, tries));
+    all.push_back(count_row("failed", &Results::failed, tries));
     return all;
 }
 
@@ -131,8 +120,11 @@ const Figure* find_figure(std::string_view name) {
 std::string figure_names() {
     std::string names;
     for (const Figure& figure : figures()) {
-        if (figure.times && *figure.times->prefix != '\0') continue;
-        names += (names.empty() ? "" : ", ") + figure.name;
+        const bool derived =
+            std::any_of(std::begin(times_rows), std::end(times_rows), [&](const TimesRow& row) {
+                return *row.prefix != '\0' && figure.name.starts_with(row.prefix);
+            });
+        if (!derived) names += (names.empty() ? "" : ", ") + figure.name;
     }
     return names + "; lateness, and min to max also as lateness_, connect_ and handshake_min";
 }

@@ -1,11 +1,13 @@
-// The figures of a run, each a row of one table: --require, --compare, the end object in both
-// directions and the names in sentences derive from it. A new count is a member of Results and
-// a row here; new times are a histogram and a row in `times_rows`.
+// The figures of a run, each a row of one table. The sums of threads and files, the end object
+// in both directions, --require, --compare and the names in sentences derive from it. A new
+// count is a member of Results and a row here; new times are a histogram and a row in
+// `times_rows`.
 #pragma once
 
 #include "app/stats/results.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,17 +19,16 @@ namespace yodel {
 struct Statistic {
     const char* name;
     ev::Duration (*of)(const Histogram&);
-    bool compared = false;  // has a row in --compare, if the times are round trips
 };
 inline constexpr Statistic statistics[] = {
     {"min", [](const Histogram& times) { return times.min(); }},
     {"mean", [](const Histogram& times) { return times.mean(); }},
-    {"p50", [](const Histogram& times) { return times.percentile(50); }, true},
-    {"p90", [](const Histogram& times) { return times.percentile(90); }, true},
-    {"p95", [](const Histogram& times) { return times.percentile(95); }, true},
-    {"p99", [](const Histogram& times) { return times.percentile(99); }, true},
-    {"p99.9", [](const Histogram& times) { return times.percentile(99.9); }, true},
-    {"p99.99", [](const Histogram& times) { return times.percentile(99.99); }, true},
+    {"p50", [](const Histogram& times) { return times.percentile(50); }},
+    {"p90", [](const Histogram& times) { return times.percentile(90); }},
+    {"p95", [](const Histogram& times) { return times.percentile(95); }},
+    {"p99", [](const Histogram& times) { return times.percentile(99); }},
+    {"p99.9", [](const Histogram& times) { return times.percentile(99.9); }},
+    {"p99.99", [](const Histogram& times) { return times.percentile(99.99); }},
     {"max", [](const Histogram& times) { return times.max(); }},
 };
 
@@ -52,7 +53,7 @@ inline constexpr TimesRow times_rows[] = {
 
 struct Figure {
     enum class Kind { time, count, rate };
-    // Percentages are of this; an empty one has no percentages and proves nothing.
+    // Percentages are of this count. A part of nothing proves nothing.
     struct Whole {
         std::uint64_t (*of)(const Results&);
         const char* empty;  // as a clause
@@ -62,20 +63,15 @@ struct Figure {
     Kind kind;
     std::string path;  // in the end object: connections.connect_us.p99
     // In nanoseconds, messages, or messages a second; none if nothing was measured.
-    std::optional<double> (*measure)(const Figure&, const Results&);
+    std::function<std::optional<double>(const Results&)> value;
     const char* unmeasured = "";  // what is missing then, as a clause
     bool compared = false;        // has a row in --compare
     // Of a count.
     std::uint64_t Results::*count = nullptr;
     const Whole* whole = nullptr;
     bool fault = false;  // more than 0 is status 1, unless a requirement decides it
-    // Of times.
-    const TimesRow* times = nullptr;
-    const Statistic* statistic = nullptr;
 
-    std::optional<double> value(const Results& results) const {
-        return measure(*this, results);
-    }
+    bool of_connections() const { return path.starts_with("connections."); }
     // In percent of the whole.
     std::optional<double> part(const Results& results) const;
 };

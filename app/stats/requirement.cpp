@@ -4,6 +4,7 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -21,16 +22,6 @@ const char* values_of(const Figure& figure) {
     case Figure::Kind::rate: return "a number a second such as 10k, or -10% with --compare";
     }
     return "";
-}
-
-// Powers of 1000.
-Value parse_count(std::string_view text) {
-    double factor = 1;
-    for (const auto& [suffix, value] : {std::pair('k', 1e3), {'M', 1e6}, {'G', 1e9}})
-        if (text.ends_with(suffix)) factor = value;
-    if (factor > 1) text.remove_suffix(1);
-    const Value number = parse_decimal(text);
-    return number ? Value(*number * factor) : std::nullopt;
 }
 
 // Blanks may stand around a clause, and around its operator.
@@ -108,9 +99,9 @@ bool Requirement::parse_limit(std::string_view text) {
         return duration.has_value();
     }
     if (figure_->kind == Figure::Kind::rate && text.ends_with("/s")) text.remove_suffix(2);
-    const Value number = parse_count(text);
+    const Value number = parse_rate(text);
     limit_ = number.value_or(0);
-    return number.has_value();
+    return number && std::isfinite(*number);
 }
 
 bool Requirement::parse_percentage(std::string_view text) {

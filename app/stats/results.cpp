@@ -1,5 +1,7 @@
 #include "app/stats/results.hpp"
 
+#include "app/stats/figures.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -170,14 +172,10 @@ bool Results::kept_rate() const {
 void Results::add(const Results& other) {
     if (measured || other.measured)
         measured = {std::max(elapsed(), other.elapsed()), rate() + other.rate()};
-    for (std::uint64_t Results::*count :
-         {&Results::sent, &Results::echoed, &Results::bad, &Results::lost, &Results::late,
-          &Results::unsent, &Results::unsolicited, &Results::twice, &Results::out_of_order,
-          &Results::jitter_count, &Results::asked, &Results::opened, &Results::failed})
-        this->*count += other.*count;
-    for (Histogram Results::*times : {&Results::round_trips, &Results::lateness,
-                                      &Results::connect_times, &Results::handshake_times})
-        (this->*times).add(other.*times);
+    for (const Figure& figure : figures())
+        if (figure.count) this->*figure.count += other.*figure.count;
+    for (const TimesRow& row : times_rows) (this->*row.times).add(other.*row.times);
+    jitter_count += other.jitter_count;
     if (other.planned_rate) add_planned_rate(*other.planned_rate);
     datagrams = datagrams || other.datagrams;
     jitter_sum += other.jitter_sum;

@@ -112,7 +112,7 @@ std::optional<std::size_t> parse_size(std::string_view text) {
 }
 
 std::optional<double> parse_rate(std::string_view text) {
-    static constexpr Unit units[] = {{"k", 1e3}, {"M", 1e6}};
+    static constexpr Unit units[] = {{"k", 1e3}, {"M", 1e6}, {"G", 1e9}};
     const double factor = take_unit(text, units);
     const auto number = parse_fraction(std::string(text));
     if (!number) return std::nullopt;

@@ -33,7 +33,7 @@ std::optional<double> parse_chance(std::string_view text);
 // Parses a whole number of bytes, with k, M or G (powers of 1024). The limit is a third of the
 // range, so that the sum of two sizes does not overflow.
 std::optional<std::size_t> parse_size(std::string_view text);
-// Parses a number, fractions allowed, with k or M (powers of 1000).
+// Parses a number, fractions allowed, with k, M or G (powers of 1000).
 std::optional<double> parse_rate(std::string_view text);
 // Parses a time in UTC, from 1970 to 2200: 2026-12-01T10:00:00Z, also with a fraction of the
 // seconds.

@@ -185,7 +185,7 @@ TEST_CASE("with --expect any, one reply that never comes costs one reply timeout
         "a\nb\nc\nd\n");
     CHECK(outcome.status == 1);
     CHECK(outcome.output == "b\nc\nd\n");
-    CHECK(contains(outcome.errors, "4 sent, 3 echoed, 0 bad, 1 lost"));
+    CHECK(contains(outcome.errors, "4 sent, 3 answered, 0 bad, 1 lost"));
 }
 
 TEST_CASE("an end inside a message is a truncation, whatever is expected") {

@@ -137,8 +137,9 @@ TEST_CASE("what came unsolicited must come again") {
     const Outcome same = replay(file, {"--fast", "127.0.0.1", ticks.port()});
     CAPTURE(same.output, same.errors);
     CHECK(same.status == 0);
-    CHECK(contains(same.errors, "2 said again, 2 as before, 0 different, 0 lost, 2 unsolicited as "
-                                "before"));
+    CHECK(contains(same.errors,
+                   "2 said again, 2 as before, 0 different, 0 lost, 2 unsolicited as "
+                   "before"));
     Peer quiet(store());
     const Outcome other = replay(file, {"--fast", "-W", "0.2", "127.0.0.1", quiet.port()});
     CHECK(other.status == 1);

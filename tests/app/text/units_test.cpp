@@ -166,9 +166,10 @@ TEST_CASE("a decimal is finite and not negative") {
 TEST_CASE("a rate is a number with a decimal unit") {
     CHECK(parse_rate("20k") == 20'000.0);
     CHECK(parse_rate("1.5M") == 1'500'000.0);
+    CHECK(parse_rate("2G") == 2e9);
     CHECK(parse_rate("0.25") == 0.25);
     CHECK(parse_rate("7") == 7.0);
-    for (const char* wrong : {"", "k", "-1", "1G", "20K", "1/s", " 1", "1 k", "inf"}) {
+    for (const char* wrong : {"", "k", "-1", "20K", "1/s", " 1", "1 k", "inf"}) {
         CAPTURE(wrong);
         CHECK_FALSE(parse_rate(wrong));
     }

@@ -89,40 +89,42 @@ std::optional<std::string_view> InFlight::expected(std::size_t i) const {
 
 std::optional<std::size_t> InFlight::find(std::string_view reply) {
     index_new_messages();
-    const auto chain = chains_.find(std::hash<std::string_view>()(reply));
-    if (chain == chains_.end()) return std::nullopt;
+    auto& [chains, next, last] = *index_;
+    const auto chain = chains.find(std::hash<std::string_view>()(reply));
+    if (chain == chains.end()) return std::nullopt;
     const std::uint64_t oldest = entries_.empty() ? last_id_ + 1 : entries_.front().first;
     std::uint64_t& first = chain->second.first;
     while (first < oldest && first != chain->second.last) {
-        const auto next = next_in_chain_.find(first);
-        first = next->second;
-        next_in_chain_.erase(next);
+        const auto link = next.find(first);
+        first = link->second;
+        next.erase(link);
     }
-    for (std::uint64_t id = first; id >= oldest; id = next_in_chain_.at(id)) {
+    for (std::uint64_t id = first; id >= oldest; id = next.at(id)) {
         const std::size_t place = entry_of(id);
         if (expected(place) == reply) return place;
         if (id == chain->second.last) return std::nullopt;  // another reply of equal hash
     }
-    if (first < oldest) chains_.erase(chain);
+    if (first < oldest) chains.erase(chain);
     return std::nullopt;
 }
 
 void InFlight::index_new_messages() {
+    if (!index_) index_ = std::make_unique<Index>();
     if (entries_.empty()) return;
     // Messages that were removed without a search have stayed in the index.
-    if (chains_.size() + next_in_chain_.size() > 2 * count_ + 1024) drop_index();
-    const std::uint64_t from = std::max(indexed_ + 1, entries_.front().first);
+    if (index_->chains.size() + index_->next.size() > 2 * count_ + 1024) drop_index();
+    const std::uint64_t from = std::max(index_->last + 1, entries_.front().first);
     if (from > last_id_) return;
     split_all_from(entry_of(from));
     for (std::size_t i = entry_of(from); i < entries_.size(); ++i) {
         const std::uint64_t id = entries_[i].first;
-        indexed_ = id;
+        index_->last = id;
         const auto reply = expected(i);
         if (!reply) continue;
         const auto [chain, fresh] =
-            chains_.try_emplace(std::hash<std::string_view>()(*reply), Chain{id, id});
+            index_->chains.try_emplace(std::hash<std::string_view>()(*reply), Chain{id, id});
         if (fresh) continue;
-        next_in_chain_[chain->second.last] = id;
+        index_->next[chain->second.last] = id;
         chain->second.last = id;
     }
 }
@@ -164,9 +166,10 @@ Batch InFlight::remove_within() {
 }
 
 void InFlight::drop_index() {
-    chains_.clear();
-    next_in_chain_.clear();
-    indexed_ = 0;
+    if (!index_) return;
+    index_->chains.clear();
+    index_->next.clear();
+    index_->last = 0;
 }
 
 bool InFlight::removed_last(std::string_view payload) const {

@@ -13,7 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -144,6 +144,11 @@ private:
         std::uint64_t first;
         std::uint64_t last;
     };
+    struct Index {
+        std::unordered_map<std::size_t, Chain> chains;          // by hash
+        std::unordered_map<std::uint64_t, std::uint64_t> next;  // id in the chain, by id
+        std::uint64_t last = 0;                                 // last id in the index
+    };
 
     Queued record_queued(std::size_t count, ev::Time planned);
     std::uint64_t queued() const { return base_ + frames_.size(); }
@@ -179,10 +184,7 @@ private:
     std::size_t late_ = 0;
     std::size_t unwritten_ = 0;  // entries, at the end, not yet written whole
     bool forgot_late_ = false;
-    // The index of find(): made by its first call, dropped when the queue runs empty.
-    std::unordered_map<std::size_t, Chain> chains_;
-    std::unordered_map<std::uint64_t, std::uint64_t> next_in_chain_;  // by id
-    std::uint64_t indexed_ = 0;                                       // last id in the index
+    std::unique_ptr<Index> index_;  // made by the first find(), emptied with the queue
 };
 
 }  // namespace yodel

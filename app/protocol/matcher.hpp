@@ -1,31 +1,19 @@
 // Decides which reply answers which message.  Pure: it knows no socket and no loop, and the
 // time of reading is an argument, so that its tests are tables of strings.
 //
-// Replies come in the order of the messages.  With Expect::echo the reply that equals a message
-// answers it, and the messages before it are lost or were answered wrongly; with Expect::given
-// the same holds for the reply that was given with each message, which may also be none; with
-// Expect::any the next reply answers the oldest message; with Expect::none nothing is awaited.
-// Without frames a message is answered by as many bytes as its expected reply has.
+// OrderedMatcher goes by the order of replies, ContentMatcher by their content. A link chooses
+// one of them, queues messages in it, and passes it what arrives. This is what both share, and
+// all that a session knows of them.
 //
-// Events are pulled.  The views of an event are valid until the next call:
-//
-//     while (auto event = matcher.next(received, read_at)) ...
-//
-// An unmatched reply, one that equals no message, is either a wrong answer or unsolicited. It
-// is kept until a later reply matches, until there are as many unmatched replies as messages in
-// flight, or until resolve_unmatched(); events keep the order in which replies arrived. It
-// answers no message that was queued after it was read.
+// Events are pulled. The views of an event are valid until the next call.
 #pragma once
 
-#include "app/protocol/contiguous_queue.hpp"
-#include "app/protocol/framing.hpp"
 #include "app/protocol/in_flight.hpp"
 #include "bufio/end.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,31 +25,19 @@ enum class Expect { echo, any, none, given };
 
 struct Reply {
     std::string_view payload;
-    std::optional<ev::Duration>
-        round_trip;  // from the write to the read; none if it was voided
+    std::optional<ev::Duration> round_trip;  // from the write to the read; none: voided
     bool right = false;
-    std::size_t difference = 0;  // the first byte that differs, where it is not right
-    bool out_of_order = false;   // a later message was answered before; only datagrams
+    std::size_t difference = 0;  // the first byte that differs, if it is not right
+    bool out_of_order = false;   // a later message was answered before; only by content
 };
 
-class ReplyMatcher {
+class Matcher {
 public:
-    struct Options {
-        const Framing* framing = find_framing("line");
-        std::size_t max_frame = 32 * 1024 * 1024;  // bytes
-        Expect expect = Expect::echo;
-        bool coalesce = false;  // report messages of one send() that come back together as one
-        std::size_t unmatched_bytes = 1024 * 1024;  // kept at most, with their overhead
-        std::size_t late_bytes = 1024 * 1024;       // see InFlight::Options
-        // With Expect::given: returns true for an unsolicited message that is expected about
-        // now. It is not taken for a wrong answer. Empty: none is expected.
-        std::function<bool(std::string_view)> foreseen = {};
-    };
-
     struct Answered {
         Message message;
         Reply reply;
     };
+    // Only if messages are coalesced.
     struct Echoed {
         Batch batch;
         std::optional<ev::Duration> round_trip;
@@ -72,6 +48,10 @@ public:
     struct Unsolicited {
         std::string_view payload;
     };
+    // A reply that has come before.
+    struct Repeated {
+        std::string_view payload;
+    };
     // Bytes of a reply without a frame, before they are matched.
     struct Arrived {
         std::string_view bytes;
@@ -80,97 +60,40 @@ public:
     struct Refused {
         bufio::End end;
     };
-    using Event = std::variant<Answered, Echoed, Lost, Unsolicited, Arrived, Refused>;
+    using Event = std::variant<Answered, Echoed, Lost, Unsolicited, Repeated, Arrived, Refused>;
 
-    explicit ReplyMatcher(const Options& options);
+    Matcher() = default;
+    virtual ~Matcher() = default;
+    Matcher(const Matcher&) = delete;
+    Matcher& operator=(const Matcher&) = delete;
 
-    InFlight& messages() { return messages_; }
-    const InFlight& messages() const { return messages_; }
+    // Returns the next event that an earlier call has made due.
+    virtual std::optional<Event> next_resolved() = 0;
+    // Stops waiting for a reply that identifies the unmatched ones.
+    virtual void resolve_unmatched() {}
+    // Marks the oldest message in flight as lost, until a late reply comes.
+    virtual void mark_late() = 0;
+    // The connection has ended: no message in flight gets a reply any more. With
+    // `unwritten_stay`, a matcher may keep those that were not written whole.
+    virtual void lose(bool unwritten_stay) = 0;
+    // Prepares for another connection, which carries the messages that are left.
+    virtual void restart() = 0;
+    virtual void void_round_trips() = 0;
 
-    // Returns the next event of the bytes received, and removes from their front what it has
-    // dealt with; none if it takes more bytes to go on. `received` are all bytes not yet
-    // removed. If there are more of them than the last call has left, some have been read
-    // since, and may answer the messages that are queued now.
-    std::optional<Event> next(std::string_view& received, ev::Time read_at);
-    // Returns the next of the events that the functions below have made due.
-    std::optional<Event> next_resolved();
-    // Waits no longer for a reply that identifies the unmatched ones: assigns them to the late
-    // messages first, and then to those in flight.
-    void resolve_unmatched();
-    // The connection has ended: the messages get no reply any more. With `unwritten_stay`,
-    // those that were not written whole remain.
-    void lose(bool unwritten_stay);
-    // Marks the oldest message in flight as late, and returns it. One that was to get no reply
-    // leaves the queue, unless older ones are late.
-    Message mark_late();
     // True while the first replies of the connection may begin with a greeting of the service,
     // which only another reply can tell from a wrong answer.
-    bool greeting_possible() const;
-    bool echoed() const { return echoed_; }  // a message, over this connection
+    virtual bool greeting_possible() const { return false; }
     // Takes such a reply for a wrong answer.
-    void rule_out_greeting();
+    virtual void rule_out_greeting() {}
 
-    // Forgets what was received; the messages that are left go to another connection.
-    void restart();
-
-private:
-    struct Unmatched {
-        std::string payload;
-        ev::Time read_at{};
-        std::uint64_t queued = 0;  // messages that had been queued when it was read
-        bool unsolicited = false;  // it answers nothing, because it equals the one before it,
-                                   // or was foreseen
-    };
-    // How the oldest messages are paired with the unmatched replies, in this order.
-    struct Resolution {
-        std::size_t unsolicited = 0;  // replies that belong to no message
-        std::size_t skipped = 0;      // late messages that stay lost
-        std::size_t answered = 0;     // messages with a wrong answer
-        std::size_t lost = 0;         // messages without any
-    };
-
-    std::optional<Event> next_event(std::string_view& received, ev::Time read_at);
-    std::optional<Event> next_greeting(std::string_view& received);
-    std::optional<Event> next_echoed(std::string_view& received, ev::Time read_at);
-    std::optional<Event> next_framed(std::string_view& received, ev::Time read_at);
-    std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
-    std::optional<Event> match(std::string_view payload, ev::Time read_at);
-    std::optional<Event> match_bytes(std::string_view part, ev::Time read_at);
-    Event answer_any(std::string_view payload, ev::Time read_at);
-    std::optional<Event> keep_unmatched(std::string_view payload, ev::Time read_at);
-    std::string_view expected_bytes();
-    bool given() const { return options_.expect == Expect::given; }
-    bool answers_nothing(std::string_view payload) const;
-    void resolve_if_decided();
-    void resolve(std::size_t messages);
-    std::size_t awaiting() const;
-    std::size_t unmatched_replies() const { return unmatched_.size() - strangers_; }
-    std::size_t answerable(std::size_t messages) const;
-    std::string_view take_unmatched();
-    Message take_oldest();
-    void drop_late();
-
-    Options options_;
-    const Framing& framing_;
-    Decoder decoder_;
-    InFlight messages_;
-    std::uint64_t queued_ = 0;  // messages that had been queued when the input was read
-    std::size_t left_ = 0;      // bytes of input that the last call of next() has left
-    std::size_t same_ = 0;  // bytes at the front of the input that equal the frames in flight
-    ContiguousQueue<Unmatched> unmatched_;
-    std::size_t strangers_ = 0;         // of unmatched_: those that answer nothing
-    std::size_t unmatched_memory_ = 0;  // bytes, with their overhead
-    std::optional<Resolution> resolution_;
-    Unmatched current_;        // the reply of the event returned last, where it was unmatched
-    bool greeted_ = false;     // the greeting of the framing has come
-    bool identified_ = false;  // a reply of this connection was identified
-    bool echoed_ = false;      // as an echo
-    // Where replies have no frames, of the oldest message:
-    std::size_t arrived_ = 0;     // bytes at the front of the input, reported as Arrived
-    std::size_t matched_ = 0;     // bytes of its reply that have come
-    std::string wrong_;           // its reply, if it differs
-    std::string expected_reply_;  // the right reply, where it is not the message itself
-    std::string reply_;           // the reply of the event returned last
+    virtual std::uint64_t reserve_id() = 0;  // for a message that is not even queued
+    virtual std::uint64_t last_id() const = 0;
+    virtual std::size_t in_flight() const = 0;        // messages queued or sent
+    virtual std::size_t in_flight_bytes() const = 0;  // of their payloads, at least
+    // When the oldest message in flight was sent; there must be one.
+    virtual ev::Time oldest_sent() const = 0;
+    // True if another connection could still carry a message of this one.
+    virtual bool has_unwritten() const = 0;
 };
 
 // Returns the option that a user may want who meets this wrong reply, as the end of a sentence;

@@ -1,30 +1,33 @@
-// One connection to a service and what is said over it: dialing, handshake, messages and their
-// replies, time-outs, the end.  It knows neither terminal nor standard input; the full-screen
-// client and the pipe client are its users.  Which reply answers which message is decided by
-// ReplyMatcher; a round trip counts from the write that hands over the message's last byte to
-// the read that completes its reply.
+// A conversation of messages with one service: dialing, handshake, messages and their replies,
+// limits of time, retries, the end.  It knows neither terminal nor standard input; the clients
+// with and without a screen are its users.
 //
-// Where the options allow it, a failure that may pass (look-up, connecting, a reset, a server
-// that closes too early) is followed by another try after a while. Messages that were written
-// are then lost; those that were not yet written whole are sent again over the next connection,
-// except in `raw`, whose bytes have no boundaries.
+// What carries the messages is a Link, over a stream or in datagrams; which reply answers which
+// message is decided by the link's Matcher. Users need not ask for the kind: it shows in what
+// they are notified of, in the framing, and in has_back_pressure().
+//
+// A round trip counts from the write that hands over the message's last byte to the read that
+// completes its reply.
+//
+// If the options allow it, a failure that may pass (look-up, connecting, a reset, a server that
+// closes too early) is followed by another try after a while. Messages that were written are
+// then lost. Those that were not yet written whole are sent again over the next connection,
+// except in `raw`, whose bytes have no boundaries, and in datagrams.
 //
 // The user is called from the loop, never from inside a call of its own: what a call changes is
 // reported after it. From there it may call the session, and destroy it.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
 #include "app/protocol/backoff.hpp"
-#include "app/protocol/framing.hpp"
+#include "app/protocol/link.hpp"
 #include "app/protocol/matcher.hpp"
-#include "app/protocol/retransmit_watch.hpp"
+#include "app/protocol/session_options.hpp"
+#include "bufio/address.hpp"
 #include "bufio/dial.hpp"
-#include "bufio/stream.hpp"
-#include "bufio/tcp_facts.hpp"
-#include "bufio/tls.hpp"
-#include "bufio/tls_facts.hpp"
+#include "bufio/end.hpp"
 #include "ev/loop.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -34,71 +37,131 @@
 
 namespace yodel {
 
-class Session final : public AnySession, private bufio::Stream::User {
+class Session final : private Link::User {
 public:
-    using User = AnySession::User;
+    using Options = SessionOptions;
+    // How long the parts of connecting took.
+    struct Phases {
+        ev::Duration lookup{};
+        ev::Duration tcp{};
+        std::optional<ev::Duration> tls;  // with TLS, once it is open
+    };
+    static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
 
+    // `waiting`: for the next try; end() then is the failure of the last one.
+    enum class State { idle, dialing, handshaking, open, finishing, waiting, closed };
+
+    // The views of a message or reply are valid until the callback returns or sends.
+    class User {
+    public:
+        virtual void session_changed() = 0;  // the state, or space for more to send
+        virtual void session_answered(const Message& message, const Reply& reply) = 0;
+        // Only with the option `coalesce`.
+        virtual void session_echoed(const Batch&, std::optional<ev::Duration> /*round_trip*/) {}
+        // No reply will come, or none has within the reply timeout (`late`).
+        virtual void session_lost(const Message& message) = 0;
+        virtual void session_unsolicited(std::string_view payload) = 0;
+        // A reply that has come before: only datagrams come twice.
+        virtual void session_repeated(std::string_view payload) {
+            session_unsolicited(payload);
+        }
+        // If replies have no frames: the bytes as they come, before they are matched.
+        virtual void session_received(std::string_view) {}
+
+    protected:
+        ~User() = default;
+    };
+
+    // The loop and the user outlive the session.
     Session(ev::Loop& loop, Options options, User& user);
-    // The same, where many sessions share their options.
+    // The same, if many sessions share their options.
     Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& user);
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
 
-    void connect() override;
-    void disconnect() override;
-    void finish() override;
+    // Allowed in idle, closed and waiting. In waiting it retries now, as the first try.
+    void connect();
+    // Closes now, for good, with close_notify if TLS is spoken; pending output is lost.
+    void disconnect();
+    // Announces that nothing more will be sent, once all replies are in; but while none comes
+    // for a moment, at once: the service may wait for our end before it answers. Datagrams have
+    // no end to announce: once all replies are in, or overdue, late and repeated ones have a
+    // moment to come.
+    void finish();
+
+    // Queues a message, or several if the framing could not distinguish it from several, to be
+    // written by a flush(), which must follow before the loop goes on: a message counts as in
+    // flight from here on. Returns none if it was refused: the session is not open, or the
+    // message is longer than the framing or --max-frame allow, or empty although replies are
+    // distinguished by their size. `planned` is when the message was to go out; without it,
+    // that is when flush() is called. `reply`: with Expect::given the reply that the message is
+    // to get; without it, none is to come.
     Queued send(std::string_view payload, ev::Time planned = {},
-                std::optional<std::string_view> reply = {}) override;
-    char* reserve(std::size_t size) override { return matcher_.messages().reserve(size); }
-    Queued send_reserved(std::size_t size) override;
-    std::uint64_t reserve_id() override { return matcher_.messages().reserve_id(); }
-    void flush() override;
-    ev::Time flushed_at() const override { return flushed_at_; }
-    void void_round_trips() override { matcher_.messages().void_round_trips(); }
-    void pause(bool paused) override;
+                std::optional<std::string_view> reply = {});
+    // With `raw`, the same without a copy: space in the queue, and a message of what was put
+    // there.
+    char* reserve(std::size_t size) { return link_->reserve(size); }
+    Queued send_reserved(std::size_t size);
+    // Returns an id for a message that can't be sent and is not queued.
+    std::uint64_t reserve_id() { return matcher_.reserve_id(); }
+    void flush();
+    // When flush() has last passed messages to the connection, whether or not it took them.
+    ev::Time flushed_at() const { return flushed_at_; }
+    // Something other than the service delays the replies in flight: their times don't count.
+    void void_round_trips() { matcher_.void_round_trips(); }
+    // While paused, nothing is read, so that the peer meets our back-pressure, and no timeout
+    // but --max-time runs.
+    void pause(bool paused);
 
-    State state() const override { return state_; }
-    bool connected() const override { return stream_ != nullptr; }
-    bool peer_known() const override { return connected(); }
-    std::string phase() const override;
-    ev::Time since() const override { return since_; }
-    const bufio::End& end() const override { return end_; }
-    bool out_of_time() const override { return out_of_time_; }
-    unsigned retry() const override { return backoff_.count(); }
-    ev::Time retry_time() const override { return retry_.deadline(); }
-    bool input_ended() const override { return stream_ && stream_->input_ended(); }
-    const InFlight& messages() const { return matcher_.messages(); }
-    std::size_t in_flight() const override { return messages().in_flight(); }
-    std::size_t in_flight_bytes() const override { return messages().in_flight_bytes(); }
-    std::uint64_t last_id() const override { return messages().last_id(); }
-    std::size_t pending() const override { return stream_ ? stream_->pending() : 0; }
-    bool has_back_pressure() const override { return true; }
-    const bufio::Address& address() const override { return address_; }
-    const Phases& phases() const override { return phases_; }
-    const bufio::TlsFacts* tls() const override { return facts_.get(); }
-    std::optional<bufio::TcpFacts> tcp() const override;
-    const Options& options() const override { return *options_; }
+    State state() const { return state_; }
+    // There is a connection: from its handshake until its end. In datagrams: there is a socket.
+    bool connected() const { return link_->connected(); }
+    // The peer is known to be there: there is a connection. In datagrams: something has come on
+    // the present socket. Until then end() is the refusal of the socket before, if there was
+    // one, and an end in order leaves it as it is.
+    bool peer_known() const { return link_->peer_known(); }
+    std::string phase() const;                 // of connecting, in words
+    ev::Time since() const { return since_; }  // when the state was entered
+    const bufio::End& end() const { return end_; }
+    bool out_of_time() const { return out_of_time_; }  // --max-time has passed
+    // While waiting: the number of the next try in a row, from 1, and its time.
+    unsigned retry() const { return backoff_.count(); }
+    ev::Time retry_time() const { return retry_.deadline(); }
+    bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
+    std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
+    std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }
+    std::uint64_t last_id() const { return matcher_.last_id(); }  // of the message queued last
+    std::size_t pending() const { return link_->pending(); }      // bytes to write
+    // False: the peer can't slow us down, and what is too much for it, or for the path, is
+    // lost.
+    bool has_back_pressure() const { return link_->has_back_pressure(); }
+    const bufio::Address& address() const { return link_->address(); }
+    const Phases& phases() const { return phases_; }
+    // The TLS facts of the present or the last connection; null without TLS.
+    const bufio::TlsFacts* tls() const { return link_->tls(); }
+    // The facts that the system knows about the TCP connection, by a system call; after the
+    // connection those at its end, until the next one. None for another kind of socket, if the
+    // system does not tell, and before the first connection.
+    std::optional<bufio::TcpFacts> tcp() const { return link_->tcp(); }
+    const Options& options() const { return *options_; }
 
 private:
+    void link_changed() override { advance(); }
+
     void dial();
     void on_dialed(bufio::DialResult result);
     void opened();
-    void stream_changed(bufio::Stream& stream) override;
     void advance();
-    void advance_stream();
-    void record_progress();
+    void advance_connection();
     void receive();
-    void report(const ReplyMatcher::Event& event);
-    void report(const ReplyMatcher::Answered& event);
-    void report(const ReplyMatcher::Echoed& event);
-    void report(const ReplyMatcher::Lost& event);
-    void report(const ReplyMatcher::Unsolicited& event);
-    void report(const ReplyMatcher::Arrived& event);
-    void report(const ReplyMatcher::Refused& event);
+    void report(const Matcher::Event& event);
     void report_resolved();
     void report_changes();
     void input_over();
-    void record_facts();
-    Message marked(Message message, std::optional<ev::Duration> round_trip, ev::Time now);
+    Message marked(Message message, std::optional<ev::Duration> round_trip);
+    void change_soon() { changed_.start(ev::Duration::zero()); }
 
+    void resume_limits();
     void watch_all();
     void watch_idleness();
     void watch_writing();
@@ -106,67 +169,51 @@ private:
     void watch_greeting();
     void watch_end();
     ev::Time reply_due();
-    void resume_limits();
     void replies_late();
-    void fail(bufio::Reason reason, std::string text);
 
     void set_state(State state);
+    void fail(bufio::Reason reason, std::string text);
     void ended(bufio::End end);
-    void wait_for_retry(bufio::End end);
     void close(bufio::End end);
     void drop_connection(bufio::End end);
+    bufio::End explained(bufio::End end) const;
     bool in_order(const bufio::End& end) const;
     bool worth_retrying(bufio::Reason reason) const;
-    bufio::End explained(bufio::End end) const;
 
     // A timer that was never started, or was released, takes no memory but its handle.
-    template <auto due>
-    void start(ev::Timer& timer, ev::Time at);
-    // For a limit that does not run while the session is paused.
-    template <auto due>
-    void watch_while_reading(ev::Timer& timer, ev::Time at);
+    template <class Due>
+    void start(ev::Timer& timer, ev::Time at, Due due);
+    // Starts the timer of a limit that does not run while the session is paused.
+    template <class Due>
+    void start_reading_limit(ev::Timer& timer, ev::Time at, Due due);
     static bool runs(const ev::Timer& timer) { return timer && timer.pending(); }
     static void release(ev::Timer& timer) { timer = {}; }
-    void not_connected();
-    void try_again();
-    void time_up();
-    void idle_too_long();
-    void nothing_taken();
-    void no_greeting();
-    void replies_pause();
-    void not_closed();
-    void closed_too_early();
 
     ev::Loop& loop_;
     const std::shared_ptr<const Options> options_;
     User& user_;
-    ReplyMatcher matcher_;
+    const std::unique_ptr<Link> link_;
+    Matcher& matcher_;  // the link's
     State state_ = State::idle;
     ev::Time since_{};
     bufio::End end_;
-    bufio::Address address_;
     Phases phases_;
     std::unique_ptr<bufio::Dialer> dialer_;  // while it dials
-    std::unique_ptr<bufio::Stream> stream_;
     // These two let a function see whether a callback has destroyed the session, or has ended
     // the connection that the function works for.
     const std::shared_ptr<void> lifetime_ = std::make_shared<char>();
-    std::shared_ptr<void> connection_;  // while there is a stream
-    std::unique_ptr<const bufio::TlsFacts> facts_;
-    std::optional<bufio::TcpFacts> tcp_;  // of the last connection, at its end
-    RetransmitWatch retransmits_;         // unused without the option mark_resent
+    std::shared_ptr<void> connection_;  // while there is one
     Backoff backoff_;
-    std::string first_bytes_;          // of the connection, as many as an alert of TLS has
-    std::uint64_t moved_bytes_ = 0;    // read and written when the connection was last active
-    std::uint64_t written_bytes_ = 0;  // when the peer last took some
-    ev::Time read_at_{};               // of the bytes that are being matched
-    ev::Time taken_at_{};              // when the peer last took some
-    ev::Time awaited_{};               // when the oldest message in flight was sent
-    ev::Time awaited_since_{};         // its reply timeout counts from here
-    ev::Time paused_at_{};             // when pause() last began
-    ev::Time resumed_at_{};            // when pause() last ended
-    ev::Duration longest_stop_{};      // pause after finish()
-    ev::Time finished_at_{};           // when finish() was called
+    std::uint64_t moved_ = 0;      // read and written when the connection was last active
+    std::uint64_t written_ = 0;    // written when the peer last took some
+    ev::Time read_at_{};           // when the bytes that are being matched were read
+    ev::Time taken_at_{};          // when the peer last took some
+    ev::Time awaited_{};           // when the oldest message in flight was sent
+    ev::Time awaited_since_{};     // start of its reply timeout
+    ev::Time paused_at_{};         // start of the last pause
+    ev::Time resumed_at_{};        // end of the last pause
+    ev::Time finished_at_{};       // when finish() was called
+    ev::Duration longest_stop_{};  // longest pause since finish()
     ev::Time flushed_at_{};
     bool paused_ = false;
     bool partial_message_ = false;  // the peer ended inside one
@@ -177,10 +224,10 @@ private:
     ev::Timer max_time_;      // the end of all
     ev::Timer idle_;          // the idle timeout
     ev::Timer stalled_;       // the peer takes nothing
-    ev::Timer reply_;         // of the oldest message in flight
+    ev::Timer reply_;         // the reply timeout of the oldest message in flight
     ev::Timer greeting_;      // until the first reply counts as a wrong answer
     ev::Timer quiet_;         // while finishing: no reply for a moment
-    ev::Timer closing_;       // the peer's own end is awaited
+    ev::Timer closing_;       // the wait for the peer's own end
     ev::Timer closed_early_;  // until the end of our input no longer counts as in time
 };
 

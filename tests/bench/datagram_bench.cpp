@@ -1,8 +1,8 @@
 // Datagrams: yodeld's server against a plain loop of recvfrom and sendto, and a client's
 // session, and a crowd of one, against plain calls.
 
-#include "app/run/crowd.hpp"
-#include "app/protocol/datagram_session.hpp"
+#include "app/pipe/crowd.hpp"
+#include "app/protocol/any_session.hpp"
 #include "app/server/datagram_server.hpp"
 #include "tests/bench/measure.hpp"
 

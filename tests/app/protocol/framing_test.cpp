@@ -1,6 +1,6 @@
 #include "app/protocol/framing.hpp"
 
-#include "app/protocol/matcher.hpp"
+#include "app/protocol/ordered_matcher.hpp"
 #include "tests/support/catch.hpp"
 
 #include <vector>
@@ -168,19 +168,19 @@ constexpr Framing len3{.name = "len3", .prefix = 3};
 // Sends the messages and returns each reply to them, with its verdict, and unsolicited bytes.
 std::string matched(const Framing& framing, const std::vector<std::string>& messages,
                     std::string_view received) {
-    ReplyMatcher::Options options;
+    OrderedMatcher::Options options;
     options.framing = &framing;
-    ReplyMatcher matcher(options);
+    OrderedMatcher matcher(options);
     for (const std::string& message : messages) matcher.messages().queue(message);
     matcher.messages().flush(ev::Time(std::chrono::seconds(1)));
     std::string log;
     while (const auto event = matcher.next(received, ev::Time(std::chrono::seconds(2)))) {
-        if (const auto* const answered = std::get_if<ReplyMatcher::Answered>(&*event))
+        if (const auto* const answered = std::get_if<OrderedMatcher::Answered>(&*event))
             log += std::string(answered->reply.payload) +
                    (answered->reply.right ? " right;" : " wrong;");
-        if (const auto* const echoed = std::get_if<ReplyMatcher::Echoed>(&*event))
+        if (const auto* const echoed = std::get_if<OrderedMatcher::Echoed>(&*event))
             log += std::string(echoed->batch.frames) + " right;";
-        if (const auto* const stray = std::get_if<ReplyMatcher::Unsolicited>(&*event))
+        if (const auto* const stray = std::get_if<OrderedMatcher::Unsolicited>(&*event))
             log += std::string(stray->payload) + " unsolicited;";
     }
     return log;

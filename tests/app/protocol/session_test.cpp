@@ -237,7 +237,7 @@ TEST_CASE("with expect none nothing is awaited") {
     Pair pair(options);
     pair.client.send("a");
     CHECK(pair.client.session.in_flight() == 0);
-    CHECK(pair.client.session.messages().in_flight_bytes() == 0);
+    CHECK(pair.client.session.in_flight_bytes() == 0);
     pair.server.stream->write("a\n");
     pair.until_logged("unasked a;");
 }

@@ -1,6 +1,7 @@
 // Sessions of datagrams against a socket that the test itself answers from, in virtual time.
 
-#include "app/protocol/datagram_session.hpp"
+#include "app/protocol/any_session.hpp"
+#include "bufio/datagram.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/virtual_time.hpp"

@@ -6,9 +6,9 @@
 //     ~      the connection ends: all messages are lost
 //
 // With Expect::given, >TEXT=REPLY gives the reply that is expected, >TEXT that none is, and
-// what begins with + is foreseen to come unsolicited.
+// what begins with + is expected_unsolicited to come unsolicited.
 
-#include "app/protocol/matcher.hpp"
+#include "app/protocol/ordered_matcher.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -25,7 +25,7 @@ using namespace yodel;
 namespace {
 
 struct Describe {
-    std::string operator()(const ReplyMatcher::Answered& event) const {
+    std::string operator()(const OrderedMatcher::Answered& event) const {
         const Reply& reply = event.reply;
         const std::string late = event.message.late ? "late " : "";
         const std::string verdict =
@@ -33,21 +33,24 @@ struct Describe {
         return late + verdict + std::string(event.message.payload) + "=" +
                std::string(reply.payload) + ";";
     }
-    std::string operator()(const ReplyMatcher::Echoed& event) const {
+    std::string operator()(const OrderedMatcher::Echoed& event) const {
         std::string all;
         std::istringstream lines{std::string(event.batch.frames)};
         for (std::string line; std::getline(lines, line);)
             all += "right " + line + "=" + line + ";";
         return all;
     }
-    std::string operator()(const ReplyMatcher::Lost& event) const {
+    std::string operator()(const OrderedMatcher::Lost& event) const {
         return "lost " + std::string(event.message.payload) + ";";
     }
-    std::string operator()(const ReplyMatcher::Unsolicited& event) const {
+    std::string operator()(const OrderedMatcher::Unsolicited& event) const {
         return "unasked " + std::string(event.payload) + ";";
     }
-    std::string operator()(const ReplyMatcher::Arrived&) const { return {}; }
-    std::string operator()(const ReplyMatcher::Refused& event) const {
+    std::string operator()(const OrderedMatcher::Repeated& event) const {
+        return "repeated " + std::string(event.payload) + ";";
+    }
+    std::string operator()(const OrderedMatcher::Arrived&) const { return {}; }
+    std::string operator()(const OrderedMatcher::Refused& event) const {
         return "refused " + event.end.text + ";";
     }
 };
@@ -55,7 +58,7 @@ struct Describe {
 // A matcher and the bytes that it has not yet taken.
 class Scene {
 public:
-    explicit Scene(const ReplyMatcher::Options& options)
+    explicit Scene(const OrderedMatcher::Options& options)
         : matcher(options), given(options.expect == Expect::given) {}
 
     void send(const std::string& text) {
@@ -74,7 +77,7 @@ public:
         while (const auto event = matcher.next(rest, ev::Time{} + std::chrono::seconds(2))) {
             log += std::visit(Describe(), *event);
             if (!log.empty() && on_event) std::exchange(on_event, nullptr)();
-            if (std::holds_alternative<ReplyMatcher::Refused>(*event)) break;
+            if (std::holds_alternative<OrderedMatcher::Refused>(*event)) break;
         }
         input_.erase(0, input_.size() - rest.size());
     }
@@ -88,7 +91,7 @@ public:
         switch (word[0]) {
         case '>': return send(text);
         case '<': return receive(text);
-        case '!': log += "lost " + std::string(matcher.mark_late().payload) + ";"; break;
+        case '!': matcher.mark_late(); break;
         case '?': matcher.rule_out_greeting(); break;
         case '.': matcher.resolve_unmatched(); break;
         case '~': matcher.lose(false); break;
@@ -96,7 +99,7 @@ public:
         drain();
     }
 
-    ReplyMatcher matcher;
+    OrderedMatcher matcher;
     std::string log;
     std::function<void()> on_event;  // called after the first one that is logged
     bool given = false;
@@ -188,7 +191,7 @@ const Case cases[] = {
 };
 
 std::string run(const Case& each, bool coalesce) {
-    ReplyMatcher::Options options;
+    OrderedMatcher::Options options;
     options.framing = find_framing(each.framing);
     options.expect = each.expect;
     options.coalesce = coalesce;
@@ -215,7 +218,7 @@ TEST_CASE("bytes that were read before a message was queued do not answer it") {
             {"line", Expect::any, "x\ny\n", "right a=x;unasked y;"},
             {"raw", Expect::echo, "ab", "right a=a;unasked b;"},
         }));
-    ReplyMatcher::Options options;
+    OrderedMatcher::Options options;
     options.framing = find_framing(framing);
     options.expect = expect;
     Scene scene(options);
@@ -257,7 +260,7 @@ public:
 
     std::string reported(bool coalesce) const {
         std::mt19937 random = random_;  // the same for all
-        ReplyMatcher::Options options;
+        OrderedMatcher::Options options;
         options.coalesce = coalesce;
         Scene scene(options);
         for (std::size_t at = 0; at < sent_.size();) {
@@ -366,7 +369,8 @@ TEST_CASE("a reply that was given is expected instead of the message") {
         {">a=1 <+tick,1,", "unasked +tick;right a=1;"},
         {">a=1 <1, >b=2 <+tick, <3, <x,", "right a=1;unasked +tick;wrong@0 b=3;unasked x;"},
         {">a=1 <1, >b=2 >c=+x <+x, <2,+x,",
-         "right a=1;unasked +x;right b=2;right c=+x;"},  // foreseen, or what skips a message
+         "right a=1;unasked +x;right b=2;right c=+x;"},  // expected_unsolicited, or what skips
+                                                         // a message
         {">a=1 <1, >b >c=3 <3,", "right a=1;lost b;right c=3;"},
         {">a=1 <1, >b <9,", "right a=1;wrong@0 b=9;"},
         {">a=1 <1, >b <,", "right a=1;wrong@0 b=;"},
@@ -374,9 +378,11 @@ TEST_CASE("a reply that was given is expected instead of the message") {
         {">a=1 >b=2 ~", "lost a;lost b;"},
     }));
     CAPTURE(script);
-    ReplyMatcher::Options options;
+    OrderedMatcher::Options options;
     options.expect = Expect::given;
-    options.foreseen = [](std::string_view payload) { return payload.starts_with('+'); };
+    options.expected_unsolicited = [](std::string_view payload) {
+        return payload.starts_with('+');
+    };
     Scene scene(options);
     std::istringstream words(script);
     for (std::string word; words >> word;) scene.perform(word);
@@ -393,7 +399,7 @@ TEST_CASE("given replies without frames are as long as they were given") {
         {">abc ! >x=y <*y", "lost abc;right x=y;"},
     }));
     CAPTURE(script);
-    ReplyMatcher::Options options;
+    OrderedMatcher::Options options;
     options.expect = Expect::given;
     options.framing = find_framing("caret");
     Scene scene(options);
@@ -403,7 +409,7 @@ TEST_CASE("given replies without frames are as long as they were given") {
 }
 
 TEST_CASE("of messages that are to get no reply, several may come after each other") {
-    ReplyMatcher::Options options;
+    OrderedMatcher::Options options;
     options.framing = find_framing("raw");
     options.expect = Expect::given;
     Scene scene(options);
@@ -414,7 +420,7 @@ TEST_CASE("of messages that are to get no reply, several may come after each oth
 
 TEST_CASE("a reply that came before its message was written whole has no round trip") {
     const auto second = [](int count) { return ev::Time{} + std::chrono::seconds(count); };
-    ReplyMatcher matcher{ReplyMatcher::Options()};
+    OrderedMatcher matcher{OrderedMatcher::Options()};
     matcher.messages().queue("a");
     matcher.messages().flush(second(1));
     std::string_view received = "X\n";
@@ -423,11 +429,11 @@ TEST_CASE("a reply that came before its message was written whole has no round t
     matcher.rule_out_greeting();
     const auto event = matcher.next_resolved();
     REQUIRE(event);
-    CHECK_FALSE(std::get<ReplyMatcher::Answered>(*event).reply.round_trip);
+    CHECK_FALSE(std::get<OrderedMatcher::Answered>(*event).reply.round_trip);
 }
 
 TEST_CASE("unmatched replies are resolved once they take more memory than allowed") {
-    ReplyMatcher::Options options;
+    OrderedMatcher::Options options;
     options.unmatched_bytes = 1000;
     Scene scene(options);
     for (int i = 0; i < 100; ++i) scene.send("message " + std::to_string(i));

@@ -1,6 +1,6 @@
 // Which datagram answers which message, whatever the way did to them.
 
-#include "app/protocol/datagram_matcher.hpp"
+#include "app/protocol/content_matcher.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
@@ -18,9 +18,9 @@ constexpr ev::Time start{1h};
 // reply that came twice, "+a" an unsolicited one; "late" and "late order" where they are so.
 class Log {
 public:
-    explicit Log(DatagramMatcher::Options options = {}) : matcher(options) {}
+    explicit Log(ContentMatcher::Options options = {}) : matcher(options) {}
 
-    void add(const DatagramMatcher::Event& event) {
+    void add(const ContentMatcher::Event& event) {
         if (!text.empty()) text += " ";
         std::visit([this](const auto& each) { text += words(each); }, event);
     }
@@ -44,6 +44,7 @@ public:
         std::istringstream words(script);
         for (std::string word; words >> word; now += 1ms) {
             if (word == "W") matcher.mark_late();
+            if (word == "E") matcher.lose(true);
             if (word == "E") matcher.restart();
             if (word[0] == '>') send(word.substr(1));
             if (word[0] == '<') receive(word.substr(1));
@@ -52,7 +53,7 @@ public:
         return text;
     }
 
-    DatagramMatcher matcher;
+    ContentMatcher matcher;
     ev::Time now = start;
     std::uint64_t written = 0;
     std::string text;
@@ -61,22 +62,26 @@ private:
     static std::string remarks(const Message& message, const Reply& reply) {
         return std::string(message.late ? "late" : "") + (reply.out_of_order ? "order" : "");
     }
-    static std::string words(const DatagramMatcher::Answered& event) {
+    static std::string words(const ContentMatcher::Answered& event) {
         const Message& message = event.message;
         CHECK((event.reply.right ==
                (message.expected.value_or(message.payload) == event.reply.payload)));
         return std::to_string(event.message.id) + (event.reply.right ? "=" : "~") +
                std::string(event.reply.payload) + remarks(event.message, event.reply);
     }
-    static std::string words(const DatagramMatcher::Lost& event) {
+    static std::string words(const ContentMatcher::Lost& event) {
         return "?" + std::to_string(event.message.id) + (event.message.late ? "late" : "");
     }
-    static std::string words(const DatagramMatcher::Repeated& event) {
+    static std::string words(const ContentMatcher::Repeated& event) {
         return "2x" + std::string(event.payload);
     }
-    static std::string words(const DatagramMatcher::Unsolicited& event) {
+    static std::string words(const ContentMatcher::Unsolicited& event) {
         return "+" + std::string(event.payload);
     }
+    // Only bytes in order have these events.
+    static std::string words(const ContentMatcher::Echoed&) { return "batch"; }
+    static std::string words(const ContentMatcher::Arrived&) { return "bytes"; }
+    static std::string words(const ContentMatcher::Refused&) { return "refused"; }
 };
 
 }  // namespace
@@ -133,7 +138,7 @@ TEST_CASE("a reply that was read before a message was queued does not answer it"
             {Expect::echo, false, 0, "2b", "+2b 1=1a 2=2b"},
             {Expect::any, false, 0, "1a", "+1a 1=1a 2=2b"},
         }));
-    DatagramMatcher::Options options;
+    ContentMatcher::Options options;
     options.expect = expect;
     options.numbered = numbered;
     Log played(options);
@@ -147,7 +152,7 @@ TEST_CASE("a reply that was read before a message was queued does not answer it"
 }
 
 TEST_CASE("a damaged reply to a numbered message is known by its number") {
-    DatagramMatcher::Options options;
+    ContentMatcher::Options options;
     options.numbered = true;
     const auto [script, log] = GENERATE(table<std::string, std::string>({
         {">1abc >2abc >3abc <2abX <1abc <3abc", "2~2abX 1=1abcorder 3=3abc"},
@@ -168,9 +173,11 @@ TEST_CASE("a damaged reply to a numbered message is known by its number") {
 }
 
 TEST_CASE("a reply that was given is expected instead of the datagram") {
-    DatagramMatcher::Options options;
+    ContentMatcher::Options options;
     options.expect = Expect::given;
-    options.foreseen = [](std::string_view payload) { return payload.starts_with('+'); };
+    options.expected_unsolicited = [](std::string_view payload) {
+        return payload.starts_with('+');
+    };
     const auto [script, log] = GENERATE(table<std::string, std::string>({
         {">a:1 <1", "1=1"},
         {">a:OK >b:1 <1 <OK", "2=1 1=OKorder"},
@@ -187,7 +194,7 @@ TEST_CASE("a reply that was given is expected instead of the datagram") {
 }
 
 TEST_CASE("a reply that was given and has come before waits for the right one") {
-    DatagramMatcher::Options options;
+    ContentMatcher::Options options;
     options.expect = Expect::given;
     const auto [script, log] = GENERATE(table<std::string, std::string>({
         {">a:1 <1 >b:2 <1 <2", "1=1 2=2 2x1"},
@@ -209,21 +216,21 @@ TEST_CASE("a reply that was given and has come before waits for the right one") 
 }
 
 TEST_CASE("with any reply expected, the oldest in flight gets it") {
-    DatagramMatcher::Options options;
+    ContentMatcher::Options options;
     options.expect = Expect::any;
     Log log(options);
     log.send("a");
     log.send("b");
     const auto first = log.matcher.match("x", start + 5ms);
     REQUIRE(first);
-    const auto& answered = std::get<DatagramMatcher::Answered>(*first);
+    const auto& answered = std::get<ContentMatcher::Answered>(*first);
     CHECK(answered.message.id == 1);
     CHECK(answered.reply.right);
     CHECK((answered.reply.round_trip == 5ms));
 }
 
 TEST_CASE("with nothing expected, nothing is in flight and all replies are unsolicited") {
-    DatagramMatcher::Options options;
+    ContentMatcher::Options options;
     options.expect = Expect::none;
     Log log(options);
     CHECK(log.play(">a <a") == "+a");
@@ -232,7 +239,7 @@ TEST_CASE("with nothing expected, nothing is in flight and all replies are unsol
 }
 
 TEST_CASE("messages that wait for the system count from when they are written") {
-    DatagramMatcher matcher({});
+    ContentMatcher matcher({});
     matcher.queue("a", {}, start);
     matcher.reserve_id();
     matcher.queue("b", start - 1ms, start);
@@ -242,14 +249,14 @@ TEST_CASE("messages that wait for the system count from when they are written") 
     matcher.record_written(2, start + 3ms);
     auto event = matcher.match("b", start + 10ms);
     REQUIRE(event);
-    const auto& b = std::get<DatagramMatcher::Answered>(*event);
+    const auto& b = std::get<ContentMatcher::Answered>(*event);
     CHECK(b.message.id == 3);
     CHECK((b.message.planned == start - 1ms));
     CHECK((b.reply.round_trip == 7ms));
     matcher.void_round_trips();
     event = matcher.match("a", start + 10ms);
     REQUIRE(event);
-    CHECK_FALSE(std::get<DatagramMatcher::Answered>(*event).reply.round_trip);
+    CHECK_FALSE(std::get<ContentMatcher::Answered>(*event).reply.round_trip);
     CHECK(matcher.in_flight() == 0);
 }
 
@@ -268,13 +275,13 @@ TEST_CASE("messages that are taken back to be sent again count from then, in the
             {{"b", 1s, start + 1s}, {"d", 1s, start + 1ms}, {"e", 999ms, start + 1001ms}}));
     const auto event = log.matcher.match(payload, again + 1s);
     REQUIRE(event);
-    const auto& answered = std::get<DatagramMatcher::Answered>(*event);
+    const auto& answered = std::get<ContentMatcher::Answered>(*event);
     CHECK((answered.reply.round_trip == round_trip));
     CHECK((answered.message.planned == planned));
 }
 
 TEST_CASE("a message that is overdue before it is written still counts as the first written") {
-    DatagramMatcher matcher({});
+    ContentMatcher matcher({});
     matcher.queue("a", {}, start);
     matcher.queue("b", {}, start);
     matcher.mark_late();
@@ -283,13 +290,13 @@ TEST_CASE("a message that is overdue before it is written still counts as the fi
     matcher.record_written(2, start + 3ms);
     const auto event = matcher.match("b", start + 10ms);
     REQUIRE(event);
-    CHECK((std::get<DatagramMatcher::Answered>(*event).reply.round_trip == 7ms));
+    CHECK((std::get<ContentMatcher::Answered>(*event).reply.round_trip == 7ms));
 }
 
 TEST_CASE("one message after the other takes no memory, once there are enough of them") {
-    DatagramMatcher::Options options;
+    ContentMatcher::Options options;
     options.remembered = 100;
-    DatagramMatcher matcher(options);
+    ContentMatcher matcher(options);
     std::string payload(64, 'x');
     const auto exchange = [&](int i) {
         payload[static_cast<std::size_t>(i) % 64] ^= 1;
@@ -305,7 +312,7 @@ TEST_CASE("one message after the other takes no memory, once there are enough of
 }
 
 TEST_CASE("what is remembered of answered and late messages is bounded") {
-    DatagramMatcher::Options options;
+    ContentMatcher::Options options;
     options.remembered = 10;
     options.late_bytes = 100;
     Log log(options);

@@ -1,4 +1,4 @@
-#include "app/protocol/datagram_matcher.hpp"
+#include "app/protocol/content_matcher.hpp"
 
 #include "app/protocol/difference.hpp"
 
@@ -13,7 +13,7 @@ namespace yodel {
 namespace {
 
 // Replies that equal no message and are kept, at most; of a stranger they may be any number.
-constexpr std::size_t most_unmatched = 64;
+constexpr std::size_t max_unmatched = 64;
 
 std::size_t hash_of(std::string_view bytes) { return std::hash<std::string_view>()(bytes); }
 
@@ -42,8 +42,8 @@ std::optional<std::uint64_t> number_of(std::string_view payload) {
 
 // --- What is sent.
 
-Queued DatagramMatcher::queue(std::string_view payload, ev::Time planned, ev::Time now,
-                              std::optional<std::string_view> reply) {
+Queued ContentMatcher::queue(std::string_view payload, ev::Time planned, ev::Time now,
+                             std::optional<std::string_view> reply) {
     Entry entry{.id = last_id() + 1, .planned = planned, .sent = now, .written = false};
     if (options_.expect != Expect::none) {
         entry.payload.swap(spare_);
@@ -60,14 +60,14 @@ Queued DatagramMatcher::queue(std::string_view payload, ev::Time planned, ev::Ti
     return {last_id(), 1};
 }
 
-std::uint64_t DatagramMatcher::reserve_id() {
+std::uint64_t ContentMatcher::reserve_id() {
     entries_.push_back({.id = last_id() + 1, .number = last_number_});
     const std::uint64_t id = last_id();
     drop_finished();
     return id;
 }
 
-void DatagramMatcher::record_written(std::uint64_t total, ev::Time time) {
+void ContentMatcher::record_written(std::uint64_t total, ev::Time time) {
     for (; written_ < total && unwritten_ <= last_id(); ++unwritten_) {
         Entry& entry = entry_of(unwritten_);
         if (entry.written) continue;
@@ -78,12 +78,12 @@ void DatagramMatcher::record_written(std::uint64_t total, ev::Time time) {
     drop_finished();
 }
 
-void DatagramMatcher::void_round_trips() {
+void ContentMatcher::void_round_trips() {
     for (Entry& entry : entries_) entry.untimed = true;
     for (Entry& entry : late_) entry.untimed = true;
 }
 
-std::vector<std::string_view> DatagramMatcher::take_back() {
+std::vector<std::string_view> ContentMatcher::take_back() {
     std::vector<std::string_view> payloads;
     for (Entry& entry : entries_) {
         entry.written = entry.state != State::in_flight;
@@ -95,7 +95,7 @@ std::vector<std::string_view> DatagramMatcher::take_back() {
 }
 
 // Drops the oldest entries that nothing refers to any more.
-void DatagramMatcher::drop_finished() {
+void ContentMatcher::drop_finished() {
     while (!entries_.empty() && entries_.front().state == State::over &&
            entries_.front().written) {
         entries_.pop_front();
@@ -106,14 +106,15 @@ void DatagramMatcher::drop_finished() {
 
 // --- What comes.
 
-std::optional<DatagramMatcher::Event>
-DatagramMatcher::match(std::string_view reply, ev::Time read_at, std::uint64_t last_id) {
+std::optional<Matcher::Event> ContentMatcher::match(std::string_view reply, ev::Time read_at,
+                                                    std::uint64_t last_id) {
     read_id_ = last_id;
     if (options_.expect == Expect::none) return Unsolicited{reply};
     if (options_.expect == Expect::any) return match_any(reply, read_at);
     Entry* entry = find_equal(reply);
-    const bool foreseen = given() && options_.foreseen && options_.foreseen(reply);
-    if (!entry && foreseen) return Unsolicited{reply};
+    const bool unsolicited =
+        given() && options_.expected_unsolicited && options_.expected_unsolicited(reply);
+    if (!entry && unsolicited) return Unsolicited{reply};
     const bool certain = !given() || !awaiting();
     if (!entry && certain && answered_before(reply)) return report_repeated(reply);
     if (!entry && options_.numbered) entry = find_damaged(reply);
@@ -123,25 +124,25 @@ DatagramMatcher::match(std::string_view reply, ev::Time read_at, std::uint64_t l
     return event;
 }
 
-std::optional<DatagramMatcher::Event> DatagramMatcher::match_any(std::string_view reply,
-                                                                 ev::Time read_at) {
+std::optional<Matcher::Event> ContentMatcher::match_any(std::string_view reply,
+                                                        ev::Time read_at) {
     Entry* const entry = awaiting() ? &entry_of(oldest_) : oldest_late();
     if (!entry) return Unsolicited{reply};
     return answer(*entry, reply, read_at);
 }
 
-bool DatagramMatcher::right(const Entry& entry, std::string_view reply) const {
+bool ContentMatcher::right(const Entry& entry, std::string_view reply) const {
     return given() ? entry.reply && *entry.reply == reply : entry.payload == reply;
 }
 
 // It is empty where none is expected.
-std::string_view DatagramMatcher::expected(const Entry& entry) const {
+std::string_view ContentMatcher::expected(const Entry& entry) const {
     if (!given()) return entry.payload;
     return entry.reply ? std::string_view(*entry.reply) : std::string_view();
 }
 
 // Most replies answer the oldest message in flight, and few a late one.
-DatagramMatcher::Entry* DatagramMatcher::find_equal(std::string_view reply) {
+ContentMatcher::Entry* ContentMatcher::find_equal(std::string_view reply) {
     const auto equals = [&](const Entry& entry) { return right(entry, reply); };
     if (awaiting() && equals(oldest())) return &entry_of(oldest_);
     if (!options_.numbered) return find_awaited(equals);
@@ -151,8 +152,8 @@ DatagramMatcher::Entry* DatagramMatcher::find_equal(std::string_view reply) {
 }
 
 // Returns the first of those in flight, or else of the late ones, that is wanted.
-DatagramMatcher::Entry*
-DatagramMatcher::find_awaited(const std::function<bool(const Entry&)>& wanted) {
+ContentMatcher::Entry*
+ContentMatcher::find_awaited(const std::function<bool(const Entry&)>& wanted) {
     for (Entry& entry : entries_)
         if (entry.state == State::in_flight && entry.id <= read_id_ && wanted(entry))
             return &entry;
@@ -161,7 +162,7 @@ DatagramMatcher::find_awaited(const std::function<bool(const Entry&)>& wanted) {
     return nullptr;
 }
 
-DatagramMatcher::Entry* DatagramMatcher::find_number(std::uint64_t number) {
+ContentMatcher::Entry* ContentMatcher::find_number(std::uint64_t number) {
     Entry* const found = std::lower_bound(
         entries_.begin(), entries_.end(), number,
         [](const Entry& entry, std::uint64_t wanted) { return entry.number < wanted; });
@@ -173,7 +174,7 @@ DatagramMatcher::Entry* DatagramMatcher::find_number(std::uint64_t number) {
 }
 
 // The damage may be in the number itself: then it is another message's, or none.
-DatagramMatcher::Entry* DatagramMatcher::find_damaged(std::string_view reply) {
+ContentMatcher::Entry* ContentMatcher::find_damaged(std::string_view reply) {
     const auto number = number_of(reply);
     Entry* const numbered = number ? find_number(*number) : nullptr;
     if (numbered && differ_in_one_byte(numbered->payload, reply)) return numbered;
@@ -182,7 +183,7 @@ DatagramMatcher::Entry* DatagramMatcher::find_damaged(std::string_view reply) {
 }
 
 // Returns null if there are several.
-DatagramMatcher::Entry* DatagramMatcher::find_one_byte_off(std::string_view reply) {
+ContentMatcher::Entry* ContentMatcher::find_one_byte_off(std::string_view reply) {
     Entry* const first = find_awaited(
         [&](const Entry& entry) { return differ_in_one_byte(entry.payload, reply); });
     if (!first) return nullptr;
@@ -192,14 +193,14 @@ DatagramMatcher::Entry* DatagramMatcher::find_one_byte_off(std::string_view repl
     return second ? nullptr : first;
 }
 
-DatagramMatcher::Entry* DatagramMatcher::oldest_late() {
+ContentMatcher::Entry* ContentMatcher::oldest_late() {
     for (Entry& entry : late_)
         if (entry.state == State::late) return &entry;
     return nullptr;
 }
 
 // A repetition mostly follows soon.
-bool DatagramMatcher::answered_before(std::string_view reply) const {
+bool ContentMatcher::answered_before(std::string_view reply) const {
     const std::size_t hash = hash_of(reply);
     for (std::size_t i = next_answer_; i > 0; --i)
         if (answers_[i - 1] == hash) return true;
@@ -208,16 +209,16 @@ bool DatagramMatcher::answered_before(std::string_view reply) const {
     return false;
 }
 
-bool DatagramMatcher::seems_repeated(std::string_view reply) const {
+bool ContentMatcher::seems_repeated(std::string_view reply) const {
     return given() && !alike_ && answered_before(reply);
 }
 
-DatagramMatcher::Event DatagramMatcher::report_repeated(std::string_view reply) {
+Matcher::Event ContentMatcher::report_repeated(std::string_view reply) {
     repeats_ = true;
     return Repeated{reply};
 }
 
-void DatagramMatcher::remember_answer(std::string_view bytes) {
+void ContentMatcher::remember_answer(std::string_view bytes) {
     if (options_.expect != Expect::echo && !given()) return;
     if (next_answer_ == options_.remembered) next_answer_ = 0;
     if (next_answer_ == answers_.size()) answers_.push_back(0);
@@ -225,16 +226,15 @@ void DatagramMatcher::remember_answer(std::string_view bytes) {
     ++next_answer_;
 }
 
-DatagramMatcher::Event DatagramMatcher::answer(Entry& entry, std::string_view reply,
-                                               ev::Time read_at) {
+Matcher::Event ContentMatcher::answer(Entry& entry, std::string_view reply, ev::Time read_at) {
     make_current(take(entry));
     return report_answer(reply, read_at);
 }
 
 // Of the current entry.
-DatagramMatcher::Event DatagramMatcher::report_answer(std::string_view reply,
-                                                      ev::Time read_at) {
+Matcher::Event ContentMatcher::report_answer(std::string_view reply, ev::Time read_at) {
     Reply to{.payload = reply, .round_trip = read_at - current_.sent};
+    if (!current_.untimed) longest_round_trip_ = std::max(longest_round_trip_, *to.round_trip);
     if (current_.untimed) to.round_trip.reset();
     to.right = options_.expect == Expect::any || right(current_, reply);
     if (!to.right) to.difference = first_difference(expected(current_), reply);
@@ -245,7 +245,7 @@ DatagramMatcher::Event DatagramMatcher::report_answer(std::string_view reply,
     return Answered{message(), to};
 }
 
-Message DatagramMatcher::message() const {
+Message ContentMatcher::message() const {
     const bool has_plan = current_.planned != ev::Time{};
     Message all{.id = current_.id,
                 .payload = current_.payload,
@@ -257,13 +257,13 @@ Message DatagramMatcher::message() const {
     return all;
 }
 
-void DatagramMatcher::make_current(Entry entry) {
+void ContentMatcher::make_current(Entry entry) {
     spare_.swap(current_.payload);
     current_ = std::move(entry);
 }
 
 // Takes an entry that is in flight, or late, out of its queue.
-DatagramMatcher::Entry DatagramMatcher::take(Entry& entry) {
+ContentMatcher::Entry ContentMatcher::take(Entry& entry) {
     const State before = std::exchange(entry.state, State::over);
     Entry taken = std::move(entry);
     taken.state = before;
@@ -278,7 +278,7 @@ DatagramMatcher::Entry DatagramMatcher::take(Entry& entry) {
     return taken;
 }
 
-void DatagramMatcher::remember_late(Entry entry) {
+void ContentMatcher::remember_late(Entry entry) {
     entry.state = State::late;
     late_bytes_ += entry.payload.size();
     late_.push_back(std::move(entry));
@@ -293,14 +293,13 @@ void DatagramMatcher::remember_late(Entry entry) {
 
 // --- Replies that equal no message.
 
-std::optional<DatagramMatcher::Event> DatagramMatcher::keep(std::string_view reply,
-                                                            ev::Time read_at) {
+std::optional<Matcher::Event> ContentMatcher::keep(std::string_view reply, ev::Time read_at) {
     if (!awaiting()) return Unsolicited{reply};
     unmatched_.push_back({.payload = std::string(reply),
                           .read_at = read_at,
                           .last_id = read_id_,
                           .repeated = seems_repeated(reply)});
-    if (unmatched_.size() > most_unmatched) {
+    if (unmatched_.size() > max_unmatched) {
         give_up_unmatched();
     }
     resolve_if_decided();
@@ -308,7 +307,7 @@ std::optional<DatagramMatcher::Event> DatagramMatcher::keep(std::string_view rep
 }
 
 // The oldest of them answers nothing.
-void DatagramMatcher::give_up_unmatched() {
+void ContentMatcher::give_up_unmatched() {
     Unmatched& reply = unmatched_.front();
     repeats_ = repeats_ || reply.repeated;
     const Due::Kind kind = reply.repeated ? Due::Kind::repeated : Due::Kind::unsolicited;
@@ -317,7 +316,7 @@ void DatagramMatcher::give_up_unmatched() {
 }
 
 // As many replies as messages leave nothing to wait for.
-void DatagramMatcher::resolve_if_decided() {
+void ContentMatcher::resolve_if_decided() {
     while (in_flight_ > 0 && all_answerable()) resolve_oldest(Due::Kind::lost);
     while (!unmatched_.empty() && (in_flight_ == 0 || unmatched_.front().last_id < oldest_))
         give_up_unmatched();
@@ -325,7 +324,7 @@ void DatagramMatcher::resolve_if_decided() {
 
 // True if each message in flight has a reply that was read after it and is a new one. No more
 // messages are looked at than there are replies.
-bool DatagramMatcher::all_answerable() const {
+bool ContentMatcher::all_answerable() const {
     if (unmatched_.size() < in_flight_) return false;
     auto reply = unmatched_.rbegin();
     for (std::uint64_t id = last_id(); id >= oldest_; --id) {
@@ -337,25 +336,20 @@ bool DatagramMatcher::all_answerable() const {
     return true;
 }
 
-void DatagramMatcher::resolve_all() {
-    while (in_flight_ > 0) resolve_oldest(Due::Kind::lost);
-    while (!unmatched_.empty()) give_up_unmatched();
-}
-
-void DatagramMatcher::mark_late() {
+void ContentMatcher::mark_late() {
     resolve_oldest(Due::Kind::late);
     resolve_if_decided();
 }
 
-void DatagramMatcher::restart() {
-    resolve_all();
+void ContentMatcher::lose(bool) {
+    while (in_flight_ > 0) resolve_oldest(Due::Kind::lost);
+    while (!unmatched_.empty()) give_up_unmatched();
     for (Entry& entry : entries_) entry.written = true;
     drop_finished();
-    written_ = 0;
 }
 
 // Gives the oldest message the reply that was kept and is the most like it.
-void DatagramMatcher::resolve_oldest(Due::Kind without_reply) {
+void ContentMatcher::resolve_oldest(Due::Kind without_reply) {
     Due due{.kind = without_reply, .entry = take(entry_of(oldest_))};
     while (!unmatched_.empty() && unmatched_.front().last_id < due.entry.id)
         give_up_unmatched();
@@ -368,12 +362,12 @@ void DatagramMatcher::resolve_oldest(Due::Kind without_reply) {
     due_.push_back(std::move(due));
 }
 
-bool DatagramMatcher::can_answer(const Unmatched& reply) const {
+bool ContentMatcher::can_answer(const Unmatched& reply) const {
     return !reply.repeated || !repeats_;
 }
 
 // A new reply is more likely than one that has come before.
-std::optional<DatagramMatcher::Unmatched> DatagramMatcher::take_likeliest(const Entry& entry) {
+std::optional<ContentMatcher::Unmatched> ContentMatcher::take_likeliest(const Entry& entry) {
     const auto rank = [&](const Unmatched& reply) {
         return std::tuple(can_answer(reply), !reply.repeated,
                           likeness(expected(entry), reply.payload));
@@ -387,7 +381,7 @@ std::optional<DatagramMatcher::Unmatched> DatagramMatcher::take_likeliest(const 
     return reply;
 }
 
-std::optional<DatagramMatcher::Event> DatagramMatcher::next_resolved() {
+std::optional<Matcher::Event> ContentMatcher::next_resolved() {
     if (due_.empty()) return std::nullopt;
     Due due = std::move(due_.front());
     due_.pop_front();

@@ -1,5 +1,4 @@
-// Decides which datagram answers which message.  Pure: it knows no socket and no loop, and
-// times are arguments, so that its tests are tables of strings.
+// Decides which datagram answers which message, by its content; see Matcher.
 //
 // Datagrams are lost, come twice, and overtake each other; so the place of a reply says
 // nothing, and it is matched by its content. With Expect::echo it answers the oldest message in
@@ -15,7 +14,7 @@
 // was repeated, or until a message is overdue, which gets it as a wrong one. From then on such
 // replies are kept like others. Once one was found to be repeated, none answers a message.
 //
-// Events are pulled, and their views are valid until the next call:
+// Events are pulled:
 //
 //     if (auto event = matcher.match(datagram, read_at)) ...
 //     while (auto event = matcher.next_resolved()) ...
@@ -34,50 +33,34 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace yodel {
 
-class DatagramMatcher {
+class ContentMatcher final : public Matcher {
 public:
     struct Options {
         Expect expect = Expect::echo;
         // Each payload begins with a decimal number, greater than that of the one before.
         bool numbered = false;
-        std::function<bool(std::string_view)> foreseen = {};  // see ReplyMatcher::Options
+        std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher
         // Messages that are remembered to know their repeated and their late replies: this many
         // at most of each, and of the late ones this many bytes.
         std::size_t remembered = 16384;
         std::size_t late_bytes = 1024 * 1024;
     };
 
-    struct Answered {
-        Message message;
-        Reply reply;
-    };
-    struct Lost {
-        Message message;
-    };
-    struct Repeated {
-        std::string_view payload;
-    };
-    struct Unsolicited {
-        std::string_view payload;
-    };
-    using Event = std::variant<Answered, Lost, Repeated, Unsolicited>;
-
-    explicit DatagramMatcher(const Options& options) : options_(options) {}
+    explicit ContentMatcher(const Options& options) : options_(options) {}
 
     // Queues a message, now, to be sent after those queued before. Without a planned time, that
     // is when it is sent. `reply`: see InFlight::queue().
     Queued queue(std::string_view payload, ev::Time planned, ev::Time now,
                  std::optional<std::string_view> reply = {});
-    std::uint64_t reserve_id();
+    std::uint64_t reserve_id() override;
     // As many datagrams have left the queue since the last restart() as `total`, the newest of
     // them at `time`.
     void record_written(std::uint64_t total, ev::Time time);
-    void void_round_trips();
+    void void_round_trips() override;
     // The messages in flight have reached nobody, and nothing has come: they are to be sent
     // again, to somebody else, before any other. Returns their payloads in this order, valid
     // until the next call. Each keeps its planned time, and counts as sent anew;
@@ -91,19 +74,17 @@ public:
     // The same where messages have been queued since the reply was read: `last_id` is that of
     // the last one before.
     std::optional<Event> match(std::string_view reply, ev::Time read_at, std::uint64_t last_id);
-    // Returns the next of the events that the calls below, and match(), have made due.
-    std::optional<Event> next_resolved();
-    bool has_resolved() const { return !due_.empty(); }
-    // The oldest message in flight gets no reply in time: it is lost, until a late one comes.
-    void mark_late();
-    // The socket has ended: no message gets a reply any more, and the next are for another one.
-    void restart();
+    std::optional<Event> next_resolved() override;
+    void mark_late() override;
+    void lose(bool unwritten_stay) override;  // all of them
+    void restart() override { written_ = 0; }
 
-    std::size_t in_flight() const { return in_flight_; }  // messages queued or sent
-    std::size_t in_flight_bytes() const { return in_flight_bytes_; }
-    std::uint64_t last_id() const { return first_id_ + entries_.size() - 1; }
-    // When the oldest message in flight was sent; until then, when it was queued.
-    ev::Time oldest_sent() const { return oldest().sent; }
+    std::size_t in_flight() const override { return in_flight_; }
+    std::size_t in_flight_bytes() const override { return in_flight_bytes_; }
+    std::uint64_t last_id() const override { return first_id_ + entries_.size() - 1; }
+    ev::Time oldest_sent() const override { return oldest().sent; }  // or queued, until then
+    bool has_unwritten() const override { return false; }
+    ev::Duration longest_round_trip() const { return longest_round_trip_; }
 
 private:
     enum class State { in_flight, late, over };
@@ -164,7 +145,6 @@ private:
     std::optional<Unmatched> take_likeliest(const Entry& entry);
     void give_up_unmatched();
     void resolve_if_decided();
-    void resolve_all();
     void resolve_oldest(Due::Kind without_reply);
     Message message() const;
     void make_current(Entry entry);
@@ -187,6 +167,7 @@ private:
     std::size_t late_bytes_ = 0;
     std::uint64_t read_id_ = 0;  // of the last message before the reply was read
     std::uint64_t highest_answered_ = 0;
+    ev::Duration longest_round_trip_{};
     // Hashes of the replies that messages have got, and of those that they should have got. The
     // newest one stands before `next_answer_`; once there are enough, it replaces the oldest.
     std::vector<std::size_t> answers_;

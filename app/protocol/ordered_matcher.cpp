@@ -1,0 +1,374 @@
+#include "app/protocol/ordered_matcher.hpp"
+
+#include "app/protocol/difference.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+// A reply that came before its message was written whole has no round trip.
+template <class Sent>
+std::optional<ev::Duration> round_trip(const Sent& sent, ev::Time read_at) {
+    if (sent.untimed || read_at < sent.sent) return std::nullopt;
+    return read_at - sent.sent;
+}
+
+Reply right_reply(std::string_view payload, std::optional<ev::Duration> round_trip) {
+    return {payload, round_trip, true, 0};
+}
+
+Reply compared_reply(std::string_view expected, std::string_view payload,
+                     std::optional<ev::Duration> round_trip) {
+    if (expected == payload) return right_reply(payload, round_trip);
+    return {payload, round_trip, false, first_difference(expected, payload)};
+}
+
+// A reply where none was expected differs from its first byte on.
+Reply compared_reply(const Message& message, bool given, std::string_view payload,
+                     std::optional<ev::Duration> round_trip) {
+    if (!given) return compared_reply(message.payload, payload, round_trip);
+    if (!message.expected) return {payload, round_trip, false, 0};
+    return compared_reply(*message.expected, payload, round_trip);
+}
+
+}  // namespace
+
+OrderedMatcher::OrderedMatcher(const Options& options)
+    : options_(options),
+      framing_(*options.framing),
+      decoder_(framing_, options.max_frame),
+      messages_(framing_, {.expected = options.expect != Expect::none,
+                           .coalesce = options.coalesce && options.expect != Expect::given,
+                           .given = options.expect == Expect::given,
+                           .late_bytes = options.late_bytes}) {}
+
+void OrderedMatcher::restart() {
+    decoder_ = Decoder(framing_, options_.max_frame);
+    messages_.rebase();
+    same_ = arrived_ = matched_ = left_ = 0;
+    greeted_ = identified_ = echoed_ = false;
+    wrong_.clear();
+    expected_reply_.clear();
+}
+
+std::optional<Matcher::Event> OrderedMatcher::next(std::string_view& received,
+                                                   ev::Time read_at) {
+    if (received.size() > left_) queued_ = messages_.total();
+    auto event = next_event(received, read_at);
+    left_ = received.size();
+    return event;
+}
+
+// Returns how many messages the input may answer: those that were queued before it was read.
+std::size_t OrderedMatcher::awaiting() const {
+    const std::uint64_t since = messages_.total() - queued_;
+    const std::size_t count = messages_.count();
+    return count - static_cast<std::size_t>(std::min<std::uint64_t>(count, since));
+}
+
+// A step that returns no event has either removed bytes, after which the next may follow, or
+// needs more of them.
+std::optional<Matcher::Event> OrderedMatcher::next_event(std::string_view& received,
+                                                         ev::Time read_at) {
+    for (;;) {
+        if (auto event = next_resolved()) return event;
+        const std::size_t before = received.size();
+        auto event = next_greeting(received);
+        if (!event && greeted_)
+            event = framing_.replies_framed() ? next_framed(received, read_at)
+                                              : next_unframed(received, read_at);
+        if (event) return event;
+        if (received.size() == before && !resolution_) return std::nullopt;
+    }
+}
+
+std::optional<Matcher::Event> OrderedMatcher::next_greeting(std::string_view& received) {
+    if (greeted_) return std::nullopt;
+    const std::string_view greeting = framing_.greeting;
+    if (!received.starts_with(greeting.substr(0, received.size())))
+        return Refused{
+            {bufio::Reason::receive, "the server does not greet with " + std::string(greeting) +
+                                         ", as it does with -f " + std::string(framing_.name)}};
+    if (received.size() < greeting.size()) return std::nullopt;
+    received.remove_prefix(greeting.size());
+    greeted_ = true;
+    return std::nullopt;
+}
+
+// --- Replies in frames.
+
+std::optional<Matcher::Event> OrderedMatcher::next_framed(std::string_view& received,
+                                                          ev::Time read_at) {
+    if (auto event = next_echoed(received, read_at)) return event;
+    if (resolution_ || received.size() == same_) return std::nullopt;
+    const Decoder::Cut cut = decoder_.next(received);
+    if (cut.kind == Decoder::Cut::Kind::error)
+        return Refused{{bufio::Reason::limit, cut.error}};
+    if (cut.kind == Decoder::Cut::Kind::incomplete) return std::nullopt;
+    if (cut.kind == Decoder::Cut::Kind::stray) {
+        received.remove_prefix(cut.used);
+        same_ = 0;
+        return Unsolicited{cut.payload};
+    }
+    auto event = match(cut.payload, read_at);
+    if (resolution_) return std::nullopt;  // its events come first, and then this frame again
+    received.remove_prefix(cut.used);
+    same_ = 0;
+    resolve_if_decided();
+    return event;
+}
+
+// Takes the replies that equal, byte for byte, what was sent, without decoding them.
+std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& received,
+                                                          ev::Time read_at) {
+    if (options_.expect != Expect::echo || awaiting() == 0) return std::nullopt;
+    same_ += first_difference(received.substr(same_), messages_.frames().substr(same_));
+    if (!messages_.ends_within(same_)) {
+        messages_.release_all_but_last();
+        return std::nullopt;
+    }
+    if (!unmatched_.empty()) {
+        resolve(0);
+        return std::nullopt;
+    }
+    const Batch batch = messages_.remove_within();
+    same_ -= batch.frames.size();
+    received.remove_prefix(batch.frames.size());
+    decoder_.restart();
+    identified_ = echoed_ = true;
+    if (batch.count > 1) return Echoed{batch, round_trip(batch, read_at)};
+    const std::string_view payload = framing_.payload(batch.frames);
+    const Message message{batch.first, payload,    batch.planned,
+                          batch.sent,  batch.late, batch.untimed};
+    return Answered{message, right_reply(payload, round_trip(message, read_at))};
+}
+
+// Returns no event and leaves a resolution where other events come before that of this reply.
+std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
+                                                    ev::Time read_at) {
+    if (awaiting() == 0) return Unsolicited{payload};
+    if (options_.expect == Expect::any) return answer_any(payload, read_at);
+    const std::optional<std::size_t> preceding = messages_.find(payload);
+    const bool unsolicited = given() && preceding != 0 && answers_nothing(payload);
+    if (!preceding || *preceding >= awaiting() || unsolicited)
+        return keep_unmatched(payload, read_at);
+    if (*preceding > 0 || !unmatched_.empty()) {
+        resolve(*preceding);
+        return std::nullopt;
+    }
+    identified_ = echoed_ = true;
+    const Message message = take_oldest();
+    return Answered{message, right_reply(payload, round_trip(message, read_at))};
+}
+
+// An echo says nothing the second time, but given replies may be alike.
+bool OrderedMatcher::answers_nothing(std::string_view payload) const {
+    if (given()) return options_.expected_unsolicited && options_.expected_unsolicited(payload);
+    return messages_.removed_last(payload);
+}
+
+// A message that is late may never be answered, and the reply then is that of the next one.
+Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time read_at) {
+    if (awaiting() > messages_.late()) drop_late();
+    const Message message = take_oldest();
+    return Answered{message, right_reply(payload, round_trip(message, read_at))};
+}
+
+void OrderedMatcher::drop_late() {
+    while (messages_.late() > 0) take_oldest();
+}
+
+std::optional<Matcher::Event> OrderedMatcher::keep_unmatched(std::string_view payload,
+                                                             ev::Time read_at) {
+    const bool unsolicited = answers_nothing(payload);
+    if (unsolicited && unmatched_.empty()) return Unsolicited{payload};
+    unmatched_.push_back({std::string(payload), read_at, queued_, unsolicited});
+    unmatched_memory_ += payload.size() + sizeof(Unmatched);
+    if (unsolicited) ++strangers_;
+    return std::nullopt;
+}
+
+// --- Unmatched replies.
+
+// As many replies as messages leave nothing to wait for, unless one of them may be a greeting,
+// or the answer to a late message.
+void OrderedMatcher::resolve_if_decided() {
+    if (unmatched_memory_ > options_.unmatched_bytes) return resolve_unmatched();
+    const bool late_possible = messages_.late() > 0 && messages_.in_flight() > 0;
+    if (unmatched_.empty() || late_possible || greeting_possible()) return;
+    if (answerable(messages_.in_flight()) < messages_.in_flight()) return;
+    if (messages_.late() > 0) return resolve_unmatched();
+    resolve(messages_.count());
+}
+
+bool OrderedMatcher::greeting_possible() const {
+    return !identified_ && unmatched_replies() == messages_.in_flight() &&
+           unmatched_replies() > 0 && messages_.late() == 0;
+}
+
+void OrderedMatcher::rule_out_greeting() {
+    identified_ = true;
+    resolve_unmatched();
+}
+
+// The oldest messages are taken, because replies come in order: each of the younger ones may
+// still be identified by a later reply. That the reply may be that of a younger one does not
+// change how many are wrong, and how many lost.
+void OrderedMatcher::resolve_unmatched() {
+    if (unmatched_.empty()) return;
+    const std::size_t replies = unmatched_replies();
+    const std::size_t late = std::min(replies, messages_.late());
+    const std::size_t timely = answerable(std::min(replies - late, messages_.in_flight()));
+    resolution_ = {.unsolicited = replies - late - timely, .answered = late + timely};
+}
+
+void OrderedMatcher::lose(bool unwritten_stay) {
+    resolve(unwritten_stay ? messages_.written() : messages_.count());
+}
+
+// Returns how many messages in flight, of so many and from the oldest on, can be answered by
+// the last of the unmatched replies, in their order: each reply by a message before it.
+std::size_t OrderedMatcher::answerable(std::size_t messages) const {
+    messages = std::min(messages, unmatched_replies());
+    const std::uint64_t before = messages_.total() - messages_.in_flight();
+    std::size_t newer = 0;  // replies
+    for (std::size_t i = unmatched_.size(); i > 0 && newer < messages; --i) {
+        const Unmatched& reply = unmatched_[i - 1];
+        if (reply.unsolicited) continue;
+        const std::uint64_t preceding = reply.queued - std::min(reply.queued, before);
+        messages =
+            static_cast<std::size_t>(std::min<std::uint64_t>(messages, newer + preceding));
+        ++newer;
+    }
+    return messages;
+}
+
+// Pairs the oldest messages with the unmatched replies: with those in flight first, because the
+// late ones have been reported already; the surplus with the youngest of the late ones.
+void OrderedMatcher::resolve(std::size_t messages) {
+    const std::size_t replies = unmatched_replies();
+    const std::size_t late = std::min(messages, messages_.late());
+    const std::size_t timely = messages - late;
+    const std::size_t timely_answered = answerable(timely);
+    const std::size_t late_answered = std::min(replies - timely_answered, late);
+    resolution_ = {.unsolicited = replies - timely_answered - late_answered,
+                   .skipped = late - late_answered,
+                   .answered = late_answered + timely_answered,
+                   .lost = timely - timely_answered};
+}
+
+std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
+    if (!resolution_) return std::nullopt;
+    Resolution& due = *resolution_;
+    if (!unmatched_.empty() && unmatched_.front().unsolicited)
+        return Unsolicited{take_unmatched()};
+    if (due.unsolicited > 0) {
+        --due.unsolicited;
+        return Unsolicited{take_unmatched()};
+    }
+    for (; due.skipped > 0; --due.skipped) take_oldest();
+    if (due.answered > 0) {
+        --due.answered;
+        identified_ = true;
+        const std::string_view payload = take_unmatched();
+        const Message message = take_oldest();
+        return Answered{message, compared_reply(message, given(), payload,
+                                                round_trip(message, current_.read_at))};
+    }
+    if (due.lost > 0) {
+        --due.lost;
+        return Lost{take_oldest()};
+    }
+    if (due.overdue > 0) {
+        --due.overdue;
+        return Lost{take_late()};
+    }
+    resolution_.reset();
+    return std::nullopt;
+}
+
+std::string_view OrderedMatcher::take_unmatched() {
+    current_ = std::move(unmatched_.front());
+    unmatched_.pop_front();
+    unmatched_memory_ -= current_.payload.size() + sizeof(Unmatched);
+    if (current_.unsolicited) --strangers_;
+    return current_.payload;
+}
+
+Message OrderedMatcher::take_oldest() {
+    same_ = 0;
+    return messages_.remove_oldest();
+}
+
+void OrderedMatcher::mark_late() {
+    if (!resolution_) resolution_.emplace();
+    ++resolution_->overdue;
+}
+
+// A message that was to get no reply has got none, and is over.
+Message OrderedMatcher::take_late() {
+    same_ = 0;
+    if (!given() || messages_.late() > 0 || messages_.oldest_reply())
+        return messages_.mark_late();
+    Message silent = take_oldest();
+    silent.late = true;
+    return silent;
+}
+
+// --- Replies without frames.
+
+std::optional<Matcher::Event> OrderedMatcher::next_unframed(std::string_view& received,
+                                                            ev::Time read_at) {
+    messages_.release_removed();
+    if (received.empty()) return std::nullopt;
+    if (const std::string_view bytes = received.substr(arrived_); !bytes.empty()) {
+        arrived_ = received.size();
+        return Arrived{bytes};
+    }
+    while (given() && awaiting() > 0 && !messages_.oldest_reply()) {
+        const Message silent = take_oldest();
+        if (!silent.late) return Lost{silent};
+    }
+    std::string_view part = received;
+    const bool awaited = awaiting() > 0 && !messages_.forgot_late();
+    if (awaited && options_.expect != Expect::any)
+        part = part.substr(0, expected_bytes().size() - matched_);
+    received.remove_prefix(part.size());
+    arrived_ -= part.size();
+    if (!awaited) return Unsolicited{part};
+    return match_bytes(part, read_at);
+}
+
+std::string_view OrderedMatcher::expected_bytes() {
+    if (given() && expected_reply_.empty()) expected_reply_ = *messages_.oldest_reply();
+    if (!framing_.reply && !given()) return messages_.oldest_payload();
+    if (expected_reply_.empty()) expected_reply_ = framing_.reply(messages_.oldest_payload());
+    return expected_reply_;
+}
+
+std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view part,
+                                                          ev::Time read_at) {
+    if (options_.expect == Expect::any) return answer_any(part, read_at);
+    const std::string_view expected = expected_bytes();
+    const bool same = wrong_.empty() && expected.substr(matched_).starts_with(part);
+    if (!same && wrong_.empty()) wrong_ = expected.substr(0, matched_);
+    if (!same) wrong_ += part;
+    matched_ += part.size();
+    if (matched_ < expected.size()) return std::nullopt;
+    matched_ = 0;
+    reply_ = std::exchange(wrong_, {});
+    const std::string right = std::exchange(expected_reply_, {});
+    const Message message = take_oldest();
+    const std::optional<ev::Duration> time = round_trip(message, read_at);
+    if (!reply_.empty())
+        return Answered{message,
+                        compared_reply(right.empty() ? message.payload : right, reply_, time)};
+    reply_ = right;
+    echoed_ = true;
+    return Answered{message, right_reply(right.empty() ? message.payload : reply_, time)};
+}
+
+}  // namespace yodel

@@ -1,0 +1,141 @@
+// Decides which reply answers which message, if replies come in the order of the messages; see
+// Matcher.
+//
+//  With Expect::echo the reply that equals a message
+// answers it, and the messages before it are lost or were answered wrongly; with Expect::given
+// the same holds for the reply that was given with each message, which may also be none; with
+// Expect::any the next reply answers the oldest message; with Expect::none nothing is awaited.
+// Without frames a message is answered by as many bytes as its expected reply has.
+//
+// Events are pulled:
+//
+//     while (auto event = matcher.next(received, read_at)) ...
+//
+// An unmatched reply, one that equals no message, is either a wrong answer or unsolicited. It
+// is kept until a later reply matches, until there are as many unmatched replies as messages in
+// flight, or until resolve_unmatched(); events keep the order in which replies arrived. It
+// answers no message that was queued after it was read.
+#pragma once
+
+#include "app/protocol/contiguous_queue.hpp"
+#include "app/protocol/framing.hpp"
+#include "app/protocol/in_flight.hpp"
+#include "app/protocol/matcher.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+class OrderedMatcher final : public Matcher {
+public:
+    struct Options {
+        const Framing* framing = find_framing("line");
+        std::size_t max_frame = 32 * 1024 * 1024;  // bytes
+        Expect expect = Expect::echo;
+        bool coalesce = false;  // report messages of one send() that come back together as one
+        std::size_t unmatched_bytes = 1024 * 1024;  // kept at most, with their overhead
+        std::size_t late_bytes = 1024 * 1024;       // see InFlight::Options
+        // With Expect::given: returns true for an unsolicited message that is expected about
+        // now. It is not taken for a wrong answer. Empty: none is expected.
+        std::function<bool(std::string_view)> expected_unsolicited = {};
+    };
+
+    explicit OrderedMatcher(const Options& options);
+
+    InFlight& messages() { return messages_; }
+    const InFlight& messages() const { return messages_; }
+
+    // Returns the next event of the bytes received, and removes from their front what it has
+    // dealt with; none if it takes more bytes to go on. `received` are all bytes not yet
+    // removed. If there are more of them than the last call has left, some have been read
+    // since, and may answer the messages that are queued now.
+    std::optional<Event> next(std::string_view& received, ev::Time read_at);
+    std::optional<Event> next_resolved() override;
+    // Assigns the unmatched replies to the late messages first, and then to those in flight.
+    void resolve_unmatched() override;
+    void lose(bool unwritten_stay) override;
+    // A message that was to get no reply leaves the queue, unless older ones are late.
+    void mark_late() override;
+    void restart() override;
+    void void_round_trips() override { messages_.void_round_trips(); }
+
+    bool greeting_possible() const override;
+    void rule_out_greeting() override;
+    bool echoed() const { return echoed_; }  // a message, over this connection
+
+    std::uint64_t reserve_id() override { return messages_.reserve_id(); }
+    std::uint64_t last_id() const override { return messages_.last_id(); }
+    std::size_t in_flight() const override { return messages_.in_flight(); }
+    std::size_t in_flight_bytes() const override { return messages_.in_flight_bytes(); }
+    ev::Time oldest_sent() const override { return messages_.oldest_sent(); }
+    bool has_unwritten() const override { return !messages_.all_written(); }
+
+private:
+    struct Unmatched {
+        std::string payload;
+        ev::Time read_at{};
+        std::uint64_t queued = 0;  // messages that had been queued when it was read
+        bool unsolicited = false;  // it answers nothing, because it equals the one before it,
+                                   // or was expected
+    };
+    // How the oldest messages are paired with the unmatched replies, in this order.
+    struct Resolution {
+        std::size_t unsolicited = 0;  // replies that belong to no message
+        std::size_t skipped = 0;      // late messages that stay lost
+        std::size_t answered = 0;     // messages with a wrong answer
+        std::size_t lost = 0;         // messages without any
+        std::size_t overdue = 0;      // messages to mark as late
+    };
+
+    std::optional<Event> next_event(std::string_view& received, ev::Time read_at);
+    std::optional<Event> next_greeting(std::string_view& received);
+    std::optional<Event> next_echoed(std::string_view& received, ev::Time read_at);
+    std::optional<Event> next_framed(std::string_view& received, ev::Time read_at);
+    std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
+    std::optional<Event> match(std::string_view payload, ev::Time read_at);
+    std::optional<Event> match_bytes(std::string_view part, ev::Time read_at);
+    Event answer_any(std::string_view payload, ev::Time read_at);
+    std::optional<Event> keep_unmatched(std::string_view payload, ev::Time read_at);
+    std::string_view expected_bytes();
+    bool given() const { return options_.expect == Expect::given; }
+    bool answers_nothing(std::string_view payload) const;
+    void resolve_if_decided();
+    void resolve(std::size_t messages);
+    std::size_t awaiting() const;
+    std::size_t unmatched_replies() const { return unmatched_.size() - strangers_; }
+    std::size_t answerable(std::size_t messages) const;
+    std::string_view take_unmatched();
+    Message take_oldest();
+    Message take_late();
+    void drop_late();
+
+    Options options_;
+    const Framing& framing_;
+    Decoder decoder_;
+    InFlight messages_;
+    std::uint64_t queued_ = 0;  // messages that had been queued when the input was read
+    std::size_t left_ = 0;      // bytes of input that the last call of next() has left
+    std::size_t same_ = 0;  // bytes at the front of the input that equal the frames in flight
+    ContiguousQueue<Unmatched> unmatched_;
+    std::size_t strangers_ = 0;         // of unmatched_: those that answer nothing
+    std::size_t unmatched_memory_ = 0;  // bytes, with their overhead
+    std::optional<Resolution> resolution_;
+    Unmatched current_;        // the reply of the event returned last, where it was unmatched
+    bool greeted_ = false;     // the greeting of the framing has come
+    bool identified_ = false;  // a reply of this connection was identified
+    bool echoed_ = false;      // as an echo
+    // Where replies have no frames, of the oldest message:
+    std::size_t arrived_ = 0;     // bytes at the front of the input, reported as Arrived
+    std::size_t matched_ = 0;     // bytes of its reply that have come
+    std::string wrong_;           // its reply, if it differs
+    std::string expected_reply_;  // the right reply, where it is not the message itself
+    std::string reply_;           // the reply of the event returned last
+};
+
+}  // namespace yodel

@@ -1,0 +1,179 @@
+// Messages in a stream, with or without TLS: framed, in order, with back-pressure, and with an
+// end of its own on each side.
+
+#include "app/protocol/link.hpp"
+#include "app/protocol/ordered_matcher.hpp"
+#include "app/protocol/retransmit_watch.hpp"
+#include "bufio/stream.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace yodel {
+
+using bufio::End;
+using bufio::Reason;
+
+namespace {
+
+using Alert = std::array<char, 7>;  // of TLS, its record included
+
+// A server that speaks TLS sends an alert, and nothing else, to a client that does not.
+bool is_tls_alert(const Alert& bytes) {
+    return bytes[0] == '\x15' && bytes[1] == '\x03' && bytes[2] <= '\x04' && bytes[3] == '\0' &&
+           bytes[4] == '\x02' && (bytes[5] == '\x01' || bytes[5] == '\x02');
+}
+
+class StreamLink final : public Link, private bufio::Stream::User {
+public:
+    StreamLink(ev::Loop& loop, const SessionOptions& options, Link::User& user)
+        : loop_(loop),
+          options_(options),
+          user_(user),
+          matcher_({.framing = options.framing,
+                    .max_frame = options.max_frame,
+                    .expect = options.expect,
+                    .coalesce = options.coalesce,
+                    .expected_unsolicited = options.foreseen}) {}
+
+    Matcher& matcher() override { return matcher_; }
+
+    void forget() override { facts_.reset(); }
+    void open(bufio::DialResult result) override {
+        address_ = result.address;
+        auto transport = options_.tls ? options_.tls->connect(std::move(result.socket),
+                                                              options_.endpoint.host)
+                                      : bufio::make_plain_transport(std::move(result.socket));
+        bufio::Stream::Limits limits;
+        limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
+        limits.min_readable = options_.max_frame + max_frame_overhead;
+        bufio::Stream::User& user = *this;
+        stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), user, limits);
+        stream_->pause_reading(paused_);
+    }
+    void opened() override {
+        record_facts();
+        if (!options_.mark_resent) return;
+        retransmits_ = std::make_unique<RetransmitWatch>();
+        retransmits_->restart(tcp());
+    }
+    // The stream knows its facts until it is closed.
+    void close() override {
+        if (!stream_) return;
+        record_facts();
+        tcp_ = tcp();
+        stream_->close();
+        stream_.reset();
+        unread_.reset();
+    }
+    bool connected() const override { return stream_ != nullptr; }
+    bool ready() const override { return stream_->open(); }
+    bool peer_known() const override { return connected(); }
+    bool heard() const override { return stream_->bytes_read() > 0 && stream_->open(); }
+    void pause(bool paused) override {
+        paused_ = paused;
+        if (stream_) stream_->pause_reading(paused);
+    }
+
+    Queued send(std::string_view payload, ev::Time planned,
+                std::optional<std::string_view> reply) override {
+        if (!sendable(*options_.framing, options_.max_frame, payload)) return {};
+        return matcher_.messages().queue(payload, planned, reply);
+    }
+    char* reserve(std::size_t size) override { return matcher_.messages().reserve(size); }
+    Queued send_reserved(std::size_t size) override {
+        if (size == 0 || size > options_.max_frame) return {};
+        return matcher_.messages().queue_reserved(size);
+    }
+    bool flushed() const override { return matcher_.messages().flushed(); }
+    bool flush(ev::Time now) override {
+        InFlight& messages = matcher_.messages();
+        const bool taken = stream_->write(messages.flush(now));
+        if (!taken && !stream_->end()) return false;  // else it is about to report its end
+        if (messages.count() == 0) messages.release_removed();
+        record_written(now);
+        return true;
+    }
+    void record_written(ev::Time now) override {
+        matcher_.messages().record_written(stream_->bytes_written(), now);
+    }
+    std::size_t pending() const override { return stream_ ? stream_->pending() : 0; }
+    std::uint64_t written() const override { return stream_->bytes_written(); }
+    std::uint64_t moved() const override { return stream_->bytes_read() + written(); }
+    bool has_back_pressure() const override { return true; }
+
+    std::optional<Matcher::Event> next(ev::Time read_at) override {
+        if (paused_) return std::nullopt;
+        if (!unread_) {
+            unread_ = stream_->received();
+            if (stream_->bytes_read() == unread_->size())
+                unread_->copy(first_bytes_.data(), first_bytes_.size());
+        }
+        return matcher_.next(*unread_, read_at);
+    }
+    // While a message that is longer than the water marks arrives, they are raised.
+    void done() override {
+        if (!unread_) return;
+        const std::size_t left = unread_->size();
+        unread_.reset();
+        stream_->consume(stream_->received().size() - left);
+        if (!paused_) stream_->set_min_readable(left + 1);
+    }
+    std::string take_rest() override {
+        std::string rest(stream_->received());
+        stream_->consume(rest.size());
+        return rest;
+    }
+
+    bool input_ended() const override { return stream_ && stream_->input_ended(); }
+    bool output_closed() const override { return stream_->output_closed(); }
+    bool finishing() const override { return stream_->finishing(); }
+    void finish() override { stream_->finish(); }
+    const End& end() const override { return stream_->end(); }
+    // An alert that we have sent ourselves is an echo.
+    End explained(End end) const override {
+        const bool alert = stream_ && !options_.tls &&
+                           stream_->bytes_read() == first_bytes_.size() &&
+                           is_tls_alert(first_bytes_) && !matcher_.echoed();
+        return alert ? End{Reason::tls, "the server speaks TLS: --tls"} : end;
+    }
+
+    const bufio::TlsFacts* tls() const override { return facts_.get(); }
+    std::optional<bufio::TcpFacts> tcp() const override {
+        return stream_ ? options_.tcp_facts(stream_->descriptor()) : tcp_;
+    }
+    void mark_resent(Message& message, ev::Duration taken, ev::Time now) override {
+        if (!retransmits_) return;
+        if (stream_ && retransmits_->worth_asking(taken, now))
+            if (const auto facts = tcp()) retransmits_->update(*facts, now);
+        message.resent = retransmits_->hit(message.sent);
+    }
+
+private:
+    void stream_changed(bufio::Stream&) override { user_.link_changed(); }
+    void record_facts() {
+        if (stream_->tls()) facts_ = std::make_unique<bufio::TlsFacts>(*stream_->tls());
+    }
+
+    ev::Loop& loop_;
+    const SessionOptions& options_;
+    Link::User& user_;
+    OrderedMatcher matcher_;
+    std::unique_ptr<bufio::Stream> stream_;
+    std::optional<std::string_view> unread_;  // from the first next() to done()
+    std::unique_ptr<const bufio::TlsFacts> facts_;
+    std::optional<bufio::TcpFacts> tcp_;  // the last connection's, at its end
+    std::unique_ptr<RetransmitWatch> retransmits_;
+    Alert first_bytes_{};  // of the connection, if it has brought no more
+    bool paused_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Link> make_stream_link(ev::Loop& loop, const SessionOptions& options,
+                                       Link::User& user) {
+    return std::make_unique<StreamLink>(loop, options, user);
+}
+
+}  // namespace yodel

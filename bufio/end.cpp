@@ -5,9 +5,11 @@
 
 namespace bufio {
 
-// A reset ends both directions, whichever call meets it first.
+// A reset, or the peer's close, is the same for each call that meets it first.
 End system_end(Reason reason, const std::string& what, int code) {
-    if (reason == Reason::send && code == ECONNRESET) reason = Reason::receive;
+    if (code == EPIPE) return {Reason::closed_early, "the peer has closed the connection"};
+    if (reason == Reason::send && code == ECONNRESET)
+        return system_end(Reason::receive, "receiving", code);
     return {reason, what + ": " + std::generic_category().message(code)};
 }
 

@@ -35,7 +35,8 @@ public:
     }
 
     IoResult close_output() override {
-        if (::shutdown(fd_.get(), SHUT_WR) == 0) return {IoStatus::done};
+        // A peer that has reset the connection is met by the next read.
+        if (::shutdown(fd_.get(), SHUT_WR) == 0 || errno == ENOTCONN) return {IoStatus::done};
         return fail(system_end(Reason::send, "closing the sending side", errno));
     }
 

@@ -154,7 +154,7 @@ void Session::dial() {
     release(retry_);  // connect() has cut the wait short
     end_ = {};
     link_->forget();
-    moved_ = written_ = 0;
+    moved_ = written_ = replies_ = 0;
     partial_message_ = false;
     const auto not_connected = [this] {
         fail(Reason::timeout, "no connection to " + options_->endpoint.text() + " within " +
@@ -249,11 +249,15 @@ void Session::report_changes() {
 
 void Session::report(const Matcher::Event& event) {
     if (state_ == State::finishing) release(quiet_);
-    if (const auto* answered = std::get_if<Matcher::Answered>(&event))
+    if (const auto* echoed = std::get_if<Matcher::Echoed>(&event)) {
+        replies_ += echoed->batch.count;
+        return user_.session_echoed(echoed->batch, echoed->round_trip);
+    }
+    const auto* const answered = std::get_if<Matcher::Answered>(&event);
+    if (answered) ++replies_;
+    if (answered)
         return user_.session_answered(marked(answered->message, answered->reply.round_trip),
                                       answered->reply);
-    if (const auto* echoed = std::get_if<Matcher::Echoed>(&event))
-        return user_.session_echoed(echoed->batch, echoed->round_trip);
     if (const auto* arrived = std::get_if<Matcher::Arrived>(&event))
         return user_.session_received(arrived->bytes);
     if (const auto* unsolicited = std::get_if<Matcher::Unsolicited>(&event))
@@ -286,11 +290,17 @@ void Session::input_over() {
         return ended({Reason::truncated, "the peer closed inside a message, after " +
                                              bytes_text(rest.size()) + " of it"});
     }
-    if (state_ == State::finishing) return matcher_.lose(false);
+    if (state_ == State::finishing) {
+        const std::weak_ptr<void> connection = connection_;
+        matcher_.resolve_unmatched();
+        report_resolved();
+        if (connection.expired() || in_flight() == 0) return;
+        return ended(closed_early());
+    }
     // The end of our own input may be seen in the same turn, and then is in time.
     if (options_->expect != Expect::none && !runs(closed_early_))
         start(closed_early_, loop_.after(ev::Duration::zero()),
-              [this] { fail(Reason::closed_early, options_->closed_early); });
+              [this] { fail(Reason::closed_early, {}); });
 }
 
 // --- Limits of time. Each of these functions decides whether its timer runs, and until when.
@@ -411,9 +421,18 @@ void Session::ended(End end) {
 // conversation with the first of the two.
 End Session::explained(End end) const {
     const bool closed_first = end.reason == Reason::send && input_ended();
-    if (closed_first && state_ == State::open && options_->expect != Expect::none)
-        return {Reason::closed_early, options_->closed_early};
+    const bool early = end.reason == Reason::closed_early;
+    if ((early || (closed_first && state_ == State::open)) && options_->expect != Expect::none)
+        return closed_early();
     return link_->explained(std::move(end));
+}
+
+End Session::closed_early() const {
+    const std::uint64_t sent = replies_ + in_flight();
+    if (in_flight() == 0) return {Reason::closed_early, options_->closed_early};
+    return {Reason::closed_early, "the server closed the connection after " +
+                                      std::to_string(replies_) + " of " + std::to_string(sent) +
+                                      " replies"};
 }
 
 void Session::close(End end) {
@@ -441,7 +460,9 @@ void Session::drop_connection(End end) {
 // known beforehand, it may go without a word.
 bool Session::in_order(const End& end) const {
     if (end.reason == Reason::clean) return true;
-    if (state_ != State::finishing || in_flight() > 0 || !link_->output_closed()) return false;
+    if (state_ != State::finishing || in_flight() > 0) return false;
+    if (end.reason == Reason::closed_early) return true;
+    if (!link_->output_closed()) return false;
     if (end.reason == Reason::timeout) return true;
     const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
     return end.reason == Reason::truncated && known && !partial_message_;

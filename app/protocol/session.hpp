@@ -177,6 +177,7 @@ private:
     void close(bufio::End end);
     void drop_connection(bufio::End end);
     bufio::End explained(bufio::End end) const;
+    bufio::End closed_early() const;
     bool in_order(const bufio::End& end) const;
     bool worth_retrying(bufio::Reason reason) const;
 
@@ -204,6 +205,7 @@ private:
     const std::shared_ptr<void> lifetime_ = std::make_shared<char>();
     std::shared_ptr<void> connection_;  // while there is one
     Backoff backoff_;
+    std::uint64_t replies_ = 0;    // over this connection
     std::uint64_t moved_ = 0;      // read and written when the connection was last active
     std::uint64_t written_ = 0;    // written when the peer last took some
     ev::Time read_at_{};           // when the bytes that are being matched were read

@@ -7,8 +7,8 @@
 
 namespace yodel {
 
-std::string connection_text(const AnySession& session) {
-    const AnySession::Phases& phases = session.phases();
+std::string connection_text(const Session& session) {
+    const Session::Phases& phases = session.phases();
     std::string text = "connected to " + session.address().text() + "; look-up " +
                        milliseconds_text(phases.lookup) + ", connect " +
                        milliseconds_text(phases.tcp);
@@ -25,7 +25,7 @@ std::string certificate_text(const bufio::TlsFacts& tls) {
            tls.pin;
 }
 
-void add_tcp(Results& results, const AnySession& session) {
+void add_tcp(Results& results, const Session& session) {
     const std::optional<bufio::TcpFacts> facts = session.tcp();
     if (!facts) return;
     results.add_tcp({.min_rtt = facts->min_rtt,

@@ -6,8 +6,8 @@ namespace yodel {
 
 namespace {
 
-Input::Options input_options(AnySession& session, bool escapes) {
-    const AnySession::Options& options = session.options();
+Input::Options input_options(Session& session, bool escapes) {
+    const Session::Options& options = session.options();
     Input::Options to{options.framing, options.max_frame, escapes};
     to.lines = options.framing->has_frames();
     if (!to.lines && !escapes)
@@ -17,7 +17,7 @@ Input::Options input_options(AnySession& session, bool escapes) {
 
 }  // namespace
 
-InputSource::InputSource(ev::Loop& loop, AnySession& session, User& user, bool escapes,
+InputSource::InputSource(ev::Loop& loop, Session& session, User& user, bool escapes,
                          ev::Duration greeting_wait)
     : loop_(loop),
       session_(session),

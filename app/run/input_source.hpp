@@ -13,7 +13,7 @@ namespace yodel {
 class InputSource final : public Source {
 public:
     // `greeting_wait`: how long a service may take to greet before the first message.
-    InputSource(ev::Loop& loop, AnySession& session, User& user, bool escapes,
+    InputSource(ev::Loop& loop, Session& session, User& user, bool escapes,
                 ev::Duration greeting_wait);
 
     std::optional<Outgoing> next() override;
@@ -26,7 +26,7 @@ public:
 
 private:
     ev::Loop& loop_;
-    AnySession& session_;
+    Session& session_;
     const ev::Duration greeting_wait_;
     bool lines_ = false;  // next() has returned whole lines
     Input input_;

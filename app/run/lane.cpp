@@ -14,7 +14,7 @@
 
 namespace yodel {
 
-using State = AnySession::State;
+using State = Session::State;
 
 namespace {
 
@@ -42,24 +42,21 @@ constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 }  // namespace
 
-class Lane::Connection final : public AnySession::User, public Source::User {
+class Lane::Connection final : public Session::User, public Source::User {
 public:
     Connection(Lane& lane, std::size_t its_number)
         : number(its_number),
-          own_session(lane.make_session_of(*this)),
-          session(*own_session),
+          session(lane.loop_, lane.options_of(*this), *this),
           own_source(lane.options_.source ? lane.options_.source(lane.loop_, session, *this)
                                           : nullptr),
-          source(own_source ? *own_source : *lane.generated_),
+          jitter(lane.results_->datagrams ? std::make_unique<Jitter>() : nullptr),
           lane_(lane) {}
 
     const std::size_t number;  // from 1
-    const std::unique_ptr<AnySession> own_session;
-    AnySession& session;
+    Session session;
     const std::unique_ptr<Source> own_source;  // null: generated messages
-    Source& source;
-    Jitter jitter;
-    std::uint64_t sent = 0;  // messages, over the present connection
+    const std::unique_ptr<Jitter> jitter;      // null: a stream
+    std::uint64_t sent = 0;                    // messages, over the present connection
     State reported = State::idle;
     bool opened = false;     // the present connection was open
     bool settled = false;    // was open at least once, or has failed
@@ -68,6 +65,7 @@ public:
     bool silent = false;     // a reply is overdue, and none has come since
     bool failed = false;     // the trouble of the source was counted
 
+    Source& source() const { return own_source ? *own_source : *lane_.generated_; }
     bool worn_out() const { return lane_.options_.churn > 0 && sent >= lane_.options_.churn; }
     // No message can be sent on it now, but soon one can, unless connecting fails.
     bool being_replaced() const { return replacing && reported != State::closed; }
@@ -88,7 +86,7 @@ private:
     }
     void session_lost(const Message& message) override { lane_.lost(*this, message); }
     void session_unsolicited(std::string_view payload) override {
-        const Unsolicited kind = source.compare(payload);
+        const Unsolicited kind = source().compare(payload);
         Results& results = *lane_.results_;
         if (kind == Unsolicited::no_recording) results.count_unsolicited();
         if (kind == Unsolicited::as_recorded) results.count_recurred();
@@ -149,7 +147,7 @@ Lane::~Lane() = default;
 void Lane::look_up() {
     const bufio::Endpoint& endpoint = options_.session.endpoint;
     if (options_.connections == 1 && options_.churn == 0) {
-        session_options_ = std::make_shared<AnySession::Options>(options_.session);
+        session_options_ = std::make_shared<Session::Options>(options_.session);
         return connect_due();
     }
     const bufio::LookupResult local = bufio::resolve_without_network(endpoint);
@@ -163,7 +161,7 @@ void Lane::looked_up(const bufio::LookupResult& result) {
         return fail_all("cannot resolve " + options_.session.endpoint.text() + ": " +
                             result.error,
                         lookup_failed);
-    auto options = std::make_shared<AnySession::Options>(options_.session);
+    auto options = std::make_shared<Session::Options>(options_.session);
     options->endpoint.known =
         std::make_shared<const std::vector<bufio::Address>>(result.addresses);
     session_options_ = std::move(options);
@@ -207,14 +205,13 @@ void Lane::limit_connecting(ev::Time begun) {
 }
 
 // With a recording each session has options of its own: it asks its own source.
-std::unique_ptr<AnySession> Lane::make_session_of(Connection& connection) {
-    if (options_.session.expect != Expect::given)
-        return make_session(loop_, session_options_, connection);
-    AnySession::Options to = *session_options_;
-    to.foreseen = [&connection](std::string_view payload) {
-        return connection.source.expects(payload);
+std::shared_ptr<const Session::Options> Lane::options_of(Connection& connection) {
+    if (options_.session.expect != Expect::given) return session_options_;
+    auto to = std::make_shared<Session::Options>(*session_options_);
+    to->foreseen = [&connection](std::string_view payload) {
+        return connection.source().expects(payload);
     };
-    return make_session(loop_, std::move(to), connection);
+    return to;
 }
 
 void Lane::begin_try(Connection& connection) {
@@ -227,14 +224,14 @@ void Lane::begin_try(Connection& connection) {
 void Lane::state_changed(Connection& connection) {
     const State before = std::exchange(connection.reported, connection.session.state());
     if (before == State::open) --open_;
-    if (connection.reported != State::open) connection.source.wait(false);
+    if (connection.reported != State::open) connection.source().wait(false);
     if (waiting_) due_.start(ev::Duration::zero());  // and no sooner than this call is over
     if (before == State::waiting && connection.reported == State::dialing)
         begin_try(connection);
     if (connection.reported == State::open) opened(connection);
     if (connection.reported == State::waiting) interrupted(connection);
     if (connection.reported != State::closed) return;
-    connection.source.closed();
+    connection.source().closed();
     // A failed attempt that was to be retried was counted on entering `waiting`.
     if (before != State::waiting) end_try(connection);
     closed(connection);
@@ -242,7 +239,7 @@ void Lane::state_changed(Connection& connection) {
 
 void Lane::opened(Connection& connection) {
     ++open_;
-    const AnySession::Phases& phases = connection.session.phases();
+    const Session::Phases& phases = connection.session.phases();
     results_->count_opened(phases.tcp, phases.tls);
     connection.opened = true;
     connection.replacing = connection.worn_out();
@@ -257,7 +254,7 @@ void Lane::interrupted(Connection& connection) {
     connection.replacing = false;
     end_try(connection);
     if (settled_ > 0) settle(connection);
-    const Source& source = connection.source;
+    const Source& source = connection.source();
     const bool idle = source.over() && !source.ends_sending();
     if (over() || (idle && connection.session.in_flight() == 0))
         connection.session.disconnect();
@@ -267,7 +264,7 @@ void Lane::closed(Connection& connection) {
     const int status = exit_status(connection.session.end());
     results_->count_end(status, connection.opened);
     settle(connection);
-    const bool more = !over() && !connection.source.over();
+    const bool more = !over() && !connection.source().over();
     if (connection.worn_out() && status == 0 && more) {
         // The new connection is not reported as closed before its first report.
         connection.sent = 0;
@@ -280,7 +277,7 @@ void Lane::closed(Connection& connection) {
 }
 
 void Lane::end_try(const Connection& connection) {
-    const AnySession& session = connection.session;
+    const Session& session = connection.session;
     const int status = exit_status(session.end());
     const bool counts = connection.opened || (!leaving_ && !connection.withdrawn);
     if (status != 0 && counts)
@@ -345,7 +342,7 @@ void Lane::sources_changed() {
 
 void Lane::converse(Connection& connection) {
     if (phase_ < Phase::sending) return;
-    Source& source = connection.source;
+    Source& source = connection.source();
     while (may_send(connection)) {
         const std::optional<Outgoing> message = source.next();
         if (!message || !send(connection, *message)) break;
@@ -367,7 +364,7 @@ bool Lane::may_send(const Connection& connection) const {
 
 // The peer takes what is sent, and the limits of memory allow it.
 bool Lane::takes(const Connection& connection) const {
-    const AnySession& session = connection.session;
+    const Session& session = connection.session;
     if (connection.reported != State::open || session.state() != State::open) return false;
     if (connection.worn_out()) return false;
     const bool streaming = options_.source && !options_.window;  // no faster with more waiting
@@ -377,7 +374,7 @@ bool Lane::takes(const Connection& connection) const {
 
 // The window allows another message.
 bool Lane::has_room(const Connection& connection) const {
-    const AnySession& session = connection.session;
+    const Session& session = connection.session;
     const std::size_t count = session.in_flight();
     if (options_.window) return count < *options_.window;
     const std::size_t bytes = session.in_flight_bytes();
@@ -431,14 +428,14 @@ void Lane::send_planned(const Schedule::Message& message) {
     const bool gone = options_.each_its_own && connections_[turn_]->reported == State::closed;
     if (!gone) turn_ = open_from(turn_).value_or(turn_);
     Connection& connection = *connections_[turn_];
-    Outgoing next = *connection.source.next();
+    Outgoing next = *connection.source().next();
     next.planned = message.planned;
     if (gone || !takes(connection)) return leave_unsent(connection, next);
     send(connection, next);
 }
 
 bool Lane::send(Connection& connection, Outgoing message) {
-    AnySession& session = connection.session;
+    Session& session = connection.session;
     const Queued queued = message.reserved
                               ? session.send_reserved(message.payload.size())
                               : session.send(message.payload, message.planned, message.reply);
@@ -450,7 +447,7 @@ bool Lane::send(Connection& connection, Outgoing message) {
     connection.sent += queued.count;
     if (connection.worn_out()) connection.replacing = true;
     if (observer_) observer_->sent(connection.number, session, message, queued);
-    connection.source.sent(message, queued);
+    connection.source().sent(message, queued);
     if (message.planned == ev::Time{}) return true;
     session.flush();
     results_->record_lateness(session.flushed_at() - message.planned);
@@ -469,9 +466,9 @@ void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
 }
 
 void Lane::finish_if_done(Connection& connection) {
-    const bool last = over() || connection.source.over() || connection.worn_out();
+    const bool last = over() || connection.source().over() || connection.worn_out();
     if (!last) return;
-    if (connection.session.in_flight() == 0 || connection.source.ends_sending())
+    if (connection.session.in_flight() == 0 || connection.source().ends_sending())
         connection.session.finish();
 }
 
@@ -508,7 +505,7 @@ void Lane::finish() {
 void Lane::finish_all() {
     send_no_more();
     for (const auto& connection : connections_) {
-        if (connection->own_source) connection->source.stop();
+        if (connection->own_source) connection->source().stop();
         if (connection->reported == State::waiting) connection->session.disconnect();
         finish_if_done(*connection);
     }
@@ -519,7 +516,7 @@ void Lane::leave() {
     leaving_ = true;
     send_no_more();
     for (const auto& connection : connections_) {
-        if (connection->own_source) connection->source.stop();
+        if (connection->own_source) connection->source().stop();
         connection->session.disconnect();
     }
     end_if_done();
@@ -569,7 +566,7 @@ void Lane::void_round_trips() {
 // took it.
 void Lane::answered(Connection& connection, const Message& message, const Reply& reply) {
     connection.silent = false;
-    if (!message.late) connection.source.left_flight(message);
+    if (!message.late) connection.source().left_flight(message);
     const bool replayed = options_.session.expect == Expect::given;
     if (replayed && message.late && !message.expected) results_->revoke_silence();
     Reply counted = reply;
@@ -578,7 +575,7 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
         {.right = reply.right, .late = message.late, .round_trip = counted.round_trip},
         loop_.now());
     if (results_->datagrams)
-        results_->count_datagram(connection.jitter, reply.out_of_order, reply.round_trip);
+        results_->count_datagram(*connection.jitter, reply.out_of_order, reply.round_trip);
     if (recent_ && counted.round_trip) recent_->record(*counted.round_trip);
     if (!reply.right && results_->wrong_sentence.empty())
         results_->wrong_sentence = wrong_reply_text(message, reply, options_.session.expect);
@@ -588,7 +585,7 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
 // A message without a recorded reply is lost as before.
 void Lane::lost(Connection& connection, const Message& message) {
     connection.silent = message.late;
-    connection.source.left_flight(message);
+    connection.source().left_flight(message);
     if (leaving_) return;
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     if (as_recorded) results_->count_silence();

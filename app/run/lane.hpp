@@ -11,7 +11,7 @@
 // Generated messages allocate nothing in the steady state.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "app/run/run_options.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/share.hpp"
@@ -78,7 +78,7 @@ private:
     void fail_all(const std::string& text, int status);
     void connect_due();
     void limit_connecting(ev::Time begun);
-    std::unique_ptr<AnySession> make_session_of(Connection& connection);
+    std::shared_ptr<const Session::Options> options_of(Connection& connection);
 
     void state_changed(Connection& connection);
     void opened(Connection& connection);
@@ -118,7 +118,7 @@ private:
     RunObserver* const observer_;
     std::unique_ptr<Source> generated_;    // of all connections; null: each has its own source
     std::optional<bufio::Lookup> lookup_;  // of the target's name, once for all
-    std::shared_ptr<const AnySession::Options> session_options_;  // known after the look-up
+    std::shared_ptr<const Session::Options> session_options_;  // known after the look-up
     ev::Time connecting_since_{};
     std::vector<std::unique_ptr<Connection>> connections_;  // those made so far
     std::size_t present_ = 0;                               // of these, not closed for good

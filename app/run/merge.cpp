@@ -75,8 +75,9 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     if (!trouble.empty()) ending.troubles.push_back({output_failed, trouble});
     const int status = exit_status(sum, verdict, ending);
     if (options.form == Reporter::Form::json)
-        print(end_object(sum, number_of_runs(files.size()) + " added up", status, verdict).str() +
-              "\n");
+        print(
+            end_object(sum, number_of_runs(files.size()) + " added up", status, verdict).str() +
+            "\n");
     else if (!options.quiet)
         print(text_form(sum, verdict, files.size()));
     if (!trouble.empty()) print_error("yodel", trouble);

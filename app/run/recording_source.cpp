@@ -7,7 +7,7 @@
 
 namespace yodel {
 
-using State = AnySession::State;
+using State = Session::State;
 
 namespace {
 
@@ -16,14 +16,13 @@ constexpr std::size_t max_expected = 4096;  // unsolicited messages
 
 }  // namespace
 
-void RecordingSource::prepare(AnySession::Options& options, const Framing& framing) {
+void RecordingSource::prepare(Session::Options& options, const Framing& framing) {
     options.framing = &framing;
     options.expect = Expect::given;
     options.closed_early = "the server closed before the end of the recording";
 }
 
-RecordingSource::RecordingSource(ev::Loop& loop, Options options, AnySession& session,
-                                 User& user)
+RecordingSource::RecordingSource(ev::Loop& loop, Options options, Session& session, User& user)
     : loop_(loop),
       options_(std::move(options)),
       recording_(*options_.recording),

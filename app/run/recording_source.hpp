@@ -32,9 +32,9 @@ public:
     };
 
     // Changes the options that a replaying session needs beside its target.
-    static void prepare(AnySession::Options& options, const Framing& framing);
+    static void prepare(Session::Options& options, const Framing& framing);
 
-    RecordingSource(ev::Loop& loop, Options options, AnySession& session, User& user);
+    RecordingSource(ev::Loop& loop, Options options, Session& session, User& user);
 
     std::optional<Outgoing> next() override;
     void sent(const Outgoing& message, Queued queued) override;
@@ -68,7 +68,7 @@ private:
     ev::Loop& loop_;
     const Options options_;
     Recording& recording_;
-    AnySession& session_;
+    Session& session_;
     User& user_;
     bool begun_ = false;           // the first message was due
     bool stopped_ = false;         // by the user, or because of a bad line

@@ -79,7 +79,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool 
 
 // --- Connections.
 
-void Reporter::opened(std::size_t connection, const AnySession& session) {
+void Reporter::opened(std::size_t connection, const Session& session) {
     const std::string text = connection_text(session);
     log('-', text);
     if (recorder_) recorder_->connected(session);
@@ -88,8 +88,8 @@ void Reporter::opened(std::size_t connection, const AnySession& session) {
     if (options_.verbose || (options_.probe && !options_.quiet)) remark(connection, text);
 }
 
-void Reporter::ended(std::size_t connection, const AnySession& session) {
-    const bool again = session.state() == AnySession::State::waiting;
+void Reporter::ended(std::size_t connection, const Session& session) {
+    const bool again = session.state() == Session::State::waiting;
     const bufio::Reason reason = session.end().reason;
     const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
     if (refused && session.tls()) refused_certificate_ = *session.tls();
@@ -111,7 +111,7 @@ void Reporter::remark(std::size_t connection, const std::string& text) {
 
 // --- Messages.
 
-void Reporter::sent(std::size_t connection, const AnySession& session, const Outgoing& message,
+void Reporter::sent(std::size_t connection, const Session& session, const Outgoing& message,
                     Queued queued) {
     log('>', message.payload);
     if (message.unterminated) open_line_ = queued.first + queued.count - 1;

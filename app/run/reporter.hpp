@@ -6,8 +6,8 @@
 // several connections, lines begin with a connection's number, and objects contain it.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
 #include "app/protocol/recorder.hpp"
+#include "app/protocol/session.hpp"
 #include "app/run/difference_text.hpp"
 #include "app/run/run_options.hpp"
 #include "app/stats/verdict.hpp"
@@ -53,9 +53,9 @@ public:
     // `messages`: report each message, not only connections. Throws std::system_error: the log.
     Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages, User& user);
 
-    void opened(std::size_t connection, const AnySession& session) override;
-    void ended(std::size_t connection, const AnySession& session) override;
-    void sent(std::size_t connection, const AnySession& session, const Outgoing& message,
+    void opened(std::size_t connection, const Session& session) override;
+    void ended(std::size_t connection, const Session& session) override;
+    void sent(std::size_t connection, const Session& session, const Outgoing& message,
               Queued queued) override;
     void unsent(std::size_t connection, const Message& message) override;
     void answered(std::size_t connection, const Message& message, const Reply& reply) override;

@@ -1,8 +1,8 @@
 #include "app/run/run_client.hpp"
 
+#include "app/process/descriptor_limit.hpp"
 #include "app/protocol/message_object.hpp"
 #include "app/run/connection_text.hpp"
-#include "app/process/descriptor_limit.hpp"
 #include "app/run/input_source.hpp"
 #include "app/run/progress_line.hpp"
 #include "app/run/recording_source.hpp"
@@ -54,7 +54,7 @@ bool lines_pass(const RunClient::Options& options) {
 // replay of that would fail with the same server, because it awaits the greeting first.
 ev::Duration greeting_wait(const RunClient::Options& options) {
     const bool recorded = options.report.payloads || Recorder::wanted(options.report.log);
-    const AnySession::Options& session = options.run.session;
+    const Session::Options& session = options.run.session;
     const bool waits = recorded && session.expect == Expect::any && !session.framing->datagrams;
     return waits ? session.greeting_time : ev::Duration::zero();
 }
@@ -206,7 +206,7 @@ void RunClient::turn_ended() {
         print_error("yodel", wrong);
     }
     if (!run_.options().length || !run_.over() || limit_.pending() || out_of_time_) return;
-    const AnySession::Options& session = run_.options().session;
+    const Session::Options& session = run_.options().session;
     const ev::Duration rest = session.reply_timeout + session.close_timeout + last_moment;
     max_time_ = *run_.options().length + rest;
     limit_.start(rest);

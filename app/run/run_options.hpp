@@ -1,7 +1,7 @@
 // What a run does, and who watches it.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "app/run/pace.hpp"
 #include "app/run/source.hpp"
 #include "ev/loop.hpp"
@@ -15,7 +15,7 @@ namespace yodel {
 
 // All numbers are for the whole run, not for one of its threads.
 struct RunOptions {
-    AnySession::Options session;
+    Session::Options session;
     std::size_t connections = 1;
     std::size_t threads = 1;                // at most one for each connection
     bool busy = false;                      // threads never sleep while they have a connection
@@ -44,11 +44,11 @@ struct RunOptions {
 // call returns.
 class RunObserver {
 public:
-    virtual void opened(std::size_t connection, const AnySession& session) = 0;
+    virtual void opened(std::size_t connection, const Session& session) = 0;
     // It is closed, or waits for another try; it need not have been open.
-    virtual void ended(std::size_t connection, const AnySession& session) = 0;
-    virtual void sent(std::size_t connection, const AnySession& session,
-                      const Outgoing& message, Queued queued) = 0;
+    virtual void ended(std::size_t connection, const Session& session) = 0;
+    virtual void sent(std::size_t connection, const Session& session, const Outgoing& message,
+                      Queued queued) = 0;
     // The message was due and could not be sent.
     virtual void unsent(std::size_t connection, const Message& message) = 0;
     virtual void answered(std::size_t connection, const Message& message,

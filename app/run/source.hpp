@@ -4,7 +4,7 @@
 // its user from inside a call of the user.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "ev/loop.hpp"
 
 #include <functional>
@@ -47,7 +47,7 @@ public:
     };
     // Makes the source of one connection. The loop, the session and the user outlive it.
     using Make =
-        std::function<std::unique_ptr<Source>(ev::Loop&, AnySession& session, User& user)>;
+        std::function<std::unique_ptr<Source>(ev::Loop&, Session& session, User& user)>;
 
     Source() = default;
     Source(const Source&) = delete;

@@ -31,7 +31,7 @@ struct RecordedItem {
     Kind kind = Kind::message;
     ev::Duration at{};     // when it was to go out, or when it came; since some common start
     ev::Duration delay{};  // of a late reply: how long after its message it came
-    std::string payload;   // what was sent; or what came unsolicited
+    std::string payload = {};               // what was sent; or what came unsolicited
     std::optional<std::string> reply = {};  // of a message; none if none came in time
     ev::Duration answered{};                // when the reply came; if unknown, as `at`
 };

@@ -21,14 +21,14 @@ struct Fixture {
 
     RateClient::Options options(const std::string& clause) const {
         std::string trouble;
-        RateClient::Options to{.crowd = {}, .required = *Requirement::parse(clause, trouble)};
-        to.crowd.crowd.session.endpoint.host = "127.0.0.1";
-        to.crowd.crowd.session.endpoint.service = std::to_string(server.port());
-        to.crowd.crowd.session.reply_timeout = 20ms;
-        to.crowd.crowd.connections = 2;
+        RateClient::Options to{.run = {}, .required = *Requirement::parse(clause, trouble)};
+        to.run.session.endpoint.host = "127.0.0.1";
+        to.run.session.endpoint.service = std::to_string(server.port());
+        to.run.session.reply_timeout = 20ms;
+        to.run.connections = 2;
         to.report.quiet = true;
-        to.least_time = 20ms;
-        to.least_messages = 0;
+        to.min_time = 20ms;
+        to.min_messages = 0;
         return to;
     }
 
@@ -69,7 +69,7 @@ TEST_CASE_METHOD(Fixture, "messages without replies hold no rate") {
 
 TEST_CASE_METHOD(Fixture, "a clause that holds at no rate ends the search briefly") {
     RateClient::Options options = this->options("max<0.001us");
-    options.least_messages = 1000;  // which would take 100 s at the lowest rate
+    options.min_messages = 1000;  // which would take 100 s at the lowest rate
     options.brief_messages = 3;
     options.search = {.first = 50'000, .least = 10, .most = 100'000};
     const auto [found, status] = search(options);
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(Fixture, "a service that can't be reached ends the search with 
     RateClient::Options options = this->options("p99<1ms");
     {
         EchoServer gone(loop);
-        options.crowd.crowd.session.endpoint.service = std::to_string(gone.port());
+        options.run.session.endpoint.service = std::to_string(gone.port());
     }
     const auto [found, status] = search(options);
     CHECK(contains(found, "no rate with p99<1ms: cannot connect to 127.0.0.1:"));

@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -13,9 +14,16 @@ namespace {
 
 const ev::Time begin{100s};
 
+// Returns the next message if it is due, and passes it.
+std::optional<Schedule::Message> take(Schedule& schedule, ev::Time now) {
+    const auto message = schedule.due(now);
+    if (message) schedule.pass(now);
+    return message;
+}
+
 std::vector<std::uint64_t> due(Schedule& schedule, ev::Time now) {
     std::vector<std::uint64_t> numbers;
-    while (const auto message = schedule.next(now)) numbers.push_back(message->number);
+    while (const auto message = take(schedule, now)) numbers.push_back(message->number);
     return numbers;
 }
 
@@ -23,12 +31,12 @@ std::vector<std::uint64_t> due(Schedule& schedule, ev::Time now) {
 
 TEST_CASE("a message is due at its planned nanosecond and not before") {
     Schedule schedule({.pace = Pace::per_second(1'000'000)}, begin);
-    CHECK_FALSE(schedule.next(begin - 1ns));
+    CHECK_FALSE(take(schedule, begin - 1ns));
     for (std::uint64_t number = 0; number < 5'000; ++number) {
         const ev::Time planned = begin + number * 1ms;
         REQUIRE(schedule.next_time() == planned);
-        REQUIRE_FALSE(schedule.next(planned - 1ns));
-        const auto message = schedule.next(planned);
+        REQUIRE_FALSE(take(schedule, planned - 1ns));
+        const auto message = take(schedule, planned);
         REQUIRE(message);
         REQUIRE(message->number == number);
         REQUIRE(message->planned == planned);
@@ -38,11 +46,11 @@ TEST_CASE("a message is due at its planned nanosecond and not before") {
 TEST_CASE("after a delay all that is due comes at once, each with its planned time") {
     Schedule schedule({.pace = Pace::per_second(1'000'000)}, begin);
     for (std::uint64_t number = 0; number <= 1'400; ++number) {
-        const auto message = schedule.next(begin + 1400ms);
+        const auto message = take(schedule, begin + 1400ms);
         REQUIRE(message);
         REQUIRE(message->planned == begin + number * 1ms);
     }
-    CHECK_FALSE(schedule.next(begin + 1400ms));
+    CHECK_FALSE(take(schedule, begin + 1400ms));
     CHECK(schedule.next_time() == begin + 1401ms);
 }
 
@@ -99,7 +107,7 @@ TEST_CASE("schedules that share a pace have the planned times of one schedule") 
     const auto planned = [&] {
         std::vector<ev::Time> times;
         Schedule schedule(options, begin);
-        while (const auto message = schedule.next(begin + 1h))
+        while (const auto message = take(schedule, begin + 1h))
             times.push_back(message->planned);
         return times;
     };
@@ -113,4 +121,26 @@ TEST_CASE("schedules that share a pace have the planned times of one schedule") 
     }
     std::sort(all.begin(), all.end());
     CHECK(all == whole);
+}
+
+TEST_CASE("a message stays the next one until it is passed") {
+    Schedule schedule({.pace = Pace::per_second(1'000'000)}, begin);
+    for (int i = 0; i < 3; ++i) {
+        const auto message = schedule.due(begin + 5ms);
+        REQUIRE(message);
+        CHECK(message->number == 0);
+        CHECK(schedule.overdue(begin + 5ms) == 6);
+    }
+    schedule.pass(begin + 5ms);
+    CHECK(schedule.due(begin + 5ms)->number == 1);
+    CHECK(schedule.overdue(begin + 5ms) == 5);
+}
+
+TEST_CASE("the rate that was reached counts until the last message that was passed") {
+    Schedule schedule({.pace = Pace::per_second(1'000'000)}, begin);
+    CHECK_FALSE(schedule.reached());
+    schedule.pass(begin);
+    CHECK_FALSE(schedule.reached());
+    for (int i = 1; i <= 10; ++i) schedule.pass(begin + i * 2ms);
+    CHECK(schedule.reached() == 500);
 }

@@ -33,10 +33,12 @@ std::string echoed(int seq, const std::string& sent, const std::string& received
     return message(seq, R"("verdict":"echoed","sent":")" + sent + R"(","received":")" +
                             received + "\"");
 }
-std::string unsolicited(const std::string& received) {
-    return R"({"type":"message","verdict":"unsolicited","received_us":7,"received":")" +
+std::string unsolicited(const std::string& received,
+                        const std::string& verdict = "unsolicited") {
+    return R"({"type":"message","verdict":")" + verdict + R"(","received_us":7,"received":")" +
            received + "\"}\n";
 }
+std::string unsent(int seq) { return message(seq, R"("verdict":"unsent","sent":"never")"); }
 
 // Writes down items as "a=b" for a message and its reply, "a" for one without, "+a" for what
 // came unsolicited; or the trouble, after what was read before it.
@@ -197,7 +199,7 @@ TEST_CASE("a line that is not right ends the recording, and is named") {
          "\"planned_us\" is no time in microseconds, up to a year"},
         {R"({"type":"message","seq":2,"planned_us":99999999999999,"verdict":"lost","sent":"a"})",
          "\"planned_us\" is no time in microseconds, up to a year"},
-        {R"({"type":"message","verdict":"unasked","received":"a"})",
+        {R"({"type":"message","verdict":"unsolicited","received":"a"})",
          "\"received_us\" is no time in microseconds, up to a year"},
     }));
     CAPTURE(line);
@@ -213,26 +215,34 @@ TEST_CASE("a recording has as many messages as its end counts") {
     const std::string late =
         message(3, R"("verdict":"late","rtt_us":9,"sent":"c","received":"d")");
     const std::string sent = message(4, R"("verdict":"sent","sent":"e")");
-    const auto [text, counts, trouble] =
-        GENERATE_COPY(table<std::string, std::string, std::string>({
-            {echoed(1, "a", "b"), R"("sent":1,"unasked":0,"late":0)", ""},
-            {unsolicited("x") + echoed(1, "a", "b") + lost + late + sent,
-             R"("status":0,"sent":3,"echoed":2,"bad":0,"lost":0,"late":1,"unsolicited":1)", ""},
-            {echoed(1, "a", "b") + echoed(3, "a", "b"), R"("status":0,"sent":3,"echoed":3)",
-             "counts 3 messages as sent, but the recording has 2"},
-            {echoed(1, "a", "b") + echoed(2, "a", "b"), R"("status":0,"sent":1)",
-             "counts 1 messages as sent, but the recording has 2"},
-            {echoed(1, "a", "b"), R"("status":0,"sent":1,"unsolicited":1)",
-             "counts 1 messages as unsolicited, but the recording has 0"},
-            {lost, R"("sent":1,"unsolicited":0,"late":1)",
-             "counts 1 messages as late, but the recording has 0"},
-            // A signal has ended these.
-            {echoed(1, "a", "b") + sent, R"("status":130,"sent":5,"echoed":1,"bad":0,"lost":0)",
-             ""},
-            {unsolicited("x"), R"("status":143,"sent":5,"echoed":0,"bad":0,"lost":0)", ""},
-            {echoed(1, "a", "b"), R"("status":130,"sent":5,"echoed":1,"bad":1,"lost":1)",
-             "counts 3 messages as sent, but the recording has 1"},
-        }));
+    const auto [text, counts,
+                trouble] = GENERATE_COPY(table<std::string, std::string, std::string>({
+        {echoed(1, "a", "b"), R"("sent":1,"unsolicited":0,"late":0)", ""},
+        {unsolicited("x") + echoed(1, "a", "b") + lost + late + sent,
+         R"("status":0,"sent":3,"echoed":2,"bad":0,"lost":0,"late":1,"unsolicited":1)", ""},
+        {echoed(1, "a", "b") + echoed(3, "a", "b"), R"("status":0,"sent":3,"echoed":3)",
+         "counts 3 messages as sent, but the recording has 2"},
+        {echoed(1, "a", "b") + echoed(2, "a", "b"), R"("status":0,"sent":1)",
+         "counts 1 messages as sent, but the recording has 2"},
+        {echoed(1, "a", "b"), R"("status":0,"sent":1,"unsolicited":1)",
+         "counts 1 messages as unsolicited, but the recording has 0"},
+        {lost, R"("sent":1,"unsolicited":0,"late":1)",
+         "counts 1 messages as late, but the recording has 0"},
+        // Version 0.2 had this word.
+        {unsolicited("x", "unasked") + echoed(1, "a", "b"), R"("sent":1,"unasked":1)", ""},
+        {echoed(1, "a", "b"), R"("sent":1,"unasked":1)",
+         "counts 1 messages as unasked, but the recording has 0"},
+        // What was not sent is not counted as sent.
+        {echoed(1, "a", "b") + unsent(2) + echoed(3, "c", "d"), R"("sent":2,"unsent":1)", ""},
+        {echoed(1, "a", "b") + unsent(2), R"("sent":2,"unsent":1)",
+         "counts 2 messages as sent, but the recording has 1"},
+        // A signal has ended these.
+        {echoed(1, "a", "b") + sent, R"("status":130,"sent":5,"echoed":1,"bad":0,"lost":0)",
+         ""},
+        {unsolicited("x"), R"("status":143,"sent":5,"echoed":0,"bad":0,"lost":0)", ""},
+        {echoed(1, "a", "b"), R"("status":130,"sent":5,"echoed":1,"bad":1,"lost":1)",
+         "counts 3 messages as sent, but the recording has 1"},
+    }));
     CAPTURE(text, counts);
     const std::string found = read(form + text + R"({"type":"end",)" + counts + "}\n").trouble;
     CHECK(found.substr(found.find("the end ") == found.npos ? 0 : found.find("counts")) ==

@@ -17,15 +17,16 @@ namespace test {
 // Echoes, and allocates nothing for it, but for what its mischief makes of a message.
 class EchoServer final : private bufio::Stream::User {
 public:
-    explicit EchoServer(ev::Loop& loop)
-        : loop_(loop),
-          listener_(std::in_place, loop, any_loopback_port(),
-                    [this](bufio::Fd socket, const bufio::Address&) {
-                        streams.push_back(std::make_unique<bufio::Stream>(
-                            loop_, bufio::make_plain_transport(std::move(socket)), user()));
-                    }) {}
-    int port() const { return listener_->address().port(); }
+    explicit EchoServer(ev::Loop& loop) : loop_(loop) { listen(); }
+    int port() const { return address_.port(); }
     void close() { listener_.reset(); }  // to new connections
+    void listen() {
+        listener_.emplace(loop_, address_, [this](bufio::Fd socket, const bufio::Address&) {
+            streams.push_back(std::make_unique<bufio::Stream>(
+                loop_, bufio::make_plain_transport(std::move(socket)), user()));
+        });
+        address_ = listener_->address();
+    }
     // Answers from here on, beginning with what has come meanwhile.
     void resume() {
         answers = true;
@@ -64,6 +65,7 @@ private:
     }
 
     ev::Loop& loop_;
+    bufio::Address address_ = any_loopback_port();
     std::optional<bufio::Listener> listener_;
 };
 

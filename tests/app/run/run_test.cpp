@@ -1,0 +1,625 @@
+// Runs on one thread, against an echo server of the test's own on the same loop; with
+// VirtualFixture in virtual time.
+
+#include "app/text/exit_status.hpp"
+#include "tests/app/run/run_fixture.hpp"
+#include "tests/support/allocations.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using test::Connections;
+using test::connections;
+using test::status;
+using test::turn_until;
+
+namespace {
+
+const Connections all_three{.asked = 3, .opened = 3, .failed = 0};
+const std::optional<Pace> closed_loop;
+const std::optional<Pace> open_loop = Pace::per_second(1'000'000);
+
+struct Fixture : test::RunFixture<> {
+    RunOptions options() const { return RunFixture::options(3); }
+    // The server is silent while the connection takes all of its messages, and this long after.
+    void wear_out(RunOptions options, std::uint64_t messages, ev::Duration after) {
+        options.churn = messages;
+        options.pace = open_loop;
+        server.answers = false;
+        start(std::move(options));
+        turn_until(loop, [&] { return run->results().sent == messages; });
+        const ev::Time due = loop.now() + after;
+        turn_until(loop, [&] { return loop.now() >= due; });
+    }
+};
+
+struct VirtualFixture : test::RunFixture<test::VirtualLoop> {};
+
+// Writes down what it sees of a run: "opened 1, sent 1, answered 1".
+class Diary final : public RunObserver {
+public:
+    void opened(std::size_t connection, const AnySession&) override {
+        add("opened", connection);
+    }
+    void ended(std::size_t connection, const AnySession&) override { add("ended", connection); }
+    void sent(std::size_t connection, const AnySession&, const Outgoing&, Queued) override {
+        add("sent", connection);
+    }
+    void unsent(std::size_t connection, const Message& message) override {
+        add("unsent", connection);
+        missed_messages.emplace_back(message.payload);
+        missed_times.push_back(message.planned);
+    }
+    void answered(std::size_t connection, const Message&, const Reply&) override {
+        add("answered", connection);
+    }
+    void echoed(std::size_t, const Batch&) override {}
+    void lost(std::size_t connection, const Message&) override { add("lost", connection); }
+    void unsolicited(std::size_t, std::string_view, Unsolicited) override {}
+    void missed(std::size_t, std::string_view) override {}
+    void repeated(std::size_t, std::string_view) override {}
+    void received(std::size_t, std::string_view) override {}
+    void flush() override { ++flushes; }
+
+    std::string text;
+    std::vector<std::string> missed_messages;
+    std::vector<ev::Time> missed_times;
+    int flushes = 0;
+
+private:
+    void add(const std::string& what, std::size_t connection) {
+        text += (text.empty() ? "" : ", ") + what + " " + std::to_string(connection);
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a closed loop sends its count over all connections") {
+    RunOptions options = this->options();
+    options.count = 1000;
+    const Results& results = run_to_end(options);
+    CHECK(results.sent == 1000);
+    CHECK(results.echoed == 1000);
+    CHECK(results.round_trips.count() == 1000);
+    CHECK(connections(results) == all_three);
+    CHECK(status(results) == success);
+    CHECK(results.lateness.count() == 0);
+    CHECK(results.rate() > 0);
+    CHECK(server.streams.size() == 3);
+}
+
+TEST_CASE_METHOD(Fixture, "an open loop sends its count by the pace") {
+    RunOptions options = this->options();
+    options.count = 30;
+    options.pace = open_loop;
+    const Results& results = run_to_end(options);
+    CHECK(results.sent == 30);
+    CHECK(results.echoed == 30);
+    CHECK(results.lateness.count() == 30);
+    CHECK(connections(results) == all_three);
+    CHECK(status(results) == success);
+    // The time runs from the first message, which may leave late.
+    CHECK(results.elapsed() + results.lateness.max() >= 29ms);
+    for (const auto& stream : server.streams) CHECK(stream->bytes_read() == 10 * 65);
+}
+
+TEST_CASE_METHOD(Fixture, "the length ends a run in both loops, in order") {
+    RunOptions options = this->options();
+    options.length = 20ms;
+    options.pace = GENERATE(closed_loop, open_loop);
+    const Results& results = run_to_end(options);
+    if (options.pace) CHECK(results.sent == 20);
+    CHECK(results.sent > 0);
+    CHECK(results.echoed == results.sent);
+    CHECK(status(results) == success);
+    for (const auto& stream : server.streams)
+        CHECK(stream->end().reason == bufio::Reason::clean);
+}
+
+TEST_CASE_METHOD(Fixture, "messages that are overdue at the end are caught up with") {
+    RunOptions options = this->options();
+    options.length = 40ms;
+    options.pace = open_loop;
+    start(options);
+    turn_until(loop, [&] { return run->results().sent > 10; });
+    const ev::Time end = ev::Clock::now() + 50ms;
+    while (ev::Clock::now() < end) {
+    }
+    const Results& results = wait_for_end();
+    CHECK(results.sent == 40);
+    CHECK(results.echoed == 40);
+    CHECK(results.unsent == 0);
+    CHECK(status(results) == success);
+    REQUIRE(results.planned_rate);
+    CHECK(results.planned_rate->planned == 1000);
+    CHECK(results.planned_rate->reached < 1000);
+}
+
+TEST_CASE_METHOD(Fixture, "what can't be caught up with is unsent, and no success") {
+    RunOptions options = this->options();
+    options.length = 20ms;
+    options.session.reply_timeout = GENERATE(1ms, 20ms);
+    options.pace = Pace::per_second(10'000'000'000);
+    const Results& results = run_to_end(options);
+    CHECK(results.unsent > 0);
+    CHECK(results.sent + results.unsent == 200'000);
+    CHECK(status(results) == reply_wrong_or_lost);
+    REQUIRE(results.planned_rate);
+    CHECK(results.planned_rate->planned == 10'000'000);
+    CHECK(results.planned_rate->reached < 10'000'000);
+}
+
+TEST_CASE_METHOD(Fixture, "an end before the planned one counts what was due until then") {
+    RunOptions options = this->options();
+    options.connections = 1;
+    wear_out(options, 10, 20ms + tolerated_lateness);
+    run->finish();
+    server.resume();
+    wait_for_end();
+    CHECK(run->results().echoed == 10);
+    CHECK(run->results().unsent >= 10);
+    CHECK(run->results().unsent < 100'000);
+}
+
+TEST_CASE_METHOD(Fixture, "a round trip of the open loop counts from the planned time") {
+    RunOptions options = this->options();
+    options.connections = 1;
+    options.count = 50;
+    options.pace = open_loop;
+    server.answers = false;
+    start(options);
+    turn_until(loop, [&] { return run->results().sent == 50; });
+    server.resume();
+    const Results& results = wait_for_end();
+    CHECK(results.echoed == 50);
+    CHECK(results.round_trips.max() >= 49ms);
+    CHECK(results.round_trips.max() - results.round_trips.min() >= 49ms);
+}
+
+TEST_CASE_METHOD(Fixture, "a connection is replaced after its number of messages") {
+    RunOptions options = this->options();
+    options.connections = 2;
+    options.count = 20;
+    options.churn = 3;
+    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(500'000)));
+    const Results& results = run_to_end(options);
+    CHECK(results.sent == 20);
+    CHECK(results.echoed == 20);
+    CHECK(results.lost == 0);
+    CHECK(results.asked >= 7);
+    CHECK(results.opened == results.asked);
+    CHECK(server.streams.size() == results.opened);
+    for (const auto& stream : server.streams) CHECK(stream->bytes_read() <= 3 * 65);
+}
+
+TEST_CASE_METHOD(Fixture, "a message that waits for a new connection counts from its plan") {
+    RunOptions options = this->options();
+    options.connections = 1;
+    options.count = 5;
+    wear_out(options, 4, 50ms);
+    CHECK(run->results().sent == 4);
+    server.resume();
+    const Results& results = wait_for_end();
+    CHECK(results.echoed == 5);
+    CHECK(results.lost == 0);
+    CHECK(results.lateness.max() >= 40ms);
+    CHECK(results.round_trips.min() >= 40ms);
+    CHECK(connections(results) == Connections{.asked = 2, .opened = 2, .failed = 0});
+    CHECK(status(results) == success);
+}
+
+TEST_CASE_METHOD(Fixture, "messages that wait for a connection that never opens are unsent") {
+    RunOptions options = this->options();
+    options.connections = 1;
+    options.count = 100;
+    wear_out(options, 4, 50ms);
+    server.close();
+    server.resume();
+    const Results& results = wait_for_end();
+    CHECK(results.echoed == 4);
+    CHECK(results.sent == 4);
+    CHECK(results.lost == 0);
+    CHECK(results.unsent >= 40);
+    CHECK(connections(results) == Connections{.asked = 2, .opened = 1, .failed = 1});
+    CHECK(status(results) == connect_failed);
+}
+
+TEST_CASE_METHOD(Fixture, "a connection that is being replaced at the end has not failed") {
+    RunOptions options = this->options();
+    options.length = 20ms;
+    options.churn = 1;
+    const Results& results = run_to_end(options);
+    CHECK(status(results) == success);
+    CHECK(results.failures.empty());
+    CHECK(results.failed == 0);
+    CHECK(results.opened == results.asked);
+    CHECK(results.echoed == results.sent);
+}
+
+TEST_CASE_METHOD(Fixture, "a run ends while a connection is about to be replaced") {
+    RunOptions options = this->options();
+    options.connections = 1;
+    options.churn = 1;
+    start(options);
+    turn_until(loop, [&] { return run->results().asked == 2; });
+    const auto end = GENERATE(&Run::leave, &Run::finish);
+    ((*run).*end)();
+    wait_for_end();
+    CHECK(run->open() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "new connections come at their pace") {
+    RunOptions options = this->options();
+    options.count = 3;
+    options.pace = open_loop;
+    options.connect_pace = Pace::per_second(100'000);
+    const ev::Time begin = loop.now();
+    start(options);
+    wait_for_end();
+    CHECK(loop.now() - begin >= 20ms);
+    CHECK(connections(run->results()) == all_three);
+}
+
+TEST_CASE_METHOD(Fixture, "the length counts from the first message, when all have come") {
+    RunOptions options = this->options();
+    options.length = 20ms;
+    options.pace = open_loop;
+    // The last one comes after the length, also that from the start on.
+    options.connect_pace = Pace::per_second(GENERATE(as<std::uint64_t>{}, 30'000, 60'000));
+    if (GENERATE(false, true)) options.start = loop.now() + 5ms;
+    const Results& results = run_to_end(options);
+    CHECK(results.sent == 20);
+    CHECK(results.echoed == 20);
+    CHECK(connections(results) == all_three);
+    CHECK(status(results) == success);
+}
+
+TEST_CASE_METHOD(Fixture, "no message is sent before the start that was asked for") {
+    RunOptions options = this->options();
+    options.count = 3;
+    options.start = loop.now() + 30ms;
+    options.pace = GENERATE(closed_loop, open_loop);
+    start(options);
+    turn_until(loop, [&] { return run->open() == 3; });
+    CHECK((run->results().sent == 0 || loop.now() >= *options.start));
+    turn_until(loop, [&] { return run->results().sent > 0; });
+    CHECK(loop.now() >= *options.start);
+    wait_for_end();
+    CHECK(run->results().echoed == 3);
+}
+
+TEST_CASE_METHOD(Fixture, "a target that refuses is one failure of all connections") {
+    RunOptions options = this->options();
+    options.session.endpoint.service = std::to_string(test::unused_port(loop));
+    options.pace = GENERATE(closed_loop, open_loop);
+    const Results& results = run_to_end(options);
+    CHECK(connections(results) == Connections{.asked = 3, .opened = 0, .failed = 3});
+    REQUIRE(results.failures.size() == 1);
+    CHECK(results.failures[0].count == 3);
+    CHECK(results.failures[0].status == connect_failed);
+    CHECK(status(results) == connect_failed);
+    CHECK(results.sent == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a run whose look-up takes longer than it has failed") {
+    const std::uint64_t count = GENERATE(as<std::uint64_t>{}, 1, 3);
+    RunOptions options = RunFixture::options(count);
+    options.session.endpoint.host = "name.invalid";
+    options.length = 1ns;
+    const Results& results = run_to_end(options);
+    CHECK(connections(results) == Connections{.asked = count, .opened = 0, .failed = count});
+    REQUIRE(results.failures.size() == 1);
+    CHECK(results.failures[0].text.ends_with(" (--max-time): still resolving"));
+    CHECK(results.failures[0].count == count);
+    CHECK(status(results) == timed_out);
+}
+
+TEST_CASE_METHOD(Fixture, "each failed try is counted, and the last one is the status") {
+    RunOptions options = this->options();
+    options.session.endpoint.service = std::to_string(test::unused_port(loop));
+    options.session.retries = 2;
+    options.session.retry_delay = 1ms;
+    const Results& results = run_to_end(options);
+    CHECK(connections(results) == Connections{.asked = 9, .opened = 0, .failed = 9});
+    REQUIRE(results.failures.size() == 1);
+    CHECK(results.failures[0].count == 9);
+    CHECK(status(results) == connect_failed);
+}
+
+TEST_CASE_METHOD(Fixture, "what a reset leaves unanswered is lost, and the others go on") {
+    RunOptions options = this->options();
+    start(options);
+    turn_until(loop, [&] { return run->results().echoed > 100; });
+    server.streams[1]->abort();
+    server.streams[1].reset();
+    turn_until(loop, [&] { return run->open() == 2; });
+    const std::uint64_t echoed = run->results().echoed;
+    turn_until(loop, [&] { return run->results().echoed > echoed + 100; });
+    run->finish();
+    const Results& results = wait_for_end();
+    CHECK(status(results) == receive_failed);
+    CHECK(connections(results) == all_three);
+    CHECK(results.lost <= 1);
+    CHECK(results.sent == results.echoed + results.lost);
+}
+
+TEST_CASE_METHOD(Fixture, "messages that are due while no connection is open are unsent") {
+    RunOptions options = RunFixture::options(GENERATE(as<std::size_t>{}, 1, 3));
+    options.pace = open_loop;
+    options.session.retries = AnySession::forever;
+    options.session.retry_delay = 50ms;
+    start(options);
+    turn_until(loop, [&] { return run->results().echoed > 20; });
+    for (const auto& stream : server.streams) stream->abort();
+    server.streams.clear();
+    turn_until(loop, [&] { return run->open() == 0; });
+    const std::uint64_t unsent = run->results().unsent;
+    const std::uint64_t echoed = run->results().echoed;
+    turn_until(loop, [&] { return run->results().unsent > unsent; });
+    turn_until(loop, [&] { return run->open() == options.connections; });
+    turn_until(loop, [&] { return run->results().echoed > echoed + 20; });
+    run->finish();
+    const Results& results = wait_for_end();
+    CHECK(results.sent == results.echoed + results.lost);
+}
+
+TEST_CASE_METHOD(Fixture, "leaving counts nothing as lost") {
+    server.answers = false;
+    start(options());
+    turn_until(loop, [&] { return run->results().sent == 3; });
+    run->leave();
+    wait_for_end();
+    CHECK(run->results().lost == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "leaving before the first connection ends it, too") {
+    start(options());
+    run->leave();
+    CHECK(done == 0);
+    wait_for_end();
+    CHECK(run->results().asked == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a run calls back once, whatever is asked of it later") {
+    RunOptions options = this->options();
+    options.count = 3;
+    run_to_end(options);
+    done = 0;
+    run->leave();
+    run->finish();
+    for (int i = 0; i < 3; ++i) loop.step(1ms);
+    CHECK(done == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "generated messages allocate nothing in the steady state") {
+    RunOptions options = RunFixture::options(GENERATE(as<std::size_t>{}, 1, 3));
+    options.window = GENERATE(std::optional<unsigned>(1), std::optional<unsigned>());
+    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(20'000'000)));
+    start(options);
+    turn_until(loop, [&] { return run->results().echoed > 1000; });
+    const std::uint64_t echoed = run->results().echoed;
+    test::allocations.count = 0;
+    const std::function<bool()> more = [&] { return run->results().echoed > echoed + 2000; };
+    while (!more()) loop.step(1ms);
+    // In the open loop a delay of this machine may bring a queue that is longer than any
+    // before.
+    CHECK(test::allocations.count <= (options.pace ? 200U : 0U));
+    run->finish();
+    wait_for_end();
+    CHECK(status(run->results()) == success);
+}
+
+TEST_CASE_METHOD(Fixture, "a stop of the program itself is in no round trip") {
+    RunOptions options = this->options();
+    options.count = 1000;
+    options.pace = open_loop;
+    start(options);
+    turn_until(loop, [&] { return run->results().echoed > 10; });
+    const ev::Time end = ev::Clock::now() + 300ms;
+    while (ev::Clock::now() < end) {
+    }
+    run->void_round_trips();
+    wait_for_end();
+    CHECK(run->results().echoed == 1000);
+    CHECK(run->results().round_trips.count() <= 710);
+    CHECK(run->results().round_trips.max() < 300ms);
+}
+
+TEST_CASE_METHOD(VirtualFixture, "a run leaves a message unsent while too much is in flight") {
+    RunOptions options = this->options(1);
+    options.size = 1024 * 1024;
+    options.count = 12;
+    options.pace = Pace::per_second(1'000);
+    test::ManualServer sink(loop);  // reads all, and answers nothing
+    options.session.endpoint.service = std::to_string(sink.port());
+    options.session.reply_timeout = 60s;
+    Diary diary;
+    start(options, &diary);
+    const ev::Time begin = loop.time;
+    const Results& results = wait_for_end();
+    CHECK(results.sent == 8);  // 8 MiB
+    CHECK(results.lost == 8);
+    CHECK(results.unsent == 4);
+    CHECK(results.lateness.count() == 8);
+    CHECK(status(results) == reply_wrong_or_lost);
+    REQUIRE(diary.missed_times.size() == 4);
+    for (int i = 0; i < 4; ++i) {
+        CHECK(diary.missed_times[i] == begin + (8 + i) * 1s);
+        CHECK(diary.missed_messages[i].size() == options.size);
+        CHECK(diary.missed_messages[i].find(i == 0 ? "9" : std::to_string(9 + i)) <
+              options.size);
+    }
+}
+
+TEST_CASE_METHOD(VirtualFixture, "a run leaves a message unsent while the peer takes nothing") {
+    RunOptions options = this->options(GENERATE(as<std::size_t>{}, 1, 2));
+    options.size = 1024 * 1024;
+    options.count = 40;
+    options.pace = Pace::per_second(1'000'000);
+    options.session.reply_timeout = 5s;
+    server.answers = false;  // and reads no more than its buffer takes
+    const Results& results = run_to_end(options);
+    CHECK(results.unsent > 0);
+    CHECK(results.sent + results.unsent == options.count);
+    CHECK(results.sent == results.lost);
+}
+
+TEST_CASE_METHOD(VirtualFixture, "only a message whose own connection has failed is unsent") {
+    RunOptions options = this->options(2);
+    options.count = 40;
+    options.pace = Pace::per_second(1'000'000);
+    options.each_its_own = GENERATE(false, true);
+    start(options);
+    turn_until(loop, [&] { return run->results().echoed == 20; });
+    server.streams.front()->abort();
+    server.streams.front().reset();
+    const Results& results = wait_for_end();
+    CHECK(results.unsent == (options.each_its_own ? 10 : 0));
+    CHECK(results.sent + results.unsent == 40);
+    CHECK(results.lost <= 1);
+    CHECK(results.echoed + results.lost == results.sent);
+}
+
+TEST_CASE_METHOD(VirtualFixture, "messages that are due when the length is over are unsent") {
+    RunOptions options = this->options(1);
+    options.length = 10s;
+    options.pace = Pace::per_second(1'000);
+    options.session.retries = AnySession::forever;
+    options.session.retry_delay = 1min;
+    start(options);
+    turn_until(loop, [&] { return run->results().echoed == 3; });
+    server.close();
+    server.streams.front()->abort();
+    server.streams.clear();
+    const Results& results = wait_for_end();
+    CHECK(results.sent == 3);
+    CHECK(results.unsent == 7);
+    CHECK(results.lost == 0);
+    CHECK(status(results) == receive_failed);
+}
+
+TEST_CASE_METHOD(VirtualFixture, "a run counts the same with one connection and with several") {
+    struct Row {
+        bool paced;
+        bool damaged;
+        bool silent;
+        std::uint64_t echoed;
+        std::uint64_t lost;
+    };
+    const Row row = GENERATE(Row{false, false, false, 60, 0}, Row{true, false, false, 60, 0},
+                             Row{false, true, false, 35, 0}, Row{true, true, false, 35, 0},
+                             Row{true, false, true, 0, 60});
+    RunOptions options = this->options(GENERATE(as<std::size_t>{}, 1, 2, 3, 7));
+    options.window = GENERATE(std::optional<unsigned>(1), std::optional<unsigned>());
+    options.count = 60;
+    if (row.paced) options.pace = Pace::per_second(1'000'000);
+    options.session.reply_timeout = 100ms;
+    server.damages = row.damaged;
+    server.answers = !row.silent;
+    const Results& results = run_to_end(options);
+    CHECK(results.sent == 60);
+    CHECK(results.echoed == row.echoed);
+    CHECK(results.lost == row.lost);
+    CHECK(results.bad == 60 - row.echoed - row.lost);
+    CHECK(results.late == 0);
+    CHECK(results.unsent == 0);
+    CHECK(results.unsolicited == 0);
+    CHECK(results.twice == 0);
+    CHECK(results.in_flight() == 0);
+    CHECK(results.round_trips.count() == 60 - row.lost);
+    CHECK(results.lateness.count() == (row.paced ? 60 : 0));
+    CHECK(results.planned_rate.has_value() == row.paced);
+    const std::uint64_t count = options.connections;
+    CHECK(connections(results) == Connections{.asked = count, .opened = count, .failed = 0});
+    CHECK(results.connect_times.count() == count);
+    CHECK(status(results) == (row.echoed == 60 ? success : reply_wrong_or_lost));
+    CHECK(results.wrong_sentence.empty() == !row.damaged);
+    CHECK(results.lost_sentence.empty() == !row.silent);
+}
+
+TEST_CASE_METHOD(VirtualFixture, "a connection that is tried again begins when it opens") {
+    RunOptions options = this->options(1);
+    options.count = 10;
+    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(1'000)));
+    options.session.retries = AnySession::forever;
+    options.session.retry_delay = 3s;
+    server.close();
+    start(options);
+    turn_until(loop, [&] { return run->results().failed >= 3; });
+    CHECK(run->results().unsent == 0);
+    server.listen();
+    turn_until(loop, [&] { return run->open() == 1; });
+    const ev::Time opened = loop.time;
+    const Results& results = wait_for_end();
+    REQUIRE(results.first_sent);
+    CHECK(*results.first_sent == opened);
+    CHECK(results.echoed == 10);
+    CHECK(results.sent == 10);
+    CHECK(results.unsent == 0);
+    CHECK(results.lateness.max() == 0ns);
+    CHECK(results.opened == 1);
+    CHECK(results.asked == results.failed + 1);
+}
+
+TEST_CASE_METHOD(VirtualFixture, "the length of a run begins when its only connection opens") {
+    RunOptions options = this->options(1);
+    options.length = 10s;
+    options.pace = Pace::per_second(1'000);
+    options.session.retries = AnySession::forever;
+    options.session.retry_delay = 2s;
+    options.session.retry_seed = 1;
+    server.close();
+    start(options);
+    turn_until(loop, [&] { return run->results().failed >= 2; });
+    REQUIRE(loop.time > loop.start);
+    server.listen();
+    const Results& results = wait_for_end();
+    CHECK(results.echoed == 10);
+    CHECK(results.unsent == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a closed loop begins in the turn in which a connection opens") {
+    RunOptions options = RunFixture::options(1);
+    options.count = 1;
+    Diary diary;
+    start(options, &diary);
+    while (run->open() == 0) loop.step(1ms);
+    CHECK(diary.text.starts_with("opened 1, sent 1"));
+    CHECK(run->results().sent == 1);
+    wait_for_end();
+    CHECK(diary.text == "opened 1, sent 1, answered 1, ended 1");
+}
+
+TEST_CASE_METHOD(VirtualFixture, "connections have numbers, which their successors keep") {
+    RunOptions options = this->options(2);
+    options.count = 4;
+    options.churn = 1;
+    options.pace = Pace::per_second(1'000);
+    Diary diary;
+    start(options, &diary);
+    wait_for_end();
+    CHECK(diary.text ==
+          "opened 1, opened 2, sent 1, answered 1, ended 1, opened 1, sent 2, answered 2, "
+          "ended 2, opened 2, sent 1, answered 1, ended 1, opened 1, sent 2, answered 2, "
+          "ended 1, ended 2");
+    CHECK(diary.flushes > 0);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a name that is unknown is one failure of one connection or several") {
+    const std::uint64_t count = GENERATE(as<std::uint64_t>{}, 1, 3);
+    RunOptions options = RunFixture::options(count);
+    options.session.endpoint.host = "no such name";
+    const Results& results = run_to_end(options);
+    CHECK(connections(results) == Connections{.asked = count, .opened = 0, .failed = count});
+    REQUIRE(results.failures.size() == 1);
+    CHECK(results.failures[0].text.starts_with("cannot resolve no such name:"));
+    CHECK(results.failures[0].count == count);
+    CHECK(status(results) == lookup_failed);
+}

@@ -1,12 +1,41 @@
+// The messages themselves are those of the input: input_test.cpp.
+
 #include "app/run/script.hpp"
 
+#include "app/text/exit_status.hpp"
+#include "tests/app/run/standard_input.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 
 #include <string>
 
+using namespace std::chrono_literals;
 using namespace yodel;
+using test::contains;
 
 namespace {
+
+struct Fixture {
+    explicit Fixture(Input::Options options = {})
+        : script(loop, std::move(options), [this] { ++changes; }) {}
+    void write(std::string_view text) {
+        constexpr std::size_t piece = 64 * 1024;
+        for (std::size_t i = 0; i < text.size() && !script.ended(); i += piece) {
+            standard_input.write(text.substr(i, piece));
+            loop.step(0ns);
+        }
+        loop.step(0ns);
+    }
+    void end() {
+        standard_input.end();
+        for (int i = 0; i < 3; ++i) loop.step(0ns);
+    }
+
+    test::StandardInput standard_input;
+    ev::Loop loop;
+    int changes = 0;
+    Script script;
+};
 
 std::string messages(const Script& script) {
     std::string all;
@@ -14,57 +43,87 @@ std::string messages(const Script& script) {
     return all;
 }
 
+// Takes all that the source would send now.
+std::string take_all(ScriptSource& source) {
+    std::string all;
+    while (const auto message = source.next()) {
+        all += "[" + std::string(message->payload) + "]";
+        source.sent(*message, {1, 1});
+    }
+    return all;
+}
+
 }  // namespace
 
 TEST_CASE("each line of a script is a message, however its bytes come") {
     const std::string text = "one\ntwo\n\nlast";
-    const std::size_t piece = GENERATE(1u, 2u, 5u, 100u);
-    Script script({});
-    for (std::size_t i = 0; i < text.size(); i += piece) script.append(text.substr(i, piece));
-    CHECK(messages(script) == "[one][two][]");
-    CHECK_FALSE(script.ended());
-    script.end();
-    CHECK(messages(script) == "[one][two][][last]");
-    CHECK(script.ended());
-    CHECK(script.trouble().empty());
-    script.append("more\n");
-    CHECK(script.size() == 4);
+    const std::size_t piece = GENERATE(1U, 2U, 5U, 100U);
+    Fixture of;
+    for (std::size_t i = 0; i < text.size(); i += piece) of.write(text.substr(i, piece));
+    CHECK(messages(of.script) == "[one][two][]");
+    CHECK_FALSE(of.script.ended());
+    const int changes = of.changes;
+    of.end();
+    CHECK(of.changes > changes);
+    CHECK(messages(of.script) == "[one][two][][last]");
+    CHECK(of.script.ended());
+    CHECK(of.script.trouble().text.empty());
 }
 
-TEST_CASE("a script may hold escapes") {
-    Script script({.escapes = true});
-    script.append("a\\tb\\x00\n");
-    CHECK(script.message(0) == std::string("a\tb\0", 4));
+TEST_CASE("a script may contain escapes") {
+    Fixture of({.escapes = true});
+    of.write("a\\tb\\x00\n");
+    CHECK(of.script.message(0) == std::string("a\tb\0", 4));
 }
 
 TEST_CASE("a script ends before a line that can't be sent") {
-    struct Row {
-        Script::Options options;
-        std::string text;
-        std::string trouble;
-    };
-    const Row row = GENERATE(
-        Row{{.framing = find_framing("len1")},
-            std::string(256, 'x'),
-            "does not fit into -f len1"},
-        Row{{.framing = datagram_framing()},
-            std::string(65508, 'x'),
-            "a message of 65508 bytes does not fit into a datagram"},
-        Row{{.max_frame = 3}, "long", "a message of 4 bytes does not fit into -f line"},
-        Row{{.framing = find_framing("caret")}, "", "a message of 0 bytes does not fit"},
-        Row{{.escapes = true}, "a\\q", "after a backslash come "});
-    Script script(row.options);
-    script.append("ok\n" + row.text + "\nafter\n");
-    CHECK(messages(script) == "[ok]");
-    CHECK(script.ended());
-    CHECK(script.trouble().starts_with("standard input: "));
-    CHECK(script.trouble().find(row.trouble) != std::string::npos);
+    Fixture of({.escapes = true});
+    of.write("ok\na\\q\nafter\n");
+    CHECK(messages(of.script) == "[ok]");
+    CHECK(of.script.ended());
+    CHECK(of.script.trouble().text.starts_with("standard input: after a backslash come "));
+    CHECK(of.script.trouble().status == reply_wrong_or_lost);
+    CHECK(of.changes > 0);
 }
 
 TEST_CASE("a script has a bound") {
-    Script script({});
+    Fixture of;
     const std::string line = std::string(1024 * 1024 - 1, 'x') + '\n';
-    for (int i = 0; i < 300 && !script.ended(); ++i) script.append(line);
-    CHECK(script.ended());
-    CHECK(script.trouble().find("the script is longer than 256 MiB") != std::string::npos);
+    for (int i = 0; i < 300 && !of.script.ended(); ++i) of.write(line);
+    CHECK(of.script.ended());
+    CHECK(of.script.trouble().text ==
+          "standard input: more than 256 MiB, all of which each connection would send");
+}
+
+TEST_CASE("each connection sends the whole script, whenever it begins") {
+    Fixture of;
+    ScriptSource early(of.script);
+    of.write("one\ntwo\n");
+    CHECK(take_all(early) == "[one][two]");
+    CHECK_FALSE(early.over());
+    of.write("three\n");
+    ScriptSource late(of.script);
+    CHECK(take_all(late) == "[one][two][three]");
+    CHECK(take_all(early) == "[three]");
+    of.end();
+    CHECK(early.over());
+    CHECK(late.over());
+    CHECK(ScriptSource(of.script).over() == false);
+}
+
+TEST_CASE("a message of a script is the next one until it is sent") {
+    Fixture of;
+    ScriptSource source(of.script);
+    of.write("one\n");
+    CHECK(source.next()->payload == "one");
+    CHECK(source.next()->payload == "one");
+    CHECK_FALSE(source.next()->unterminated);
+}
+
+TEST_CASE("the trouble of a script is not that of its connections") {
+    Fixture of({.escapes = true});
+    ScriptSource source(of.script);
+    of.write("a\\q\n");
+    CHECK(source.over());
+    CHECK(source.trouble().text.empty());
 }

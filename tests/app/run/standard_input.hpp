@@ -1,0 +1,40 @@
+// Standard input that a test writes.
+#pragma once
+
+#include "bufio/fd.hpp"
+#include "tests/support/catch.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <string_view>
+
+namespace test {
+
+// While this object lives.
+class StandardInput {
+public:
+    StandardInput() : before_(::dup(STDIN_FILENO)) {
+        int ends[2];
+        REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+        ::dup2(ends[0], STDIN_FILENO);
+        ::close(ends[0]);
+        writer_ = bufio::Fd(ends[1]);
+    }
+    ~StandardInput() { ::dup2(before_.get(), STDIN_FILENO); }
+    StandardInput(const StandardInput&) = delete;
+    StandardInput& operator=(const StandardInput&) = delete;
+
+    // At most 64 KiB may wait to be read.
+    void write(std::string_view text) const {
+        REQUIRE(::write(writer_.get(), text.data(), text.size()) ==
+                static_cast<ssize_t>(text.size()));
+    }
+    void end() { writer_ = {}; }
+
+private:
+    const bufio::Fd before_;
+    bufio::Fd writer_;
+};
+
+}  // namespace test

@@ -1,6 +1,9 @@
-// Recordings that are said again, in virtual time, to a server that the test makes up.
+// Recordings that are replayed on one connection, in virtual time, to a server that the test
+// makes up.
 
-#include "app/run/replay.hpp"
+#include "app/run/recording_source.hpp"
+
+#include "app/run/run_client.hpp"
 
 #include "tests/app/run/recordings.hpp"
 #include "tests/support/catch.hpp"
@@ -50,16 +53,17 @@ Outcome replay(const std::string& text, const LineServer::Answer& answer,
     const Redirected errors(STDERR_FILENO);
     VirtualLoop loop;
     LineServer server(loop, answer, settings.greeting);
-    Replay::Options options;
-    options.session.endpoint.host = "127.0.0.1";
-    options.session.endpoint.service = server.port();
+    RunClient::Options options;
+    options.run.session.endpoint.host = "127.0.0.1";
+    options.run.session.endpoint.service = server.port();
+    options.from = RunClient::Options::From::recording;
     options.recording = std::make_shared<Recording>(file.name, 1000);
     options.fast = settings.fast;
-    options.window = settings.window;
+    options.run.window = settings.window;
     options.report.form = settings.form;
-    options.session.reply_timeout = settings.reply_timeout;
+    options.run.session.reply_timeout = settings.reply_timeout;
     REQUIRE(options.recording->trouble().empty());
-    Replay client(loop, options);
+    RunClient client(loop, options);
     const ev::Time limit = ev::Clock::now() + 20s;
     while (loop.step()) REQUIRE(ev::Clock::now() < limit);
     Outcome outcome;
@@ -243,28 +247,6 @@ TEST_CASE("what was foreseen is no answer to a message that waits for another on
     CHECK(outcome.status == 0);
     CHECK(
         contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unsolicited as before"));
-}
-
-TEST_CASE("messages that were in flight together are so again in a fast replay") {
-    const std::string text = Recorded()
-                                 .say(1s, "PING", "PONG", 10ms)
-                                 .say(1s, "LIST", "one", 10ms)
-                                 .say(1s, "PING", "two", 11ms)
-                                 .say(1s, "TIME", "PONG", 11ms)
-                                 .hear(1s + 12ms, "time")
-                                 .say(1s + 12ms, "LIST", "one", 10ms)
-                                 .hear(1s + 22ms, "two")
-                                 .end()
-                                 .text;
-    const auto answers = [](const std::string& line) {
-        if (line == "LIST") return Lines{"one", "two"};
-        return Lines{line == "PING" ? "PONG" : "time"};
-    };
-    const unsigned window = GENERATE(1U, 2U, 3U);
-    const Outcome outcome = replay(text, answers, {.fast = true, .window = window});
-    CAPTURE(outcome.output);
-    CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "5 as before, 0 different, 0 lost, 2 unasked as before"));
 }
 
 TEST_CASE("messages without a reply do not hold up a fast replay") {

@@ -1,8 +1,8 @@
 // A recording that is said again on several connections at once, in virtual time.
 
-#include "app/run/replayer.hpp"
+#include "app/run/recording_source.hpp"
 
-#include "app/run/crowd_client.hpp"
+#include "app/run/run_client.hpp"
 #include "tests/app/run/recordings.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
@@ -55,18 +55,20 @@ Outcome replay(const std::string& text, const LineServer::Answer& answer,
     const Redirected errors(STDERR_FILENO);
     VirtualLoop loop;
     LineServer server(loop, answer, settings.greeting);
-    CrowdClient::Options options;
-    options.crowd.session.endpoint.host = "127.0.0.1";
-    options.crowd.session.endpoint.service = server.port();
-    options.crowd.connections = 3;
-    options.crowd.recording = std::make_shared<Recording>(file.name, 1000);
-    options.crowd.fast = settings.fast;
-    options.crowd.window = settings.window;
-    options.crowd.connect_pace = settings.connect_pace;
-    options.crowd.session.reply_timeout = settings.reply_timeout;
+    RunClient::Options options;
+    options.run.session.endpoint.host = "127.0.0.1";
+    options.run.session.endpoint.service = server.port();
+    options.run.connections = 3;
+    options.load = true;
+    options.from = RunClient::Options::From::recording;
+    options.recording = std::make_shared<Recording>(file.name, 1000);
+    options.fast = settings.fast;
+    options.run.window = settings.window;
+    options.run.connect_pace = settings.connect_pace;
+    options.run.session.reply_timeout = settings.reply_timeout;
     options.report.form = settings.form;
-    REQUIRE(options.crowd.recording->trouble().empty());
-    CrowdClient client(loop, options);
+    REQUIRE(options.recording->trouble().empty());
+    RunClient client(loop, options);
     ev::Timer interrupt(loop, [&] { client.leave(SIGINT); });
     if (settings.interrupted) interrupt.start(*settings.interrupted);
     const ev::Time limit = ev::Clock::now() + 20s;
@@ -113,6 +115,7 @@ TEST_CASE("each connection says the whole recording, and the counts are sums") {
     CHECK(outcome.status == 0);
     CHECK(outcome.output.empty());
     CHECK(contains(outcome.errors, "9 said again, 9 as before, 0 different, 0 lost"));
+    CHECK(contains(outcome.errors, "; rtt "));
     CHECK(outcome.lines == 9);
     CHECK((outcome.between >= 500ms) == !fast);
 }
@@ -133,7 +136,7 @@ TEST_CASE("a reply that differs on one connection is shown with the connection's
                                        "    sent      b\n"
                                        "    recorded  bb\n"
                                        "    now       bX\n");
-    CHECK(contains(outcome.errors, "a reply differs from the recorded one at byte 1\n"));
+    CHECK(contains(outcome.errors, "reply 2 differs from the recorded one at byte 1\n"));
     CHECK(contains(outcome.errors, "9 said again, 8 as before, 1 different, 0 lost"));
 }
 
@@ -187,7 +190,7 @@ TEST_CASE("where a signal ends the replays, what has not come is not missing") {
     const Outcome outcome = replay(text, twice, {.interrupted = 2s});
     CHECK(outcome.status == 128 + SIGINT);
     CHECK(outcome.output.empty());
-    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost"));
+    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost; rtt"));
 }
 
 TEST_CASE("on each connection what was unsolicited must come again") {

@@ -1,13 +1,18 @@
-// Schedules in virtual time: the clock of the loop moves only when the test moves it.
+// Whole clients: schedules on a clock that moves only when the test moves it, and other runs in
+// virtual time.
 
-#include "app/run/unattended.hpp"
+#include "app/run/run_client.hpp"
+
 #include "app/text/diagnostics.hpp"
 #include "bufio/datagram.hpp"
 #include "bufio/listen.hpp"
 #include "tests/app/fixture.hpp"
+#include "tests/app/run/recordings.hpp"
+#include "tests/app/run/standard_input.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/redirected.hpp"
 #include "tests/support/text.hpp"
+#include "tests/support/virtual_time.hpp"
 
 #include <unistd.h>
 
@@ -93,15 +98,16 @@ private:
 template <class Server>
 struct RunAgainst {
     explicit RunAgainst(ev::Duration interval, std::uint64_t count, bool datagrams = false) {
-        Unattended::Options options;
-        options.session.endpoint.host = "127.0.0.1";
-        options.session.endpoint.service = server.port();
-        options.session.endpoint.datagrams = datagrams;
-        if (datagrams) options.session.framing = datagram_framing();
-        options.session.tcp_facts = ask;
+        RunClient::Options options;
+        AnySession::Options& session = options.run.session;
+        session.endpoint.host = "127.0.0.1";
+        session.endpoint.service = server.port();
+        session.endpoint.datagrams = datagrams;
+        if (datagrams) session.framing = datagram_framing();
+        session.tcp_facts = ask;
+        options.run.count = count;
+        options.run.pace = Pace(1, interval);
         options.report.form = Reporter::Form::json;
-        options.count = count;
-        options.interval = interval;
         client.emplace(loop, options);
         until_sent(1);
     }
@@ -129,10 +135,10 @@ struct RunAgainst {
     const Redirected output{STDOUT_FILENO};
     ev::Loop loop{virtual_clock};
     Server server{loop};
-    std::optional<Unattended> client;
+    std::optional<RunClient> client;
 };
 
-using Run = RunAgainst<Server>;
+using TimedRun = RunAgainst<Server>;
 
 std::string number(ev::Duration duration) {
     char text[32];
@@ -146,7 +152,7 @@ std::string number(ev::Duration duration) {
 TEST_CASE("each message of a schedule is sent at its planned nanosecond, and not before") {
     const auto interval = GENERATE(1000ns, 250'000ns, 333'333ns, 999'999'999ns);
     constexpr int count = 100;
-    Run run(interval, count);
+    TimedRun run(interval, count);
     for (int sent = 1; sent < count; ++sent) {
         const ev::Time planned = run.start + sent * interval;
         virtual_time = planned - 1ns;
@@ -164,7 +170,7 @@ TEST_CASE("each message of a schedule is sent at its planned nanosecond, and not
 }
 
 TEST_CASE("a late turn sends all that is due, and the schedule goes on as planned") {
-    Run run(1ms, 6);
+    TimedRun run(1ms, 6);
     virtual_time = run.start + 3500us;
     run.until_sent(4);
     virtual_time = run.start + 4ms - 1ns;
@@ -204,7 +210,7 @@ TEST_CASE("jitter is the way's alone, and not that of a client that sends late")
 
 TEST_CASE("what the system knows about the connection is in the end object and the summary") {
     facts = {.min_rtt = 13us, .retransmits = 0, .mss = 1448, .cwnd = 10};
-    Run run(1ms, 2);
+    TimedRun run(1ms, 2);
     facts->retransmits = 2;
     virtual_time = run.start + 1ms;
     turn_until(run.loop, [&] { return run.server.messages == 2; });
@@ -221,7 +227,7 @@ TEST_CASE("what the system knows about the connection is in the end object and t
 }
 
 TEST_CASE("a turn that is very late looks at replies between its messages") {
-    Run run(1us, 100'000);
+    TimedRun run(1us, 100'000);
     virtual_time = run.start + 1s;
     run.loop.step(0ns);
     run.loop.step(0ns);
@@ -230,7 +236,7 @@ TEST_CASE("a turn that is very late looks at replies between its messages") {
 }
 
 TEST_CASE("messages that were due while the program was stopped are late, and not timed") {
-    Run run(1ms, 4);
+    TimedRun run(1ms, 4);
     virtual_time = run.start + 2500us;
     run.client->continued();
     run.until_sent(3);
@@ -241,4 +247,149 @@ TEST_CASE("messages that were due while the program was stopped are late, and no
     CHECK(contains(output, R"("planned_us":2000.000,"sent_us":2500.000,"verdict":"echoed")"));
     CHECK(contains(output, R"("planned_us":3000.000,"sent_us":3000.000,"rtt_us":0.000)"));
     CHECK(contains(output, R"("max":1500.000,)"));
+}
+
+namespace {
+
+struct Outcome {
+    int status = -1;
+    std::string output;
+    std::string errors;
+    std::vector<ev::Time> times;  // of the lines that the server got
+};
+
+// Runs a client to its end against a server of lines; or, without an answer, one that reads all
+// and answers nothing.
+Outcome outcome(RunClient::Options options, const test::LineServer::Answer& answer,
+                const test::Lines& greeting = {}) {
+    const Redirected output(STDOUT_FILENO);
+    const Redirected errors(STDERR_FILENO);
+    test::VirtualLoop loop;
+    test::LineServer server(loop, answer, greeting);
+    test::ManualServer sink(loop);
+    options.run.session.endpoint.host = "127.0.0.1";
+    options.run.session.endpoint.service = answer ? server.port() : std::to_string(sink.port());
+    RunClient client(loop, options);
+    const ev::Time limit = ev::Clock::now() + 20s;
+    while (loop.step()) {
+        client.turn_ended();
+        REQUIRE(ev::Clock::now() < limit);
+    }
+    const int status = client.report();
+    return {status, output.text(), errors.text(), server.times};
+}
+
+test::Lines same(const std::string& line) { return {line}; }
+
+// A file whose name ends as that of a recording; it is gone with the object.
+struct Log {
+    ~Log() { ::unlink(name.c_str()); }
+    const std::string name = "/tmp/yodel_run_client_" + std::to_string(::getpid()) + ".json";
+};
+
+}  // namespace
+
+TEST_CASE("a message that was due and not sent is unsent in every form") {
+    struct Row {
+        Reporter::Form form;
+        std::string part;
+        int count;
+    };
+    const Row row = GENERATE(Row{Reporter::Form::json, R"("verdict":"unsent"})", 4},
+                             Row{Reporter::Form::sequence, "not sent, seq ", 4},
+                             Row{Reporter::Form::payload, "not sent", 0},
+                             Row{Reporter::Form::hex, "not sent", 0});
+    RunClient::Options options;
+    options.report.form = row.form;
+    options.run.size = 1024 * 1024;
+    options.run.count = 12;
+    options.run.pace = Pace(1, 1s);
+    options.run.session.reply_timeout = 60s;
+    const Outcome of = outcome(options, nullptr);
+    CHECK(of.status == 1);
+    int found = 0;
+    for (std::size_t at = of.output.find(row.part); at != std::string::npos;
+         at = of.output.find(row.part, at + 1))
+        ++found;
+    CHECK(found == row.count);
+    CHECK(contains(of.errors, "8 sent, 0 echoed, 0 bad, 8 lost, 4 unsent"));
+    if (row.form != Reporter::Form::json) return;
+    CHECK(contains(of.output, R"("sent":8,"echoed":0,"bad":0,"lost":8,)"));
+    CHECK(contains(of.output, R"("unsent":4,)"));
+    CHECK(contains(of.output, R"("planned":12,)"));
+}
+
+TEST_CASE("a service has time to greet before a recording with --expect any begins") {
+    struct Row {
+        bool recorded;
+        Expect expect;
+        bool waits;
+    };
+    const Row row = GENERATE(Row{true, Expect::any, true}, Row{true, Expect::echo, false},
+                             Row{true, Expect::none, false}, Row{false, Expect::any, false});
+    const Log log;
+    test::StandardInput input;
+    input.write("one\ntwo\n");
+    input.end();
+    RunClient::Options options;
+    options.from = RunClient::Options::From::input;
+    options.run.session.expect = row.expect;
+    options.run.session.greeting_time = 700ms;
+    if (row.recorded) options.report.log = log.name;
+    const Outcome of = outcome(options, same);
+    REQUIRE(of.times.size() == 2);
+    CHECK((of.times[0] - test::VirtualLoop::start >= 700ms) == row.waits);
+    CHECK(of.times[1] == of.times[0]);
+    CHECK(of.status == 0);
+}
+
+TEST_CASE("a greeting that comes in time is recorded as unsolicited") {
+    const Log log;
+    test::StandardInput input;
+    input.write("one\n");
+    input.end();
+    RunClient::Options options;
+    options.from = RunClient::Options::From::input;
+    options.run.session.expect = Expect::any;
+    options.run.session.greeting_time = 2s;
+    options.report.log = log.name;
+    const Outcome of = outcome(options, same, {"~hello"});
+    CHECK(of.status == 0);
+    CHECK(contains(test::contents(log.name), R"("verdict":"unsolicited","received_us":)"));
+    CHECK(of.output == "hello\none\n");
+}
+
+TEST_CASE("standard input is sent by one connection, or all of it by each of several") {
+    const std::size_t connections = GENERATE(as<std::size_t>{}, 1, 3);
+    test::StandardInput input;
+    input.write("one\ntwo\nlast");
+    input.end();
+    RunClient::Options options;
+    options.from = RunClient::Options::From::input;
+    options.run.connections = connections;
+    options.report.quiet = true;
+    const Outcome of = outcome(options, same);
+    CHECK(of.times.size() == 3 * connections);
+    CHECK(of.status == 0);
+    CHECK(of.output == (connections == 1 ? "one\ntwo\nlast" : ""));
+    CHECK(of.errors.empty());
+}
+
+TEST_CASE("input that can't be sent ends a run with its sentence, after the replies") {
+    const std::size_t connections = GENERATE(as<std::size_t>{}, 1, 3);
+    test::StandardInput input;
+    input.write("one\na\\q\nlast\n");
+    input.end();
+    RunClient::Options options;
+    options.from = RunClient::Options::From::input;
+    options.escapes = true;
+    options.run.connections = connections;
+    const Outcome of = outcome(options, same);
+    CHECK(of.status == 1);
+    CHECK(of.times.size() == connections);
+    const std::string sentence = "standard input: after a backslash come ";
+    const std::size_t at = of.errors.find(sentence);
+    CHECK(at != std::string::npos);
+    CHECK(of.errors.find(sentence, at + 1) == std::string::npos);
+    CHECK(contains(of.errors, std::to_string(connections) + " sent, "));
 }

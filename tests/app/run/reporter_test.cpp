@@ -1,0 +1,185 @@
+#include "app/run/reporter.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/redirected.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using test::Redirected;
+using test::VirtualLoop;
+
+namespace {
+
+struct NobodyElse final : Reporter::User {
+    void output_changed() override {}
+    bool make_way() override { return true; }
+};
+
+// Returns what a reporter prints of the event.
+std::string printed(Reporter::Options options, const RunOptions& run,
+                    const std::function<void(Reporter&)>& event) {
+    const Redirected output(STDOUT_FILENO);
+    VirtualLoop loop;
+    NobodyElse user;
+    Reporter reporter(loop, std::move(options), run, true, user);
+    event(reporter);
+    reporter.flush();
+    reporter.close_log();
+    return output.text();
+}
+
+Reporter::Options in(Reporter::Form form) {
+    Reporter::Options to;
+    to.form = form;
+    return to;
+}
+Reporter::Options quietly(Reporter::Form form) {
+    Reporter::Options to = in(form);
+    to.quiet = true;
+    return to;
+}
+Reporter::Options verbosely(Reporter::Form form) {
+    Reporter::Options to = in(form);
+    to.verbose = true;
+    return to;
+}
+
+// Message 3, planned for 1 ms and written at 2 ms.
+Message message(std::string_view payload) {
+    return {.id = 3,
+            .payload = payload,
+            .planned = VirtualLoop::start + 1ms,
+            .sent = VirtualLoop::start + 2ms};
+}
+Message late(std::string_view payload) {
+    Message to = message(payload);
+    to.late = true;
+    return to;
+}
+
+const std::string three = R"({"type":"message","seq":3,"sent_bytes":2,)";
+const std::string times = R"("planned_us":1000.000,"sent_us":2000.000,)";
+
+}  // namespace
+
+TEST_CASE("a reporter prints each event in its form") {
+    struct Row {
+        std::function<void(Reporter&)> event;
+        std::string payload;
+        std::string hex;  // without repeated spaces
+        std::string json;
+        std::string sequence;
+    };
+    const Row rows[] = {
+        {[](auto& to) {
+             to.answered(1, message("ab"), {"ab", 5ms, true, 0});
+         },
+         "ab\n", "00000000 61 62 |ab|\n",
+         three + R"("received_bytes":2,)" + times +
+             R"("rtt_us":5000.000,"verdict":"echoed","right":true})" + "\n",
+         "2 bytes, seq 3, 5.0 ms\n"},
+        {[](auto& to) {
+             to.answered(1, message("ab"), {"a", 5ms, false, 1});
+         },
+         "a\n", "00000000 61 |a|\n",
+         three + R"("received_bytes":1,)" + times +
+             R"("rtt_us":5000.000,"verdict":"wrong","right":false,"difference":1})" + "\n",
+         "1 bytes, seq 3, 5.0 ms, differs at byte 1\n"},
+        {[](auto& to) {
+             to.answered(1, late("ab"), {"ab", {}, true, 0});
+         },
+         "ab\n", "00000000 61 62 |ab|\n",
+         three + R"("received_bytes":2,)" + times + R"("verdict":"late","right":true})" + "\n",
+         "2 bytes, seq 3, late\n"},
+        {[](auto& to) {
+             to.answered(1, message("ab"), {"ab", 5ms, true, 0, true});
+         },
+         "ab\n", "00000000 61 62 |ab|\n",
+         three + R"("received_bytes":2,)" + times +
+             R"("rtt_us":5000.000,"verdict":"echoed","overtaken":true,"right":true})" + "\n",
+         "2 bytes, seq 3, 5.0 ms, out of order\n"},
+        {[](auto& to) { to.lost(1, message("ab")); }, "", "",
+         three + times + R"("verdict":"lost"})" + "\n", "no reply, seq 3\n"},
+        {[](auto& to) { to.unsent(1, message("ab")); }, "", "",
+         three + times + R"("verdict":"unsent"})" + "\n", "not sent, seq 3\n"},
+        {[](auto& to) { to.unsolicited(1, "hi", Unsolicited::no_recording); }, "hi\n",
+         "00000000 68 69 |hi|\n",
+         R"({"type":"message","received_bytes":2,"verdict":"unsolicited"})"
+         "\n",
+         ""},
+        {[](auto& to) { to.repeated(1, "ab"); }, "", "",
+         R"({"type":"message","received_bytes":2,"verdict":"twice"})"
+         "\n",
+         "2 bytes, twice\n"},
+    };
+    using enum Reporter::Form;
+    const auto squeezed = [](const std::string& text) {
+        std::string to;
+        for (const char byte : text)
+            if (byte != ' ' || !to.ends_with(' ')) to += byte;
+        return to;
+    };
+    RunOptions run;
+    for (const Row& row : rows) {
+        CHECK(printed(in(payload), run, row.event) == row.payload);
+        CHECK(squeezed(printed(in(hex), run, row.event)) == row.hex);
+        CHECK(printed(in(json), run, row.event) == row.json);
+        CHECK(printed(in(sequence), run, row.event) == row.sequence);
+        CHECK(printed(quietly(json), run, row.event).empty());
+        CHECK(printed(quietly(sequence), run, row.event).empty());
+        run.connections = 3;
+        CHECK(printed(in(payload), run, row.event).empty());
+        const std::string numbered = row.payload.empty() ? "" : "1: " + row.payload;
+        CHECK(printed(verbosely(payload), run, row.event) == numbered);
+        const std::string object = row.json.substr(0, row.json.size() - 2);
+        CHECK(printed(in(json), run, row.event) == object + ",\"connection\":1}\n");
+        run.connections = 1;
+    }
+}
+
+TEST_CASE("lines that came back as they were sent are printed as they came") {
+    CHECK(printed({}, {}, [](auto& to) {
+              to.echoed(1, {.first = 1, .count = 2, .frames = "one\ntwo\n"});
+          }) == "one\ntwo\n");
+}
+
+TEST_CASE("bytes without frames are printed before they are matched, and once") {
+    RunOptions run;
+    run.session.framing = find_framing("raw");
+    const auto event = [](Reporter& to) {
+        to.received(1, "a\nb");
+        to.answered(1, message("a\nb"), {"a\nb", 5ms, true, 0});
+    };
+    CHECK(printed({}, run, event) == "a\nb");
+    run.connections = 2;
+    CHECK(printed({}, run, event).empty());
+}
+
+TEST_CASE("a reporter prints of a replay only what differs") {
+    RunOptions run;
+    run.session.expect = Expect::given;
+    Message expected = message("ab");
+    expected.expected = "AB";
+    const auto print = [&](const std::function<void(Reporter&)>& event) {
+        return printed({}, run, event);
+    };
+    CHECK(print([&](auto& to) { to.answered(1, expected, {"AB", 5ms, true, 0}); }).empty());
+    CHECK(print([&](auto& to) {
+              to.answered(1, expected, {"Ab", 5ms, false, 1});
+          }) == "reply 3 differs at byte 1: 42 before, 62 now\n"
+                "    sent      ab\n    recorded  AB\n    now       Ab\n");
+    CHECK(print([](auto& to) { to.lost(1, message("ab")); }).empty());
+    CHECK(print([&](auto& to) { to.lost(1, expected); }) ==
+          "reply 3 is missing\n    sent      ab\n    recorded  AB\n");
+    CHECK(print([](auto& to) { to.unsolicited(1, "x", Unsolicited::as_recorded); }).empty());
+    CHECK(print([](auto& to) { to.unsolicited(1, "x", Unsolicited::unrecorded); }) ==
+          "unsolicited, and not recorded\n    now       x\n");
+    CHECK(print([](auto& to) { to.missed(1, "x"); }) ==
+          "unsolicited before, and missing now\n    recorded  x\n");
+}

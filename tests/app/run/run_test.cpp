@@ -612,14 +612,14 @@ TEST_CASE_METHOD(VirtualFixture, "connections have numbers, which their successo
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "a name that is unknown is one failure of one connection or several") {
+                 "a service that is unknown is one failure of one connection or several") {
     const std::uint64_t count = GENERATE(as<std::uint64_t>{}, 1, 3);
     RunOptions options = RunFixture::options(count);
-    options.session.endpoint.host = "no such name";
+    options.session.endpoint.service = "no-such-service";
     const Results& results = run_to_end(options);
     CHECK(connections(results) == Connections{.asked = count, .opened = 0, .failed = count});
     REQUIRE(results.failures.size() == 1);
-    CHECK(results.failures[0].text.starts_with("cannot resolve no such name:"));
+    CHECK(results.failures[0].text.starts_with("cannot resolve 127.0.0.1:no-such-service: "));
     CHECK(results.failures[0].count == count);
     CHECK(status(results) == lookup_failed);
 }

@@ -69,7 +69,7 @@ public:
 private:
     // Without a connection there is nothing that waking up would delay much.
     void make_turns() {
-        while (loop_.step()) loop_.set_busy(options_.busy && servers_.connection_stands());
+        while (loop_.step()) loop_.set_busy(options_.busy && servers_.has_open_connection());
     }
 
     static void block_signals() {

@@ -1,4 +1,4 @@
-// The most connections that several servers, each on its own thread, may have together.
+// A limit on the connections of several servers together, each on its own thread.
 #pragma once
 
 #include <atomic>
@@ -8,20 +8,20 @@ namespace yodel {
 
 class ConnectionLimit {
 public:
-    explicit ConnectionLimit(std::size_t most) : most_(most) {}
+    explicit ConnectionLimit(std::size_t max) : max_(max) {}
 
-    // These may be called from any thread. take() returns false while there are as many as may
-    // be; otherwise give_back() must follow when the connection has ended.
+    // Both may be called from any thread. take() returns false at the limit; otherwise call
+    // give_back() when the connection has ended.
     bool take() {
-        if (count_.fetch_add(1, std::memory_order_relaxed) < most_) return true;
+        if (count_.fetch_add(1, std::memory_order_relaxed) < max_) return true;
         give_back();
         return false;
     }
     void give_back() { count_.fetch_sub(1, std::memory_order_relaxed); }
-    std::size_t most() const { return most_; }
+    std::size_t max() const { return max_; }
 
 private:
-    const std::size_t most_;
+    const std::size_t max_;
     std::atomic<std::size_t> count_ = 0;
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int privileged_ports = 1024;  // the ports below it
 
-// An answer that is to be overtaken waits so long for the one that overtakes it.
+// How long an answer waits for another one to overtake it.
 constexpr ev::Duration overtaking_time = std::chrono::milliseconds(100);
 
 std::uint64_t key_of(const Datagram& datagram) {
@@ -229,7 +229,7 @@ const char* DatagramServer::loop_refusal(const Datagram& datagram) {
     if (verdict == LoopGuard::Verdict::loop_begins)
         log_({datagram.peer.text(),
               "the same " + bytes_text(datagram.bytes.size()) + " came more than " +
-                  std::to_string(LoopGuard::most) +
+                  std::to_string(LoopGuard::max_repeats) +
                   " times in a second; not answered, because it may be a loop "
                   "(--reflect-any answers all)"});
     return "it may be a loop";

@@ -4,7 +4,7 @@
 // Anybody can forge the address that a datagram comes from. So an answer is never longer than
 // the question and never goes to a privileged port, which other services have, to this server
 // itself, or to a broadcast or multicast address; nor is a question answered that was sent to
-// one. And where the same bytes come from the same address more than 64 times in a second, they
+// one. And if the same bytes come from the same address more than 64 times in a second, they
 // are taken for a loop of two services and not answered until they have stopped for a second.
 // Otherwise one forged datagram could make two servers talk to each other for ever
 // (CVE-2024-2169).
@@ -35,21 +35,21 @@ class DatagramServer {
 public:
     struct Options {
         Faults faults;             // those that act on messages
-        bool reflect_any = false;  // answer whatever comes, from wherever
-        bool verbose = false;      // also log what is in order
+        bool reflect_any = false;  // answer every datagram, whatever its sender
+        bool verbose = false;      // also log datagrams that are answered
         // Bytes of memory for answers that faults hold back; more are dropped.
         std::size_t max_held = 16 * 1024 * 1024;
     };
     DatagramServer(ev::Loop& loop, Options options, EchoServer::Log log);
     ~DatagramServer();
 
-    // Returns the address that it got. Throws std::system_error.
+    // Returns the address that is listened on. Throws std::system_error.
     const bufio::Address& listen(const bufio::Address& address,
                                  bufio::Sharing sharing = bufio::Sharing::alone);
     // Closes the port that was listened on last.
     void close_last();
-    // Receives nothing more, and calls back once: when the answers that faults hold back are
-    // sent, or after the grace.
+    // Stops receiving, and calls back once: when all answers held back by faults are sent, or
+    // after the grace.
     void drain(ev::Duration grace, std::function<void()> drained);
 
     Counters counters() const;
@@ -57,7 +57,7 @@ public:
 private:
     class Port;
 
-    // Returns why the datagram is not to be answered; null if it is.
+    // Returns why the datagram must not be answered; null if it may be.
     const char* refusal(const bufio::Datagram& datagram);
     bool from_itself(const bufio::Datagram& datagram) const;
     const char* loop_refusal(const bufio::Datagram& datagram);
@@ -66,7 +66,7 @@ private:
     ev::Loop& loop_;
     const Options options_;
     const EchoServer::Log log_;
-    Counters counters_;  // but for what the system refused to send
+    Counters counters_;  // without datagrams that the system refused to send
     LoopGuard loops_;
     std::vector<std::unique_ptr<Port>> ports_;
     std::function<void()> drained_;  // empty unless draining

@@ -20,18 +20,18 @@ using bufio::Stream;
 
 namespace {
 
-// How long a peer that goes on sending after our end may take to read what was sent before.
+// Time for a peer that keeps sending after our end to read what we sent before.
 constexpr ev::Duration lingering = std::chrono::seconds(2);
-// When the server leaves, a peer that has got everything is given up once it has sent nothing
-// for this long. One that still sends would meet a reset, which destroys replies on their way.
+// While draining, a peer that has received everything is dropped once it is silent for this
+// long. A peer that still sends would get a reset, which destroys replies in flight.
 constexpr ev::Duration silence = std::chrono::milliseconds(100);
 
-// The bytes that are kept of the head of a message, for the log.
+// Bytes of a message's head that are kept for the log.
 constexpr std::size_t head_bytes = 256;
-// More messages than this in one read are counted, not shown.
-constexpr int messages_shown = 256;
+// Beyond this many messages in one read, only their number is logged.
+constexpr int max_messages_logged = 256;
 // If the grace ends for more connections than this, their number is logged instead of each.
-constexpr int cut_off_logged = 8;
+constexpr int max_cut_off_logged = 8;
 
 // Buffered input is in addition to max_buffer, so it is kept small; but the low-water mark must
 // exceed a part of a length prefix, or reading would stall.
@@ -158,11 +158,11 @@ private:
         if (verbose && count > 0) log_read(bytes);
         std::uint64_t whole = 0;
         while (const auto message = tracker_->next(bytes))
-            if (++whole <= messages_shown && verbose)
+            if (++whole <= max_messages_logged && verbose)
                 log(with_head("message of " + bytes_text(message->size), message->head,
                               message->size));
-        if (verbose && whole > messages_shown)
-            log("and " + count_text(whole - messages_shown, "more message"));
+        if (verbose && whole > max_messages_logged)
+            log("and " + count_text(whole - max_messages_logged, "more message"));
         restart_message_timeout();
     }
 
@@ -330,7 +330,7 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     ++counters_.accepted;
     if (!options_.limit->take())
         return refuse(socket, peer,
-                      "more than " + count_text(options_.limit->most(), "connection") +
+                      "more than " + count_text(options_.limit->max(), "connection") +
                           " (--max-conns)");
     const bool tls = options_.tls && !options_.faults.stall_handshake;
     try {
@@ -370,7 +370,7 @@ void EchoServer::drain(ev::Duration grace, std::function<void()> drained) {
 void EchoServer::cut_off() {
     const auto count = std::count_if(connections_.begin(), connections_.end(),
                                      [](const auto& each) { return each->undelivered(); });
-    const bool each_logged = options_.verbose || count <= cut_off_logged;
+    const bool each_logged = options_.verbose || count <= max_cut_off_logged;
     for (const auto& connection : connections_) connection->cut_off(each_logged);
     if (!each_logged)
         log_({"leaving",

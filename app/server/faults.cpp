@@ -12,15 +12,15 @@ using bufio::Stream;
 
 namespace {
 
-// The work of one call is bounded where many small messages wait, too.
-constexpr int messages_a_call = 4096;
+// Limits the work of one call if many small messages wait.
+constexpr int max_messages = 4096;
 
 // A reply in its frame.
 struct FramedReply {
     std::string bytes;
     std::size_t payload = 0;  // its offset in `bytes`
     std::size_t payload_size = 0;
-    std::size_t used = 0;  // bytes of input that the reply answers
+    std::size_t used = 0;  // bytes of input to consume
 };
 
 class FaultyResponder final : public Responder {
@@ -31,7 +31,7 @@ public:
           faults_(faults),
           framing_(framing),
           limits_(limits),
-          decoder_(framing, most()),
+          decoder_(framing, max_message()),
           dice_(faults, connection) {}
 
     void greet(Stream& stream) override {
@@ -63,8 +63,8 @@ private:
         std::size_t sent = 0;
     };
 
-    // The size of the longest message. A message is kept whole, so the buffer limits it too.
-    std::size_t most() const {
+    // A message is kept whole, so the buffer limits its size too.
+    std::size_t max_message() const {
         return framing_.prefix > 0 ? limits_.message
                                    : std::min(limits_.message, limits_.buffer);
     }
@@ -93,10 +93,10 @@ private:
     DelayQueue<Held> held_;
 };
 
-// Returns true if it stopped although there may be another whole message. For a message that is
-// not whole, the stream must read on even above its high-water mark.
+// Returns true if it stopped although another whole message may have come. For an incomplete
+// message, the stream must keep reading even above its high-water mark.
 bool FaultyResponder::take_some(Stream& stream) {
-    for (int i = 0; i < messages_a_call && may_take(); ++i) {
+    for (int i = 0; i < max_messages && may_take(); ++i) {
         if (take(stream)) continue;
         stream.set_min_readable(stream.received().size() + 1);
         return false;
@@ -123,7 +123,8 @@ std::optional<FramedReply> FaultyResponder::next_reply(std::string_view bytes, b
     if (cut.kind == Decoder::Cut::Kind::error) {
         const char* const name = limits_.buffer < limits_.message ? "buffer" : "frame";
         end_ = {bufio::Reason::limit, "a message is over the limit of " +
-                                          std::to_string(most()) + " (--max-" + name + ")"};
+                                          std::to_string(max_message()) + " (--max-" + name +
+                                          ")"};
     }
     if (cut.kind == Decoder::Cut::Kind::message)
         return reply_to(bytes.substr(0, cut.used), cut.payload);
@@ -155,7 +156,7 @@ void FaultyResponder::hold(FramedReply reply) {
 // Each piece waits until the system has taken the one before; otherwise the system would join
 // the chunks.
 void FaultyResponder::send(Stream& stream) {
-    const int pieces = faults_.chunk > 0 ? 1 : writes_a_call;
+    const int pieces = faults_.chunk > 0 ? 1 : max_writes;
     for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
 }
 
@@ -163,7 +164,7 @@ void FaultyResponder::send(Stream& stream) {
 // as fit into a piece.
 std::string FaultyResponder::next_piece() {
     const std::size_t size =
-        std::min(faults_.chunk > 0 ? faults_.chunk : most_at_once, limits_.buffer);
+        std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.buffer);
     std::string due;
     while (due.size() < size && !held_.empty() && held_.first_due() <= loop_.now()) {
         if (faults_.chunk > 0 && !due.empty()) break;

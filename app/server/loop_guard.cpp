@@ -7,9 +7,9 @@ namespace yodel {
 LoopGuard::Verdict LoopGuard::judge(std::uint64_t key, ev::Time now) {
     Entry& entry = entry_of(key, now);
     ++entry.count;
-    if (entry.count <= most) return Verdict::answer;
+    if (entry.count <= max_repeats) return Verdict::answer;
     entry.since = now;
-    return entry.count == most + 1 ? Verdict::loop_begins : Verdict::loop;
+    return entry.count == max_repeats + 1 ? Verdict::loop_begins : Verdict::loop;
 }
 
 // Returns the entry of this key, or makes one in the place of the entry of its row that is over

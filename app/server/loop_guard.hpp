@@ -1,8 +1,8 @@
-// Finds out that two services answer each other without end: the same bytes come from the same
-// address again and again.
+// Detects two services that answer each other for ever: the same bytes keep coming from the
+// same address.
 //
-// It remembers a bounded number of senders, and takes no time but its argument. Where there are
-// more senders than it can remember, the ones that repeat themselves most are kept.
+// It remembers a bounded number of senders; if there are more, it keeps those that repeat
+// themselves most. Time is an argument.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -15,16 +15,16 @@ namespace yodel {
 
 class LoopGuard {
 public:
-    static constexpr unsigned most = 64;  // times in a second
+    static constexpr unsigned max_repeats = 64;  // in a second
     static constexpr ev::Duration second = std::chrono::seconds(1);
 
     enum class Verdict {
         answer,
-        loop_begins,  // it came too often: not to be answered, and to be reported
-        loop,         // it still does: not to be answered until it has stopped for a second
+        loop_begins,  // more than max_repeats: report it, and do not answer
+        loop,         // not over yet: do not answer until it has stopped for a second
     };
 
-    // `key` is the same for the same bytes from the same address, and no other.
+    // `key` identifies the bytes and the address that they came from.
     Verdict judge(std::uint64_t key, ev::Time now);
 
 private:
@@ -32,7 +32,7 @@ private:
     static constexpr std::size_t ways = 4;
     struct Entry {
         std::uint64_t key = 0;
-        ev::Time since{};  // the first of `count` times; of a loop, the last time
+        ev::Time since{};  // time of the first repeat; in a loop, of the last
         unsigned count = 0;
     };
 

@@ -5,13 +5,13 @@
 
 namespace yodel {
 
-// Gives memory back to the system that the process keeps after a burst: what the C library
-// keeps of freed memory, where it can be told to, and what the sockets of datagrams of this
-// thread share. It takes some microseconds where there is little to do.
+// Returns memory to the system after a burst: freed memory that the C library keeps, if it can
+// be told to, and the memory that this thread's sockets of datagrams share. This takes some
+// microseconds if there is little to do.
 class MemoryTidier {
 public:
     explicit MemoryTidier(ev::Loop& loop);
-    // In a second, so that it is done at most once a second.
+    // Tidies in a second, and so at most once a second.
     void tidy_soon();
 
 private:

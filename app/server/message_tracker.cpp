@@ -33,7 +33,7 @@ void MessageTracker::begin() {
 
 void MessageTracker::add(std::string_view payload) {
     size_ += payload.size();
-    head_ += payload.substr(0, most_ - std::min(most_, head_.size()));
+    head_ += payload.substr(0, max_head_ - std::min(max_head_, head_.size()));
     if (!payload.empty()) last_ = payload.back();
 }
 

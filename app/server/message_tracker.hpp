@@ -16,15 +16,16 @@ namespace yodel {
 // Without frames there are no messages, and bytes before the head of a frame belong to none.
 class MessageTracker {
 public:
-    // The first bytes of each message that are kept to be shown.
-    MessageTracker(const Framing& framing, std::size_t head) : framing_(framing), most_(head) {}
+    // Keeps the first `head` bytes of each message, for the log.
+    MessageTracker(const Framing& framing, std::size_t head)
+        : framing_(framing), max_head_(head) {}
 
     struct Message {
         std::size_t size;       // of the payload, in bytes
         std::string_view head;  // its first bytes, valid until the next call
     };
-    // The next message that ends in `bytes`, which are consumed from the front up to there;
-    // none when all of them are consumed.
+    // Returns the next message that ends in `bytes` and consumes them up to its end, or returns
+    // none and consumes them all.
     std::optional<Message> next(std::string_view& bytes);
 
     bool inside() const { return inside_; }         // a message has begun and is not whole
@@ -39,7 +40,7 @@ private:
     std::optional<Message> next_prefixed(std::string_view& bytes);
 
     const Framing& framing_;
-    std::size_t most_;
+    std::size_t max_head_;  // bytes
     bool inside_ = false;
     std::size_t size_ = 0;
     std::uint64_t begun_ = 0;

@@ -17,17 +17,16 @@ public:
     // The input that waits for space and the buffers of TLS are memory beside the output. A
     // large limit is reduced by their size, so that all together stay within it.
     FaithfulResponder(const Framing& framing, std::size_t limit)
-        : framing_(framing),
-          limit_(limit > 8 * most_at_once ? limit - 2 * most_at_once : limit) {}
+        : framing_(framing), limit_(limit > 8 * max_write ? limit - 2 * max_write : limit) {}
 
     void greet(Stream& stream) final { stream.write(framing_.greeting); }
 
     // A write that completes at once frees space without any event, so this goes on until
     // nothing more can be answered, or the turn is over.
     std::optional<ev::Time> answer(Stream& stream) final {
-        for (int i = 0; i < writes_a_call; ++i) {
+        for (int i = 0; i < max_writes; ++i) {
             const std::size_t room = limit_ - std::min(limit_, stream.pending());
-            if (end_ || !answer_some(stream, std::min(room, most_at_once))) return std::nullopt;
+            if (end_ || !answer_some(stream, std::min(room, max_write))) return std::nullopt;
         }
         return ev::Time{};
     }

@@ -10,10 +10,10 @@
 
 namespace yodel {
 
-// The bytes written at once, and the number of writes in one call, so that a peer that reads as
-// fast as it is written to does not keep the loop from the other connections.
-inline constexpr std::size_t most_at_once = 64 * 1024;
-inline constexpr int writes_a_call = 4;
+// Bytes of one write, and writes in one call. Without these limits, a peer that reads as fast
+// as we write would keep the loop from other connections.
+inline constexpr std::size_t max_write = 64 * 1024;
+inline constexpr int max_writes = 4;
 
 // Answers the messages of one connection.
 class Responder {
@@ -35,7 +35,7 @@ protected:
 };
 
 struct EchoLimits {
-    std::size_t buffer;   // bytes that may wait to be sent; above, nothing more is answered
+    std::size_t buffer;   // bytes that wait to be sent; above, nothing more is answered
     std::size_t message;  // bytes of a message, with a framing by lengths
 };
 

@@ -19,11 +19,11 @@ using bufio::Sharing;
 
 namespace {
 
-// Free ports that are tried, until one is free for connections and for datagrams.
-constexpr int most_tries = 16;
+// Attempts to find a port that is free for connections and for datagrams.
+constexpr int max_tries = 16;
 
-// Lines of one thread that wait to be logged.
-constexpr std::size_t most_lines = 1024;
+// Lines of one thread that may wait to be logged.
+constexpr std::size_t max_lines = 1024;
 
 // Each thread has faults of its own.
 template <class Options>
@@ -39,7 +39,7 @@ public:
         : to_(to), log_(log), thread_(thread) {}
 
     void pass(const EchoServer::Event& line) {
-        if (waiting_ >= most_lines) {
+        if (waiting_ >= max_lines) {
             ++left_out_;
             return;
         }
@@ -66,7 +66,7 @@ private:
 
 }  // namespace
 
-// Those of one thread.
+// The servers of one thread.
 struct ServerThreads::Servers {
     Servers(ev::Loop& loop, const Options& options, const EchoServer::Log& log,
             std::size_t thread)
@@ -74,13 +74,13 @@ struct ServerThreads::Servers {
           streams(loop, seeded(options.streams, thread), log),
           datagrams(loop, seeded(options.datagrams, thread), log) {}
 
-    // Listens to connections and, where that is asked for, to datagrams on the same port.
+    // Listens for connections and, with `udp`, for datagrams on the same port.
     Address listen(const Address& wanted, Sharing sharing) {
         if (udp && wanted.family() != AF_UNIX) return listen_on_one_port(wanted, sharing);
         return streams.listen(wanted, sharing);
     }
 
-    // A free port of the one kind may be taken in the other: then another one is tried.
+    // A port that is free for datagrams may be taken for connections: then try another one.
     Address listen_on_one_port(const Address& wanted, Sharing sharing) {
         for (int tries = 1;; ++tries) {
             const Address address = datagrams.listen(wanted, sharing);
@@ -89,7 +89,7 @@ struct ServerThreads::Servers {
             } catch (const std::system_error& error) {
                 datagrams.close_last();
                 const bool any_port = wanted.port() == 0;
-                if (!any_port || error.code().value() != EADDRINUSE || tries == most_tries)
+                if (!any_port || error.code().value() != EADDRINUSE || tries == max_tries)
                     throw;
             }
         }
@@ -115,8 +115,8 @@ struct ServerThreads::Servers {
     DatagramServer datagrams;
 };
 
-// One of the further threads, with its servers, which are the owner's before start() and after
-// the thread has ended.
+// A further thread and its servers. Before start(), and once the thread has ended, they belong
+// to the owner's thread.
 class ServerThreads::Worker {
 public:
     Worker(ServerThreads& owner, std::size_t thread)
@@ -160,8 +160,8 @@ ServerThreads::ServerThreads(ev::Loop& loop, const Options& options, EchoServer:
 
 ServerThreads::~ServerThreads() = default;
 
-// With several threads the address is first listened on alone, and given up again: so a free
-// port is found, and one that another program shares is refused.
+// With several threads, listens alone first and closes again, in order to find a free port and
+// to refuse one that another program shares.
 Address ServerThreads::listen(const Address& wanted) {
     if (workers_.empty() || wanted.family() == AF_UNIX)
         return servers_->listen(wanted, Sharing::alone);
@@ -181,7 +181,7 @@ void ServerThreads::set_tls(const bufio::TlsContext& tls) {
         worker->post([tls](Servers& servers) { servers.streams.set_tls(tls); });
 }
 
-bool ServerThreads::connection_stands() const { return servers_->streams.connections() > 0; }
+bool ServerThreads::has_open_connection() const { return servers_->streams.connections() > 0; }
 
 void ServerThreads::drain(ev::Duration grace, std::function<void()> drained) {
     drained_ = std::move(drained);

@@ -32,8 +32,8 @@ public:
         bool busy = false;  // further threads never sleep while they have a connection
     };
     // `log` is called on the caller's thread. Lines of other threads reach it a moment later;
-    // where too many of them wait, they are counted instead. Throws std::system_error where
-    // there are no descriptors left.
+    // if too many of them wait, they are counted instead. Throws std::system_error if no
+    // descriptors are left.
     ServerThreads(ev::Loop& loop, const Options& options, EchoServer::Log log);
     ~ServerThreads();
     ServerThreads(const ServerThreads&) = delete;
@@ -52,8 +52,8 @@ public:
     // Calls back with the counters of all threads, once each of them has reported. A call
     // before that replaces the callback.
     void count(std::function<void(const Counters&)> counted);
-    // There is a connection on the caller's thread.
-    bool connection_stands() const;
+    // True if the caller's thread has a connection.
+    bool has_open_connection() const;
 
 private:
     struct Servers;
@@ -72,7 +72,7 @@ private:
     std::function<void()> drained_;
     ev::Timer count_;            // due at once: the caller's thread is to be counted
     std::size_t uncounted_ = 0;  // threads
-    Counters sum_;               // of those that are counted
+    Counters sum_;               // of the threads counted so far
     std::function<void(const Counters&)> counted_;
 };
 

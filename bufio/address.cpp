@@ -84,8 +84,8 @@ bool Address::is_multicast() const {
     return IN6_IS_ADDR_MULTICAST(&host);
 }
 
-// The system lets nobody connect to a broadcast address who has not asked for it. The port
-// plays no part, but must not be 0 for each system.
+// Without SO_BROADCAST the system refuses to connect to a broadcast address. The port is
+// irrelevant, but some systems reject 0.
 bool reaches_many(const Address& address) {
     if (address.family() != AF_INET || address.is_multicast()) return address.is_multicast();
     Address probe = address;

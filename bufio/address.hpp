@@ -18,8 +18,8 @@ struct Address {
     Address(const sockaddr* from, socklen_t length);
     // Throws std::system_error if the path is too long for the system.
     static Address unix_path(const std::string& path);
-    // The address of our own end of a socket; of the family AF_UNSPEC, with errno set, where
-    // the system does not tell it.
+    // Returns the address of our own end of a socket, or one of the family AF_UNSPEC, with
+    // errno set, if the system fails to report it.
     static Address of_socket(int fd);
 
     const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
@@ -58,18 +58,18 @@ Fd open_datagram_socket(int family);
 bool ports_can_be_shared();
 enum class Sharing {
     alone,     // refused while anybody else listens on the address
-    together,  // refused only where one of the others is alone, or of another user
+    together,  // refused only if another listener is alone, or belongs to another user
 };
 
-// Prepares a socket that is not yet bound. Returns false, with errno, where it can't be shared.
+// Prepares a socket that is not yet bound. Returns false, with errno set, if it can't be
+// shared.
 bool prepare_sharing(int fd, Sharing sharing);
 
 // Returns the error that the system has noted for the socket, as an errno, and clears it; 0 if
 // there is none.
 int pending_socket_error(int fd);
 
-// Returns how many ports the system may choose from for a socket that connects; 0 where it does
-// not tell.
+// Returns the number of ephemeral ports of the system, or 0 if it is unknown.
 std::size_t source_ports();
 
 }  // namespace bufio

@@ -24,16 +24,16 @@ namespace {
 
 constexpr std::size_t max_batch = 64;         // datagrams
 constexpr std::size_t slot_size = 64 * 1024;  // bytes, more than the longest datagram has
-constexpr std::size_t most_received = slot_size - 1;  // one byte more shows that there is more
+constexpr std::size_t max_received = slot_size - 1;  // one byte more shows that there is more
 constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // asked for; the system caps it
 constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
 // The memory of an empty queue is given back if it is larger than this many bytes.
 constexpr std::size_t max_kept_capacity = 256 * 1024;
 
-// The longest datagram that is joined with others: the piece that it is cut out of again must
-// fit into packets of the way, which no router divides.
-constexpr std::size_t longest_segment = 1200;
+// The longest datagram that is joined with others: each must fit the path MTU, because no
+// router fragments the datagrams of one piece.
+constexpr std::size_t max_segment = 1200;
 
 // --- The arguments of the system calls, and the space for what they receive. All sockets of a
 // thread share them: they hold nothing between two calls.
@@ -67,8 +67,9 @@ struct Incoming : Arguments {
             header.msg_controllen = sizeof controls[i].bytes;
         }
     }
-    // Returns how many have come, or -1 with errno set. One alone needs no header, which the
-    // system would have to copy and check, unless it is to come with its local address.
+    // Returns the number of datagrams received, or -1 with errno set. A single one needs no
+    // header, which the system would have to copy and check, unless its local address is asked
+    // for.
     int receive(int fd, std::size_t count, std::size_t longest, bool connected, bool wildcard) {
         if (count > 1 || wildcard) {
             prepare(count, longest, connected, wildcard);
@@ -84,7 +85,7 @@ struct Incoming : Arguments {
         headers[0].msg_len = static_cast<unsigned>(size);
         return size < 0 ? -1 : 1;
     }
-    // `peer` is that of a connected socket.
+    // `peer` is the peer of a connected socket, else null.
     std::span<const Datagram> received(std::size_t count, std::size_t longest,
                                        const Address& own, const Address* peer) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -103,12 +104,12 @@ struct Incoming : Arguments {
 };
 
 // One T for each thread that asks for it, freed when the thread ends. A thread_local object
-// with a destructor would do the same, but the C library ends the process if it lacks the
-// memory to note that destructor.
+// with a destructor would do the same, but the C library ends the process if it has no memory
+// to register the destructor.
 template <class T>
-class OfThread {
+class PerThread {
 public:
-    OfThread() {
+    PerThread() {
         const int code = ::pthread_key_create(&key_, [](void* object) { delete as_t(object); });
         if (code != 0) throw std::system_error(code, std::generic_category(), "pthread_key");
     }
@@ -128,13 +129,13 @@ private:
     pthread_key_t key_{};
 };
 
-const OfThread<Incoming>& incoming() {
-    static const OfThread<Incoming> shared;
+const PerThread<Incoming>& incoming() {
+    static const PerThread<Incoming> shared;
     return shared;
 }
 
 Arguments& outgoing() {
-    static const OfThread<Arguments> shared;
+    static const PerThread<Arguments> shared;
     return shared.get();
 }
 
@@ -169,8 +170,8 @@ Fd bound_socket(const Address& address, Sharing sharing) {
     return socket;
 }
 
-// Nobody could send to a socket that is bound to an unknown port. A connected one is not asked
-// for its address.
+// Refuses a socket that is bound to an unknown port, because nobody could send to it. The
+// address of a connected socket may be unknown.
 Address own_address(int fd, const Address* bound) {
     const Address own = Address::of_socket(fd);
     if (bound && own.family() == AF_UNSPEC) refuse_port(*bound);
@@ -190,7 +191,8 @@ bool same(const Address& a, const Address& b) {
 
 bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
 
-// True for what ICMP messages, and the lack of a route, say of the peer.
+// True for errors by which ICMP messages, or the lack of a route, report that the peer is
+// absent.
 bool nobody_there(int code) {
     switch (code) {
     case ECONNREFUSED:
@@ -217,7 +219,7 @@ void BatchSize::received(std::size_t count) {
     lone_ = count == 1 ? lone_ + 1 : 0;
     const bool looks = lone_ >= interval_;
     if (looks) lone_ = 0;
-    size_ = std::clamp<std::size_t>(all && (looks || count > 1) ? 2 * count : count, 1, most_);
+    size_ = std::clamp<std::size_t>(all && (looks || count > 1) ? 2 * count : count, 1, max_);
 }
 
 DatagramSocket::DatagramSocket(ev::Loop& loop, Fd connected, User& user, Limits limits)
@@ -231,7 +233,7 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
                                Limits limits, bool connected)
     : socket_(std::move(socket)),
       user_(user),
-      limits_{limits.output, std::min(limits.datagram, most_received),
+      limits_{limits.output, std::min(limits.datagram, max_received),
               std::clamp<std::size_t>(limits.batch, 1, max_batch)},
       connected_(connected),
       joins_runs_(cuts_runs && limits.batch > 1),
@@ -335,8 +337,8 @@ void DatagramSocket::write_queue() {
     if (bytes_.capacity() > max_kept_capacity) bytes_.release();
 }
 
-// One alone needs no header, unless it is to leave from a certain address. These functions
-// return the number of datagrams that leave the queue.
+// A single datagram needs no header, unless it must leave from a certain address. These
+// functions return the number of datagrams that leave the queue.
 std::size_t DatagramSocket::write_some() {
     const bool alone = pending() == 1 || limits_.batch == 1;
     return alone && !wildcard_ ? write_one() : write_batch();
@@ -397,7 +399,7 @@ std::size_t DatagramSocket::write_refused(int code, std::size_t run) {
 std::size_t DatagramSocket::run_length(std::size_t from, std::size_t end) const {
     const Queued& first = queue_[taken_ + from];
     const bool joinable = joins_runs_ && !connected_ && first.size > 0;
-    if (!joinable || first.size > longest_segment) return 1;
+    if (!joinable || first.size > max_segment) return 1;
     std::size_t run = 1;
     for (; from + run < end; ++run) {
         const Queued& next = queue_[taken_ + from + run];

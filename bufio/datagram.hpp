@@ -1,26 +1,25 @@
 // A socket of datagrams (UDP): connected to one peer, or bound to an address of ours and open
-// to all peers.  It moves datagrams, several a system call where the system can (recvmmsg,
-// sendmmsg), and knows nothing of what they mean.
+// to all peers.  It moves datagrams, several a system call if the system can (recvmmsg,
+// sendmmsg), and does not interpret them.
 //
-// Datagrams come by datagrams_received(), a batch at a time; what a user does not want now
-// waits in the system's buffer while the socket is paused, and once that is full the system
-// drops what comes.  send() puts a datagram into a bounded queue, and flush() passes the queue
-// to the system as far as it takes it; after datagrams_received() has returned, the socket
-// flushes by itself. A datagram for which there is no space is refused; nothing is ever sent in
-// part.
+// Datagrams arrive by datagrams_received(), a batch at a time. While the socket is paused they
+// wait in the system's buffer, and once that is full the system drops further ones.  send()
+// puts a datagram into a bounded queue, and flush() passes the queue to the system as far as it
+// takes it; after datagrams_received() has returned, the socket flushes by itself. A datagram
+// for which there is no space is refused; nothing is ever sent in part.
 //
-// A bound socket passes datagrams of one size to one peer as one piece, where the system cuts
-// it again (UDP_SEGMENT). A connected one does not: what it sends is measured, and each
-// datagram is to take its own chance on the way.
+// A bound socket passes datagrams of one size to one peer as one piece if the system can cut it
+// again (UDP_SEGMENT). A connected one does not: its datagrams are measured, and each must be
+// delivered or lost on its own.
 //
 // A socket that is bound to a wildcard address learns to which address of this host a datagram
-// was sent (IP_PKTINFO, IPV6_PKTINFO), so that an answer can leave from the address that was
-// asked. Where bufio/system.hpp knows no way, the answer leaves from the address of the route.
+// was sent (IP_PKTINFO, IPV6_PKTINFO), so that an answer can leave from that address. If the
+// system can't report it, the answer leaves from the address of the route.
 //
 // A connected socket ends when the system reports an error for its peer, such as an ICMP
-// message that the port is unreachable: the end is a value, Reason::connect for what says that
-// nobody is there. A bound socket never ends: a datagram that the system refuses to send is
-// dropped and counted, and after a failure to receive it reads nothing for a second.
+// message that the port is unreachable: the end is a value, Reason::connect for an error that
+// shows that the peer is absent. A bound socket never ends: a datagram that the system refuses
+// to send is dropped and counted, and after a failure to receive it reads nothing for a second.
 //
 // The user is called from the loop, never from inside a call of its own, and may do anything in
 // that call, including destroying the socket. An exception that it throws passes through the
@@ -48,23 +47,23 @@ constexpr std::size_t longest_datagram = 65507;
 // A datagram that was received. All of it is valid until the call that passes it returns.
 struct Datagram {
     std::string_view bytes;
-    Address peer;   // that sent it
-    Address local;  // of ours, that it was sent to; the wildcard address if that is unknown
+    Address peer;   // its sender
+    Address local;  // our address to which it was sent; the wildcard address if unknown
     bool truncated = false;  // it was longer than Limits::datagram, and only its head is here
     bool to_group = false;   // it was sent to a broadcast or multicast address
 };
 
-// Decides how many datagrams the next call asks for: as many as came last, or twice as many
-// where there may be more. After a lone datagram to ask for two costs the system a second look;
-// where looks find nothing they become rare.
+// Chooses the number of datagrams that the next call asks for: the last number received, or
+// twice it if there may be more. To ask for two after a lone datagram costs the system a second
+// look; looks that find nothing become rare.
 class BatchSize {
 public:
-    explicit BatchSize(std::size_t most) : most_(most) {}
+    explicit BatchSize(std::size_t max) : max_(max) {}
     std::size_t next() const { return size_; }
     void received(std::size_t count);
 
 private:
-    const std::size_t most_;
+    const std::size_t max_;
     std::size_t size_ = 1;
     unsigned interval_ = 1;  // one of this many lone datagrams is followed by a look for two
     unsigned lone_ = 0;      // datagrams since the last look
@@ -113,14 +112,13 @@ public:
     // Datagrams queued that the system has not yet taken.
     std::size_t pending() const { return queue_.size() - taken_; }
     std::size_t pending_bytes() const { return bytes_.size(); }
-    // Datagrams that have left the queue so far, in its order, and those of them that the
-    // system refused to send.
+    // Datagrams that have left the queue so far, and how many of them the system refused.
     std::uint64_t written() const { return written_; }
     std::uint64_t refused() const { return refused_; }
 
-    // All sockets of a thread share the memory that they receive into: some 4 MiB, of which
-    // bursts use much. This frees that of the calling thread, until the next datagram comes.
-    // Not to be called from datagrams_received(), whose datagrams are in it.
+    // Frees the memory into which all sockets of the calling thread receive, some 4 MiB; the
+    // next datagram allocates it again. Must not be called from datagrams_received(), whose
+    // datagrams lie in it.
     static void free_shared_memory();
 
     // While paused, the socket reads nothing; one that is connected still ends by an error.

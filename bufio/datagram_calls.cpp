@@ -66,7 +66,7 @@ constexpr int ask_v4 = IP_PKTINFO;
 constexpr int told_v4 = IP_PKTINFO;
 
 // `spec_dst` is our address by which the system received the datagram, `addr` the one that it
-// was sent to: they differ where that is a broadcast address.
+// was sent to: they differ for a broadcast address.
 void note_v4(const cmsghdr* control, Datagram& datagram) {
     const auto info = data_of<in_pktinfo>(control);
     auto& in = reinterpret_cast<sockaddr_in&>(datagram.local.storage);

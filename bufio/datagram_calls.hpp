@@ -21,8 +21,8 @@ struct DatagramHeader {
 };
 #endif
 
-// Both return the number of datagrams moved, or -1 with errno set if that is none. Where the
-// system moves one a call only, it is the first.
+// Both return the number of datagrams moved, or -1 with errno set if none was. A system that
+// moves one datagram a call moves the first.
 int receive_some(int fd, DatagramHeader* headers, std::size_t count);
 int send_some(int fd, DatagramHeader* headers, std::size_t count);
 
@@ -35,13 +35,13 @@ struct alignas(cmsghdr) DatagramControl {
 #endif
 };
 
-// All three do nothing where the system can't: then the local address stays the wildcard.
-// The first asks for the address of ours with each datagram that comes from now on.
+// All three do nothing if the system can't: then the local address stays the wildcard.
+// Asks for the local address of each datagram that arrives from now on.
 void ask_for_local_address(int fd, int family);
-// Puts it, and whether it is that of a group, into the datagram, whose local address is that of
-// the socket: only the host is replaced.
+// Copies the local host, and whether it is a group, into the datagram. The port of its local
+// address stays.
 void note_local_address(msghdr& header, Datagram& datagram);
-// Has the datagram leave from this address.
+// Makes the datagram leave from this address.
 void set_source(msghdr& header, DatagramControl& control, const Address& from);
 
 // True if the system cuts a run of datagrams out of one piece, each of `size` bytes but the

@@ -18,8 +18,8 @@ bool is_connected_to_itself(int fd, const Address& peer) {
     return peer.family() != AF_UNIX && Address::of_socket(fd).text() == peer.text();
 }
 
-// Returns false, with errno set, if the address is none to send datagrams to: what answers from
-// there comes from other addresses.
+// Returns false, with errno set, for a multicast address of datagrams, because its answers come
+// from other addresses.
 bool may_be_dialed(const Endpoint& endpoint, const Address& address) {
     errno = EACCES;
     return !endpoint.datagrams || !address.is_multicast();
@@ -32,8 +32,8 @@ bool start_connect(int fd, const Address& address) {
     return result == 0 || errno == EINPROGRESS || errno == EINTR;
 }
 
-// The sentence for the errno `code`, which the system had for a lack of source ports. Where a
-// port of our own was asked for, the system means that one by it.
+// Returns the sentence for `code`, an errno that means a lack of source ports or, if a source
+// port was asked for, that this port is taken.
 std::string no_port_text(const Endpoint& endpoint, int code) {
     const std::size_t ports = endpoint.source_port.empty() ? source_ports() : 0;
     if (ports == 0) return std::generic_category().message(code);
@@ -41,8 +41,8 @@ std::string no_port_text(const Endpoint& endpoint, int code) {
            " that the system has for one address";
 }
 
-// The reason why the socket can't have the source address that was asked for. The system
-// chooses a port already then, if none was asked for.
+// Returns why the socket can't have the source address that was asked for. Without a port,
+// bind() already allocates an ephemeral one.
 std::string bind_failure_text(const Endpoint& endpoint, int code) {
     if (code == EADDRNOTAVAIL && !endpoint.source_host.empty())
         return endpoint.source_host + " is no address of this machine";
@@ -50,9 +50,9 @@ std::string bind_failure_text(const Endpoint& endpoint, int code) {
     return std::generic_category().message(code);
 }
 
-// The reason why the socket can't connect. The system reports a refused connection also where
-// there is no socket but another file, a missing permission where the address is a broadcast
-// address, and a lack of source ports in one way for connections and in another for datagrams.
+// Returns why the socket can't connect. The system also reports a refused connection if the
+// path is no socket, a missing permission if the address is a broadcast address, and a lack of
+// source ports in one way for connections and in another for datagrams.
 std::string failure_text(const Endpoint& endpoint, const Address& address, int code) {
     if (code == ECONNREFUSED && is_other_file(address)) return "it is not a socket";
     if (code == EACCES && endpoint.datagrams)

@@ -21,9 +21,9 @@ struct DialResult {
     End end;                      // why there is no socket
     ev::Duration lookup_time{};   // 0 if the address was known or numeric
     ev::Duration connect_time{};  // since the look-up
-    // Of an endpoint of datagrams, the addresses that have not been tried. Nothing says that
-    // nobody is at an address until a datagram has been sent there, so connecting to the first
-    // one succeeds; these are for connect_datagrams(), once that one has refused.
+    // The untried addresses of an endpoint of datagrams. Connecting to the first one succeeds,
+    // because a dead address shows only after a datagram was sent there. Pass these to
+    // connect_datagrams() once that address has refused.
     std::vector<Address> untried;
 };
 

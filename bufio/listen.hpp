@@ -62,7 +62,7 @@ private:
     Address address_;
     Callback accepted_;
     OnExhausted on_exhausted_;
-    bool exhausted_ = false;  // and on_exhausted_ was called for it
+    bool exhausted_ = false;  // on_exhausted_ was called for this shortage
     ev::Timer resume_timer_;
     ev::Watch watch_;
 };

@@ -23,7 +23,7 @@ struct Endpoint {
     bool passive = false;     // true: the address is to be listened on, not connected to
     std::string source_host;  // the numeric address to connect from; empty: any
     std::string source_port;  // the port to connect from; empty: any
-    // The addresses of the host, where it was looked up before; null: it is to be looked up.
+    // The addresses of the host if it was looked up before; null: look it up.
     std::shared_ptr<const std::vector<Address>> known = nullptr;
 
     std::string text() const;  // HOST:PORT, [v6]:PORT or the path

@@ -27,7 +27,7 @@
 #    define BUFIO_HAS_UDP_SEGMENT 0
 #endif
 
-// IP_PKTINFO and IPV6_PKTINFO: of which addresses of ours a datagram is. FreeBSD and OpenBSD
+// IP_PKTINFO and IPV6_PKTINFO: to which local address a datagram was sent. FreeBSD and OpenBSD
 // have IP_RECVDSTADDR in the place of the first; it has been compiled, but not been run.
 #if BUFIO_ON_LINUX || defined(__APPLE__)
 #    define BUFIO_HAS_PKTINFO 1
@@ -40,18 +40,18 @@
 #    define BUFIO_HAS_RECVDSTADDR 0
 #endif
 
-// MSG_MORE: more follows, so that the system waits before it sends.
+// MSG_MORE: the system waits for more before it sends.
 #define BUFIO_HAS_MSG_MORE BUFIO_ON_LINUX
 
-// SO_NOSIGPIPE: no signal from a socket, also where MSG_NOSIGNAL is not obeyed.
+// SO_NOSIGPIPE: no signal from a socket, even if MSG_NOSIGNAL is ignored.
 #ifdef __APPLE__
 #    define BUFIO_HAS_NOSIGPIPE 1
 #else
 #    define BUFIO_HAS_NOSIGPIPE 0
 #endif
 
-// The option by which sockets share a port, where the system then deals out evenly what comes
-// to it. Others accept SO_REUSEPORT too, and give all to one of the sockets.
+// The option by which sockets share a port so that the system distributes its traffic evenly.
+// Other systems accept SO_REUSEPORT too, but give all traffic to one of the sockets.
 #if BUFIO_ON_LINUX
 #    define BUFIO_SHARES_PORTS_BY SO_REUSEPORT
 #elif defined(__FreeBSD__)

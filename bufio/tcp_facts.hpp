@@ -15,13 +15,13 @@ struct TcpFacts {
     // acknowledgement, it holds the time of the service. None until the first segment is
     // acknowledged, and on FreeBSD, which gives no such time in a known unit.
     std::optional<ev::Duration> min_rtt;
-    std::uint64_t retransmits = 0;  // of our segments; those of the peer are not known here
+    std::uint64_t retransmits = 0;  // our segments only
     std::uint64_t mss = 0;          // bytes of payload in a full segment
     std::uint64_t cwnd = 0;         // the congestion window, in segments
 };
 
-// Costs a system call. Returns none for a socket that is not TCP, and where the system does not
-// tell. May be called until the socket is closed, also after the connection has ended.
+// Costs a system call. Returns none for a socket that is not TCP, or if the system reports no
+// facts. May be called until the socket is closed, also after the connection has ended.
 std::optional<TcpFacts> tcp_facts(int socket);
 
 }  // namespace bufio

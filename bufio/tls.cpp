@@ -90,7 +90,7 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
     use_key(context, key_file, unattended);
     if (SSL_CTX_check_private_key(context) != 1)
         refuse(Reason::own_certificate,
-               "key " + key_file + " is not that of certificate " + file);
+               "key " + key_file + " does not match certificate " + file);
 }
 
 constexpr char trusted[] = "trusted certificates ";

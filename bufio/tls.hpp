@@ -61,8 +61,8 @@ struct TlsServerOptions {
     std::string certificate;  // a PEM file: our own certificate with its chain
     std::string key;          // a PEM file; empty: the key is in the certificate's file
     std::string client_ca;    // a PEM file; not empty: clients must show a certificate by these
-    // True where making the context must not block, as at a reload: then no pass phrase is
-    // asked for, and files that are not regular ones are refused.
+    // True if making the context must not block, as at a reload: then no pass phrase is asked
+    // for, and files that are not regular ones are refused.
     bool unattended = false;
 };
 

@@ -34,12 +34,12 @@ std::string clipped(const std::string& text) {
 
 // Names the first few items, and how many more there are.
 std::string list_text(const std::vector<std::string>& items) {
-    constexpr std::size_t most = 3;
+    constexpr std::size_t max_named = 3;
     std::string list;
-    for (std::size_t i = 0; i < std::min(items.size(), most); ++i)
+    for (std::size_t i = 0; i < std::min(items.size(), max_named); ++i)
         list += (i == 0 ? "" : ", ") + items[i];
-    if (items.size() <= most) return list;
-    return list + " and " + std::to_string(items.size() - most) + " more";
+    if (items.size() <= max_named) return list;
+    return list + " and " + std::to_string(items.size() - max_named) + " more";
 }
 
 // A certificate may come from anybody, so an address in it may have any length.

@@ -50,8 +50,8 @@ T* check_allocated(T* object) {
 // may have one session at the same time.
 class TlsSessions {
 public:
-    // Returns the place of this thread's session for the host, which stays valid; it holds null
-    // where there is no session, and belongs to the calling thread.
+    // Returns the place of this thread's session for the host; it holds null if there is none.
+    // The place stays valid and belongs to the calling thread.
     SslSession& of(const std::string& host) {
         const std::lock_guard lock(mutex_);
         return sessions_[{std::this_thread::get_id(), host}];

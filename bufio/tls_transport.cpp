@@ -26,17 +26,16 @@ int append_line(int fd, const char* line) {
     return static_cast<std::size_t>(written) == size ? 0 : ENOSPC;
 }
 
-// The most bytes that one call receives: a little more than the records of one read of a
-// stream.
+// Bytes that one call may receive: a little more than the records of one read of a stream.
 constexpr std::size_t call_budget = 80 * 1024;
 
 // New keys cost a thousand times what data of their length does. A peer with a burden of more
 // handshake messages than an honest one sends in a row gets less of each turn, until as many
 // calls have passed; data between them changes nothing.
-constexpr int most_burden = 32;
+constexpr int max_burden = 32;
 constexpr std::size_t burdened_budget = 2 * 1024;
 
-// The most records that one read takes in. Each has its cost, even if it brings a single byte.
+// Limits the records of one read, because each has its cost, even if it brings one byte.
 constexpr int max_records = 256;
 
 // A peer that sends more than this many bytes of new keys, tickets and the like without any
@@ -196,13 +195,13 @@ public:
         facts_.unanswered_hello = 0;
         if (type != SSL3_RT_HANDSHAKE) return;
         situation_.peer_speaks_tls = true;
-        if (++socket_.burden > most_burden) socket_.budget = 0;
+        if (++socket_.burden > max_burden) socket_.budget = 0;
     }
 
 private:
     void begin_call() {
         if (socket_.burden > 0) --socket_.burden;
-        socket_.budget = socket_.burden > most_burden ? burdened_budget : call_budget;
+        socket_.budget = socket_.burden > max_burden ? burdened_budget : call_budget;
     }
 
     const TlsClientOptions& options() const { return state_->options; }

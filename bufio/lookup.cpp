@@ -1,6 +1,6 @@
 #include "bufio/lookup.hpp"
 
-#include "ev/loop_thread.hpp"
+#include "ev/threads/loop_thread.hpp"
 
 #include <fcntl.h>
 #include <netdb.h>

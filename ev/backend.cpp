@@ -5,135 +5,75 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
-#include <system_error>
-#include <utility>
 
 namespace ev {
 
-[[noreturn]] static void fail(int reason) {
-    throw std::system_error(reason, std::generic_category(), "poll");
-}
-
-template <class T>
-static void make_room_for_one(std::vector<T>& list) {
-    if (list.size() == list.capacity()) list.reserve(2 * list.size() + 1);
-}
+using namespace std::chrono_literals;
 
 void Backend::set(Registration& registration, Events interest) {
-    const Events before = registration.interest;
-    if (interest == before) return;
-    if (before == none) {  // first, because nothing may fail once the kernel knows
-        make_room_for_one(registrations_);
-        make_room_for_one(polled_);
+    if (interest == registration.interest) return;
+    const bool is_new = registration.interest == none;
+    if (is_new) {  // first, because nothing may fail once the kernel knows
+        registrations_.reserve(std::bit_ceil(polled_.size() + 1));
+        polled_.reserve(std::bit_ceil(polled_.size() + 1));
     }
-    update_kernel(registration, before, interest);
-    registration.interest = interest;
-    if (before == none) {
-        registration.place = registrations_.size();
+    update_kernel(registration, interest);
+    if (is_new) {
+        registration.place = polled_.size();
         registrations_.push_back(&registration);
         polled_.push_back({registration.fd, 0, 0});
     }
-    const std::size_t place = registration.place;
-    polled_[place].events = static_cast<short>(interest);
+    registration.interest = interest;
+    polled_[registration.place].events = static_cast<short>(interest);
     if (interest != none) return;
-    registrations_.back()->place = place;
-    registrations_[place] = registrations_.back();
+    registrations_.back()->place = registration.place;
+    registrations_[registration.place] = registrations_.back();
     registrations_.pop_back();
-    polled_[place] = polled_.back();
+    polled_[registration.place] = polled_.back();
     polled_.pop_back();
 }
 
-static std::size_t descriptor_limit() {
+// poll(2) takes no longer list than this limit, whatever is in it.
+void Backend::update_kernel(Registration& registration, Events) {
+    if (registration.interest != none) return;
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
-    return static_cast<std::size_t>(limit.rlim_cur);
+    if (polled_.size() >= limit.rlim_cur) fail(EMFILE, "poll");
 }
 
-// poll(2) takes no longer list than this, whatever is in it.
-void Backend::update_kernel(Registration&, Events before, Events) {
-    if (before != none || registrations_.size() < limit_) return;
-    limit_ = descriptor_limit();
-    if (registrations_.size() >= limit_) fail(EMFILE);
+bool is_fine(Duration longest) { return longest > 0ms && longest < 20ms; }
+
+int milliseconds_of(Duration longest) {
+    if (longest == longest.max()) return -1;
+    const auto limit = std::clamp<Duration>(longest, 0ms, 24h);  // one turn a day
+    return static_cast<int>((is_fine(limit) ? limit + 1ms - 1ns : limit - limit / 128) / 1ms);
 }
 
-void Backend::copy_to(Backend& successor) const {
-    successor.registrations_ = registrations_;
-    successor.polled_ = polled_;
-    for (Registration* const each : registrations_)
-        successor.update_kernel(*each, none, each->interest);
-}
-
-Limit limit_of(std::chrono::nanoseconds longest) {
-    using std::chrono::milliseconds;
-    if (longest == longest.max()) return {.milliseconds = -1};
-    const std::chrono::nanoseconds most = milliseconds(std::numeric_limits<int>::max());
-    const auto limit = std::clamp(longest, longest.zero(), most);
-    if (limit == limit.zero() || limit >= milliseconds(20))
-        return {.milliseconds = static_cast<int>((limit - limit / 128) / milliseconds(1))};
-    return {.is_fine = true,
-            .time = {0, static_cast<long>(limit.count())},
-            .milliseconds = static_cast<int>(std::chrono::ceil<milliseconds>(limit).count())};
-}
-
-static int call_poll(std::vector<pollfd>& polled, const Limit& limit) {
-    const auto count = static_cast<nfds_t>(polled.size());
+void Backend::wait(Duration longest, std::vector<Readiness>& ready) {
+    const auto size = static_cast<nfds_t>(polled_.size());
 #if EV_HAS_PPOLL
-    if (limit.is_fine) return ::ppoll(polled.data(), count, &limit.time, nullptr);
-#endif
-    return ::poll(polled.data(), count, limit.milliseconds);
-}
-
-void Backend::wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) {
-    int left = call_poll(polled_, limit_of(longest));
-    const std::size_t limit = left < 0 && errno == EINVAL ? descriptor_limit() : size();
-    for (std::size_t i = limit; i < size(); ++i) ready.push_back({registrations_[i], error});
-    if (left < 0 && errno != EINTR && limit >= size()) fail(errno);
-    for (std::size_t i = 0; left > 0; ++i) {
-        if (polled_[i].revents == 0) continue;
-        const auto events = static_cast<Events>(polled_[i].revents);
-        ready.push_back({registrations_[i], events & POLLNVAL ? error : events});
-        --left;
-    }
-}
-
-bool ready_now(int fd, Events events) {
-    pollfd polled{fd, static_cast<short>(events), 0};
-    return ::poll(&polled, 1, 0) > 0;
-}
-
-std::string_view backend_names() {
-#if EV_HAS_EPOLL
-    return "auto, epoll, poll, select";
+    const timespec time{0, static_cast<long>(longest.count())};
+    int left = is_fine(longest) ? ::ppoll(polled_.data(), size, &time, nullptr)
+                                : ::poll(polled_.data(), size, milliseconds_of(longest));
 #else
-    return "auto, poll, select";
+    int left = ::poll(polled_.data(), size, milliseconds_of(longest));
 #endif
+    if (left < 0 && errno == EINVAL && size > 0)  // the limit was lowered
+        return ready.push_back({registrations_.back(), error});
+    if (left < 0 && errno != EINTR) fail(errno, "poll");
+    for (nfds_t i = 0; left > 0; ++i)
+        if (const auto events = static_cast<Events>(polled_[i].revents); events != none) {
+            ready.push_back({registrations_[i], events & POLLNVAL ? error : events});
+            --left;
+        }
 }
 
-static std::unique_ptr<Backend> make_named_backend(std::string_view name) {
-    if (name == "select") return make_select_backend();
-#if EV_HAS_EPOLL
-    if (name == "epoll") return make_epoll_backend();
-    if (name == "auto") return make_auto_backend();
+#if !__has_include("ev/backends/backends.hpp")  // the core alone
+std::unique_ptr<Backend> make_backend(std::string_view, ReadClock) {
+    return std::make_unique<Backend>();
+}
 #endif
-    if (name == "poll" || name == "auto") return std::make_unique<Backend>();
-    throw std::invalid_argument("EV_BACKEND: no backend is called " + std::string(name) + " (" +
-                                std::string(backend_names()) + ")");
-}
-
-static std::string_view environment(const char* name) {
-    const char* const value = std::getenv(name);
-    return value ? value : "";
-}
-
-std::unique_ptr<Backend> make_backend(std::string_view name) {
-    if (name.empty()) name = environment("EV_BACKEND");
-    std::unique_ptr<Backend> backend = make_named_backend(name.empty() ? "auto" : name);
-    if (environment("EV_TRACE").empty()) return backend;
-    return make_trace_backend(std::move(backend));
-}
 
 }  // namespace ev

@@ -1,93 +1,73 @@
 // The timers of a loop as a pure data structure: it reads no clock, calls nothing back, and
 // takes the time as an argument, so that tests can assert time without sleeping.
 //
-// Each turn of its user is: begin_turn(), then pop_due() until it returns null, then sweep().
+// Each turn of its user is: begin_turn(), then pop_due() until it returns null.
 //
-// It is a 4-ary heap with a nursery: an unsorted tail where new timers wait until the next turn
-// merges them, by one heapify when they are many.
+// One vector contains a 4-ary heap and, behind it, the nursery: unsorted entries that the next
+// turn merges into the heap, by one heapify if they are many. An entry that leaves the heap
+// becomes the heap's last one, the heap ends before it, and so it is in the nursery.
 //
-// A timer's slot is right, and its entry in the heap may lag behind: cancelling a timer, and
-// restarting it to a later time, change the slot alone; the entry is refreshed or dropped when
-// its own time has come.  So an idle timer that is restarted by each byte costs two stores, and
-// in each of its periods at most one turn of the loop for nothing.
+// A timer has at most one entry and knows its place. The timer is right, and its entry may lag
+// behind: cancelling a timer, and restarting it to a later time, change the timer alone; the
+// entry is refreshed or dropped when its own time has come.  So an idle timer that is restarted
+// by each byte costs two stores, and in each of its periods at most one turn for nothing.
 #pragma once
 
-#include <chrono>
+#include "ev/time.hpp"
+
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <vector>
 
 namespace ev {
 
-using Clock = std::chrono::steady_clock;
-using Time = Clock::time_point;
-using Duration = Clock::duration;
-
 class TimerQueue {
     struct Start {
         Time deadline{};
-        std::uint64_t order = 0;  // of starting, in all of the queue; 0: not started
-        bool before(const Start& other) const {
-            return deadline != other.deadline ? deadline < other.deadline : order < other.order;
-        }
+        std::uint64_t order = 0;  // among all starts of the queue; 0: not started
+        auto operator<=>(const Start&) const = default;
     };
 
 public:
-    // A timer. It fills one line of the processor's cache, with all that firing it needs.
-    class alignas(64) Slot {
+    // A timer. It must not move, and be removed before it is destroyed.
+    class Item {
     public:
-        std::function<void()> callback;
+        std::function<void()> callback = nullptr;  // for the user to call
 
-        void cancel() { current_.order = 0; }
-        bool pending() const { return current_.order != 0; }
-        Time deadline() const { return current_.deadline; }  // as last started
+        void cancel() { start_.order = 0; }
+        bool pending() const { return start_.order != 0; }
+        Time deadline() const { return start_.deadline; }  // as last started
 
     private:
         friend class TimerQueue;
-        Start current_;
-        Start in_heap_;  // of its entry, never later than current_; other entries are dead
+        Start start_;
+        std::size_t place_ = no_place;
     };
 
-    // Up to `few` new timers, or a quarter of the heap, are sifted up one by one; for more,
-    // rebuilding the heap is cheaper.
-    explicit TimerQueue(std::size_t few = 8) : few_(few) {}
-
-    // A timer at rest; the callback is for the user to call. It stays where it is until
-    // destroy(), which can't fail and leaves the callback to the next sweep().
-    Slot* create(std::function<void()> callback = {});
-    void destroy(Slot* timer);
-    void sweep();  // not for inside a callback
-    std::size_t size() const { return slots_.size() - free_.size(); }  // pending or not
-
     // (Re)starts the timer. Equal deadlines come due in the order of these calls.
-    void start(Slot& timer, Time deadline);
+    void start(Item& timer, Time deadline);
+    void remove(Item& timer);
 
     // Merges the nursery and returns a time before which no timer comes due.
     Time begin_turn();
-    bool none_pending() const { return heap_size_ == 0; }  // when the turn began
+    bool empty() const { return entries_.empty(); }  // as the turn began: nothing is pending
     // Removes and returns the next timer that is due, or returns null. A timer that was started
     // since the turn began is left for the next turn, whatever its deadline.
-    Slot* pop_due(Time now);
+    Item* pop_due(Time now);
 
 private:
+    static constexpr auto no_place = static_cast<std::size_t>(-1);
     struct Entry {
         Start start;
-        Slot* timer;
+        Item* timer;
     };
 
-    static bool refresh(Entry& entry);
-    void refresh_top();
-    void merge();
-    void drop_top();
+    void put(std::size_t place, const Entry& entry);
+    void leave_heap(std::size_t place);
     void sift_up(std::size_t place);
     void sift_down(std::size_t place);
 
-    const std::size_t few_;
-    std::deque<Slot> slots_;
-    std::vector<Slot*> free_;     // of destroyed timers; these may still have an entry
-    std::size_t swept_ = 0;       // the first ones of free_, as many as this, have no callback
     std::vector<Entry> entries_;  // first the heap, then the nursery
     std::size_t heap_size_ = 0;
     std::uint64_t last_order_ = 0;   // given to a timer

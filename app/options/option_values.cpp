@@ -2,7 +2,7 @@
 
 #include "app/options/target.hpp"
 #include "app/text/units.hpp"
-#include "ev/loop_thread.hpp"
+#include "ev/threads/loop_thread.hpp"
 
 #include <sys/socket.h>
 

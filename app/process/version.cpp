@@ -3,7 +3,7 @@
 #include "app/process/sandbox.hpp"
 #include "app/text/system.hpp"
 #include "bufio/tls.hpp"
-#include "ev/backend.hpp"
+#include "ev/backends/backends.hpp"
 
 namespace yodel {
 

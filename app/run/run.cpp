@@ -3,7 +3,7 @@
 #include "app/process/descriptor_limit.hpp"
 #include "app/run/generated_text.hpp"
 #include "app/run/sending_limits.hpp"
-#include "ev/loop_thread.hpp"
+#include "ev/threads/loop_thread.hpp"
 
 #include <algorithm>
 #include <chrono>

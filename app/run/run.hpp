@@ -12,7 +12,7 @@
 #include "app/stats/histogram.hpp"
 #include "app/stats/results.hpp"
 #include "ev/loop.hpp"
-#include "ev/mailbox.hpp"
+#include "ev/threads/mailbox.hpp"
 
 #include <cstddef>
 #include <functional>

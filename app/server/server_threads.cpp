@@ -1,7 +1,7 @@
 #include "app/server/server_threads.hpp"
 
 #include "app/text/units.hpp"
-#include "ev/loop_thread.hpp"
+#include "ev/threads/loop_thread.hpp"
 
 #include <sys/socket.h>
 

@@ -12,7 +12,7 @@
 #include "bufio/address.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
-#include "ev/mailbox.hpp"
+#include "ev/threads/mailbox.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -1,6 +1,7 @@
 #include "app/text/output.hpp"
 
 #include "app/text/system.hpp"
+#include "ev/backends/backends.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -132,9 +132,12 @@ struct TickingLoop : ev::Loop {
     static inline ev::Time time;
     static inline int clock_reads;
 
-private:
+protected:
     explicit TickingLoop(const std::shared_ptr<WaitRecorder::Log>& recorded)
-        : Loop(tick, std::make_unique<WaitRecorder>(*recorded)), log(recorded) {
+        : TickingLoop(recorded, std::make_unique<WaitRecorder>(*recorded)) {}
+    TickingLoop(std::shared_ptr<WaitRecorder::Log> recorded,
+                std::unique_ptr<ev::Backend> backend)
+        : Loop(tick, std::move(backend)), log(std::move(recorded)) {
         time = ev::Time{} + std::chrono::hours(1000);
         clock_reads = 0;
     }

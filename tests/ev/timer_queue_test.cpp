@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <random>
+#include <unordered_map>
 
 using namespace std::chrono_literals;
 using ev::Time;
@@ -19,7 +21,22 @@ ev::Duration ns(std::size_t count) {
     return ev::Duration(static_cast<ev::Duration::rep>(count));
 }
 
-using Timers = std::vector<TimerQueue::Slot*>;
+using Timers = std::vector<TimerQueue::Item*>;
+
+// A queue that owns its timers.
+struct Queue : TimerQueue {
+    Item* create() {
+        auto made = std::make_unique<Item>();
+        Item* const timer = made.get();
+        items.emplace(timer, std::move(made));
+        return timer;
+    }
+    void destroy(Item* timer) {
+        remove(*timer);
+        items.erase(timer);
+    }
+    std::unordered_map<Item*, std::unique_ptr<Item>> items;
+};
 
 Timers turn(TimerQueue& queue, Time now) {
     Timers due;
@@ -59,11 +76,10 @@ public:
     }
 
     void turn() {
-        queue_.sweep();
         now_ += ns(below(12));
         turn_ = operations_;
         const auto next = queue_.begin_turn();
-        REQUIRE(queue_.none_pending() == model_.empty());
+        REQUIRE(queue_.empty() == model_.empty());
         if (!model_.empty()) REQUIRE(next <= model_.begin()->first);
         while (auto* const fired = queue_.pop_due(now_)) {
             const auto expected = due();
@@ -77,7 +93,7 @@ public:
         }
         REQUIRE(due() == model_.end());
         const auto later = queue_.begin_turn();
-        REQUIRE(queue_.none_pending() == model_.empty());
+        REQUIRE(queue_.empty() == model_.empty());
         // The deadline that begin_turn() returns causes no turn without a due timer.
         if (!model_.empty()) REQUIRE((later > now_ || model_.begin()->first <= now_));
     }
@@ -85,7 +101,7 @@ public:
     void finish() {
         for (Twin& timer : timers_) cancel(timer);
         REQUIRE(queue_.begin_turn() == Time::max());
-        REQUIRE(queue_.none_pending());
+        REQUIRE(queue_.empty());
     }
 
     std::size_t below(std::size_t limit) { return random_() % limit; }
@@ -94,7 +110,7 @@ private:
     struct Twin;
     using Model = std::multimap<Time, Twin*>;
     struct Twin {
-        TimerQueue::Slot* slot;
+        TimerQueue::Item* slot;
         int started;  // the number of the operation; 0: not pending
         Model::iterator place;
     };
@@ -134,7 +150,7 @@ private:
     }
 
     std::mt19937 random_{2026};
-    TimerQueue queue_;
+    Queue queue_;
     Model model_;
     std::vector<Twin> timers_;
     Time now_ = at(1h);
@@ -158,7 +174,7 @@ TEST_CASE("the queue agrees with an ordered multimap", "[queue]") {
 }
 
 TEST_CASE("equal deadlines come due in the order of starting", "[queue]") {
-    TimerQueue queue;
+    Queue queue;
     Timers started;
     while (started.size() < 100) started.push_back(queue.create());
     std::swap(started[3], started[90]);
@@ -167,7 +183,7 @@ TEST_CASE("equal deadlines come due in the order of starting", "[queue]") {
 }
 
 TEST_CASE("a timer restarted to the same deadline goes behind its equals", "[queue]") {
-    TimerQueue queue;
+    Queue queue;
     auto *const first = queue.create(), *const second = queue.create();
     queue.start(*first, at(5ms));
     queue.start(*second, at(5ms));
@@ -177,7 +193,7 @@ TEST_CASE("a timer restarted to the same deadline goes behind its equals", "[que
 }
 
 TEST_CASE("cancelling in the middle of the heap keeps its order", "[queue]") {
-    TimerQueue queue;
+    Queue queue;
     Timers timers;
     for (const auto deadline : {7700ms, 1100ms, 11000ms, 8800ms, 9900ms, 2200ms, 3300ms}) {
         timers.push_back(queue.create());
@@ -188,12 +204,12 @@ TEST_CASE("cancelling in the middle of the heap keeps its order", "[queue]") {
     CHECK(turn(queue, at(3300ms)) == Timers{timers[1], timers[5], timers[6]});
     CHECK(turn(queue, at(11000ms)) == Timers{timers[0], timers[4], timers[2]});
     CHECK(queue.begin_turn() == Time::max());
-    CHECK(queue.none_pending());
+    CHECK(queue.empty());
 }
 
 // If cancelling took linear time, this would take minutes and the watchdog would end it.
 TEST_CASE("a hundred thousand timers are cancelled at random", "[queue]") {
-    TimerQueue queue;
+    Queue queue;
     std::mt19937 random(2026);
     Timers timers;
     for (int left = steps(100'000); left > 0; --left) {
@@ -204,12 +220,12 @@ TEST_CASE("a hundred thousand timers are cancelled at random", "[queue]") {
     std::shuffle(timers.begin(), timers.end(), random);
     for (auto* const timer : timers) timer->cancel();
     CHECK(queue.begin_turn() == Time::max());
-    CHECK(queue.none_pending());
+    CHECK(queue.empty());
     CHECK(turn(queue, Time::max()).empty());
 }
 
-TEST_CASE("dead entries of destroyed and restarted timers do not pile up", "[queue]") {
-    TimerQueue queue;
+TEST_CASE("entries of destroyed and restarted timers do not pile up", "[queue]") {
+    Queue queue;
     auto* const earlier = queue.create();
     const int often = GENERATE(1, 10, 1'000'000);
     test::allocations.largest = 0;
@@ -219,14 +235,13 @@ TEST_CASE("dead entries of destroyed and restarted timers do not pile up", "[que
         queue.start(*earlier, at(left * 1us));
         if (left % often == 0) queue.begin_turn();
         queue.destroy(other);
-        queue.sweep();
     }
     CHECK(test::allocations.largest < 10'000);
     CHECK(turn(queue, at(2h)) == Timers{earlier});
 }
 
 TEST_CASE("a postponed timer comes due at its last deadline", "[queue]") {
-    TimerQueue queue;
+    Queue queue;
     auto *const idle = queue.create(), *const other = queue.create();
     queue.start(*idle, at(10ms));
     queue.start(*other, at(15ms));
@@ -240,7 +255,7 @@ TEST_CASE("a postponed timer comes due at its last deadline", "[queue]") {
 }
 
 TEST_CASE("a timer started during a turn waits for the next turn", "[queue]") {
-    TimerQueue queue;
+    Queue queue;
     auto *const fresh = queue.create(), *const earlier = queue.create(),
                 *const later = queue.create();
     queue.start(*earlier, at(50ms));

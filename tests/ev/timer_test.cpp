@@ -148,8 +148,9 @@ TEST_CASE("a wait of more milliseconds than an int holds does not end early", "[
     timer.start(std::chrono::milliseconds(1LL << 32));
     const itimerval soon{{}, {0, 10'000}};
     ::setitimer(ITIMER_REAL, &soon, nullptr);
-    loop.step();
-    CHECK(called);
+    int turns = 0;
+    for (; !called; ++turns) loop.step();
+    CHECK(turns <= 2);  // one that the signal ends, and one that calls back
 }
 
 TEST_CASE("the longest durations neither overflow nor fire", "[timer]") {
@@ -401,7 +402,7 @@ TEST_CASE("a timer that comes due in a sleep ended by few descriptors waits for 
     CHECK(fired == (ready > 4));
     loop.step();
     CHECK(fired == 1);
-    CHECK(loop.waits()[1] <= 0ns);  // the second turn did not sleep
+    if (ready <= 4) CHECK(loop.waits()[1] <= 0ns);  // the second turn did not sleep
 }
 
 TEST_CASE("a timer is due in the turn in which a callback has read the time", "[timer]") {

@@ -24,7 +24,7 @@ ev::Time fake_now{};
 
 struct House {
     explicit House(DatagramServer::Options options = {},
-                   ev::Loop::ReadClock clock = ev::Clock::now)
+                   ev::ReadClock clock = ev::Clock::now)
         : loop(clock),
           server(loop, std::move(options),
                  [this](const EchoServer::Event& event) { log.push_back(event.text); }),

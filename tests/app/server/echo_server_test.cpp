@@ -29,7 +29,7 @@ namespace {
 // A server and what it logs.
 struct LoggedServer {
     explicit LoggedServer(EchoServer::Options options = {},
-                          ev::Loop::ReadClock clock = ev::Clock::now)
+                          ev::ReadClock clock = ev::Clock::now)
         : loop(clock),
           server(loop, std::move(options),
                  [this](const EchoServer::Event& event) { log.push_back(event.text); }),

@@ -1,11 +1,10 @@
-#include "ev/backend.hpp"
+#include "ev/backends/backends.hpp"
 
 #include <sys/select.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <system_error>
 
 namespace ev {
 
@@ -17,23 +16,23 @@ namespace {
 // descriptor. So it only sleeps, and poll(2), which does not, reports the details.
 class SelectBackend final : public Backend {
 public:
-    void wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) override {
+    void wait(Duration longest, std::vector<Readiness>& ready) override {
         const int found = sleep(longest);
         if (found > 0 || (found < 0 && errno == EBADF))
             Backend::wait(longest.zero(), ready);
         else if (found < 0 && errno != EINTR)
-            throw std::system_error(errno, std::generic_category(), "select");
+            fail(errno, "select");
     }
 
 private:
-    void update_kernel(Registration& registration, Events before, Events interest) override {
+    void update_kernel(Registration& registration, Events interest) override {
         const int fd = registration.fd;
-        if (before == none && fd >= FD_SETSIZE && fd != invalid_descriptor)
-            throw std::system_error(EMFILE, std::generic_category(), "select");
-        Backend::update_kernel(registration, before, interest);
+        if (registration.interest == none && fd >= FD_SETSIZE && fd != invalid_descriptor)
+            fail(EMFILE, "select");
+        Backend::update_kernel(registration, interest);
     }
 
-    int sleep(std::chrono::nanoseconds longest) const {
+    int sleep(Duration longest) const {
         fd_set reads;
         fd_set writes;
         FD_ZERO(&reads);
@@ -46,7 +45,7 @@ private:
             end = std::max(end, each.fd + 1);
         }
         // A wait that ends after a day costs one turn.
-        const auto limit = std::clamp<std::chrono::nanoseconds>(longest, 0s, 24h);
+        const auto limit = std::clamp<Duration>(longest, 0s, 24h);
         const timespec time{static_cast<std::time_t>(limit / 1s),
                             static_cast<long>((limit % 1s).count())};
         return ::pselect(end, &reads, &writes, nullptr,

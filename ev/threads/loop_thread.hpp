@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ev/loop.hpp"
-#include "ev/mailbox.hpp"
+#include "ev/threads/mailbox.hpp"
 
 #include <exception>
 #include <functional>

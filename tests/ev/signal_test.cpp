@@ -61,6 +61,7 @@ TEST_CASE("a flood of one signal does not lose another", "[signal]") {
     std::raise(SIGTERM);
     CHECK(errno == 0);
     loop.step();
+    loop.step();
     CHECK(term == 1);
     CHECK(usr1 == 1);
     loop.turn();
@@ -220,16 +221,79 @@ TEST_CASE("a signal object destroyed by another's callback is not called", "[sig
     CHECK(calls == 1);
 }
 
-TEST_CASE("signals come before descriptors", "[signal]") {
+TEST_CASE("no signal starves another", "[signal]") {
     FakeLoop loop;
-    std::string order;
-    auto pipe = make_pipe();
-    pipe.put();
-    ev::Watch watch(loop, pipe.out, ev::readable, [&](ev::Events) { order += 'd'; });
-    Signal signal(loop, SIGUSR1, [&] { order += 's'; });
+    const bool first_is_lower = GENERATE(true, false);
+    bool ended = false;
+    Signal flood(loop, first_is_lower ? SIGUSR1 : SIGTERM,
+                 [&] { std::raise(first_is_lower ? SIGUSR1 : SIGTERM); });
+    Signal end(loop, first_is_lower ? SIGTERM : SIGUSR1, [&] { ended = true; });
     std::raise(SIGUSR1);
-    loop.step();
-    CHECK(order == "sd");
+    std::raise(SIGTERM);
+    for (int turns = 0; turns < 3; ++turns) loop.turn();
+    CHECK(ended);
+}
+
+TEST_CASE("a signal of a number that another loop had goes to its own loop", "[signal]") {
+    FakeLoop first_loop, second_loop;
+    int first = 0, second = 0;
+    Signal stays(first_loop, SIGUSR2, [&] { ++first; });
+    Signal moved(first_loop, SIGUSR1, [&] { ++first; });
+    std::raise(SIGUSR1);  // wakes the first loop
+    moved = {};
+    moved = Signal(second_loop, SIGUSR1, [&] { ++second; });
+    first_loop.turn();
+    second_loop.turn();
+    CHECK(first + second == 0);
+    std::raise(SIGUSR1);
+    first_loop.turn();
+    second_loop.turn();
+    CHECK(first == 0);
+    CHECK(second == 1);
+}
+
+TEST_CASE("a signal reaches a loop whose pipe is full", "[signal]") {
+    FakeLoop loop;
+    int calls = 0;
+    const Signal keeps_the_pipe(loop, SIGUSR2, [&] { ++calls; });
+    for (int i = 0; i < 70'000; ++i) {
+        const Signal passing(loop, SIGUSR1, [&] { ++calls; });
+        std::raise(SIGUSR1);
+    }
+    std::raise(SIGUSR2);
+    for (int turns = 0; turns < 3; ++turns) loop.turn();
+    CHECK(calls == 1);
+}
+
+TEST_CASE("a forked child has signals of its own", "[signal]") {
+    enum Result { right, kept, refused, not_called };
+    FakeLoop loop;
+    int calls = 0;
+    const Signal signal(loop, SIGUSR1, [&] { ++calls; });
+    const Signal other(loop, SIGUSR2, [&] { ++calls; });
+    const auto child = [] {
+        if (disposition(SIGUSR1) != SIG_DFL || disposition(SIGUSR2) != SIG_DFL) return kept;
+        FakeLoop own;
+        bool called = false;
+        try {
+            const Signal again(own, SIGUSR1, [&] { called = true; });
+            std::raise(SIGUSR1);
+            own.turn();
+            return called ? right : not_called;
+        } catch (const std::system_error&) {
+            return refused;
+        }
+    };
+    const pid_t pid = ::fork();
+    if (pid == 0) ::_exit(child());
+    int status = -1;
+    ::waitpid(pid, &status, 0);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == right));
+    loop.turn();
+    CHECK(calls == 0);
+    std::raise(SIGUSR1);
+    loop.turn();
+    CHECK(calls == 1);
 }
 
 TEST_CASE("an exception from one signal's callback does not lose another signal", "[signal]") {

@@ -1,6 +1,7 @@
-#include "ev/system.hpp"
+#include "ev/backends/system.hpp"
 
 #if EV_HAS_EPOLL
+#    include "ev/backends/backends.hpp"
 #    include "tests/ev/fixture.hpp"
 #    include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "ev/backend.hpp"
+#include "ev/backends/backends.hpp"
 
 #include <cstdio>
 #include <string>
@@ -27,8 +27,7 @@ public:
     }
 
     // A look that finds nothing is left out: the turn goes on with a wait.
-    void wait(std::chrono::nanoseconds longest, std::vector<Readiness>& ready) override {
-        using Clock = std::chrono::steady_clock;
+    void wait(Duration longest, std::vector<Readiness>& ready) override {
         using Milliseconds = std::chrono::duration<double, std::milli>;
         const auto start = Clock::now();
         traced_->wait(longest, ready);

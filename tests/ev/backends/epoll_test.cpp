@@ -1,4 +1,4 @@
-#include "ev/system.hpp"
+#include "ev/backends/system.hpp"
 
 #if EV_HAS_EPOLL
 #    include "tests/ev/fixture.hpp"

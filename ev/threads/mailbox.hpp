@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ev/loop.hpp"
+#include "ev/pipe.hpp"
 
 #include <functional>
 #include <list>
@@ -22,9 +23,6 @@ public:
 
     // Belongs to the loop's thread. Throws std::system_error if there are no descriptors left.
     explicit Mailbox(Loop& loop);
-    ~Mailbox();
-    Mailbox(const Mailbox&) = delete;
-    Mailbox& operator=(const Mailbox&) = delete;
 
     // May be called from any thread. All that its thread did before is seen by the task.
     void post(Task task);
@@ -35,9 +33,8 @@ public:
 
 private:
     Task take();
-    void wake() const;
 
-    int ends_[2];  // of a pipe: it holds a byte while there are tasks
+    Pipe pipe_;  // contains a byte while there are tasks
     std::mutex mutex_;
     std::list<Task> tasks_;
     Watch watch_;

@@ -1,4 +1,4 @@
-#include "ev/loop_thread.hpp"
+#include "ev/threads/loop_thread.hpp"
 
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"

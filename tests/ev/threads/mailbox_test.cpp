@@ -1,4 +1,4 @@
-#include "ev/mailbox.hpp"
+#include "ev/threads/mailbox.hpp"
 
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"

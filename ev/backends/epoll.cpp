@@ -1,0 +1,207 @@
+#include "ev/backends/backends.hpp"
+
+#include "ev/backends/system.hpp"
+
+#if EV_HAS_EPOLL
+
+#    include <fcntl.h>
+#    include <sys/epoll.h>
+#    include <unistd.h>
+
+#    include <algorithm>
+#    include <cerrno>
+#    include <exception>
+#    include <utility>
+
+namespace ev {
+
+namespace {
+
+static_assert(readable == EPOLLIN && writable == EPOLLOUT && error == EPOLLERR &&
+              hangup == EPOLLHUP);
+
+class Descriptor {
+public:
+    explicit Descriptor(int number) : number_(number) {}
+    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~Descriptor() {
+        if (number_ >= 0) ::close(number_);
+    }
+    operator int() const { return number_; }
+
+private:
+    int number_;
+};
+
+// Differs from poll(2) in that a descriptor closed while it is watched falls silent. While it
+// has no set of the kernel's, poll serves.
+class EpollBackend : public Backend {
+public:
+    void wait(Duration longest, std::vector<Readiness>& ready) override {
+        if (!is_open() && !open()) return Backend::wait(longest, ready);
+        ready.insert(ready.end(), refused_.begin(), refused_.end());
+        const int count = call_epoll(refused_.empty() ? longest : longest.zero());
+        if (count < 0 && errno != EINTR) fail(errno, "epoll");
+        for (int i = 0; i < count; ++i) {
+            const epoll_event& found = found_[static_cast<std::size_t>(i)];
+            ready.push_back({static_cast<Registration*>(found.data.ptr), found.events});
+        }
+    }
+
+    bool is_open() const { return epoll_ >= 0; }
+    // Returns false, without a set, if the system refuses one for all that is watched.
+    bool open() {
+        try {
+            epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+            if (!is_open()) return false;
+            for (Registration* const each : registrations_)
+                enter(EPOLL_CTL_ADD, *each, each->interest);
+            return true;
+        } catch (const std::exception&) {
+            close();
+            return false;
+        }
+    }
+    void close() {
+        duplicates_.clear();
+        refused_.clear();
+        epoll_ = Descriptor(-1);
+    }
+
+private:
+    int call_epoll(Duration longest) {
+        const auto most = static_cast<int>(found_.size());
+#    if EV_HAS_EPOLL_PWAIT2
+        if (is_fine(longest) && has_pwait2_) {  // Linux has it only since 5.11
+            const timespec time{0, static_cast<long>(longest.count())};
+            const int count = ::epoll_pwait2(epoll_, found_.data(), most, &time, nullptr);
+            if (count >= 0 || errno != ENOSYS) return count;
+            has_pwait2_ = false;
+        }
+#    endif
+        return ::epoll_wait(epoll_, found_.data(), most, milliseconds_of(longest));
+    }
+
+    void update_kernel(Registration& registration, Events interest) override {
+        const bool is_new = registration.interest == none;
+        if (is_new && found_.size() <= registrations_.size())
+            found_.resize(2 * registrations_.size() + 1);
+        if (!is_open()) return Backend::update_kernel(registration, interest);
+        const auto same = [&](const Readiness& ready) {
+            return ready.registration == &registration;
+        };
+        const bool refused = std::erase_if(refused_, same) > 0;
+        if (interest != none)
+            enter(is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, registration, interest);
+        else if (!refused)
+            forget(registration);
+    }
+
+    void enter(int change, Registration& registration, Events interest) {
+        if (control(change, number_of(registration), registration, interest)) return;
+        if (errno == EEXIST) return add_duplicate(registration, interest);
+        // EINVAL: the number of a closed descriptor is now that of the set.
+        if (errno != EPERM && errno != EBADF && errno != ENOENT && errno != EINVAL)
+            fail(errno, "epoll");
+        refused_.push_back({&registration, errno == EPERM ? interest : error});
+    }
+
+    bool control(int change, int fd, Registration& registration, Events interest) const {
+        epoll_event event{interest, {&registration}};
+        return ::epoll_ctl(epoll_, change, fd, &event) == 0;
+    }
+
+    // A set takes a descriptor once: each further watch of it is registered by a duplicate.
+    void add_duplicate(Registration& registration, Events interest) {
+        Descriptor duplicate(::fcntl(registration.fd, F_DUPFD_CLOEXEC, 0));
+        duplicates_.reserve(duplicates_.size() + 1);
+        if (duplicate < 0 || !control(EPOLL_CTL_ADD, duplicate, registration, interest))
+            fail(errno, "epoll");
+        duplicates_.push_back({&registration, std::move(duplicate)});
+    }
+
+    int number_of(const Registration& registration) const {
+        for (const Duplicate& duplicate : duplicates_)
+            if (duplicate.registration == &registration) return duplicate.number;
+        return registration.fd;
+    }
+
+    // A descriptor closed too early may leave its file in the set, under another number and for
+    // ever ready. A new set, opened by the next wait, knows nothing of it.
+    void forget(Registration& removed) {
+        const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, number_of(removed), nullptr);
+        std::erase_if(duplicates_,
+                      [&](const Duplicate& each) { return each.registration == &removed; });
+        if (result != 0) close();
+    }
+
+    struct Duplicate {
+        const Registration* registration;
+        Descriptor number;
+    };
+
+    Descriptor epoll_{-1};
+    std::vector<Readiness> refused_;  // always ready: regular files; or invalid descriptors
+    std::vector<Duplicate> duplicates_;
+    std::vector<epoll_event> found_{1};  // space for all, so that each turn serves all
+#    if EV_HAS_EPOLL_PWAIT2
+    bool has_pwait2_ = true;
+#    endif
+};
+
+// The time of poll grows with the descriptors that are watched, that of epoll with those that
+// are ready. In each wait this backend adds up how much longer its present choice took than the
+// other one would have taken, by costs that were measured once, and changes when the sum has
+// reached about the cost of a change. Each change makes the next one harder, so that a load
+// between the two does not have it change back and forth.
+class AutoBackend final : public EpollBackend {
+public:
+    void wait(Duration longest, std::vector<Readiness>& ready) override {
+        if (excess_ > patience_ * (watched() + 16)) change();
+        const std::size_t before = ready.size();
+        is_open() ? EpollBackend::wait(longest, ready) : Backend::wait(longest, ready);
+        weigh(longest > longest.zero(), static_cast<long>(ready.size() - before));
+    }
+
+private:
+    long watched() const { return static_cast<long>(registrations_.size()); }
+
+    // The unit is about 17 ns, the time that poll takes for a descriptor. If it may sleep, the
+    // kernel also takes and drops a hook for each.
+    void weigh(bool may_sleep, long found) {
+        const long by_poll = watched() * (may_sleep ? 4 : 1);
+        const long by_epoll = found * 8 + 1;
+        const long difference = by_poll - by_epoll;
+        excess_ = std::max(0L, excess_ + (is_open() ? -difference : difference));
+    }
+
+    // If a set is refused, poll goes on to serve.
+    void change() {
+        excess_ = 0;
+        patience_ = std::min(2 * patience_, 512L);
+        if (is_open())
+            close();
+        else
+            open();
+    }
+
+    long excess_ = 0;    // what the present choice has cost more than the other, in those units
+    long patience_ = 8;  // the excess for each descriptor from which on it changes
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_epoll_backend() {
+    auto backend = std::make_unique<EpollBackend>();
+    if (!backend->open()) fail(errno, "epoll");
+    return backend;
+}
+
+std::unique_ptr<Backend> make_auto_backend() { return std::make_unique<AutoBackend>(); }
+
+}  // namespace ev
+#endif

@@ -1,0 +1,63 @@
+#include "ev/backends/backends.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ev {
+
+namespace {
+
+class SpinBackend final : public Backend {
+public:
+    SpinBackend(std::unique_ptr<Backend> inner, ReadClock clock)
+        : inner_(std::move(inner)), clock_(clock) {}
+
+    void set(Registration& registration, Events interest) override {
+        inner_->set(registration, interest);
+    }
+    void set_busy(bool busy) override { busy_ = busy; }
+
+    void wait(Duration longest, std::vector<Readiness>& ready) override {
+        if (longest <= longest.zero()) return inner_->wait(longest, ready);
+        if (busy_) return look_for(longest, ready);
+        if (last_turn_busy_ && ++turns_since_look_ >= interval_) {
+            const bool found = look(ready);
+            turns_since_look_ = 0;
+            interval_ = found ? 1 : std::min(2 * interval_, 16U);
+            if (found) return;
+        }
+        inner_->wait(longest, ready);
+        last_turn_busy_ = !ready.empty();
+    }
+
+private:
+    bool look(std::vector<Readiness>& ready) {
+        inner_->wait(Duration::zero(), ready);
+        return !ready.empty();
+    }
+
+    void look_for(Duration longest, std::vector<Readiness>& ready) {
+        const Time start = clock_();
+        while (!look(ready) && (longest == longest.max() || clock_() - start < longest)) {
+        }
+    }
+
+    const std::unique_ptr<Backend> inner_;
+    const ReadClock clock_;
+    bool busy_ = false;
+
+    // After a busy turn the next event is often there already or will be soon, and a look
+    // spares the kernel the entry and removal of a wait-queue hook for every descriptor. If
+    // looks find nothing they become rare, so that ping-pong does not pay for them.
+    bool last_turn_busy_ = false;
+    unsigned interval_ = 1;  // one of this many busy turns looks
+    unsigned turns_since_look_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_spin_backend(std::unique_ptr<Backend> inner, ReadClock clock) {
+    return std::make_unique<SpinBackend>(std::move(inner), clock);
+}
+
+}  // namespace ev

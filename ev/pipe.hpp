@@ -1,0 +1,45 @@
+// A pipe by which a signal handler or another thread ends the wait of a loop.
+#pragma once
+
+#include "ev/backend.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace ev {
+
+// Both ends don't block and are closed on exec.
+class Pipe {
+public:
+    Pipe() {  // throws std::system_error if there are no descriptors left
+        if (::pipe(ends_) != 0) fail(errno, "pipe");
+        for (const int end : ends_) {
+            ::fcntl(end, F_SETFD, FD_CLOEXEC);
+            ::fcntl(end, F_SETFL, O_NONBLOCK);
+        }
+    }
+    ~Pipe() {
+        for (const int end : ends_) ::close(end);
+    }
+    Pipe(Pipe&&) = delete;
+
+    int out() const { return ends_[0]; }  // readable from wake() to drain()
+    // May be called by a signal handler. A full pipe refuses the byte, and ends the wait as
+    // well.
+    void wake() const {
+        while (::write(ends_[1], "", 1) < 0 && errno == EINTR) {
+        }
+    }
+    void drain() const {
+        char bytes[512];
+        while (::read(ends_[0], bytes, sizeof bytes) > 0 || errno == EINTR) {
+        }
+    }
+
+private:
+    int ends_[2];
+};
+
+}  // namespace ev

@@ -1,0 +1,32 @@
+#include "ev/threads/mailbox.hpp"
+
+#include <utility>
+
+namespace ev {
+
+Mailbox::Mailbox(Loop& loop)
+    : watch_(loop, pipe_.out(), readable, [this](Events) { take()(); }) {}
+
+void Mailbox::post(Task task) {
+    Prepared one;
+    one.push_back(std::move(task));
+    post(std::move(one));
+}
+
+void Mailbox::post(Prepared prepared) noexcept {
+    if (prepared.empty()) return;
+    const std::lock_guard lock(mutex_);
+    if (tasks_.empty()) pipe_.wake();
+    tasks_.splice(tasks_.end(), prepared);
+}
+
+// The byte stays in the pipe while a task is left, for the next turn.
+Mailbox::Task Mailbox::take() {
+    const std::lock_guard lock(mutex_);
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    if (tasks_.empty()) pipe_.drain();
+    return task;
+}
+
+}  // namespace ev

@@ -1,0 +1,34 @@
+#include "ev/backends/backends.hpp"
+
+#include "ev/loop.hpp"
+#include "tests/support/catch.hpp"
+
+#include <unistd.h>
+
+#include <stdexcept>
+#include <string>
+
+TEST_CASE("the error for an unknown backend names it", "[loop]") {
+    std::string reason;
+    try {
+        ev::Loop loop(ev::Clock::now, "carrier pigeon");
+    } catch (const std::invalid_argument& failure) {
+        reason = failure.what();
+    }
+    CHECK(reason.find("carrier pigeon") != std::string::npos);
+}
+
+TEST_CASE("a look tells whether a pipe takes bytes, without a loop", "[backend]") {
+    int ends[2] = {-1, -1};
+    REQUIRE(::pipe(ends) == 0);
+    CHECK(ev::ready_now(ends[1], ev::writable));
+    CHECK_FALSE(ev::ready_now(ends[0], ev::readable));
+    const std::string page(4096, 'x');
+    while (ev::ready_now(ends[1], ev::writable))
+        REQUIRE(::write(ends[1], page.data(), page.size()) == 4096);
+    CHECK(ev::ready_now(ends[0], ev::readable));
+    ::close(ends[0]);
+    CHECK(ev::ready_now(ends[1], ev::writable));  // what it says is an error
+    ::close(ends[1]);
+    CHECK(ev::ready_now(ends[1], ev::writable));
+}

@@ -1,18 +1,49 @@
 // The options of yodel, parsed from its command line and checked.
 #pragma once
 
-#include "app/options/crowd_options.hpp"
-#include "app/options/replay_options.hpp"
+#include "app/options/modes.hpp"
 #include "app/run/reporter.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/screen_client.hpp"
+#include "app/stats/requirement.hpp"
 #include "bufio/tls.hpp"
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace yodel {
+
+// Many conversations at once.
+struct CrowdOptions {
+    std::optional<unsigned> connections;
+    std::optional<std::uint64_t> connect_rate;  // thousandths of connections a second
+    std::optional<std::uint64_t> rate;          // thousandths of messages a second
+    std::optional<Requirement> rate_while;      // look for the highest rate at which it holds
+    std::optional<unsigned> churn;              // messages
+    std::optional<std::chrono::system_clock::time_point> start;
+    std::optional<std::size_t> threads;
+    bool threads_by_system = false;  // `auto`: no more than can be used
+
+    // Any of these options makes a crowd, of one connection where the number is not given.
+    bool given() const {
+        return connections || connect_rate || scheduled() || churn || start || threads;
+    }
+    // Messages are sent at a rate.
+    bool scheduled() const { return rate || rate_while; }
+};
+
+// Conversations that are recorded, and replayed.
+struct ReplayOptions {
+    bool payload = false;  // the objects of --json make a recording
+    std::string file;      // the recording to replay; empty: none
+    bool fast = false;     // as soon as replies come
+
+    bool given() const { return !file.empty(); }
+};
 
 struct ClientOptions {
     Session::Options session;
@@ -47,13 +78,19 @@ struct ClientOptions {
     }
     bool help = false;
     bool version = false;
-    std::string completion;  // the shell to print completions for; empty: none
+    std::string completion;    // the shell to print completions for; empty: none
+    std::vector<Given> given;  // all of these, in their order
 };
 
 // Parses all of the command line. After --help or --version only that flag is set. Throws
 // UsageError.
 ClientOptions parse_client_options(int argc, char* argv[]);
-std::string client_help();
-std::string client_completion(const std::string& shell);  // all of the output of --help
+
+// Throws UsageError about an option that does not apply to the full screen, or that applies to
+// it alone. To be called as soon as it is known whether there is a screen.
+void check_display(const ClientOptions& options, bool screen);
+
+std::string client_help();  // all of the output of --help
+std::string client_completion(const std::string& shell);
 
 }  // namespace yodel

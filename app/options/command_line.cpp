@@ -30,8 +30,12 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 // Reads the words of a command line from left to right.
 class Reader {
 public:
-    Reader(std::vector<std::string> words, const std::vector<OptionGroup>& groups)
-        : words_(std::move(words)), groups_(groups) {}
+    Reader(std::vector<std::string> words, std::vector<OptionGroup> groups)
+        : words_(std::move(words)), groups_(std::move(groups)) {
+        for (OptionGroup& group : groups_)
+            for (Option& option : group.options)
+                if (option.modes == 0) option.modes = group.modes;
+    }
 
     CommandLine read() {
         while (!done_ && next_ < words_.size()) {
@@ -98,8 +102,7 @@ private:
         } catch (const UsageError& error) {
             throw UsageError(written + ": " + error.what());
         }
-        if (option.for_tls && result_.for_tls.empty()) result_.for_tls = written;
-        if (!option.for_files && result_.for_run.empty()) result_.for_run = written;
+        result_.given.push_back({written, option.modes, option.chooses});
         done_ = option.last;
     }
 
@@ -139,7 +142,7 @@ private:
     }
 
     const std::vector<std::string> words_;
-    const std::vector<OptionGroup>& groups_;
+    std::vector<OptionGroup> groups_;
     std::size_t next_ = 0;
     bool done_ = false;
     CommandLine result_;

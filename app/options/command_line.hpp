@@ -1,6 +1,7 @@
 // A command line parsed by a table of options, which is the source of --help, too.
 #pragma once
 
+#include "app/options/modes.hpp"
 #include "app/text/exit_status.hpp"
 
 #include <functional>
@@ -17,23 +18,23 @@ struct Option {
     // Called with the argument, or "" if the option takes none. May throw UsageError, in words
     // that need not name the option: the parser adds the name as the user wrote it.
     std::function<void(const std::string&)> apply = {};
-    bool for_tls = false;    // has no meaning without TLS
-    bool for_files = false;  // has a meaning without a connection, for the files of runs
-    bool last = false;       // the words after it are not read
+    Modes modes = 0;    // that it applies to; 0: those of its group
+    Modes chooses = 0;  // one of these
     // The words that it takes, for completion, maybe beside a number; empty: it takes none.
     std::vector<std::string> values = {};
+    bool last = false;  // the words after it are not read
 };
 
 // The options under one heading of the help.
 struct OptionGroup {
     const char* title;
     std::vector<Option> options;
+    Modes modes = 0;  // that those apply to which list none
 };
 
 struct CommandLine {
     std::vector<std::string> words;  // the arguments that are not options
-    std::string for_tls;  // the first option for TLS, as it was written; empty: none was given
-    std::string for_run;  // the first option that is not for files, in the same way
+    std::vector<Given> given;        // the options, in their order
 };
 
 // Applies the options from left to right. Options may follow other words, and "--" ends them.

@@ -257,8 +257,8 @@ Option completion_option(std::string& shell) {
                                          joined(names, ", "));
                     shell = text;
                 },
-            .last = true,
-            .values = names};
+            .values = names,
+            .last = true};
 }
 
 }  // namespace yodel

@@ -2,11 +2,14 @@
 
 #include "app/options/target.hpp"
 #include "app/text/units.hpp"
+#include "bufio/host_name.hpp"
 #include "ev/threads/loop_thread.hpp"
 
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 namespace yodel {
 
@@ -19,9 +22,11 @@ std::optional<ev::Duration> limit_value(const std::string& text) {
     return limit > ev::Duration::zero() ? std::optional(limit) : std::nullopt;
 }
 
-unsigned positive_value(const std::string& text, unsigned most) {
-    return checked(parse_number(text, 1, most), text,
-                   "a number from 1 to " + std::to_string(most));
+std::function<unsigned(const std::string&)> up_to(unsigned max) {
+    return [max](const std::string& text) {
+        return checked(parse_number(text, 1, max), text,
+                       "a number from 1 to " + std::to_string(max));
+    };
 }
 
 std::size_t threads_value(const std::string& text) {
@@ -38,10 +43,10 @@ const Framing* framing_value(const std::string& text) {
     return found;
 }
 
-void set_family(int& family, int wanted) {
-    if (family != AF_UNSPEC && family != wanted)
-        throw UsageError("-4 and -6 exclude each other");
-    family = wanted;
+std::string host_name_value(const std::string& text) {
+    if (bufio::certified_name(text).empty())
+        throw UsageError(in_quotes(text) + " is neither a host name nor an address");
+    return text;
 }
 
 void check_family(int family, const std::string& host) {
@@ -52,26 +57,23 @@ void check_family(int family, const std::string& host) {
                      (v6 ? "IPv6" : "IPv4") + " address");
 }
 
+std::vector<std::string> words(const std::string& text) {
+    std::istringstream stream(text);
+    return {std::istream_iterator<std::string>(stream), {}};
+}
+
 Option help_option(bool& wanted) {
-    return {.letter = 'h',
-            .name = "help",
-            .help = "print this text",
-            .apply = [&wanted](auto&) { wanted = true; },
-            .last = true};
+    return {'h', "help", nothing, "print this text", flag(wanted), 0, 0, {}, true};
 }
 
 Option version_option(bool& wanted) {
-    return {.letter = 'V',
-            .name = "version",
-            .help = "print the version, and what it is built with",
-            .apply = [&wanted](auto&) { wanted = true; },
-            .last = true};
+    return {'V', "version", nothing, "print version and libraries", flag(wanted), 0,
+            0,   {},        true};
 }
 
 Option sandbox_option(bool& left_out) {
-    return {.name = "no-sandbox",
-            .help = "give up no rights; see SANDBOX in the manual",
-            .apply = [&](auto&) { left_out = true; }};
+    return {0, "no-sandbox", nothing, "keep all rights; see SANDBOX in the manual",
+            flag(left_out)};
 }
 
 }  // namespace yodel

@@ -8,8 +8,11 @@
 #include "ev/loop.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace yodel {
 
@@ -22,14 +25,37 @@ Value checked(const std::optional<Value>& value, const std::string& text,
     return *value;
 }
 
+// Return what an option calls: the first stores the value of its argument, the second sets a
+// flag. What they refer to must outlive the table.
+template <class To, class Parse>
+auto into(To& to, Parse parse) {
+    return [&to, parse](const std::string& text) { to = parse(text); };
+}
+inline auto flag(bool& to) {
+    return [&to](const std::string&) { to = true; };
+}
+
+// Returns a parser of one of these words.
+template <class Value>
+auto one_of(std::vector<std::pair<std::string, Value>> words) {
+    return [words = std::move(words)](const std::string& text) {
+        std::string names;
+        for (const auto& [word, value] : words) {
+            if (text == word) return value;
+            names += (names.empty() ? "" : ", ") + word;
+        }
+        throw UsageError(in_quotes(text) + " is not one of " + names);
+    };
+}
+
+// Returns a parser of numbers from 1.
+std::function<unsigned(const std::string&)> up_to(unsigned max);
+
 ev::Duration duration_value(const std::string& text);
 std::optional<ev::Duration> limit_value(const std::string& text);  // 0: no limit, as in curl
-unsigned positive_value(const std::string& text, unsigned most);
 std::size_t threads_value(const std::string& text);  // `auto`: a thread on each processor
 const Framing* framing_value(const std::string& text);
-
-// Sets the address family for -4 or -6. An error if the other one was given before.
-void set_family(int& family, int wanted);
+std::string host_name_value(const std::string& text);  // or an address
 
 // An error if -4 or -6 was given and the host is a numeric address of the other family. Names
 // are not looked up.
@@ -41,5 +67,11 @@ Option help_option(bool& wanted);
 Option version_option(bool& wanted);
 
 Option sandbox_option(bool& left_out);
+
+// Splits a text at its blanks.
+std::vector<std::string> words(const std::string& text);
+
+// Stands for a name or an argument that an option has not.
+inline constexpr const char* nothing = nullptr;
 
 }  // namespace yodel

@@ -20,11 +20,6 @@ namespace yodel {
 
 namespace {
 
-std::size_t connections(const std::string& text) {
-    return checked(parse_number(text, 1, 1'000'000), text,
-                   "a number of connections, from 1 to 1000000");
-}
-
 std::size_t positive_size(const std::string& text) {
     const auto value = parse_size(text);
     return checked(value && *value > 0 ? value : std::nullopt, text,
@@ -75,181 +70,76 @@ bufio::Endpoint endpoint(const std::string& word, int family) {
     return endpoint;
 }
 
-std::vector<Option> message_fault_options(Faults& to) {
-    return {
-        {.name = "delay",
-         .argument = "D[~JITTER]",
-         .help = "delay each echo by D, plus or minus the jitter",
-         .apply = [&](auto& text) { set_delay(text, to); }},
-        {.name = "drop",
-         .argument = "P",
-         .help = "chance that a message is dropped",
-         .apply = [&](auto& text) { to.drop = chance(text); }},
-        {.name = "corrupt",
-         .argument = "P",
-         .help = "chance that one of its bits is flipped",
-         .apply = [&](auto& text) { to.corrupt = chance(text); }},
-        {.name = "dup",
-         .argument = "P",
-         .help = "chance that it is sent twice",
-         .apply = [&](auto& text) { to.dup = chance(text); }},
-        {.name = "reorder",
-         .argument = "P",
-         .help = "-u: chance that the next echo overtakes it",
-         .apply = [&](auto& text) { to.reorder = chance(text); }},
-        {.name = "seed",
-         .argument = "N",
-         .help = "seed of the chances and the jitter (1)",
-         .apply = [&](auto& text) { to.seed = count(text); }},
-    };
-}
-
-std::vector<Option> connection_fault_options(Faults& to) {
-    return {
-        {.name = "chunk",
-         .argument = "N",
-         .help = "send N bytes at a time",
-         .apply = [&](auto& text) { to.chunk = positive_size(text); }},
-        {.name = "close-after",
-         .argument = "N",
-         .help = "close after N messages",
-         .apply = [&](auto& text) { to.close_after = count(text); }},
-        {.name = "reset-after",
-         .argument = "N",
-         .help = "reset after N messages",
-         .apply = [&](auto& text) { to.reset_after = count(text); }},
-        {.name = "half-close",
-         .help = "close the sending side at once",
-         .apply = [&](auto&) { to.half_close = true; }},
-        {.name = "no-read", .help = "read nothing", .apply = [&](auto&) { to.no_read = true; }},
-        {.name = "stall-handshake",
-         .help = "never answer the TLS handshake",
-         .apply = [&](auto&) { to.stall_handshake = true; },
-         .for_tls = true},
-        {.name = "banner",
-         .argument = "TEXT",
-         .help = "send TEXT first; it may hold \\n \\r \\t \\0 \\\\ \\xNN",
-         .apply = [&](auto& text) { to.banner = banner(text); }},
-    };
-}
+// --- Rows: letter, name, argument, help, action, modes, chosen modes, values.
 
 std::vector<Option> listening_options(ServerOptions& to) {
     return {
-        {.letter = '4',
-         .help = "use IPv4 only",
-         .apply = [&](auto&) { set_family(to.family, AF_INET); }},
-        {.letter = '6',
-         .help = "use IPv6 only",
-         .apply = [&](auto&) { set_family(to.family, AF_INET6); }},
-        {.letter = 'U',
-         .name = "unixsock",
-         .argument = "PATH",
-         .help = "listen on this unix-domain socket too",
-         .apply = [&](auto& text) { to.endpoints.push_back(unix_endpoint(text)); }},
-        {.letter = 'u',
-         .name = "udp",
-         .help = "answer datagrams, too, on each port",
-         .apply = [&](auto&) { to.udp = true; }},
-        {.name = "reflect-any",
-         .help = "-u: answer all, also what looks like a loop",
-         .apply = [&](auto&) { to.reflect_any = true; }},
-        {.name = "port-file",
-         .argument = "FILE",
-         .help = "write the ports to this file, one a line",
-         .apply = [&](auto& text) { to.port_file = text; }},
-        {.name = "threads",
-         .argument = "N|auto",
-         .help = "serve each port by N threads; auto: one a core (1)",
-         .apply =
-             [&](auto& text) {
-                 to.threads = threads_value(text);
-                 to.threads_by_system = text == "auto";
-             },
-         .values = {"auto"}},
-        {.name = "busy",
-         .help = "never sleep while connected; takes a processor",
-         .apply = [&](auto&) { to.busy = true; }},
+        {'4', nothing, nothing, "use IPv4 only", [&](auto&) { to.family = AF_INET; }, mode::v4},
+        {'6', nothing, nothing, "use IPv6 only", [&](auto&) { to.family = AF_INET6; }, mode::v6,
+         mode::v6},
+        {'U', "unixsock", "PATH", "listen on this Unix-domain socket, too",
+         [&](auto& text) { to.endpoints.push_back(unix_endpoint(text)); }},
+        {'u', "udp", nothing, "answer datagrams, too, on each port", flag(to.udp), mode::plain,
+         mode::datagrams},
+        {0, "reflect-any", nothing, "answer all datagrams, even if they may loop",
+         flag(to.reflect_any), mode::datagrams},
+        {0, "port-file", "FILE", "write the ports to this file, one a line",
+         [&](auto& text) { to.port_file = text; }},
+        {0, "threads", "N|auto", "serve each port by N threads (1)",
+         [&](auto& text) {
+             to.threads = threads_value(text);
+             to.threads_by_system = text == "auto";
+         },
+         0, 0, words("auto")},
+        {0, "busy", nothing, "never sleep while connected; uses a whole CPU", flag(to.busy)},
     };
 }
 
 std::vector<Option> tls_options(ServerOptions& to) {
+    constexpr Modes given = mode::stream | mode::tls | mode::from_file;
     return {
-        {.name = "tls", .help = "use TLS", .apply = [&](auto&) { to.use_tls = true; }},
-        {.name = "cert",
-         .argument = "FILE",
-         .help = "the certificate, PEM with its chain",
-         .apply = [&](auto& text) { to.tls.certificate = text; },
-         .for_tls = true},
-        {.name = "key",
-         .argument = "FILE",
-         .help = "its key (in the certificate's file)",
-         .apply = [&](auto& text) { to.tls.key = text; },
-         .for_tls = true},
-        {.name = "self-signed",
-         .help = "TLS with a certificate made now; prints its pin",
-         .apply = [&](auto&) { to.use_tls = to.self_signed = true; }},
-        {.name = "cacert",
-         .argument = "FILE",
-         .help = "demand client certificates by these authorities",
-         .apply = [&](auto& text) { to.tls.client_ca = text; },
-         .for_tls = true},
+        {0, "tls", nothing, "use TLS", flag(to.use_tls), mode::stream, mode::tls},
+        {0, "cert", "FILE", "certificate and chain (PEM)",
+         [&](auto& text) { to.tls.certificate = text; }, given},
+        {0, "key", "FILE", "private key (in the certificate's file)",
+         [&](auto& text) { to.tls.key = text; }, given},
+        {0, "self-signed", nothing, "use TLS with a new certificate; print its pin",
+         [&](auto&) { to.use_tls = to.self_signed = true; }, mode::stream | mode::self_signed,
+         mode::tls | mode::self_signed},
+        {0, "cacert", "FILE", "require client certificates from these CAs",
+         [&](auto& text) { to.tls.client_ca = text; }, mode::stream | mode::tls},
     };
 }
 
 std::vector<Option> limit_options(ServerOptions& to) {
     EchoServer::Options& server = to.server;
     return {
-        {.letter = 'm',
-         .name = "max-conns",
-         .argument = "N",
-         .help = "connections at once (1024)",
-         .apply = [&](auto& text) { server.max_connections = connections(text); }},
-        {.name = "idle-timeout",
-         .argument = "D",
-         .help = "drop a connection that is idle for this time (off)",
-         .apply = [&](auto& text) { server.idle_timeout = limit_value(text); }},
-        {.name = "message-timeout",
-         .argument = "D",
-         .help = "drop a connection if a message takes longer (off)",
-         .apply = [&](auto& text) { server.message_timeout = limit_value(text); }},
-        {.name = "handshake-timeout",
-         .argument = "D",
-         .help = "limit for the TLS handshake (10s)",
-         .apply = [&](auto& text) { server.handshake_timeout = duration_value(text); }},
-        {.name = "max-buffer",
-         .argument = "SIZE",
-         .help = "stop reading above it (1M, or a message if more)",
-         .apply = [&](auto& text) { server.max_buffer = positive_size(text); }},
-        {.name = "max-frame",
-         .argument = "SIZE",
-         .help = "the longest message of a length framing (32M)",
-         .apply = [&](auto& text) { server.max_frame = positive_size(text); }},
-        {.name = "grace",
-         .argument = "D",
-         .help = "at the end, wait for what is under way (5s)",
-         .apply = [&](auto& text) { to.grace = duration_value(text); }},
+        {'m', "max-conns", "N", "connections at once (1024)",
+         into(server.max_connections, up_to(1'000'000))},
+        {0, "idle-timeout", "D", "close a connection that is idle for this time (off)",
+         into(server.idle_timeout, limit_value)},
+        {0, "message-timeout", "D", "close a connection if a message takes longer (off)",
+         into(server.message_timeout, limit_value), mode::framed},
+        {0, "handshake-timeout", "D", "limit for the TLS handshake (10s)",
+         into(server.handshake_timeout, duration_value)},
+        {0, "max-buffer", "SIZE", "stop reading above it (1M, or a message if more)",
+         into(server.max_buffer, positive_size)},
+        {0, "max-frame", "SIZE", "maximum message of a length framing (32M)",
+         into(server.max_frame, positive_size)},
+        {0, "grace", "D", "at exit, wait for pending echoes (5s)",
+         into(to.grace, duration_value)},
     };
 }
 
 std::vector<Option> message_options(ServerOptions& to) {
-    return {
-        {.letter = 'f',
-         .name = "framing",
-         .argument = "F",
-         .help = "how messages are delimited (raw)",
-         .apply = [&](auto& text) { to.server.framing = framing_value(text); },
-         .values = framing_list()},
-    };
+    return {{'f', "framing", "F", "how messages are delimited (raw)",
+             into(to.server.framing, framing_value), 0, 0, framing_list()}};
 }
 
 std::vector<Option> output_options(ServerOptions& to) {
     return {
-        {.name = "json",
-         .help = "one JSON object for each line",
-         .apply = [&](auto&) { to.json = true; }},
-        {.letter = 'v',
-         .help = "log connections, reads and messages",
-         .apply = [&](auto&) { to.server.verbose = true; }},
+        {0, "json", nothing, "print JSON, one object a line", flag(to.json)},
+        {'v', nothing, nothing, "log connections, reads and messages", flag(to.server.verbose)},
         sandbox_option(to.no_sandbox),
         help_option(to.help),
         version_option(to.version),
@@ -257,14 +147,32 @@ std::vector<Option> output_options(ServerOptions& to) {
     };
 }
 
-std::vector<OptionGroup> table(ServerOptions& to) {
-    return {{"Listening", listening_options(to)},
-            {"TLS", tls_options(to)},
-            {"Limits", limit_options(to)},
-            {"Messages", message_options(to)},
-            {"Output", output_options(to)},
-            {"Faults of messages, on purpose", message_fault_options(to.server.faults)},
-            {"Faults of connections, on purpose", connection_fault_options(to.server.faults)}};
+std::vector<Option> message_fault_options(Faults& to) {
+    return {
+        {0, "delay", "D[~JITTER]", "delay each echo by D, plus or minus the jitter",
+         [&](auto& text) { set_delay(text, to); }},
+        {0, "drop", "P", "probability that a message is dropped", into(to.drop, chance)},
+        {0, "corrupt", "P", "probability that a bit of it is flipped",
+         into(to.corrupt, chance)},
+        {0, "dup", "P", "probability that it is echoed twice", into(to.dup, chance)},
+        {0, "reorder", "P", "-u: probability that the next echo overtakes it",
+         into(to.reorder, chance), mode::datagrams},
+        {0, "seed", "N", "seed of probabilities and jitter (1)", into(to.seed, count)},
+    };
+}
+
+std::vector<Option> connection_fault_options(Faults& to) {
+    return {
+        {0, "chunk", "N", "send N bytes at a time", into(to.chunk, positive_size)},
+        {0, "close-after", "N", "close after N messages", into(to.close_after, count)},
+        {0, "reset-after", "N", "reset after N messages", into(to.reset_after, count)},
+        {0, "half-close", nothing, "shut down the sending side at once", flag(to.half_close)},
+        {0, "no-read", nothing, "read nothing", flag(to.no_read)},
+        {0, "stall-handshake", nothing, "never answer the TLS handshake",
+         flag(to.stall_handshake), mode::stream | mode::tls},
+        {0, "banner", "TEXT", "send TEXT first; it may contain \\n \\r \\t \\0 \\\\ \\xNN",
+         into(to.banner, banner)},
+    };
 }
 
 // Returns the bytes that must fit into the output buffer at once with any client.
@@ -273,86 +181,72 @@ std::size_t least_buffer(const EchoServer::Options& server) {
     return std::max<std::size_t>(server.framing->prefix, first);
 }
 
-// Returns the first fault that acts on a connection, not on messages; empty if there is none.
-std::string connection_fault(const Faults& faults) {
-    const struct {
-        bool given;
-        const char* name;
-    } rows[] = {{faults.chunk > 0, "--chunk"},
-                {faults.close_after.has_value(), "--close-after"},
-                {faults.reset_after.has_value(), "--reset-after"},
-                {faults.half_close, "--half-close"},
-                {faults.no_read, "--no-read"},
-                {!faults.banner.empty(), "--banner"}};
-    for (const auto& row : rows)
-        if (row.given) return row.name;
-    return {};
-}
-
 bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
     return std::any_of(endpoints.begin(), endpoints.end(),
                        [](const bufio::Endpoint& endpoint) { return endpoint.path.empty(); });
 }
 
-void check_datagrams(const ServerOptions& options) {
-    const Faults& faults = options.server.faults;
-    if (!options.udp && faults.reorder > 0)
-        throw UsageError("--reorder is for datagrams, but -u is not given");
-    if (!options.udp && options.reflect_any)
-        throw UsageError("--reflect-any is for datagrams, but -u is not given");
-    if (!options.udp) return;
-    if (!has_port(options.endpoints))
-        throw UsageError("-u needs a port: datagrams don't come to the path of -U");
-    if (options.use_tls)
-        throw UsageError("-u answers in plain text, which --tls and --self-signed forbid");
-    if (const std::string fault = connection_fault(faults); !fault.empty())
-        throw UsageError(fault + " is for connections, not for the datagrams of -u");
+std::vector<ActiveMode> active_modes(const ServerOptions& options,
+                                     const std::vector<Given>& given) {
+    const auto if_chosen = [&](Modes mode, Modes otherwise) -> ActiveMode {
+        const std::string by = chosen_by(given, mode);
+        return {by.empty() ? otherwise : mode, by};
+    };
+    const bool framed = options.server.framing->has_frames();
+    return {if_chosen(mode::v6, mode::v4),
+            if_chosen(mode::datagrams, mode::stream),
+            if_chosen(mode::tls, mode::plain),
+            if_chosen(mode::self_signed, mode::from_file),
+            {framed ? mode::framed : mode::raw}};
 }
 
-// These make sense together, or not at all.
-void check(const ServerOptions& options, const std::string& for_tls) {
-    const bufio::TlsServerOptions& tls = options.tls;
+// What needs words of its own.
+void check(const ServerOptions& options) {
     const Faults& faults = options.server.faults;
-    if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
-    if (!for_tls.empty() && !options.use_tls)
-        throw UsageError(for_tls + " is given, but " +
-                         (options.udp ? "-u answers in plain text" : "not --tls"));
-    if (options.self_signed && !(tls.certificate + tls.key).empty())
-        throw UsageError("--self-signed makes a certificate, but one is given");
-    if (options.use_tls && !options.self_signed && tls.certificate.empty())
+    if (options.use_tls && !options.self_signed && options.tls.certificate.empty())
         throw UsageError("--tls needs --cert, or --self-signed");
-    if (options.server.message_timeout && !options.server.framing->has_frames())
-        throw UsageError(
-            "--message-timeout needs a framing that has messages, such as -f line");
     if (faults.close_after && faults.reset_after)
-        throw UsageError("--close-after and --reset-after: one of them");
-    check_datagrams(options);
-    if (options.threads > 1 && !options.threads_by_system && !has_port(options.endpoints))
-        throw UsageError(
-            "--threads is for ports: what comes to the path of -U is of one thread");
-    if (options.threads > 1 && !options.threads_by_system && !bufio::ports_can_be_shared())
-        throw UsageError("--threads: this system does not deal out to several threads what "
-                         "comes to a port");
+        throw UsageError("--close-after cannot be combined with --reset-after");
+    const bool has_ports = has_port(options.endpoints);
+    if (options.udp && !has_ports)
+        throw UsageError("-u needs a port: datagrams don't come to the path of -U");
+    const bool several = options.threads > 1 && !options.threads_by_system;
+    if (several && !has_ports)
+        throw UsageError("--threads needs a port: connections to -U are served by one thread");
+    if (several && !bufio::ports_can_be_shared())
+        throw UsageError("--threads: this system cannot share a port between threads");
     if (options.server.buffer() < least_buffer(options.server))
         throw UsageError("--max-buffer is too small for the framing or the banner");
 }
 
 }  // namespace
 
+std::vector<OptionGroup> server_table(ServerOptions& to) {
+    return {{"Listening", listening_options(to)},
+            {"TLS", tls_options(to)},
+            {"Limits", limit_options(to)},
+            {"Messages", message_options(to)},
+            {"Output", output_options(to)},
+            {"Message faults", message_fault_options(to.server.faults)},
+            {"Connection faults", connection_fault_options(to.server.faults), mode::stream}};
+}
+
 ServerOptions parse_server_options(int argc, char* argv[]) {
     ServerOptions options;
-    const CommandLine line = parse_command_line(argc, argv, table(options));
+    const CommandLine line = parse_command_line(argc, argv, server_table(options));
     if (options.help || options.version || !options.completion.empty()) return options;
     for (const std::string& word : line.words)
         options.endpoints.push_back(endpoint(word, options.family));
-    check(options, line.for_tls);
+    if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
+    check_modes(line.given, active_modes(options, line.given));
+    check(options);
     if (!has_port(options.endpoints) || !bufio::ports_can_be_shared()) options.threads = 1;
     return options;
 }
 
 std::string server_completion(const std::string& shell) {
     ServerOptions unused;
-    return completion_script(shell, {.program = "yodeld", .options = table(unused)});
+    return completion_script(shell, {.program = "yodeld", .options = server_table(unused)});
 }
 
 std::string server_help() {
@@ -360,9 +254,9 @@ std::string server_help() {
     return "usage: yodeld [options] [ADDR:]PORT...\n"
            "       yodeld [options] -U PATH\n"
            "Sends back what it receives. Listens on the loopback unless ADDR is given; port\n"
-           "0 is any free one. TERM or INT: delivers what is under way, and leaves. HUP:\n"
-           "reads the certificates again. USR1: prints counters.\n" +
-           help_text(table(unused)) +
+           "0 is any free one. SIGTERM or SIGINT: sends pending echoes, then exits. SIGHUP:\n"
+           "reloads the certificates. SIGUSR1: prints counters.\n" +
+           help_text(server_table(unused)) +
            "\n"
            "framings: " +
            framing_names() +
@@ -374,7 +268,7 @@ std::string server_help() {
            "  yodeld 7000                 an echo server for this machine\n"
            "  yodeld --self-signed 7443   the same with TLS; prints how to trust it\n"
            "  yodeld -f line --drop 10% --delay 200ms~50ms 7000\n"
-           "The manual page yodeld(8), `man yodeld`, says more.\n";
+           "See yodeld(8) for details.\n";
 }
 
 }  // namespace yodel

@@ -1,6 +1,7 @@
 // What yodeld is asked to do: its command line, read and checked.
 #pragma once
 
+#include "app/options/command_line.hpp"
 #include "app/server/echo_server.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
@@ -33,6 +34,8 @@ struct ServerOptions {
 
 // Throws UsageError.
 ServerOptions parse_server_options(int argc, char* argv[]);
+// Returns the rows; each sets its value in `to`, which must outlive the table.
+std::vector<OptionGroup> server_table(ServerOptions& to);
 std::string server_help();
 std::string server_completion(const std::string& shell);
 

@@ -59,15 +59,15 @@ TEST_CASE("yodeld -u says and counts in JSON what it does with datagrams") {
 
 TEST_CASE("options that datagrams can't have are refused in one sentence") {
     const auto [options, sentence] = GENERATE(table<std::vector<std::string>, std::string>({
-        {{"-u", "--self-signed", "0"}, "-u answers in plain text, which --tls"},
-        {{"-u", "--chunk", "5", "0"}, "--chunk is for connections, not for the datagrams"},
-        {{"-u", "--banner", "x", "0"}, "--banner is for connections, not for the datagrams"},
+        {{"-u", "--self-signed", "0"}, "--self-signed cannot be combined with -u"},
+        {{"-u", "--chunk", "5", "0"}, "--chunk cannot be combined with -u"},
+        {{"-u", "--banner", "x", "0"}, "--banner cannot be combined with -u"},
         {{"-u", "-U", "/tmp/none"}, "-u needs a port"},
-        {{"-u", "--cert", "f", "0"}, "--cert is given, but -u answers in plain text"},
+        {{"-u", "--cert", "f", "0"}, "--cert cannot be combined with -u"},
         {{"-u", "224.0.0.1:0"}, "-u answers nothing that is sent to a broadcast or multicast"},
         {{"-u", "127.255.255.255:0"}, "address, as 127.255.255.255 is"},
-        {{"--reorder", "10%", "0"}, "--reorder is for datagrams, but -u is not given"},
-        {{"--reflect-any", "0"}, "--reflect-any is for datagrams, but -u is not given"},
+        {{"--reorder", "10%", "0"}, "--reorder is for -u"},
+        {{"--reflect-any", "0"}, "--reflect-any is for -u"},
     }));
     std::vector<std::string> command{yodeld};
     command.insert(command.end(), options.begin(), options.end());

@@ -1,0 +1,350 @@
+#include "app/options/client_table.hpp"
+
+#include "app/options/completion.hpp"
+#include "app/options/option_values.hpp"
+#include "app/options/target.hpp"
+#include "app/text/quotes.hpp"
+#include "app/text/units.hpp"
+
+#include <sys/socket.h>
+
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+// --- Values.
+
+std::size_t size(const std::string& text) {
+    return checked(parse_size(text), text, "a size such as 512, 64k or 32M");
+}
+
+unsigned retries(const std::string& text) {
+    if (text == "forever") return Session::forever;
+    return checked(parse_number(text, 0, 1'000'000), text,
+                   "a number up to 1000000, or \"forever\"");
+}
+
+std::string port(const std::string& text) {
+    if (!parse_number(text, 1, 65535))
+        throw UsageError(in_quotes(text) + " is not a port, from 1 to 65535");
+    return text;
+}
+
+// A message takes longer to be sent than the shortest interval allowed here, so that a shorter
+// one could only fall behind. One below the clock's resolution is not rounded to 0, which means
+// something else.
+ev::Duration interval(const std::string& text) {
+    const auto value = parse_duration(text);
+    const bool rounded =
+        value == ev::Duration::zero() && text.find_first_of("123456789") != text.npos;
+    const bool valid =
+        value && !rounded &&
+        (*value == ev::Duration::zero() || *value >= std::chrono::microseconds(1));
+    return checked(valid ? value : std::nullopt, text,
+                   "an interval: 0, or a duration of at least 1us");
+}
+
+std::string source_address(const std::string& text) {
+    if (numeric_family(text) == AF_UNSPEC && text != "localhost")
+        throw UsageError(in_quotes(text) + " is not a numeric address");
+    return text;
+}
+
+std::vector<std::string> protocols(const std::string& text) {
+    std::vector<std::string> list;
+    for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
+        end = text.find(',', begin);
+        list.push_back(text.substr(begin, end - begin));
+        if (list.back().empty() || list.back().size() > 255)
+            throw UsageError("a protocol's name has 1 to 255 bytes");
+    }
+    return list;
+}
+
+std::string pin(const std::string& text) {
+    // SHA-256 in base64: 32 bytes in 44 characters.
+    const std::string scheme = "sha256//";
+    if (!text.starts_with(scheme) || text.size() != scheme.size() + 44)
+        throw UsageError(in_quotes(text) +
+                         " is not a pin: sha256// and 44 characters of base64");
+    return text;
+}
+
+std::string known_groups(const std::string& text) {
+    if (!bufio::TlsContext::knows_groups(text))
+        throw UsageError(in_quotes(text) +
+                         " is no list of groups that OpenSSL knows, such as X25519:P-256");
+    return text;
+}
+
+std::uint64_t thousandths_a_second(const std::string& text) {
+    const auto rate = parse_rate(text);
+    const bool possible = rate && *rate >= 0.001 && *rate <= 10e6;
+    return checked(possible
+                       ? std::optional(static_cast<std::uint64_t>(std::llround(*rate * 1000)))
+                       : std::nullopt,
+                   text, "a number a second from 0.001 to 10M, such as 50, 2.5 or 20k");
+}
+
+std::chrono::system_clock::time_point start_time(const std::string& text) {
+    const auto now = std::chrono::system_clock::now();
+    const auto delay = text.starts_with('+') ? parse_duration(text.substr(1)) : std::nullopt;
+    const auto start =
+        delay ? now + std::chrono::duration_cast<std::chrono::system_clock::duration>(*delay)
+              : checked(parse_timestamp(text), text,
+                        "a time such as 2026-12-01T10:00:00Z, or +5s");
+    if (start < now) throw UsageError(in_quotes(text) + " has passed");
+    return start;
+}
+
+void set_rate(CrowdOptions& to, const std::string& text) {
+    static constexpr std::string_view search = "max@";
+    to.rate.reset();
+    to.rate_while.reset();
+    if (!text.starts_with(search)) {
+        to.rate = thousandths_a_second(text);
+        return;
+    }
+    std::string trouble;
+    to.rate_while = Requirement::parse(text.substr(search.size()), trouble);
+    if (!to.rate_while) throw UsageError(trouble);
+}
+
+void set_framing(ClientOptions& to, const std::string& name) {
+    to.session.framing = framing_value(name);
+    to.framing_given = name;
+}
+
+void add_requirements(ClientOptions& to, const std::string& text) {
+    const Requirements parsed = parse_requirements(text);
+    if (!parsed.trouble.empty()) throw UsageError(parsed.trouble);
+    std::vector<Requirement>& list = to.report.verdict.required;
+    list.insert(list.end(), parsed.list.begin(), parsed.list.end());
+}
+
+// --- Rows: letter, name, argument, help, action, modes, chosen modes, values.
+
+std::vector<Option> connection_options(ClientOptions& to) {
+    bufio::Endpoint& endpoint = to.session.endpoint;
+    return {
+        {'4', nothing, nothing, "use IPv4 only", [&](auto&) { endpoint.family = AF_INET; },
+         mode::v4},
+        {'6', nothing, nothing, "use IPv6 only", [&](auto&) { endpoint.family = AF_INET6; },
+         mode::v6, mode::v6},
+        {'n', nothing, nothing, "numeric addresses only, no name look-ups",
+         flag(endpoint.numeric)},
+        {'s', "source", "ADDR", "connect from this address",
+         into(endpoint.source_host, source_address)},
+        {'p', "source-port", "PORT", "connect from this port", into(endpoint.source_port, port),
+         mode::single},
+        {'U', "unixsock", "PATH", "connect to this Unix-domain socket",
+         [&](auto& text) { endpoint.path = text; }, mode::stream | mode::path, mode::path},
+        {'u', "udp", nothing, "use UDP, as with udp://", flag(endpoint.datagrams), mode::plain,
+         mode::datagrams},
+        {'z', nothing, nothing, "connect, report, and exit", flag(to.report.probe),
+         mode::probe | mode::streams, mode::probe},
+    };
+}
+
+std::vector<Option> timing_options(ClientOptions& to) {
+    Session::Options& session = to.session;
+    return {
+        {'w', "connect-timeout", "D", "limit for look-up, TCP and TLS together (10s)",
+         into(session.connect_timeout, duration_value)},
+        {0, "idle-timeout", "D", "close after this time without traffic (off)",
+         into(session.idle_timeout, limit_value)},
+        {'m', "max-time", "D", "limit, or length with -c, -i or --rate (off)",
+         into(session.max_time, limit_value), mode::runs & ~mode::search},
+        {0, "retry", "N", "retries, or forever (pipe: 0, screen: forever)",
+         into(to.retries, retries), mode::runs & ~mode::replays, 0, words("forever")},
+        {0, "retry-delay", "D", "delay before a retry; doubles up to 30s (0.5s)",
+         into(session.retry_delay, duration_value)},
+        {0, "busy", nothing, "never sleep while connected; uses a whole CPU", flag(to.busy)},
+    };
+}
+
+// The options for TLS do not switch it on, so that a forgotten --tls is reported.
+std::vector<Option> tls_options(ClientOptions& to) {
+    bufio::TlsClientOptions& tls = to.tls;
+    const auto version = one_of<bufio::TlsVersion>(
+        {{"1.2", bufio::TlsVersion::v1_2}, {"1.3", bufio::TlsVersion::v1_3}});
+    return {
+        {0, "tls", nothing, "use TLS; verify certificate and host name", flag(to.use_tls),
+         mode::stream | mode::path, mode::tls},
+        {'E', "cert", "FILE", "client certificate and chain (PEM)",
+         [&](auto& text) { tls.certificate = text; }},
+        {0, "key", "FILE", "private key of --cert (in the same file)",
+         [&](auto& text) { tls.key = text; }},
+        {0, "servername", "NAME", "server name to send, SNI (HOST)",
+         into(tls.server_name, host_name_value)},
+        {0, "alpn", "A,B", "protocols to offer", into(tls.alpn, protocols)},
+        {0, "groups", "A:B", "key exchange groups to offer, such as X25519:P-256",
+         into(tls.groups, known_groups)},
+        {0, "tls-min", "V", "minimum version: 1.2 or 1.3 (1.2)", into(tls.min_version, version),
+         0, 0, words("1.2 1.3")},
+        {0, "tls-max", "V", "maximum version: 1.2 or 1.3 (1.3)", into(tls.max_version, version),
+         0, 0, words("1.2 1.3")},
+    };
+}
+
+std::vector<Option> trust_options(ClientOptions& to) {
+    bufio::TlsClientOptions& tls = to.tls;
+    return {
+        {0, "cacert", "FILE", "trust these CA certificates, not the system's",
+         [&](auto& text) { tls.ca_file = text; }},
+        {0, "capath", "DIR", "trust the CA certificates in this hashed directory",
+         [&](auto& text) { tls.ca_directory = text; }},
+        {0, "crl", "FILE", "refuse certificates that these lists revoke",
+         [&](auto& text) { tls.crl_file = text; }},
+        {0, "verify-hostname", "NAME", "name to expect in the certificate (HOST)",
+         into(tls.verify_name, host_name_value)},
+        {0, "pinnedpubkey", "PIN", "trust this public key only, sha256//BASE64",
+         [&](auto& text) { tls.pins.push_back(pin(text)); }},
+        {'k', "insecure", nothing, "accept any certificate",
+         [&](auto&) { tls.verify = false; }},
+    };
+}
+
+std::vector<Option> message_options(ClientOptions& to) {
+    Session::Options& session = to.session;
+    const auto expectation =
+        one_of<Expect>({{"echo", Expect::echo}, {"any", Expect::any}, {"none", Expect::none}});
+    return {
+        {'f', "framing", "F", "how messages are delimited (line)",
+         [&](auto& text) { set_framing(to, text); }, 0, mode::framed | mode::raw,
+         framing_list()},
+        {'C', nothing, nothing, "same as -f crlf", [&](auto&) { set_framing(to, "crlf"); }, 0,
+         mode::framed},
+        {0, "max-frame", "SIZE", "maximum size of a message (32M)",
+         into(session.max_frame, size)},
+        {0, "expect", "echo|any|none", "which reply to expect (echo)",
+         [&to, expectation](auto& text) {
+             to.session.expect = expectation(text);
+             to.expect_given = true;
+         },
+         mode::runs & ~mode::replays, 0, words("echo any none")},
+        {'W', "reply-timeout", "D", "limit for the server to read and to reply (5s)",
+         into(session.reply_timeout, duration_value)},
+        {0, "window", "N", "messages in flight (64, or 128 KiB if more)",
+         into(to.window, up_to(1'000'000)), mode::piped | mode::unpaced},
+        {0, "escapes", nothing, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
+         flag(to.escapes),
+         mode::input | mode::screen | mode::probe | mode::load | mode::framed},
+        {'q', nothing, "D", "limit for the server to close after input (5s)",
+         into(session.close_timeout, duration_value)},
+    };
+}
+
+std::vector<Option> generated_options(ClientOptions& to) {
+    constexpr Modes either = mode::generated | mode::load;
+    return {
+        {'c', "count", "N", "send N generated messages (unlimited)",
+         into(to.count, up_to(4'000'000'000)), either, mode::generated},
+        {'i', "interval", "D", "send one every D (1s); 0: after each reply",
+         into(to.interval, interval), either | mode::unpaced | mode::interval,
+         mode::generated | mode::interval},
+        {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size),
+         either | mode::search, mode::generated},
+    };
+}
+
+// Any of these options makes a load run, of one connection if their number is not given.
+std::vector<Option> load_options(CrowdOptions& to) {
+    constexpr Modes any = mode::load | mode::search;
+    return {
+        {0, "connections", "N", "open N connections at once (1)",
+         into(to.connections, up_to(1'000'000)), any | mode::replay_load, mode::load},
+        {0, "connect-rate", "R", "open R connections a second (all at once)",
+         into(to.connect_rate, thousandths_a_second), any | mode::replay_load, mode::load},
+        {0, "rate", "R", "send R messages a second; max@p99<5ms: search",
+         [&](auto& text) { set_rate(to, text); }, any, mode::load | mode::rate},
+        {0, "churn", "N", "replace a connection after N messages (off)",
+         into(to.churn, up_to(4'000'000'000)), any, mode::load},
+        {0, "threads", "N|auto", "spread connections over N threads (1)",
+         [&](auto& text) {
+             to.threads = threads_value(text);
+             to.threads_by_system = text == "auto";
+         },
+         any, mode::load, words("auto")},
+        {0, "start-at", "TIME|+D", "send the first message at this time, in UTC",
+         into(to.start, start_time), mode::load, mode::load},
+    };
+}
+
+std::vector<Option> replay_options(ReplayOptions& to) {
+    return {
+        {0, "payload", nothing, "include payloads in --json, to make a recording",
+         flag(to.payload), mode::json | mode::framed},
+        {0, "replay", "FILE", "send a recording again, require its replies",
+         [&](auto& text) { to.file = text; }, mode::replays, mode::replays | mode::recorded},
+        {0, "fast", nothing, "replay as replies come, not at recorded times", flag(to.fast),
+         mode::replays},
+    };
+}
+
+std::vector<Option> verdict_options(ClientOptions& to) {
+    return {
+        {0, "require", "LIST", "fail unless, as in p99<5ms,lost<0.1%,rate>10k",
+         [&](auto& text) { add_requirements(to, text); }},
+        {0, "compare", "FILE", "compare with earlier runs, saved with --json",
+         [&](auto& text) { to.compare = text; }},
+        {0, "merge", "FILE...", "add up saved runs; connect to nobody",
+         [&](auto& text) { to.merge.push_back(text); }, mode::merge, mode::merge},
+        {0, "hgrm", "FILE", "write percentiles in HdrHistogram's format, in ms",
+         [&](auto& text) { to.report.hgrm = text; }},
+    };
+}
+
+std::vector<Option> output_options(ClientOptions& to) {
+    constexpr Modes any = mode::runs | mode::merge;
+    const auto color = one_of<ui::Color>({{"auto", ui::Color::automatic},
+                                          {"always", ui::Color::always},
+                                          {"never", ui::Color::never}});
+    return {
+        {0, "json", nothing, "print JSON, one object a line (pipe mode)",
+         [&](auto&) { to.report.form = Reporter::Form::json; }, any & ~mode::screen,
+         mode::input | mode::json},
+        {'x', "hex", nothing, "print replies in hex", flag(to.hex),
+         mode::input | mode::screen | mode::probe | mode::replays | mode::text},
+        {'o', "log", "FILE", "append a transcript with times to FILE",
+         [&](auto& text) { to.report.log = text; },
+         mode::input | mode::screen | mode::probe | mode::generated | mode::replay},
+        {0, "scrollback", "N", "messages to keep on the screen (100000)",
+         into(to.scrollback, up_to(10'000'000)), mode::screen},
+        {0, "color", "WHEN", "auto, always or never (auto: obeys NO_COLOR)",
+         into(to.color, color), 0, 0, words("auto always never")},
+        {0, "mouse", nothing, "scroll with the mouse wheel (also M-m)", flag(to.mouse),
+         mode::screen},
+        {'v', nothing, nothing, "report connections, too (pipe mode)", flag(to.report.verbose)},
+        {0, "quiet", nothing, "no summary; with -c: only the summary", flag(to.report.quiet),
+         any},
+        {0, "no-tui", nothing, "pipe mode, even on a terminal", flag(to.no_tui),
+         any & ~mode::screen, mode::input},
+        sandbox_option(to.no_sandbox),
+        help_option(to.help),
+        version_option(to.version),
+        completion_option(to.completion),
+    };
+}
+
+}  // namespace
+
+std::vector<OptionGroup> client_table(ClientOptions& to) {
+    constexpr Modes over_tls = mode::streams | mode::tls;
+    return {{"Connection", connection_options(to)},
+            {"Timeouts and retries", timing_options(to)},
+            {"TLS", tls_options(to), over_tls},
+            {"TLS verification", trust_options(to), over_tls},
+            {"Messages", message_options(to)},
+            {"Generated messages (pipe mode)", generated_options(to)},
+            {"Load", load_options(to.crowd)},
+            {"Recording and replay (pipe mode)", replay_options(to.replay)},
+            {"Verdicts (pipe mode)", verdict_options(to), mode::piped | mode::merge},
+            {"Output", output_options(to)}};
+}
+
+}  // namespace yodel

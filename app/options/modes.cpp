@@ -1,0 +1,74 @@
+#include "app/options/modes.hpp"
+
+#include "app/text/exit_status.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+
+namespace yodel {
+
+namespace {
+
+constexpr Modes kinds[] = {
+    mode::runs | mode::merge,
+    mode::streams | mode::datagrams,
+    mode::v4 | mode::v6,
+    mode::plain | mode::tls,
+    mode::text | mode::json,
+    mode::framed | mode::raw,
+    mode::unpaced | mode::interval | mode::rate | mode::recorded,
+    mode::from_file | mode::self_signed,
+    mode::single | mode::several,
+};
+
+// What to ask for to be in a mode, if that is not the default one.
+constexpr struct {
+    Modes modes;
+    const char* name;
+} names[] = {
+    {mode::input, "pipe mode (--no-tui)"},
+    {mode::screen, "the full screen"},
+    {mode::replays, "--replay"},
+    {mode::datagrams, "-u"},
+    {mode::tls, "--tls"},
+    {mode::json, "--json"},
+    {mode::framed, "a framing with messages, such as -f line"},
+};
+
+Modes kind_of(Modes mode) {
+    return *std::find_if(std::begin(kinds), std::end(kinds),
+                         [&](Modes kind) { return (kind & mode) != 0; });
+}
+
+std::string refusal(const Given& option, const ActiveMode& active) {
+    if (!active.by.empty()) return option.written + " cannot be combined with " + active.by;
+    const Modes wanted = option.modes & kind_of(active.mode);
+    const auto* const found =
+        std::find_if(std::begin(names), std::end(names),
+                     [&](const auto& each) { return (each.modes & wanted) != 0; });
+    assert(found != std::end(names));
+    return option.written + " is for " + found->name;
+}
+
+}  // namespace
+
+bool applies(Modes modes, Modes mode) {
+    const Modes listed = modes & kind_of(mode);
+    return listed == 0 ? mode != mode::merge : (listed & mode) != 0;
+}
+
+void check_modes(const std::vector<Given>& given, const std::vector<ActiveMode>& active) {
+    for (const ActiveMode& each : active)
+        for (const Given& option : given)
+            if (!applies(option.modes, each.mode)) throw UsageError(refusal(option, each));
+}
+
+std::string chosen_by(const std::vector<Given>& given, Modes modes) {
+    const auto found = std::find_if(given.begin(), given.end(), [&](const Given& each) {
+        return (each.chooses & modes) != 0;
+    });
+    return found == given.end() ? "" : found->written;
+}
+
+}  // namespace yodel

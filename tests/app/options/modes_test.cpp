@@ -1,0 +1,190 @@
+// Each row of both tables with each mode: accepted, or refused by a sentence that names two
+// options.
+
+#include "app/options/modes.hpp"
+
+#include "app/options/client_table.hpp"
+#include "app/options/server_options.hpp"
+#include "tests/app/options/parsing.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <algorithm>
+#include <map>
+
+using namespace yodel;
+using test::contains;
+using test::parse_by;
+using test::refusal;
+using test::words_of;
+
+namespace {
+
+constexpr Modes all_runs = mode::runs | mode::merge;
+
+// Words that choose a mode; the first one is the option that the sentence names.
+struct Choice {
+    Modes mode;
+    std::string words;
+    std::string name;
+};
+
+const std::vector<Choice> client_choices = {
+    {mode::input, "--no-tui", "--no-tui"},
+    {mode::probe, "-z", "-z"},
+    {mode::generated, "-c 1", "-c"},
+    {mode::load, "--connections 2", "--connections"},
+    {mode::search, "--rate max@p99<5ms", "--rate max@"},
+    {mode::replay, "--replay f --fast", "--replay"},
+    {mode::replay_load, "--replay f --fast --connections 2", "--replay"},
+    {mode::merge, "--merge f", "--merge"},
+    {mode::v6, "-6", "-6"},
+    {mode::path, "-U p", "-U"},
+    {mode::datagrams, "-u", "-u"},
+    {mode::tls, "--tls", "--tls"},
+    {mode::json, "--json", "--json"},
+    {mode::raw, "-f raw", "-f raw"},
+    {mode::rate, "--rate 5", "--rate"},
+    {mode::interval, "--connections 2 -i 1", "-i"},
+    {mode::recorded, "--replay f", "--replay"},
+};
+
+const std::vector<Choice> server_choices = {
+    {mode::v6, "-6 7", "-6"},
+    {mode::datagrams, "-u 7", "-u"},
+    {mode::tls, "--tls --cert f 7", "--tls"},
+    {mode::framed, "-f line 7", "-f"},
+    {mode::self_signed, "--self-signed 7", "--self-signed"},
+};
+
+std::string written(const Option& row) {
+    return row.name ? "--" + std::string(row.name) : std::string("-") + row.letter;
+}
+
+// The option with an argument that it takes.
+std::string sample(const Option& row) {
+    static const std::map<std::string, std::string> arguments = {
+        {"", ""},
+        {"ADDR", "127.0.0.1"},
+        {"PORT", "5"},
+        {"PATH", "p"},
+        {"D", "1"},
+        {"N", "1"},
+        {"N|auto", "1"},
+        {"A,B", "h2"},
+        {"A:B", "X25519"},
+        {"V", "1.3"},
+        {"FILE", "f"},
+        {"DIR", "d"},
+        {"NAME", "h"},
+        {"F", "line"},
+        {"SIZE", "64"},
+        {"R", "5"},
+        {"TIME|+D", "+5"},
+        {"LIST", "lost=0"},
+        {"FILE...", "g"},
+        {"WHEN", "auto"},
+        {"echo|any|none", "any"},
+        {"P", "0.1"},
+        {"D[~JITTER]", "1"},
+        {"TEXT", "t"},
+        {"PIN", "sha256//" + std::string(44, 'A')}};
+    const std::string words =
+        written(row) + " " + arguments.at(row.argument ? row.argument : "");
+    const bool alone = written(row) != "--key" && written(row) != "--tls";
+    return alone ? words : words + " --cert f";
+}
+
+// Of a row that is restricted to modes which are not the defaults, one of them.
+std::string needed(const Option& row, const std::vector<Choice>& choices, Modes defaults) {
+    std::string words;
+    for (const Choice& each : choices) {
+        const bool listed = (row.modes & each.mode) != 0 && applies(row.modes, each.mode);
+        Modes others = 0;
+        for (const Modes mode : {defaults})
+            for (Modes bit = 1; bit != 0; bit <<= 1)
+                if ((mode & bit) != 0 && !applies(each.mode, bit)) others |= bit;
+        const bool by_default = others == 0 || (row.modes & others) != 0;
+        if (!listed || by_default || (row.chooses & each.mode) != 0) continue;
+        if (!contains(words, "--replay") && !contains(words, "-z")) words += " " + each.words;
+    }
+    return words;
+}
+
+using Refusal = std::string (*)(const std::string&);
+
+std::string client_refusal(const std::string& words) {
+    return refusal([&] { parse_by(parse_client_options, words_of(words)); });
+}
+
+std::string server_refusal(const std::string& words) {
+    return refusal([&] { parse_by(parse_server_options, words_of(words)); });
+}
+
+// Returns the options of the line that the sentence names.
+std::size_t named(const std::string& sentence, const std::string& line) {
+    std::size_t count = 0;
+    std::string before;
+    for (const std::string& word : words_of(line)) {
+        const bool fresh = !contains(before, word + " ");
+        before += word + " ";
+        if (fresh && word.starts_with('-') && contains(sentence + " ", word)) ++count;
+    }
+    return count;
+}
+
+void check_rows(const std::vector<OptionGroup>& groups, const std::vector<Choice>& choices,
+                Modes defaults, Refusal refused) {
+    for (const OptionGroup& group : groups)
+        for (Option row : group.options) {
+            if (row.last) continue;
+            if (row.modes == 0) row.modes = group.modes;
+            const std::string line = sample(row) + needed(row, choices, defaults);
+            for (const Choice& each : choices) {
+                const std::string sentence = refused(line + " " + each.words);
+                CAPTURE(line, each.words, sentence);
+                // Each run without a screen is pipe mode, too, and a run of one kind may be a
+                // part of another: -c makes messages on many connections as well.
+                const Modes mode = each.mode == mode::input ? mode::piped : each.mode;
+                const bool part = (each.mode & all_runs) != 0 &&
+                                  ((row.chooses & all_runs) || contains(line, "--replay"));
+                const bool excluded = !part && !applies(row.modes, mode);
+                if (excluded) CHECK_FALSE(sentence.empty());
+                if (!sentence.empty()) CHECK(named(sentence, line + " " + each.words) >= 2);
+            }
+        }
+}
+
+}  // namespace
+
+TEST_CASE("an option of yodel is accepted in a mode, or refused with the option of the mode") {
+    ClientOptions options;
+    check_rows(client_table(options), client_choices,
+               mode::input | mode::stream | mode::plain | mode::text | mode::framed |
+                   mode::unpaced | mode::v4,
+               client_refusal);
+}
+
+TEST_CASE("options of the screen and of the other runs are refused where they do not apply") {
+    const auto display_refusal = [](const std::string& words, bool screen) {
+        const ClientOptions options = parse_by(parse_client_options, words_of(words));
+        return refusal([&] { check_display(options, screen); });
+    };
+    CHECK(display_refusal("--mouse --scrollback 5 -x", true) == "");
+    CHECK(display_refusal("--mouse", false) == "--mouse is for the full screen");
+    CHECK(display_refusal("--window 5 --require lost=0", false) == "");
+    CHECK(display_refusal("--window 5", true) == "--window is for pipe mode (--no-tui)");
+    CHECK(display_refusal("--compare f", true) == "--compare is for pipe mode (--no-tui)");
+    CHECK(client_refusal("--mouse -c 1") == "--mouse cannot be combined with -c");
+    CHECK(client_refusal("--json --scrollback 5") ==
+          "--scrollback cannot be combined with --json");
+    CHECK(client_refusal("--fast") == "--fast is for --replay");
+    CHECK(client_refusal("--payload h 7") == "--payload is for --json");
+}
+
+TEST_CASE("an option of yodeld is accepted in a mode, or refused with the option of the mode") {
+    ServerOptions options;
+    check_rows(server_table(options), server_choices,
+               mode::stream | mode::plain | mode::raw | mode::from_file | mode::v4,
+               server_refusal);
+}

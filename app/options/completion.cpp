@@ -1,6 +1,6 @@
 #include "app/options/completion.hpp"
 
-#include "app/text/quotes.hpp"
+#include "app/options/option_values.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -11,15 +11,28 @@ namespace yodel {
 
 namespace {
 
-enum class Argument { none, values, files, directories, text };
+// What the scripts of the shells hold for an argument: the part of a branch in bash, the end of
+// a specification in zsh, the options of a command in fish.
+struct Argument {
+    const char* bash;
+    const char* zsh;
+    const char* fish;
+};
 
-Argument argument_kind(const Option& option) {
-    if (!option.argument) return Argument::none;
-    if (!option.values.empty()) return Argument::values;
+constexpr Argument no_argument = {"", "", ""};
+constexpr Argument values = {" _@PROGRAM@_words \"@VALUES@\"", ":value:(@VALUES@)",
+                             " -x -a '@VALUES@'"};
+constexpr Argument files = {" _@PROGRAM@_paths -f", ":file:_files", " -r -F"};
+constexpr Argument directories = {" _@PROGRAM@_paths -d", ":directory:_files -/",
+                                  " -x -a '(__fish_complete_directories)'"};
+constexpr Argument any_text = {"", ":argument: ", " -x"};
+
+const Argument& argument_of(const Option& option) {
+    if (!option.argument) return no_argument;
+    if (!option.values.empty()) return values;
     const std::string_view name = option.argument;
-    if (name == "DIR") return Argument::directories;
-    const bool file = name == "FILE" || name == "PATH" || name == "FILE...";
-    return file ? Argument::files : Argument::text;
+    if (name == "DIR") return directories;
+    return name == "FILE" || name == "PATH" || name == "FILE..." ? files : any_text;
 }
 
 bool takes_all_words(const Option& option) {
@@ -111,23 +124,17 @@ _@PROGRAM@() {
 complete -F _@PROGRAM@ @PROGRAM@
 )";
 
-std::string bash_branch(const Completed& command, const Option& option) {
-    const std::string start = "    " + joined(spellings(option), "|") + ") _" + command.program;
-    switch (argument_kind(option)) {
-    case Argument::none: return "";
-    case Argument::values: return start + "_words \"" + joined(option.values) + "\" ;;\n";
-    case Argument::files: return start + "_paths -f ;;\n";
-    case Argument::directories: return start + "_paths -d ;;\n";
-    case Argument::text: return "    " + joined(spellings(option), "|") + ") ;;\n";
-    }
-    return "";
+std::string bash_branch(const Option& option) {
+    if (!option.argument) return "";
+    return "    " + joined(spellings(option), "|") + ")" +
+           filled(argument_of(option).bash, {{"@VALUES@", joined(option.values)}}) + " ;;\n";
 }
 
 std::string bash_script(const Completed& command) {
     std::string branches;
     std::vector<std::string> options;
     for_each(command, [&](const Option& option) {
-        branches += bash_branch(command, option);
+        branches += bash_branch(option);
         for (const std::string& spelling : spellings(option)) options.push_back(spelling);
     });
     const std::string takers = file_takers(command);
@@ -156,20 +163,10 @@ std::string zsh_description(const std::string& help) {
     return filled(help, {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
 }
 
-std::string zsh_argument(const Option& option) {
-    switch (argument_kind(option)) {
-    case Argument::none: return "";
-    case Argument::values: return ":value:(" + joined(option.values) + ")";
-    case Argument::files: return ":file:_files";
-    case Argument::directories: return ":directory:_files -/";
-    case Argument::text: return ":argument: ";
-    }
-    return "";
-}
-
 std::string zsh_option(const Option& option) {
     const std::string tail =
-        quoted("[" + zsh_description(option.help) + "]" + zsh_argument(option));
+        quoted("[" + zsh_description(option.help) + "]" +
+               filled(argument_of(option).zsh, {{"@VALUES@", joined(option.values)}}));
     const bool argument = option.argument;
     std::vector<std::string> forms;
     if (option.letter != 0)
@@ -191,22 +188,12 @@ std::string zsh_script(const Completed& command) {
 
 // fish: a command for each option.
 
-std::string fish_argument(const Option& option) {
-    switch (argument_kind(option)) {
-    case Argument::none: return "";
-    case Argument::values: return " -x -a " + quoted(joined(option.values));
-    case Argument::files: return " -r -F";
-    case Argument::directories: return " -x -a '(__fish_complete_directories)'";
-    case Argument::text: return " -x";
-    }
-    return "";
-}
-
 std::string fish_option(const Completed& command, const Option& option) {
     std::string line = "complete -c " + command.program;
     if (option.letter != 0) line += std::string(" -s ") + option.letter;
     if (option.name) line += " -l " + std::string(option.name);
-    return line + fish_argument(option) + " -d " + quoted(option.help) + "\n";
+    return line + filled(argument_of(option).fish, {{"@VALUES@", joined(option.values)}}) +
+           " -d " + quoted(option.help) + "\n";
 }
 
 std::string fish_script(const Completed& command) {
@@ -246,19 +233,17 @@ std::vector<std::string> completed_shells() {
 }
 
 Option completion_option(std::string& shell) {
-    const std::vector<std::string> names = completed_shells();
-    return {.name = "completion",
-            .argument = "SHELL",
-            .help = "print completions for bash, zsh or fish",
-            .apply =
-                [&shell, names](auto& text) {
-                    if (std::find(names.begin(), names.end(), text) == names.end())
-                        throw UsageError(in_quotes(text) + " is not one of " +
-                                         joined(names, ", "));
-                    shell = text;
-                },
-            .values = names,
-            .last = true};
+    std::vector<std::pair<std::string, std::string>> names;
+    for (const std::string& name : completed_shells()) names.emplace_back(name, name);
+    return {0,
+            "completion",
+            "SHELL",
+            "print completions for bash, zsh or fish",
+            into(shell, one_of(std::move(names))),
+            0,
+            0,
+            completed_shells(),
+            true};
 }
 
 }  // namespace yodel

@@ -38,8 +38,7 @@ ActiveMode link_mode(const ClientOptions& options) {
     const bufio::Endpoint& endpoint = options.session.endpoint;
     if (endpoint.datagrams) return {mode::datagrams, chosen_by(options.given, mode::datagrams)};
     if (!endpoint.path.empty()) return {mode::path, chosen_by(options.given, mode::path)};
-    const std::string scheme = chosen_by(options.given, mode::tcp);
-    return {scheme.empty() ? mode::stream : mode::tcp, scheme};
+    return chosen(options.given, mode::tcp, mode::stream);
 }
 
 ActiveMode schedule_mode(const ClientOptions& options) {
@@ -52,20 +51,16 @@ ActiveMode schedule_mode(const ClientOptions& options) {
 }
 
 std::vector<ActiveMode> active_modes(const ClientOptions& options) {
-    const auto if_chosen = [&](Modes mode, Modes otherwise) -> ActiveMode {
-        const std::string by = chosen_by(options.given, mode);
-        return {by.empty() ? otherwise : mode, by};
-    };
     const Modes run = run_mode(options);
     const bool raw = !options.session.framing->has_frames();
     std::vector<ActiveMode> active;
     active.push_back(
         {run, run == mode::search ? "--rate max@" : chosen_by(options.given, run)});
     if (run == mode::merge) return active;
-    active.push_back(if_chosen(mode::v6, mode::v4));
+    active.push_back(chosen(options.given, mode::v6, mode::v4));
     active.push_back(link_mode(options));
-    active.push_back(if_chosen(mode::tls, mode::plain));
-    active.push_back(if_chosen(mode::json, mode::text));
+    active.push_back(chosen(options.given, mode::tls, mode::plain));
+    active.push_back(chosen(options.given, mode::json, mode::text));
     active.push_back({raw ? mode::raw : mode::framed, raw ? "-f raw" : ""});
     if (options.crowd.connections.value_or(1) > 1)
         active.push_back({mode::several, "--connections"});

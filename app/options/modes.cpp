@@ -71,4 +71,9 @@ std::string chosen_by(const std::vector<Given>& given, Modes modes) {
     return found == given.end() ? "" : found->written;
 }
 
+ActiveMode chosen(const std::vector<Given>& given, Modes mode, Modes otherwise) {
+    const std::string by = chosen_by(given, mode);
+    return {by.empty() ? otherwise : mode, by};
+}
+
 }  // namespace yodel

@@ -86,4 +86,7 @@ void check_modes(const std::vector<Given>& given, const std::vector<ActiveMode>&
 // there is none.
 std::string chosen_by(const std::vector<Given>& given, Modes modes);
 
+// Returns the mode if an option chooses it, else the default one of its kind.
+ActiveMode chosen(const std::vector<Given>& given, Modes mode, Modes otherwise);
+
 }  // namespace yodel

@@ -188,15 +188,11 @@ bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
 
 std::vector<ActiveMode> active_modes(const ServerOptions& options,
                                      const std::vector<Given>& given) {
-    const auto if_chosen = [&](Modes mode, Modes otherwise) -> ActiveMode {
-        const std::string by = chosen_by(given, mode);
-        return {by.empty() ? otherwise : mode, by};
-    };
     const bool framed = options.server.framing->has_frames();
-    return {if_chosen(mode::v6, mode::v4),
-            if_chosen(mode::datagrams, mode::stream),
-            if_chosen(mode::tls, mode::plain),
-            if_chosen(mode::self_signed, mode::from_file),
+    return {chosen(given, mode::v6, mode::v4),
+            chosen(given, mode::datagrams, mode::stream),
+            chosen(given, mode::tls, mode::plain),
+            chosen(given, mode::self_signed, mode::from_file),
             {framed ? mode::framed : mode::raw}};
 }
 

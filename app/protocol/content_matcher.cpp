@@ -110,25 +110,26 @@ std::optional<Matcher::Event> ContentMatcher::match(std::string_view reply, ev::
                                                     std::uint64_t last_id) {
     read_id_ = last_id;
     if (options_.expect == Expect::none) return Unsolicited{reply};
-    if (options_.expect == Expect::any) return match_any(reply, read_at);
+    if (options_.expect == Expect::any) {
+        Entry* const oldest =
+            awaiting() ? &entry_of(oldest_) : find_awaited([](const Entry&) { return true; });
+        if (!oldest) return Unsolicited{reply};
+        return answer(*oldest, reply, read_at);
+    }
     Entry* entry = find_equal(reply);
     const bool unsolicited =
         given() && options_.expected_unsolicited && options_.expected_unsolicited(reply);
     if (!entry && unsolicited) return Unsolicited{reply};
     const bool certain = !given() || !awaiting();
-    if (!entry && certain && answered_before(reply)) return report_repeated(reply);
+    if (!entry && certain && answered_before(reply)) {
+        repeats_ = true;
+        return Repeated{reply};
+    }
     if (!entry && options_.numbered) entry = find_damaged(reply);
     if (!entry) return keep(reply, read_at);
     const Event event = answer(*entry, reply, read_at);
     resolve_if_decided();
     return event;
-}
-
-std::optional<Matcher::Event> ContentMatcher::match_any(std::string_view reply,
-                                                        ev::Time read_at) {
-    Entry* const entry = awaiting() ? &entry_of(oldest_) : oldest_late();
-    if (!entry) return Unsolicited{reply};
-    return answer(*entry, reply, read_at);
 }
 
 bool ContentMatcher::right(const Entry& entry, std::string_view reply) const {
@@ -193,12 +194,6 @@ ContentMatcher::Entry* ContentMatcher::find_one_byte_off(std::string_view reply)
     return second ? nullptr : first;
 }
 
-ContentMatcher::Entry* ContentMatcher::oldest_late() {
-    for (Entry& entry : late_)
-        if (entry.state == State::late) return &entry;
-    return nullptr;
-}
-
 // A repetition mostly follows soon.
 bool ContentMatcher::answered_before(std::string_view reply) const {
     const std::size_t hash = hash_of(reply);
@@ -207,15 +202,6 @@ bool ContentMatcher::answered_before(std::string_view reply) const {
     for (std::size_t i = answers_.size(); i > next_answer_; --i)
         if (answers_[i - 1] == hash) return true;
     return false;
-}
-
-bool ContentMatcher::seems_repeated(std::string_view reply) const {
-    return given() && !alike_ && answered_before(reply);
-}
-
-Matcher::Event ContentMatcher::report_repeated(std::string_view reply) {
-    repeats_ = true;
-    return Repeated{reply};
 }
 
 void ContentMatcher::remember_answer(std::string_view bytes) {
@@ -298,10 +284,8 @@ std::optional<Matcher::Event> ContentMatcher::keep(std::string_view reply, ev::T
     unmatched_.push_back({.payload = std::string(reply),
                           .read_at = read_at,
                           .last_id = read_id_,
-                          .repeated = seems_repeated(reply)});
-    if (unmatched_.size() > max_unmatched) {
-        give_up_unmatched();
-    }
+                          .repeated = given() && !alike_ && answered_before(reply)});
+    if (unmatched_.size() > max_unmatched) give_up_unmatched();
     resolve_if_decided();
     return std::nullopt;
 }

@@ -131,15 +131,11 @@ private:
     Entry* find_awaited(const std::function<bool(const Entry&)>& wanted);
     Entry* find_damaged(std::string_view reply);
     Entry* find_one_byte_off(std::string_view reply);
-    Entry* oldest_late();
     bool answered_before(std::string_view reply) const;
-    bool seems_repeated(std::string_view reply) const;
     bool can_answer(const Unmatched& reply) const;
-    Event report_repeated(std::string_view reply);
     void remember_answer(std::string_view bytes);
     Event answer(Entry& entry, std::string_view reply, ev::Time read_at);
     Event report_answer(std::string_view reply, ev::Time read_at);
-    std::optional<Event> match_any(std::string_view reply, ev::Time read_at);
     std::optional<Event> keep(std::string_view reply, ev::Time read_at);
     bool all_answerable() const;
     std::optional<Unmatched> take_likeliest(const Entry& entry);

@@ -200,16 +200,15 @@ Message InFlight::mark_late() {
     split_first(late_);
     entries_[late_].late = true;
     ++late_;
-    while (late_ > 1 && late_memory() > options_.late_bytes) {
+    const auto memory = [this] {
+        return entries_[late_ - 1].end - begin(0) + late_ * sizeof(Entry);
+    };
+    while (late_ > 1 && memory() > options_.late_bytes) {
         remove_within();
         release_removed();
         forgot_late_ = true;
     }
     return message(late_ - 1);
-}
-
-std::uint64_t InFlight::late_memory() const {
-    return entries_[late_ - 1].end - begin(0) + late_ * sizeof(Entry);
 }
 
 void InFlight::rebase() {

@@ -164,7 +164,6 @@ private:
     std::size_t entry_of(std::uint64_t id) const;
     void index_new_messages();
     void drop_index();
-    std::uint64_t late_memory() const;  // in bytes
     void release(std::size_t bytes);
 
     const Framing& framing_;

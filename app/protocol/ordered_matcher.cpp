@@ -172,13 +172,10 @@ bool OrderedMatcher::answers_nothing(std::string_view payload) const {
 
 // A message that is late may never be answered, and the reply then is that of the next one.
 Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time read_at) {
-    if (awaiting() > messages_.late()) drop_late();
+    if (awaiting() > messages_.late())
+        while (messages_.late() > 0) take_oldest();
     const Message message = take_oldest();
     return Answered{message, right_reply(payload, round_trip(message, read_at))};
-}
-
-void OrderedMatcher::drop_late() {
-    while (messages_.late() > 0) take_oldest();
 }
 
 std::optional<Matcher::Event> OrderedMatcher::keep_unmatched(std::string_view payload,

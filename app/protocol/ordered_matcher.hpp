@@ -113,7 +113,6 @@ private:
     std::string_view take_unmatched();
     Message take_oldest();
     Message take_late();
-    void drop_late();
 
     Options options_;
     const Framing& framing_;

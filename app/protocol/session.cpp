@@ -181,14 +181,6 @@ void Session::on_dialed(bufio::DialResult result) {
     advance();
 }
 
-void Session::opened() {
-    link_->opened();
-    if (tls()) phases_.tls = loop_.read_clock() - since_;
-    release(connecting_);
-    set_state(State::open);
-    flush();
-}
-
 // --- What the connection brings.
 
 // Does all that has become possible, and then reports what has changed.
@@ -205,7 +197,11 @@ void Session::advance() {
 void Session::advance_connection() {
     const std::weak_ptr<void> connection = connection_;
     if (state_ == State::handshaking && link_->ready()) {
-        opened();
+        link_->opened();
+        if (tls()) phases_.tls = loop_.read_clock() - since_;
+        release(connecting_);
+        set_state(State::open);
+        flush();
         user_.session_changed();
         if (connection.expired()) return;
     }

@@ -150,7 +150,6 @@ private:
 
     void dial();
     void on_dialed(bufio::DialResult result);
-    void opened();
     void advance();
     void advance_connection();
     void receive();

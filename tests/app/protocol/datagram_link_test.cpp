@@ -80,7 +80,7 @@ struct Client final : AnySession::User {
         log += "unasked " + std::string(payload) + ";";
     }
     void session_repeated(std::string_view payload) override {
-        log += "twice " + std::string(payload) + ";";
+        log += "repeated " + std::string(payload) + ";";
     }
     void send(const std::string& text) {
         REQUIRE(session->send(text));
@@ -170,7 +170,7 @@ TEST_CASE("a reply that comes after the reply timeout is late and no longer lost
     pair.server.send("a");
     pair.until_logged("lost a;right a late;");
     pair.server.send("a");
-    pair.until_logged("lost a;right a late;twice a;");
+    pair.until_logged("lost a;right a late;repeated a;");
 }
 
 TEST_CASE("after finish() the replies in flight are awaited, and then the late for a moment") {

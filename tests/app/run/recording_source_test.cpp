@@ -249,6 +249,29 @@ TEST_CASE("what was foreseen is no answer to a message that waits for another on
         contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unsolicited as before"));
 }
 
+TEST_CASE("messages that were in flight together are so again in a fast replay") {
+    const std::string text = Recorded()
+                                 .say(1s, "PING", "PONG", 10ms)
+                                 .say(1s, "LIST", "one", 10ms)
+                                 .say(1s, "PING", "two", 11ms)
+                                 .say(1s, "TIME", "PONG", 11ms)
+                                 .hear(1s + 12ms, "time")
+                                 .say(1s + 12ms, "LIST", "one", 10ms)
+                                 .hear(1s + 22ms, "two")
+                                 .end()
+                                 .text;
+    const auto answers = [](const std::string& line) {
+        if (line == "LIST") return Lines{"one", "two"};
+        return Lines{line == "PING" ? "PONG" : "time"};
+    };
+    const unsigned window = GENERATE(1U, 2U, 3U);
+    const Outcome outcome = replay(text, answers, {.fast = true, .window = window});
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors,
+                   "5 as before, 0 different, 0 lost, 2 unsolicited as before"));
+}
+
 TEST_CASE("messages without a reply do not hold up a fast replay") {
     Recorded script;
     for (int i = 0; i < 5; ++i) script.say(i * 1ms, std::to_string(i), std::nullopt);

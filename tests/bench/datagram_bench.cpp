@@ -2,7 +2,7 @@
 // session, and a crowd of one, against plain calls.
 
 #include "app/pipe/crowd.hpp"
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "app/server/datagram_server.hpp"
 #include "tests/bench/measure.hpp"
 
@@ -205,8 +205,8 @@ void compare_servers() {
     table.print();
 }
 
-yodel::AnySession::Options options(int port) {
-    yodel::AnySession::Options to;
+yodel::Session::Options options(int port) {
+    yodel::Session::Options to;
     to.endpoint.host = "127.0.0.1";
     to.endpoint.service = std::to_string(port);
     to.endpoint.datagrams = true;
@@ -215,12 +215,12 @@ yodel::AnySession::Options options(int port) {
 }
 
 // A session that sends its next message when the last one is answered.
-class Pinger final : yodel::AnySession::User {
+class Pinger final : yodel::Session::User {
 public:
     Pinger(ev::Loop& loop, int port)
         : loop_(loop), session_(yodel::make_session(loop, options(port), *this)) {
         session_->connect();
-        while (session_->state() != yodel::AnySession::State::open) loop.step();
+        while (session_->state() != yodel::Session::State::open) loop.step();
     }
     void ping() {
         answered_ = false;
@@ -240,7 +240,7 @@ private:
     void session_unsolicited(std::string_view) override {}
 
     ev::Loop& loop_;
-    std::unique_ptr<yodel::AnySession> session_;
+    std::unique_ptr<yodel::Session> session_;
     std::uint64_t number_ = 0;
     char text_[message] = {};
     bool answered_ = false;

@@ -99,7 +99,7 @@ template <class Server>
 struct RunAgainst {
     explicit RunAgainst(ev::Duration interval, std::uint64_t count, bool datagrams = false) {
         RunClient::Options options;
-        AnySession::Options& session = options.run.session;
+        Session::Options& session = options.run.session;
         session.endpoint.host = "127.0.0.1";
         session.endpoint.service = server.port();
         session.endpoint.datagrams = datagrams;

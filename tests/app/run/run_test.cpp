@@ -44,11 +44,11 @@ struct VirtualFixture : test::RunFixture<test::VirtualLoop> {};
 // Writes down what it sees of a run: "opened 1, sent 1, answered 1".
 class Diary final : public RunObserver {
 public:
-    void opened(std::size_t connection, const AnySession&) override {
+    void opened(std::size_t connection, const Session&) override {
         add("opened", connection);
     }
-    void ended(std::size_t connection, const AnySession&) override { add("ended", connection); }
-    void sent(std::size_t connection, const AnySession&, const Outgoing&, Queued) override {
+    void ended(std::size_t connection, const Session&) override { add("ended", connection); }
+    void sent(std::size_t connection, const Session&, const Outgoing&, Queued) override {
         add("sent", connection);
     }
     void unsent(std::size_t connection, const Message& message) override {
@@ -352,7 +352,7 @@ TEST_CASE_METHOD(Fixture, "what a reset leaves unanswered is lost, and the other
 TEST_CASE_METHOD(Fixture, "messages that are due while no connection is open are unsent") {
     RunOptions options = RunFixture::options(GENERATE(as<std::size_t>{}, 1, 3));
     options.pace = open_loop;
-    options.session.retries = AnySession::forever;
+    options.session.retries = Session::forever;
     options.session.retry_delay = 50ms;
     start(options);
     turn_until(loop, [&] { return run->results().echoed > 20; });
@@ -490,7 +490,7 @@ TEST_CASE_METHOD(VirtualFixture, "messages that are due when the length is over 
     RunOptions options = this->options(1);
     options.length = 10s;
     options.pace = Pace::per_second(1'000);
-    options.session.retries = AnySession::forever;
+    options.session.retries = Session::forever;
     options.session.retry_delay = 1min;
     start(options);
     turn_until(loop, [&] { return run->results().echoed == 3; });
@@ -547,7 +547,7 @@ TEST_CASE_METHOD(VirtualFixture, "a connection that is tried again begins when i
     RunOptions options = this->options(1);
     options.count = 10;
     options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(1'000)));
-    options.session.retries = AnySession::forever;
+    options.session.retries = Session::forever;
     options.session.retry_delay = 3s;
     server.close();
     start(options);
@@ -571,7 +571,7 @@ TEST_CASE_METHOD(VirtualFixture, "the length of a run begins when its only conne
     RunOptions options = this->options(1);
     options.length = 10s;
     options.pace = Pace::per_second(1'000);
-    options.session.retries = AnySession::forever;
+    options.session.retries = Session::forever;
     options.session.retry_delay = 2s;
     options.session.retry_seed = 1;
     server.close();

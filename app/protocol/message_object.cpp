@@ -54,8 +54,8 @@ JsonObject tls_object(const bufio::TlsFacts& facts) {
     return object.text("unverified", certificate_faults(facts)).flag("resumed", facts.resumed);
 }
 
-JsonObject connection_object(const AnySession& session, std::size_t number) {
-    const AnySession::Phases& phases = session.phases();
+JsonObject connection_object(const Session& session, std::size_t number) {
+    const Session::Phases& phases = session.phases();
     JsonObject object;
     object.text("type", "connection");
     if (number > 0) object.number("connection", number);

@@ -5,9 +5,9 @@
 // its payloads, and at last the object of the end.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
 #include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
+#include "app/protocol/session.hpp"
 #include "app/text/json.hpp"
 #include "ev/loop.hpp"
 
@@ -16,8 +16,8 @@
 
 namespace yodel {
 
-// The verdict is `echoed`, `wrong`, `late`, `lost` or `unsolicited`. Either of the message and the
-// reply may be null. Times count from `start`.
+// The verdict is `echoed`, `wrong`, `late`, `lost` or `unsolicited`. Either of the message and
+// the reply may be null. Times count from `start`.
 JsonObject message_object(const char* verdict, const Message* message, const Reply* reply,
                           ev::Time start);
 
@@ -39,7 +39,7 @@ const char* verdict_of(const Message& message, const Reply& reply);
 
 // {"type":"connection","address":…}, with `tls` where the connection has it, and with its
 // number where there are many; 0: there is one.
-JsonObject connection_object(const AnySession& session, std::size_t number = 0);
+JsonObject connection_object(const Session& session, std::size_t number = 0);
 JsonObject tls_object(const bufio::TlsFacts& facts);
 
 }  // namespace yodel

@@ -10,7 +10,7 @@ Recorder::Recorder(const std::string& path, const Framing& framing, std::uint64_
     file_.add_line(recording_object(framing, first_, 1).str());
 }
 
-void Recorder::connected(const AnySession& session) {
+void Recorder::connected(const Session& session) {
     file_.add_line(connection_object(session).str());
 }
 

@@ -2,7 +2,7 @@
 // app/protocol/message_object.hpp for its form, and LogFile for files that are not read.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "app/text/log_file.hpp"
 #include "ev/loop.hpp"
 
@@ -23,7 +23,7 @@ public:
              ev::Time now);
 
     // A connection was opened: a replay says only one again.
-    void connected(const AnySession& session);
+    void connected(const Session& session);
     // Either of the message and the reply may be null; see message_object().
     void add(const char* verdict, const Message* message, const Reply* reply, ev::Time now);
     // False: the message was sent before the recording began.

@@ -15,7 +15,7 @@
 
 namespace yodel {
 
-using State = AnySession::State;
+using State = Session::State;
 using ui::Style;
 
 namespace {
@@ -35,8 +35,8 @@ ui::Transcript::Limits limits(std::size_t scrollback) {
     return limits;
 }
 
-AnySession::Options session_options(const Conversation::Options& options) {
-    AnySession::Options to = options.session;
+Session::Options session_options(const Conversation::Options& options) {
+    Session::Options to = options.session;
     to.mark_resent = true;
     return to;
 }

@@ -2,7 +2,7 @@
 // draws nothing.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/screen/screen_recording.hpp"
 #include "app/stats/history.hpp"
@@ -17,10 +17,10 @@
 
 namespace yodel {
 
-class Conversation final : private AnySession::User {
+class Conversation final : private Session::User {
 public:
     struct Options {
-        AnySession::Options session;
+        Session::Options session;
         bool escapes = false;              // lines hold \n, \xNN and the like
         std::size_t scrollback = 100'000;  // entries of the log
         // The transcript's file; empty: named by the time when it starts. A recording that is
@@ -69,8 +69,8 @@ public:
     // Prints the outcome on standard error, returns the exit status.
     int report();
 
-    AnySession& session() { return session_; }
-    const AnySession& session() const { return session_; }
+    Session& session() { return session_; }
+    const Session& session() const { return session_; }
     MessageLog& log() { return log_; }
     const MessageLog& log() const { return log_; }
     const Results& results() const { return results_; }
@@ -112,7 +112,7 @@ private:
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_;
     std::deque<std::string> queued_lines_;  // to be sent over the next connection
-    AnySession::State reported_state_ = AnySession::State::idle;  // the last one in the log
+    Session::State reported_state_ = Session::State::idle;  // the last one in the log
     bool server_ended_ = false;  // the log says that the server has closed its side
     std::string file_trouble_;   // why a file is missing, or not whole; empty: none is
     bool quitting_ = false;      // the loop stops once all is answered
@@ -120,8 +120,8 @@ private:
     std::string reported_trouble_;
     // The connection came after a failure, and no key has asked for another one since.
     bool retried_ = false;
-    const std::unique_ptr<AnySession> own_session_;
-    AnySession& session_;
+    const std::unique_ptr<Session> own_session_;
+    Session& session_;
 };
 
 }  // namespace yodel

@@ -2,7 +2,7 @@
 
 namespace yodel {
 
-using State = AnySession::State;
+using State = Session::State;
 
 namespace {
 
@@ -30,7 +30,7 @@ const char* closed_hints(const bufio::End& end) {
 
 }  // namespace
 
-const char* connection_hints(const AnySession& session, bool sent_before) {
+const char* connection_hints(const Session& session, bool sent_before) {
     switch (session.state()) {
     case State::open: return sent_before ? nullptr : open_hints(session.options().expect);
     case State::idle:

@@ -1,7 +1,7 @@
 // Hints at keys. They stand in the place of the input line while nothing is typed.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 
 #include <string_view>
 
@@ -12,7 +12,7 @@ namespace yodel {
 
 // The hints for the state of the connection; null: none is needed. `sent_before`: a line has
 // been sent, so that the user knows how.
-const char* connection_hints(const AnySession& session, bool sent_before);
+const char* connection_hints(const Session& session, bool sent_before);
 
 // Returns the hints from the front that fit into the width whole, and always the first one,
 // which alone may have to be cut. The view is a part of `hints`.

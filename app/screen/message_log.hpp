@@ -2,7 +2,7 @@
 // message that it belongs to.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "app/text/log_file.hpp"
 #include "ui/transcript.hpp"
 
@@ -29,7 +29,7 @@ struct Exchange {
     std::optional<ev::Duration> round_trip;
     ev::Duration waited{};  // from when it was to go out until the system had taken all of it
     std::optional<ev::Duration> network;  // the smallest round trip of it, as known by then
-    bool resent = false;                  // see AnySession::Options::mark_resent
+    bool resent = false;                  // see Session::Options::mark_resent
 };
 
 // The time in front of an entry that is not a reply. `delta`: since the entry before.

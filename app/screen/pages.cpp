@@ -101,8 +101,8 @@ void add_side(Rows& rows, const std::string& name, std::string_view bytes, std::
     add_hex(rows, bytes, marked, width);
 }
 
-std::string phases_text(const AnySession& session) {
-    const AnySession::Phases& phases = session.phases();
+std::string phases_text(const Session& session) {
+    const Session::Phases& phases = session.phases();
     std::string text = "look-up " + ms_text(phases.lookup);
     if (session.options().framing->datagrams) return text;
     text += ", TCP " + ms_text(phases.tcp);
@@ -215,11 +215,11 @@ Rows statistics_page(const Results& results, const PercentileHistory& history, i
     return rows;
 }
 
-Rows connection_page(const AnySession& session, const Results& results,
-                     const std::string& key_log, const std::string& sandbox, int width) {
+Rows connection_page(const Session& session, const Results& results, const std::string& key_log,
+                     const std::string& sandbox, int width) {
     Rows rows;
     add_title(rows, "Connection");
-    const AnySession::Options& options = session.options();
+    const Session::Options& options = session.options();
     add_fact(rows, "target", options.endpoint.text(), width);
     if (session.address().family() != AF_UNSPEC) {
         add_fact(rows, "address", session.address().text(), width);

@@ -1,7 +1,7 @@
 // The pages that the screen shows over the messages: rows of text, composed for a width.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/stats/history.hpp"
 #include "app/stats/results.hpp"
@@ -19,8 +19,8 @@ Rows statistics_page(const Results& results, const PercentileHistory& history, i
 // The target, the address and the time-outs, and with TLS its parameters and the certificate.
 // `key_log`: the file to which TLS secrets are written; empty: none. `sandbox`:
 // its state; empty: not said. Asks the system about the connection.
-Rows connection_page(const AnySession& session, const Results& results,
-                     const std::string& key_log, const std::string& sandbox, int width);
+Rows connection_page(const Session& session, const Results& results, const std::string& key_log,
+                     const std::string& sandbox, int width);
 
 // A message and its reply in hex, with the first difference marked.
 Rows message_page(const Exchange& exchange, int width);

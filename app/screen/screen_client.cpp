@@ -17,7 +17,7 @@
 namespace yodel {
 
 using namespace std::chrono_literals;
-using State = AnySession::State;
+using State = Session::State;
 using ui::KeyCode;
 using ui::Style;
 

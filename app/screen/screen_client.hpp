@@ -67,7 +67,7 @@ private:
     void conversation_changed() override { changed_ = true; }
     void line_refused(const std::string& line) override;
 
-    AnySession& session() { return conversation_.session(); }
+    Session& session() { return conversation_.session(); }
     ui::Transcript& transcript() { return conversation_.log().transcript(); }
 
     void take_terminal();

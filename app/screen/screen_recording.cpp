@@ -6,16 +6,15 @@
 
 namespace yodel {
 
-ScreenRecording::ScreenRecording(const std::string& path, const AnySession& session,
-                                 ev::Time now)
+ScreenRecording::ScreenRecording(const std::string& path, const Session& session, ev::Time now)
     : session_(session),
       recorder_(path, *session.options().framing, session.last_id() + 1, now) {
     result_.datagrams = session.options().framing->datagrams;
-    if (session.state() == AnySession::State::open) connected();
+    if (session.state() == Session::State::open) connected();
 }
 
 void ScreenRecording::connected() {
-    const AnySession::Phases& phases = session_.phases();
+    const Session::Phases& phases = session_.phases();
     result_.count_try();
     result_.count_opened(phases.tcp, phases.tls);
     recorder_.connected(session_);

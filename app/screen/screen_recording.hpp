@@ -3,8 +3,8 @@
 // replay has only one.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
 #include "app/protocol/recorder.hpp"
+#include "app/protocol/session.hpp"
 #include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 
@@ -17,7 +17,7 @@ class ScreenRecording {
 public:
     // Begins with the connection where one is open, and with the next message. The session
     // outlives it. Throws OutputError, see Recorder.
-    ScreenRecording(const std::string& path, const AnySession& session, ev::Time now);
+    ScreenRecording(const std::string& path, const Session& session, ev::Time now);
 
     bool has_connection() const { return result_.opened > 0; }
     void connected();
@@ -33,7 +33,7 @@ public:
     bool finish(std::string_view reason);
 
 private:
-    const AnySession& session_;
+    const Session& session_;
     Recorder recorder_;
     Results result_;
     Jitter jitter_;  // of datagrams

@@ -13,7 +13,7 @@
 
 namespace yodel {
 
-using State = AnySession::State;
+using State = Session::State;
 using ui::Style;
 
 namespace {
@@ -50,7 +50,7 @@ std::string certificate_words(const bufio::TlsFacts* tls) {
            tls->not_after;
 }
 
-std::string closed_words(const AnySession& session) {
+std::string closed_words(const Session& session) {
     const bufio::TlsFacts* const tls = session.tls();
     const std::string where = " (M-i shows it)";
     switch (session.end().reason) {
@@ -61,27 +61,27 @@ std::string closed_words(const AnySession& session) {
     }
 }
 
-std::string waiting_words(const AnySession& session, ev::Time now) {
+std::string waiting_words(const Session& session, ev::Time now) {
     return reason_words(session.end()) + "; retry " + std::to_string(session.retry()) + " in " +
            seconds_text(session.retry_time() - now) + " (M-r now)";
 }
 
 // While replies are expected, a server that closes its side ends the connection at once.
-bool half_closed(const AnySession& session) {
+bool half_closed(const Session& session) {
     return session.input_ended() && session.options().expect == Expect::none;
 }
 
 // An open socket of datagrams does not show that anybody is there; a reply does.
-bool unanswered(const AnySession& session) {
+bool unanswered(const Session& session) {
     return session.state() == State::open && !session.peer_known();
 }
 
-std::string unanswered_words(const AnySession& session, ev::Duration elapsed) {
+std::string unanswered_words(const Session& session, ev::Duration elapsed) {
     if (session.end()) return reason_words(session.end()) + "; send to try again";
     return "ready " + uptime_text(elapsed);
 }
 
-Style state_style(const AnySession& session) {
+Style state_style(const Session& session) {
     if (session.state() == State::open && session.peer_known())
         return half_closed(session) ? Style::status_warn : Style::status_good;
     return exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
@@ -160,7 +160,7 @@ ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& ch
 
 }  // namespace
 
-std::string state_words(const AnySession& session, ev::Time now) {
+std::string state_words(const Session& session, ev::Time now) {
     const ev::Duration elapsed = now - session.since();
     const std::string limit = "/" + duration_text(session.options().connect_timeout);
     switch (session.state()) {
@@ -177,7 +177,7 @@ std::string state_words(const AnySession& session, ev::Time now) {
     return closed_words(session);
 }
 
-std::vector<StatusPart> status_parts(const AnySession& session, const Results& results,
+std::vector<StatusPart> status_parts(const Session& session, const Results& results,
                                      const std::deque<ev::Duration>& recent, ev::Time now) {
     const bool up = session.state() == State::open && session.peer_known();
     const ui::Glyph& glyph = up ? ui::glyph::connected : ui::glyph::disconnected;
@@ -189,7 +189,7 @@ std::vector<StatusPart> status_parts(const AnySession& session, const Results& r
     const auto add = [&](Worth worth, std::string text) {
         parts.push_back({worth, StatusGroup::connection, {std::move(text), Style::status}});
     };
-    const AnySession::Options& options = session.options();
+    const Session::Options& options = session.options();
     const std::string scheme = !options.endpoint.path.empty() ? "unix:"
                                : options.endpoint.datagrams   ? "udp://"
                                : options.tls                  ? "tls://"

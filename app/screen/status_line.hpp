@@ -2,7 +2,7 @@
 // left out, but never the state.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "app/stats/results.hpp"
 #include "ui/frame.hpp"
 
@@ -13,7 +13,7 @@
 namespace yodel {
 
 // The state of a session in words, with the time since it began.
-std::string state_words(const AnySession& session, ev::Time now);
+std::string state_words(const Session& session, ev::Time now);
 
 // The worth of a part, the greatest first. If there is no space for all parts, those of the
 // greatest worth are shown. What is switched on (a transcript, the mouse) is worth as much as
@@ -31,7 +31,7 @@ struct StatusPart {
 };
 
 // All parts in the order of their display, the state first.
-std::vector<StatusPart> status_parts(const AnySession& session, const Results& results,
+std::vector<StatusPart> status_parts(const Session& session, const Results& results,
                                      const std::deque<ev::Duration>& recent, ev::Time now);
 
 // The parts that fit, chosen by their worth, as one row of the whole width.

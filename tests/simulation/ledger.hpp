@@ -2,9 +2,9 @@
 // sent. It knows no session, and judges by the plainest rules that there are.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
 #include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
+#include "app/protocol/session.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -31,7 +31,7 @@ private:
 
 class Ledger {
 public:
-    Ledger(const yodel::AnySession::Options& options, Complaint& complaint)
+    Ledger(const yodel::Session::Options& options, Complaint& complaint)
         : options_(options), complaint_(complaint) {}
 
     // The messages of a payload that the session has taken, with these ids.
@@ -84,7 +84,7 @@ private:
                  ev::Time now);
     void require(bool right, std::uint64_t id, const std::string& sentence);
 
-    const yodel::AnySession::Options& options_;
+    const yodel::Session::Options& options_;
     const yodel::Framing& framing_ = *options_.framing;
     const yodel::Expect expect_ = options_.expect;
     Complaint& complaint_;

@@ -77,14 +77,14 @@ void draw_server(Dice& dice, Plan& plan) {
     server.max_connections = dice.chance(0.05) ? 0 : 4;
 }
 
-void draw_timeouts(Dice& dice, AnySession::Options& client) {
+void draw_timeouts(Dice& dice, Session::Options& client) {
     client.reply_timeout = 1ms + some_time(dice);
     client.close_timeout = 1ms + some_time(dice);
     client.connect_timeout = 1ms + some_time(dice);
     client.greeting_time = 1ms + some_time(dice);
     if (dice.chance(0.3)) client.idle_timeout = 1ms + some_time(dice);
     if (dice.chance(0.2)) client.max_time = 1ms + 3 * some_time(dice);
-    client.retries = dice.one_of<unsigned>({0, 0, 1, 4, AnySession::forever});
+    client.retries = dice.one_of<unsigned>({0, 0, 1, 4, Session::forever});
     client.retry_delay = 1ms + some_time(dice);
 }
 
@@ -98,7 +98,7 @@ const Framing* draw_framing(Dice& dice, const Plan& plan) {
 }
 
 void draw_client(Dice& dice, Plan& plan) {
-    AnySession::Options& client = plan.client;
+    Session::Options& client = plan.client;
     client.framing = draw_framing(dice, plan);
     client.retry_seed = static_cast<unsigned>(dice.next());
     client.coalesce = dice.chance(0.4);
@@ -168,7 +168,7 @@ std::string time_text(const std::optional<ev::Duration>& time) {
     return time ? duration_text(*time) : "-";
 }
 
-std::string client_text(const AnySession::Options& client) {
+std::string client_text(const Session::Options& client) {
     return "client: framing " + std::string(client.framing->name) + ", expect " +
            std::to_string(static_cast<int>(client.expect)) + ", coalesce " +
            std::to_string(client.coalesce) + ", numbered " + std::to_string(client.numbered) +

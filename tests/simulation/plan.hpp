@@ -1,7 +1,7 @@
 // What is random about a session, drawn from its seed before it begins.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "app/server/echo_server.hpp"
 #include "tests/simulation/simulated_loop.hpp"
 #include "tests/support/random.hpp"
@@ -40,7 +40,7 @@ struct Plan {
     // Nothing interferes but drops, copies, damage and delays: all counts can be foretold.
     bool calm = false;
     Machine machine;
-    yodel::AnySession::Options client;  // without the endpoint
+    yodel::Session::Options client;  // without the endpoint
     yodel::EchoServer::Options server;
     bool reflects_any = true;  // of a server of datagrams
     bool distinct = true;      // no payload resembles another one

@@ -40,8 +40,8 @@ constexpr std::array<const char*, 7> names = {"idle",      "dialing", "handshaki
 
 // The states that may be seen after each state where the client has not called for another one.
 // Of several changes in one call of the loop only the last may be seen.
-bool may_follow(AnySession::State before, AnySession::State after) {
-    using enum AnySession::State;
+bool may_follow(Session::State before, Session::State after) {
+    using enum Session::State;
     switch (before) {
     case idle: return false;
     case dialing: return after != idle && after != finishing && after != dialing;
@@ -66,7 +66,7 @@ SimulatedSession::SimulatedSession(const Plan& plan, const std::string& path)
       acts_left_(plan.messages + 20) {}
 
 std::string SimulatedSession::run() {
-    AnySession::Options options = plan_.client;
+    Session::Options options = plan_.client;
     options.endpoint = service_.endpoint();
     Heap::start_peak();
     {
@@ -127,7 +127,7 @@ bool SimulatedSession::send_one() {
     ++payloads_;
     const std::optional<std::string> reply = expected_reply(payload);
     Queued ids;
-    call([&](AnySession& session) { ids = session.send(payload, {}, reply); });
+    call([&](Session& session) { ids = session.send(payload, {}, reply); });
     const std::size_t most = plan_.client.max_frame;
     const bool legal = sendable(*plan_.client.framing, most, payload);
     if (plan_.carrier != Carrier::datagrams)
@@ -180,7 +180,7 @@ void SimulatedSession::do_anything() {
     case 5:
     case 6:
     case 7: return pause(false);
-    case 8: return call([](AnySession& session) { session.void_round_trips(); });
+    case 8: return call([](Session& session) { session.void_round_trips(); });
     case 9: return ledger_.skipped(session_->reserve_id());
     case 10: return restart_service();
     case 11: return dice_.chance(0.4) ? destroy() : reconnect();
@@ -190,7 +190,7 @@ void SimulatedSession::do_anything() {
 
 void SimulatedSession::flush() {
     const bool connected = session_->connected();
-    call([](AnySession& session) { session.flush(); });
+    call([](Session& session) { session.flush(); });
     if (connected) ledger_.flushed(now());
     unflushed_bytes_ = 0;
     record_progress();
@@ -198,14 +198,14 @@ void SimulatedSession::flush() {
 
 void SimulatedSession::finish() {
     if (state_ == State::open) ledger_.flushed(now());
-    call([](AnySession& session) { session.finish(); });
+    call([](Session& session) { session.finish(); });
     finished_at_ = now();
     record_progress();
     note("finish", 0);
 }
 
 void SimulatedSession::disconnect() {
-    call([](AnySession& session) { session.disconnect(); });
+    call([](Session& session) { session.disconnect(); });
     note("disconnect", 0);
     require(state_ == State::closed || state_ == State::idle, "disconnect() does not close");
 }
@@ -213,7 +213,7 @@ void SimulatedSession::disconnect() {
 void SimulatedSession::connect() {
     if (state_ != State::idle && state_ != State::closed && state_ != State::waiting) return;
     connected_at_ = std::min(connected_at_, now());
-    call([](AnySession& session) { session.connect(); });
+    call([](Session& session) { session.connect(); });
     record_progress();
     over_ = false;
     note("connect", 0);
@@ -228,7 +228,7 @@ void SimulatedSession::pause(bool paused) {
     if (paused_ && !paused) resumed_at_ = now();
     record_progress();
     paused_ = paused;
-    call([&](AnySession& session) { session.pause(paused); });
+    call([&](Session& session) { session.pause(paused); });
     note("pause", paused ? 1 : 0);
 }
 
@@ -425,7 +425,7 @@ void SimulatedSession::overdue(ev::Time due, const char* what) {
 }
 
 void SimulatedSession::check_deadlines() {
-    const AnySession::Options& options = plan_.client;
+    const Session::Options& options = plan_.client;
     if (options.max_time && !session_->out_of_time() && connected_at_ != ev::Time::max())
         overdue(connected_at_ + *options.max_time, "of all");
     if (state_ == State::dialing || state_ == State::handshaking)
@@ -448,7 +448,7 @@ void SimulatedSession::check_replies_due() {
 
 // Replies are awaited first, then the peer's own end.
 void SimulatedSession::check_end_due() {
-    const AnySession::Options& options = plan_.client;
+    const Session::Options& options = plan_.client;
     ev::Time due = std::max({finished_at_, resumed_at_, waited_at_}) + options.reply_timeout;
     if (plan_.carrier == Carrier::datagrams) due = std::max(due, progress_at_) + longest_linger;
     overdue(due + options.close_timeout, "of the end");

@@ -2,7 +2,7 @@
 // all that it is notified of.
 #pragma once
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "tests/simulation/ledger.hpp"
 #include "tests/simulation/plan.hpp"
 #include "tests/simulation/service.hpp"
@@ -17,7 +17,7 @@
 
 namespace simulation {
 
-class SimulatedSession final : private yodel::AnySession::User {
+class SimulatedSession final : private yodel::Session::User {
 public:
     // Empty files may be made at `path`.
     SimulatedSession(const Plan& plan, const std::string& path);
@@ -31,7 +31,7 @@ public:
     ev::Duration elapsed() const { return loop_.elapsed(); }
 
 private:
-    using State = yodel::AnySession::State;
+    using State = yodel::Session::State;
 
     void session_changed() override;
     void session_answered(const yodel::Message& message, const yodel::Reply& reply) override;
@@ -96,7 +96,7 @@ private:
     SimulatedLoop loop_;
     Service service_;
     Ledger ledger_;
-    std::unique_ptr<yodel::AnySession> session_;
+    std::unique_ptr<yodel::Session> session_;
     ev::Timer act_;
     State state_ = State::idle;  // when it was last seen
     std::string trace_;

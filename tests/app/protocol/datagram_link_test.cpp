@@ -1,6 +1,6 @@
 // Sessions of datagrams against a socket that the test itself answers from, in virtual time.
 
-#include "app/protocol/any_session.hpp"
+#include "app/protocol/session.hpp"
 #include "bufio/datagram.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/support/catch.hpp"
@@ -13,7 +13,7 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 using bufio::Reason;
-using State = AnySession::State;
+using State = Session::State;
 using test::turn_until;
 using test::VirtualLoop;
 
@@ -40,8 +40,8 @@ struct Server final : bufio::DatagramSocket::User {
     bufio::DatagramSocket socket;
 };
 
-struct Client final : AnySession::User {
-    Client(ev::Loop& loop, int port, AnySession::Options options)
+struct Client final : Session::User {
+    Client(ev::Loop& loop, int port, Session::Options options)
         : session(make_session(loop, at(std::move(options), port), *this)) {
         session->connect();
     }
@@ -49,15 +49,15 @@ struct Client final : AnySession::User {
         : session(make_session(loop, at(std::move(known), expect), *this)) {
         session->connect();
     }
-    static AnySession::Options at(std::vector<bufio::Address> known, Expect expect) {
-        AnySession::Options options = at({}, 7);
+    static Session::Options at(std::vector<bufio::Address> known, Expect expect) {
+        Session::Options options = at({}, 7);
         options.endpoint.host = "name";
         options.endpoint.known =
             std::make_shared<const std::vector<bufio::Address>>(std::move(known));
         options.expect = expect;
         return options;
     }
-    static AnySession::Options at(AnySession::Options options, int port) {
+    static Session::Options at(Session::Options options, int port) {
         options.endpoint.host = "127.0.0.1";
         options.endpoint.service = std::to_string(port);
         options.endpoint.datagrams = true;
@@ -91,14 +91,14 @@ struct Client final : AnySession::User {
     ev::Time planned{};  // of the message answered last
     std::function<void()> on_change;
     std::function<void()> on_answer;
-    std::unique_ptr<AnySession> session;
+    std::unique_ptr<Session> session;
 };
 
 // The address of a port that nobody has.
 bufio::Address nobody(ev::Loop& loop) { return Server(loop).socket.address(); }
 
 struct Pair {
-    explicit Pair(AnySession::Options options = {})
+    explicit Pair(Session::Options options = {})
         : client(loop, server.socket.address().port(), std::move(options)) {
         turn_until(loop, [&] { return client.session->state() == State::open; });
     }
@@ -124,7 +124,7 @@ struct Pair {
 }  // namespace
 
 TEST_CASE("replies to later datagrams do not put off the reply timeout of an earlier one") {
-    AnySession::Options options;
+    Session::Options options;
     options.reply_timeout = 20ms;
     Pair pair(options);
     pair.send("a");
@@ -291,7 +291,7 @@ TEST_CASE("what could be sent again to another address is bounded, where no repl
 }
 
 TEST_CASE("after a refusal there is another try, where that is allowed") {
-    AnySession::Options options;
+    Session::Options options;
     options.retries = 1;
     VirtualLoop loop;
     const int port = Server(loop).socket.address().port();
@@ -307,13 +307,13 @@ TEST_CASE("after a refusal there is another try, where that is allowed") {
 }
 
 TEST_CASE("a peer is known once something has come, and until then a refusal is the end") {
-    AnySession::Options options;
-    options.retries = AnySession::forever;
+    Session::Options options;
+    options.retries = Session::forever;
     VirtualLoop loop;
     auto server = std::make_unique<Server>(loop);
     const bufio::Address address = server->socket.address();
     Client client(loop, address.port(), options);
-    const AnySession& session = *client.session;
+    const Session& session = *client.session;
     const auto until = [&](State state) {
         turn_until(loop, [&] { return session.state() == state; });
     };
@@ -357,7 +357,7 @@ TEST_CASE("a peer is known once something has come, and until then a refusal is 
 }
 
 TEST_CASE("a wait for the next try is over once it is cut short") {
-    AnySession::Options options;
+    Session::Options options;
     options.retries = 1;
     options.retry_delay = 1h;
     VirtualLoop loop;
@@ -385,7 +385,7 @@ TEST_CASE("a paused session reads nothing, and no reply is late meanwhile") {
 }
 
 TEST_CASE("stops of reading are added to the reply timeout of a datagram") {
-    AnySession::Options options;
+    Session::Options options;
     options.reply_timeout = 50ms;
     Pair pair(options);
     pair.send("a");
@@ -400,7 +400,7 @@ TEST_CASE("stops of reading are added to the reply timeout of a datagram") {
 }
 
 TEST_CASE("neither a server that goes on talking nor stops of reading put off the end") {
-    AnySession::Options options;
+    Session::Options options;
     options.close_timeout = 50ms;
     const ev::Duration stop = GENERATE(0ms, 10ms);
     Pair pair(options);
@@ -422,7 +422,7 @@ TEST_CASE("neither a server that goes on talking nor stops of reading put off th
 }
 
 TEST_CASE("the limits of time hold for datagrams, too") {
-    AnySession::Options options;
+    Session::Options options;
     const bool idle = GENERATE(true, false);
     (idle ? options.idle_timeout : options.max_time) = 3s;
     if (const bool spent = GENERATE(false, true); spent && !idle) {

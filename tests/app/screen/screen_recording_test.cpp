@@ -18,7 +18,7 @@ using namespace yodel;
 
 namespace {
 
-struct NobodysUser final : AnySession::User {
+struct NobodysUser final : Session::User {
     void session_changed() override {}
     void session_answered(const Message&, const Reply&) override {}
     void session_lost(const Message&) override {}
@@ -32,7 +32,7 @@ TEST_CASE("the end of a screen's recording counts its messages, and can be merge
                              ("screen_recording_test." + std::to_string(::getpid()) + ".json");
     test::VirtualLoop loop;
     NobodysUser user;
-    AnySession::Options options;
+    Session::Options options;
     if (GENERATE(false, true)) options.framing = datagram_framing();
     const auto session = make_session(loop, options, user);
     ScreenRecording recording(name, *session, loop.now());

@@ -123,7 +123,7 @@ TEST_CASE("the words while the connection is open and while it closes") {
 TEST_CASE("datagrams are only ready until one has come") {
     ev::Loop loop;
     test::NoUser user;
-    AnySession::Options options;
+    Session::Options options;
     options.endpoint.host = "127.0.0.1";
     options.endpoint.service = "9";
     options.endpoint.datagrams = true;

@@ -91,6 +91,7 @@ void Session::finish() {
     longest_stop_ = {};
     set_state(State::finishing);
     release(closed_early_);
+    watch_end();
     change_soon();
 }
 

@@ -187,7 +187,7 @@ TEST_CASE("a line that is not right ends the recording, and is named") {
         {message(2, R"("verdict":"lost","sent":"ab","sent_bytes":3)"),
          "\"sent_bytes\" is 3, but the payload has 2 bytes"},
         {message(2, R"("verdict":"wrong","sent":"ab","received":"x","received_bytes":2)"),
-         "\"received_bytes\" is 2, but the payload has 1 bytes"},
+         "\"received_bytes\" is 2, but the payload has 1 byte"},
         {message(2, R"("verdict":"lost","sent":"a\nb")"), "\"sent\" is no message of -f line"},
         {message(2, R"("verdict":"wrong","sent":"a","received":"\n")"),
          "\"received\" is no reply of -f line"},

@@ -420,7 +420,7 @@ End Session::explained(End end) const {
     const bool closed_first = end.reason == Reason::send && input_ended();
     const bool early = end.reason == Reason::closed_early;
     if ((early || (closed_first && state_ == State::open)) && options_->expect != Expect::none)
-        return closed_early();
+        end = closed_early();
     return link_->explained(std::move(end));
 }
 

@@ -577,8 +577,11 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
     if (results_->datagrams)
         results_->count_datagram(*connection.jitter, reply.out_of_order, reply.round_trip);
     if (recent_ && counted.round_trip) recent_->record(*counted.round_trip);
-    if (!reply.right && results_->wrong_sentence.empty())
-        results_->wrong_sentence = wrong_reply_text(message, reply, options_.session.expect);
+    if (!reply.right && results_->wrong_sentence.empty()) {
+        const std::string which = "connection " + std::to_string(connection.number) + ": ";
+        results_->wrong_sentence = (options_.connections > 1 ? which : "") +
+                                   wrong_reply_text(message, reply, options_.session.expect);
+    }
     if (observer_) observer_->answered(connection.number, message, counted);
 }
 
@@ -590,7 +593,7 @@ void Lane::lost(Connection& connection, const Message& message) {
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     if (as_recorded) results_->count_silence();
     if (!as_recorded) results_->count_lost();
-    if (!as_recorded && results_->lost_sentence.empty())
+    if (!as_recorded && message.late && results_->lost_sentence.empty())
         results_->lost_sentence = lost_reply_text(message, options_.session.reply_timeout);
     if (observer_) observer_->lost(connection.number, message);
 }

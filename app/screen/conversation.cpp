@@ -61,7 +61,7 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
       file_name_(options.log),
       user_(user),
       log_(limits(options.scrollback)),
-      own_session_(make_session(loop, session_options(options), *this)),
+      own_session_(new Session(loop, session_options(options), *this)),
       session_(*own_session_) {
     results_.datagrams = session_.options().framing->datagrams;
     if (!file_name_.empty()) open_file(file_name_);

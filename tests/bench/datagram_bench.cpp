@@ -218,7 +218,7 @@ yodel::Session::Options options(int port) {
 class Pinger final : yodel::Session::User {
 public:
     Pinger(ev::Loop& loop, int port)
-        : loop_(loop), session_(yodel::make_session(loop, options(port), *this)) {
+        : loop_(loop), session_(std::make_unique<yodel::Session>(loop, options(port), *this)) {
         session_->connect();
         while (session_->state() != yodel::Session::State::open) loop.step();
     }

@@ -631,8 +631,8 @@ TEST_CASE("a lost TLS connection is reported in every state", "[tls]") {
     REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
     const Reason reason = half.near.reason();
     INFO(half.near.text());
-    const bool reported =
-        reason == Reason::send || reason == Reason::receive || reason == Reason::truncated;
+    const bool reported = reason == Reason::closed_early || reason == Reason::receive ||
+                          reason == Reason::truncated;
     CHECK(reported);
     CHECK(half.near.text().find("Success") == std::string::npos);
 }

@@ -21,7 +21,7 @@ ALLOWED = {
     "ui/text": set(),  # visible text: all of ui that a program without a screen needs
     "ui": {"ui/text"},
     "app/text": {"ui/text", "bufio", "ev/backends", "ev"},
-    "app/process": {"app/text", "bufio", "ev"},
+    "app/process": {"app/text", "bufio", "ev/backends", "ev"},
     "app/stats": {"app/text", "ev"},
     "app/protocol": {"app/text", "bufio", "ev"},
     "app/server": {"app/protocol", "app/text", "ui/text", "bufio", "ev/threads", "ev"},
@@ -29,7 +29,7 @@ ALLOWED = {
                 "ev"},
     "app/screen": {"app/protocol", "app/stats", "app/process", "app/text", "ui/text", "ui", "ev"},
     "app/options": {"app/screen", "app/run", "app/server", "app/protocol", "app/stats",
-                    "app/text", "bufio", "ev"},
+                    "app/text", "bufio", "ev/threads", "ev"},
     "app": {"app/options", "app/screen", "app/run", "app/server", "app/protocol", "app/stats",
             "app/process", "app/text", "ui/text", "ui", "bufio", "ev/backends", "ev/threads", "ev"},
 }

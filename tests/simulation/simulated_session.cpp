@@ -71,7 +71,7 @@ std::string SimulatedSession::run() {
     Heap::start_peak();
     {
         const Heap heap(Owner::product);
-        session_ = make_session(loop_, options, *this);
+        session_.reset(new Session(loop_, options, *this));
     }
     connect();
     act_.start(plan_.calm ? 1s : dice_.up_to(plan_.gap));

@@ -42,11 +42,11 @@ struct Server final : bufio::DatagramSocket::User {
 
 struct Client final : Session::User {
     Client(ev::Loop& loop, int port, Session::Options options)
-        : session(make_session(loop, at(std::move(options), port), *this)) {
+        : session(std::make_unique<Session>(loop, at(std::move(options), port), *this)) {
         session->connect();
     }
     Client(ev::Loop& loop, std::vector<bufio::Address> known, Expect expect = Expect::echo)
-        : session(make_session(loop, at(std::move(known), expect), *this)) {
+        : session(std::make_unique<Session>(loop, at(std::move(known), expect), *this)) {
         session->connect();
     }
     static Session::Options at(std::vector<bufio::Address> known, Expect expect) {

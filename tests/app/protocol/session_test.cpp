@@ -502,7 +502,9 @@ TEST_CASE("a peer that closes its side while replies are expected ends the conne
     pair.until_closed();
     CHECK(pair.client.log == (in_flight ? "lost a;" : ""));
     CHECK((pair.client.session.end().reason == Reason::closed_early));
-    CHECK(pair.client.session.end().text == "closed before the end");
+    CHECK(pair.client.session.end().text ==
+          (in_flight ? "the server closed the connection after 0 of 1 replies"
+                     : "closed before the end"));
 }
 
 TEST_CASE("a peer that closes its side is tried again, where that is wanted") {
@@ -1115,7 +1117,7 @@ TEST_CASE(
     Reason reason = Reason::receive;
     SECTION("by the peer's reset") { pair.server.reset(); }
     SECTION("by a reset after the peer's end") {
-        reason = Reason::send;
+        reason = Reason::closed_early;
         pair.server.stream->finish();
         turn_until(pair.loop, [&] { return session.input_ended(); });
         pair.server.reset();

@@ -268,8 +268,8 @@ TEST_CASE("messages that were in flight together are so again in a fast replay")
     const Outcome outcome = replay(text, answers, {.fast = true, .window = window});
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors,
-                   "5 as before, 0 different, 0 lost, 2 unsolicited as before"));
+    CHECK(
+        contains(outcome.errors, "5 as before, 0 different, 0 lost, 2 unsolicited as before"));
 }
 
 TEST_CASE("messages without a reply do not hold up a fast replay") {

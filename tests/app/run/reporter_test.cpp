@@ -90,7 +90,7 @@ TEST_CASE("a reporter prints each event in its form") {
          "a\n", "00000000 61 |a|\n",
          three + R"("received_bytes":1,)" + times +
              R"("rtt_us":5000.000,"verdict":"wrong","right":false,"difference":1})" + "\n",
-         "1 bytes, seq 3, 5.0 ms, differs at byte 1\n"},
+         "1 byte, seq 3, 5.0 ms, differs at byte 1\n"},
         {[](auto& to) {
              to.answered(1, late("ab"), {"ab", {}, true, 0});
          },

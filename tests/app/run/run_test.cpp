@@ -44,9 +44,7 @@ struct VirtualFixture : test::RunFixture<test::VirtualLoop> {};
 // Writes down what it sees of a run: "opened 1, sent 1, answered 1".
 class Diary final : public RunObserver {
 public:
-    void opened(std::size_t connection, const Session&) override {
-        add("opened", connection);
-    }
+    void opened(std::size_t connection, const Session&) override { add("opened", connection); }
     void ended(std::size_t connection, const Session&) override { add("ended", connection); }
     void sent(std::size_t connection, const Session&, const Outgoing&, Queued) override {
         add("sent", connection);

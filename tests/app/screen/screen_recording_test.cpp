@@ -34,7 +34,7 @@ TEST_CASE("the end of a screen's recording counts its messages, and can be merge
     NobodysUser user;
     Session::Options options;
     if (GENERATE(false, true)) options.framing = datagram_framing();
-    const auto session = make_session(loop, options, user);
+    const auto session = std::make_unique<Session>(loop, options, user);
     ScreenRecording recording(name, *session, loop.now());
     CHECK_FALSE(recording.has_connection());
     recording.connected();

@@ -128,7 +128,7 @@ TEST_CASE("datagrams are only ready until one has come") {
     options.endpoint.service = "9";
     options.endpoint.datagrams = true;
     options.framing = datagram_framing();
-    const auto session = make_session(loop, std::move(options), user);
+    const auto session = std::make_unique<Session>(loop, std::move(options), user);
     session->connect();
     turn_until(loop, [&] { return session->state() == State::open; });
     CHECK(state_words(*session, session->since() + 12s) == "ready 00:12");

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace bufio {
 
@@ -10,6 +12,16 @@ namespace {
 
 // A buffer is not made smaller than this many bytes.
 constexpr std::size_t min_shrunk_capacity = 64 * 1024;
+
+// From this size on, memory is from malloc(). Then realloc() can move its pages instead of its
+// bytes, which would be in memory twice while they are copied.
+constexpr std::size_t min_large = 2 * 1024 * 1024;
+
+char* allocate(std::size_t capacity) {
+    if (capacity < min_large) return new char[capacity];
+    void* const memory = std::malloc(capacity);
+    return memory ? static_cast<char*>(memory) : throw std::bad_alloc();
+}
 
 }  // namespace
 
@@ -45,7 +57,7 @@ char* Buffer::reserve(std::size_t count) {
         const std::size_t grown = 2 * capacity_ > limit_ / 2 ? limit_ : 2 * capacity_;
         relocate(fits ? capacity_ : std::max(need, grown));
     }
-    return memory_.get() + end_;
+    return memory_ + end_;
 }
 
 void Buffer::commit(std::size_t count) {
@@ -55,7 +67,8 @@ void Buffer::commit(std::size_t count) {
 
 void Buffer::release() {
     if (!empty()) return;
-    memory_.reset();
+    free_memory();
+    memory_ = nullptr;
     capacity_ = 0;
     begin_ = 0;
     end_ = 0;
@@ -63,17 +76,27 @@ void Buffer::release() {
 
 void Buffer::relocate(std::size_t capacity) {
     const std::size_t count = size();
-    char* const from = memory_.get() + begin_;
-    if (capacity == capacity_) {
-        std::memmove(memory_.get(), from, count);
-    } else {
-        std::unique_ptr<char[]> other(new char[capacity]);
-        if (count > 0) std::memcpy(other.get(), from, count);
-        memory_ = std::move(other);
-        capacity_ = capacity;
-    }
+    const bool in_place = capacity == capacity_ || std::min(capacity, capacity_) >= min_large;
+    char* const other = in_place ? memory_ : allocate(capacity);
+    if (count > 0) std::memmove(other, memory_ + begin_, count);
+    if (!in_place) free_memory();
+    memory_ = other;
     begin_ = 0;
     end_ = count;
+    if (in_place && capacity != capacity_) {
+        void* const moved = std::realloc(memory_, capacity);
+        if (!moved) throw std::bad_alloc();
+        memory_ = static_cast<char*>(moved);
+    }
+    capacity_ = capacity;
+}
+
+void Buffer::free_memory() {
+    if (capacity_ < min_large) {
+        delete[] memory_;
+    } else {
+        std::free(memory_);
+    }
 }
 
 }  // namespace bufio

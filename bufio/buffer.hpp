@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string_view>
 
 namespace bufio {
@@ -13,10 +12,11 @@ class Buffer {
 public:
     // The buffer holds at most `limit` bytes.
     explicit Buffer(std::size_t limit = static_cast<std::size_t>(-1)) : limit_(limit) {}
+    ~Buffer() { free_memory(); }
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
 
-    std::string_view view() const { return {memory_.get() + begin_, size()}; }
+    std::string_view view() const { return {memory_ + begin_, size()}; }
     std::size_t size() const { return end_ - begin_; }
     bool empty() const { return begin_ == end_; }
     std::size_t limit() const { return limit_; }
@@ -35,8 +35,9 @@ public:
 
 private:
     void relocate(std::size_t capacity);
+    void free_memory();
 
-    std::unique_ptr<char[]> memory_;
+    char* memory_ = nullptr;  // null if the capacity is 0
     std::size_t capacity_ = 0;
     std::size_t begin_ = 0;  // begin_ <= end_ <= capacity_
     std::size_t end_ = 0;

@@ -35,7 +35,6 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user,
     : transport_(std::move(transport)),
       user_(user),
       limits_(limits),
-      input_(std::max(limits.input_high, limits.min_readable + read_size) + read_size),
       output_(limits.output),
       watch_(loop, transport_->descriptor(), ev::none, [this](ev::Events e) { on_events(e); }),
       resume_timer_(loop, [this] { resume(); }),
@@ -163,9 +162,6 @@ void Stream::handshake() {
 // then keeps those that it does not consume.
 void Stream::read() {
     char* const space = input_.empty() ? shared_read_buffer() : input_.reserve(read_size);
-    if (!space)
-        return end_with(send_failure_ ? send_failure_
-                                      : End{Reason::limit, "the input exceeds its limit"});
     const IoResult result = transport_->read(space, read_size);
     bytes_read_ += result.count;
     if (input_.empty()) {

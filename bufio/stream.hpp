@@ -29,7 +29,6 @@
 #include "ev/loop.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string_view>
 
@@ -49,9 +48,6 @@ public:
         std::size_t input_high = 256 * 1024;
         std::size_t input_low = 64 * 1024;
         std::size_t output = 64 * 1024 * 1024;
-        // The most that set_min_readable() asks for. The memory of the input is bounded by it,
-        // and by the high-water mark.
-        std::size_t min_readable = std::numeric_limits<std::size_t>::max() / 2;
     };
 
     // The user must outlive the stream.

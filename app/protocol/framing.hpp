@@ -56,9 +56,6 @@ struct Framing {
     std::string holder() const;
 };
 
-// A frame has at most this many bytes beside its payload.
-inline constexpr std::size_t max_frame_overhead = 64;
-
 // Returns null if there is no framing of that name. The rows live as long as the program.
 const Framing* find_framing(std::string_view name);
 const Framing* datagram_framing();  // that of datagrams, which has no name on command lines

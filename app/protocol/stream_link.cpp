@@ -47,7 +47,6 @@ public:
                                       : bufio::make_plain_transport(std::move(result.socket));
         bufio::Stream::Limits limits;
         limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
-        limits.min_readable = options_.max_frame + max_frame_overhead;
         bufio::Stream::User& user = *this;
         stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), user, limits);
         stream_->pause_reading(paused_);

@@ -35,12 +35,11 @@ constexpr int max_cut_off_logged = 8;
 
 // Buffered input is in addition to max_buffer, so it is kept small; but the low-water mark must
 // exceed a part of a length prefix, or reading would stall.
-Stream::Limits limits(const EchoServer::Options& options) {
+Stream::Limits limits(std::size_t buffer) {
     Stream::Limits limits;
-    limits.output = options.buffer();
-    limits.input_high = std::clamp<std::size_t>(limits.output, 16, 16 * 1024);
+    limits.input_high = std::clamp<std::size_t>(buffer, 16, 16 * 1024);
     limits.input_low = limits.input_high / 4;
-    limits.min_readable = options.max_frame + max_frame_overhead;
+    limits.output = buffer;
     return limits;
 }
 
@@ -68,7 +67,7 @@ public:
         : place(server.connections_.size()),
           server_(server),
           peer_(std::move(peer)),
-          stream_(server.loop_, std::move(transport), *this, limits(server.options_)),
+          stream_(server.loop_, std::move(transport), *this, limits(server.options_.buffer())),
           responder_(server.make_responder()) {
         const Options& options = server_.options_;
         if (options.verbose || options.message_timeout)

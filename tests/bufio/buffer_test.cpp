@@ -1,7 +1,9 @@
 #include "bufio/buffer.hpp"
 
+#include "bufio/system.hpp"
 #include "tests/support/catch.hpp"
 
+#include <fstream>
 #include <string>
 
 using bufio::Buffer;
@@ -54,6 +56,28 @@ TEST_CASE("the growth of a buffer copies at most half of its limit", "[buffer]")
     }
     CHECK(copied <= limit / 2);
     CHECK(buffer.capacity() == limit);
+}
+
+// Linux alone reports the peak, and forgets it when asked to.
+TEST_CASE("the bytes of a large buffer are in memory once while it grows", "[buffer][memory]") {
+#if BUFIO_ON_LINUX && defined(__GLIBC__) && !defined(YODEL_INSTRUMENTED)
+    const auto kilobytes = [](const std::string& name) {
+        std::ifstream status("/proc/self/status");
+        std::string word;
+        while (status >> word && word != name) {
+        }
+        long count = 0;
+        status >> count;
+        return count;
+    };
+    const std::string piece(64 * 1024, 'x');
+    std::ofstream forget("/proc/self/clear_refs");
+    if (!(forget << "5" << std::flush)) return;
+    const long before = kilobytes("VmRSS:");
+    Buffer buffer;
+    for (int i = 0; i <= 512; ++i) buffer.append(piece);
+    CHECK(kilobytes("VmHWM:") - before < 40 * 1024);
+#endif
 }
 
 TEST_CASE("reserved space counts only once it is committed", "[buffer]") {

@@ -248,24 +248,6 @@ TEST_CASE("once the user needs fewer bytes at once, the limits hold again", "[st
     CHECK(scene.stream().received().size() <= 10000);
 }
 
-TEST_CASE("input beyond its limit ends the stream", "[stream]") {
-    Scene scene({.input_high = 100, .input_low = 20, .output = 1000, .min_readable = 200});
-    scene.user.on_change = [](Stream&) {};  // consumes nothing
-    for (int i = 0; i < 24; ++i) scene.script.reads.push_back(data(std::string(10000, 'x')));
-    std::string said = "the input exceeds its limit";
-    SECTION("because the user asks for more") { scene.stream().set_min_readable(1000000); }
-    SECTION("because the marks are ignored after a failure to send") {
-        scene.script.writes = {failure(Reason::send, "broken pipe")};
-        said = "broken pipe";
-        CHECK(scene.stream().write("hello"));
-    }
-    scene.poke();
-    REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
-    CHECK(scene.user.text() == said);
-    CHECK(scene.stream().received().size() > 60000);
-    CHECK(scene.stream().received().size() < 130000);
-}
-
 TEST_CASE("a write beyond the limit is refused as a whole", "[stream]") {
     Scene scene({100, 20, 10});
     scene.script.writes = {{IoStatus::wants_write}};

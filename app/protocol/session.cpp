@@ -292,7 +292,7 @@ void Session::input_over() {
         matcher_.resolve_unmatched();
         report_resolved();
         if (connection.expired() || in_flight() == 0) return;
-        return ended(closed_early());
+        return ended(link_->end() ? link_->end() : closed_early());
     }
     // The end of our own input may be seen in the same turn, and then is in time.
     if (options_->expect != Expect::none && !runs(closed_early_))

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/options/modes.hpp"
-#include "app/run/reporter.hpp"
 #include "app/protocol/session.hpp"
+#include "app/run/reporter.hpp"
 #include "app/screen/screen_client.hpp"
 #include "app/stats/requirement.hpp"
 #include "bufio/tls.hpp"

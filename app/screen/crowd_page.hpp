@@ -5,8 +5,8 @@
 // worth are left out, and so are the parts of a row.
 #pragma once
 
-#include "app/stats/run_display.hpp"
 #include "app/stats/heat_map.hpp"
+#include "app/stats/run_display.hpp"
 #include "ui/frame.hpp"
 
 #include <vector>

@@ -3,9 +3,9 @@
 // draws all anew.
 #pragma once
 
-#include "app/stats/run_display.hpp"
 #include "app/stats/heat_map.hpp"
 #include "app/stats/history.hpp"
+#include "app/stats/run_display.hpp"
 #include "ev/loop.hpp"
 #include "ui/terminal.hpp"
 

@@ -23,8 +23,7 @@ namespace {
 ev::Time fake_now{};
 
 struct House {
-    explicit House(DatagramServer::Options options = {},
-                   ev::ReadClock clock = ev::Clock::now)
+    explicit House(DatagramServer::Options options = {}, ev::ReadClock clock = ev::Clock::now)
         : loop(clock),
           server(loop, std::move(options),
                  [this](const EchoServer::Event& event) { log.push_back(event.text); }),

@@ -12,7 +12,9 @@ namespace {
 
 // Returns the number of letters to insert, remove, replace or swap with their neighbours.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
-    std::vector<std::size_t> before, last(to.size() + 1), row(to.size() + 1);
+    std::vector<std::size_t> before;
+    std::vector<std::size_t> last(to.size() + 1);
+    std::vector<std::size_t> row(to.size() + 1);
     std::iota(last.begin(), last.end(), 0);
     for (std::size_t i = 1; i <= from.size(); ++i) {
         row[0] = i;

@@ -301,7 +301,7 @@ Message OrderedMatcher::take_oldest() {
 }
 
 void OrderedMatcher::mark_late() {
-    if (!resolution_) resolution_.emplace();
+    if (!resolution_) resolution_ = Resolution{};
     ++resolution_->overdue;
 }
 

@@ -26,7 +26,7 @@ private:
     GeneratedText text_;
     const std::uint64_t count_;
     std::uint64_t made_ = 0;
-    const SourceTrouble none_;
+    const SourceTrouble none_{};
 };
 
 }  // namespace yodel

@@ -127,7 +127,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       time_up_(loop, [this] { time_up(); }),
       done_(loop, hooks_.done) {
     results_->datagrams = options.session.endpoint.datagrams;
-    if (options.session.expect == Expect::given) results_->replay.emplace();
+    if (options.session.expect == Expect::given) results_->replay = Results::Replay{};
     const bool counted = options.count > 0 && !options.pace;
     if (!options.source)
         generated_ = std::make_unique<GeneratedSource>(

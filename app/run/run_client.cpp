@@ -37,7 +37,7 @@ public:
     const SourceTrouble& trouble() const override { return none_; }
 
 private:
-    const SourceTrouble none_;
+    const SourceTrouble none_{};
 };
 
 // Lines are sent many at a time, and their echoes passed to a file or pipe as they came, if

@@ -50,7 +50,7 @@ public:
     const SourceTrouble& trouble() const override { return none_; }
 
 private:
-    const SourceTrouble none_;
+    const SourceTrouble none_{};
     const Script& script_;
     std::size_t line_ = 0;  // the next one
 };

@@ -17,7 +17,7 @@ namespace yodel {
 
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 constexpr std::size_t max_line = 64 * 1024 * 1024;
 
@@ -89,7 +89,7 @@ struct Refused {
     throw Refused{in_quotes(name) + " of the end object disagrees with its other figures"};
 }
 
-const JsonValue& member(const JsonValue& of, std::string_view name, Kind kind) {
+const JsonValue& member(const JsonValue& of, std::string_view name, JsonKind kind) {
     const JsonValue* const found = of.find(name);
     if (!found)
         throw Refused{"the end object has no " + in_quotes(name) +
@@ -107,24 +107,24 @@ Value checked(const std::optional<Value>& value, Value max, std::string_view nam
 
 std::uint64_t count(const JsonValue& of, std::string_view name,
                     std::uint64_t max = std::numeric_limits<std::uint64_t>::max()) {
-    return checked(member(of, name, Kind::number).count(), max, name);
+    return checked(member(of, name, JsonKind::number).count(), max, name);
 }
 
 int status_of(const JsonValue& of) { return static_cast<int>(count(of, "status", 255)); }
 
 double fraction(const JsonValue& of, std::string_view name) {
-    return checked(member(of, name, Kind::number).fraction(), max_fraction, name);
+    return checked(member(of, name, JsonKind::number).fraction(), max_fraction, name);
 }
 
 std::uint64_t nanoseconds(const JsonValue& of, std::string_view name) {
-    return checked(member(of, name, Kind::number).nanoseconds(),
+    return checked(member(of, name, JsonKind::number).nanoseconds(),
                    std::numeric_limits<std::uint64_t>::max(), name);
 }
 
 ev::Duration time(const JsonValue& of, std::string_view name) {
     constexpr auto max = static_cast<std::uint64_t>(ev::Duration::max().count());
     return ev::Duration(static_cast<std::int64_t>(
-        checked(member(of, name, Kind::number).nanoseconds(), max, name)));
+        checked(member(of, name, JsonKind::number).nanoseconds(), max, name)));
 }
 
 // Version 0.2.0 called unsolicited messages unasked, and left out what could not be.
@@ -169,9 +169,9 @@ std::vector<Histogram::Bucket> buckets_of(const JsonValue& list) {
 // Both members are left out if no time was measured.
 void read_times(const JsonValue& of, const TimesRow& row, Histogram& to) {
     if (!of.find(row.object) && !of.find(row.buckets)) return;
-    const JsonValue& times = member(of, row.object, Kind::object);
+    const JsonValue& times = member(of, row.object, JsonKind::object);
     const auto histogram =
-        Histogram::restored(buckets_of(member(of, row.buckets, Kind::array)),
+        Histogram::restored(buckets_of(member(of, row.buckets, JsonKind::array)),
                             time(times, "min"), time(times, "max"), nanoseconds(times, "sum"));
     if (!histogram) disagree(row.buckets);
     // Version 0.2.0 rounded the ranks of other percentiles differently.
@@ -180,20 +180,20 @@ void read_times(const JsonValue& of, const TimesRow& row, Histogram& to) {
 }
 
 void read_facts(const JsonValue& end, Results& results) {
-    for (const JsonValue& each : member(end, "errors", Kind::array).items)
-        results.failures.push_back({.text = member(each, "text", Kind::text).text,
+    for (const JsonValue& each : member(end, "errors", JsonKind::array).items)
+        results.failures.push_back({.text = member(each, "text", JsonKind::text).text,
                                     .status = status_of(each),
                                     .count = count(each, "count"),
                                     .failed = each.find("failed") ? count(each, "failed") : 0});
     if (end.find("tcp")) {
-        const JsonValue& tcp = member(end, "tcp", Kind::object);
+        const JsonValue& tcp = member(end, "tcp", JsonKind::object);
         results.tcp = {.retransmits = count(tcp, "retransmits"),
                        .mss = count(tcp, "mss"),
                        .cwnd = count(tcp, "cwnd")};
         if (tcp.find("min_rtt_us")) results.tcp->min_rtt = time(tcp, "min_rtt_us");
     }
     if (end.find("replay")) {
-        const JsonValue& replay = member(end, "replay", Kind::object);
+        const JsonValue& replay = member(end, "replay", JsonKind::object);
         const bool renamed = replay.find("unasked_as_before") != nullptr;
         results.replay = {
             .recurred = count(replay, renamed ? "unasked_as_before" : "unsolicited_as_before"),
@@ -266,7 +266,7 @@ RestoredResults restored_results(const JsonValue& end) {
     if (!is_end(end)) return {nullptr, "there is no end object"};
     auto results = std::make_unique<Results>();
     try {
-        const JsonValue& connections = member(end, "connections", Kind::object);
+        const JsonValue& connections = member(end, "connections", JsonKind::object);
         read_counts(end, connections, *results);
         for (const TimesRow& row : times_rows)
             read_times(row.of_connections ? connections : end, row, *results.*row.times);

@@ -180,7 +180,7 @@ void Results::add(const Results& other) {
     datagrams = datagrams || other.datagrams;
     jitter_sum += other.jitter_sum;
     if (other.replay) {
-        if (!replay) replay.emplace();
+        if (!replay) replay = Replay{};
         replay->recurred += other.replay->recurred;
         replay->unrecorded += other.replay->unrecorded;
         replay->missing += other.replay->missing;

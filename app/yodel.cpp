@@ -336,10 +336,6 @@ int run_piped(ev::Loop& loop, const typename Client::Options& options,
 
 int run_without_screen(ev::Loop& loop, ClientOptions& options,
                        std::shared_ptr<Recording> recording, int& signo) {
-    if (options.scrollback || options.mouse)
-        throw UsageError(std::string(options.mouse ? "--mouse" : "--scrollback") +
-                         " is of the full screen, which needs a terminal and none of --no-tui, "
-                         "-c, -i, --size, -z, --json");
     options.session.retries = options.retries.value_or(0);
     if (options.report.probe) options.session.close_timeout = probe_end(options);
     if (options.crowd.rate_while) {
@@ -374,10 +370,9 @@ int run(ClientOptions options, int& signo) {
     const char* const key_log = std::getenv("SSLKEYLOGFILE");
     if (key_log) options.tls.key_log_file = key_log;
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
-    if (full_screen(options)) {
-        if (options.window) throw UsageError("--window is of pipe mode: --no-tui");
-        if (options.verdict())
-            throw UsageError("--require, --compare and --hgrm are of pipe mode: --no-tui");
+    const bool screen = full_screen(options);
+    check_display(options, screen);
+    if (screen) {
         options.session.retries = options.retries.value_or(Session::forever);
         return run<ScreenClient>(loop, screen_options(options), options.busy, signo);
     }

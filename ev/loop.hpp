@@ -57,9 +57,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace ev {
 

@@ -282,10 +282,11 @@ void Session::input_over() {
         matcher_.resolve_unmatched();
         report_resolved();
         if (connection.expired()) return;
-        user_.session_unsolicited(rest);
+        End end = explained({Reason::truncated, "the peer closed inside a message, after " +
+                                                    bytes_text(rest.size()) + " of it"});
+        if (end.reason != Reason::tls) user_.session_unsolicited(rest);  // else it is an alert
         if (connection.expired()) return;
-        return ended({Reason::truncated, "the peer closed inside a message, after " +
-                                             bytes_text(rest.size()) + " of it"});
+        return ended(std::move(end));
     }
     if (state_ == State::finishing) {
         const std::weak_ptr<void> connection = connection_;

@@ -330,6 +330,7 @@ TEST_CASE("TLS to a plain port and plain text to a TLS port are both named") {
         const Outcome to_tls = run({yodel, "localhost", tls.port()}, line);
         CAPTURE(line, to_tls.errors);
         CHECK(to_tls.status == 35);
+        CHECK(to_tls.output.empty());
         CHECK(contains(to_tls.errors, "the server speaks TLS: --tls"));
     }
 }

@@ -1257,13 +1257,13 @@ TEST_CASE("the scrollback is bounded by an option") {
 TEST_CASE("options of the other mode are refused") {
     const test::Outcome piped = test::run({yodel, "--scrollback", "8"});
     CHECK(piped.status == 2);
-    CHECK(piped.errors.find("--scrollback is of the full screen") != std::string::npos);
+    CHECK(piped.errors.find("--scrollback is for the full screen") != std::string::npos);
     const test::Outcome mouse = test::run({yodel, "--mouse"});
     CHECK(mouse.status == 2);
-    CHECK(mouse.errors.find("--mouse is of the full screen") != std::string::npos);
+    CHECK(mouse.errors.find("--mouse is for the full screen") != std::string::npos);
     Tty tty({.arguments = {yodel, "--window", "8"}});
     CHECK(tty.wait_exit() == 2);
-    CHECK(tty.wait_for("--window is of pipe mode"));
+    CHECK(tty.wait_for("--window is for "));
 }
 
 TEST_CASE("bytes that could command a terminal are shown instead") {

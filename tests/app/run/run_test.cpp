@@ -447,8 +447,8 @@ TEST_CASE_METHOD(VirtualFixture, "a run leaves a message unsent while too much i
     CHECK(results.lateness.count() == 8);
     CHECK(status(results) == reply_wrong_or_lost);
     REQUIRE(diary.missed_times.size() == 4);
-    for (int i = 0; i < 4; ++i) {
-        CHECK(diary.missed_times[i] == begin + (8 + i) * 1s);
+    for (std::size_t i = 0; i < 4; ++i) {
+        CHECK(diary.missed_times[i] == begin + static_cast<int>(8 + i) * 1s);
         CHECK(diary.missed_messages[i].size() == options.size);
         CHECK(diary.missed_messages[i].find(i == 0 ? "9" : std::to_string(9 + i)) <
               options.size);

@@ -164,7 +164,7 @@ TEST_CASE("the table has the middle and the range of the earlier runs, and so ha
 
 TEST_CASE("the middle of an even number of runs is between the two in the middle") {
     EarlierRuns runs;
-    for (const std::uint64_t lost : {1, 9, 2, 4}) runs.add(steady_run(1ms, lost));
+    for (const std::uint64_t lost : {1U, 9U, 2U, 4U}) runs.add(steady_run(1ms, lost));
     CHECK(runs.middle(*find_figure("lost")) == 3.0);
     REQUIRE(runs.compared(*find_figure("lost")).size() == 4);  // in percent
     CHECK(runs.compared(*find_figure("lost")).back() == Approx(0.9));

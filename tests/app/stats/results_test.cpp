@@ -98,7 +98,7 @@ TEST_CASE("a late reply corrects the number of lost messages") {
 
 TEST_CASE("the silence of a recorded message is as before, until a late reply comes") {
     Results results;
-    results.replay.emplace();
+    results.replay = Results::Replay{};
     results.count_sent(1, start);
     results.count_silence();
     CHECK(results.echoed == 1);

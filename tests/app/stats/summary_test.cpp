@@ -176,7 +176,7 @@ TEST_CASE("a second copy of a reply is a fault, but not of a datagram") {
 
 TEST_CASE("what a replay misses or gets in addition is a fault") {
     Results results = counted(5, 5);
-    results.replay.emplace();
+    results.replay = Results::Replay{};
     CHECK(exit_status(results, {}) == success);
     results.count_recurred();
     CHECK(exit_status(results, {}) == success);

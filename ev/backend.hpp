@@ -33,6 +33,7 @@ struct Registration {
     int fd = invalid_descriptor;
     Events interest = none;  // changed by Backend::set() alone
     std::size_t place = 0;   // in the backend's list, while there is an interest
+    bool first = false;      // served before the others of a turn
 };
 
 struct Readiness {

@@ -42,7 +42,9 @@ bool Loop::step(Duration longest) {
     const std::unique_ptr<Loop, decltype(end)> turn(this, end);
     in_turn_ = true;
     time_.reset();
-    for (const Readiness& ready : ready_) deliver(ready);
+    for (const bool first : {true, false})
+        for (const Readiness& ready : ready_)
+            if (ready.registration->first == first) deliver(ready);
     if (deadline == Time::max()) return !take_stop();
     // Timers come last, because what was read may have restarted or cancelled them.
     const Time due = before && !time_ ? *before : now();

@@ -167,6 +167,8 @@ public:
     // and hang-ups, which select can't see.
     void want(Events interest) { state_->loop.backend_->set(*state_, interest); }
     Events wanted() const { return state_->interest; }
+    // Serves the watch before the others of each turn, as signals are.
+    void serve_first() { state_->first = true; }
 
 private:
     struct State final : Loop::Object, Registration {

@@ -13,7 +13,7 @@ namespace {
 // The pipe that the signals of a loop share. The handler marks its number and wakes the loop:
 // the marks, not the bytes, carry the signals, so that a flood of one can't displace another.
 struct Wakeup {
-    explicit Wakeup(Loop& served) : loop(served) {}
+    explicit Wakeup(Loop& served) : loop(served) { watch.serve_first(); }
     void deliver();
 
     Loop& loop;

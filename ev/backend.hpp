@@ -33,7 +33,6 @@ struct Registration {
     int fd = invalid_descriptor;
     Events interest = none;  // changed by Backend::set() alone
     std::size_t place = 0;   // in the backend's list, while there is an interest
-    bool first = false;      // served before the others of a turn
 };
 
 struct Readiness {
@@ -75,9 +74,8 @@ std::unique_ptr<Backend> make_backend(std::string_view name, ReadClock clock = C
 // lower priority. So a wait of 20 ms or more is made shorter by more than that, and the next
 // turn waits for the rest. It is also made in whole milliseconds, because calls that take
 // nanoseconds cost more.
-bool is_fine(Duration longest);  // to be waited in nanoseconds, if the system can do so
-int milliseconds_of(
-    Duration longest);  // otherwise; -1: without limit; rounded up if it is fine
+bool is_fine(Duration longest);         // to be waited in nanoseconds, if the system can
+int milliseconds_of(Duration longest);  // otherwise; -1: without limit; rounded up if fine
 
 [[noreturn]] inline void fail(int reason, const char* call) {
     throw std::system_error(reason, std::generic_category(), call);

@@ -1,11 +1,8 @@
 #include "ev/loop.hpp"
 
 #include <algorithm>
-#include <cassert>
 
 namespace ev {
-
-Loop::~Loop() { assert(watches_ == 0 && timers_.empty() && "a loop outlives its objects"); }
 
 Time Loop::now() const {
     if (!in_turn_) return clock_();
@@ -42,9 +39,8 @@ bool Loop::step(Duration longest) {
     const std::unique_ptr<Loop, decltype(end)> turn(this, end);
     in_turn_ = true;
     time_.reset();
-    for (const bool first : {true, false})
-        for (const Readiness& ready : ready_)
-            if (ready.registration->first == first) deliver(ready);
+    if (signals_) serve_signals();
+    for (const Readiness& ready : ready_) deliver(ready);
     if (deadline == Time::max()) return !take_stop();
     // Timers come last, because what was read may have restarted or cancelled them.
     const Time due = before && !time_ ? *before : now();

@@ -26,12 +26,11 @@
 // destroy its own; only to run a turn inside a turn is forbidden.  The loop must outlive its
 // objects, and no member of a default-constructed or moved-from one may be called.
 //
-// A turn waits, but not past the nearest deadline; then it calls back for all descriptors that
-// are ready, in any order, and for all timers that are due.  The signals of a loop count as one
-// descriptor: a turn serves one of them at most, so that none starves another.  Anything
-// started during a turn is served from the next one on, so that a timer of zero length can't
-// starve descriptors.  A timer that comes due while its turn sleeps or calls back may be left
-// to the next turn, which does not sleep.
+// A turn waits, but not past the nearest deadline; then it calls back for all signals that have
+// come, for all descriptors that are ready, in any order, and for all timers that are due.
+// Anything started during a turn is served from the next one on, so that a timer of zero length
+// can't starve descriptors; a signal is served once a turn at most.  A timer that comes due
+// while its turn sleeps or calls back may be left to the next turn, which does not sleep.
 //
 // An exception from a callback passes through step() and run(); the next turn serves the rest.
 // An operation that throws std::bad_alloc has no effect, and destroying an object never
@@ -54,6 +53,7 @@
 #include "ev/backend.hpp"
 #include "ev/timer_queue.hpp"
 
+#include <cassert>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -87,7 +87,7 @@ public:
     // With a backend that is not one of these.
     Loop(ReadClock clock, std::unique_ptr<Backend> backend)
         : clock_(clock), backend_(std::move(backend)) {}
-    ~Loop();
+    ~Loop() { assert(watches_ == 0 && timers_.empty() && "a loop outlives its objects"); }
 
     // Makes turns until stop() is called or nothing is left to wait for. May be called again.
     void run() {
@@ -121,8 +121,10 @@ public:
 private:
     friend class Watch;
     friend class Timer;
+    friend struct Signals;
 
     bool take_stop() { return std::exchange(stopping_, false); }
+    void serve_signals();
     void deliver(const Readiness& ready);
     void sweep();
 
@@ -130,6 +132,7 @@ private:
     const std::unique_ptr<Backend> backend_;
     TimerQueue timers_;
     std::size_t watches_ = 0;
+    struct Signals* signals_ = nullptr;
     Object* graveyard_ = nullptr;       // what was destroyed in this turn
     std::vector<Readiness> ready_;      // found by the turn's wait
     mutable std::optional<Time> time_;  // of this turn, once it has been read after the wait
@@ -167,8 +170,6 @@ public:
     // and hang-ups, which select can't see.
     void want(Events interest) { state_->loop.backend_->set(*state_, interest); }
     Events wanted() const { return state_->interest; }
-    // Serves the watch before the others of each turn, as signals are.
-    void serve_first() { state_->first = true; }
 
 private:
     struct State final : Loop::Object, Registration {
@@ -182,7 +183,8 @@ private:
 };
 
 // Calls back once when its time has come: never early, and in the order of starting if
-// deadlines are equal.  Periods without drift: timer.start_at(timer.deadline() + period).
+// deadlines are equal.  Periods without drift: timer.start_at(timer.deadline() + period).  One
+// that is restarted in each turn never fires, even if it is due.
 class Timer {
 public:
     using Callback = std::function<void()>;
@@ -195,11 +197,6 @@ public:
 
     void start(Duration delay) { start_at(state_->loop.after(delay)); }  // or restarts
     void start_at(Time deadline) { state_->loop.timers_.start(*state_, deadline); }
-    // The same, but a timer that is due stays as it is: restarted in each turn, it would never
-    // fire, because what is started in a turn waits for the next one.
-    void start_at_unless_due(Time deadline) {
-        if (!pending() || this->deadline() > state_->loop.now()) start_at(deadline);
-    }
     void cancel() { state_->cancel(); }
     bool pending() const { return state_->pending(); }
     Time deadline() const { return state_->deadline(); }  // as last started

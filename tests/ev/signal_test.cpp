@@ -1,3 +1,4 @@
+#include "ev/pipe.hpp"
 #include "tests/ev/fixture.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
@@ -80,17 +81,16 @@ TEST_CASE("a signal raised in its own callback is delivered again", "[signal]") 
     CHECK(calls == 3);
 }
 
-TEST_CASE("a signal object made in a callback is served from the next turn on", "[signal]") {
+TEST_CASE("a signal object can be made in a callback", "[signal]") {
     FakeLoop loop;
     int calls = 0;
     std::optional<Signal> second;
-    Signal first(loop, SIGUSR1, [&] {
+    const Signal first(loop, SIGUSR1, [&] {
         second.emplace(loop, SIGUSR2, [&] { ++calls; });
         std::raise(SIGUSR2);
     });
     std::raise(SIGUSR1);
     loop.step();
-    CHECK(calls == 0);
     loop.step();
     CHECK(calls == 1);
 }
@@ -108,6 +108,34 @@ TEST_CASE("a signal ends a wait without limit", "[signal]") {
     while (!called) loop.step();
     ::waitpid(child, nullptr, 0);
     CHECK(called);
+}
+
+TEST_CASE("a signal that comes during the wait is served before descriptors", "[signal]") {
+    struct RaisesAfterPolling final : ev::Backend {
+        void wait(ev::Duration longest, std::vector<ev::Readiness>& ready) override {
+            Backend::wait(longest, ready);
+            std::raise(SIGUSR1);  // when the system has collected what is ready
+        }
+    };
+    ev::Loop loop(ev::Clock::now, std::make_unique<RaisesAfterPolling>());
+    const ev::Pipe pipe;
+    pipe.wake();
+    std::string order;
+    const ev::Watch watch(loop, pipe.out(), ev::readable, [&](ev::Events) { order += 'w'; });
+    const Signal signal(loop, SIGUSR1, [&] { order += 's'; });
+    loop.step();
+    CHECK(order == "sw");
+}
+
+TEST_CASE("a turn serves all signals that have come", "[signal]") {
+    FakeLoop loop;
+    int calls = 0;
+    const Signal one(loop, SIGUSR1, [&] { ++calls; });
+    const Signal two(loop, SIGUSR2, [&] { ++calls; });
+    std::raise(SIGUSR2);
+    std::raise(SIGUSR1);
+    loop.step();
+    CHECK(calls == 2);
 }
 
 TEST_CASE("two loops each get their own signals", "[signal]") {

@@ -236,24 +236,6 @@ TEST_CASE("a zero timer that restarts itself does not starve descriptors", "[tim
     CHECK(calls == 9);
 }
 
-TEST_CASE("a timer that is due fires, however often it is asked to start", "[timer]") {
-    FakeLoop loop;
-    auto pipe = make_pipe();
-    pipe.put();  // in each turn a descriptor is ready
-    int fired = 0;
-    Timer timer(loop, [&] { ++fired; });
-    const ev::Time deadline = loop.after(2ms);
-    ev::Watch watch(loop, pipe.out, ev::readable,
-                    [&](ev::Events) { timer.start_at_unless_due(deadline); });
-    timer.start_at(loop.after(1ms));
-    loop.turn();
-    CHECK(timer.deadline() == deadline);  // it was not yet due
-    loop.turn_after(1ms);
-    CHECK(fired == 0);
-    loop.turn_after(5ms);
-    CHECK(fired == 1);
-}
-
 TEST_CASE("a timer started by a descriptor's callback waits for the next turn", "[timer]") {
     FakeLoop loop;
     auto pipe = make_pipe();

@@ -280,9 +280,13 @@ void Lane::end_try(const Connection& connection) {
     const Session& session = connection.session;
     const int status = exit_status(session.end());
     const bool counts = connection.opened || (!leaving_ && !connection.withdrawn);
-    if (status != 0 && counts)
-        results_->count_failure(explain(session.end(), session.tls()), status,
-                                connection.opened);
+    if (status != 0 && counts) {
+        bufio::End end = session.end();
+        // One sentence for all connections of a load, whose counts of replies differ.
+        if (end.reason == bufio::Reason::closed_early && options_.connections > 1)
+            end.text = session.options().closed_early;
+        results_->count_failure(explain(end, session.tls()), status, connection.opened);
+    }
     if (connection.opened) add_tcp(*results_, session);
     if (observer_) observer_->ended(connection.number, session);
 }

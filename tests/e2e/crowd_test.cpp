@@ -138,13 +138,13 @@ TEST_CASE("connections that a server resets are counted by their sentences") {
 TEST_CASE("a server that takes some connections only gets the messages over these") {
     Server server({"--max-conns", "5"});
     const Outcome outcome =
-        crowd(server, {"--connections", "8", "-c", "500", "--rate", "5k", "--json"});
+        crowd(server, {"--connections", "8", "-c", "400", "--rate", "1k", "--json"});
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 56);
     CHECK(contains(outcome.errors, "the server closed before the end of the run (3 times)"));
-    CHECK(member(outcome, "sent") == 500);
-    CHECK(member(outcome, "echoed") + member(outcome, "lost") == 500);
-    CHECK(member(outcome, "echoed") >= 490);
+    CHECK(member(outcome, "sent") == 400);
+    CHECK(member(outcome, "echoed") + member(outcome, "lost") == 400);
+    CHECK(member(outcome, "lost") < 100);  // three of eight connections would lose 150
 }
 
 TEST_CASE("a crowd tries again where it may") {
@@ -304,8 +304,7 @@ TEST_CASE("a server that closes amid a script ends it with its sentence") {
         run({yodel, "--connections", "2", "127.0.0.1", server.port()}, "a\nb\nc\nd\n");
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 56);
-    CHECK(contains(outcome.errors,
-                   "the server closed the connection after 2 of 3 replies (2 times)"));
+    CHECK(contains(outcome.errors, "the server closed before the end of the input (2 times)"));
 }
 
 TEST_CASE("a reader who takes nothing pauses a script, and gets all of it later") {

@@ -1,5 +1,7 @@
 #include "app/protocol/framing.hpp"
 
+#include "app/text/units.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -52,6 +54,16 @@ std::size_t count_byte(std::string_view bytes, char byte) {
 // Returns the place in the prefix of byte `i` of the length; byte 0 is the lowest one.
 std::size_t place(const Framing& framing, std::size_t i) {
     return framing.little_endian ? i : framing.prefix - 1 - i;
+}
+
+// Returns true if the bytes are whole messages whose lengths count so many bytes of their own.
+bool is_cut_by(const Framing& framing, std::string_view bytes, std::size_t own) {
+    while (bytes.size() >= framing.prefix) {
+        const std::size_t used = framing.prefix - own + framing.decode_length(bytes);
+        if (used < framing.prefix || used > bytes.size()) return false;
+        bytes.remove_prefix(used);
+    }
+    return bytes.empty();
 }
 
 }  // namespace
@@ -145,6 +157,29 @@ void encode(const Framing& framing, std::string_view payload, std::string& to) {
     to += framing.delimiter;
 }
 
+std::string misread_length(const Framing& framing, std::string_view bytes,
+                           std::size_t max_frame) {
+    if (framing.prefix == 0 || bytes.size() < framing.prefix) return {};
+    const std::size_t size = framing.decode_length(bytes);
+    const std::string reads = "the length reads " + std::to_string(size);
+    for (const Framing& other : table) {
+        if (other.prefix != framing.prefix || other.little_endian == framing.little_endian)
+            continue;
+        const std::size_t reversed = other.decode_length(bytes);
+        if (size > max_frame ? reversed <= max_frame : is_cut_by(other, bytes, 0))
+            return reads + "; as " + (other.little_endian ? "little" : "big") +
+                   "-endian it is " + std::to_string(reversed) + ": -f " +
+                   std::string(other.name);
+    }
+    if (is_cut_by(framing, bytes, framing.prefix))
+        return reads + "; does it count its own " + bytes_text(framing.prefix) + "?";
+    const std::string_view length = bytes.substr(0, framing.prefix);
+    const bool text = std::all_of(length.begin(), length.end(),
+                                  [](char byte) { return byte >= ' ' && byte <= '~'; });
+    if (!text || framing.prefix == 1) return {};
+    return reads + ", the text \"" + std::string(length) + "\": has the message no length?";
+}
+
 Decoder::Cut Decoder::next(std::string_view bytes) {
     if (bytes.empty()) return {};
     const std::size_t stray = searched_ == 0 ? framing_->stray(bytes) : 0;
@@ -172,12 +207,17 @@ Decoder::Cut Decoder::next_delimited(std::string_view bytes) {
             .used = end + delimiter.size()};
 }
 
-Decoder::Cut Decoder::next_prefixed(std::string_view bytes) const {
+Decoder::Cut Decoder::next_prefixed(std::string_view bytes) {
     if (bytes.size() < framing_->prefix) return {};
     const std::size_t size = framing_->decode_length(bytes);
-    if (size > max_frame_) return too_long(size);
+    if (size > max_frame_) {
+        const std::string hint = begun_ ? "" : misread_length(*framing_, bytes, max_frame_);
+        if (hint.empty()) return too_long(size);
+        return {.kind = Cut::Kind::error, .error = hint};
+    }
     const std::size_t used = framing_->prefix + size;
     if (bytes.size() < used) return {};
+    begun_ = true;
     return {.kind = Cut::Kind::message,
             .payload = bytes.substr(framing_->prefix, size),
             .used = used};

@@ -82,6 +82,12 @@ std::vector<std::string_view> pieces(const Framing& framing, std::string_view pa
 // Appends the frame of the payload, which must be one piece and no longer than longest().
 void encode(const Framing& framing, std::string_view payload, std::string& to);
 
+// Returns what may be wrong with the length at the front of these bytes, which is too long or
+// waits for more of them: its order, that it counts itself, or that it is text. Empty: nothing
+// that makes sense of all bytes.
+std::string misread_length(const Framing& framing, std::string_view bytes,
+                           std::size_t max_frame);
+
 // Cuts the messages of one connection out of its bytes, one after the other, in linear time
 // however the bytes arrive. The framing must outlive the decoder, which keeps no bytes itself:
 // the caller keeps all bytes that it has received and not yet consumed, and after each call
@@ -109,16 +115,20 @@ public:
     // frames a message is whatever has arrived.
     Cut next(std::string_view bytes);
     // Must be called when bytes other than `used` were consumed.
-    void restart() { searched_ = 0; }
+    void restart() {
+        searched_ = 0;
+        begun_ = true;
+    }
 
 private:
     Cut next_delimited(std::string_view bytes);
-    Cut next_prefixed(std::string_view bytes) const;
+    Cut next_prefixed(std::string_view bytes);
     Cut too_long(std::size_t size) const;
 
     const Framing* framing_;
     std::size_t max_frame_;
     std::size_t searched_ = 0;  // bytes at the front that are known to hold no delimiter
+    bool begun_ = false;        // a message was cut: the framing is the right one
 };
 
 }  // namespace yodel

@@ -178,6 +178,11 @@ bool InFlight::removed_last(std::string_view payload) const {
 
 void InFlight::release_removed() { release(count_ == 0 ? frames_.size() : answered_); }
 
+void InFlight::release_idle() {
+    const bool small = answered_ == frames_.size() && frames_.capacity() <= kept_capacity;
+    if (count_ == 0 && !small) release_removed();
+}
+
 void InFlight::release_all_but_last() {
     const std::string_view delimiter = framing_.delimiter;
     if (!options_.coalesce || delimiter.empty() || answered_ == 0) return;

@@ -121,6 +121,8 @@ public:
     bool removed_last(std::string_view payload) const;
     // Gives back the memory of the messages removed; of a batch all but the last message.
     void release_removed();
+    // The same if nothing is in flight, but a small message stays for removed_last().
+    void release_idle();
     void release_all_but_last();
 
     Message mark_late();  // the oldest that is in flight

@@ -73,9 +73,9 @@ public:
     // What comes in. done() ends a series of calls of next().
     virtual std::optional<Matcher::Event> next(ev::Time read_at) = 0;
     virtual void done() {}
-    virtual std::string take_rest() { return {}; }  // the bytes of a message that is not whole
-    virtual bool heard() const = 0;                 // something has come over this connection
-    virtual bool peer_known() const = 0;            // see Session::peer_known()
+    virtual std::string partial_message() { return {}; }  // what has come of it
+    virtual bool heard() const = 0;       // something has come over this connection
+    virtual bool peer_known() const = 0;  // see Session::peer_known()
 
     // The end.
     virtual bool finishing() const { return true; }  // finish() was called, or has no effect

@@ -48,7 +48,7 @@ public:
     struct Unsolicited {
         std::string_view payload;
     };
-    // A reply that has come before.
+    // A second copy of a reply: of any datagram, or of the last echo.
     struct Repeated {
         std::string_view payload;
     };
@@ -96,8 +96,9 @@ public:
     virtual bool has_unwritten() const = 0;
 };
 
-// Returns the option that a user may want who meets this wrong reply, as the end of a sentence;
-// empty if the reply looks like a damaged echo.
-std::string mismatch_hint(std::string_view payload, std::string_view reply);
+// Returns the option that a user may want who meets this wrong reply, or what is wrong with its
+// frame, as the end of a sentence; empty if the reply looks like a damaged echo.
+std::string mismatch_hint(const Framing& framing, std::string_view payload,
+                          std::string_view reply);
 
 }  // namespace yodel

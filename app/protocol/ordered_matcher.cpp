@@ -149,7 +149,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
 // Returns no event and leaves a resolution where other events come before that of this reply.
 std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
                                                     ev::Time read_at) {
-    if (awaiting() == 0) return Unsolicited{payload};
+    if (awaiting() == 0) return unawaited(payload);
     if (options_.expect == Expect::any) return answer_any(payload, read_at);
     const std::optional<std::size_t> preceding = messages_.find(payload);
     const bool unsolicited = given() && preceding != 0 && answers_nothing(payload);
@@ -170,6 +170,13 @@ bool OrderedMatcher::answers_nothing(std::string_view payload) const {
     return messages_.removed_last(payload);
 }
 
+Matcher::Event OrderedMatcher::unawaited(std::string_view payload) const {
+    const bool repeated =
+        options_.expect == Expect::echo && echoed_ && messages_.removed_last(payload);
+    if (repeated) return Repeated{payload};
+    return Unsolicited{payload};
+}
+
 // A message that is late may never be answered, and the reply then is that of the next one.
 Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time read_at) {
     if (awaiting() > messages_.late())
@@ -181,7 +188,7 @@ Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time rea
 std::optional<Matcher::Event> OrderedMatcher::keep_unmatched(std::string_view payload,
                                                              ev::Time read_at) {
     const bool unsolicited = answers_nothing(payload);
-    if (unsolicited && unmatched_.empty()) return Unsolicited{payload};
+    if (unsolicited && unmatched_.empty()) return unawaited(payload);
     unmatched_.push_back({std::string(payload), read_at, queued_, unsolicited});
     unmatched_memory_ += payload.size() + sizeof(Unmatched);
     if (unsolicited) ++strangers_;
@@ -260,8 +267,11 @@ void OrderedMatcher::resolve(std::size_t messages) {
 std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
     if (!resolution_) return std::nullopt;
     Resolution& due = *resolution_;
-    if (!unmatched_.empty() && unmatched_.front().unsolicited)
-        return Unsolicited{take_unmatched()};
+    if (!unmatched_.empty() && unmatched_.front().unsolicited) {
+        const std::string_view payload = take_unmatched();
+        if (given()) return Unsolicited{payload};
+        return Repeated{payload};
+    }
     if (due.unsolicited > 0) {
         --due.unsolicited;
         return Unsolicited{take_unmatched()};
@@ -366,6 +376,11 @@ std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view part,
     reply_ = right;
     echoed_ = true;
     return Answered{message, right_reply(right.empty() ? message.payload : reply_, time)};
+}
+
+std::string OrderedMatcher::partial_reply() {
+    if (matched_ == 0) return {};
+    return wrong_.empty() ? std::string(expected_bytes().substr(0, matched_)) : wrong_;
 }
 
 }  // namespace yodel

@@ -68,6 +68,8 @@ public:
     bool greeting_possible() const override;
     void rule_out_greeting() override;
     bool echoed() const { return echoed_; }  // a message, over this connection
+    // The bytes of a reply that has no frame and is not whole.
+    std::string partial_reply();
 
     std::uint64_t reserve_id() override { return messages_.reserve_id(); }
     std::uint64_t last_id() const override { return messages_.last_id(); }
@@ -105,6 +107,7 @@ private:
     std::string_view expected_bytes();
     bool given() const { return options_.expect == Expect::given; }
     bool answers_nothing(std::string_view payload) const;
+    Event unawaited(std::string_view payload) const;
     void resolve_if_decided();
     void resolve(std::size_t messages);
     std::size_t awaiting() const;

@@ -273,17 +273,35 @@ Message Session::marked(Message message, std::optional<ev::Duration> round_trip)
     return message;
 }
 
+std::string Session::partial_text(const Message& message) const {
+    const std::string part = link_->partial_message();
+    if (part.empty()) return {};
+    const Framing& framing = *options_->framing;
+    const std::string right =
+        framing.reply ? framing.reply(message.payload) : std::string(message.payload);
+    std::string hint;
+    if (replies_ == 0)
+        hint = framing.replies_framed() ? misread_length(framing, part, options_->max_frame)
+                                        : mismatch_hint(framing, right, part);
+    return bytes_text(part.size()) + " of it came" + (hint.empty() ? "" : "; " + hint);
+}
+
 // The peer has closed its side, and all of its messages have been matched. If nothing is
 // awaited the user may go on to send; if it has announced its own end, only replies are lost.
 void Session::input_over() {
-    if (const std::string rest = link_->take_rest(); !rest.empty()) {
+    const std::string rest = options_->framing->has_frames() ? link_->partial_message() : "";
+    if (!rest.empty() && !partial_message_) {
         const std::weak_ptr<void> connection = connection_;
         partial_message_ = true;
         matcher_.resolve_unmatched();
         report_resolved();
         if (connection.expired()) return;
+        const bool first = replies_ == 0 && in_flight() > 0;
+        const std::string hint =
+            first ? misread_length(*options_->framing, rest, options_->max_frame) : "";
         End end = explained({Reason::truncated, "the peer closed inside a message, after " +
-                                                    bytes_text(rest.size()) + " of it"});
+                                                    bytes_text(rest.size()) + " of it" +
+                                                    (hint.empty() ? "" : "; " + hint)});
         if (end.reason != Reason::tls) user_.session_unsolicited(rest);  // else it is an alert
         if (connection.expired()) return;
         return ended(std::move(end));

@@ -61,7 +61,7 @@ public:
         // No reply will come, or none has within the reply timeout (`late`).
         virtual void session_lost(const Message& message) = 0;
         virtual void session_unsolicited(std::string_view payload) = 0;
-        // A reply that has come before: only datagrams come twice.
+        // A second copy of a reply: of any datagram, or of the last echo.
         virtual void session_repeated(std::string_view payload) {
             session_unsolicited(payload);
         }
@@ -128,6 +128,9 @@ public:
     unsigned retry() const { return backoff_.count(); }
     ev::Time retry_time() const { return retry_.deadline(); }
     bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
+    // Returns, as a clause, what has come of the reply to a lost message, and what may be wrong
+    // with it; empty: nothing has.
+    std::string partial_text(const Message& message) const;
     std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }
     std::uint64_t last_id() const { return matcher_.last_id(); }  // of the message queued last

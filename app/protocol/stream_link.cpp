@@ -90,7 +90,7 @@ public:
         InFlight& messages = matcher_.messages();
         const bool taken = stream_->write(messages.flush(now));
         if (!taken && !stream_->end()) return false;  // else it is about to report its end
-        if (messages.count() == 0) messages.release_removed();
+        messages.release_idle();
         record_written(now);
         return true;
     }
@@ -119,10 +119,9 @@ public:
         stream_->consume(stream_->received().size() - left);
         if (!paused_) stream_->set_min_readable(left + 1);
     }
-    std::string take_rest() override {
-        std::string rest(stream_->received());
-        stream_->consume(rest.size());
-        return rest;
+    std::string partial_message() override {
+        if (!options_.framing->replies_framed()) return matcher_.partial_reply();
+        return stream_ ? std::string(stream_->received()) : "";
     }
 
     bool input_ended() const override { return stream_ && stream_->input_ended(); }

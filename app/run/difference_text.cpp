@@ -21,17 +21,20 @@ std::string byte_at(std::string_view bytes, std::size_t at) {
 
 }  // namespace
 
-std::string wrong_reply_text(const Message& message, const Reply& reply, Expect expect) {
-    const bool given = expect == Expect::given;
-    const std::string hint = given ? "" : mismatch_hint(message.payload, reply.payload);
+std::string wrong_reply_text(const Message& message, const Reply& reply,
+                             const Session::Options& options) {
+    const bool given = options.expect == Expect::given;
+    const std::string hint =
+        given ? "" : mismatch_hint(*options.framing, message.payload, reply.payload);
     return "reply " + std::to_string(message.id) + " differs from " +
            (given ? "the recorded one" : "its message") + " at byte " +
            std::to_string(reply.difference) + (hint.empty() ? "" : "; " + hint);
 }
 
-std::string lost_reply_text(const Message& message, ev::Duration reply_timeout) {
+std::string lost_reply_text(const Message& message, const Session& session) {
+    const std::string part = session.partial_text(message);
     return "no reply to message " + std::to_string(message.id) + " within " +
-           duration_text(reply_timeout);
+           duration_text(session.options().reply_timeout) + (part.empty() ? "" : "; " + part);
 }
 
 std::string DifferenceText::unrecorded(std::string_view unsolicited) const {

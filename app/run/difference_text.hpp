@@ -2,7 +2,7 @@
 // whatever the payloads contain.
 #pragma once
 
-#include "app/protocol/matcher.hpp"
+#include "app/protocol/session.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -12,9 +12,10 @@
 namespace yodel {
 
 // Returns "reply 3 differs from its message at byte 7", with the option that may help.
-std::string wrong_reply_text(const Message& message, const Reply& reply, Expect expect);
-// Returns "no reply to message 3 within 5s".
-std::string lost_reply_text(const Message& message, ev::Duration reply_timeout);
+std::string wrong_reply_text(const Message& message, const Reply& reply,
+                             const Session::Options& options);
+// Returns "no reply to message 3 within 5s", with what has come of it.
+std::string lost_reply_text(const Message& message, const Session& session);
 
 // Describes how a replay differs from its recording, in whole lines.
 class DifferenceText {

@@ -94,7 +94,9 @@ private:
         if (lane_.observer_) lane_.observer_->unsolicited(number, payload, kind);
     }
     void session_repeated(std::string_view payload) override {
-        lane_.results_->count_repeated();
+        Results& results = *lane_.results_;
+        results.count_repeated();
+        if (!results.datagrams) lane_.report_wrong(*this, "a reply came twice");
         if (lane_.observer_) lane_.observer_->repeated(number, payload);
     }
     void session_received(std::string_view bytes) override {
@@ -461,6 +463,13 @@ bool Lane::send(Connection& connection, Outgoing message) {
 
 void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
     results_->count_unsent();
+    const Session& session = connection.session;
+    const std::size_t waiting = std::max(session.pending(), session.in_flight_bytes());
+    if (results_->unsent_sentence.empty())
+        results_->unsent_sentence =
+            "not sent: " + (session.state() == State::open
+                                ? bytes_text(waiting) + " waited for the server"
+                                : "no connection was open");
     if (!observer_) return;
     const ev::Time planned = message.planned == ev::Time{} ? loop_.now() : message.planned;
     observer_->unsent(connection.number, {.id = connection.session.reserve_id(),
@@ -497,7 +506,10 @@ void Lane::send_no_more() {
 }
 
 void Lane::count_unsent(ev::Duration tolerated) {
-    if (schedule_) results_->count_unsent(schedule_->overdue(loop_.now() - tolerated));
+    const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerated) : 0;
+    results_->count_unsent(overdue);
+    if (overdue > 0 && results_->unsent_sentence.empty())
+        results_->unsent_sentence = "not sent: still due at the end of the run";
 }
 
 // The user may end the run when a message has just become due.
@@ -581,12 +593,17 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
     if (results_->datagrams)
         results_->count_datagram(*connection.jitter, reply.out_of_order, reply.round_trip);
     if (recent_ && counted.round_trip) recent_->record(*counted.round_trip);
-    if (!reply.right && results_->wrong_sentence.empty()) {
-        const std::string which = "connection " + std::to_string(connection.number) + ": ";
-        results_->wrong_sentence = (options_.connections > 1 ? which : "") +
-                                   wrong_reply_text(message, reply, options_.session.expect);
-    }
+    if (!reply.right && results_->wrong_sentence.empty())
+        report_wrong(connection,
+                     wrong_reply_text(message, reply, connection.session.options()));
     if (observer_) observer_->answered(connection.number, message, counted);
+}
+
+// The first sentence is that of the run.
+void Lane::report_wrong(const Connection& connection, const std::string& text) {
+    const std::string which = "connection " + std::to_string(connection.number) + ": ";
+    if (results_->wrong_sentence.empty())
+        results_->wrong_sentence = (options_.connections > 1 ? which : "") + text;
 }
 
 // A message without a recorded reply is lost as before.
@@ -597,8 +614,9 @@ void Lane::lost(Connection& connection, const Message& message) {
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     if (as_recorded) results_->count_silence();
     if (!as_recorded) results_->count_lost();
-    if (!as_recorded && message.late && results_->lost_sentence.empty())
-        results_->lost_sentence = lost_reply_text(message, options_.session.reply_timeout);
+    const bool waited = message.late || exit_status(connection.session.end()) == 0;
+    if (!as_recorded && waited && results_->lost_sentence.empty())
+        results_->lost_sentence = lost_reply_text(message, connection.session);
     if (observer_) observer_->lost(connection.number, message);
 }
 

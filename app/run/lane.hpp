@@ -109,6 +109,7 @@ private:
     void give_up(Connection& connection);
 
     void answered(Connection& connection, const Message& message, const Reply& reply);
+    void report_wrong(const Connection& connection, const std::string& text);
     void lost(Connection& connection, const Message& message);
 
     ev::Loop& loop_;

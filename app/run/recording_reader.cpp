@@ -120,9 +120,11 @@ void RecordingReader::read_message(const JsonValue& object) {
     check_payloads(sent, received);
     if (verdict == "late") ++late_;
     if (verdict == "sent") ++unawaited_;
-    if (verdict == "unsolicited" || verdict == "unasked" || verdict == "unrecorded")
+    const bool repeated = verdict == "twice";  // and unsolicited, unless it is a datagram
+    if (verdict == "unsolicited" || verdict == "unasked" || verdict == "unrecorded" ||
+        (repeated && !framing_->datagrams))
         ++unsolicited_;
-    if (failed() || verdict == "twice" || verdict == "missing") return;
+    if (failed() || (repeated && framing_->datagrams) || verdict == "missing") return;
     if (verdict == "unsent")
         return add_message(count(object, "seq"), false,
                            {.kind = RecordedItem::Kind::unsent, .payload = {}});

@@ -180,12 +180,13 @@ void Reporter::missed(std::size_t connection, std::string_view payload) {
     print_difference(connection, difference_.missing(payload));
 }
 
-// A copy is not printed: the reply was, when it first came.
+// The copy of a datagram is the network's doing, and is not printed.
 void Reporter::repeated(std::size_t connection, std::string_view payload) {
     log('<', payload);
     const Reply reply{payload, {}, true, 0};
     add_message(connection, "twice", nullptr, &reply);
     if (sequence()) output_.append_line(bytes_text(payload.size()) + ", twice");
+    if (!run_.session.endpoint.datagrams) print(connection, payload);
 }
 
 void Reporter::received(std::size_t /*connection*/, std::string_view bytes) {

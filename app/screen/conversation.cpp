@@ -158,7 +158,8 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
     const auto facts = session_.tcp();
     log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
     if (!reply.right && results_.bad == 1)
-        if (const std::string hint = mismatch_hint(message.payload, reply.payload);
+        if (const std::string hint =
+                mismatch_hint(*session_.options().framing, message.payload, reply.payload);
             !hint.empty())
             add_note(hint, Style::warn);
     if (!reply.round_trip) return;
@@ -171,10 +172,11 @@ void Conversation::session_lost(const Message& message) {
     user_.conversation_changed();
     results_.count_lost();
     if (recording_) recording_->lost(message, loop_.now());
-    log_.add_loss(wall_time(), message,
-                  message.late
-                      ? "no reply after " + duration_text(session_.options().reply_timeout)
-                      : "no reply before the connection ended");
+    const std::string part = session_.partial_text(message);
+    const std::string when = message.late
+                                 ? "after " + duration_text(session_.options().reply_timeout)
+                                 : "before the connection ended";
+    log_.add_loss(wall_time(), message, "no reply " + when + (part.empty() ? "" : "; " + part));
 }
 
 void Conversation::session_unsolicited(std::string_view payload) {

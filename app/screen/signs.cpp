@@ -18,7 +18,7 @@ constexpr Sign counter_signs[] = {
 };
 
 constexpr Sign datagram_signs[] = {
-    {as_sign(status_word::twice), "datagrams that came again"},
+    {as_sign(status_word::twice), "replies that came again"},
     {as_sign(status_word::out_of_order), "datagrams that came after later ones"},
 };
 

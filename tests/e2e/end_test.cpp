@@ -241,6 +241,71 @@ TEST_CASE("the first reply that is no echo is reported with the option that acce
                                    "echoes: --expect any"));
 }
 
+TEST_CASE("each way to break a reply has its sentence and its status") {
+    struct Broken {
+        const char* framing;
+        std::vector<std::string> steps;  // after the message "hello" has come
+        const char* sentence;
+        int status;
+    };
+    const auto broken = GENERATE(values<Broken>({
+        {"len4le",
+         {"send:\\0\\0\\0\\x05hello", "wait"},
+         "the length reads 83886080; as big-endian it is 5: -f len4",
+         56},
+        {"len2",
+         {"send:\\x05\\0hello", "wait"},
+         "7 bytes of it came; the length reads 1280; as little-endian it is 5: -f len2le\n",
+         56},
+        {"len4",
+         {"send:hello", "wait"},
+         "the length reads 1751477356, the text \"hell\": has the message no length?",
+         56},
+        {"len4",
+         {"send:\\0\\0\\0\\x09hello", "close"},
+         "after 9 bytes of it; the length reads 9; does it count its own 4 bytes?",
+         56},
+        {"len4",
+         {"send:\\0\\0\\0\\x05he", "wait"},
+         "no reply to message 1 within 200ms; 6 bytes of it came\n",
+         56},
+        {"len4", {"wait"}, "no reply to message 1 within 200ms\n", 1},
+        {"line", {"send:hello", "wait"}, "within 200ms; 5 bytes of it came\n", 56},
+        {"line", {"close"}, "the server closed the connection after 0 of 1 replies", 56},
+        {"line", {"send:hello\\r\\n", "wait"}, "where lines end with CRLF: -C", 1},
+        {"line", {"send:hello\\nhello\\n", "wait"}, "a reply came twice\n", 1},
+        {"raw", {"send:+PO", "wait"}, "3 bytes of it came; where replies are no echoes", 1},
+        {"caret", {"send:*i", "close"}, "the peer closed inside a message, after 1 byte", 56},
+    }));
+    std::vector<std::string> steps = broken.steps;
+    steps.insert(steps.begin(), "some");
+    Peer peer(scripted(steps));
+    const Outcome outcome =
+        run({yodel, "-W", "200ms", "-f", broken.framing, "127.0.0.1", peer.port()}, "hello\n");
+    CAPTURE(broken.framing, broken.steps, outcome.errors);
+    CHECK(contains(outcome.errors, broken.sentence));
+    CHECK(outcome.status == broken.status);
+}
+
+TEST_CASE("a copy of a reply that comes later is a fault, and a message of its own is not") {
+    const auto [second, status] = GENERATE(table<const char*, int>({{"one", 1}, {"two", 0}}));
+    Peer peer(scripted({"echo", std::string("send:") + second + "\\n", "wait"}));
+    Open open(peer, {}, "one\n");
+    REQUIRE(open.client.wait_for_output(std::string("one\n") + second + "\n"));
+    open.client.close_input();
+    CHECK(open.client.wait_exit() == status);
+}
+
+TEST_CASE("what could not be sent is not the server's fault") {
+    Peer peer(scripted({"wait"}));
+    const Outcome outcome = run({yodel, "-c", "3", "-i", "10ms", "--size", "20M", "-W", "300ms",
+                                 "127.0.0.1", peer.port()});
+    CAPTURE(outcome.errors);
+    CHECK(contains(outcome.errors, "not sent: 20971521 bytes waited for the server (2 times)"));
+    CHECK(contains(outcome.errors, "1 sent, 0 echoed, 0 bad, 1 lost, 2 unsent"));
+    CHECK(outcome.status == 1);
+}
+
 TEST_CASE("the status that json reports is the exit status") {
     Peer peer(scripted({"rest"}));
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);

@@ -205,3 +205,26 @@ TEST_CASE("replies in a further framing are matched by its row") {
     CHECK(matched(bracketed, {"hi"}, "[hi]\n") == "hi right;");
     CHECK(matched(bracketed, {"hi"}, "xy[hi]\nz") == "xy unsolicited;hi right;z unsolicited;");
 }
+
+TEST_CASE("a length that was misread is named, unless the framing has worked before") {
+    const auto misread = [](const char* framing, const std::string& bytes) {
+        return misread_length(*find_framing(framing), bytes, limit);
+    };
+    CHECK(misread("len2", "\5\0hello"s) ==
+          "the length reads 1280; as little-endian it is 5: -f len2le");
+    CHECK(misread("len2le", "\0\5hello\0\1x"s) ==
+          "the length reads 1280; as big-endian it is 5: -f len2");
+    CHECK(misread("len1", "\6hello"s) == "the length reads 6; does it count its own 1 byte?");
+    CHECK(misread("len2", "hello") ==
+          "the length reads 26725, the text \"he\": has the message no length?");
+    for (const char* framing : {"len1", "len2", "len4", "line", "raw"}) {
+        CHECK(misread(framing, "").empty());
+        CHECK(misread(framing, "\0\0\2\1hello"s).empty());
+    }
+    const std::string reversed = "\5\0\0\0"s;
+    Decoder decoder(*find_framing("len4"), limit);
+    CHECK(decoder.next(reversed).error ==
+          "the length reads 83886080; as little-endian it is 5: -f len4le");
+    CHECK(decoder.next("\0\0\0\1x"s).payload == "x");
+    CHECK(decoder.next(reversed).error.find("over the limit") != std::string::npos);
+}

@@ -44,7 +44,7 @@ struct Describe {
         return "lost " + std::string(event.message.payload) + ";";
     }
     std::string operator()(const OrderedMatcher::Unsolicited& event) const {
-        return "unasked " + std::string(event.payload) + ";";
+        return "unsolicited " + std::string(event.payload) + ";";
     }
     std::string operator()(const OrderedMatcher::Repeated& event) const {
         return "repeated " + std::string(event.payload) + ";";
@@ -126,25 +126,25 @@ const Case cases[] = {
      ">a >hello >world <a,hell,world!,", "right a=a;wrong@4 hello=hell;wrong@5 world=world!;"},
     {"a dropped message is lost once a later one is answered", ">a >b >c <c,",
      "lost a;lost b;right c=c;"},
-    {"a reply before any message is unsolicited", "<hi, >a <a,", "unasked hi;right a=a;"},
-    {"a reply that comes again is unsolicited", ">a >b <a,a,b,",
-     "right a=a;unasked a;right b=b;"},
+    {"a reply before any message is unsolicited", "<hi, >a <a,", "unsolicited hi;right a=a;"},
+    {"a reply that comes again is repeated", ">a >b <a,a,b,",
+     "right a=a;repeated a;right b=b;"},
     {"a wrong reply among right ones is that of the message between them", ">a >b >c <a,X,c,",
      "right a=a;wrong@0 b=X;right c=c;"},
     {"wrong replies for all messages wait for nothing more", ">a >b >c <a,X,Y,",
      "right a=a;wrong@0 b=X;wrong@0 c=Y;"},
     {"more wrong replies than messages begin with an unsolicited one", ">a >b >c <a,X,b,Y,Z,",
-     "right a=a;unasked X;right b=b;wrong@0 c=Y;unasked Z;"},
+     "right a=a;unsolicited X;right b=b;wrong@0 c=Y;unsolicited Z;"},
     {"the end of the connection resolves what waits", ">a >b <X, ~", "wrong@0 a=X;lost b;"},
     {"events keep the order of arrival where a reply is repeated", ">a >b >c <a,X,a,c,",
-     "right a=a;wrong@0 b=X;unasked a;right c=c;"},
+     "right a=a;wrong@0 b=X;repeated a;right c=c;"},
 
     {"a greeting that crosses a message is unsolicited", ">a <hello,a,",
-     "unasked hello;right a=a;"},
+     "unsolicited hello;right a=a;"},
     {"a greeting of several lines is unsolicited", ">a <hello,world,a,",
-     "unasked hello;wrong@0 a=world;unasked a;"},
+     "unsolicited hello;wrong@0 a=world;unsolicited a;"},
     {"a greeting and a wrong reply are distinguished by their number", ">a <hello,X,",
-     "unasked hello;wrong@0 a=X;"},
+     "unsolicited hello;wrong@0 a=X;"},
     {"the only reply is no greeting in the end", ">a <X, ?", "wrong@0 a=X;"},
     {"after the first echo a wrong reply waits for nothing", ">a <a, >b <X,",
      "right a=a;wrong@0 b=X;"},
@@ -162,7 +162,7 @@ const Case cases[] = {
      "late wrong@0 c=Y;"},
     {"more wrong replies than late messages begin with an unsolicited one",
      ">a <a, >b ! >c ! >d <X,Y,Z,W, .",
-     "right a=a;lost b;lost c;unasked X;late wrong@0 b=Y;late wrong@0 c=Z;wrong@0 d=W;"},
+     "right a=a;lost b;lost c;unsolicited X;late wrong@0 b=Y;late wrong@0 c=Z;wrong@0 d=W;"},
     {"an overdue wrong reply leaves the younger late messages to later replies",
      ">a ! >b ! >c <X, . <b,c,", "lost a;lost b;late wrong@0 a=X;late right b=b;right c=c;"},
     {"a corrupted reply after a dropped message is not that of the dropped one",
@@ -178,10 +178,10 @@ const Case cases[] = {
      "lost a;right b=y;right c=z;", "line", Expect::any},
     {"with any, a late reply finds its message while no other waits", ">a ! <x,",
      "lost a;late right a=x;", "line", Expect::any},
-    {"with none, all is unsolicited", ">a <a,", "unasked a;", "line", Expect::none},
+    {"with none, all is unsolicited", ">a <a,", "unsolicited a;", "line", Expect::none},
 
     {"raw bytes are matched by their place", ">hello >world <hellowor <Xd!",
-     "right hello=hello;wrong@3 world=worXd;unasked !;", "raw"},
+     "right hello=hello;wrong@3 world=worXd;unsolicited !;", "raw"},
     {"raw with any reports what came", ">hello <hi", "right hello=hi;", "raw", Expect::any},
     {"caret replies are the message plus one", ">abc >xyz <*bcd <yz{",
      "right abc=bcd;right xyz=yz{;", "caret"},
@@ -213,10 +213,10 @@ TEST_CASE("each reply answers the message that the table says") {
 TEST_CASE("bytes that were read before a message was queued do not answer it") {
     const auto [framing, expect, bytes, log] =
         GENERATE(table<const char*, Expect, std::string, std::string>({
-            {"line", Expect::echo, "a\nb\n", "right a=a;unasked b;"},
-            {"line", Expect::echo, "a\nbX\n", "right a=a;unasked bX;"},
-            {"line", Expect::any, "x\ny\n", "right a=x;unasked y;"},
-            {"raw", Expect::echo, "ab", "right a=a;unasked b;"},
+            {"line", Expect::echo, "a\nb\n", "right a=a;unsolicited b;"},
+            {"line", Expect::echo, "a\nbX\n", "right a=a;unsolicited bX;"},
+            {"line", Expect::any, "x\ny\n", "right a=x;unsolicited y;"},
+            {"raw", Expect::echo, "ab", "right a=a;unsolicited b;"},
         }));
     OrderedMatcher::Options options;
     options.framing = find_framing(framing);
@@ -232,7 +232,7 @@ TEST_CASE("bytes that were read before a message was queued do not answer it") {
 
 TEST_CASE("replies are matched alike, wherever the bytes are cut") {
     const std::string answer = "a\nX\nc\nc\nd\n";
-    const std::string events = "right a=a;wrong@0 b=X;right c=c;unasked c;right d=d;";
+    const std::string events = "right a=a;wrong@0 b=X;right c=c;repeated c;right d=d;";
     const std::size_t cut = GENERATE_COPY(range(std::size_t{0}, answer.size() + 1));
     Scene scene({});
     for (const char* text : {"a", "b", "c", "d"}) scene.send(text);
@@ -365,16 +365,17 @@ TEST_CASE("a reply that was given is expected instead of the message") {
         {">a= >b=x <,x,", "right a=;right b=x;"},
         {">a=OK >b=1 >c=OK >d=2 <OK,9,OK,2,", "right a=OK;wrong@0 b=9;right c=OK;right d=2;"},
         {">a=1 >b=2 <2,", "lost a;right b=2;"},
-        {">a=1 <hi,1,", "unasked hi;right a=1;"},
-        {">a=1 <+tick,1,", "unasked +tick;right a=1;"},
-        {">a=1 <1, >b=2 <+tick, <3, <x,", "right a=1;unasked +tick;wrong@0 b=3;unasked x;"},
+        {">a=1 <hi,1,", "unsolicited hi;right a=1;"},
+        {">a=1 <+tick,1,", "unsolicited +tick;right a=1;"},
+        {">a=1 <1, >b=2 <+tick, <3, <x,",
+         "right a=1;unsolicited +tick;wrong@0 b=3;unsolicited x;"},
         {">a=1 <1, >b=2 >c=+x <+x, <2,+x,",
-         "right a=1;unasked +x;right b=2;right c=+x;"},  // expected_unsolicited, or what skips
-                                                         // a message
+         "right a=1;unsolicited +x;right b=2;right c=+x;"},  // expected_unsolicited, or what
+                                                             // skips a message
         {">a=1 <1, >b >c=3 <3,", "right a=1;lost b;right c=3;"},
         {">a=1 <1, >b <9,", "right a=1;wrong@0 b=9;"},
         {">a=1 <1, >b <,", "right a=1;wrong@0 b=;"},
-        {">a=1 <1, >b ! <+tick,", "right a=1;lost b;unasked +tick;"},
+        {">a=1 <1, >b ! <+tick,", "right a=1;lost b;unsolicited +tick;"},
         {">a=1 >b=2 ~", "lost a;lost b;"},
     }));
     CAPTURE(script);
@@ -415,7 +416,7 @@ TEST_CASE("of messages that are to get no reply, several may come after each oth
     Scene scene(options);
     for (const char* const word : {">a=x", "!", ">b", "!", ">c", "<x", "<y"})
         scene.perform(word);
-    CHECK(scene.log == "lost a;lost b;late right a=x;lost c;unasked y;");
+    CHECK(scene.log == "lost a;lost b;late right a=x;lost c;unsolicited y;");
 }
 
 TEST_CASE("a reply that came before its message was written whole has no round trip") {
@@ -457,9 +458,17 @@ TEST_CASE("a great many wrong replies take linear time") {
 }
 
 TEST_CASE("a hint fits the reply that was met") {
-    CHECK(mismatch_hint("hello", "he11o").empty());
-    CHECK(mismatch_hint("hello", "hell").empty());
-    CHECK(mismatch_hint("hello", "HTTP/1.1 400 Bad Request\r").find("--expect any") !=
-          std::string::npos);
-    CHECK(mismatch_hint("hello", "\x15\x03\x01").find("--tls") != std::string::npos);
+    const auto hint = [](const char* framing, std::string_view reply) {
+        return mismatch_hint(*find_framing(framing), "hello", reply);
+    };
+    CHECK(hint("line", "he11o").empty());
+    CHECK(hint("line", "hell").empty());
+    CHECK(hint("line", "HTTP/1.1 400 Bad Request") ==
+          "where replies are no echoes: --expect any");
+    CHECK(hint("line", "+PONG\r") ==
+          "where replies are no echoes: --expect any; where lines end with CRLF: -C");
+    CHECK(hint("line", "hello\r") == "where lines end with CRLF: -C");
+    CHECK(hint("crlf", "hello\r").empty());
+    CHECK(hint("len2", std::string("hello\0\5", 7)) == "its length may count its own 2 bytes");
+    CHECK(hint("line", "\x15\x03\x01") == "the reply looks like TLS: --tls");
 }

@@ -113,8 +113,9 @@ TEST_CASE("messages are said in the order in which they were sent") {
         {message(1, R"("verdict":"lost","sent":"a")") + echoed(2, "b", "2") +
              message(1, R"("verdict":"late","sent":"a","received":"1")"),
          "a b=2 +1"},
-        {echoed(1, "a", "1") + R"({"type":"message","verdict":"twice","received":"1"})" + "\n",
-         "a=1"},
+        {echoed(1, "a", "1") +
+             R"({"type":"message","verdict":"twice","received_us":1,"received":"1"})" + "\n",
+         "a=1 +1"},
         {message(1, R"("verdict":"sent","sent":"a")") + unsolicited("1"), "a +1"},
         {echoed(1, "a", "1") + echoed(3, "c", "3"), "a=1 c=3"},  // 2 was in flight at the end
         {echoed(1, "a", "1") + "\n  \r\n", "a=1"},

@@ -68,6 +68,13 @@ const std::string times = R"("planned_us":1000.000,"sent_us":2000.000,)";
 
 }  // namespace
 
+TEST_CASE("the copy of a datagram is not printed") {
+    RunOptions run;
+    run.session.endpoint.datagrams = true;
+    const auto copy = [](Reporter& to) { to.repeated(1, "ab"); };
+    CHECK(printed(in(Reporter::Form::payload), run, copy).empty());
+}
+
 TEST_CASE("a reporter prints each event in its form") {
     struct Row {
         std::function<void(Reporter&)> event;
@@ -113,7 +120,7 @@ TEST_CASE("a reporter prints each event in its form") {
          R"({"type":"message","received_bytes":2,"verdict":"unsolicited"})"
          "\n",
          ""},
-        {[](auto& to) { to.repeated(1, "ab"); }, "", "",
+        {[](auto& to) { to.repeated(1, "ab"); }, "ab\n", "00000000 61 62 |ab|\n",
          R"({"type":"message","received_bytes":2,"verdict":"twice"})"
          "\n",
          "2 bytes, twice\n"},

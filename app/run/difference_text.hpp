@@ -14,7 +14,8 @@ namespace yodel {
 // Returns "reply 3 differs from its message at byte 7", with the option that may help.
 std::string wrong_reply_text(const Message& message, const Reply& reply,
                              const Session::Options& options);
-// Returns "no reply to message 3 within 5s", with what has come of it.
+// Returns "no reply to message 3 within 5s", with what has come of it, or "... before the
+// connection ended".
 std::string lost_reply_text(const Message& message, const Session& session);
 
 // Describes how a replay differs from its recording, in whole lines.

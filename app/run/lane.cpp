@@ -614,8 +614,8 @@ void Lane::lost(Connection& connection, const Message& message) {
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     if (as_recorded) results_->count_silence();
     if (!as_recorded) results_->count_lost();
-    const bool waited = message.late || exit_status(connection.session.end()) == 0;
-    if (!as_recorded && waited && results_->lost_sentence.empty())
+    const bool explained = !message.late && exit_status(connection.session.end()) != 0;
+    if (!as_recorded && !explained && results_->lost_sentence.empty())
         results_->lost_sentence = lost_reply_text(message, connection.session);
     if (observer_) observer_->lost(connection.number, message);
 }

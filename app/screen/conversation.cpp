@@ -172,7 +172,7 @@ void Conversation::session_lost(const Message& message) {
     user_.conversation_changed();
     results_.count_lost();
     if (recording_) recording_->lost(message, loop_.now());
-    const std::string part = session_.partial_text(message);
+    const std::string part = message.late ? session_.partial_text(message) : "";
     const std::string when = message.late
                                  ? "after " + duration_text(session_.options().reply_timeout)
                                  : "before the connection ended";

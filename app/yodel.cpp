@@ -154,11 +154,12 @@ RunClient::Options::From source_of(const ClientOptions& options) {
 }
 
 // An interval is a pace that deals one message to each connection in turn; a single connection
-// has one of a second by default.
+// has one of a second by default, unless a window makes a closed loop of it.
 std::optional<Pace> pace(const ClientOptions& options) {
     if (options.crowd.rate) return Pace::per_second(*options.crowd.rate);
     std::optional<ev::Duration> interval = options.interval;
-    if (!interval && !options.crowd.given()) interval = std::chrono::seconds(1);
+    if (!interval && !options.crowd.given() && !options.window)
+        interval = std::chrono::seconds(1);
     if (!interval || *interval == ev::Duration::zero()) return std::nullopt;
     return Pace(options.crowd.connections.value_or(1), *interval);
 }

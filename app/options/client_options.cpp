@@ -43,7 +43,7 @@ ActiveMode link_mode(const ClientOptions& options) {
 
 ActiveMode schedule_mode(const ClientOptions& options) {
     if (options.crowd.scheduled()) return {mode::rate, "--rate"};
-    if (options.crowd.given() && has_interval(options))
+    if (has_interval(options))
         return {mode::interval, chosen_by(options.given, mode::interval)};
     if (options.replay.given() && !options.replay.fast)
         return {mode::recorded, "--replay without --fast"};

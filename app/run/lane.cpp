@@ -190,6 +190,7 @@ void Lane::connect_due() {
         Connection& connection =
             *connections_.emplace_back(std::make_unique<Connection>(*this, number));
         ++present_;
+        connection.session.pause(paused_);
         begin_try(connection);
         connection.session.connect();
         if (connections_.size() == share_.own_connections())
@@ -486,6 +487,7 @@ void Lane::finish_if_done(Connection& connection) {
 }
 
 void Lane::pause(bool paused) {
+    paused_ = paused;
     for (const auto& connection : connections_) connection->session.pause(paused);
 }
 

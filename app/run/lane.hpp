@@ -130,6 +130,7 @@ private:
     Phase phase_ = Phase::connecting;
     bool waiting_ = false;  // a message is due, and waits for a connection
     bool leaving_ = false;
+    bool paused_ = false;
     ev::Time resumed_at_{};  // when void_round_trips() was last called
     std::unique_ptr<Results> results_;
     std::unique_ptr<Histogram> recent_;

@@ -56,7 +56,7 @@ public:
 
     // Returns the next message if it may go out now. It stays the next one until sent().
     virtual std::optional<Outgoing> next() = 0;
-    // The message was sent with these ids; with none: the session has refused it.
+    // The message was sent with these ids.
     virtual void sent(const Outgoing&, Queued) {}
     // All that may be sent now was sent. `room`: the connection is open and could take more.
     virtual void wait(bool /*room*/) {}

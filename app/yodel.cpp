@@ -8,7 +8,7 @@
 #include "app/run/merge.hpp"
 #include "app/run/rate_client.hpp"
 #include "app/run/run_client.hpp"
-#include "app/screen/crowd_screen.hpp"
+#include "app/screen/load_screen.hpp"
 #include "app/screen/screen_client.hpp"
 #include "app/server/datagram_server.hpp"
 #include "app/server/echo_server.hpp"
@@ -136,7 +136,7 @@ bool full_screen(const ClientOptions& options) {
 
 // Many connections have a page, which takes no input: a script comes from elsewhere. In the
 // background it would stop the run, which needs no terminal.
-bool crowd_page(const ClientOptions& options) {
+bool full_screen_load(const ClientOptions& options) {
     const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
     return !piped && !ui::in_background() && terminal_able();
 }
@@ -208,9 +208,9 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
                              "--rate and -m choose; standard input is read by one thread");
         to.run.threads = 1;
     }
-    if (to.load && !to.recording && crowd_page(options))
+    if (to.load && !to.recording && full_screen_load(options))
         to.page = [&loop, color = options.color](RunDisplay::User& user) {
-            return std::make_unique<CrowdScreen>(loop, color, user);
+            return std::make_unique<LoadScreen>(loop, color, user);
         };
     return to;
 }

@@ -125,7 +125,7 @@ Picture statistics() {
 }
 
 // Many connections to a server that is frozen for a while.
-Picture crowd() {
+Picture load() {
     PictureServer server({"-f", "line", "--delay", "2ms~1.5ms"});
     const std::string command = server.command("--connections 40 --rate 2k -m 14s");
     Tty tty = on_terminal(command, {28, 80});
@@ -141,7 +141,7 @@ Picture crowd() {
 }  // namespace
 
 TEST_CASE("the picture in README shows what the programs draw") {
-    const std::vector<Picture> drawn{conversation(), statistics(), crowd()};
+    const std::vector<Picture> drawn{conversation(), statistics(), load()};
     std::string stale;
     const std::vector<Picture> before = pictures_of_file();
     for (std::size_t i = 0; i < drawn.size(); ++i)

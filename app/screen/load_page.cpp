@@ -1,4 +1,4 @@
-#include "app/screen/crowd_page.hpp"
+#include "app/screen/load_page.hpp"
 
 #include "app/screen/pages.hpp"
 #include "app/screen/signs.hpp"
@@ -318,8 +318,8 @@ void add_map(std::vector<ui::Row>& rows, const RunProgress& progress, const Heat
 
 }  // namespace
 
-std::vector<ui::Row> crowd_page(const RunProgress& progress, double rate, const HeatMap& map,
-                                ui::Size size) {
+std::vector<ui::Row> load_page(const RunProgress& progress, double rate, const HeatMap& map,
+                               ui::Size size) {
     const int width = size.columns;
     if (size.rows <= 1) return {only_row(progress, rate, width)};
     std::vector<ui::Row> rows{title_row(progress, width)};

@@ -1,6 +1,6 @@
-#include "app/screen/crowd_screen.hpp"
+#include "app/screen/load_screen.hpp"
 
-#include "app/screen/crowd_page.hpp"
+#include "app/screen/load_page.hpp"
 
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ constexpr ev::Duration period = std::chrono::milliseconds(100);
 
 }  // namespace
 
-CrowdScreen::CrowdScreen(ev::Loop& loop, ui::Color color, User& user)
+LoadScreen::LoadScreen(ev::Loop& loop, ui::Color color, User& user)
     : loop_(loop),
       user_(user),
       resized_(loop, SIGWINCH, [this] { terminal_.resize(); }),
@@ -30,11 +30,11 @@ CrowdScreen::CrowdScreen(ev::Loop& loop, ui::Color color, User& user)
       display_(loop, terminal_.output(), ev::none, [this](ev::Events) { await_display(); }),
       frame_(loop, [this] { due_ = true; }) {}
 
-bool CrowdScreen::make_way() { return ::isatty(STDERR_FILENO) != 1; }
+bool LoadScreen::make_way() { return ::isatty(STDERR_FILENO) != 1; }
 
 // The terminal is taken over again at the end of a turn, so that a signal that came with
 // SIGCONT can end the program first.
-void CrowdScreen::turn_ended() {
+void LoadScreen::turn_ended() {
     if (resuming_) take_terminal();
     if (resuming_ || !due_) return;
     due_ = false;
@@ -44,12 +44,12 @@ void CrowdScreen::turn_ended() {
     await_display();
 }
 
-void CrowdScreen::take_terminal() {
+void LoadScreen::take_terminal() {
     resuming_ = !terminal_.take_over();
     if (!resuming_) read_keys();  // those that had been read before the suspension
 }
 
-void CrowdScreen::read_keys() {
+void LoadScreen::read_keys() {
     while (const auto key = terminal_.read_key()) press(*key);
     if (terminal_.key_incomplete()) escape_.start(terminal_.escape_delay());
     if (!terminal_.gone()) return;
@@ -57,27 +57,25 @@ void CrowdScreen::read_keys() {
     std::raise(SIGHUP);  // a terminal that hangs up ends the program as the signal does
 }
 
-void CrowdScreen::press(const ui::Key& key) {
+void LoadScreen::press(const ui::Key& key) {
     if (key.chord == ui::ctrl('c')) user_.interrupted();
     if (key.chord == ui::ctrl('z')) suspend();
     if (key.chord == ui::ctrl('l')) terminal_.redraw();
 }
 
 // Replies that are read in the rest of this turn have waited for us.
-void CrowdScreen::suspend() {
+void LoadScreen::suspend() {
     user_.suspending();
     terminal_.suspend();
 }
 
-void CrowdScreen::draw() {
+void LoadScreen::draw() {
     const RunProgress progress = user_.progress();
     map_.add(loop_.now(), user_.take_recent());
     rate_.add(loop_.now(), progress.results.echoed);
-    terminal_.draw({.rows = crowd_page(progress, rate_.per_second(), map_, terminal_.size())});
+    terminal_.draw({.rows = load_page(progress, rate_.per_second(), map_, terminal_.size())});
 }
 
-void CrowdScreen::await_display() {
-    display_.want(terminal_.flush() ? ev::none : ev::writable);
-}
+void LoadScreen::await_display() { display_.want(terminal_.flush() ? ev::none : ev::writable); }
 
 }  // namespace yodel

@@ -1,4 +1,4 @@
-// The page of many connections on a terminal.
+// The page of a load on a terminal.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words crowd(Words options, const Server& server) {
+Words load(Words options, const Server& server) {
     options.insert(options.begin(), yodel);
     options.insert(options.end(), {"127.0.0.1", server.port()});
     return options;
@@ -33,13 +33,13 @@ void check_given_back(Tty& tty) {
 
 }  // namespace
 
-TEST_CASE("a crowd on a terminal has a page, and leaves the summary behind") {
+TEST_CASE("a load on a terminal has a page, and leaves the summary behind") {
     Server server;
     const Words schedule =
         GENERATE(Words{}, Words{"--rate", "500"}, Words{"-i", "5ms"}, Words{"--size", "9"});
     Words options{"--connections", "3", "-m", "900ms"};
     options.insert(options.end(), schedule.begin(), schedule.end());
-    Tty tty({.arguments = crowd(options, server)});
+    Tty tty({.arguments = load(options, server)});
     REQUIRE(tty.wait_for("● running 0:00 of 0:00  127.0.0.1:" + server.port()));
     CHECK(tty.alternate_screen());
     REQUIRE(tty.wait_for("round trip  p50 "));
@@ -52,9 +52,9 @@ TEST_CASE("a crowd on a terminal has a page, and leaves the summary behind") {
     CHECK(contains(tty.row(0), " echoed, 0 bad, 0 lost, "));
 }
 
-TEST_CASE("^C on the page of a crowd ends it in order") {
+TEST_CASE("^C on the page of a load ends it in order") {
     Server server;
-    Tty tty({.arguments = crowd({"--connections", "3", "--rate", "500"}, server)});
+    Tty tty({.arguments = load({"--connections", "3", "--rate", "500"}, server)});
     REQUIRE(tty.wait_for("● running 0:00  127.0.0.1"));
     REQUIRE(tty.wait_for(" echoed, 0 bad, 0 lost"));
     tty.send("\x03");
@@ -65,9 +65,9 @@ TEST_CASE("^C on the page of a crowd ends it in order") {
     CHECK(contains(tty.row(0), " echoed, 0 bad, 0 lost, "));
 }
 
-TEST_CASE("^C on the page of a crowd waits for replies, and ^C again does not") {
+TEST_CASE("^C on the page of a load waits for replies, and ^C again does not") {
     Server server({"--drop", "1", "-f", "line"});
-    Tty tty({.arguments = crowd({"--connections", "3", "-W", "1h"}, server)});
+    Tty tty({.arguments = load({"--connections", "3", "-W", "1h"}, server)});
     REQUIRE(tty.wait_for("3 sent, 0 echoed, 0 bad, 0 lost, 3 awaited"));
     tty.send("\x03");
     REQUIRE(tty.wait_for("● ending: 3 awaited"));
@@ -78,18 +78,18 @@ TEST_CASE("^C on the page of a crowd waits for replies, and ^C again does not") 
     CHECK(contains(tty.row(0), "3 sent, 0 echoed, 0 bad, 0 lost"));
 }
 
-TEST_CASE("^C on the page of a crowd ends it before the first connection, too") {
+TEST_CASE("^C on the page of a load ends it before the first connection, too") {
     Server server;
-    Tty tty({.arguments = crowd({"--connections", "3", "--start-at", "+1h"}, server)});
+    Tty tty({.arguments = load({"--connections", "3", "--start-at", "+1h"}, server)});
     REQUIRE(tty.wait_for("● starts in 36"));
     tty.send("\x03");
     CHECK(tty.wait_exit() == 0);
     check_given_back(tty);
 }
 
-TEST_CASE("a signal from outside ends the page of a crowd") {
+TEST_CASE("a signal from outside ends the page of a load") {
     Server server;
-    Tty tty({.arguments = crowd({"--connections", "3"}, server)});
+    Tty tty({.arguments = load({"--connections", "3"}, server)});
     REQUIRE(tty.wait_for("● running"));
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
     tty.kill(signal);
@@ -98,9 +98,9 @@ TEST_CASE("a signal from outside ends the page of a crowd") {
     CHECK(contains(tty.screen(), "0 bad, 0 lost, "));
 }
 
-TEST_CASE("the page of a crowd follows the size of the terminal") {
+TEST_CASE("the page of a load follows the size of the terminal") {
     Server server;
-    Tty tty({.arguments = crowd({"--connections", "3", "--rate", "500"}, server)});
+    Tty tty({.arguments = load({"--connections", "3", "--rate", "500"}, server)});
     REQUIRE(tty.wait_for("descriptors "));
     tty.resize({1, 1});
     for (const Tty::Size size : {Tty::Size{1, 8}, Tty::Size{1, 80}, Tty::Size{2, 40},
@@ -118,9 +118,9 @@ TEST_CASE("the page of a crowd follows the size of the terminal") {
     check_given_back(tty);
 }
 
-TEST_CASE("the page of a crowd is suspended, and comes back") {
+TEST_CASE("the page of a load is suspended, and comes back") {
     Server server;
-    Tty tty({.arguments = crowd({"--connections", "3"}, server)});
+    Tty tty({.arguments = load({"--connections", "3"}, server)});
     REQUIRE(tty.wait_for("● running"));
     tty.send("\x1a");
     REQUIRE(tty.wait_for([&] { return !tty.alternate_screen(); }));
@@ -131,11 +131,11 @@ TEST_CASE("the page of a crowd is suspended, and comes back") {
     check_given_back(tty);
 }
 
-TEST_CASE("the page of a crowd shows failures, and a server that comes back") {
+TEST_CASE("the page of a load shows failures, and a server that comes back") {
     Server server({"--reset-after", "5", "-f", "line"});
-    Tty tty({.arguments = crowd({"--connections", "3", "--retry", "forever", "--retry-delay",
-                                 "1ms", "--color", "always"},
-                                server)});
+    Tty tty({.arguments = load({"--connections", "3", "--retry", "forever", "--retry-delay",
+                                "1ms", "--color", "always"},
+                               server)});
     REQUIRE(tty.wait_for("Connection reset by peer"));  // met by whichever call comes first
     REQUIRE(tty.wait_for("failures "));
     REQUIRE(tty.wait_for(" tried"));
@@ -146,9 +146,9 @@ TEST_CASE("the page of a crowd shows failures, and a server that comes back") {
     CHECK(tty.wait_for(": Connection reset by peer ("));
 }
 
-TEST_CASE("the page of a crowd needs neither colors nor Unicode") {
+TEST_CASE("the page of a load needs neither colors nor Unicode") {
     Server server;
-    Tty tty({.arguments = crowd({"--connections", "3", "--rate", "500", "-m", "1s"}, server),
+    Tty tty({.arguments = load({"--connections", "3", "--rate", "500", "-m", "1s"}, server),
              .environment = {"LC_ALL=C", "NO_COLOR=1"}});
     REQUIRE(tty.wait_for("* running"));
     REQUIRE(tty.wait_for("a column: "));
@@ -159,7 +159,7 @@ TEST_CASE("the page of a crowd needs neither colors nor Unicode") {
     for (const char byte : tty.output()) REQUIRE(static_cast<unsigned char>(byte) < 0x80);
 }
 
-TEST_CASE("a crowd has no page where it is not wanted, and where there is no terminal for it") {
+TEST_CASE("a load has no page where it is not wanted, and where there is no terminal for it") {
     Server server;
     const std::string program = yodel + " --connections 3 -c 9 127.0.0.1 " + server.port();
     const std::string how =
@@ -171,7 +171,7 @@ TEST_CASE("a crowd has no page where it is not wanted, and where there is no ter
 }
 
 // A background job that takes the terminal is stopped, and would neither run nor report.
-TEST_CASE("a crowd in the background of its terminal runs without a page") {
+TEST_CASE("a load in the background of its terminal runs without a page") {
     Server server;
     const std::string options = GENERATE("--rate 500 -m 600ms", "--connections 3 -m 600ms");
     const std::string program = yodel + " " + options + " 127.0.0.1 " + server.port();

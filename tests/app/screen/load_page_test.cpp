@@ -1,7 +1,7 @@
-// The page of a crowd, against those in tests/screens. SCREENS_UPDATE=1 in the environment
+// The page of a load, against those in tests/screens. SCREENS_UPDATE=1 in the environment
 // writes the files anew instead of comparing.
 
-#include "app/screen/crowd_page.hpp"
+#include "app/screen/load_page.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
@@ -69,18 +69,18 @@ struct Run {
     }
 
     std::vector<ui::Row> page(ui::Size size) const {
-        return crowd_page(progress, 3990, map, size);
+        return load_page(progress, 3990, map, size);
     }
 };
 
 }  // namespace
 
-TEST_CASE("the page of a crowd is as it stands in tests/screens") {
+TEST_CASE("the page of a load is as it stands in tests/screens") {
     const test::Locale locale("C.UTF-8");
     const auto [rows, columns] = GENERATE(
         table<int, int>({{1, 80}, {2, 80}, {3, 80}, {5, 20}, {10, 40}, {24, 80}, {60, 200}}));
     const Run run;
-    const std::string name = "crowd-" + std::to_string(columns) + "x" + std::to_string(rows);
+    const std::string name = "load-" + std::to_string(columns) + "x" + std::to_string(rows);
     const std::string file = std::string(SCREENS) + "/" + name + ".txt";
     const std::string page = text(run.page({rows, columns}));
     if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
@@ -89,7 +89,7 @@ TEST_CASE("the page of a crowd is as it stands in tests/screens") {
 }
 
 TEST_CASE(
-    "the page of a crowd of datagrams has what came twice or out of order, and the jitter") {
+    "the page of a load of datagrams has what came twice or out of order, and the jitter") {
     const test::Locale locale("C.UTF-8");
     Run run;
     run.result->datagrams = true;
@@ -97,8 +97,7 @@ TEST_CASE(
     run.result->jitter_sum = 150'000;
     run.result->jitter_count = 1;
     const auto [rows, columns] = GENERATE(table<int, int>({{24, 80}, {24, 120}, {10, 40}}));
-    const std::string name =
-        "crowd-udp-" + std::to_string(columns) + "x" + std::to_string(rows);
+    const std::string name = "load-udp-" + std::to_string(columns) + "x" + std::to_string(rows);
     const std::string file = std::string(SCREENS) + "/" + name + ".txt";
     const std::string page = text(run.page({rows, columns}));
     if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
@@ -106,17 +105,17 @@ TEST_CASE(
     CHECK(page == test::contents(file));
 }
 
-TEST_CASE("the page of a crowd in ASCII is as it stands in tests/screens") {
+TEST_CASE("the page of a load in ASCII is as it stands in tests/screens") {
     const test::Locale locale("C");
     const Run run;
-    const std::string file = std::string(SCREENS) + "/crowd-ascii-80x24.txt";
+    const std::string file = std::string(SCREENS) + "/load-ascii-80x24.txt";
     const std::string page = text(run.page({24, 80}));
     if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
     CHECK(page == test::contents(file));
     for (const char byte : page) CHECK(static_cast<unsigned char>(byte) < 0x80);
 }
 
-TEST_CASE("the page of a crowd fits into each size") {
+TEST_CASE("the page of a load fits into each size") {
     const test::Locale locale("C.UTF-8");
     Run run;
     const bool failures = GENERATE(true, false);
@@ -134,7 +133,7 @@ TEST_CASE("the page of a crowd fits into each size") {
     }
 }
 
-TEST_CASE("the page of a crowd names the phase of the run") {
+TEST_CASE("the page of a load names the phase of the run") {
     const test::Locale locale("C.UTF-8");
     Run run;
     const auto line = [&] { return ui::plain_text(run.page({24, 80}).front()); };
@@ -151,17 +150,17 @@ TEST_CASE("the page of a crowd names the phase of the run") {
     CHECK(contains(line(), " starts in 2.5s  "));
 }
 
-TEST_CASE("the page of a crowd without replies has no map") {
+TEST_CASE("the page of a load without replies has no map") {
     const auto result = std::make_unique<Results>();
     const RunProgress progress{.results = *result, .target = ""};
-    const std::string page = text(crowd_page(progress, 0, HeatMap(), {24, 80}));
+    const std::string page = text(load_page(progress, 0, HeatMap(), {24, 80}));
     CHECK(contains(page, "round trip  none so far\n"));
     CHECK(contains(page, "rate        0/s, as replies come\n"));
     CHECK(!contains(page, "a column"));
     CHECK(!contains(page, "lateness"));
 }
 
-TEST_CASE("a small page of a crowd counts failures, and without connections has no map") {
+TEST_CASE("a small page of a load counts failures, and without connections has no map") {
     const test::Locale locale("C.UTF-8");
     Run run;
     run.result->failures.clear();
@@ -178,7 +177,7 @@ TEST_CASE("a small page of a crowd counts failures, and without connections has 
     CHECK(contains(text(run.page({24, 80})), "a column: "));
 }
 
-TEST_CASE("what went wrong on the page of a crowd is marked") {
+TEST_CASE("what went wrong on the page of a load is marked") {
     const test::Locale locale("C.UTF-8");
     Run run;
     run.result->bad = 2;

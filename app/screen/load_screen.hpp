@@ -11,11 +11,11 @@
 
 namespace yodel {
 
-class CrowdScreen final : public RunDisplay {
+class LoadScreen final : public RunDisplay {
 public:
     // The signals that the program handles must be handled by now. SIGCONT is one of them: its
     // handler calls continued(). Throws std::runtime_error if the terminal can't be used.
-    CrowdScreen(ev::Loop& loop, ui::Color color, User& user);
+    LoadScreen(ev::Loop& loop, ui::Color color, User& user);
 
     void turn_ended() override;
     // True where standard error is no terminal.

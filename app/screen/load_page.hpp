@@ -15,7 +15,7 @@ namespace yodel {
 
 // Returns at most as many rows as the size has, none wider than its columns. `rate` is that of
 // the right replies of late, a second.
-std::vector<ui::Row> crowd_page(const RunProgress& progress, double rate, const HeatMap& map,
-                                ui::Size size);
+std::vector<ui::Row> load_page(const RunProgress& progress, double rate, const HeatMap& map,
+                               ui::Size size);
 
 }  // namespace yodel

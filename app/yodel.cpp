@@ -304,19 +304,15 @@ ev::Duration probe_end(const ClientOptions& options) {
 // With --busy the loop never sleeps while the connection stands. While there is none, only the
 // network and the clock are awaited, and waking up delays no round trip.
 template <class Client>
-void make_turns(ev::Loop& loop, Client& client, bool busy) {
-    while (loop.step()) {
-        client.turn_ended();
-        loop.set_busy(busy && client.has_open_connection());
-    }
-}
-
-template <class Client>
 int run(ev::Loop& loop, const typename Client::Options& options, bool busy, int& signo) {
     std::optional<Client> client;
     const Ending ending(loop, [&](int number) { client->leave(number); });
+    const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
     client.emplace(loop, options);  // which may take the terminal: signals can wait by now
-    make_turns(loop, *client, busy);
+    while (loop.step()) {
+        client->turn_ended();
+        loop.set_busy(busy && client->has_open_connection());
+    }
     signo = ending.signo();
     return client->report();
 }
@@ -326,13 +322,7 @@ int run_piped(ev::Loop& loop, const typename Client::Options& options,
               const ClientOptions& given, int& signo) {
     const std::string sandbox = give_up_rights(given, false);
     if (given.report.verbose) print_error("yodel", "sandbox: " + sandbox);
-    std::optional<Client> client;
-    const Ending ending(loop, [&](int number) { client->leave(number); });
-    const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
-    client.emplace(loop, options);
-    make_turns(loop, *client, given.busy);
-    signo = ending.signo();
-    return client->report();
+    return run<Client>(loop, options, given.busy, signo);
 }
 
 int run_without_screen(ev::Loop& loop, ClientOptions& options,

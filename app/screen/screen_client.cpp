@@ -6,11 +6,8 @@
 #include "ui/glyphs.hpp"
 #include "ui/text.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <span>
 #include <utility>
 
@@ -145,7 +142,7 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::ctrl('c'), [](Client& c) { c.interrupt(); }, "^C",
      "clear the line; cancel a connect or a wait"},
     {ui::ctrl('z'), [](Client& c) { c.suspend(); }, "^Z", "suspend"},
-    {ui::ctrl('l'), [](Client& c) { c.terminal_.redraw(); }, "^L", "redraw"},
+    {ui::ctrl('l'), [](Client& c) { c.terminal().redraw(); }, "^L", "redraw"},
     {ui::plain(KeyCode::escape), [](Client& c) { c.back_to_end(); }, "Esc",
      "back to the messages and their end; there, Esc and then a key is M- and that key"},
     {ui::plain(KeyCode::f1),
@@ -155,72 +152,31 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
 };
 
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
-    : loop_(loop),
+    : FullScreen(loop, options.color, frame_time),
+      loop_(loop),
       key_log_(options.key_log),
       sandbox_(options.sandbox),
-      resized_(loop, SIGWINCH,
-               [this] {
-                   terminal_.resize();
-                   changed_ = true;
-               }),
-      continued_(loop, SIGCONT,
-                 [this] {
-                     session().void_round_trips();
-                     resuming_ = true;
-                 }),
-      stopped_(loop, SIGTSTP, [this] { suspend(); }),
-      terminal_(options.color),
-      quit_asked_(loop, [this] { changed_ = true; }),
-      keyboard_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
-      escape_(loop,
-              [this] {
-                  terminal_.expire_key();
-                  read_keys();
-              }),
-      display_(loop, terminal_.output(), ev::none, [this](ev::Events) { await_display(); }),
-      frame_(loop, [] {}),
-      clock_(loop, [this] { changed_ = true; }),
+      quit_asked_(loop, [this] { mark_changed(); }),
+      clock_(loop, [this] { mark_changed(); }),
       conversation_(loop, options.conversation, *this) {
     transcript().show_hex(options.hex);
-    if (options.mouse && !terminal_.report_mouse(true)) notice_ = no_mouse;
+    if (options.mouse && !terminal().report_mouse(true)) notice_ = no_mouse;
     session().connect();
 }
 
 void ScreenClient::leave(int) { conversation_.quit(); }
 
-void ScreenClient::turn_ended() {
-    if (resuming_) take_terminal();
-    if (resuming_ || !changed_ || frame_.pending() || !terminal_.flush()) return;
-    conversation_.flush_file();
-    draw();
-    changed_ = false;
-    frame_.start(frame_time);
-    await_display();
-    schedule_clock();
-}
-
-// This waits for the end of a turn, so that a signal that came with SIGCONT can end the program
-// first.
-void ScreenClient::take_terminal() {
-    resuming_ = !terminal_.take_over();
-    if (!resuming_) read_keys();  // those that had been read before the suspension
+void ScreenClient::continued() {
+    session().void_round_trips();
+    FullScreen::continued();
 }
 
 int ScreenClient::report() {
-    terminal_.restore();
+    terminal().restore();
     return conversation_.report();
 }
 
 // --- Keys.
-
-void ScreenClient::read_keys() {
-    while (const auto key = terminal_.read_key()) press(*key);
-    if (terminal_.key_incomplete()) escape_.start(terminal_.escape_delay());
-    changed_ = true;
-    if (!terminal_.gone()) return;
-    keyboard_.want(ev::none);
-    std::raise(SIGHUP);  // a terminal that hangs up ends the program as the signal does
-}
 
 void ScreenClient::press(const ui::Key& key) {
     if (scroll_by_wheel(key)) return;
@@ -231,7 +187,7 @@ void ScreenClient::press(const ui::Key& key) {
     if (interrupts && quit_asked_.pending()) return conversation_.quit();
     quit_asked_.cancel();
     if (interrupts) quit_asked_.start(quit_time);
-    if (!typing() && key.chord == ui::ctrl('l')) return terminal_.redraw();
+    if (!typing() && key.chord == ui::ctrl('l')) return terminal().redraw();
     const bool done = std::visit([&](auto& mode) { return press_in(mode, key); }, mode_);
     if (!done) press_bound(key);
 }
@@ -380,22 +336,17 @@ void ScreenClient::interrupt() {
     if (!typed && under_way) session().disconnect();
 }
 
-void ScreenClient::suspend() {
-    session().void_round_trips();
-    terminal_.suspend();
-}
-
 void ScreenClient::toggle_mouse() {
-    const bool reported = !terminal_.reports_mouse();
+    const bool reported = !terminal().reports_mouse();
     notice_ = reported ? "the wheel scrolls; select text with Shift; M-m ends it"
                        : "mouse off; it is the terminal's again";
-    if (!terminal_.report_mouse(reported)) notice_ = no_mouse;
+    if (!terminal().report_mouse(reported)) notice_ = no_mouse;
 }
 
 void ScreenClient::copy_selected() {
     const auto text = conversation_.log().selected_text(ui::longest_copy + 1);
-    notice_ =
-        text ? copy_notice(terminal_.copy(*text)) : "M-Up selects; M-w then copies the message";
+    notice_ = text ? copy_notice(terminal().copy(*text))
+                   : "M-Up selects; M-w then copies the message";
 }
 
 void ScreenClient::send_line() {
@@ -447,7 +398,8 @@ Rows ScreenClient::key_page(int width) {
 
 // Rows go to the input line first, then to the status, then to the messages.
 void ScreenClient::draw() {
-    const ui::Size size = terminal_.size();
+    conversation_.flush_file();
+    const ui::Size size = terminal().size();
     ui::Frame frame;
     const int height = main_height();
     auto* const page = std::get_if<ui::Page>(&mode_);
@@ -458,11 +410,8 @@ void ScreenClient::draw() {
     frame.cursor_row = size.rows - 1;
     frame.cursor_shown = true;
     frame.rows.push_back(input_row(size.columns, frame));
-    terminal_.draw(frame);
-}
-
-void ScreenClient::await_display() {
-    display_.want(terminal_.flush() ? ev::none : ev::writable);
+    terminal().draw(frame);
+    schedule_clock();
 }
 
 std::vector<StatusPart> ScreenClient::status() const {
@@ -476,7 +425,7 @@ std::vector<StatusPart> ScreenClient::status() const {
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
         put(Worth::mode, std::to_string(count) + " " + status_word::kept, Style::status_warn);
     if (conversation_.file_open()) put(Worth::target, status_word::file, Style::status);
-    if (terminal_.reports_mouse()) put(Worth::target, status_word::mouse, Style::status);
+    if (terminal().reports_mouse()) put(Worth::target, status_word::mouse, Style::status);
     if (!key_log_.empty()) put(Worth::trust, status_word::key_log, Style::status_warn);
     if (!transcript.following()) {
         const std::size_t below = transcript.below();

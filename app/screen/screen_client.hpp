@@ -1,19 +1,16 @@
 // The client on the whole screen: the messages, a status line, and the line being typed. This
-// class decides what the keys do and how all is drawn; messages are sent and received by the
-// Conversation.
-//
-// An event never draws: it marks that the screen has changed. One drawing follows at the end of
-// the loop's turn, and there are at most about 60 a second.
+// class decides what the keys do and how the screen is drawn; the Conversation sends and
+// receives the messages.
 #pragma once
 
 #include "app/screen/conversation.hpp"
+#include "app/screen/full_screen.hpp"
 #include "app/screen/pages.hpp"
 #include "app/screen/status_line.hpp"
 #include "ev/loop.hpp"
 #include "ui/history.hpp"
 #include "ui/line_editor.hpp"
 #include "ui/page.hpp"
-#include "ui/terminal.hpp"
 
 #include <optional>
 #include <string>
@@ -23,7 +20,7 @@
 
 namespace yodel {
 
-class ScreenClient final : private Conversation::User {
+class ScreenClient final : public FullScreen, private Conversation::User {
 public:
     struct Options {
         Conversation::Options conversation;
@@ -34,14 +31,13 @@ public:
         std::string sandbox;  // its state in a few words
     };
 
-    // Throws std::runtime_error if the terminal can't be used. The loop must outlive the
-    // client.
+    // Throws as FullScreen and Conversation do.
     ScreenClient(ev::Loop& loop, const Options& options);
 
     // Closes the connection after a signal from outside, and soon stops the loop.
     void leave(int signo);
-    // Draws if something has changed, unless the last drawing was only just made.
-    void turn_ended();
+    // The program was stopped for a while.
+    void continued();
     bool has_open_connection() const { return conversation_.session().connected(); }
     // The keys and what they do, in the order of the page of keys.
     static std::vector<ui::LineEditor::KeyHelp> key_help();
@@ -64,15 +60,16 @@ private:
     };
     using Mode = std::variant<Typing, Escaped, ui::HistorySearch, Find, FindNext, ui::Page>;
 
-    void conversation_changed() override { changed_ = true; }
+    void conversation_changed() override { mark_changed(); }
     void line_refused(const std::string& line) override;
 
     Session& session() { return conversation_.session(); }
     ui::Transcript& transcript() { return conversation_.log().transcript(); }
 
-    void take_terminal();
-    void read_keys();
-    void press(const ui::Key& key);
+    void press(const ui::Key& key) override;
+    void suspending() override { session().void_round_trips(); }
+    void draw() override;
+
     bool scroll_by_wheel(const ui::Key& key);
     bool press_bound(const ui::Key& key);
     // Each may end its mode, and returns false if the key is still to be looked up in
@@ -95,7 +92,6 @@ private:
     void toggle_freeze();
     void half_close();
     void interrupt();
-    void suspend();
     void toggle_mouse();
     void copy_selected();
 
@@ -104,10 +100,8 @@ private:
     bool selecting() { return editor_.empty() && transcript().selected(); }
     Rows key_page(int width);
 
-    void draw();
-    void await_display();
     // The rows above the status line and the input line.
-    int main_height() const { return terminal_.size().rows - 2; }
+    int main_height() const { return terminal().size().rows - 2; }
     std::vector<StatusPart> status() const;
     std::string_view words() const;
     std::string_view hints() const;
@@ -119,24 +113,12 @@ private:
     ev::Loop& loop_;
     const std::string key_log_;
     const std::string sandbox_;
-    // These watches come before the terminal, so that a signal that arrives while it is taken
-    // over finds it given back.
-    ev::Signal resized_;
-    ev::Signal continued_;
-    ev::Signal stopped_;
-    ui::Terminal terminal_;
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;
-    std::string notice_;     // stands in the place of the input line until the next key
-    bool changed_ = true;    // the screen differs from the last drawing
-    bool resuming_ = false;  // the terminal is to be taken over again, after a suspension
-    ev::Timer quit_asked_;   // runs while another ^C quits
-    ev::Watch keyboard_;
-    ev::Timer escape_;   // runs while an ESC may be a key of its own or the start of another
-    ev::Watch display_;  // waits while the terminal has not yet taken the whole drawing
-    ev::Timer frame_;    // runs while it is too early for another drawing
-    ev::Timer clock_;    // fires when a displayed time changes
+    std::string notice_;    // stands in the place of the input line until the next key
+    ev::Timer quit_asked_;  // runs while another ^C quits
+    ev::Timer clock_;       // fires when a displayed time changes
     Conversation conversation_;
 };
 

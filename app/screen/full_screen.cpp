@@ -1,0 +1,61 @@
+#include "app/screen/full_screen.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+
+namespace yodel {
+
+FullScreen::FullScreen(ev::Loop& loop, ui::Color color, ev::Duration frame_time)
+    : frame_time_(frame_time),
+      resized_(loop, SIGWINCH,
+               [this] {
+                   terminal_.resize();
+                   changed_ = true;
+               }),
+      stopped_(loop, SIGTSTP, [this] { suspend(); }),
+      terminal_(color),
+      keyboard_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
+      escape_(loop,
+              [this] {
+                  terminal_.expire_key();
+                  read_keys();
+              }),
+      display_(loop, terminal_.output(), ev::none, [this](ev::Events) { await_display(); }),
+      frame_(loop, [] {}) {}
+
+void FullScreen::turn_ended() {
+    if (resuming_) take_terminal();
+    if (resuming_ || !changed_ || frame_.pending()) return;
+    if (terminal_.flush()) {
+        changed_ = false;
+        draw();
+        frame_.start(frame_time_);
+    }
+    await_display();
+}
+
+// This waits for the end of a turn, so that a signal that came with SIGCONT can end the program
+// first.
+void FullScreen::take_terminal() {
+    resuming_ = !terminal_.take_over();
+    if (!resuming_) read_keys();  // those that had been read before the suspension
+}
+
+void FullScreen::read_keys() {
+    while (const auto key = terminal_.read_key()) press(*key);
+    if (terminal_.key_incomplete()) escape_.start(terminal_.escape_delay());
+    changed_ = true;
+    if (!terminal_.gone()) return;
+    keyboard_.want(ev::none);
+    std::raise(SIGHUP);  // a terminal that hangs up ends the program as the signal does
+}
+
+void FullScreen::suspend() {
+    suspending();
+    terminal_.suspend();
+}
+
+void FullScreen::await_display() { display_.want(terminal_.flush() ? ev::none : ev::writable); }
+
+}  // namespace yodel

@@ -42,81 +42,87 @@ std::string literal(const Key& key) {
 
 }  // namespace
 
-// The first binding of a group has the help for all of them. M-Enter has none: what a newline
-// does depends on the framing of messages, which the caller knows.
+// The keys of one edit. The first binding of a group has the help for all of them. M-Enter has
+// none: what a newline does depends on the framing of messages, which the caller knows.
 struct LineEditor::Binding {
-    Chord chord;
-    void (LineEditor::*edit)();
-    bool kills = false;  // it moves text to what ^Y pastes
+    std::vector<Chord> chords;
+    void (*edit)(LineEditor& editor);
     const char* keys = nullptr;
     const char* help = nullptr;
 };
 
 const LineEditor::Binding LineEditor::bindings[] = {
-    {ctrl('a'), &LineEditor::move_home, false, "^A ^E",
+    {{ctrl('a'), plain(KeyCode::home)},
+     [](LineEditor& e) { e.cursor_ = 0; },
+     "^A ^E",
      "to the start, to the end; so do Home End"},
-    {plain(KeyCode::home), &LineEditor::move_home},
-    {ctrl('e'), &LineEditor::move_end},
-    {plain(KeyCode::end), &LineEditor::move_end},
-    {ctrl('b'), &LineEditor::move_left, false, "^B ^F", "by a character; so do Left Right"},
-    {plain(KeyCode::left), &LineEditor::move_left},
-    {ctrl('f'), &LineEditor::move_right},
-    {plain(KeyCode::right), &LineEditor::move_right},
-    {alt('b'), &LineEditor::move_word_left, false, "M-b M-f", "by a word"},
-    {ctrl(KeyCode::left), &LineEditor::move_word_left},
-    {alt(KeyCode::left), &LineEditor::move_word_left},
-    {alt('f'), &LineEditor::move_word_right},
-    {ctrl(KeyCode::right), &LineEditor::move_word_right},
-    {alt(KeyCode::right), &LineEditor::move_word_right},
-    {plain(KeyCode::backspace), &LineEditor::delete_left},
-    {plain(KeyCode::del), &LineEditor::delete_right},
-    {ctrl('d'), &LineEditor::delete_right},
-    {ctrl('u'), &LineEditor::kill_left, true, "^U ^K ^W",
+    {{ctrl('e'), plain(KeyCode::end)}, [](LineEditor& e) { e.cursor_ = e.text_.size(); }},
+    {{ctrl('b'), plain(KeyCode::left)},
+     [](LineEditor& e) { e.cursor_ = previous_cell(e.text_, e.cursor_); },
+     "^B ^F",
+     "by a character; so do Left Right"},
+    {{ctrl('f'), plain(KeyCode::right)},
+     [](LineEditor& e) { e.cursor_ = next_cell(e.text_, e.cursor_); }},
+    {{alt('b'), ctrl(KeyCode::left), alt(KeyCode::left)},
+     [](LineEditor& e) { e.cursor_ = e.word_left(is_word); },
+     "M-b M-f",
+     "by a word"},
+    {{alt('f'), ctrl(KeyCode::right), alt(KeyCode::right)},
+     [](LineEditor& e) { e.cursor_ = e.word_right(is_word); }},
+    {{plain(KeyCode::backspace)},
+     [](LineEditor& e) { e.erase(previous_cell(e.text_, e.cursor_), e.cursor_); }},
+    {{plain(KeyCode::del), ctrl('d')},
+     [](LineEditor& e) { e.erase(e.cursor_, next_cell(e.text_, e.cursor_)); }},
+    {{ctrl('u')},
+     [](LineEditor& e) { e.kill(0, e.cursor_); },
+     "^U ^K ^W",
      "cut: to the start, to the end, the word before"},
-    {ctrl('k'), &LineEditor::kill_right, true},
-    {ctrl('w'), &LineEditor::kill_space_word_left, true},
-    {alt(KeyCode::backspace), &LineEditor::kill_word_left, true},
-    {alt('d'), &LineEditor::kill_word_right, true, "M-d", "cut the word after"},
-    {ctrl('y'), &LineEditor::yank, false, "^Y ^T", "paste what was cut; swap two characters"},
-    {ctrl('t'), &LineEditor::transpose},
-    {ctrl('v'), &LineEditor::await_literal, false, "^V", "take the next key as it is"},
-    {alt(KeyCode::enter), &LineEditor::add_newline},
-    {alt(KeyCode::newline), &LineEditor::add_newline},
+    {{ctrl('k')}, [](LineEditor& e) { e.kill(e.cursor_, e.text_.size()); }},
+    {{ctrl('w')}, [](LineEditor& e) { e.kill(e.word_left(is_not_blank), e.cursor_); }},
+    {{alt(KeyCode::backspace)}, [](LineEditor& e) { e.kill(e.word_left(is_word), e.cursor_); }},
+    {{alt('d')},
+     [](LineEditor& e) { e.kill(e.cursor_, e.word_right(is_word)); },
+     "M-d",
+     "cut the word after"},
+    {{ctrl('y')},
+     [](LineEditor& e) { e.insert(e.killed_); },
+     "^Y ^T",
+     "paste what was cut; swap two characters"},
+    {{ctrl('t')}, [](LineEditor& e) { e.transpose(); }},
+    {{ctrl('v')}, [](LineEditor& e) { e.literal_ = true; }, "^V", "take the next key as it is"},
+    {{alt(KeyCode::enter), alt(KeyCode::newline)}, [](LineEditor& e) { e.insert("\n"); }},
 };
 
 std::vector<LineEditor::KeyHelp> LineEditor::key_help() {
     std::vector<KeyHelp> rows;
     for (const Binding& binding : bindings) {
         if (binding.help) rows.push_back({binding.keys, binding.help, {}});
-        rows.back().chords.push_back(binding.chord);
+        std::vector<Chord>& chords = rows.back().chords;
+        chords.insert(chords.end(), binding.chords.begin(), binding.chords.end());
     }
     return rows;
 }
 
 bool LineEditor::press(const Key& key) {
-    if (std::exchange(literal_, false)) return press_literal(key);
-    const bool is_text =
-        key.chord.code == KeyCode::character && !key.chord.alt && !key.chord.ctrl;
-    const Binding* const binding =
-        std::find_if(std::begin(bindings), std::end(bindings),
-                     [&](const Binding& each) { return each.chord == key.chord; });
-    const bool bound = binding != std::end(bindings);
-    joins_ = std::exchange(killing_, bound && binding->kills);
-    if (bound && key.chord == ctrl('d') && empty()) return false;
-    if (bound) {
-        (this->*binding->edit)();
+    joins_ = std::exchange(killing_, false);
+    if (std::exchange(literal_, false)) {
+        insert(literal(key));
         return true;
     }
+    if (key.chord == ctrl('d') && empty()) return false;
+    for (const Binding& binding : bindings) {
+        if (std::find(binding.chords.begin(), binding.chords.end(), key.chord) ==
+            binding.chords.end())
+            continue;
+        binding.edit(*this);
+        return true;
+    }
+    const bool is_text =
+        key.chord.code == KeyCode::character && !key.chord.alt && !key.chord.ctrl;
     if (is_text) insert(key.text);
     if (key.chord == plain(KeyCode::tab)) insert("\t");
     if (key.chord == plain(KeyCode::paste)) insert(pasted(key));
     return is_text || key.chord == plain(KeyCode::tab) || key.chord == plain(KeyCode::paste);
-}
-
-bool LineEditor::press_literal(const Key& key) {
-    killing_ = false;
-    insert(literal(key));
-    return true;
 }
 
 void LineEditor::insert(std::string_view bytes) {
@@ -147,6 +153,7 @@ void LineEditor::erase(std::size_t begin, std::size_t end) {
 
 // Consecutive kills become one text for ^Y.
 void LineEditor::kill(std::size_t begin, std::size_t end) {
+    killing_ = true;
     if (begin == end) return;
     if (!joins_) killed_.clear();
     killed_.insert(end == cursor_ ? 0 : killed_.size(), text_, begin, end - begin);
@@ -167,24 +174,6 @@ std::size_t LineEditor::word_right(bool (*part)(char)) const {
     while (at < text_.size() && part(text_[at])) ++at;
     return at == cursor_ ? at : next_cell(text_, at - 1);  // the end of the cell before `at`
 }
-
-void LineEditor::move_home() { cursor_ = 0; }
-void LineEditor::move_end() { cursor_ = text_.size(); }
-void LineEditor::move_left() { cursor_ = previous_cell(text_, cursor_); }
-void LineEditor::move_right() { cursor_ = next_cell(text_, cursor_); }
-void LineEditor::move_word_left() { cursor_ = word_left(is_word); }
-void LineEditor::move_word_right() { cursor_ = word_right(is_word); }
-void LineEditor::delete_left() { erase(previous_cell(text_, cursor_), cursor_); }
-void LineEditor::delete_right() { erase(cursor_, next_cell(text_, cursor_)); }
-void LineEditor::kill_left() { kill(0, cursor_); }
-void LineEditor::kill_right() { kill(cursor_, text_.size()); }
-void LineEditor::kill_word_left() { kill(word_left(is_word), cursor_); }
-void LineEditor::kill_word_right() { kill(cursor_, word_right(is_word)); }
-void LineEditor::yank() { insert(killed_); }
-void LineEditor::add_newline() { insert("\n"); }
-void LineEditor::await_literal() { literal_ = true; }
-
-void LineEditor::kill_space_word_left() { kill(word_left(is_not_blank), cursor_); }
 
 // Swaps the two cells around the cursor, or the last two if it is at the end.
 void LineEditor::transpose() {

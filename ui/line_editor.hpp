@@ -50,8 +50,8 @@ public:
     struct KeyHelp {
         const char* keys;  // "^A ^E"
         const char* help;
-        std::vector<Chord>
-            chords;  // with the same effect, or its opposite: those of `keys` too
+        // The keys of `keys`, and others with the same effect or its opposite.
+        std::vector<Chord> chords;
     };
     static std::vector<KeyHelp> key_help();
 
@@ -59,28 +59,10 @@ private:
     struct Binding;
     static const Binding bindings[];
 
-    void move_home();
-    void move_end();
-    void move_left();
-    void move_right();
-    void move_word_left();
-    void move_word_right();
-    void delete_left();
-    void delete_right();
-    void kill_left();
-    void kill_right();
-    void kill_space_word_left();
-    void kill_word_left();
-    void kill_word_right();
-    void yank();
-    void transpose();
-    void add_newline();
-    void await_literal();
-
-    bool press_literal(const Key& key);
     void kill(std::size_t begin, std::size_t end);
     void erase(std::size_t begin, std::size_t end);
     void snap_to_cell();
+    void transpose();
     std::size_t word_left(bool (*part)(char)) const;
     std::size_t word_right(bool (*part)(char)) const;
     int columns_to_cursor(int width) const;

@@ -286,7 +286,8 @@ void Transcript::scroll_to_start() {
 
 void Transcript::scroll_to_end() { top_.reset(); }
 
-void Transcript::freeze() {
+void Transcript::toggle_freeze() {
+    if (!following()) return scroll_to_end();
     if (!entries_.empty()) freeze_at(top());
 }
 

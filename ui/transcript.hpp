@@ -71,7 +71,7 @@ public:
     void scroll_pages(int pages);
     void scroll_to_start();
     void scroll_to_end();  // and follows the tail
-    void freeze();         // stops following, at the current position
+    void toggle_freeze();  // stops following, at the current position, or follows again
     bool following() const { return !top_; }
     std::size_t below() const;  // entries after the last one that rows() showed
 

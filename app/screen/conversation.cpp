@@ -196,6 +196,7 @@ void Conversation::session_repeated(std::string_view payload) {
 // --- Sending.
 
 void Conversation::quit_when_answered() {
+    if (session_.state() != State::open) return quit();
     quitting_ = true;
     session_.finish();
 }

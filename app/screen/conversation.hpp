@@ -48,8 +48,8 @@ public:
     void send(const std::string& line);
     std::size_t queued_lines() const { return queued_lines_.size(); }
 
-    // Closes our side, and stops the loop once all is answered; disconnect() and reconnect()
-    // revoke that.
+    // Closes our side, and stops the loop once all is answered. disconnect() and reconnect()
+    // revoke that. Without a connection it is the same as quit().
     void quit_when_answered();
     // Closes the connection, and stops the loop once the session has reported that.
     void quit();

@@ -30,9 +30,9 @@ const char* closed_hints(const bufio::End& end) {
 
 }  // namespace
 
-const char* connection_hints(const Session& session, bool sent_before) {
+std::string_view connection_hints(const Session& session, bool sent_before) {
     switch (session.state()) {
-    case State::open: return sent_before ? nullptr : open_hints(session.options().expect);
+    case State::open: return sent_before ? "" : open_hints(session.options().expect);
     case State::idle:
     case State::dialing:
     case State::handshaking:

@@ -10,9 +10,9 @@ namespace yodel {
 // Each function that returns hints returns them as one text, separated by "; ", the most
 // helpful first. The text is ASCII and lives as long as the program.
 
-// The hints for the state of the connection; null: none is needed. `sent_before`: a line has
+// The hints for the state of the connection; empty: none is needed. `sent_before`: a line has
 // been sent, so that the user knows how.
-const char* connection_hints(const Session& session, bool sent_before);
+std::string_view connection_hints(const Session& session, bool sent_before);
 
 // Returns the hints from the front that fit into the width whole, and always the first one,
 // which alone may have to be cut. The view is a part of `hints`.

@@ -107,8 +107,11 @@ void MessageLog::add_repeated(WallTime at, std::string_view payload) {
         {{" - the reply came twice", Style::warn}});
 }
 
-void MessageLog::set_timestamp_style(TimestampStyle style) {
-    timestamp_style_ = style;
+void MessageLog::next_timestamp_style() {
+    using enum TimestampStyle;
+    timestamp_style_ = timestamp_style_ == clock   ? delta
+                       : timestamp_style_ == delta ? off
+                                                   : clock;
     ui::Transcript::Id id = transcript_.oldest();
     for (const Record& record : records_)
         transcript_.change(id++, [&](auto& entry) { entry.prefix = {label(record)}; });

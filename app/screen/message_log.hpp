@@ -32,9 +32,6 @@ struct Exchange {
     bool resent = false;                  // see Session::Options::mark_resent
 };
 
-// The time in front of an entry that is not a reply. `delta`: since the entry before.
-enum class TimestampStyle { clock, delta, off };
-
 class MessageLog {
 public:
     using WallTime = std::chrono::system_clock::time_point;
@@ -54,8 +51,9 @@ public:
     void add_unsolicited(WallTime at, std::string_view payload);
     void add_repeated(WallTime at, std::string_view payload);  // a reply that came before
 
-    TimestampStyle timestamp_style() const { return timestamp_style_; }
-    void set_timestamp_style(TimestampStyle style);
+    // Changes the time in front of entries that are no replies: from the clock to the time
+    // since the entry before, to none, and back to the clock.
+    void next_timestamp_style();
     // The message of the selected entry; null if none is selected, or a note.
     std::shared_ptr<const Exchange> selected() const;
     // The text of the selected entry without its time and verdict: its first `most` bytes, or
@@ -70,6 +68,7 @@ public:
     bool file_open() const { return file_.has_value(); }
 
 private:
+    enum class TimestampStyle { clock, delta, off };
     enum class Kind { note, sent, received, lost, unsolicited };
     struct Record {
         Kind kind;

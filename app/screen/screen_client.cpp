@@ -77,44 +77,42 @@ void append_hints(ui::Row& row, std::string_view hints, int width) {
 struct ScreenClient::Binding {
     ui::Chord chord;
     void (*action)(ScreenClient& client);
-    const char* keys;  // the name on the page of keys; null: the row above names this key
-    const char* help;
+    const char* keys = nullptr;  // on the page of keys; null: the row above names this key
+    const char* help = nullptr;
 };
 
 using Client = ScreenClient;
 
-// The page of keys has ^D among the ways to leave.
+// The page of keys lists ^D under "To leave".
 const ScreenClient::Binding ScreenClient::bindings[] = {
-    {ui::ctrl('d'), [](Client& c) { c.half_close(); }, nullptr, nullptr},
+    {ui::ctrl('d'), [](Client& c) { c.conversation_.quit_when_answered(); }},
     {ui::plain(KeyCode::enter), [](Client& c) { c.submit(); }, "Enter",
      "send; with nothing typed, open the selected message"},
     {ui::plain(KeyCode::up), [](Client& c) { c.older_line(); }, "Up Dn ^P ^N",
      "lines sent before"},
-    {ui::ctrl('p'), [](Client& c) { c.older_line(); }, nullptr, nullptr},
-    {ui::plain(KeyCode::down), [](Client& c) { c.newer_line(); }, nullptr, nullptr},
-    {ui::ctrl('n'), [](Client& c) { c.newer_line(); }, nullptr, nullptr},
+    {ui::ctrl('p'), [](Client& c) { c.older_line(); }},
+    {ui::plain(KeyCode::down), [](Client& c) { c.newer_line(); }},
+    {ui::ctrl('n'), [](Client& c) { c.newer_line(); }},
     {ui::ctrl('r'), [](Client& c) { c.mode_.emplace<ui::HistorySearch>(c.history_); }, "^R",
      "search them"},
     {ui::plain(KeyCode::page_up), [](Client& c) { c.transcript().scroll_pages(-1); },
      "PgUp PgDn", "scroll"},
-    {ui::plain(KeyCode::page_down), [](Client& c) { c.transcript().scroll_pages(1); }, nullptr,
-     nullptr},
+    {ui::plain(KeyCode::page_down), [](Client& c) { c.transcript().scroll_pages(1); }},
     {ui::alt('<'), [](Client& c) { c.transcript().scroll_to_start(); }, "M-< M->",
      "to the start, to the end"},
-    {ui::alt('>'), [](Client& c) { c.transcript().scroll_to_end(); }, nullptr, nullptr},
+    {ui::alt('>'), [](Client& c) { c.transcript().scroll_to_end(); }},
     {ui::alt(KeyCode::up), [](Client& c) { c.transcript().select_older(); }, "M-Up M-Down",
      "select a message; then Up and Down do so too"},
-    {ui::alt(KeyCode::down), [](Client& c) { c.transcript().select_newer(); }, nullptr,
-     nullptr},
+    {ui::alt(KeyCode::down), [](Client& c) { c.transcript().select_newer(); }},
     {ui::alt('/'), [](Client& c) { c.mode_.emplace<Find>(); }, "M-/ n N",
      "search the messages; go to older, newer places"},
     {ui::alt('h'), [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); }, "M-h",
      "messages in hex, or as text"},
-    {ui::alt('t'), [](Client& c) { c.next_timestamp_style(); }, "M-t",
+    {ui::alt('t'), [](Client& c) { c.conversation_.log().next_timestamp_style(); }, "M-t",
      "times: clock, since the last, off"},
     {ui::alt('s'),
      [](Client& c) {
-         c.mode_.emplace<ui::Page>([&c](int width) {
+         c.open_page([&c](int width) {
              return statistics_page(c.conversation_.results(),
                                     c.conversation_.percentile_history(), width);
          });
@@ -122,7 +120,7 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
      "M-s", "statistics"},
     {ui::alt('i'),
      [](Client& c) {
-         c.mode_.emplace<ui::Page>([&c](int width) {
+         c.open_page([&c](int width) {
              return connection_page(c.session(), c.conversation_.results(), c.key_log_,
                                     c.sandbox_, width);
          });
@@ -131,7 +129,7 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::alt('r'), [](Client& c) { c.conversation_.reconnect(); }, "M-r", "connect again, now"},
     {ui::alt('c'), [](Client& c) { c.conversation_.disconnect(); }, "M-c",
      "close the connection and stay"},
-    {ui::alt('p'), [](Client& c) { c.toggle_freeze(); }, "M-p",
+    {ui::alt('p'), [](Client& c) { c.transcript().toggle_freeze(); }, "M-p",
      "hold the view, or follow again"},
     {ui::alt('o'), [](Client& c) { c.conversation_.toggle_file(); }, "M-o",
      "start or stop writing all to a file"},
@@ -146,9 +144,8 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::plain(KeyCode::escape), [](Client& c) { c.back_to_end(); }, "Esc",
      "back to the messages and their end; there, Esc and then a key is M- and that key"},
     {ui::plain(KeyCode::f1),
-     [](Client&
-            c) { c.mode_.emplace<ui::Page>([&c](int width) { return c.key_page(width); }); },
-     "F1", "these keys"},
+     [](Client& c) { c.open_page([&c](int width) { return c.key_page(width); }); }, "F1",
+     "these keys"},
 };
 
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
@@ -187,7 +184,9 @@ void ScreenClient::press(const ui::Key& key) {
     if (interrupts && quit_asked_.pending()) return conversation_.quit();
     quit_asked_.cancel();
     if (interrupts) quit_asked_.start(quit_time);
-    if (!typing() && key.chord == ui::ctrl('l')) return terminal().redraw();
+    const bool typing =
+        std::holds_alternative<Typing>(mode_) || std::holds_alternative<Escaped>(mode_);
+    if (!typing && key.chord == ui::ctrl('l')) return terminal().redraw();
     const bool done = std::visit([&](auto& mode) { return press_in(mode, key); }, mode_);
     if (!done) press_bound(key);
 }
@@ -213,10 +212,6 @@ bool ScreenClient::press_bound(const ui::Key& key) {
     return true;
 }
 
-bool ScreenClient::typing() const {
-    return std::holds_alternative<Typing>(mode_) || std::holds_alternative<Escaped>(mode_);
-}
-
 bool ScreenClient::press_in(Typing&, const ui::Key&) { return false; }
 
 // A key without a binding for Alt has its usual effect.
@@ -237,27 +232,19 @@ bool ScreenClient::press_in(ui::HistorySearch& search, const ui::Key& key) {
 }
 
 bool ScreenClient::press_in(Find& find, const ui::Key& key) {
+    find.failed = false;
     if (key.chord == ui::plain(KeyCode::enter)) {
-        search_messages(find);
+        const bool nothing = find.text.empty();  // removes the marks of the last search
+        const bool found = transcript().search(find.text.text());
+        find.failed = !found && !nothing;
+        if (nothing) mode_.emplace<Typing>();
+        if (found) mode_.emplace<FindNext>();
         return true;
     }
-    find.failed = false;
     const bool cancelled = is_cancel(key);
     if (!cancelled && find.text.press(key)) return true;
     mode_.emplace<Typing>();
     return cancelled;
-}
-
-// Searching for nothing removes the marks of the last search.
-void ScreenClient::search_messages(Find& find) {
-    const bool nothing = find.text.empty();
-    const bool found = transcript().search(find.text.text());
-    find.failed = !found && !nothing;
-    if (found) {
-        mode_.emplace<FindNext>();
-    } else if (nothing) {
-        mode_.emplace<Typing>();
-    }
 }
 
 bool ScreenClient::press_in(FindNext& next, const ui::Key& key) {
@@ -281,10 +268,17 @@ bool ScreenClient::press_in(ui::Page& page, const ui::Key& key) {
 }
 
 void ScreenClient::submit() {
-    if (!selecting()) return send_line();
-    if (const auto exchange = conversation_.log().selected())
-        mode_.emplace<ui::Page>(
-            [exchange](int width) { return message_page(*exchange, width); });
+    if (selecting()) {
+        if (const auto exchange = conversation_.log().selected())
+            open_page([exchange](int width) { return message_page(*exchange, width); });
+        return;
+    }
+    const std::string line = editor_.text();
+    history_.add(line);
+    editor_.clear();
+    transcript().select_none();
+    transcript().scroll_to_end();
+    conversation_.send(line);
 }
 
 void ScreenClient::back_to_end() {
@@ -304,36 +298,14 @@ void ScreenClient::newer_line() {
     if (auto line = history_.newer()) editor_.set(std::move(*line));
 }
 
-void ScreenClient::next_timestamp_style() {
-    MessageLog& log = conversation_.log();
-    switch (log.timestamp_style()) {
-    case TimestampStyle::clock: return log.set_timestamp_style(TimestampStyle::delta);
-    case TimestampStyle::delta: return log.set_timestamp_style(TimestampStyle::off);
-    case TimestampStyle::off: return log.set_timestamp_style(TimestampStyle::clock);
-    }
-}
-
-void ScreenClient::toggle_freeze() {
-    if (transcript().following()) {
-        transcript().freeze();
-    } else {
-        transcript().scroll_to_end();
-    }
-}
-
-void ScreenClient::half_close() {
-    if (session().state() == State::open) return conversation_.quit_when_answered();
-    conversation_.quit();
-}
-
 void ScreenClient::interrupt() {
+    if (!editor_.empty()) {
+        history_.stop_browsing();
+        return editor_.clear();
+    }
     const State state = session().state();
-    const bool typed = !editor_.empty();
-    const bool under_way =
-        state != State::open && state != State::closed && state != State::idle;
-    if (typed) history_.stop_browsing();
-    if (typed) editor_.clear();
-    if (!typed && under_way) session().disconnect();
+    if (state != State::open && state != State::closed && state != State::idle)
+        session().disconnect();
 }
 
 void ScreenClient::toggle_mouse() {
@@ -347,15 +319,6 @@ void ScreenClient::copy_selected() {
     const auto text = conversation_.log().selected_text(ui::longest_copy + 1);
     notice_ = text ? copy_notice(terminal().copy(*text))
                    : "M-Up selects; M-w then copies the message";
-}
-
-void ScreenClient::send_line() {
-    const std::string line = editor_.text();
-    history_.add(line);
-    editor_.clear();
-    transcript().select_none();
-    transcript().scroll_to_end();
-    conversation_.send(line);
 }
 
 // A line that is being typed is not replaced: the refused one is in the history.
@@ -435,27 +398,7 @@ std::vector<StatusPart> ScreenClient::status() const {
     return parts;
 }
 
-// The hints for a mode whose keys are not those of the line; empty: it is another mode.
-std::string_view ScreenClient::mode_hints() const {
-    if (std::holds_alternative<ui::Page>(mode_))
-        return "Esc goes back; Up Down PgUp PgDn scroll";
-    if (const auto* const next = std::get_if<FindNext>(&mode_))
-        return next->failed ? "no further place; n older, N newer; Esc goes back"
-                            : "n older, N newer; Esc goes back to the end";
-    return {};
-}
-
-// The hints for the selection or for the state of the connection; empty: none is needed.
-std::string_view ScreenClient::hints() const {
-    const MessageLog& log = conversation_.log();
-    if (log.selected()) return "Enter opens it; Esc goes back; Up Down select; M-w copies it";
-    if (log.transcript().selected()) return "Esc goes back; Up Down select; M-w copies it";
-    const char* const hints =
-        connection_hints(conversation_.session(), !history_.lines().empty());
-    return hints ? hints : std::string_view();
-}
-
-// The line that the keys edit, with a label where it is not the message.
+// The input row; labelled if it is a search rather than a message.
 ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     if (const auto* const search = std::get_if<ui::HistorySearch>(&mode_))
         return search_row(*search, width, frame);
@@ -497,11 +440,18 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
 std::string_view ScreenClient::words() const {
     if (quit_asked_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
-    if (const std::string_view text = mode_hints(); !text.empty()) return text;
+    if (std::holds_alternative<ui::Page>(mode_))
+        return "Esc goes back; Up Down PgUp PgDn scroll";
+    if (const auto* const next = std::get_if<FindNext>(&mode_))
+        return next->failed ? "no further place; n older, N newer; Esc goes back"
+                            : "n older, N newer; Esc goes back to the end";
     if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return {};
     if (std::holds_alternative<Escaped>(mode_))
         return "Esc- now a key; as with Alt; F1 shows them; Esc leaves it";
-    return hints();
+    const MessageLog& log = conversation_.log();
+    if (log.selected()) return "Enter opens it; Esc goes back; Up Down select; M-w copies it";
+    if (log.transcript().selected()) return "Esc goes back; Up Down select; M-w copies it";
+    return connection_hints(conversation_.session(), !history_.lines().empty());
 }
 
 // The status line shows seconds while the connection is open, otherwise tenths of a second. The

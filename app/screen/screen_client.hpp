@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -80,22 +81,17 @@ private:
     bool press_in(Find& find, const ui::Key& key);
     bool press_in(FindNext& next, const ui::Key& key);
     bool press_in(ui::Page& page, const ui::Key& key);
-    void search_messages(Find& find);
-    bool typing() const;
+    void open_page(ui::Page::Compose compose) { mode_.emplace<ui::Page>(std::move(compose)); }
 
     // The keys that take more than one statement.
     void submit();
     void back_to_end();
     void older_line();
     void newer_line();
-    void next_timestamp_style();
-    void toggle_freeze();
-    void half_close();
     void interrupt();
     void toggle_mouse();
     void copy_selected();
 
-    void send_line();
     // True while a message is selected and Enter, Up and Down are for it.
     bool selecting() { return editor_.empty() && transcript().selected(); }
     Rows key_page(int width);
@@ -104,8 +100,6 @@ private:
     int main_height() const { return terminal().size().rows - 2; }
     std::vector<StatusPart> status() const;
     std::string_view words() const;
-    std::string_view hints() const;
-    std::string_view mode_hints() const;
     ui::Row input_row(int width, ui::Frame& frame);
     ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;
     void schedule_clock();

@@ -138,7 +138,7 @@ TEST_CASE("the window scrolls by pages and to the ends") {
     REQUIRE(seen(transcript, 10, 4) == "3|4|5|6");
     transcript.scroll_to_end();
     REQUIRE(seen(transcript, 10, 4) == "6|7|8|9");
-    transcript.freeze();
+    transcript.toggle_freeze();
     transcript.append(entry("10"));
     REQUIRE(seen(transcript, 10, 4) == "6|7|8|9");
 }
@@ -300,7 +300,7 @@ TEST_CASE("an empty transcript shows nothing") {
     transcript.scroll_pages(1);
     transcript.scroll_to_start();
     transcript.scroll_to_end();
-    transcript.freeze();
+    transcript.toggle_freeze();
     transcript.select_older();
     transcript.select_newer();
     transcript.select_none();

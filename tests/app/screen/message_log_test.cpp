@@ -64,6 +64,11 @@ std::string without_dates(const std::string& text) {
     return rest;
 }
 
+void no_timestamps(MessageLog& log) {
+    log.next_timestamp_style();
+    log.next_timestamp_style();
+}
+
 }  // namespace
 
 TEST_CASE("each kind of entry has its sign, and its time in the style that was chosen") {
@@ -83,7 +88,7 @@ TEST_CASE("each kind of entry has its sign, and its time in the style that was c
                            });
     }
     SECTION("since the entry before") {
-        log.set_timestamp_style(TimestampStyle::delta);
+        log.next_timestamp_style();
         CHECK(rows(log) == std::vector<std::string>{
                                " +0.000s - note",
                                " +1.000s > hello",
@@ -96,7 +101,7 @@ TEST_CASE("each kind of entry has its sign, and its time in the style that was c
                            });
     }
     SECTION("off, but for the round trip") {
-        log.set_timestamp_style(TimestampStyle::off);
+        no_timestamps(log);
         CHECK(rows(log) == std::vector<std::string>{
                                "- note",
                                "> hello",
@@ -112,7 +117,7 @@ TEST_CASE("each kind of entry has its sign, and its time in the style that was c
 
 TEST_CASE("a long pause is shown in whole seconds") {
     MessageLog log{{}};
-    log.set_timestamp_style(TimestampStyle::delta);
+    log.next_timestamp_style();
     log.add_note(start, "a");
     log.add_note(start + 999s, "b");
     log.add_note(start + 2000s, "c");
@@ -122,7 +127,7 @@ TEST_CASE("a long pause is shown in whole seconds") {
 
 TEST_CASE("a reply that ends before its message says so, and one across a pause has no time") {
     MessageLog log{{}};
-    log.set_timestamp_style(TimestampStyle::off);
+    no_timestamps(log);
     log.add_answer(start, message(1, "long"), wrong("lo", 2), std::nullopt);
     log.add_answer(start, message(2, "paused"), right("paused", std::nullopt), std::nullopt);
     CHECK(rows(log) == std::vector<std::string>{"0.21ms < lo x differs at byte 2: 6e>end",
@@ -131,7 +136,7 @@ TEST_CASE("a reply that ends before its message says so, and one across a pause 
 
 TEST_CASE("a message during which a segment was sent again is marked, answered or not") {
     MessageLog log{{}};
-    log.set_timestamp_style(TimestampStyle::off);
+    no_timestamps(log);
     Message resent = message(1, "hello");
     resent.resent = true;
     log.add_sent(start, 1, "hello");

@@ -282,6 +282,7 @@ ScreenClient::Options screen_options(const ClientOptions& options) {
     ScreenClient::Options to;
     Conversation::Options& conversation = to.conversation;
     conversation.session = options.session;
+    conversation.session.mark_resent = true;
     conversation.escapes = options.escapes;
     conversation.scrollback = options.scrollback.value_or(conversation.scrollback);
     conversation.log = options.report.log;

@@ -35,16 +35,6 @@ ui::Transcript::Limits limits(std::size_t scrollback) {
     return limits;
 }
 
-Session::Options session_options(const Conversation::Options& options) {
-    Session::Options to = options.session;
-    to.mark_resent = true;
-    return to;
-}
-
-std::string transcript_name() {
-    return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time());
-}
-
 // x.json, x-2.json, x-3.json ...
 std::string numbered(const std::string& name, unsigned number) {
     if (number == 1) return name;
@@ -61,8 +51,7 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
       file_name_(options.log),
       user_(user),
       log_(limits(options.scrollback)),
-      own_session_(new Session(loop, session_options(options), *this)),
-      session_(*own_session_) {
+      session_(loop, options.session, *this) {
     results_.datagrams = session_.options().framing->datagrams;
     if (!file_name_.empty()) open_file(file_name_);
 }
@@ -110,8 +99,7 @@ void Conversation::session_changed() {
     report_state();
     reported_state_ = session_.state();
     report_server_end();
-    if (opened && recording_) record_connection();
-    if (opened) send_queued_lines();
+    if (opened) begin_connection();
     if (opened && quitting_) session_.finish();
     const bool over = quitting_ || session_.out_of_time();
     if (over && session_.state() == State::closed) loop_.stop();
@@ -127,26 +115,34 @@ void Conversation::report_server_end() {
     server_ended_ = ended;
 }
 
-// A socket of datagrams that follows a refusal says nothing new.
-void Conversation::report_opened() {
-    if (session_.peer_known())
-        return add_note("connected to " + session_.address().text(), Style::good);
-    if (!session_.end())
-        add_note("sending to " + session_.options().endpoint.text() +
-                 "; a reply will show that somebody is there");
-}
-
 void Conversation::report_state() {
     const State state = session_.state();
     if (state == reported_state_) return;
-    if (state == State::open) report_opened();
-    if (state == State::open) retried_ = !std::exchange(reported_trouble_, {}).empty();
     const std::string end = explain(session_.end(), session_.tls());
+    if (state == State::open) {
+        retried_ = !std::exchange(reported_trouble_, {}).empty();
+        if (session_.peer_known())
+            return add_note("connected to " + session_.address().text(), Style::good);
+        if (session_.end()) return;  // datagrams follow a refusal, which was reported
+        add_note("sending to " + session_.options().endpoint.text() +
+                 "; a reply will show that somebody is there");
+    }
     if (state == State::waiting && std::exchange(reported_trouble_, end) != end)
         add_note(end + "; retrying, M-r retries now", Style::bad);
-    if (state != State::closed) return;
-    const bool failed = exit_status(session_.end()) != 0;
-    add_note(end + "; M-r connects again", failed ? Style::bad : Style::dim);
+    if (state == State::closed)
+        add_note(end + "; M-r connects again",
+                 exit_status(session_.end()) != 0 ? Style::bad : Style::dim);
+}
+
+// A replay repeats one connection, so each connection has a recording of its own.
+void Conversation::begin_connection() {
+    if (recording_ && recording_->has_connection()) {
+        stop_file();
+        start_file();
+    } else if (recording_) {
+        recording_->connected();
+    }
+    for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
 }
 
 void Conversation::session_answered(const Message& message, const Reply& reply) {
@@ -215,15 +211,11 @@ void Conversation::disconnect() {
 }
 
 // The session reports both calls as one change, so that the log shows only the new attempt.
-bool Conversation::only_just_retried() const {
-    return retried_ && session_.state() == State::open &&
-           loop_.now() - session_.since() < reaction_time;
-}
-
 void Conversation::reconnect() {
-    const bool asks = only_just_retried();
-    retried_ = false;
-    if (asks) return add_note("connected just now; M-r again connects anew", Style::warn);
+    const bool just_opened =
+        session_.state() == State::open && loop_.now() - session_.since() < reaction_time;
+    if (std::exchange(retried_, false) && just_opened)
+        return add_note("connected just now; M-r again connects anew", Style::warn);
     disconnect();
     session_.connect();
 }
@@ -232,10 +224,6 @@ void Conversation::send(const std::string& line) {
     if (session_.state() == State::open) return send_now(line);
     queued_lines_.push_back(line);
     add_note("not connected; will be sent once connected: " + line, Style::warn);
-}
-
-void Conversation::send_queued_lines() {
-    for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
 }
 
 void Conversation::send_now(const std::string& line) {
@@ -247,16 +235,16 @@ void Conversation::send_now(const std::string& line) {
     if (!queued)
         return refuse(line, payload->empty() ? "in " + name + " there is no empty message"
                                              : "too long for " + name);
+    const bool awaited = session_.options().expect != Expect::none;
+    const ev::Time now = loop_.now();
     std::uint64_t id = queued.first;
     for (const std::string_view piece : pieces(framing, *payload)) {
         log_.add_sent(wall_time(), id, piece);
-        const ev::Time now = loop_.now();
-        const Message message{.id = id, .payload = piece, .planned = now, .sent = now};
-        const bool awaited = session_.options().expect != Expect::none;
-        if (recording_ && !awaited) recording_->sent(message, now);
+        if (recording_ && !awaited)
+            recording_->sent({.id = id, .payload = piece, .planned = now, .sent = now}, now);
         ++id;
     }
-    results_.count_sent(queued.count, loop_.now());
+    results_.count_sent(queued.count, now);
     session_.flush();
 }
 
@@ -295,7 +283,7 @@ void Conversation::start_file() {
 
 // A transcript goes on in its file. A recording needs one of its own.
 std::string Conversation::next_file_name() const {
-    if (file_name_.empty()) return transcript_name();
+    if (file_name_.empty()) return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time());
     if (!Recorder::wanted(file_name_)) return file_name_;
     unsigned number = 1;
     std::error_code unknown;
@@ -306,13 +294,6 @@ std::string Conversation::next_file_name() const {
 void Conversation::open_file(const std::string& name) {
     if (!Recorder::wanted(name)) return log_.start_file(name);
     recording_.emplace(name, session_, loop_.now());
-}
-
-// A replay says one connection again, so that the next one is another recording.
-void Conversation::record_connection() {
-    if (!recording_->has_connection()) return recording_->connected();
-    stop_file();
-    start_file();
 }
 
 bool Conversation::stop_file() {

@@ -10,7 +10,6 @@
 #include "ev/loop.hpp"
 
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,12 +20,12 @@ class Conversation final : private Session::User {
 public:
     struct Options {
         Session::Options session;
-        bool escapes = false;              // lines hold \n, \xNN and the like
+        bool escapes = false;              // lines contain \n, \xNN and the like
         std::size_t scrollback = 100'000;  // entries of the log
         // The transcript's file; empty: named by the time when it starts. A recording that is
         // started again gets a name with a number, because it begins its file.
         std::string log;
-        bool quiet = false;  // no summary at the end where all is well
+        bool quiet = false;  // no summary at the end if all is well
     };
 
     // The user must not destroy the conversation from these callbacks.
@@ -54,8 +53,8 @@ public:
     // Closes the connection, and stops the loop once the session has reported that.
     void quit();
     void disconnect();
-    // Connects anew. Where a retry has only just connected, which the user may not have seen
-    // yet, the log says so instead, and the next call connects.
+    // Connects anew. If a retry has only just connected, which the user may not have seen yet,
+    // the log says so instead, and the next call connects.
     void reconnect();
 
     // Adds a remark of the program to the log.
@@ -83,12 +82,11 @@ private:
     void session_lost(const Message& message) override;
     void session_unsolicited(std::string_view payload) override;
     void session_repeated(std::string_view payload) override;
-    void report_opened();
     void report_state();
     void report_server_end();
+    void begin_connection();
     void report_counts() const;
     bool all_echoed() const;
-    void send_queued_lines();
     void send_now(const std::string& line);
     void refuse(const std::string& line, const std::string& why);
     void start_file();
@@ -97,8 +95,6 @@ private:
     std::string next_file_name() const;
     const char* file_kind() const;  // "recording" or "transcript"
     void fail_file(const std::string& trouble);
-    void record_connection();
-    bool only_just_retried() const;
 
     ev::Loop& loop_;
     const bool escapes_;
@@ -120,8 +116,7 @@ private:
     std::string reported_trouble_;
     // The connection came after a failure, and no key has asked for another one since.
     bool retried_ = false;
-    const std::unique_ptr<Session> own_session_;
-    Session& session_;
+    Session session_;
 };
 
 }  // namespace yodel

@@ -24,27 +24,27 @@ constexpr int scale_width = 8;
 constexpr int width_with_names = 36;
 
 // A heat map has a title, an axis, and at least this many rows between them.
-constexpr int least_map = 2;
-// Facts leave this many rows to the map where they are more than `firm_facts`.
+constexpr int min_map = 2;
+// Beyond `firm_facts`, facts are dropped until the map has at least this many rows.
 constexpr int wanted_map = 9;
 constexpr int firm_facts = 5;
 
-constexpr std::size_t most_failures = 5;
+constexpr std::size_t max_failures = 5;
 
 // The columns between two marks of the axis.
 constexpr std::size_t mark_distance = 16;
 
-// A part of a row. As the width shrinks, those with the greatest number are left out first;
-// those with 0 are not: the row is cut.
+// A part of a row. As the width shrinks, the part of the highest rank is left out first. Parts
+// of rank 0 stay, and the row is cut.
 struct Part {
     std::string text;
-    int worth = 0;
+    int rank = 0;
     Style style = Style::normal;
 };
 
 // A row of the page, with the same rule for the height.
 struct Fact {
-    int worth;
+    int rank;
     std::string name;
     std::vector<Part> parts;
     std::string separator = ", ";
@@ -68,6 +68,12 @@ Style warn_if(bool unusual) { return unusual ? Style::warn : Style::normal; }
 
 // --- Rows out of parts.
 
+template <class Item>
+typename std::vector<Item>::iterator highest_rank(std::vector<Item>& items) {
+    return std::max_element(items.begin(), items.end(),
+                            [](const Item& a, const Item& b) { return a.rank < b.rank; });
+}
+
 ui::Row joined(const std::vector<Part>& parts, const std::string& separator) {
     ui::Row row;
     for (const Part& part : parts) {
@@ -79,12 +85,9 @@ ui::Row joined(const std::vector<Part>& parts, const std::string& separator) {
 
 ui::Row fitted(std::vector<Part> parts, const std::string& separator, int width) {
     ui::Row row = joined(parts, separator);
-    while (ui::display_width(row) > width) {
-        const auto least =
-            std::max_element(parts.begin(), parts.end(),
-                             [](const Part& a, const Part& b) { return a.worth < b.worth; });
-        if (least->worth == 0) break;
-        parts.erase(least);
+    for (auto last = highest_rank(parts); ui::display_width(row) > width && last->rank > 0;
+         last = highest_rank(parts)) {
+        parts.erase(last);
         row = joined(parts, separator);
     }
     ui::truncate(row, width);
@@ -98,7 +101,7 @@ ui::Row row_of(const Fact& fact, int width) {
         ui::pad(row, fact_name_width);
     }
     const ui::Row value = fitted(fact.parts, fact.separator, width - ui::display_width(row));
-    for (const ui::Span& span : value) ui::append(row, span.text, span.style);
+    row.insert(row.end(), value.begin(), value.end());
     return row;
 }
 
@@ -145,7 +148,7 @@ std::vector<Part> time_parts(const Results& results) {
     static constexpr struct {
         const char* name;
         double percent;
-        int worth;
+        int rank;
     } shown[] = {{"p50 ", 50, 2},
                  {"p90 ", 90, 4},
                  {"p99 ", 99, 0},
@@ -155,7 +158,7 @@ std::vector<Part> time_parts(const Results& results) {
     std::vector<Part> parts;
     for (const auto& each : shown)
         parts.push_back(
-            {each.name + milliseconds_text(times.percentile(each.percent)), each.worth});
+            {each.name + milliseconds_text(times.percentile(each.percent)), each.rank});
     parts.push_back({"max " + ms_text(times.max()), 1});
     if (results.datagrams) parts.push_back({"jitter " + ms_text(results.jitter()), 6});
     return parts;
@@ -191,14 +194,8 @@ std::vector<Part> lateness_parts(const Histogram& lateness) {
             {"by this program itself", 3, Style::dim}};
 }
 
-Part descriptor_part(const RunProgress& progress) {
-    const std::string used = std::to_string(progress.descriptors);
-    if (progress.descriptor_limit == 0) return {used};
-    return {used + " of " + std::to_string(progress.descriptor_limit)};
-}
-
 void add_failures(std::vector<Fact>& facts, const std::vector<Results::Failure>& failures) {
-    const std::size_t shown = std::min(failures.size(), most_failures);
+    const std::size_t shown = std::min(failures.size(), max_failures);
     for (std::size_t i = 0; i < shown; ++i)
         facts.push_back(
             {i == 0 ? 4 : 10 + static_cast<int>(i),
@@ -217,49 +214,25 @@ std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
                             {5, "connections", connection_parts(progress)}};
     if (progress.results.lateness.count() > 0)
         facts.push_back({8, "lateness", lateness_parts(progress.results.lateness), "  "});
-    facts.push_back({9, "descriptors", {descriptor_part(progress)}});
+    std::string descriptors = std::to_string(progress.descriptors);
+    if (progress.descriptor_limit > 0)
+        descriptors += " of " + std::to_string(progress.descriptor_limit);
+    facts.push_back({9, "descriptors", {{descriptors}}});
     add_failures(facts, progress.results.failures);
     return facts;
 }
 
-void keep_best(std::vector<Fact>& facts, std::size_t count) {
-    while (facts.size() > count)
-        facts.erase(
-            std::max_element(facts.begin(), facts.end(),
-                             [](const Fact& a, const Fact& b) { return a.worth < b.worth; }));
-}
-
-// Returns the number of facts that come before the map. Where all connections have failed, the
-// reasons are worth more than the times before.
-int facts_before_map(const RunProgress& progress, std::size_t count) {
-    const bool all_failed = progress.open == 0 && !progress.results.failures.empty();
-    return all_failed ? static_cast<int>(count) : firm_facts - 1;
-}
-
-ui::Row title_row(const RunProgress& progress, int width) {
-    return fitted({phase_part(progress), {progress.target, 1, Style::bold}}, "  ", width);
-}
-
-// All of it, where there is one row.
+// The whole page in one row.
 ui::Row only_row(const RunProgress& progress, double rate, int width) {
     std::vector<Part> parts{phase_part(progress)};
-    const auto add = [&parts](std::vector<Part> more, int worth) {
-        for (Part& part : more) part.worth += worth;
+    const auto add = [&parts](std::vector<Part> more, int rank) {
+        for (Part& part : more) part.rank += rank;
         parts.insert(parts.end(), more.begin(), more.end());
     };
     add(count_parts(progress), 1);
     add({{rate_text(rate)}}, 4);
     add(time_parts(progress.results), 4);
     return fitted(std::move(parts), " ", width);
-}
-
-ui::Row hint_row(const RunProgress& progress, int width) {
-    const bool ending = progress.phase == Phase::ending;
-    const char* const text =
-        ending ? "^C leaves at once" : "^C ends it in order; then ^C: at once";
-    ui::Row row{{text, Style::dim}};
-    ui::truncate(row, width);
-    return row;
 }
 
 // --- The heat map.
@@ -277,7 +250,7 @@ ui::Row map_title(const HeatMap::View& view, int width) {
     return fitted(std::move(parts), "  ", width);
 }
 
-// What is slower than the p99 of the run has the color of a warning.
+// Times above the p99 of the run are drawn as warnings.
 ui::Row map_row(const HeatMap::Row& row, ev::Duration p99) {
     const std::string scale =
         significant_text(std::chrono::duration<double, std::milli>(row.upper_end).count(), 2);
@@ -322,19 +295,27 @@ std::vector<ui::Row> load_page(const RunProgress& progress, double rate, const H
                                ui::Size size) {
     const int width = size.columns;
     if (size.rows <= 1) return {only_row(progress, rate, width)};
-    std::vector<ui::Row> rows{title_row(progress, width)};
+    std::vector<ui::Row> rows{
+        fitted({phase_part(progress), {progress.target, 1, Style::bold}}, "  ", width)};
     std::vector<Fact> facts = facts_of(progress, rate);
+    // If all connections have failed, the reasons matter more than the times before.
+    const bool all_failed = progress.open == 0 && !progress.results.failures.empty();
+    const int before_map = all_failed ? static_cast<int>(facts.size()) : firm_facts - 1;
     const bool hint = size.rows > firm_facts;
     const int left = size.rows - (hint ? 2 : 1);
-    const int kept = std::max(left - wanted_map, facts_before_map(progress, facts.size()));
-    const bool room = left - kept >= least_map + 2;
-    keep_best(facts, static_cast<std::size_t>(room ? kept : left));
+    const int kept = std::max(left - wanted_map, before_map);
+    const bool room = left - kept >= min_map + 2;
+    while (facts.size() > static_cast<std::size_t>(room ? kept : left))
+        facts.erase(highest_rank(facts));
     for (const Fact& fact : facts) rows.push_back(row_of(fact, width));
     const int height = size.rows - static_cast<int>(rows.size()) - (hint ? 1 : 0);
-    if (height >= least_map + 2) add_map(rows, progress, map, height, width);
+    if (height >= min_map + 2) add_map(rows, progress, map, height, width);
     if (!hint) return rows;
-    while (static_cast<int>(rows.size()) < size.rows - 1) rows.emplace_back();
-    rows.push_back(hint_row(progress, width));
+    rows.resize(static_cast<std::size_t>(size.rows - 1));
+    const bool ending = progress.phase == Phase::ending;
+    rows.push_back(
+        {{ending ? "^C leaves at once" : "^C ends it in order; then ^C: at once", Style::dim}});
+    ui::truncate(rows.back(), width);
     return rows;
 }
 

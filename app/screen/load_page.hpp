@@ -1,8 +1,7 @@
-// The page that shows how a run of many connections goes: counts, rates, percentiles, failures,
-// and a heat map of the round trips.
+// The page of a load: counts, rates, percentiles, failures, and a heat map of the round trips.
 //
-// Pure: rows of text, composed for a size. Where there is no space for all rows, those of least
-// worth are left out, and so are the parts of a row.
+// Pure: rows of text, composed for a size. If there is no space for all rows, the least
+// important ones are left out, and so are the parts of a row.
 #pragma once
 
 #include "app/stats/heat_map.hpp"
@@ -13,8 +12,8 @@
 
 namespace yodel {
 
-// Returns at most as many rows as the size has, none wider than its columns. `rate` is that of
-// the right replies of late, a second.
+// Returns at most size.rows rows of at most size.columns columns. `rate`: right replies in the
+// last second.
 std::vector<ui::Row> load_page(const RunProgress& progress, double rate, const HeatMap& map,
                                ui::Size size);
 

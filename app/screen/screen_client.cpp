@@ -383,7 +383,7 @@ std::vector<StatusPart> ScreenClient::status() const {
     const ui::Transcript& transcript = conversation_.log().transcript();
     const auto put = [&](Worth worth, std::string text, Style style) {
         parts.insert(parts.begin() + 1,
-                     {worth, StatusGroup::connection, {std::move(text), style}});
+                     {worth, StatusGroup::connection, std::move(text), style});
     };
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
         put(Worth::mode, std::to_string(count) + " " + status_word::kept, Style::status_warn);

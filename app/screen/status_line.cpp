@@ -61,79 +61,51 @@ std::string closed_words(const Session& session) {
     }
 }
 
-std::string waiting_words(const Session& session, ev::Time now) {
-    return reason_words(session.end()) + "; retry " + std::to_string(session.retry()) + " in " +
-           seconds_text(session.retry_time() - now) + " (M-r now)";
-}
-
 // While replies are expected, a server that closes its side ends the connection at once.
 bool half_closed(const Session& session) {
     return session.input_ended() && session.options().expect == Expect::none;
 }
 
-// An open socket of datagrams does not show that anybody is there; a reply does.
-bool unanswered(const Session& session) {
-    return session.state() == State::open && !session.peer_known();
-}
-
-std::string unanswered_words(const Session& session, ev::Duration elapsed) {
-    if (session.end()) return reason_words(session.end()) + "; send to try again";
-    return "ready " + uptime_text(elapsed);
-}
-
-Style state_style(const Session& session) {
-    if (session.state() == State::open && session.peer_known())
-        return half_closed(session) ? Style::status_warn : Style::status_good;
-    return exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
-}
-
 void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
+    const auto add = [&](Worth worth, std::string text, Style style = Style::status) {
+        parts.push_back({worth, StatusGroup::connection, std::move(text), style});
+    };
     std::string version = tls.version;
     std::erase(version, 'v');  // TLS1.3
-    parts.push_back({Worth::target, StatusGroup::connection, {version, Style::status}});
-    if (!tls.group.empty())
-        parts.push_back({Worth::detail, StatusGroup::connection, {tls.group, Style::status}});
-    if (!tls.unverified.empty()) {
-        parts.push_back({Worth::trust,
-                         StatusGroup::connection,
-                         {status_word::unverified, Style::status_bad}});
-        return;
-    }
+    add(Worth::target, version);
+    if (!tls.group.empty()) add(Worth::detail, tls.group);
+    if (!tls.unverified.empty())
+        return add(Worth::trust, status_word::unverified, Style::status_bad);
     const bool soon = tls.days_left < 14;
-    parts.push_back({soon ? Worth::trust : Worth::detail,
-                     StatusGroup::connection,
-                     {ui::glyph::match.text() + std::to_string(tls.days_left) + "d",
-                      soon ? Style::status_warn : Style::status}});
+    add(soon ? Worth::trust : Worth::detail,
+        ui::glyph::match.text() + std::to_string(tls.days_left) + "d",
+        soon ? Style::status_warn : Style::status);
 }
 
 void add_counts(std::vector<StatusPart>& parts, const Results& results, std::size_t in_flight) {
-    const auto add = [&](std::uint64_t count, const std::string& sign, bool failed = false) {
-        parts.push_back(
-            {failed ? Worth::failure : Worth::count,
-             StatusGroup::counts,
-             {std::to_string(count) + sign, failed ? Style::status_bad : Style::status}});
+    const auto add = [&](std::uint64_t count, const std::string& sign,
+                         Worth worth = Worth::count, Style style = Style::status) {
+        parts.push_back({worth, StatusGroup::counts, std::to_string(count) + sign, style});
     };
     add(results.sent, ui::glyph::outgoing.text());
     add(results.echoed, ui::glyph::incoming.text());
     add(in_flight, ui::glyph::in_flight.text());
-    add(results.bad, ui::glyph::mismatch.text(), results.bad > 0);
-    add(results.lost, ui::glyph::lost.text(), results.lost > 0);
-    const auto warn = [&](std::uint64_t count, const std::string& sign) {
-        if (count == 0) return;
-        add(count, sign);
-        parts.back().span.style = Style::status_warn;
-    };
-    warn(results.unsolicited, ui::glyph::unsolicited.text());
-    if (!results.datagrams) return;
-    warn(results.twice, std::string(" ") + status_word::twice);
-    warn(results.out_of_order, std::string(" ") + status_word::out_of_order);
+    for (const auto& [count, sign] :
+         {std::pair(results.bad, ui::glyph::mismatch), {results.lost, ui::glyph::lost}})
+        add(count, sign.text(), count > 0 ? Worth::failure : Worth::count,
+            count > 0 ? Style::status_bad : Style::status);
+    for (const auto& [count, sign] :
+         {std::pair(results.unsolicited, ui::glyph::unsolicited.text()),
+          {results.twice, std::string(" ") + status_word::twice},
+          {results.out_of_order, std::string(" ") + status_word::out_of_order}})
+        if (count > 0) add(count, sign, Worth::count, Style::status_warn);
 }
 
 // A time has four columns, up to ten seconds, so that no part comes and goes with its digits.
 void add_times(std::vector<StatusPart>& parts, const Histogram& times,
                const std::deque<ev::Duration>& recent) {
     const auto add = [&](Worth worth, std::string text) {
-        parts.push_back({worth, StatusGroup::times, {std::move(text), Style::status}});
+        parts.push_back({worth, StatusGroup::times, std::move(text)});
     };
     const auto padded = [](ev::Duration time) {
         return format("%4s", milliseconds_text(time).c_str());
@@ -153,7 +125,7 @@ ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& ch
         const bool divided = std::exchange(group, parts[i].group) != parts[i].group;
         if (!row.empty()) ui::append(row, " ", Style::status);
         if (divided) ui::append(row, ui::glyph::separator.text() + " ", Style::status);
-        ui::append(row, parts[i].span.text, parts[i].span.style);
+        ui::append(row, parts[i].text, parts[i].style);
     }
     return row;
 }
@@ -168,10 +140,15 @@ std::string state_words(const Session& session, ev::Time now) {
     case State::dialing: return session.phase() + " " + seconds_text(elapsed) + limit;
     case State::handshaking: return "handshake " + seconds_text(elapsed);
     case State::open:
-        if (unanswered(session)) return unanswered_words(session, elapsed);
-        return half_closed(session) ? "half-closed (server)" : "up " + uptime_text(elapsed);
+        if (session.peer_known())
+            return half_closed(session) ? "half-closed (server)" : "up " + uptime_text(elapsed);
+        // An open socket of datagrams does not show that anybody is there; a reply does.
+        return session.end() ? reason_words(session.end()) + "; send to try again"
+                             : "ready " + uptime_text(elapsed);
     case State::finishing: return "closing " + seconds_text(elapsed);
-    case State::waiting: return waiting_words(session, now);
+    case State::waiting:
+        return reason_words(session.end()) + "; retry " + std::to_string(session.retry()) +
+               " in " + seconds_text(session.retry_time() - now) + " (M-r now)";
     case State::closed: break;
     }
     return closed_words(session);
@@ -181,14 +158,15 @@ std::vector<StatusPart> status_parts(const Session& session, const Results& resu
                                      const std::deque<ev::Duration>& recent, ev::Time now) {
     const bool up = session.state() == State::open && session.peer_known();
     const ui::Glyph& glyph = up ? ui::glyph::connected : ui::glyph::disconnected;
-    std::vector<StatusPart> parts{
-        {Worth::state,
-         StatusGroup::connection,
-         {glyph.text() + " " + ui::printable(state_words(session, now)),
-          state_style(session)}}};
-    const auto add = [&](Worth worth, std::string text) {
-        parts.push_back({worth, StatusGroup::connection, {std::move(text), Style::status}});
+    const Style up_style = half_closed(session) ? Style::status_warn : Style::status_good;
+    const Style down_style =
+        exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
+    std::vector<StatusPart> parts;
+    const auto add = [&](Worth worth, std::string text, Style style = Style::status) {
+        parts.push_back({worth, StatusGroup::connection, std::move(text), style});
     };
+    add(Worth::state, glyph.text() + " " + ui::printable(state_words(session, now)),
+        up ? up_style : down_style);
     const Session::Options& options = session.options();
     const std::string scheme = !options.endpoint.path.empty() ? "unix:"
                                : options.endpoint.datagrams   ? "udp://"

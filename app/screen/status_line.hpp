@@ -27,7 +27,8 @@ enum class StatusGroup { connection, counts, times };
 struct StatusPart {
     Worth worth;
     StatusGroup group;
-    ui::Span span;
+    std::string text;
+    ui::Style style = ui::Style::status;
 };
 
 // All parts in the order of their display, the state first.

@@ -78,7 +78,7 @@ Session::Options with_tls(const bufio::TlsClientOptions& tls) {
 
 std::string text_of(const std::vector<StatusPart>& parts) {
     std::string text;
-    for (const StatusPart& part : parts) text += part.span.text;
+    for (const StatusPart& part : parts) text += part.text;
     return text;
 }
 

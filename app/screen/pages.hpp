@@ -7,6 +7,8 @@
 #include "app/stats/results.hpp"
 #include "ui/frame.hpp"
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace yodel {
@@ -16,9 +18,9 @@ using Rows = std::vector<ui::Row>;
 // The counts, the percentiles and their course over time, and a histogram of the round trips.
 Rows statistics_page(const Results& results, const PercentileHistory& history, int width);
 
-// The target, the address and the time-outs, and with TLS its parameters and the certificate.
-// `key_log`: the file to which TLS secrets are written; empty: none. `sandbox`:
-// its state; empty: not said. Asks the system about the connection.
+// The target, the address and the timeouts, and with TLS its parameters and the certificate.
+// `key_log`: the file to which TLS secrets are written; empty: none. `sandbox`: its state;
+// empty: it is left out. Asks the system about the connection.
 Rows connection_page(const Session& session, const Results& results, const std::string& key_log,
                      const std::string& sandbox, int width);
 
@@ -28,12 +30,19 @@ Rows message_page(const Exchange& exchange, int width);
 // The columns of the names of facts.
 inline constexpr int fact_name_width = 12;
 
-// Adds a heading, with an empty row before it unless it is the first row.
-void add_title(Rows& rows, const std::string& title);
+// The rows of a page while it is composed.
+struct PageRows {
+    explicit PageRows(int columns) : width(columns) {}
 
-// Adds a name and its value; the value wraps below itself, and begins below a name that is too
-// long to stand before it.
-void add_fact(Rows& rows, const std::string& name, std::string_view value, int width,
-              ui::Style style = ui::Style::normal);
+    // Adds a heading, with an empty row before it unless it is the first row.
+    void add_title(const std::string& title);
+    // Adds a name and its value; the value wraps below itself, and begins below a name that is
+    // too long to stand before it.
+    void add_fact(const std::string& name, std::string_view value,
+                  ui::Style style = ui::Style::normal);
+
+    const int width;
+    Rows rows;
+};
 
 }  // namespace yodel

@@ -26,12 +26,12 @@ constexpr ev::Duration frame_time = 16ms;
 constexpr ev::Duration quit_time = 2s;
 constexpr int wheel_rows = 3;
 
-// Signs that the locale's encoding does not have are not drawn either.
-void add_signs(Rows& rows, std::span<const SignGroup> groups, int width) {
+// Signs without a form in the locale's encoding are left out.
+void add_signs(PageRows& page, std::span<const SignGroup> groups) {
     for (const SignGroup& group : groups) {
-        add_title(rows, group.title);
+        page.add_title(group.title);
         for (const auto& [sign, meaning] : group.signs)
-            if (!sign.text().empty()) add_fact(rows, sign.text(), meaning, width);
+            if (!sign.text().empty()) page.add_fact(sign.text(), meaning);
     }
 }
 
@@ -338,23 +338,18 @@ std::vector<ui::LineEditor::KeyHelp> ScreenClient::key_help() {
 // A terminal of 80x24 shows the first two groups of signs without scrolling.
 Rows ScreenClient::key_page(int width) {
     constexpr std::size_t first_groups = 2;
-    Rows rows;
-    add_fact(rows, "To leave", "^D on an empty line, when all is answered; ^C twice, at once",
-             width);
-    add_signs(rows, sign_groups().first(first_groups), width);
-    add_title(rows, "Keys (M-x is Alt-x, or Esc and then x)");
-    for (const ui::LineEditor::KeyHelp& row : key_help())
-        add_fact(rows, row.keys, row.help, width);
+    PageRows page(width);
+    page.add_fact("To leave", "^D on an empty line, when all is answered; ^C twice, at once");
+    add_signs(page, sign_groups().first(first_groups));
+    page.add_title("Keys (M-x is Alt-x, or Esc and then x)");
+    for (const auto& row : key_help()) page.add_fact(row.keys, row.help);
     const bool splits = pieces(*session().options().framing, "a\nb").size() > 1;
-    add_title(rows, "In the line");
-    add_fact(rows, "M-Enter",
-             splits ? "a newline: with this framing, a new message"
-                    : "a newline in the message",
-             width);
-    for (const ui::LineEditor::KeyHelp& row : ui::LineEditor::key_help())
-        add_fact(rows, row.keys, row.help, width);
-    add_signs(rows, sign_groups().subspan(first_groups), width);
-    return rows;
+    page.add_title("In the line");
+    page.add_fact("M-Enter", splits ? "a newline: with this framing, a new message"
+                                    : "a newline in the message");
+    for (const auto& row : ui::LineEditor::key_help()) page.add_fact(row.keys, row.help);
+    add_signs(page, sign_groups().subspan(first_groups));
+    return page.rows;
 }
 
 // --- The screen.

@@ -66,16 +66,16 @@ TEST_CASE("a fact wraps between words, below its own beginning") {
         {80, "", {"name        "}},
         {80, "\x1b[2J", {"name        ^[[2J"}},
     }));
-    Rows rows;
-    add_fact(rows, "name", value, width);
-    CHECK(texts(rows) == expected);
+    PageRows page(width);
+    page.add_fact("name", value);
+    CHECK(texts(page.rows) == expected);
 }
 
 TEST_CASE("a title has an empty row before it unless it is the first") {
-    Rows rows;
-    add_title(rows, "One");
-    add_title(rows, "Two");
-    CHECK(texts(rows) == Texts{"One", "", "Two"});
+    PageRows page(80);
+    page.add_title("One");
+    page.add_title("Two");
+    CHECK(texts(page.rows) == Texts{"One", "", "Two"});
 }
 
 TEST_CASE("the page of statistics has counts, and times once there are any") {

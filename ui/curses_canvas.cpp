@@ -28,40 +28,13 @@ constexpr short warn_pair = 3;
     throw std::system_error(errno, std::generic_category(), what);
 }
 
-// A file without a name, in memory if the system has such files.
-class Memory {
-public:
-    Memory() : fd_(open()) {
-        if (fd_ < 0) fail("a file to draw into");
-    }
-    ~Memory() { ::close(fd_); }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-
-    int fd() const { return fd_; }
-
-private:
-    static int open() {
+// Returns a file without a name, in memory if the system has such files; null: there is none.
+std::FILE* open_memory() {
 #if UI_HAS_MEMFD
-        const int memory = ::memfd_create("screen", MFD_CLOEXEC);
-        if (memory >= 0) return memory;
+    const int memory = ::memfd_create("screen", MFD_CLOEXEC);
+    if (memory >= 0) return ::fdopen(memory, "w");
 #endif
-        std::FILE* const file = std::tmpfile();
-        const int fd = file ? ::fcntl(::fileno(file), F_DUPFD_CLOEXEC, 0) : -1;
-        if (file) std::fclose(file);
-        return fd;
-    }
-
-    const int fd_;
-};
-
-std::FILE* open_terminal() {
-    const int fd = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-    std::FILE* const file = fd < 0 ? nullptr : ::fdopen(fd, "w");
-    if (file) return file;
-    const int code = errno;
-    if (fd >= 0) ::close(fd);
-    throw std::system_error(code, std::generic_category(), "the terminal");
+    return std::tmpfile();
 }
 
 // Undoes the signal handlers that other code installs during its lifetime.
@@ -96,13 +69,6 @@ private:
     const termios found_ = terminal_settings();
 };
 
-void set_input_modes() {
-    ::raw();
-    ::noecho();
-    ::nonl();
-    ::typeahead(-1);  // curses must not look at the input, which it never reads
-}
-
 // False if the terminal has no colors.
 bool start_colors() {
     if (!::has_colors()) return false;
@@ -114,8 +80,7 @@ bool start_colors() {
     return true;
 }
 
-// The attributes that show a style. Where colors would be needed and there are none, other
-// attributes replace them.
+// The attributes that show a style. Without colors, other attributes replace them.
 attr_t attributes_for(Style style, bool colors) {
     const auto tinted = [colors](short pair, attr_t otherwise) {
         return colors ? static_cast<attr_t>(COLOR_PAIR(pair)) : otherwise;
@@ -161,13 +126,19 @@ CursesCanvas::CursesCanvas(bool with_colors)
 // Curses starts on the terminal, whose speed it looks up and whose settings it changes, and
 // then gets the file instead: before anything can fail, because it has already begun to write.
 void CursesCanvas::start() {
-    const Memory memory;
     const SettingsGuard settings;
-    file_.reset(open_terminal());
+    const File memory(open_memory(), std::fclose);
+    if (!memory) fail("a file to draw into");
+    const int terminal = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    file_.reset(terminal < 0 ? nullptr : ::fdopen(terminal, "w"));
+    if (!file_) fail("the terminal");
     screen_.reset(::newterm(nullptr, file_.get(), stdin));
     if (!screen_) throw std::runtime_error("curses can't use this terminal");
-    set_input_modes();
-    if (::dup2(memory.fd(), ::fileno(file_.get())) < 0) fail("a file to draw into");
+    ::raw();
+    ::noecho();
+    ::nonl();
+    ::typeahead(-1);  // curses must not look at the input, which it never reads
+    if (::dup2(::fileno(memory.get()), ::fileno(file_.get())) < 0) fail("a file to draw into");
     ::fcntl(::fileno(file_.get()), F_SETFD, FD_CLOEXEC);
     settings_ = terminal_settings();
 }

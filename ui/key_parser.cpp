@@ -39,17 +39,13 @@ Parsed parse_control(char c) {
     return pressed(1, ctrl(symbol >= U'A' && symbol <= U'Z' ? symbol | 0x20 : symbol));
 }
 
-// True if these bytes are the beginning of a UTF-8 character that needs more.
-bool begins_character(std::string_view bytes) {
-    const auto is_later = [](char c) { return (c & '\xc0') == '\x80'; };
-    return encoded_size(bytes[0]) > bytes.size() &&
-           std::all_of(bytes.begin() + 1, bytes.end(), is_later);
-}
-
 // A byte that can't be part of a UTF-8 character counts as a character, for terminals with
 // another encoding.
 Parsed parse_character(std::string_view bytes) {
-    if (begins_character(bytes)) return incomplete;
+    const auto is_later = [](char c) { return (c & '\xc0') == '\x80'; };
+    if (encoded_size(bytes[0]) > bytes.size() &&
+        std::all_of(bytes.begin() + 1, bytes.end(), is_later))
+        return incomplete;
     const CodePoint point = decode(bytes, 0);
     const std::size_t size = std::max<std::size_t>(point.size, 1);
     const char32_t symbol = point.size > 0 ? point.value : static_cast<unsigned char>(bytes[0]);

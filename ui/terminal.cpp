@@ -171,14 +171,6 @@ int Terminal::output() const { return parts_->output.fd(); }
 
 bool Terminal::flush() { return write_some(parts_->output.fd(), pending_); }
 
-// A frame without changes is not written, nor are the marks around it.
-void Terminal::put_frame(std::string_view bytes) {
-    if (bytes.empty()) return;
-    put(parts_->modes.frame_begin);
-    put(bytes);
-    put(parts_->modes.frame_end);
-}
-
 // False: the terminal did not take everything in time.
 bool Terminal::flush_in_time() {
     const auto deadline = std::chrono::steady_clock::now() + flush_timeout;
@@ -190,7 +182,9 @@ bool Terminal::flush_in_time() {
 void Terminal::draw(const Frame& frame) {
     if (restored_ || gone_ || !flush()) return;
     parts_->canvas.draw(frame, size_);
-    put_frame(parts_->canvas.take_output());
+    const std::string changes = parts_->canvas.take_output();
+    if (changes.empty()) return;
+    put(parts_->modes.frame_begin + changes + parts_->modes.frame_end);
     flush();
 }
 

@@ -172,7 +172,6 @@ private:
     static std::unique_ptr<Parts> make_parts(Color color);
     bool read_bytes();
     void put(std::string_view bytes) { pending_ += bytes; }
-    void put_frame(std::string_view bytes);
     bool flush_in_time();
     void leave_screen();
 

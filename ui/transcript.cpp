@@ -41,12 +41,7 @@ public:
     enum class Wrap { anywhere, words };
 
     void put(const Row& spans, Wrap wrap) {
-        for (const Span& span : spans) {
-            if (span.text == "\n")
-                break_row();
-            else
-                put(span.text, span.style, {}, wrap);
-        }
+        for (const Span& span : spans) put(span.text, span.style, {}, wrap);
     }
 
     void put(std::string_view bytes, Style style, const Needle& needle, Wrap wrap) {
@@ -66,7 +61,9 @@ public:
         const std::vector<Needle::Run> runs = needle.runs(bytes);
         for (const HexRow& row : hex_dump(bytes, static_cast<int>(width_))) {
             break_row();
-            put_marked(row.text, style, Marks(runs_in_row(row, runs)));
+            Marks marks(runs_in_row(row, runs));
+            for (std::size_t i = 0; i < row.text.size(); ++i)
+                put_unit({&row.text[i], 1}, 1, marks.touch(i, i + 1) ? Style::match : style);
         }
     }
 
@@ -116,11 +113,6 @@ private:
         return numbers;
     }
 
-    void put_marked(std::string_view ascii, Style style, Marks marks) {
-        for (std::size_t i = 0; i < ascii.size(); ++i)
-            put_unit(ascii.substr(i, 1), 1, marks.touch(i, i + 1) ? Style::match : style);
-    }
-
     void put_unit(std::string_view text, std::size_t width, Style style) {
         if (used_ + width > width_) break_row();
         ui::append(rows_.back(), text, style);
@@ -163,7 +155,7 @@ bool Transcript::change(Id id, const std::function<void(Entry&)>& edit) {
 }
 
 const Transcript::Entry* Transcript::find(Id id) const {
-    return id >= first() && id < next_ ? &at(id) : nullptr;
+    return id >= oldest() && id < next_ ? &at(id) : nullptr;
 }
 
 void Transcript::show_hex(bool hex) {
@@ -223,11 +215,11 @@ std::vector<Row> Transcript::rows(int width, int height) {
 
 std::size_t Transcript::below() const {
     if (entries_.empty()) return 0;
-    return entries_.size() - 1 - index(std::clamp(seen_, first(), next_ - 1));
+    return entries_.size() - 1 - index(std::clamp(seen_, oldest(), next_ - 1));
 }
 
 Transcript::Place Transcript::up(Place from, std::size_t rows) const {
-    while (rows > from.row && from.id > first()) {
+    while (rows > from.row && from.id > oldest()) {
         rows -= from.row + 1;
         --from.id;
         from.row = row_count(from.id) - 1;
@@ -247,16 +239,15 @@ Transcript::Place Transcript::down(Place from, std::size_t rows) const {
     return from;
 }
 
-Transcript::Place Transcript::last() const { return {next_ - 1, row_count(next_ - 1) - 1}; }
-
 Transcript::Place Transcript::top_of_tail() const {
-    return up(last(), std::max<std::size_t>(height_, 1) - 1);
+    const Place last{next_ - 1, row_count(next_ - 1) - 1};
+    return up(last, std::max<std::size_t>(height_, 1) - 1);
 }
 
 Transcript::Place Transcript::top() const {
     const Place tail = top_of_tail();
     if (!top_) return tail;
-    if (top_->id < first()) return {first(), 0};
+    if (top_->id < oldest()) return {oldest(), 0};
     return std::min(tail, {top_->id, lay_out(top_->id).row_of(top_->unit)});
 }
 
@@ -281,7 +272,7 @@ void Transcript::scroll_pages(int pages) {
 }
 
 void Transcript::scroll_to_start() {
-    if (!entries_.empty()) show({first(), 0});
+    if (!entries_.empty()) show({oldest(), 0});
 }
 
 void Transcript::scroll_to_end() { top_.reset(); }
@@ -301,7 +292,7 @@ void Transcript::select(Id id) {
 void Transcript::select_older() {
     if (entries_.empty()) return;
     const Id before = selected().value_or(next_);
-    select(before > first() ? before - 1 : before);
+    select(before > oldest() ? before - 1 : before);
 }
 
 void Transcript::select_newer() {
@@ -317,10 +308,8 @@ void Transcript::select_none() {
 }
 
 std::optional<Transcript::Id> Transcript::selected() const {
-    return selected_ && *selected_ >= first() ? selected_ : std::nullopt;
+    return selected_ && *selected_ >= oldest() ? selected_ : std::nullopt;
 }
-
-bool Transcript::matches(Id id) const { return needle_.in(head(at(id))); }
 
 bool Transcript::search(std::string text) {
     needle_ = Needle(std::move(text));
@@ -330,7 +319,7 @@ bool Transcript::search(std::string text) {
 bool Transcript::search_older() { return search_before(selected().value_or(next_)); }
 
 bool Transcript::search_before(Id end) {
-    for (Id id = end; id > first(); --id) {
+    for (Id id = end; id > oldest(); --id) {
         if (select_match(id - 1)) return true;
     }
     return false;
@@ -344,7 +333,7 @@ bool Transcript::search_newer() {
 }
 
 bool Transcript::select_match(Id id) {
-    const bool found = matches(id);
+    const bool found = needle_.in(head(at(id)));
     if (found) select(id);
     return found;
 }

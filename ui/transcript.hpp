@@ -28,9 +28,9 @@ public:
     using Id = std::uint64_t;  // ascends with each append(), never reused
 
     struct Entry {
-        Row prefix;        // visible text; a span "\n" begins a new row
-        std::string body;  // any bytes; of a long body its head and its size are shown
-        Row suffix;        // like prefix
+        Row prefix;        // visible text
+        std::string body;  // any bytes; a long body is shown as its head and its size
+        Row suffix;        // visible text
         Style style = Style::normal;  // of the body
         // True: the body is a message, shown as text or as a hex dump. False: it is a note,
         // which wraps between words as the suffix does.
@@ -58,7 +58,7 @@ public:
     const Entry* find(Id id) const;
 
     std::size_t size() const { return entries_.size(); }
-    Id oldest() const { return first(); }  // meaningful if size() > 0
+    Id oldest() const { return next_ - entries_.size(); }  // meaningful if size() > 0
 
     // Shows the bodies of messages as hex dumps, or as text again.
     void show_hex(bool hex);
@@ -105,8 +105,7 @@ private:
     };
     class Layout;
 
-    Id first() const { return next_ - entries_.size(); }
-    std::size_t index(Id id) const { return static_cast<std::size_t>(id - first()); }
+    std::size_t index(Id id) const { return static_cast<std::size_t>(id - oldest()); }
     Entry& at(Id id) { return entries_[index(id)]; }
     const Entry& at(Id id) const { return entries_[index(id)]; }
     void trim();
@@ -117,13 +116,11 @@ private:
 
     Place up(Place from, std::size_t rows) const;
     Place down(Place from, std::size_t rows) const;
-    Place last() const;
     Place top_of_tail() const;
     Place top() const;
     void freeze_at(Place top);
     void show(Place top);
     void select(Id id);
-    bool matches(Id id) const;
     bool search_before(Id end);
     bool select_match(Id id);
 

@@ -55,10 +55,8 @@ void MessageLog::add_note(WallTime at, std::string_view text, Style style) {
 }
 
 void MessageLog::add_sent(WallTime at, std::uint64_t id, std::string_view payload) {
-    auto exchange = std::make_shared<Exchange>();
-    exchange->id = id;
-    exchange->payload = payload;
-    exchange->sent_at = at;
+    auto exchange = std::make_shared<Exchange>(
+        Exchange{.id = id, .payload = std::string(payload), .sent_at = at});
     open_[id] = exchange;
     add({Kind::sent, at, {}, std::move(exchange)}, payload);
 }
@@ -95,10 +93,8 @@ void MessageLog::add_loss(WallTime at, const Message& message, const std::string
 }
 
 void MessageLog::add_unsolicited(WallTime at, std::string_view payload) {
-    auto exchange = std::make_shared<Exchange>();
-    exchange->reply = payload;
-    exchange->answered_at = at;
-    exchange->answered = true;
+    auto exchange = std::make_shared<Exchange>(
+        Exchange{.reply = std::string(payload), .answered_at = at, .answered = true});
     add({Kind::unsolicited, at, {}, std::move(exchange)}, payload);
 }
 

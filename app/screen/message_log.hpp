@@ -19,17 +19,17 @@ namespace yodel {
 // A message and its reply, as far as they are known.
 struct Exchange {
     std::uint64_t id = 0;  // 0: an unsolicited message of the peer
-    std::string payload;
-    std::string reply;
+    std::string payload = {};
+    std::string reply = {};
     std::chrono::system_clock::time_point sent_at{};
     std::chrono::system_clock::time_point answered_at{};
     bool answered = false;
     bool right = false;
     std::size_t difference = 0;  // the first byte that differs, where the reply is not right
-    std::optional<ev::Duration> round_trip;
+    std::optional<ev::Duration> round_trip = {};
     ev::Duration waited{};  // from when it was to go out until the system had taken all of it
-    std::optional<ev::Duration> network;  // the smallest round trip of it, as known by then
-    bool resent = false;                  // see Session::Options::mark_resent
+    std::optional<ev::Duration> network = {};  // its smallest round trip, as known by then
+    bool resent = false;                       // see Session::Options::mark_resent
 };
 
 class MessageLog {

@@ -82,12 +82,6 @@ TEST_CASE("a note wraps between words, as the suffix does") {
     }
 }
 
-TEST_CASE("a span can begin a new row") {
-    Transcript transcript;
-    transcript.append({{}, "sent", {{"\n"}, {"  back"}}, Style::normal});
-    REQUIRE(seen(transcript, 80, 24) == "sent|  back");
-}
-
 TEST_CASE("styles are kept, and escapes have one of their own") {
     Transcript transcript;
     transcript.append({{{"> ", Style::dim}}, "a\x1b", {}, Style::bad});

@@ -19,7 +19,6 @@
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 #include "ui/terminal.hpp"
-#include "ui/terminfo.hpp"
 #include "ui/tty.hpp"
 
 #include <sys/socket.h>

@@ -4,7 +4,6 @@
 #include "ui/crash_restore.hpp"
 #include "ui/curses_canvas.hpp"
 #include "ui/modes.hpp"
-#include "ui/terminfo.hpp"
 #include "ui/tty.hpp"
 
 #include <fcntl.h>

@@ -1,9 +1,14 @@
 #include "ui/tty.hpp"
 
+#include "ui/text.hpp"
+
+#include <curses.h>
+#include <term.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <system_error>
 
 namespace ui {
@@ -31,6 +36,39 @@ bool in_background() {
 void discard_output(int fd) {
     ::tcflush(fd, TCOFLUSH);
     ::tcflow(fd, TCOON);
+}
+
+std::string control_sequence(const char* capability) {
+    static std::string collected;  // tputs() passes no context to the function that it calls
+    collected.clear();
+    const char* const string = ::tigetstr(capability);
+    const bool found = string != nullptr && string != reinterpret_cast<const char*>(-1);
+    if (found)
+        ::tputs(string, 1, [](int c) {
+            collected += static_cast<char>(c);
+            return c;
+        });
+    return collected;
+}
+
+std::string terminal_type_trouble() {
+    const char* const type = std::getenv("TERM");
+    const std::string named =
+        "the terminal type \"" + printable(type ? type : "") + "\" (TERM) ";
+    int error = 0;
+    if (::setupterm(type, STDOUT_FILENO, &error) != OK)
+        return named + "is not known on this system";
+    const bool places_cursor = !control_sequence("cup").empty();
+    ::del_curterm(cur_term);
+    return places_cursor ? "" : named + "can't place its cursor";
+}
+
+std::string curses_library() {
+#ifdef NCURSES_VERSION
+    return "ncurses " NCURSES_VERSION "." + std::to_string(NCURSES_VERSION_PATCH);
+#else
+    return "curses";
+#endif
 }
 
 }  // namespace ui

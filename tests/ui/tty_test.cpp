@@ -1,4 +1,4 @@
-#include "ui/terminfo.hpp"
+#include "ui/tty.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/ui/probe.hpp"

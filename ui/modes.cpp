@@ -1,5 +1,7 @@
 #include "ui/modes.hpp"
 
+#include "ui/text.hpp"
+
 namespace ui {
 
 namespace {
@@ -32,6 +34,13 @@ Modes modes_for(std::string_view cup, std::string_view smcup) {
     modes.take = "\x1b[?2004h";
     modes.give_back = "\x1b[?2004l";
     return modes;
+}
+
+std::string clipboard_sequence(std::string_view text) {
+    if (text.size() > longest_copy) return {};  // printable text is never shorter
+    const std::string shown = printable(text);
+    if (shown.size() > longest_copy) return {};
+    return "\x1b]52;c;" + base64(shown) + "\x1b\\";
 }
 
 }  // namespace ui

@@ -1,5 +1,5 @@
-// The modes of a terminal that its description does not have: bracketed paste, the wheel, and
-// synchronised frames.
+// What a terminal can do that its description does not contain: the modes for bracketed paste,
+// the wheel and synchronised frames, and the clipboard.
 //
 // A terminal ignores the switch of a mode that it does not know, if it knows the form: CSI ?
 // number h. Two capabilities show that it does. Where the cursor is placed by a sequence of
@@ -9,6 +9,7 @@
 // and a VT100 get the switch of bracketed paste and nothing else.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -38,5 +39,13 @@ struct Modes {
 
 // `cup` and `smcup` are capabilities from the terminal's description; empty: it has none.
 Modes modes_for(std::string_view cup, std::string_view smcup);
+
+// Terminals ignore a longer text: the whole sequence is at most 100,000 bytes, in base64.
+constexpr std::size_t longest_copy = 74'991;  // bytes
+
+// The sequence (OSC 52) that puts a text into the clipboard. The text is made printable: it has
+// no control character, not even a newline, so that a shell into which it is pasted waits for
+// Enter. Empty: the printable text is longer than longest_copy.
+std::string clipboard_sequence(std::string_view text);
 
 }  // namespace ui

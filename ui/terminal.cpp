@@ -1,6 +1,5 @@
 #include "ui/terminal.hpp"
 
-#include "ui/clipboard.hpp"
 #include "ui/crash_restore.hpp"
 #include "ui/curses_canvas.hpp"
 #include "ui/modes.hpp"

@@ -136,7 +136,7 @@ public:
     // not answer, and its settings may forbid it.
     enum class Copied {
         sent,
-        too_long,  // more than longest_copy of ui/clipboard.hpp
+        too_long,  // more than longest_copy of ui/modes.hpp
         busy,      // the terminal takes nothing now
         unable,    // this type of terminal has no such sequence
     };

@@ -66,6 +66,9 @@ std::string truncated(std::string_view bytes, int width);
 std::size_t next_cell(std::string_view bytes, std::size_t at);
 std::size_t previous_cell(std::string_view bytes, std::size_t at);
 
+// The bytes in base64 (RFC 4648), with padding and without line breaks.
+std::string base64(std::string_view bytes);
+
 // One row of a hex dump, from bytes[offset] on: "00000010  68 65 6c 6c 6f   |hello|", always
 // with space for `count` bytes. Bytes outside printable ASCII are dots in its right column.
 std::string hex_row(std::string_view bytes, std::size_t offset, std::size_t count = 16);

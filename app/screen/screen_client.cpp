@@ -2,8 +2,8 @@
 
 #include "app/screen/hints.hpp"
 #include "app/screen/signs.hpp"
-#include "ui/clipboard.hpp"
 #include "ui/glyphs.hpp"
+#include "ui/modes.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>

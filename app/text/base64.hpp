@@ -1,5 +1,7 @@
-// Base64 as RFC 4648 has it, with its padding and without line breaks: any bytes as text.
+// Reads the base64 that ui/text.hpp writes.
 #pragma once
+
+#include "ui/text.hpp"
 
 #include <optional>
 #include <string>
@@ -7,7 +9,7 @@
 
 namespace yodel {
 
-std::string base64(std::string_view bytes);
+using ui::base64;
 
 // Returns none for a text that base64() does not return.
 std::optional<std::string> from_base64(std::string_view text);

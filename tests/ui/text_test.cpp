@@ -178,3 +178,16 @@ TEST_CASE("a part of the bytes is dumped with its offsets") {
     REQUIRE(rows[1].text == "00000006  36     |6|");
     REQUIRE(ui::hex_dump("", 80).empty());
 }
+
+TEST_CASE("bytes become base64") {
+    const auto [bytes, text] = GENERATE(table<std::string, std::string>({
+        {"", ""},
+        {"f", "Zg=="},
+        {"fo", "Zm8="},
+        {"foo", "Zm9v"},
+        {"foobar", "Zm9vYmFy"},
+        {"\xff\xfe\xfd", "//79"},
+        {std::string("\0\0", 2), "AAA="},
+    }));
+    CHECK(ui::base64(bytes) == text);
+}

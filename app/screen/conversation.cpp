@@ -1,5 +1,6 @@
 #include "app/screen/conversation.hpp"
 
+#include "app/protocol/message_object.hpp"
 #include "app/stats/summary.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/escapes.hpp"
@@ -150,7 +151,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
     results_.count_answered({reply.right, message.late, reply.round_trip}, loop_.now());
     if (results_.datagrams)
         results_.count_datagram(jitter_, reply.out_of_order, reply.round_trip);
-    if (recording_) recording_->answered(message, reply, loop_.now());
+    if (recording_) recording_->add(verdict_of(message, reply), &message, &reply, loop_.now());
     const auto facts = session_.tcp();
     log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
     if (!reply.right && results_.bad == 1)
@@ -167,7 +168,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
 void Conversation::session_lost(const Message& message) {
     user_.conversation_changed();
     results_.count_lost();
-    if (recording_) recording_->lost(message, loop_.now());
+    if (recording_) recording_->add("lost", &message, nullptr, loop_.now());
     const std::string part = message.late ? session_.partial_text(message) : "";
     const std::string when = message.late
                                  ? "after " + duration_text(session_.options().reply_timeout)
@@ -178,14 +179,16 @@ void Conversation::session_lost(const Message& message) {
 void Conversation::session_unsolicited(std::string_view payload) {
     user_.conversation_changed();
     results_.count_unsolicited();
-    if (recording_) recording_->unsolicited(payload, loop_.now());
+    const Reply reply{payload, {}};
+    if (recording_) recording_->add("unsolicited", nullptr, &reply, loop_.now());
     log_.add_unsolicited(wall_time(), payload);
 }
 
 void Conversation::session_repeated(std::string_view payload) {
     user_.conversation_changed();
     results_.count_repeated();
-    if (recording_) recording_->repeated(payload, loop_.now());
+    const Reply reply{payload, {}};
+    if (recording_) recording_->add("twice", nullptr, &reply, loop_.now());
     log_.add_repeated(wall_time(), payload);
 }
 
@@ -240,8 +243,8 @@ void Conversation::send_now(const std::string& line) {
     std::uint64_t id = queued.first;
     for (const std::string_view piece : pieces(framing, *payload)) {
         log_.add_sent(wall_time(), id, piece);
-        if (recording_ && !awaited)
-            recording_->sent({.id = id, .payload = piece, .planned = now, .sent = now}, now);
+        const Message message{.id = id, .payload = piece, .planned = now, .sent = now};
+        if (recording_ && !awaited) recording_->add("sent", &message, nullptr, now);
         ++id;
     }
     results_.count_sent(queued.count, now);

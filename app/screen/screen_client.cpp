@@ -416,7 +416,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
 ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
                                  ui::Frame& frame) const {
     // The match may be long, and no column takes more bytes: a base and its marks.
-    const std::size_t most_bytes = 20 * static_cast<std::size_t>(width);
+    const std::size_t max_bytes = 20 * static_cast<std::size_t>(width);
     ui::Row row;
     ui::append(row, search.failed() ? "not sent before: " : "search: ", Style::dim);
     ui::append_bytes(row, search.query());
@@ -426,7 +426,7 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
                      width);
     else
         ui::append(row, " - ", Style::dim);
-    ui::append_bytes(row, search.match().substr(0, most_bytes));
+    ui::append_bytes(row, search.match().substr(0, max_bytes));
     ui::truncate(row, width);
     return row;
 }

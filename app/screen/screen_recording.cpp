@@ -1,6 +1,5 @@
 #include "app/screen/screen_recording.hpp"
 
-#include "app/protocol/message_object.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/summary.hpp"
 
@@ -20,37 +19,21 @@ void ScreenRecording::connected() {
     recorder_.connected(session_);
 }
 
-void ScreenRecording::answered(const Message& message, const Reply& reply, ev::Time now) {
-    if (!recorder_.holds(message)) return;
-    if (!message.late) result_.count_sent(1, message.sent);  // else it was counted as lost
-    result_.count_answered({reply.right, message.late, reply.round_trip}, now);
+void ScreenRecording::add(const char* verdict, const Message* message, const Reply* reply,
+                          ev::Time now) {
+    if (message && !recorder_.holds(*message)) return;
+    recorder_.add(verdict, message, reply, now);
+    const std::string_view kind = verdict;
+    if (kind == "unsolicited") result_.count_unsolicited();
+    if (kind == "twice") result_.count_repeated();
+    if (!message) return;
+    const bool counted = reply && message->late;  // as lost
+    if (!counted) result_.count_sent(1, message->sent);
+    if (kind == "lost") result_.count_lost();
+    if (!reply) return;
+    result_.count_answered({reply->right, message->late, reply->round_trip}, now);
     if (result_.datagrams)
-        result_.count_datagram(jitter_, reply.out_of_order, reply.round_trip);
-    recorder_.add(verdict_of(message, reply), &message, &reply, now);
-}
-
-void ScreenRecording::lost(const Message& message, ev::Time now) {
-    if (!recorder_.holds(message)) return;
-    result_.count_sent(1, message.sent);
-    result_.count_lost();
-    recorder_.add("lost", &message, nullptr, now);
-}
-
-void ScreenRecording::sent(const Message& message, ev::Time now) {
-    result_.count_sent(1, now);
-    recorder_.add("sent", &message, nullptr, now);
-}
-
-void ScreenRecording::unsolicited(std::string_view payload, ev::Time now) {
-    result_.count_unsolicited();
-    const Reply reply{payload, {}};
-    recorder_.add("unsolicited", nullptr, &reply, now);
-}
-
-void ScreenRecording::repeated(std::string_view payload, ev::Time now) {
-    result_.count_repeated();
-    const Reply reply{payload, {}};
-    recorder_.add("twice", nullptr, &reply, now);
+        result_.count_datagram(jitter_, reply->out_of_order, reply->round_trip);
 }
 
 bool ScreenRecording::finish(std::string_view reason) {

@@ -1,6 +1,5 @@
 // A recording of the conversation on the screen, as --json --payload prints one: its file, and
-// what is counted for the object of its end. It is that of one connection at most, because a
-// replay has only one.
+// the counts for its end object. It contains one connection at most, because a replay has one.
 #pragma once
 
 #include "app/protocol/recorder.hpp"
@@ -15,18 +14,16 @@ namespace yodel {
 
 class ScreenRecording {
 public:
-    // Begins with the connection where one is open, and with the next message. The session
+    // Begins with the connection if one is open, and with the next message. The session
     // outlives it. Throws OutputError, see Recorder.
     ScreenRecording(const std::string& path, const Session& session, ev::Time now);
 
     bool has_connection() const { return result_.opened > 0; }
     void connected();
-    // The verdict about a message, at this time. One that was sent before is left out.
-    void answered(const Message& message, const Reply& reply, ev::Time now);
-    void lost(const Message& message, ev::Time now);
-    void sent(const Message& message, ev::Time now);  // and no reply is awaited
-    void unsolicited(std::string_view payload, ev::Time now);
-    void repeated(std::string_view payload, ev::Time now);
+    // Adds what came of a message, as message_object() describes it, or "sent" if no reply is
+    // awaited, or a reply alone: "unsolicited", or "twice". A message that was sent before the
+    // recording began is left out.
+    void add(const char* verdict, const Message* message, const Reply* reply, ev::Time now);
 
     bool flush() { return recorder_.flush(); }
     // Writes the object of the end. False: not all of the recording could be written.

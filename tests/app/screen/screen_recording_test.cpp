@@ -2,6 +2,7 @@
 
 #include "app/screen/screen_recording.hpp"
 
+#include "app/protocol/message_object.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/summary.hpp"
 #include "tests/app/stats/results.hpp"
@@ -41,17 +42,21 @@ TEST_CASE("the end of a screen's recording counts its messages, and can be merge
     CHECK(recording.has_connection());
     const ev::Time now = loop.now();
     Message message{.id = 1, .payload = "a", .planned = now, .sent = now};
-    recording.answered(message, {"a", 2s, true, 0}, now + 2s);
+    const auto answer = [&](const Reply& reply, ev::Time at) {
+        recording.add(verdict_of(message, reply), &message, &reply, at);
+    };
+    answer({"a", 2s, true, 0}, now + 2s);
     message.id = 2;
-    recording.answered(message, {"x", 3s, false, 0}, now + 3s);
+    answer({"x", 3s, false, 0}, now + 3s);
     for (const std::uint64_t id : {3U, 4U}) {
         message.id = id;
-        recording.lost(message, now + 5s);
+        recording.add("lost", &message, nullptr, now + 5s);
     }
     message.late = true;
-    recording.answered(message, {"a", 8s, true, 0}, now + 8s);
-    recording.unsolicited("hello", now + 9s);
-    recording.repeated("a", now + 9s);
+    answer({"a", 8s, true, 0}, now + 8s);
+    const Reply alone{"hello", {}};
+    recording.add("unsolicited", nullptr, &alone, now + 9s);
+    recording.add("twice", nullptr, &alone, now + 9s);
     REQUIRE(recording.finish("stopped"));
     std::unique_ptr<Results> end;
     const std::string trouble =

@@ -30,18 +30,6 @@ constexpr std::chrono::milliseconds flush_timeout{200};
 constexpr std::chrono::milliseconds flush_poll_interval{5};
 constexpr int max_dimension = 1000;  // rows or columns; what is beyond them stays empty
 
-// Writes and removes the front of `bytes`, as far as the terminal takes it now. False: some are
-// left.
-bool write_some(int fd, std::string& bytes) {
-    while (!bytes.empty()) {
-        const ssize_t count = ::write(fd, bytes.data(), bytes.size());
-        if (count < 0 && errno == EAGAIN) return false;
-        if (count < 0 && errno != EINTR) bytes.clear();  // the terminal is gone
-        if (count > 0) bytes.erase(0, static_cast<std::size_t>(count));
-    }
-    return true;
-}
-
 // The terminal, opened a second time: this descriptor can be non-blocking while those that
 // other processes share stay as they are. If that fails, it is standard output.
 class Output {
@@ -62,23 +50,6 @@ public:
 
 private:
     int fd_ = STDOUT_FILENO;
-};
-
-// Blocks SIGTTOU, so that the terminal can be used from the background without being stopped.
-class TtouBlock {
-public:
-    TtouBlock() {
-        sigset_t stop;
-        sigemptyset(&stop);
-        sigaddset(&stop, SIGTTOU);
-        ::sigprocmask(SIG_BLOCK, &stop, &found_);
-    }
-    ~TtouBlock() { ::sigprocmask(SIG_SETMASK, &found_, nullptr); }
-    TtouBlock(const TtouBlock&) = delete;
-    TtouBlock& operator=(const TtouBlock&) = delete;
-
-private:
-    sigset_t found_;
 };
 
 bool wants_colors(Color color) {
@@ -167,7 +138,15 @@ std::chrono::milliseconds Terminal::escape_delay() const {
 
 int Terminal::output() const { return parts_->output.fd(); }
 
-bool Terminal::flush() { return write_some(parts_->output.fd(), pending_); }
+bool Terminal::flush() {
+    while (!pending_.empty()) {
+        const ssize_t count = ::write(parts_->output.fd(), pending_.data(), pending_.size());
+        if (count < 0 && errno == EAGAIN) return false;
+        if (count < 0 && errno != EINTR) pending_.clear();  // the terminal is gone
+        if (count > 0) pending_.erase(0, static_cast<std::size_t>(count));
+    }
+    return true;
+}
 
 // False: the terminal did not take everything in time.
 bool Terminal::flush_in_time() {
@@ -200,7 +179,11 @@ Size Terminal::resize() {
 
 void Terminal::restore() {
     if (std::exchange(restored_, true)) return;
-    const TtouBlock block;
+    sigset_t stop;  // blocked, because it would stop a program in the background here
+    sigset_t found;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTTOU);
+    ::sigprocmask(SIG_BLOCK, &stop, &found);
     try {
         leave_screen();
     } catch (const std::bad_alloc&) {
@@ -209,6 +192,7 @@ void Terminal::restore() {
     // Only after the sequences: settings that echo would show what is typed on the old screen.
     if (!in_background()) change_settings(parts_->found_settings);
     parts_->crash_restore.disarm();
+    ::sigprocmask(SIG_SETMASK, &found, nullptr);
 }
 
 void Terminal::leave_screen() {

@@ -47,14 +47,12 @@ std::string numbered(const std::string& name, unsigned number) {
 
 Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
     : loop_(loop),
-      escapes_(options.escapes),
-      quiet_(options.quiet),
-      file_name_(options.log),
+      options_(options),
       user_(user),
       log_(limits(options.scrollback)),
-      session_(loop, options.session, *this) {
+      session_(loop, options_.session, *this) {
     results_.datagrams = session_.options().framing->datagrams;
-    if (!file_name_.empty()) open_file(file_name_);
+    if (!options_.log.empty()) open_file(options_.log);
 }
 
 int Conversation::report() {
@@ -75,7 +73,7 @@ bool Conversation::all_echoed() const {
 // After a failure to connect there is nothing to count, so nothing is printed.
 void Conversation::report_counts() const {
     const bool failed = exit_status(session_.end()) != 0;
-    if (all_echoed() && (quiet_ || (failed && results_.sent == 0))) return;
+    if (all_echoed() && (options_.quiet || (failed && results_.sent == 0))) return;
     const std::string never =
         queued_lines_.empty()
             ? ""
@@ -230,7 +228,7 @@ void Conversation::send(const std::string& line) {
 }
 
 void Conversation::send_now(const std::string& line) {
-    const auto payload = escapes_ ? unescaped(line) : line;
+    const auto payload = options_.escapes ? unescaped(line) : line;
     if (!payload) return refuse(line, escapes_expected);
     const Framing& framing = *session_.options().framing;
     const std::string name(framing.name);
@@ -259,7 +257,7 @@ void Conversation::refuse(const std::string& line, const std::string& why) {
 // --- The file.
 
 const char* Conversation::file_kind() const {
-    return Recorder::wanted(file_name_) ? "recording" : "transcript";
+    return Recorder::wanted(options_.log) ? "recording" : "transcript";
 }
 
 void Conversation::toggle_file() {
@@ -286,12 +284,12 @@ void Conversation::start_file() {
 
 // A transcript goes on in its file. A recording needs one of its own.
 std::string Conversation::next_file_name() const {
-    if (file_name_.empty()) return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time());
-    if (!Recorder::wanted(file_name_)) return file_name_;
+    if (options_.log.empty()) return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time());
+    if (!Recorder::wanted(options_.log)) return options_.log;
     unsigned number = 1;
     std::error_code unknown;
-    while (std::filesystem::exists(numbered(file_name_, number), unknown)) ++number;
-    return numbered(file_name_, number);
+    while (std::filesystem::exists(numbered(options_.log, number), unknown)) ++number;
+    return numbered(options_.log, number);
 }
 
 void Conversation::open_file(const std::string& name) {

@@ -97,9 +97,7 @@ private:
     void fail_file(const std::string& trouble);
 
     ev::Loop& loop_;
-    const bool escapes_;
-    const bool quiet_;
-    const std::string file_name_;
+    const Options options_;
     User& user_;
     MessageLog log_;
     std::optional<ScreenRecording> recording_;  // while one is written

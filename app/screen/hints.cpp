@@ -4,35 +4,15 @@ namespace yodel {
 
 using State = Session::State;
 
-namespace {
-
-const char* open_hints(Expect expect) {
-    switch (expect) {
-    case Expect::any: return "F1 keys; ^D leaves; Enter sends a line; its reply is timed";
-    case Expect::none: return "F1 keys; ^D leaves; Enter sends a line";
-    case Expect::echo:
-    case Expect::given: break;
-    }
-    return "F1 keys; ^D leaves; Enter sends a line; its echo is timed";
-}
-
-// The page of the connection explains an end that a certificate or a pin has caused.
-const char* closed_hints(const bufio::End& end) {
-    switch (end.reason) {
-    case bufio::Reason::certificate:
-    case bufio::Reason::pin:
-    case bufio::Reason::own_certificate:
-        return "F1 keys; ^D leaves; M-i shows why; M-r connects again";
-    default: break;
-    }
-    return "F1 keys; ^D leaves; M-r connects again; lines are sent once connected";
-}
-
-}  // namespace
-
 std::string_view connection_hints(const Session& session, bool sent_before) {
+    const Expect expect = session.options().expect;
     switch (session.state()) {
-    case State::open: return sent_before ? "" : open_hints(session.options().expect);
+    case State::open:
+        if (sent_before) return {};
+        if (expect == Expect::none) return "F1 keys; ^D leaves; Enter sends a line";
+        if (expect == Expect::any)
+            return "F1 keys; ^D leaves; Enter sends a line; its reply is timed";
+        return "F1 keys; ^D leaves; Enter sends a line; its echo is timed";
     case State::idle:
     case State::dialing:
     case State::handshaking:
@@ -43,7 +23,13 @@ std::string_view connection_hints(const Session& session, bool sent_before) {
         return "F1 keys; ^D leaves now; M-c closes and stays; M-r connects again";
     case State::closed: break;
     }
-    return closed_hints(session.end());
+    switch (session.end().reason) {
+    case bufio::Reason::certificate:
+    case bufio::Reason::pin:
+    case bufio::Reason::own_certificate:  // the page of the connection explains these
+        return "F1 keys; ^D leaves; M-i shows why; M-r connects again";
+    default: return "F1 keys; ^D leaves; M-r connects again; lines are sent once connected";
+    }
 }
 
 std::string_view fit_hints(std::string_view hints, int width) {

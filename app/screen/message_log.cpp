@@ -156,29 +156,27 @@ void MessageLog::trim() {
 
 // The time, or for a reply its round trip, and the sign for the kind of entry.
 ui::Span MessageLog::label(const Record& record) const {
+    static constexpr struct {
+        ui::Glyph sign;
+        Style style;
+    } labels[] = {{ui::glyph::note, Style::dim},  // in the order of Kind
+                  {ui::glyph::sent, Style::dim},
+                  {ui::glyph::received, Style::dim},
+                  {ui::glyph::lost, Style::bad},
+                  {ui::glyph::unsolicited, Style::warn}};
+    const auto& [sign, style] = labels[static_cast<std::size_t>(record.kind)];
     const std::string time = time_text(record);
-    const auto line = [&](const std::string& sign, Style style) {
-        return ui::Span{time + (time.empty() ? "" : " ") + sign + " ", style};
-    };
-    switch (record.kind) {
-    case Kind::note: return line(ui::glyph::note.text(), Style::dim);
-    case Kind::sent: return line(ui::glyph::sent.text(), Style::dim);
-    case Kind::received: return line(ui::glyph::received.text(), Style::dim);
-    case Kind::lost: return line(ui::glyph::lost.text(), Style::bad);
-    case Kind::unsolicited: return line(ui::glyph::unsolicited.text(), Style::warn);
-    }
-    return {};
+    return {time + (time.empty() ? "" : " ") + sign.text() + " ", style};
 }
 
 std::string MessageLog::time_text(const Record& record) const {
-    const std::size_t width =
-        timestamp_style_ == TimestampStyle::delta ? 8 : 12;  // as +123.456s or a clock
-    if (timestamp_style_ == TimestampStyle::off)
-        return record.kind == Kind::received ? round_trip_text(*record.exchange) : "";
+    const bool off = timestamp_style_ == TimestampStyle::off;
+    const bool delta = timestamp_style_ == TimestampStyle::delta;
+    const std::size_t width = off ? 0 : delta ? 8 : 12;  // as +123.456s or a clock
     if (record.kind == Kind::received)
         return right_aligned(round_trip_text(*record.exchange), width);
-    if (timestamp_style_ == TimestampStyle::delta)
-        return right_aligned(delta_text(record.since_last), width);
+    if (off) return {};
+    if (delta) return right_aligned(delta_text(record.since_last), width);
     const bool timed = record.kind == Kind::note || record.kind == Kind::sent;
     return timed ? clock_text(record.at) : std::string(width, ' ');
 }

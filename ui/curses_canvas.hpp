@@ -38,7 +38,7 @@ public:
     void redraw();
     // Sets the size of the screen; the next draw() writes everything.
     void resize(Size size);
-    // Leaves the screen: the cursor and the attributes are those of a shell again.
+    // Leaves the screen: resets the cursor and the attributes for a shell.
     void end();
 
     // The bytes that curses has written since the last call.

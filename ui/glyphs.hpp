@@ -1,5 +1,5 @@
-// The symbols that the screen draws: a Unicode character where the locale's encoding is UTF-8,
-// and ASCII characters that stand for it in every other locale.
+// The symbols that the screen draws: a Unicode character if the locale's encoding is UTF-8, and
+// ASCII characters in every other locale.
 #pragma once
 
 #include "ui/text.hpp"

@@ -22,7 +22,7 @@ public:
     // newest line stays, whatever its size.
     void add(std::string line);
 
-    // Returns the line before, or after, the one that is shown; none if there is no such line.
+    // Returns the line before, or after, the shown line; none if there is no such line.
     // `current` is the text in the editor: it is stored when browsing begins, and newer()
     // returns it after the newest line.
     std::optional<std::string> older(const std::string& current);
@@ -43,9 +43,9 @@ private:
     std::string own_;        // the user's own line while another one is shown
 };
 
-// The search by ^R: each key narrows it, or moves to an older match. It minds case as a Needle
-// does. Create one when ^R is
-// pressed, pass every key to press(), and show query(), match() and failed() until it ends.
+// The search by ^R: each key narrows it, or moves to an older match. Case matters as with a
+// Needle. Create one when ^R is pressed, pass every key to press(), and show query(), match()
+// and failed() until it ends.
 class HistorySearch {
 public:
     // The history must outlive the search and must not change during it.
@@ -58,7 +58,7 @@ public:
     const std::string& query() const { return query_; }
     // The line found; empty before there is one. Valid as long as the history is unchanged.
     std::string_view match() const;
-    // True if no line contains the query; match() is then that of a shorter query.
+    // True if no line contains the query; match() is then the match of a shorter query.
     bool failed() const { return failed_; }
 
 private:

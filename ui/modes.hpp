@@ -2,9 +2,9 @@
 // the wheel and synchronised frames, and the clipboard.
 //
 // A terminal ignores the switch of a mode that it does not know, if it knows the form: CSI ?
-// number h. Two capabilities show that it does. Where the cursor is placed by a sequence of
+// number h. Two capabilities show that it does. If the cursor is placed by a sequence of
 // this family (cup begins with CSI), switches alone are sent, and only those that are of use
-// without a second screen. Where the second screen is itself such a mode (smcup has CSI ?), as
+// without a second screen. If the second screen is itself such a mode (smcup has CSI ?), as
 // with xterm and all that follow it, tmux and screen, everything is sent. So the Linux console
 // and a VT100 get the switch of bracketed paste and nothing else.
 #pragma once
@@ -15,16 +15,16 @@
 
 namespace ui {
 
-// All are empty where the terminal is not sent them.
+// All are empty if the terminal must not receive them.
 struct Modes {
-    // Remembers the modes that give_back restores. Only before the terminal is taken from
-    // another program: the modes of our own must not be remembered.
+    // Remembers the modes that give_back restores. Send it before our own modes are set, or
+    // they would be restored instead of the original ones.
     std::string remember;
     // Bracketed paste on. The wheel sends no arrow keys, as it does on a second screen: they
     // would scroll the lines that were sent before into the input line.
     std::string take;
     // Undoes all of these modes, in whatever state the terminal is: also within a frame, and
-    // where the last sequence was cut.
+    // after a sequence that was cut.
     std::string give_back;
     // The mouse is reported, in the form of SGR, whose reports are never mistaken for text.
     std::string mouse_on;

@@ -1,4 +1,4 @@
-// A text to search for, in any bytes. It minds case only if it has capitals itself. Pure.
+// A text to search for, in any bytes. Case matters only if the text contains capitals. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@ namespace ui {
 
 class Needle {
 public:
-    Needle() = default;  // empty: it is nowhere
+    Needle() = default;  // empty: matches nothing
     explicit Needle(std::string text);
 
     bool empty() const { return text_.empty(); }
     bool in(std::string_view bytes) const;
 
-    // A run of bytes that belong to places where the text is; the places may overlap.
+    // A run of bytes covered by matches, which may overlap.
     struct Run {
         std::size_t begin;
         std::size_t end;

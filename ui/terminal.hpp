@@ -161,8 +161,8 @@ public:
     // terminal from the background; call it again when the group is continued.
     bool take_over();
 
-    // Restores the terminal and stops the process group as ^Z does; where no shell could
-    // continue it, it is not stopped. SIGCONT is raised in both cases: call take_over() then.
+    // Restores the terminal and stops the process group as ^Z does; if no shell could continue
+    // the group, it is not stopped. SIGCONT is raised in both cases: call take_over() then.
     void suspend();
 
 private:

@@ -14,7 +14,7 @@ namespace ui {
 
 namespace {
 
-// Combining marks in a cell: as many as curses stores in one (CCHARW_MAX, less the base).
+// Combining marks in a cell. Curses stores no more (CCHARW_MAX, less the base).
 constexpr int max_marks = 4;
 
 unsigned char byte_at(std::string_view bytes, std::size_t at) {

@@ -73,7 +73,7 @@ public:
     void scroll_to_end();  // and follows the tail
     void toggle_freeze();  // stops following, at the current position, or follows again
     bool following() const { return !top_; }
-    std::size_t below() const;  // entries after the last one that rows() showed
+    std::size_t below() const;  // entries after the last one in rows()
 
     // Selecting scrolls the entry into the window and stops following. The selected entry has
     // Style::selected.
@@ -126,7 +126,7 @@ private:
 
     std::deque<Entry> entries_;
     Limits limits_;
-    Id next_ = 0;             // the id of the next entry; those of entries_ precede it
+    Id next_ = 0;             // the id of the next entry
     std::size_t bytes_ = 0;   // the size of entries_, as Limits counts it
     std::size_t width_ = 80;  // of the last rows(), at least 1
     std::size_t height_ = 24;

@@ -104,8 +104,8 @@ void Conversation::session_changed() {
     if (over && session_.state() == State::closed) loop_.stop();
 }
 
-// With Expect::none a server that has closed its side can still be sent to. Otherwise its end
-// is that of the connection.
+// With Expect::none, messages can still be sent to a server that has closed its side. Otherwise
+// the connection ends with it.
 void Conversation::report_server_end() {
     const bool ended = session_.state() == State::open && session_.input_ended() &&
                        session_.options().expect == Expect::none;
@@ -304,7 +304,7 @@ bool Conversation::stop_file() {
     return whole;
 }
 
-// The first trouble is the one that the exit status stands for.
+// The exit status stands for the first trouble.
 void Conversation::fail_file(const std::string& trouble) {
     if (file_trouble_.empty()) file_trouble_ = trouble;
 }

@@ -32,7 +32,7 @@ public:
     class User {
     public:
         virtual void conversation_changed() = 0;  // the screen must be drawn again
-        // The line can't be sent; the log says why.
+        // The line can't be sent; the log contains the reason.
         virtual void line_refused(const std::string& line) = 0;
 
     protected:
@@ -53,8 +53,8 @@ public:
     // Closes the connection, and stops the loop once the session has reported that.
     void quit();
     void disconnect();
-    // Connects anew. If a retry has only just connected, which the user may not have seen yet,
-    // the log says so instead, and the next call connects.
+    // Disconnects and connects again. If a retry has only just connected, which the user may
+    // not have seen yet, it adds a note to the log instead, and the next call reconnects.
     void reconnect();
 
     // Adds a remark of the program to the log.
@@ -107,7 +107,7 @@ private:
     std::deque<ev::Duration> recent_;
     std::deque<std::string> queued_lines_;  // to be sent over the next connection
     Session::State reported_state_ = Session::State::idle;  // the last one in the log
-    bool server_ended_ = false;  // the log says that the server has closed its side
+    bool server_ended_ = false;  // the log reports that the server has closed its side
     std::string file_trouble_;   // why a file is missing, or not whole; empty: none is
     bool quitting_ = false;      // the loop stops once all is answered
     // The failure of the last try to connect is reported once, however many tries fail by it.

@@ -25,7 +25,7 @@ struct Exchange {
     std::chrono::system_clock::time_point answered_at{};
     bool answered = false;
     bool right = false;
-    std::size_t difference = 0;  // the first byte that differs, where the reply is not right
+    std::size_t difference = 0;  // the first byte that differs, if the reply is wrong
     std::optional<ev::Duration> round_trip = {};
     ev::Duration waited{};  // from when it was to go out until the system had taken all of it
     std::optional<ev::Duration> network = {};  // its smallest round trip, as known by then
@@ -60,7 +60,7 @@ public:
     // in the hex view their numbers on one line. None if none is selected.
     std::optional<std::string> selected_text(std::size_t most) const;
 
-    // From now on writes every entry to a file, too. Throws std::system_error.
+    // From now on also writes every entry to a file. Throws std::system_error.
     void start_file(const std::string& name) { file_.emplace(name); }
     // False: not every entry could be written.
     bool stop_file();

@@ -63,7 +63,7 @@ std::string copy_notice(ui::Terminal::Copied copied) {
     return "not copied; this type of terminal has no clipboard";
 }
 
-// Behind a label, which says what the line is for, a hint that does not fit is left out.
+// Behind a label a hint that does not fit is left out: the label explains the line.
 void append_hints(ui::Row& row, std::string_view hints, int width) {
     const int space = width - ui::display_width(row);
     const std::string_view fitting = fit_hints(hints, space);
@@ -136,7 +136,7 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::alt('w'), [](Client& c) { c.copy_selected(); }, "M-w",
      "copy the selected message to the terminal's clipboard"},
     {ui::alt('m'), [](Client& c) { c.toggle_mouse(); }, "M-m",
-     "have the wheel scroll, or not; selecting text then needs Shift"},
+     "toggle mouse-wheel scrolling; selecting text then needs Shift"},
     {ui::ctrl('c'), [](Client& c) { c.interrupt(); }, "^C",
      "clear the line; cancel a connect or a wait"},
     {ui::ctrl('z'), [](Client& c) { c.suspend(); }, "^Z", "suspend"},
@@ -422,8 +422,7 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     ui::append_bytes(row, search.query());
     frame.cursor_column = ui::display_width(row);
     if (search.query().empty())
-        append_hints(row, "a part of a line sent before; ^R an older one; Esc goes back",
-                     width);
+        append_hints(row, "lines sent before; ^R again: older; Esc goes back", width);
     else
         ui::append(row, " - ", Style::dim);
     ui::append_bytes(row, search.match().substr(0, max_bytes));

@@ -25,11 +25,11 @@ constexpr Sign datagram_signs[] = {
 constexpr Sign status_signs[] = {
     {glyph::connected, "there is a connection"},
     {glyph::disconnected, "there is none: the words after it say why"},
-    {glyph::match, "the certificate is verified, for so many days more"},
+    {glyph::match, "the certificate is verified, and valid for N more days"},
     {glyph::separator, "between the connection, the counters and the times"},
     {{"▁▄█", ""}, "the last round trips, each beside the longest of them"},
     {as_sign(status_word::unverified), "the certificate is not verified, by option -k"},
-    {as_sign(status_word::held), "the view is held; so many messages are below it"},
+    {as_sign(status_word::held), "scrolled back: N newer messages are below the view"},
     {as_sign(status_word::kept), "lines that wait for a connection"},
     {as_sign(status_word::file), "a transcript is written"},
     {as_sign(status_word::mouse), "the wheel scrolls, and selecting text needs Shift"},
@@ -41,7 +41,7 @@ constexpr Sign message_signs[] = {
     {glyph::received, "its reply, with the round trip"},
     {glyph::match, "the reply is right"},
     {glyph::mismatch, "the reply is wrong, and differs from this byte on"},
-    {glyph::becomes, "between the byte that was expected and the one that came"},
+    {glyph::becomes, "between the expected byte and the received one"},
     {glyph::lost, "a message without a reply"},
     {glyph::note, "a remark of the program"},
     {glyph::resent, "the system sent a segment of ours again meanwhile"},
@@ -49,7 +49,7 @@ constexpr Sign message_signs[] = {
 };
 
 constexpr Sign page_signs[] = {
-    {glyph::block, "round trips below this time, and not below that of the row above"},
+    {glyph::block, "round trips up to this time, and longer than the row above"},
     {{"░▒▓█", ".:#@"}, "the share of a cell in the round trips of its column"},
 };
 

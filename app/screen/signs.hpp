@@ -1,5 +1,5 @@
-// The signs and words by which the screen says much in little room, and their meanings. The
-// page of keys (F1) and the manual page have them from here.
+// The signs and words on the screen and their meanings. The page of keys (F1) prints them, and
+// the manual page must contain the same.
 #pragma once
 
 #include "ui/glyphs.hpp"

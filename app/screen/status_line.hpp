@@ -1,5 +1,5 @@
-// The status line. Its parts keep their order; as the width shrinks, those of least worth are
-// left out, but never the state.
+// The status line. Its parts keep their order. As the width shrinks, the parts of least worth
+// are left out, but never the state.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -15,13 +15,13 @@ namespace yodel {
 // The state of a session in words, with the time since it began.
 std::string state_words(const Session& session, ev::Time now);
 
-// The worth of a part, the greatest first. If there is no space for all parts, those of the
-// greatest worth are shown. What is switched on (a transcript, the mouse) is worth as much as
-// the target.
+// The worth of a part, the greatest first. If there is no space for all parts, the worthiest
+// are shown. A mode that is switched on (a transcript, the mouse) is worth as much as the
+// target.
 enum class Worth { state, failure, trust, mode, count, target, time, detail, course };
 
 // A bar separates two groups. If there is no space for a part of a group, the parts of the
-// group that are worth less are left out, too: alone they would say little.
+// group that are worth less are left out as well, because alone they mean little.
 enum class StatusGroup { connection, counts, times };
 
 struct StatusPart {

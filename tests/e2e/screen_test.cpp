@@ -826,7 +826,7 @@ TEST_CASE("each key of the table does what it says") {
     }
     SECTION("its search") {
         tty.send("\x12");
-        CHECK(line_is("search: a part of a line sent before; ^R an older one; Esc goes back"));
+        CHECK(line_is("search: lines sent before; ^R again: older; Esc goes back"));
         tty.send("\x07");
         tty.send("\x12"
                  "fir");

@@ -90,21 +90,17 @@ Chord modified(KeyCode code, const std::string& parameters) {
 }
 
 // The buttons of the mouse that are the wheel. Shift, Alt and Ctrl add 4, 8 and 16.
-std::optional<Key> key_from_button(int button) {
+std::optional<KeyCode> key_from_button(int button) {
     constexpr int modifiers = 4 | 8 | 16;
     switch (button & ~modifiers) {
-    case 64: return Key{plain(KeyCode::wheel_up), {}, false};
-    case 65: return Key{plain(KeyCode::wheel_down), {}, false};
+    case 64: return KeyCode::wheel_up;
+    case 65: return KeyCode::wheel_down;
     default: return std::nullopt;
     }
 }
 
-// The report of a terminal that does not know the form of SGR: CSI M, and then three bytes, the
-// button and its place, of which each is 32 more.
-Parsed parse_old_mouse(std::string_view bytes) {
-    constexpr std::size_t size = 6;
-    if (bytes.size() < size) return incomplete;
-    return {size, key_from_button(static_cast<unsigned char>(bytes[3]) - 32)};
+Parsed pressed(std::size_t size, std::optional<KeyCode> code) {
+    return code ? pressed(size, plain(*code)) : Parsed{size};
 }
 
 Parsed parse_csi(std::string_view bytes) {
@@ -119,9 +115,14 @@ Parsed parse_csi(std::string_view bytes) {
         if (at + 1 == bytes.size()) return incomplete;
         return bytes[at + 1] == 'A' ? pressed(at + 2, plain(KeyCode::f1)) : Parsed{at + 2};
     }
-    if (final == 'M' && parameters.empty()) return parse_old_mouse(bytes);
+    if (final == 'M' && parameters.empty()) {
+        // A terminal that does not know the form of SGR: three bytes follow, the button and its
+        // place, each 32 more.
+        if (bytes.size() < at + 4) return incomplete;
+        return pressed(at + 4, key_from_button(static_cast<unsigned char>(bytes[at + 1]) - 32));
+    }
     if (final == 'M' && parameters[0] == '<')
-        return {at + 1, key_from_button(std::atoi(parameters.c_str() + 1))};
+        return pressed(at + 1, key_from_button(std::atoi(parameters.c_str() + 1)));
     const std::optional<KeyCode> code =
         final == '~' ? key_from_number(std::atoi(parameters.c_str())) : key_from_final(final);
     return code ? pressed(at + 1, modified(*code, parameters)) : Parsed{at + 1};
@@ -130,8 +131,7 @@ Parsed parse_csi(std::string_view bytes) {
 Parsed parse_ss3(std::string_view bytes) {
     if (bytes.size() < 3) return incomplete;
     if (bytes[2] == 'M') return pressed(3, plain(KeyCode::enter));  // of the keypad
-    const std::optional<KeyCode> code = key_from_final(bytes[2]);
-    return code ? pressed(3, plain(*code)) : Parsed{3};
+    return pressed(3, key_from_final(bytes[2]));
 }
 
 Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {

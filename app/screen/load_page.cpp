@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace yodel {
@@ -62,9 +63,6 @@ std::string time_text(ev::Duration duration) {
     if (seconds < 3600) return format("%d:%02d", minutes, rest);
     return format("%lld:%02d:%02d", static_cast<long long>(seconds / 3600), minutes, rest);
 }
-
-Style bad_if(bool bad) { return bad ? Style::bad : Style::normal; }
-Style warn_if(bool unusual) { return unusual ? Style::warn : Style::normal; }
 
 // --- Rows out of parts.
 
@@ -125,40 +123,36 @@ Part phase_part(const RunProgress& progress) {
 }
 
 std::vector<Part> count_parts(const RunProgress& progress) {
+    std::vector<Part> parts;
+    const auto add = [&parts](std::uint64_t count, const char* name, int rank,
+                              Style above_zero = Style::normal) {
+        parts.push_back({number(count, name), rank, count > 0 ? above_zero : Style::normal});
+    };
     const Results& results = progress.results;
-    std::vector<Part> parts{{number(results.sent, "sent"), 4},
-                            {number(results.echoed, "echoed"), 2},
-                            {number(results.bad, "bad"), 0, bad_if(results.bad > 0)},
-                            {number(results.lost, "lost"), 1, bad_if(results.lost > 0)}};
-    if (results.late > 0) parts.push_back({number(results.late, "late"), 5, Style::warn});
-    if (results.unsolicited > 0)
-        parts.push_back({number(results.unsolicited, "unsolicited"), 6, Style::warn});
+    add(results.sent, "sent", 4);
+    add(results.echoed, "echoed", 2);
+    add(results.bad, "bad", 0, Style::bad);
+    add(results.lost, "lost", 1, Style::bad);
+    if (results.late > 0) add(results.late, "late", 5, Style::warn);
+    if (results.unsolicited > 0) add(results.unsolicited, "unsolicited", 6, Style::warn);
     if (results.datagrams) {
-        parts.push_back(
-            {number(results.twice, status_word::twice), 7, warn_if(results.twice > 0)});
-        parts.push_back({number(results.out_of_order, status_word::out_of_order), 8,
-                         warn_if(results.out_of_order > 0)});
+        add(results.twice, status_word::twice, 7, Style::warn);
+        add(results.out_of_order, status_word::out_of_order, 8, Style::warn);
     }
-    parts.push_back({number(progress.results.in_flight(), "awaited"), 3});
+    add(results.in_flight(), "awaited", 3);
     return parts;
 }
 
 std::vector<Part> time_parts(const Results& results) {
     const Histogram& times = results.round_trips;
-    static constexpr struct {
-        const char* name;
-        double percent;
-        int rank;
-    } shown[] = {{"p50 ", 50, 2},
-                 {"p90 ", 90, 4},
-                 {"p99 ", 99, 0},
-                 {"p99.9 ", 99.9, 3},
-                 {"p99.99 ", 99.99, 5}};
     if (times.count() == 0) return {{"none so far"}};
     std::vector<Part> parts;
-    for (const auto& each : shown)
-        parts.push_back(
-            {each.name + milliseconds_text(times.percentile(each.percent)), each.rank});
+    for (const auto& [name, percent, rank] : {std::tuple("p50 ", 50.0, 2),
+                                              {"p90 ", 90.0, 4},
+                                              {"p99 ", 99.0, 0},
+                                              {"p99.9 ", 99.9, 3},
+                                              {"p99.99 ", 99.99, 5}})
+        parts.push_back({name + milliseconds_text(times.percentile(percent)), rank});
     parts.push_back({"max " + ms_text(times.max()), 1});
     if (results.datagrams) parts.push_back({"jitter " + ms_text(results.jitter()), 6});
     return parts;
@@ -168,7 +162,7 @@ std::vector<Part> rate_parts(const RunProgress& progress, double rate) {
     if (!progress.planned_rate) return {{rate_text(rate)}, {"as replies come", 1}};
     const bool behind =
         progress.phase == Phase::running && rate < 0.95 * *progress.planned_rate;
-    return {{rate_text(rate), 0, warn_if(behind)},
+    return {{rate_text(rate), 0, behind ? Style::warn : Style::normal},
             {"planned " + rate_text(*progress.planned_rate), 1}};
 }
 
@@ -176,7 +170,7 @@ std::vector<Part> connection_parts(const RunProgress& progress) {
     const std::uint64_t failed = progress.results.failed;
     std::vector<Part> parts{
         {std::to_string(progress.open) + " open of " + std::to_string(progress.connections), 0},
-        {number(failed, "failed"), 1, bad_if(failed > 0)}};
+        {number(failed, "failed"), 1, failed > 0 ? Style::bad : Style::normal}};
     if (progress.results.asked > progress.connections)
         parts.push_back({number(progress.results.asked, "tried"), 2});
     const auto add_time = [&parts](const char* name, const Histogram& times) {

@@ -4,35 +4,25 @@
 
 namespace ui {
 
-namespace {
-
-// Ends a sequence of which the terminal has got only the beginning.
-constexpr const char* cancel = "\x18";
-
-Modes all_modes() {
+Modes modes_for(std::string_view cup, std::string_view smcup) {
     const std::string paste_off = "\x1b[?2004l";
+    Modes modes;
+    if (!cup.starts_with("\x1b[")) return modes;
+    modes.take = "\x1b[?2004h";
+    modes.give_back = paste_off;
+    if (smcup.find("\x1b[?") == smcup.npos) return modes;
+    // Ends a sequence of which the terminal has got only the beginning.
+    const std::string cancel = "\x18";
     // A terminal that knows the wheel's mode, but can't restore what it had remembered, has it
     // on by default; therefore it is switched on first.
     const std::string wheel_back = "\x1b[?1007h\x1b[?1007r";
-    Modes modes;
     modes.remember = "\x1b[?1007s";
-    modes.take = "\x1b[?2004h\x1b[?1007l";
+    modes.take += "\x1b[?1007l";
     modes.mouse_on = "\x1b[?1000h\x1b[?1006h";
     modes.mouse_off = "\x1b[?1006l\x1b[?1000l";
     modes.frame_begin = "\x1b[?2026h";
     modes.frame_end = "\x1b[?2026l";
     modes.give_back = cancel + modes.frame_end + modes.mouse_off + wheel_back + paste_off;
-    return modes;
-}
-
-}  // namespace
-
-Modes modes_for(std::string_view cup, std::string_view smcup) {
-    if (!cup.starts_with("\x1b[")) return {};
-    if (smcup.find("\x1b[?") != smcup.npos) return all_modes();
-    Modes modes;
-    modes.take = "\x1b[?2004h";
-    modes.give_back = "\x1b[?2004l";
     return modes;
 }
 

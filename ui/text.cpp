@@ -60,12 +60,6 @@ std::string escape(char32_t c) {
     return text;
 }
 
-Cell escaped_cell(char32_t c, std::size_t begin, std::size_t size) {
-    std::string text = escape(c);
-    const auto width = static_cast<int>(text.size());
-    return {std::move(text), width, true, begin, begin + size};
-}
-
 Cell escaped_byte(unsigned char byte, std::size_t begin) {
     char text[8];
     std::snprintf(text, sizeof text, "\\x%02x", byte);
@@ -97,7 +91,10 @@ Cell read_cell(std::string_view bytes, std::size_t at, bool utf8) {
     const CodePoint base = decode(bytes, at);
     if (base.size == 0) return escaped_byte(byte, at);
     const int width = width_of(base.value);
-    if (width <= 0) return escaped_cell(base.value, at, base.size);
+    if (width <= 0) {
+        const std::string text = escape(base.value);
+        return {text, static_cast<int>(text.size()), true, at, at + base.size};
+    }
     const std::size_t end = utf8 ? end_of_marks(bytes, at + base.size) : at + 1;
     return {std::string(bytes.substr(at, end - at)), width, false, at, end};
 }

@@ -131,6 +131,31 @@ TEST_CASE("the page of a load is suspended, and comes back") {
     check_given_back(tty);
 }
 
+TEST_CASE("the page of a load ends when its terminal hangs up") {
+    Server server;
+    Tty tty({.arguments = load({"--connections", "3"}, server)});
+    REQUIRE(tty.wait_for("● running"));
+    tty.hang_up();
+    CHECK(tty.wait_exit() == 128 + SIGHUP);
+}
+
+TEST_CASE("a terminal that takes nothing does not delay the end of a load") {
+    Server server;
+    Tty tty({.arguments = load({"--connections", "3"}, server), .size = {60, 200}});
+    REQUIRE(tty.wait_for("● running"));
+    tty.stall(true);
+    tty.send("\x0c");
+    SECTION("by a key") {
+        tty.send("\x03");
+        CHECK(tty.wait_exit() == 0);
+    }
+    SECTION("by a signal") {
+        tty.kill(SIGTERM);
+        CHECK(tty.wait_exit() == 128 + SIGTERM);
+    }
+    CHECK(tty.settings_restored());
+}
+
 TEST_CASE("the page of a load shows failures, and a server that comes back") {
     Server server({"--reset-after", "5", "-f", "line"});
     Tty tty({.arguments = load({"--connections", "3", "--retry", "forever", "--retry-delay",

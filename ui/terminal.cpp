@@ -236,14 +236,16 @@ bool Terminal::report_mouse(bool reported) {
     return true;
 }
 
-Terminal::Copied Terminal::copy(std::string_view text) {
-    if (!parts_->modes.takes_strings()) return Copied::unable;
+std::string Terminal::copy(std::string_view text) {
+    if (!parts_->modes.takes_strings()) return "this type of terminal has no clipboard";
     const std::string sequence = clipboard_sequence(text);
-    if (sequence.empty()) return Copied::too_long;
-    if (restored_ || !flush()) return Copied::busy;
+    if (sequence.empty())
+        return "it has more than the " + std::to_string(longest_copy) +
+               " bytes that terminals take";
+    if (restored_ || !flush()) return "the terminal takes nothing now";
     put(sequence);
     flush();
-    return Copied::sent;
+    return {};
 }
 
 void Terminal::suspend() {

@@ -132,15 +132,10 @@ public:
     bool reports_mouse() const { return mouse_; }
 
     // Asks the terminal to put a text into its clipboard. Control characters are made visible,
-    // newlines too, so that no program obeys them when the text is pasted. The terminal does
-    // not answer, and its settings may forbid it.
-    enum class Copied {
-        sent,
-        too_long,  // more than longest_copy of ui/modes.hpp
-        busy,      // the terminal takes nothing now
-        unable,    // this type of terminal has no such sequence
-    };
-    Copied copy(std::string_view text);
+    // newlines too, so that no program obeys them when the text is pasted. Returns why the text
+    // was not sent; empty: it was sent. The terminal does not answer, and its settings may
+    // forbid it.
+    std::string copy(std::string_view text);
 
     // Makes the next draw() write everything: another program may have written to the screen.
     void redraw();

@@ -50,19 +50,6 @@ bool is_interrupt(const ui::Key& key) {
 
 constexpr const char* no_mouse = "no mouse; this type of terminal reports none";
 
-std::string copy_notice(ui::Terminal::Copied copied) {
-    switch (copied) {
-    case ui::Terminal::Copied::sent:
-        return "copied; a terminal that forbids it (OSC 52) says nothing";
-    case ui::Terminal::Copied::too_long:
-        return "not copied; it has more than the " + std::to_string(ui::longest_copy) +
-               " bytes that terminals take";
-    case ui::Terminal::Copied::busy: return "not copied; the terminal takes nothing now";
-    case ui::Terminal::Copied::unable: break;
-    }
-    return "not copied; this type of terminal has no clipboard";
-}
-
 // Behind a label a hint that does not fit is left out: the label explains the line.
 void append_hints(ui::Row& row, std::string_view hints, int width) {
     const int space = width - ui::display_width(row);
@@ -317,8 +304,13 @@ void ScreenClient::toggle_mouse() {
 
 void ScreenClient::copy_selected() {
     const auto text = conversation_.log().selected_text(ui::longest_copy + 1);
-    notice_ = text ? copy_notice(terminal().copy(*text))
-                   : "M-Up selects; M-w then copies the message";
+    if (!text) {
+        notice_ = "M-Up selects; M-w then copies the message";
+        return;
+    }
+    const std::string trouble = terminal().copy(*text);
+    notice_ = trouble.empty() ? "copied; a terminal that forbids it (OSC 52) says nothing"
+                              : "not copied; " + trouble;
 }
 
 // A line that is being typed is not replaced: the refused one is in the history.

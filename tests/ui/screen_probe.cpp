@@ -117,8 +117,8 @@ private:
     }
 
     void copy(const std::string& text) {
-        static constexpr const char* words[] = {"sent.", "too long.", "busy.", "unable."};
-        keys_.emplace_back(words[static_cast<int>(terminal_.copy(text))]);
+        const std::string trouble = terminal_.copy(text);
+        keys_.push_back(trouble.empty() ? "sent." : "unable: " + trouble);
     }
 
     void draw() {

@@ -281,7 +281,7 @@ TEST_CASE("a text that terminals would ignore is not sent to the clipboard") {
     Tty tty(probe("copy-much"));
     REQUIRE(tty.wait_for("size 24x80"));
     tty.send("\r");
-    REQUIRE(tty.wait_for("too long."));
+    REQUIRE(tty.wait_for("it has more than the 74991 bytes"));
     REQUIRE(tty.output().find("\x1b]52") == std::string::npos);
 }
 
@@ -294,7 +294,7 @@ TEST_CASE("terminals that may show what they don't know are not sent it") {
     if (deed == "quit") {
         REQUIRE(tty.wait_exit() == 0);
     } else {
-        REQUIRE(tty.wait_for("unable."));
+        REQUIRE(tty.wait_for("unable"));
     }
     for (const auto* number : {"1007", "1000", "1006", "2026", "]52", "\x18"})
         REQUIRE(tty.output().find(number) == std::string::npos);

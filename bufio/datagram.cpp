@@ -97,7 +97,7 @@ struct Incoming : Arguments {
             datagram.local = own;
             datagram.truncated = headers[i].msg_len > longest;
             datagram.to_group = false;
-            if (header.msg_control) note_local_address(header, datagram);
+            if (header.msg_control) read_local_address(header, datagram);
         }
         return {datagrams.data(), count};
     }

@@ -62,12 +62,11 @@ void put_data(msghdr& header, DatagramControl& control, int level, int type, con
 
 #    if BUFIO_HAS_PKTINFO
 
-constexpr int ask_v4 = IP_PKTINFO;
-constexpr int told_v4 = IP_PKTINFO;
+constexpr int local_v4 = IP_PKTINFO;
 
 // `spec_dst` is our address by which the system received the datagram, `addr` the one that it
 // was sent to: they differ for a broadcast address.
-void note_v4(const cmsghdr* control, Datagram& datagram) {
+void read_v4(const cmsghdr* control, Datagram& datagram) {
     const auto info = data_of<in_pktinfo>(control);
     auto& in = reinterpret_cast<sockaddr_in&>(datagram.local.storage);
     in.sin_addr = info.ipi_addr;
@@ -84,11 +83,10 @@ void set_source_v4(msghdr& header, DatagramControl& control, const in_addr& from
 
 #    else
 
-constexpr int ask_v4 = IP_RECVDSTADDR;
-constexpr int told_v4 = IP_RECVDSTADDR;
+constexpr int local_v4 = IP_RECVDSTADDR;
 
 // The broadcast address of a network is not known as such. An answer can't leave from it.
-void note_v4(const cmsghdr* control, Datagram& datagram) {
+void read_v4(const cmsghdr* control, Datagram& datagram) {
     reinterpret_cast<sockaddr_in&>(datagram.local.storage).sin_addr = data_of<in_addr>(control);
     datagram.to_group = datagram.local.is_multicast();
 }
@@ -100,7 +98,7 @@ void set_source_v4(msghdr& header, DatagramControl& control, const in_addr& from
 #    endif
 
 // A link-local address means something on its own link only.
-void note_v6(const cmsghdr* control, Datagram& datagram) {
+void read_v6(const cmsghdr* control, Datagram& datagram) {
     const auto info = data_of<in6_pktinfo>(control);
     auto& in6 = reinterpret_cast<sockaddr_in6&>(datagram.local.storage);
     in6.sin6_addr = info.ipi6_addr;
@@ -119,16 +117,16 @@ void set_source_v6(msghdr& header, DatagramControl& control, const sockaddr_in6&
 
 void ask_for_local_address(int fd, int family) {
     const int on = 1;
-    if (family == AF_INET) ::setsockopt(fd, IPPROTO_IP, ask_v4, &on, sizeof on);
+    if (family == AF_INET) ::setsockopt(fd, IPPROTO_IP, local_v4, &on, sizeof on);
     if (family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
 }
 
-void note_local_address(msghdr& header, Datagram& datagram) {
+void read_local_address(msghdr& header, Datagram& datagram) {
     for (cmsghdr* each = CMSG_FIRSTHDR(&header); each; each = CMSG_NXTHDR(&header, each)) {
-        if (each->cmsg_level == IPPROTO_IP && each->cmsg_type == told_v4)
-            note_v4(each, datagram);
+        if (each->cmsg_level == IPPROTO_IP && each->cmsg_type == local_v4)
+            read_v4(each, datagram);
         if (each->cmsg_level == IPPROTO_IPV6 && each->cmsg_type == IPV6_PKTINFO)
-            note_v6(each, datagram);
+            read_v6(each, datagram);
     }
 }
 
@@ -143,7 +141,7 @@ void set_source(msghdr& header, DatagramControl& control, const Address& from) {
 #else
 
 void ask_for_local_address(int, int) {}
-void note_local_address(msghdr&, Datagram&) {}
+void read_local_address(msghdr&, Datagram&) {}
 void set_source(msghdr&, DatagramControl&, const Address&) {}
 
 #endif

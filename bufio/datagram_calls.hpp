@@ -40,7 +40,7 @@ struct alignas(cmsghdr) DatagramControl {
 void ask_for_local_address(int fd, int family);
 // Copies the local host, and whether it is a group, into the datagram. The port of its local
 // address stays.
-void note_local_address(msghdr& header, Datagram& datagram);
+void read_local_address(msghdr& header, Datagram& datagram);
 // Makes the datagram leave from this address.
 void set_source(msghdr& header, DatagramControl& control, const Address& from);
 

@@ -209,7 +209,7 @@ bool Dialer::start_attempt(const Address& address) {
     std::string failure;
     Fd socket = start_socket(endpoint_, sources_, address, failure);
     if (!socket) {
-        note_failure(address, failure);
+        add_failure(address, failure);
         return false;
     }
     Attempt& attempt = attempts_.emplace_back(Attempt{address, std::move(socket), {}});
@@ -227,7 +227,7 @@ void Dialer::on_writable(Attempt& attempt) {
     if (code != 0) {
         attempt.socket.reset();
         --in_progress_;
-        note_failure(attempt.address, failure_text(endpoint_, attempt.address, code));
+        add_failure(attempt.address, failure_text(endpoint_, attempt.address, code));
         return try_next();
     }
     DialResult result;
@@ -239,7 +239,7 @@ void Dialer::on_writable(Attempt& attempt) {
     finish(std::move(result));
 }
 
-void Dialer::note_failure(const Address& address, const std::string& failure) {
+void Dialer::add_failure(const Address& address, const std::string& failure) {
     if (!failures_.empty()) failures_ += "; ";
     if (addresses_.size() > 1) failures_ += address.text() + ": ";
     failures_ += failure;

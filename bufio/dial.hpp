@@ -51,7 +51,7 @@ private:
     void try_next();
     bool start_attempt(const Address& address);
     void on_writable(Attempt& attempt);
-    void note_failure(const Address& address, const std::string& failure);
+    void add_failure(const Address& address, const std::string& failure);
     void finish(DialResult result);
 
     ev::Loop& loop_;

@@ -219,7 +219,7 @@ SslCtx new_context(bool client) {
     // Two records are read at once. Four would save as much time again, but would double the
     // memory of idle connections.
     SSL_CTX_set_read_ahead(context.get(), 1);
-    SSL_CTX_set_msg_callback(context.get(), note_message);
+    SSL_CTX_set_msg_callback(context.get(), on_message);
     SSL_CTX_set_default_read_buffer_len(context.get(), 2 * SSL3_RT_MAX_PACKET_SIZE);
     return context;
 }
@@ -233,7 +233,7 @@ std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
     SSL_CTX_set_cert_cb(ctx, on_certificate_request, nullptr);
     SSL_CTX_set_post_handshake_auth(ctx, 1);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-    SSL_CTX_sess_set_new_cb(ctx, note_session);
+    SSL_CTX_sess_set_new_cb(ctx, on_new_session);
     return state;
 }
 
@@ -257,8 +257,7 @@ void check_name(const std::string& name) {
 void demand_certificates(SSL_CTX* context, const std::string& authorities) {
     trust(context, authorities, {});
     SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(authorities.c_str()));
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
-                       note_verification);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, on_verified);
 }
 
 }  // namespace
@@ -269,7 +268,7 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
     auto state = new_client(options);
     SSL_CTX* const ctx = state->ctx.get();
     const bool by_chain = options.verify && options.pins.empty();
-    SSL_CTX_set_verify(ctx, by_chain ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, note_verification);
+    SSL_CTX_set_verify(ctx, by_chain ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, on_verified);
     trust(ctx, options.ca_file, options.ca_directory);
     const bool named = !options.ca_file.empty() || !options.ca_directory.empty();
     if (!named && options.pins.empty()) trust_system(ctx);

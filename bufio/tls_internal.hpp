@@ -84,14 +84,14 @@ std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, F
 // Verifies the certificate of the peer. OpenSSL goes on after each fault, so that all of them
 // are found; any one refuses the certificate.
 int verify_chain(X509_STORE_CTX* store, void*) noexcept;
-int note_verification(int accepted, X509_STORE_CTX* store) noexcept;
+int on_verified(int accepted, X509_STORE_CTX* store) noexcept;
 // Stores a session for the next connection.
-int note_session(SSL* ssl, SSL_SESSION* session) noexcept;
+int on_new_session(SSL* ssl, SSL_SESSION* session) noexcept;
 // Notes that the peer has asked for our certificate.
 int on_certificate_request(SSL* ssl, void*) noexcept;
 // Notes a message of TLS that was sent or received.
-void note_message(int sent, int version, int type, const void* bytes, std::size_t size,
-                  SSL* ssl, void*) noexcept;
+void on_message(int sent, int version, int type, const void* bytes, std::size_t size, SSL* ssl,
+                void*) noexcept;
 // Appends a line to the key log. If that fails, the handshake fails.
 void log_key(const SSL* ssl, const char* line) noexcept;
 

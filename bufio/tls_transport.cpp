@@ -150,13 +150,13 @@ public:
         // Otherwise the cause of a fault would be first in OpenSSL's list of errors, before the
         // one that says that the certificate is refused.
         ERR_clear_error();
-        if (result <= 0 && first_fault_ == X509_V_OK) note_fault(store);
+        if (result <= 0 && first_fault_ == X509_V_OK) record_fault(store);
         if (first_fault_ == X509_V_OK) return result;
         X509_STORE_CTX_set_error(store, first_fault_);  // the alert names it to the peer
         return 0;
     }
 
-    void note_fault(X509_STORE_CTX* store) {
+    void record_fault(X509_STORE_CTX* store) {
         if (first_fault_ == X509_V_OK) first_fault_ = X509_STORE_CTX_get_error(store);
         try {
             add_fault(store);
@@ -174,7 +174,7 @@ public:
 
     // A client without a suitable certificate sends an empty list of certificates: three bytes
     // behind the head of the message and, in TLS 1.3, the context of the request.
-    void note_sent(int type, const unsigned char* bytes, std::size_t size) {
+    void on_sent(int type, const unsigned char* bytes, std::size_t size) {
         const int message = type == SSL3_RT_HANDSHAKE && size > 4 ? bytes[0] : -1;
         if (message == SSL3_MT_CLIENT_HELLO) facts_.unanswered_hello = size;
         if (message == SSL3_MT_CERTIFICATE) {
@@ -191,7 +191,7 @@ public:
 
     // OpenSSL reports a handshake message once its type is accepted. What the system has handed
     // over is still processed in this call.
-    void note_received(int type) {
+    void on_received(int type) {
         facts_.unanswered_hello = 0;
         if (type != SSL3_RT_HANDSHAKE) return;
         situation_.peer_speaks_tls = true;
@@ -366,23 +366,23 @@ int verify_chain(X509_STORE_CTX* store, void*) noexcept {
     return TlsTransport::of(store).verify_chain(store);
 }
 
-int note_verification(int accepted, X509_STORE_CTX* store) noexcept {
-    if (accepted != 1) TlsTransport::of(store).note_fault(store);
+int on_verified(int accepted, X509_STORE_CTX* store) noexcept {
+    if (accepted != 1) TlsTransport::of(store).record_fault(store);
     return 1;
 }
 
 void log_key(const SSL* ssl, const char* line) noexcept { TlsTransport::of(ssl).log_key(line); }
 
-int note_session(SSL* ssl, SSL_SESSION* session) noexcept {
+int on_new_session(SSL* ssl, SSL_SESSION* session) noexcept {
     TlsTransport::of(ssl).store_session(session);
     return 1;  // the transport owns the session now
 }
 
-void note_message(int sent, int, int type, const void* bytes, std::size_t size, SSL* ssl,
-                  void*) noexcept {
+void on_message(int sent, int, int type, const void* bytes, std::size_t size, SSL* ssl,
+                void*) noexcept {
     TlsTransport& transport = TlsTransport::of(ssl);
-    if (sent == 0) return transport.note_received(type);
-    transport.note_sent(type, static_cast<const unsigned char*>(bytes), size);
+    if (sent == 0) return transport.on_received(type);
+    transport.on_sent(type, static_cast<const unsigned char*>(bytes), size);
 }
 
 int on_certificate_request(SSL* ssl, void*) noexcept {

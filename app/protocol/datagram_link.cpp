@@ -41,7 +41,7 @@ public:
           user_(user),
           matcher_({.expect = options.expect,
                     .numbered = options.numbered,
-                    .expected_unsolicited = options.foreseen}) {}
+                    .expected_unsolicited = options.expected_unsolicited}) {}
 
     Matcher& matcher() override { return matcher_; }
 

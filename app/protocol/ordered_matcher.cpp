@@ -191,7 +191,7 @@ std::optional<Matcher::Event> OrderedMatcher::keep_unmatched(std::string_view pa
     if (unsolicited && unmatched_.empty()) return unawaited(payload);
     unmatched_.push_back({std::string(payload), read_at, queued_, unsolicited});
     unmatched_memory_ += payload.size() + sizeof(Unmatched);
-    if (unsolicited) ++strangers_;
+    if (unsolicited) ++kept_unsolicited_;
     return std::nullopt;
 }
 
@@ -301,7 +301,7 @@ std::string_view OrderedMatcher::take_unmatched() {
     current_ = std::move(unmatched_.front());
     unmatched_.pop_front();
     unmatched_memory_ -= current_.payload.size() + sizeof(Unmatched);
-    if (current_.unsolicited) --strangers_;
+    if (current_.unsolicited) --kept_unsolicited_;
     return current_.payload;
 }
 

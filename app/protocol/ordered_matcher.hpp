@@ -111,7 +111,7 @@ private:
     void resolve_if_decided();
     void resolve(std::size_t messages);
     std::size_t awaiting() const;
-    std::size_t unmatched_replies() const { return unmatched_.size() - strangers_; }
+    std::size_t unmatched_replies() const { return unmatched_.size() - kept_unsolicited_; }
     std::size_t answerable(std::size_t messages) const;
     std::string_view take_unmatched();
     Message take_oldest();
@@ -125,7 +125,7 @@ private:
     std::size_t left_ = 0;      // bytes of input that the last call of next() has left
     std::size_t same_ = 0;  // bytes at the front of the input that equal the frames in flight
     ContiguousQueue<Unmatched> unmatched_;
-    std::size_t strangers_ = 0;         // of unmatched_: those that answer nothing
+    std::size_t kept_unsolicited_ = 0;  // of unmatched_: those that answer nothing
     std::size_t unmatched_memory_ = 0;  // bytes, with their overhead
     std::optional<Resolution> resolution_;
     Unmatched current_;        // the reply of the event returned last, where it was unmatched

@@ -25,7 +25,7 @@ struct SessionOptions {
     Expect expect = Expect::echo;
     bool coalesce = false;  // see OrderedMatcher::Options
     // See OrderedMatcher::Options.
-    std::function<bool(std::string_view)> foreseen = {};
+    std::function<bool(std::string_view)> expected_unsolicited = {};
     ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and TLS together
     // For each reply; and for a server that takes nothing of what waits to be sent.
     ev::Duration reply_timeout = std::chrono::seconds(5);

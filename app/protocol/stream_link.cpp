@@ -35,7 +35,7 @@ public:
                     .max_frame = options.max_frame,
                     .expect = options.expect,
                     .coalesce = options.coalesce,
-                    .expected_unsolicited = options.foreseen}) {}
+                    .expected_unsolicited = options.expected_unsolicited}) {}
 
     Matcher& matcher() override { return matcher_; }
 

@@ -211,7 +211,7 @@ void Lane::limit_connecting(ev::Time begun) {
 std::shared_ptr<const Session::Options> Lane::options_of(Connection& connection) {
     if (options_.session.expect != Expect::given) return session_options_;
     auto to = std::make_shared<Session::Options>(*session_options_);
-    to->foreseen = [&connection](std::string_view payload) {
+    to->expected_unsolicited = [&connection](std::string_view payload) {
         return connection.source().expects(payload);
     };
     return to;

@@ -76,7 +76,7 @@ public:
         if (!stream_.open())
             start(handshake_, options.handshake_timeout, &Connection::on_handshake_timeout);
         responder_->greet(stream_);
-        note_handshake();
+        check_handshake();
         advance();
     }
 
@@ -110,8 +110,8 @@ public:
 
 private:
     void stream_changed(Stream&) override {
-        note_handshake();
-        note_traffic();
+        check_handshake();
+        follow_traffic();
         advance();
         if (stream_.end()) end_with(stream_.end());
     }
@@ -121,7 +121,7 @@ private:
         timer.start(duration);
     }
 
-    void note_handshake() {
+    void check_handshake() {
         if (opened_ || !stream_.open()) return;
         opened_ = true;
         handshake_ = {};
@@ -137,7 +137,7 @@ private:
     }
 
     // Traffic is data: TLS records without any do not count.
-    void note_traffic() {
+    void follow_traffic() {
         const std::uint64_t input = stream_.bytes_read() - read_;
         const std::uint64_t moved = stream_.bytes_read() + stream_.bytes_written();
         if (moved == moved_) return;
@@ -276,7 +276,7 @@ private:
     std::unique_ptr<Responder> responder_;
     std::unique_ptr<MessageTracker> tracker_;  // null: neither a log nor a limit needs it
     std::uint64_t timed_ = 0;                  // number of the message that message_ is for
-    std::uint64_t read_ = 0;                   // bytes_read() at the last note_traffic()
+    std::uint64_t read_ = 0;                   // bytes_read() at the last follow_traffic()
     std::uint64_t moved_ = 0;                  // the same, of both directions
     ev::Time moved_at_{};                      // the time of the last traffic
     bool opened_ = false;                      // the handshake is done

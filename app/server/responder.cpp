@@ -35,8 +35,8 @@ protected:
     const Framing& framing_;
 
 private:
-    // Answers at most `most` of the bytes received. Returns true if it consumed any.
-    virtual bool answer_some(Stream& stream, std::size_t most) = 0;
+    // Answers at most `max` of the bytes received. Returns true if it consumed any.
+    virtual bool answer_some(Stream& stream, std::size_t max) = 0;
 
     std::size_t limit_;
 };
@@ -52,8 +52,8 @@ public:
     using FaithfulResponder::FaithfulResponder;
 
 private:
-    bool answer_some(Stream& stream, std::size_t most) override {
-        return echo(stream, std::min(most, stream.received().size()));
+    bool answer_some(Stream& stream, std::size_t max) override {
+        return echo(stream, std::min(max, stream.received().size()));
     }
 };
 
@@ -65,24 +65,24 @@ public:
         : FaithfulResponder(framing, limits.buffer), longest_(limits.message) {}
 
 private:
-    bool answer_some(Stream& stream, std::size_t most) override {
-        const std::size_t ready = whole_frames(stream, most);
+    bool answer_some(Stream& stream, std::size_t max) override {
+        const std::size_t ready = whole_frames(stream, max);
         const std::string_view rest = stream.received().substr(ready);
-        const bool last = stream.input_ended() && left_ == 0 && ready < most;
+        const bool last = stream.input_ended() && left_ == 0 && ready < max;
         if (last && !end_ && !rest.empty()) end_ = cut_message(framing_, rest);
         return echo(stream, ready);
     }
 
-    // The number of bytes at the front, at most `most`, that belong to whole messages.
-    std::size_t whole_frames(Stream& stream, std::size_t most) {
-        std::size_t at = std::min(left_, most);
+    // The number of bytes at the front, at most `max`, that belong to whole messages.
+    std::size_t whole_frames(Stream& stream, std::size_t max) {
+        std::size_t at = std::min(left_, max);
         left_ -= at;
-        while (left_ == 0 && at < most) {
+        while (left_ == 0 && at < max) {
             const std::string_view rest = stream.received().substr(at);
             const std::size_t frame = frame_size(rest);
             stream.set_min_readable(frame);
             if (end_ || rest.size() < frame) break;
-            const std::size_t step = std::min(frame, most - at);
+            const std::size_t step = std::min(frame, max - at);
             left_ = frame - step;
             at += step;
         }
@@ -111,8 +111,8 @@ public:
     using FaithfulResponder::FaithfulResponder;
 
 private:
-    bool answer_some(Stream& stream, std::size_t most) override {
-        const std::string_view bytes = stream.received().substr(0, most);
+    bool answer_some(Stream& stream, std::size_t max) override {
+        const std::string_view bytes = stream.received().substr(0, max);
         const std::string reply = reply_to(bytes);
         if (bytes.empty() || !stream.write(reply)) return false;
         stream.consume(bytes.size());

@@ -93,7 +93,7 @@ TEST_CASE("the address of ours comes with a datagram, or stays what it was", "[d
     REQUIRE(bufio::receive_some(receiver.get(), &header, 1) == 1);
     Datagram datagram;
     datagram.local = Address::of_socket(receiver.get());
-    bufio::note_local_address(header.msg_hdr, datagram);
+    bufio::read_local_address(header.msg_hdr, datagram);
     const bool told = BUFIO_HAS_PKTINFO || BUFIO_HAS_RECVDSTADDR;
     CHECK(same_host(datagram.local, told ? v4(1, 0) : any_address()));
     CHECK(datagram.local.port() == port);

@@ -236,7 +236,8 @@ TEST_CASE(
     CHECK((outcome.times[1] >= 1s) == fast);
 }
 
-TEST_CASE("what was foreseen is no answer to a message that waits for another one") {
+TEST_CASE(
+    "an expected unsolicited message is no answer to a message that waits for another one") {
     const std::string text =
         Recorded().say(0s, "a", "aa").hear(100ms, "tick").say(200ms, "b", "bb").end().text;
     const auto early = [](const std::string& line) {

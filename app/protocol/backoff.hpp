@@ -5,6 +5,7 @@
 
 #include "ev/loop.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <random>
 
@@ -20,7 +21,14 @@ public:
         : first_(first), random_(seed ? *seed : std::random_device()()) {}
 
     // Returns the next wait.
-    ev::Duration next();
+    ev::Duration next() {
+        ev::Duration wait = first_;
+        for (unsigned i = 0; i < count_ && wait < longest; ++i) wait *= 2;
+        wait = std::min(wait, std::max(longest, first_));
+        ++count_;
+        return ev::Duration(std::uniform_int_distribution<ev::Duration::rep>(
+            wait.count() / 2, wait.count())(random_));
+    }
     // Starts again with the first wait, after a success.
     void reset() { count_ = 0; }
     unsigned count() const { return count_; }  // waits since the last reset

@@ -1,7 +1,5 @@
 #include "app/protocol/content_matcher.hpp"
 
-#include "app/protocol/difference.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -69,7 +67,7 @@ std::uint64_t ContentMatcher::reserve_id() {
 
 void ContentMatcher::record_written(std::uint64_t total, ev::Time time) {
     for (; written_ < total && unwritten_ <= last_id(); ++unwritten_) {
-        Entry& entry = entry_of(unwritten_);
+        Entry& entry = entries_[place(unwritten_)];
         if (entry.written) continue;
         entry.written = true;
         entry.sent = time;
@@ -111,8 +109,8 @@ std::optional<Matcher::Event> ContentMatcher::match(std::string_view reply, ev::
     read_id_ = last_id;
     if (options_.expect == Expect::none) return Unsolicited{reply};
     if (options_.expect == Expect::any) {
-        Entry* const oldest =
-            awaiting() ? &entry_of(oldest_) : find_awaited([](const Entry&) { return true; });
+        Entry* const oldest = awaiting() ? &entries_[place(oldest_)]
+                                         : find_awaited([](const Entry&) { return true; });
         if (!oldest) return Unsolicited{reply};
         return answer(*oldest, reply, read_at);
     }
@@ -145,7 +143,7 @@ std::string_view ContentMatcher::expected(const Entry& entry) const {
 // Most replies answer the oldest message in flight, and few a late one.
 ContentMatcher::Entry* ContentMatcher::find_equal(std::string_view reply) {
     const auto equals = [&](const Entry& entry) { return right(entry, reply); };
-    if (awaiting() && equals(oldest())) return &entry_of(oldest_);
+    if (awaiting() && equals(oldest())) return &entries_[place(oldest_)];
     if (!options_.numbered) return find_awaited(equals);
     const auto number = number_of(reply);
     Entry* const entry = number ? find_number(*number) : nullptr;
@@ -174,24 +172,18 @@ ContentMatcher::Entry* ContentMatcher::find_number(std::uint64_t number) {
     return nullptr;
 }
 
-// The damage may be in the number itself: then it is another message's, or none.
+// The damage may be in the number itself: then it is another message's, or none. If several
+// messages differ from the reply in one byte, none of them is preferred.
 ContentMatcher::Entry* ContentMatcher::find_damaged(std::string_view reply) {
     const auto number = number_of(reply);
     Entry* const numbered = number ? find_number(*number) : nullptr;
     if (numbered && differ_in_one_byte(numbered->payload, reply)) return numbered;
-    Entry* const near = find_one_byte_off(reply);
-    return near ? near : numbered;
-}
-
-// Returns null if there are several.
-ContentMatcher::Entry* ContentMatcher::find_one_byte_off(std::string_view reply) {
-    Entry* const first = find_awaited(
+    Entry* const near = find_awaited(
         [&](const Entry& entry) { return differ_in_one_byte(entry.payload, reply); });
-    if (!first) return nullptr;
-    const Entry* const second = find_awaited([&](const Entry& entry) {
-        return &entry != first && differ_in_one_byte(entry.payload, reply);
-    });
-    return second ? nullptr : first;
+    const bool several = near && find_awaited([&](const Entry& entry) {
+                             return &entry != near && differ_in_one_byte(entry.payload, reply);
+                         });
+    return near && !several ? near : numbered;
 }
 
 // A repetition mostly follows soon.
@@ -259,7 +251,8 @@ ContentMatcher::Entry ContentMatcher::take(Entry& entry) {
     }
     --in_flight_;
     in_flight_bytes_ -= taken.payload.size();
-    while (oldest_ <= last_id() && entry_of(oldest_).state != State::in_flight) ++oldest_;
+    while (oldest_ <= last_id() && entries_[place(oldest_)].state != State::in_flight)
+        ++oldest_;
     drop_finished();
     return taken;
 }
@@ -312,7 +305,7 @@ bool ContentMatcher::all_answerable() const {
     if (unmatched_.size() < in_flight_) return false;
     auto reply = unmatched_.rbegin();
     for (std::uint64_t id = last_id(); id >= oldest_; --id) {
-        if (entry_of(id).state != State::in_flight) continue;
+        if (entries_[place(id)].state != State::in_flight) continue;
         while (reply != unmatched_.rend() && reply->repeated) ++reply;
         if (reply == unmatched_.rend() || reply->last_id < id) return false;
         ++reply;
@@ -334,7 +327,7 @@ void ContentMatcher::lose(bool) {
 
 // Gives the oldest message the reply that was kept and is the most like it.
 void ContentMatcher::resolve_oldest(Due::Kind without_reply) {
-    Due due{.kind = without_reply, .entry = take(entry_of(oldest_))};
+    Due due{.kind = without_reply, .entry = take(entries_[place(oldest_)])};
     while (!unmatched_.empty() && unmatched_.front().last_id < due.entry.id)
         give_up_unmatched();
     if (std::optional<Unmatched> reply = take_likeliest(due.entry)) {

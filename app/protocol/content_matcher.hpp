@@ -114,13 +114,10 @@ private:
         Unmatched reply = {};
     };
 
-    Entry& entry_of(std::uint64_t id) {
-        return entries_[static_cast<std::size_t>(id - first_id_)];
+    std::size_t place(std::uint64_t id) const {
+        return static_cast<std::size_t>(id - first_id_);
     }
-    const Entry& entry_of(std::uint64_t id) const {
-        return entries_[static_cast<std::size_t>(id - first_id_)];
-    }
-    const Entry& oldest() const { return entry_of(oldest_); }
+    const Entry& oldest() const { return entries_[place(oldest_)]; }
     // True if the reply may answer a message in flight, and the oldest one in any case.
     bool awaiting() const { return in_flight_ > 0 && oldest_ <= read_id_; }
     bool given() const { return options_.expect == Expect::given; }
@@ -130,7 +127,6 @@ private:
     Entry* find_number(std::uint64_t number);
     Entry* find_awaited(const std::function<bool(const Entry&)>& wanted);
     Entry* find_damaged(std::string_view reply);
-    Entry* find_one_byte_off(std::string_view reply);
     bool answered_before(std::string_view reply) const;
     bool can_answer(const Unmatched& reply) const;
     void remember_answer(std::string_view bytes);

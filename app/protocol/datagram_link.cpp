@@ -36,9 +36,7 @@ constexpr std::size_t max_bytes_sent_again = 2 * 1024 * 1024;
 class DatagramLink final : public Link, private bufio::DatagramSocket::User {
 public:
     DatagramLink(ev::Loop& loop, const SessionOptions& options, Link::User& user)
-        : loop_(loop),
-          options_(options),
-          user_(user),
+        : Link(loop, options, user),
           matcher_({.expect = options.expect,
                     .numbered = options.numbered,
                     .expected_unsolicited = options.expected_unsolicited}) {}
@@ -192,9 +190,6 @@ private:
         return {Reason::connect, text};
     }
 
-    ev::Loop& loop_;
-    const SessionOptions& options_;
-    Link::User& user_;
     ContentMatcher matcher_;
     std::unique_ptr<bufio::DatagramSocket> socket_;
     std::span<const bufio::Datagram> batch_;  // received, and not yet matched
@@ -209,7 +204,6 @@ private:
     End refusal_;                        // the last one; none once something has come
     End end_;                            // the socket's, if no other address takes over
     ev::Time lingers_since_{};           // none: not yet
-    bool paused_ = false;
 };
 
 }  // namespace

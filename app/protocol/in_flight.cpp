@@ -34,11 +34,6 @@ Queued InFlight::queue(std::string_view payload, ev::Time planned,
     return all;
 }
 
-Queued InFlight::queue_reserved(std::size_t size) {
-    frames_.commit(size);
-    return record_queued(1, {});
-}
-
 // The frames of the messages are the last ones.
 Queued InFlight::record_queued(std::size_t count, ev::Time planned) {
     const std::uint64_t first = last_id_ + 1;

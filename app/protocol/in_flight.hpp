@@ -73,7 +73,10 @@ public:
     // The same without a copy, where a message is its own frame: returns space for it, of which
     // queue_reserved() then takes the first `size` bytes.
     char* reserve(std::size_t size) { return frames_.reserve(size); }
-    Queued queue_reserved(std::size_t size);
+    Queued queue_reserved(std::size_t size) {
+        frames_.commit(size);
+        return record_queued(1, {});
+    }
     // Returns an id for a message that is not even queued.
     std::uint64_t reserve_id() { return ++last_id_; }
     std::uint64_t last_id() const { return last_id_; }
@@ -116,7 +119,6 @@ public:
     // end there.
     bool ends_within(std::size_t bytes) { return count_ > 0 && split(0, begin(0) + bytes); }
     Batch remove_within();
-    std::size_t removed_bytes() const { return answered_; }  // of the frames removed last
     // True if the message removed last has that payload.
     bool removed_last(std::string_view payload) const;
     // Gives back the memory of the messages removed; of a batch all but the last message.

@@ -6,6 +6,14 @@
 
 namespace yodel {
 
+std::size_t first_difference(std::string_view a, std::string_view b) {
+    const std::size_t size = std::min(a.size(), b.size());
+    if (a.substr(0, size) == b.substr(0, size))
+        return size;  // the fastest way to find that out
+    const auto end = a.begin() + static_cast<std::ptrdiff_t>(size);
+    return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
+}
+
 std::string mismatch_hint(const Framing& framing, std::string_view payload,
                           std::string_view reply) {
     if (reply.starts_with("\x15\x03") || reply.starts_with("\x16\x03"))

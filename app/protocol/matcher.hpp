@@ -96,6 +96,9 @@ public:
     virtual bool has_unwritten() const = 0;
 };
 
+// Returns the offset of the first byte that differs, or at which the shorter of the two ends.
+std::size_t first_difference(std::string_view a, std::string_view b);
+
 // Returns the option that a user may want who meets this wrong reply, or what is wrong with its
 // frame, as the end of a sentence; empty if the reply looks like a damaged echo.
 std::string mismatch_hint(const Framing& framing, std::string_view payload,

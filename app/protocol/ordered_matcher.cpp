@@ -1,7 +1,5 @@
 #include "app/protocol/ordered_matcher.hpp"
 
-#include "app/protocol/difference.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -16,22 +14,15 @@ std::optional<ev::Duration> round_trip(const Sent& sent, ev::Time read_at) {
     return read_at - sent.sent;
 }
 
+// A reply where none was expected differs from its first byte on.
+Reply compared_reply(std::optional<std::string_view> expected, std::string_view payload,
+                     std::optional<ev::Duration> round_trip) {
+    if (expected == payload) return {payload, round_trip, true, 0};
+    return {payload, round_trip, false, expected ? first_difference(*expected, payload) : 0};
+}
+
 Reply right_reply(std::string_view payload, std::optional<ev::Duration> round_trip) {
     return {payload, round_trip, true, 0};
-}
-
-Reply compared_reply(std::string_view expected, std::string_view payload,
-                     std::optional<ev::Duration> round_trip) {
-    if (expected == payload) return right_reply(payload, round_trip);
-    return {payload, round_trip, false, first_difference(expected, payload)};
-}
-
-// A reply where none was expected differs from its first byte on.
-Reply compared_reply(const Message& message, bool given, std::string_view payload,
-                     std::optional<ev::Duration> round_trip) {
-    if (!given) return compared_reply(message.payload, payload, round_trip);
-    if (!message.expected) return {payload, round_trip, false, 0};
-    return compared_reply(*message.expected, payload, round_trip);
 }
 
 }  // namespace
@@ -282,8 +273,9 @@ std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
         identified_ = true;
         const std::string_view payload = take_unmatched();
         const Message message = take_oldest();
-        return Answered{message, compared_reply(message, given(), payload,
-                                                round_trip(message, current_.read_at))};
+        const auto expected = given() ? message.expected : message.payload;
+        return Answered{
+            message, compared_reply(expected, payload, round_trip(message, current_.read_at))};
     }
     if (due.lost > 0) {
         --due.lost;

@@ -2,7 +2,7 @@
 // app/protocol/message_object.hpp for its form, and LogFile for files that are not read.
 #pragma once
 
-#include "app/protocol/session.hpp"
+#include "app/protocol/message_object.hpp"
 #include "app/text/log_file.hpp"
 #include "ev/loop.hpp"
 
@@ -19,20 +19,28 @@ public:
 
     // Leaves out the messages before the one with the number `first`. Throws OutputError, also
     // for a file that is not empty: a recording begins its file.
-    Recorder(const std::string& path, const Framing& framing, std::uint64_t first,
-             ev::Time now);
+    Recorder(const std::string& path, const Framing& framing, std::uint64_t first, ev::Time now)
+        : file_(path, LogFile::Content::recording), start_(now), first_(first) {
+        file_.add_line(recording_object(framing, first_, 1).str());
+    }
 
     // A connection was opened: a replay says only one again.
-    void connected(const Session& session);
+    void connected(const Session& session) { file_.add_line(connection_object(session).str()); }
     // Either of the message and the reply may be null; see message_object().
-    void add(const char* verdict, const Message* message, const Reply* reply, ev::Time now);
+    void add(const char* verdict, const Message* message, const Reply* reply, ev::Time now) {
+        if (message && !holds(*message)) return;
+        file_.add_line(recorded_object(verdict, message, reply, start_, now).str());
+    }
     // False: the message was sent before the recording began.
     bool holds(const Message& message) const { return message.id >= first_; }
     // Writes what waits, and gives a slow reader a moment: before the end is stated. False: not
     // all could be written.
     bool drain() { return file_.finish(); }
     // Writes the object of the end, once. False: not all of the recording could be written.
-    bool finish(const std::string& end);
+    bool finish(const std::string& end) {
+        file_.add_line(end);
+        return file_.finish();
+    }
     bool flush() { return file_.flush(); }
     const std::string& trouble() const { return file_.trouble(); }
 

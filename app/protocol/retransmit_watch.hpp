@@ -22,14 +22,29 @@ class RetransmitWatch {
 public:
     // A new connection is open; none where the system tells nothing about it: then no question
     // is worth it, and no message is hit.
-    void restart(const std::optional<bufio::TcpFacts>& facts);
+    void restart(const std::optional<bufio::TcpFacts>& facts) {
+        *this = {};
+        known_ = facts.has_value();
+        if (known_) store(*facts);
+    }
     // `now`: when the reply was read; the same for all that were read together.
-    bool worth_asking(ev::Duration round_trip, ev::Time now) const;
-    void update(const bufio::TcpFacts& facts, ev::Time now);
+    bool worth_asking(ev::Duration round_trip, ev::Time now) const {
+        return known_ && now != asked_at_ && round_trip >= 2 * min_rtt_;
+    }
+    void update(const bufio::TcpFacts& facts, ev::Time now) {
+        asked_at_ = now;
+        if (facts.retransmits > count_) noticed_at_ = now;
+        store(facts);
+    }
     // True if the count rose since the message was sent.
     bool hit(ev::Time sent) const { return sent < noticed_at_; }
 
 private:
+    void store(const bufio::TcpFacts& facts) {
+        count_ = facts.retransmits;
+        min_rtt_ = facts.min_rtt.value_or(ev::Duration::zero());
+    }
+
     bool known_ = false;
     std::uint64_t count_ = 0;
     ev::Duration min_rtt_{};

@@ -20,12 +20,6 @@ constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 // A peer has at least this time to take some of what is written.
 constexpr ev::Duration min_write_timeout = std::chrono::seconds(1);
 
-std::unique_ptr<Link> make_link(ev::Loop& loop, const Session::Options& options,
-                                Link::User& user) {
-    if (options.endpoint.datagrams) return make_datagram_link(loop, options, user);
-    return make_stream_link(loop, options, user);
-}
-
 }  // namespace
 
 Session::Session(ev::Loop& loop, Options options, User& user)
@@ -35,7 +29,8 @@ Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& u
     : loop_(loop),
       options_(std::move(options)),
       user_(user),
-      link_(make_link(loop, *options_, *this)),
+      link_(options_->endpoint.datagrams ? make_datagram_link(loop, *options_, *this)
+                                         : make_stream_link(loop, *options_, *this)),
       matcher_(link_->matcher()),
       backoff_(options_->retry_delay, options_->retry_seed),
       changed_(loop, [this] { advance(); }),
@@ -123,25 +118,25 @@ void Session::flush() {
     watch_replies();
 }
 
+// After a pause, limits go on with what they had left. A reader of ours who always stops must
+// not keep us from ending: -q grows by the longest stop alone.
 void Session::pause(bool paused) {
     if (paused == paused_) return;
     paused_ = paused;
-    if (paused) paused_at_ = loop_.now();
-    if (!paused) resume_limits();
+    if (paused) {
+        paused_at_ = loop_.now();
+    } else {
+        resumed_at_ = loop_.now();
+        awaited_since_ += resumed_at_ - std::max(awaited_since_, paused_at_);
+        taken_at_ += resumed_at_ - std::max(taken_at_, paused_at_);
+        longest_stop_ =
+            std::max(longest_stop_, resumed_at_ - std::max(finished_at_, paused_at_));
+        void_round_trips();
+    }
     link_->pause(paused);
     if (!connection_) return;
     watch_all();
     if (!paused) change_soon();
-}
-
-// Limits go on with what they had left. A reader of ours who always stops must not keep us from
-// ending: -q grows by the longest stop alone.
-void Session::resume_limits() {
-    resumed_at_ = loop_.now();
-    awaited_since_ += resumed_at_ - std::max(awaited_since_, paused_at_);
-    taken_at_ += resumed_at_ - std::max(taken_at_, paused_at_);
-    longest_stop_ = std::max(longest_stop_, resumed_at_ - std::max(finished_at_, paused_at_));
-    void_round_trips();
 }
 
 std::string Session::phase() const {
@@ -211,22 +206,17 @@ void Session::advance_connection() {
         if (end_) end_ = {};
     }
     link_->record_written(read_at_);
-    receive();
-    if (connection.expired() || paused_) return;
-    if (link_->input_ended()) input_over();
-    if (connection.expired()) return;
-    if (link_->end()) return ended(link_->end());
-    report_resolved();
-    if (!connection.expired()) watch_all();
-}
-
-void Session::receive() {
-    const std::weak_ptr<void> connection = connection_;
     while (const auto event = link_->next(read_at_)) {
         report(*event);
         if (connection.expired()) return;  // by the event, or by the user
     }
     link_->done();
+    if (paused_) return;
+    if (link_->input_ended()) input_over();
+    if (connection.expired()) return;
+    if (link_->end()) return ended(link_->end());
+    report_resolved();
+    if (!connection.expired()) watch_all();
 }
 
 void Session::report_resolved() {
@@ -250,11 +240,11 @@ void Session::report(const Matcher::Event& event) {
         replies_ += echoed->batch.count;
         return user_.session_echoed(echoed->batch, echoed->round_trip);
     }
-    const auto* const answered = std::get_if<Matcher::Answered>(&event);
-    if (answered) ++replies_;
-    if (answered)
+    if (const auto* answered = std::get_if<Matcher::Answered>(&event)) {
+        ++replies_;
         return user_.session_answered(marked(answered->message, answered->reply.round_trip),
                                       answered->reply);
+    }
     if (const auto* arrived = std::get_if<Matcher::Arrived>(&event))
         return user_.session_received(arrived->bytes);
     if (const auto* unsolicited = std::get_if<Matcher::Unsolicited>(&event))

@@ -21,10 +21,6 @@
 #include "app/protocol/backoff.hpp"
 #include "app/protocol/link.hpp"
 #include "app/protocol/matcher.hpp"
-#include "app/protocol/session_options.hpp"
-#include "bufio/address.hpp"
-#include "bufio/dial.hpp"
-#include "bufio/end.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -155,7 +151,6 @@ private:
     void on_dialed(bufio::DialResult result);
     void advance();
     void advance_connection();
-    void receive();
     void report(const Matcher::Event& event);
     void report_resolved();
     void report_changes();
@@ -163,7 +158,6 @@ private:
     Message marked(Message message, std::optional<ev::Duration> round_trip);
     void change_soon() { changed_.start(ev::Duration::zero()); }
 
-    void resume_limits();
     void watch_all();
     void watch_idleness();
     void watch_writing();

@@ -28,9 +28,7 @@ bool is_tls_alert(const Alert& bytes) {
 class StreamLink final : public Link, private bufio::Stream::User {
 public:
     StreamLink(ev::Loop& loop, const SessionOptions& options, Link::User& user)
-        : loop_(loop),
-          options_(options),
-          user_(user),
+        : Link(loop, options, user),
           matcher_({.framing = options.framing,
                     .max_frame = options.max_frame,
                     .expect = options.expect,
@@ -68,7 +66,6 @@ public:
     }
     bool connected() const override { return stream_ != nullptr; }
     bool ready() const override { return stream_->open(); }
-    bool peer_known() const override { return connected(); }
     bool heard() const override { return stream_->bytes_read() > 0 && stream_->open(); }
     void pause(bool paused) override {
         paused_ = paused;
@@ -154,9 +151,6 @@ private:
         if (stream_->tls()) facts_ = std::make_unique<bufio::TlsFacts>(*stream_->tls());
     }
 
-    ev::Loop& loop_;
-    const SessionOptions& options_;
-    Link::User& user_;
     OrderedMatcher matcher_;
     std::unique_ptr<bufio::Stream> stream_;
     std::optional<std::string_view> unread_;  // from the first next() to done()
@@ -164,7 +158,6 @@ private:
     std::optional<bufio::TcpFacts> tcp_;  // the last connection's, at its end
     std::unique_ptr<RetransmitWatch> retransmits_;
     Alert first_bytes_{};  // of the connection, if it has brought no more
-    bool paused_ = false;
 };
 
 }  // namespace

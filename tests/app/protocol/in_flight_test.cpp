@@ -103,7 +103,7 @@ private:
             const Batch batch = queue_.remove_within();
             REQUIRE((coalesce_ || batch.count == 1));
             const std::string last = model_[batch.count - 1].text;
-            left -= queue_.removed_bytes();
+            left -= batch.frames.size();
             compare(batch);
             if (below(2) == 0) queue_.release_all_but_last();
             if (batch.count == 1) REQUIRE(queue_.removed_last(last));

@@ -456,19 +456,3 @@ TEST_CASE("a great many wrong replies take linear time") {
     CHECK(scene.matcher.messages().count() == 0);
     CHECK(std::count(scene.log.begin(), scene.log.end(), '@') == count);
 }
-
-TEST_CASE("a hint fits the reply that was met") {
-    const auto hint = [](const char* framing, std::string_view reply) {
-        return mismatch_hint(*find_framing(framing), "hello", reply);
-    };
-    CHECK(hint("line", "he11o").empty());
-    CHECK(hint("line", "hell").empty());
-    CHECK(hint("line", "HTTP/1.1 400 Bad Request") ==
-          "where replies are no echoes: --expect any");
-    CHECK(hint("line", "+PONG\r") ==
-          "where replies are no echoes: --expect any; where lines end with CRLF: -C");
-    CHECK(hint("line", "hello\r") == "where lines end with CRLF: -C");
-    CHECK(hint("crlf", "hello\r").empty());
-    CHECK(hint("len2", std::string("hello\0\5", 7)) == "its length may count its own 2 bytes");
-    CHECK(hint("line", "\x15\x03\x01") == "the reply looks like TLS: --tls");
-}

@@ -1,0 +1,39 @@
+#include "app/protocol/matcher.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <string>
+
+using yodel::first_difference;
+using yodel::mismatch_hint;
+
+TEST_CASE("the first difference is the first byte that differs, or the end of the shorter") {
+    struct Case {
+        std::string a, b;
+        std::size_t at;
+    };
+    const std::string zero("a\0b", 3);
+    const auto [a, b, at] = GENERATE_COPY(
+        Case{"", "", 0}, Case{"", "x", 0}, Case{"x", "y", 0}, Case{"same", "same", 4},
+        Case{"same", "samer", 4}, Case{"abc", "abd", 2}, Case{"abc", "xbc", 0},
+        Case{zero, zero + "c", 3}, Case{zero, std::string("a\0c", 3), 2},
+        Case{std::string(4096, 'm'), std::string(4095, 'm') + "n", 4095});
+    CHECK(first_difference(a, b) == at);
+    CHECK(first_difference(b, a) == at);
+}
+
+TEST_CASE("a hint fits the reply that was met") {
+    const auto hint = [](const char* framing, std::string_view reply) {
+        return mismatch_hint(*find_framing(framing), "hello", reply);
+    };
+    CHECK(hint("line", "he11o").empty());
+    CHECK(hint("line", "hell").empty());
+    CHECK(hint("line", "HTTP/1.1 400 Bad Request") ==
+          "where replies are no echoes: --expect any");
+    CHECK(hint("line", "+PONG\r") ==
+          "where replies are no echoes: --expect any; where lines end with CRLF: -C");
+    CHECK(hint("line", "hello\r") == "where lines end with CRLF: -C");
+    CHECK(hint("crlf", "hello\r").empty());
+    CHECK(hint("len2", std::string("hello\0\5", 7)) == "its length may count its own 2 bytes");
+    CHECK(hint("line", "\x15\x03\x01") == "the reply looks like TLS: --tls");
+}

@@ -18,6 +18,14 @@
 
 namespace bufio {
 
+static const sockaddr_in& v4(const Address& address) {
+    return reinterpret_cast<const sockaddr_in&>(address.storage);
+}
+
+static const sockaddr_in6& v6(const Address& address) {
+    return reinterpret_cast<const sockaddr_in6&>(address.storage);
+}
+
 Address::Address(const sockaddr* from, socklen_t length) : size(length) {
     std::memcpy(&storage, from, length);
 }
@@ -40,23 +48,18 @@ Address Address::of_socket(int fd) {
 }
 
 int Address::port() const {
-    if (family() == AF_INET)
-        return ntohs(reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
-    if (family() == AF_INET6)
-        return ntohs(reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port);
-    return 0;
+    if (family() == AF_INET) return ntohs(v4(*this).sin_port);
+    return family() == AF_INET6 ? ntohs(v6(*this).sin6_port) : 0;
 }
 
 std::string Address::text() const {
     char host[INET6_ADDRSTRLEN] = "";
     if (family() == AF_INET) {
-        const auto& in = reinterpret_cast<const sockaddr_in&>(storage);
-        ::inet_ntop(AF_INET, &in.sin_addr, host, sizeof host);
+        ::inet_ntop(AF_INET, &v4(*this).sin_addr, host, sizeof host);
         return std::string(host) + ":" + std::to_string(port());
     }
     if (family() == AF_INET6) {
-        const auto& in6 = reinterpret_cast<const sockaddr_in6&>(storage);
-        ::inet_ntop(AF_INET6, &in6.sin6_addr, host, sizeof host);
+        ::inet_ntop(AF_INET6, &v6(*this).sin6_addr, host, sizeof host);
         return "[" + std::string(host) + "]:" + std::to_string(port());
     }
     if (family() == AF_UNIX && size > offsetof(sockaddr_un, sun_path))
@@ -65,23 +68,15 @@ std::string Address::text() const {
 }
 
 bool Address::is_wildcard() const {
-    if (family() == AF_INET)
-        return reinterpret_cast<const sockaddr_in&>(storage).sin_addr.s_addr ==
-               htonl(INADDR_ANY);
-    if (family() != AF_INET6) return false;
-    const in6_addr& host = reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr;
-    return IN6_IS_ADDR_UNSPECIFIED(&host);
+    if (family() == AF_INET) return v4(*this).sin_addr.s_addr == htonl(INADDR_ANY);
+    return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&v6(*this).sin6_addr);
 }
 
 bool Address::is_multicast() const {
-    if (family() == AF_INET) {
-        const std::uint32_t host =
-            ntohl(reinterpret_cast<const sockaddr_in&>(storage).sin_addr.s_addr);
-        return (host & 0xf0000000) == 0xe0000000 || host == INADDR_BROADCAST;
-    }
-    if (family() != AF_INET6) return false;
-    const in6_addr& host = reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr;
-    return IN6_IS_ADDR_MULTICAST(&host);
+    if (family() != AF_INET)
+        return family() == AF_INET6 && IN6_IS_ADDR_MULTICAST(&v6(*this).sin6_addr);
+    const std::uint32_t host = ntohl(v4(*this).sin_addr.s_addr);
+    return (host & 0xf0000000) == 0xe0000000 || host == INADDR_BROADCAST;
 }
 
 // Without SO_BROADCAST the system refuses to connect to a broadcast address. The port is
@@ -96,13 +91,9 @@ bool reaches_many(const Address& address) {
 
 bool same_host(const Address& a, const Address& b) {
     if (a.family() != b.family()) return false;
-    if (a.family() == AF_INET)
-        return reinterpret_cast<const sockaddr_in&>(a.storage).sin_addr.s_addr ==
-               reinterpret_cast<const sockaddr_in&>(b.storage).sin_addr.s_addr;
-    if (a.family() != AF_INET6) return false;
-    const auto& a6 = reinterpret_cast<const sockaddr_in6&>(a.storage);
-    const auto& b6 = reinterpret_cast<const sockaddr_in6&>(b.storage);
-    return std::memcmp(&a6.sin6_addr, &b6.sin6_addr, sizeof a6.sin6_addr) == 0;
+    if (a.family() == AF_INET) return v4(a).sin_addr.s_addr == v4(b).sin_addr.s_addr;
+    return a.family() == AF_INET6 &&
+           std::memcmp(&v6(a).sin6_addr, &v6(b).sin6_addr, sizeof(in6_addr)) == 0;
 }
 
 bool is_other_file(const Address& address) {

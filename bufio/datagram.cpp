@@ -139,19 +139,7 @@ Arguments& outgoing() {
     return shared.get();
 }
 
-void set_target(msghdr& header, const Address& to) {
-    header.msg_name = const_cast<sockaddr_storage*>(&to.storage);
-    header.msg_namelen = to.size;
-}
-
 // --- Sockets and errors.
-
-// The buffers of the system hold what comes and goes between two turns of the loop.
-void enlarge_buffers(int fd) {
-    const int size = static_cast<int>(kernel_buffer);
-    ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
-    ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-}
 
 [[noreturn]] void refuse_port(const Address& address) {
     throw std::system_error(errno, std::generic_category(),
@@ -168,21 +156,6 @@ Fd bound_socket(const Address& address, Sharing sharing) {
         ::bind(socket.get(), address.get(), address.size) != 0)
         refuse_port(address);
     return socket;
-}
-
-// Refuses a socket that is bound to an unknown port, because nobody could send to it. The
-// address of a connected socket may be unknown.
-Address own_address(int fd, const Address* bound) {
-    const Address own = Address::of_socket(fd);
-    if (bound && own.family() == AF_UNSPEC) refuse_port(*bound);
-    return own;
-}
-
-Address peer_of(int fd) {
-    Address peer;
-    peer.size = sizeof peer.storage;
-    ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size);
-    return peer;
 }
 
 bool same(const Address& a, const Address& b) {
@@ -204,11 +177,6 @@ bool nobody_there(int code) {
     case EACCES: return true;
     default: return false;
     }
-}
-
-// True if only this one datagram can't be sent.
-bool lost_one_datagram(int code) {
-    return code == ENOBUFS || code == ENOMEM || code == EMSGSIZE;
 }
 
 }  // namespace
@@ -239,12 +207,20 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
       joins_runs_(cuts_runs && limits.batch > 1),
       wildcard_(address.is_wildcard()),
       batch_(limits_.batch),
-      address_(own_address(socket_.get(), connected ? nullptr : &address)),
-      peer_(connected ? peer_of(socket_.get()) : Address()),
       resume_(loop, [this] { update(); }),
       ending_(loop, [this] { notify_of_end(); }),
       watch_(loop, socket_.get(), ev::readable, [this](ev::Events e) { on_events(e); }) {
-    enlarge_buffers(socket_.get());
+    // Nobody could send to an unknown port. The address of a connected socket may be unknown.
+    address_ = Address::of_socket(socket_.get());
+    if (!connected && address_.family() == AF_UNSPEC) refuse_port(address);
+    if (connected) {
+        peer_.size = sizeof peer_.storage;
+        ::getpeername(socket_.get(), reinterpret_cast<sockaddr*>(&peer_.storage), &peer_.size);
+    }
+    // The buffers of the system hold what comes and goes between two turns of the loop.
+    const int size = static_cast<int>(kernel_buffer);
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
     if (wildcard_) ask_for_local_address(socket_.get(), address_.family());
 }
 
@@ -330,7 +306,12 @@ void DatagramSocket::receive_failed(int code) {
 }
 
 void DatagramSocket::write_queue() {
-    while (!end_ && !blocked_ && pending() > 0) drop_written(write_some());
+    while (!end_ && !blocked_ && pending() > 0) {
+        const std::size_t count = write_some();
+        for (std::size_t i = 0; i < count; ++i) bytes_.consume(queue_[taken_ + i].size);
+        taken_ += count;
+        written_ += count;
+    }
     if (pending() > 0) return;
     queue_.clear();
     taken_ = 0;
@@ -341,10 +322,7 @@ void DatagramSocket::write_queue() {
 // functions return the number of datagrams that leave the queue.
 std::size_t DatagramSocket::write_some() {
     const bool alone = pending() == 1 || limits_.batch == 1;
-    return alone && !wildcard_ ? write_one() : write_batch();
-}
-
-std::size_t DatagramSocket::write_one() {
+    if (!alone || wildcard_) return write_batch();
     const Queued& next = queue_[taken_];
     const sockaddr* const to = connected_ ? nullptr : next.to.get();
     const ssize_t sent = ::sendto(socket_.get(), bytes_.view().data(), next.size, MSG_NOSIGNAL,
@@ -369,7 +347,8 @@ std::size_t DatagramSocket::write_batch() {
         header.msg_iov = &out.parts[headers];
         header.msg_iovlen = 1;
         if (connected_) continue;
-        set_target(header, first.to);
+        header.msg_name = const_cast<sockaddr_storage*>(&first.to.storage);
+        header.msg_namelen = first.to.size;
         if (wildcard_ && !first.from.is_wildcard())
             set_source(header, out.controls[headers], first.from);
         if (out.runs[headers] > 1) set_segments(header, out.controls[headers], first.size);
@@ -381,7 +360,7 @@ std::size_t DatagramSocket::write_batch() {
 }
 
 // The first header was refused, which is for `run` datagrams. A system that does not cut runs
-// gets each of their datagrams by itself.
+// gets each of their datagrams by itself. Some errors concern only this one datagram.
 std::size_t DatagramSocket::write_refused(int code, std::size_t run) {
     if (code == EINTR) return 0;
     if (would_block(code)) blocked_ = true;
@@ -390,7 +369,13 @@ std::size_t DatagramSocket::write_refused(int code, std::size_t run) {
         joins_runs_ = false;
         return 0;
     }
-    write_failed(code);
+    ++refused_;
+    if (!connected_ || code == ENOBUFS || code == ENOMEM || code == EMSGSIZE) return 1;
+    if (nobody_there(code)) {
+        receive_failed(code);
+    } else {
+        end_with(system_end(Reason::send, "sending", code));
+    }
     return 1;
 }
 
@@ -407,20 +392,6 @@ std::size_t DatagramSocket::run_length(std::size_t from, std::size_t end) const 
             break;
     }
     return std::min(run, longest_datagram / first.size);
-}
-
-// A failure is that of the first datagram in the queue.
-void DatagramSocket::write_failed(int code) {
-    ++refused_;
-    if (!connected_ || lost_one_datagram(code)) return;
-    if (nobody_there(code)) return receive_failed(code);
-    end_with(system_end(Reason::send, "sending", code));
-}
-
-void DatagramSocket::drop_written(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) bytes_.consume(queue_[taken_ + i].size);
-    taken_ += count;
-    written_ += count;
 }
 
 void DatagramSocket::end_with(End end) {

@@ -142,12 +142,9 @@ private:
     void write_queue();
     Queued* queue(std::string_view bytes);
     std::size_t write_some();
-    std::size_t write_one();
     std::size_t write_batch();
     std::size_t write_refused(int code, std::size_t run);
     std::size_t run_length(std::size_t from, std::size_t end) const;
-    void drop_written(std::size_t count);
-    void write_failed(int code);
     void receive_failed(int code);
     void end_with(End end);
     void notify_of_end();

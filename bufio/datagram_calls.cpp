@@ -4,38 +4,22 @@
 
 namespace bufio {
 
-static int receive_one(int fd, DatagramHeader& header) {
-    const ssize_t size = ::recvmsg(fd, &header.msg_hdr, 0);
+int receive_some(int fd, DatagramHeader* headers, [[maybe_unused]] std::size_t count) {
+#if BUFIO_HAS_MMSG
+    if (count > 1) return ::recvmmsg(fd, headers, static_cast<unsigned>(count), 0, nullptr);
+#endif
+    const ssize_t size = ::recvmsg(fd, &headers->msg_hdr, 0);
     if (size < 0) return -1;
-    header.msg_len = static_cast<unsigned>(size);
+    headers->msg_len = static_cast<unsigned>(size);
     return 1;
 }
 
-static int send_one(int fd, const DatagramHeader& header) {
-    return ::sendmsg(fd, &header.msg_hdr, MSG_NOSIGNAL) < 0 ? -1 : 1;
-}
-
+int send_some(int fd, DatagramHeader* headers, [[maybe_unused]] std::size_t count) {
 #if BUFIO_HAS_MMSG
-
-int receive_some(int fd, DatagramHeader* headers, std::size_t count) {
-    if (count == 1) return receive_one(fd, headers[0]);
-    return ::recvmmsg(fd, headers, static_cast<unsigned>(count), 0, nullptr);
-}
-
-int send_some(int fd, DatagramHeader* headers, std::size_t count) {
-    if (count == 1) return send_one(fd, headers[0]);
-    return ::sendmmsg(fd, headers, static_cast<unsigned>(count), MSG_NOSIGNAL);
-}
-
-#else
-
-int receive_some(int fd, DatagramHeader* headers, std::size_t) {
-    return receive_one(fd, headers[0]);
-}
-
-int send_some(int fd, DatagramHeader* headers, std::size_t) { return send_one(fd, headers[0]); }
-
+    if (count > 1) return ::sendmmsg(fd, headers, static_cast<unsigned>(count), MSG_NOSIGNAL);
 #endif
+    return ::sendmsg(fd, &headers->msg_hdr, MSG_NOSIGNAL) < 0 ? -1 : 1;
+}
 
 #if BUFIO_HAS_PKTINFO || BUFIO_HAS_RECVDSTADDR
 
@@ -106,13 +90,6 @@ void read_v6(const cmsghdr* control, Datagram& datagram) {
     datagram.to_group = datagram.local.is_multicast();
 }
 
-void set_source_v6(msghdr& header, DatagramControl& control, const sockaddr_in6& from) {
-    in6_pktinfo info{};
-    info.ipi6_addr = from.sin6_addr;
-    info.ipi6_ifindex = from.sin6_scope_id;
-    put_data(header, control, IPPROTO_IPV6, IPV6_PKTINFO, info);
-}
-
 }  // namespace
 
 void ask_for_local_address(int fd, int family) {
@@ -134,8 +111,12 @@ void set_source(msghdr& header, DatagramControl& control, const Address& from) {
     if (from.family() == AF_INET)
         set_source_v4(header, control,
                       reinterpret_cast<const sockaddr_in&>(from.storage).sin_addr);
-    if (from.family() == AF_INET6)
-        set_source_v6(header, control, reinterpret_cast<const sockaddr_in6&>(from.storage));
+    if (from.family() != AF_INET6) return;
+    const auto& in6 = reinterpret_cast<const sockaddr_in6&>(from.storage);
+    in6_pktinfo info{};
+    info.ipi6_addr = in6.sin6_addr;
+    info.ipi6_ifindex = in6.sin6_scope_id;
+    put_data(header, control, IPPROTO_IPV6, IPV6_PKTINFO, info);
 }
 
 #else

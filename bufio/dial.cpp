@@ -18,20 +18,6 @@ bool is_connected_to_itself(int fd, const Address& peer) {
     return peer.family() != AF_UNIX && Address::of_socket(fd).text() == peer.text();
 }
 
-// Returns false, with errno set, for a multicast address of datagrams, because its answers come
-// from other addresses.
-bool may_be_dialed(const Endpoint& endpoint, const Address& address) {
-    errno = EACCES;
-    return !endpoint.datagrams || !address.is_multicast();
-}
-
-// Returns false, with errno set, if connecting failed at once. An interrupted call goes on in
-// the background like one that is in progress.
-bool start_connect(int fd, const Address& address) {
-    const int result = ::connect(fd, address.get(), address.size);
-    return result == 0 || errno == EINPROGRESS || errno == EINTR;
-}
-
 // Returns the sentence for `code`, an errno that means a lack of source ports or, if a source
 // port was asked for, that this port is taken.
 std::string no_port_text(const Endpoint& endpoint, int code) {
@@ -39,15 +25,6 @@ std::string no_port_text(const Endpoint& endpoint, int code) {
     if (ports == 0) return std::generic_category().message(code);
     return "no source port is left, of the " + std::to_string(ports) +
            " that the system has for one address";
-}
-
-// Returns why the socket can't have the source address that was asked for. Without a port,
-// bind() already allocates an ephemeral one.
-std::string bind_failure_text(const Endpoint& endpoint, int code) {
-    if (code == EADDRNOTAVAIL && !endpoint.source_host.empty())
-        return endpoint.source_host + " is no address of this machine";
-    if (code == EADDRINUSE) return no_port_text(endpoint, code);
-    return std::generic_category().message(code);
 }
 
 // Returns why the socket can't connect. The system also reports a refused connection if the
@@ -96,15 +73,24 @@ Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
                 const Address& address, std::string& failure) {
     Fd socket = endpoint.datagrams ? open_datagram_socket(address.family())
                                    : open_socket(address.family());
-    if (!socket || !may_be_dialed(endpoint, address)) {
-        failure = failure_text(endpoint, address, errno);
-    } else if (!bind_source(socket.get(), endpoint, sources, address.family())) {
-        failure = bind_failure_text(endpoint, errno);
-    } else if (!start_connect(socket.get(), address)) {
-        failure = failure_text(endpoint, address, errno);
-    } else {
-        return socket;
+    // The answers to a multicast datagram come from other addresses.
+    const bool multicast = endpoint.datagrams && address.is_multicast();
+    if (!socket || multicast) {
+        failure = failure_text(endpoint, address, socket ? EACCES : errno);
+        return {};
     }
+    if (!bind_source(socket.get(), endpoint, sources, address.family())) {
+        // Without a port, bind() already allocates an ephemeral one.
+        const bool foreign = errno == EADDRNOTAVAIL && !endpoint.source_host.empty();
+        failure = foreign ? endpoint.source_host + " is no address of this machine"
+                  : errno == EADDRINUSE ? no_port_text(endpoint, errno)
+                                        : std::generic_category().message(errno);
+        return {};
+    }
+    // An interrupted call goes on in the background like one that is in progress.
+    const int result = ::connect(socket.get(), address.get(), address.size);
+    if (result == 0 || errno == EINPROGRESS || errno == EINTR) return socket;
+    failure = failure_text(endpoint, address, errno);
     return {};
 }
 }  // namespace
@@ -158,30 +144,24 @@ void Dialer::begin() {
         return on_resolved({{}, endpoint_.source_host + ": " + source.error});
     if (endpoint_.known) return on_resolved({*endpoint_.known, {}});
     LookupResult known = resolve_without_network(endpoint_);
-    if (known.addresses.empty() && known.error.empty()) known.error = start_lookup();
-    if (!known.addresses.empty() || !known.error.empty()) on_resolved(known);
-}
-
-// Returns why the look-up could not be started, or an empty text.
-std::string Dialer::start_lookup() {
-    try {
-        lookup_.emplace(loop_, endpoint_,
-                        [this](const LookupResult& result) { on_resolved(result); });
-        return {};
-    } catch (const std::system_error& error) {
-        return error.what();
+    if (known.addresses.empty() && known.error.empty()) {
+        try {
+            lookup_.emplace(loop_, endpoint_,
+                            [this](const LookupResult& result) { on_resolved(result); });
+            return;
+        } catch (const std::system_error& error) {
+            known.error = error.what();
+        }
     }
+    on_resolved(known);
 }
 
 void Dialer::on_resolved(const LookupResult& result) {
     resolved_ = true;
     resolved_at_ = loop_.now();
-    if (result.addresses.empty()) {
-        DialResult failure;
-        failure.end = {Reason::lookup,
-                       "cannot resolve " + endpoint_.text() + ": " + result.error};
-        return finish(std::move(failure));
-    }
+    if (result.addresses.empty())
+        return finish({.end = {Reason::lookup,
+                               "cannot resolve " + endpoint_.text() + ": " + result.error}});
     addresses_ = interleave(result.addresses);
     attempts_.reserve(addresses_.size());
     try_next();
@@ -198,9 +178,8 @@ void Dialer::try_next() {
         return;
     }
     if (in_progress_ > 0) return;
-    DialResult result;
-    result.end = {Reason::connect, "cannot connect to " + endpoint_.text() + ": " + failures_};
-    finish(std::move(result));
+    finish(
+        {.end = {Reason::connect, "cannot connect to " + endpoint_.text() + ": " + failures_}});
 }
 
 // Returns false if the attempt failed at once. If it succeeded at once, the socket is found to

@@ -16,15 +16,15 @@
 namespace bufio {
 
 struct DialResult {
-    Fd socket;                    // connected and non-blocking, or empty
-    Address address;              // of the peer, if there is a socket
-    End end;                      // why there is no socket
+    Fd socket = {};               // connected and non-blocking, or empty
+    Address address = {};         // of the peer, if there is a socket
+    End end = {};                 // why there is no socket
     ev::Duration lookup_time{};   // 0 if the address was known or numeric
     ev::Duration connect_time{};  // since the look-up
     // The untried addresses of an endpoint of datagrams. Connecting to the first one succeeds,
     // because a dead address shows only after a datagram was sent there. Pass these to
     // connect_datagrams() once that address has refused.
-    std::vector<Address> untried;
+    std::vector<Address> untried = {};
 };
 
 // A dialer calls back once, from the loop and never from its constructor, and the callback may
@@ -46,7 +46,6 @@ private:
     };
 
     void begin();
-    std::string start_lookup();
     void on_resolved(const LookupResult& result);
     void try_next();
     bool start_attempt(const Address& address);

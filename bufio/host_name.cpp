@@ -10,14 +10,9 @@ namespace bufio {
 
 namespace {
 
-bool is_ipv6(const std::string& text) {
+bool is_address_of(int family, const std::string& text) {
     in6_addr ignored;
-    return text.find('\0') == text.npos && ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
-}
-
-bool is_ipv4(const std::string& text) {
-    in_addr ignored;
-    return text.find('\0') == text.npos && ::inet_pton(AF_INET, text.c_str(), &ignored) == 1;
+    return text.find('\0') == text.npos && ::inet_pton(family, text.c_str(), &ignored) == 1;
 }
 
 // This is not isalnum(), because that accepts other letters in other locales.
@@ -26,16 +21,14 @@ bool is_name_character(char c) {
            c == '-' || c == '_';
 }
 
-bool is_label(std::string_view label) {
-    return !label.empty() && label.size() <= 63 &&
-           std::all_of(label.begin(), label.end(), is_name_character);
-}
-
 bool is_name(std::string_view name) {
     if (name.size() > 253) return false;
     for (;;) {
         const std::size_t dot = name.find('.');
-        if (!is_label(name.substr(0, dot))) return false;
+        const std::string_view label = name.substr(0, dot);
+        if (label.empty() || label.size() > 63 ||
+            !std::all_of(label.begin(), label.end(), is_name_character))
+            return false;
         if (dot == name.npos) return true;
         name.remove_prefix(dot + 1);
     }
@@ -43,14 +36,17 @@ bool is_name(std::string_view name) {
 
 }  // namespace
 
-bool is_address(const std::string& text) { return is_ipv4(text) || is_ipv6(text); }
+bool is_address(const std::string& text) {
+    return is_address_of(AF_INET, text) || is_address_of(AF_INET6, text);
+}
 
 std::string certified_name(const std::string& host) {
     if (is_address(host)) return host;
     const std::size_t scope = host.find('%');
     if (scope != host.npos) {
         const std::string address = host.substr(0, scope);
-        return is_ipv6(address) && scope + 1 < host.size() ? address : std::string();
+        return is_address_of(AF_INET6, address) && scope + 1 < host.size() ? address
+                                                                           : std::string();
     }
     const bool dotted = !host.empty() && host.back() == '.';
     const std::string name = host.substr(0, host.size() - (dotted ? 1 : 0));

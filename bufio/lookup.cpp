@@ -17,11 +17,6 @@ namespace bufio {
 
 namespace {
 
-std::string error_text(int code) {
-    if (code == EAI_SYSTEM) return std::generic_category().message(errno);
-    return ::gai_strerror(code);
-}
-
 LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags, int& code) {
     addrinfo hints{};
     hints.ai_family = endpoint.family;
@@ -31,31 +26,13 @@ LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags, int& code) {
     const char* const host = endpoint.host.empty() ? nullptr : endpoint.host.c_str();
     code = ::getaddrinfo(host, endpoint.service.c_str(), &hints, &list);
     if (code == EAI_MEMORY) throw std::bad_alloc();
+    if (code == EAI_SYSTEM) return {{}, std::generic_category().message(errno)};
+    if (code != 0) return {{}, ::gai_strerror(code)};
     LookupResult result;
-    if (code != 0) {
-        result.error = error_text(code);
-        return result;
-    }
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
     for (const addrinfo* entry = list; entry; entry = entry->ai_next)
         result.addresses.emplace_back(entry->ai_addr, entry->ai_addrlen);
     return result;
-}
-
-LookupResult look_up_path(const std::string& path) {
-    try {
-        return {{Address::unix_path(path)}, {}};
-    } catch (const std::system_error& error) {
-        return {{}, error.code().message()};
-    }
-}
-
-// RFC 6761 reserves the name localhost for the loopback, so it is resolved without asking the
-// resolver, which may lack a file of hosts.
-Endpoint loopback(Endpoint endpoint) {
-    endpoint.host.clear();
-    endpoint.passive = false;
-    return endpoint;
 }
 
 }  // namespace
@@ -66,11 +43,23 @@ std::string Endpoint::text() const {
     return (v6 ? "[" + host + "]" : host) + ":" + service;
 }
 
+// RFC 6761 reserves the name localhost for the loopback, so it is resolved without asking the
+// resolver, which may lack a file of hosts.
 LookupResult resolve_without_network(const Endpoint& endpoint) {
-    if (!endpoint.path.empty()) return look_up_path(endpoint.path);
     int code = 0;
-    if (endpoint.host == "localhost")
-        return call_getaddrinfo(loopback(endpoint), AI_NUMERICHOST, code);
+    if (!endpoint.path.empty()) {
+        try {
+            return {{Address::unix_path(endpoint.path)}, {}};
+        } catch (const std::system_error& error) {
+            return {{}, error.code().message()};
+        }
+    }
+    if (endpoint.host == "localhost") {
+        Endpoint loopback = endpoint;
+        loopback.host.clear();
+        loopback.passive = false;
+        return call_getaddrinfo(loopback, AI_NUMERICHOST, code);
+    }
     LookupResult result = call_getaddrinfo(endpoint, AI_NUMERICHOST, code);
     if (code == EAI_NONAME && !endpoint.numeric) result.error.clear();
     return result;

@@ -23,12 +23,6 @@ constexpr std::size_t max_write_per_turn = 1024 * 1024;
 // The memory of an empty queue is given back if it is larger than this many bytes.
 constexpr std::size_t max_idle_capacity = 1024;
 
-// All streams of a thread read into this buffer, so that an idle connection owns none.
-char* shared_read_buffer() {
-    static thread_local std::array<char, read_size> buffer;
-    return buffer.data();
-}
-
 }  // namespace
 
 Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user, Limits limits)
@@ -111,35 +105,36 @@ void Stream::abort() {
     update();
 }
 
-Stream::News Stream::news() const {
-    return {bytes_read_,  bytes_written_, handshake_reported_,
-            input_ended_, output_closed_, static_cast<bool>(end_)};
-}
-
-void Stream::on_events(ev::Events events) {
-    const News before = news();
-    if (handshake_done_) {
-        on_data_events(events);
-    } else {
-        handshake();
-    }
-    notify_of_change(before);
+// Returns a number that grows with each change of which the user is notified.
+std::uint64_t Stream::progress() const {
+    return bytes_read_ + bytes_written_ + handshake_reported_ + input_ended_ + output_closed_;
 }
 
 // Output is flushed before input is read, so that a user who answers the input finds as much
 // space in the output as there can be, and its answer goes out after what was pending. A
 // hang-up comes last, because the bytes that the peer sent before it are still there to be
-// read; it only counts once the peer's input has ended, since until then read() meets the end
-// itself.
-void Stream::on_data_events(ev::Events events) {
+// read. It only counts once the peer's input has ended, since until then read() meets the end
+// itself. The system then reports that the peer takes nothing more, which is a clean end unless
+// the socket has an error.
+void Stream::on_events(ev::Events events) {
+    const std::uint64_t before = progress();
+    if (!handshake_done_) {
+        handshake();
+        return notify_of_change(before);
+    }
     if (wants_output() && (events & write_waits_)) flush();
     if (wants_input() && (events & read_waits_)) read();
-    if (input_ended_ && (events & (ev::hangup | ev::error))) end_with(disconnect_reason());
+    if (input_ended_ && (events & (ev::hangup | ev::error))) {
+        const int code = pending_socket_error(transport_->descriptor());
+        end_with(code == 0 ? End{Reason::clean, "closed"}
+                           : system_end(Reason::send, "sending", code));
+    }
+    notify_of_change(before);
 }
 
 // Called by the timer: there is input that poll cannot see, or a handshake or an end to report.
 void Stream::resume() {
-    const News before = news();
+    const std::uint64_t before = progress();
     if (wants_input()) read();
     notify_of_change(before);
 }
@@ -158,10 +153,17 @@ void Stream::handshake() {
     }
 }
 
-// If the input is empty, the user gets the bytes where they were read, without a copy; notify()
-// then keeps those that it does not consume.
+// All streams of a thread read into one buffer, so that an idle connection owns none. If the
+// input is empty, the user gets the bytes there, without a copy; notify() then keeps those that
+// it does not consume.
+//
+// The first end counts, so the order decides. A failure to read, such as an alert, says more
+// about why the peer is gone than the failure to send before it. That one in turn ends the
+// stream as soon as nothing more can be read at once. Only without any failure is the end a
+// clean one.
 void Stream::read() {
-    char* const space = input_.empty() ? shared_read_buffer() : input_.reserve(read_size);
+    static thread_local std::array<char, read_size> shared;
+    char* const space = input_.empty() ? shared.data() : input_.reserve(read_size);
     const IoResult result = transport_->read(space, read_size);
     bytes_read_ += result.count;
     if (input_.empty()) {
@@ -172,17 +174,9 @@ void Stream::read() {
     transport_has_buffered_input_ =
         result.status == IoStatus::done && transport_->buffers_input();
     read_waits_ = result.status == IoStatus::wants_write ? ev::writable : ev::readable;
-    note_end_of_read(result.status);
-}
-
-// The first end counts, so the order decides. A failure to read, such as an alert, says more
-// about why the peer is gone than the failure to send before it. That one in turn ends the
-// stream as soon as nothing more can be read at once. Only without any failure is the end a
-// clean one.
-void Stream::note_end_of_read(IoStatus status) {
-    if (status == IoStatus::end_of_input) input_ended_ = true;
-    if (status == IoStatus::failed) end_with(transport_->failure());
-    if (send_failure_ && status != IoStatus::done) end_with(send_failure_);
+    if (result.status == IoStatus::end_of_input) input_ended_ = true;
+    if (result.status == IoStatus::failed) end_with(transport_->failure());
+    if (send_failure_ && result.status != IoStatus::done) end_with(send_failure_);
     end_if_both_closed();
 }
 
@@ -236,13 +230,6 @@ void Stream::end_with(End end) {
     resume_timer_.start(ev::Duration::zero());
 }
 
-// The peer had closed its side before, and now the system reports that it takes nothing more: a
-// clean end, unless the socket has an error.
-End Stream::disconnect_reason() const {
-    const int code = pending_socket_error(transport_->descriptor());
-    return code == 0 ? End{Reason::clean, "closed"} : system_end(Reason::send, "sending", code);
-}
-
 // After a failure to send, only bytes that the system holds already can still arrive, and the
 // user may be waiting for space in the output before it consumes; so the marks are ignored.
 bool Stream::wants_input() const {
@@ -253,13 +240,6 @@ bool Stream::wants_input() const {
 bool Stream::wants_output() const {
     return handshake_done_ && !end_ && !send_failure_ &&
            (!output_.empty() || (finishing_ && !output_closed_));
-}
-
-std::size_t Stream::low_water() const { return std::max(limits_.input_low, min_readable_); }
-
-std::size_t Stream::high_water() const {
-    if (min_readable_ <= limits_.input_low) return limits_.input_high;
-    return std::max(limits_.input_high, min_readable_ + read_size);
 }
 
 // A stream that waits for nothing else still watches a peer that has closed its side, in order
@@ -276,8 +256,10 @@ ev::Events Stream::wanted_events() const {
 // The one place that decides what the stream waits for. It is called after every change of
 // state.
 void Stream::update() {
-    const std::size_t mark = above_high_water_ ? low_water() : high_water();
-    above_high_water_ = received().size() > mark;
+    std::size_t high = limits_.input_high;
+    if (min_readable_ > limits_.input_low) high = std::max(high, min_readable_ + read_size);
+    const std::size_t low = std::max(limits_.input_low, min_readable_);
+    above_high_water_ = received().size() > (above_high_water_ ? low : high);
     watch_.want(wanted_events());
     if ((transport_has_buffered_input_ || send_failure_) && wants_input() &&
         !resume_timer_.pending())
@@ -285,9 +267,9 @@ void Stream::update() {
 }
 
 // An end that was caused by a call of the user is reported although nothing has changed since.
-void Stream::notify_of_change(const News& before) {
+void Stream::notify_of_change(std::uint64_t before) {
     handshake_reported_ = handshake_done_;
-    if (end_ || news() != before) return notify();
+    if (end_ || progress() != before) return notify();
     update();
 }
 

@@ -107,32 +107,20 @@ public:
     int descriptor() const { return transport_->descriptor(); }
 
 private:
-    // The user is notified if any of these has changed in an event.
-    struct News {
-        std::uint64_t read, written;
-        bool handshake_reported, input_ended, output_closed, ended;
-        bool operator==(const News&) const = default;
-    };
-
-    News news() const;
-    void notify_of_change(const News& before);
+    std::uint64_t progress() const;
+    void notify_of_change(std::uint64_t before);
     void on_events(ev::Events events);
-    void on_data_events(ev::Events events);
     void resume();
     void handshake();
     void read();
-    void note_end_of_read(IoStatus status);
     void flush();
     void push(std::string_view& bytes);
     void close_output();
     void fail_output();
     void end_if_both_closed();
-    End disconnect_reason() const;
     void end_with(End end);
     bool wants_input() const;
     bool wants_output() const;
-    std::size_t low_water() const;
-    std::size_t high_water() const;
     ev::Events wanted_events() const;
     void update();
     void notify();

@@ -57,14 +57,6 @@ bool lacks_contents() {
            reason == ERR_R_PEM_LIB;  // of any library
 }
 
-std::string key_problem(const PassPhrase& phrase) {
-    if (phrase.wanted && !phrase.asked)
-        return phrase.may_ask
-                   ? " is encrypted, and there is no terminal to ask for its pass phrase"
-                   : " is encrypted, and a reload can't ask for its pass phrase";
-    return lacks_contents() ? " holds no private key" : ": " + openssl_reason();
-}
-
 void use_key(SSL_CTX* context, const std::string& file, bool unattended) {
     PassPhrase phrase{!unattended};
     SSL_CTX_set_default_passwd_cb(context, PassPhrase::answer);
@@ -72,7 +64,13 @@ void use_key(SSL_CTX* context, const std::string& file, bool unattended) {
     const int result = SSL_CTX_use_PrivateKey_file(context, file.c_str(), SSL_FILETYPE_PEM);
     SSL_CTX_set_default_passwd_cb(context, nullptr);
     SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
-    if (result != 1) refuse(Reason::own_certificate, "key " + file + key_problem(phrase));
+    if (result == 1) return;
+    std::string problem = lacks_contents() ? " holds no private key" : ": " + openssl_reason();
+    if (phrase.wanted && !phrase.asked)
+        problem = phrase.may_ask
+                      ? " is encrypted, and there is no terminal to ask for its pass phrase"
+                      : " is encrypted, and a reload can't ask for its pass phrase";
+    refuse(Reason::own_certificate, "key " + file + problem);
 }
 
 void use_certificate(SSL_CTX* context, const std::string& file, const std::string& key,
@@ -177,16 +175,11 @@ void check_revocation(SSL_CTX* context, const std::string& file) {
     X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 
-// Returns the wire form of ALPN, in which a byte with its length precedes each name.
-std::string alpn_wire(const std::vector<std::string>& protocols) {
+// In the wire form of ALPN, a byte with its length precedes each name.
+void offer_alpn(SSL_CTX* context, const std::vector<std::string>& protocols) {
     std::string wire;
     for (const std::string& protocol : protocols)
         wire += static_cast<char>(protocol.size()) + protocol;
-    return wire;
-}
-
-void offer_alpn(SSL_CTX* context, const std::vector<std::string>& protocols) {
-    const std::string wire = alpn_wire(protocols);
     SSL_CTX_set_alpn_protos(context, reinterpret_cast<const unsigned char*>(wire.data()),
                             static_cast<unsigned>(wire.size()));
 }

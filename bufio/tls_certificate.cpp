@@ -57,15 +57,6 @@ std::string text_of(const ASN1_STRING* string) {
     return clipped({bytes, static_cast<std::size_t>(ASN1_STRING_length(string))});
 }
 
-// True if a DNS name of the certificate is written as `host` is.
-bool has_dns_name(const GENERAL_NAMES* names, const std::string& host) {
-    for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
-        const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names, i);
-        if (name->type == GEN_DNS && text_of(name->d.dNSName) == host) return true;
-    }
-    return false;
-}
-
 // Returns the hosts and addresses that a certificate is for.
 std::vector<std::string> names_of(const GENERAL_NAMES* names) {
     std::vector<std::string> list;
@@ -88,7 +79,7 @@ std::string mismatch(const X509* certificate, const std::string& host) {
     const std::vector<std::string> list = names_of(names.get());
     if (list.empty())
         return "names no host: its subject alternative name holds no DNS name and no address";
-    if (has_dns_name(names.get(), host))
+    if (std::find(list.begin(), list.end(), host) != list.end())
         return "has " + host + " as a DNS name, not as an address";
     return "is for " + list_text(list) + ", not for " + host;
 }
@@ -118,11 +109,6 @@ std::string weak_key(const X509* certificate) {
            "), which is too weak";
 }
 
-std::string weak_signature(const X509* certificate) {
-    return std::string("is signed with ") + OBJ_nid2ln(X509_get_signature_nid(certificate)) +
-           ", which is too weak";
-}
-
 std::string certificate_fault(int error, const X509* certificate, const std::string& host) {
     switch (error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -133,7 +119,9 @@ std::string certificate_fault(int error, const X509* certificate, const std::str
     case X509_V_ERR_IP_ADDRESS_MISMATCH: return mismatch(certificate, host);
     case X509_V_ERR_EE_KEY_TOO_SMALL:
     case X509_V_ERR_CA_KEY_TOO_SMALL: return weak_key(certificate);
-    case X509_V_ERR_CA_MD_TOO_WEAK: return weak_signature(certificate);
+    case X509_V_ERR_CA_MD_TOO_WEAK:
+        return std::string("is signed with ") +
+               OBJ_nid2ln(X509_get_signature_nid(certificate)) + ", which is too weak";
     case X509_V_ERR_CERT_REVOKED: return "is revoked";
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return "is self-signed";
     default: return std::string("is refused: ") + X509_verify_cert_error_string(error);
@@ -241,18 +229,15 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
     facts.chain = chain_texts(chain);
 }
 
-// Errors that follow from an unknown issuer: OpenSSL finds it missing twice, lacks its
-// revocation list, or checks that list with the key of another certificate.
-static bool follows_from_distrust(int error) {
-    return lacks_trust(error) || error == X509_V_ERR_UNABLE_TO_GET_CRL ||
-           error == X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER ||
-           error == X509_V_ERR_CRL_SIGNATURE_FAILURE;
-}
-
+// An unknown issuer causes further errors: OpenSSL finds it missing twice, lacks its revocation
+// list, or checks that list with the key of another certificate.
 void add_fault(TlsFacts& facts, const Fault& fault, const TlsClientOptions& options,
                const std::string& host) {
     const bool trust = lacks_trust(fault.error);
-    if (facts.untrusted && follows_from_distrust(fault.error)) return;
+    const bool follows = trust || fault.error == X509_V_ERR_UNABLE_TO_GET_CRL ||
+                         fault.error == X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER ||
+                         fault.error == X509_V_ERR_CRL_SIGNATURE_FAILURE;
+    if (facts.untrusted && follows) return;
     const std::string text = verification_error(fault, options, host);
     if (text.empty() || facts.unverified.find(text) != std::string::npos) return;
     facts.untrusted |= trust;

@@ -36,16 +36,6 @@ std::string alert_name(int alert) {
     }
 }
 
-// Codes above those of the alerts are errors of OpenSSL itself, such as a lack of memory.
-bool is_alert(int code) {
-    return code >= SSL_AD_REASON_OFFSET && code < SSL_AD_REASON_OFFSET + 256;
-}
-
-std::string certificate_owner(const TlsSituation& situation) {
-    return situation.client ? "the certificate of " + situation.host + " "
-                            : "the client's certificate ";
-}
-
 // With TLS 1.3 the first read shows that a requested certificate of ours was missing or
 // refused; with TLS 1.2 the handshake fails.
 End alert_end(int alert, Reason reason, const TlsSituation& situation) {
@@ -111,9 +101,13 @@ End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituatio
     if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
         return {Reason::truncated, "the peer closed without TLS's close_notify"};
     if (code == SSL_R_CERTIFICATE_VERIFY_FAILED)
-        return {Reason::certificate, certificate_owner(situation) + situation.facts.unverified};
+        return {Reason::certificate, (situation.client ? "the certificate of " + situation.host
+                                                       : "the client's certificate") +
+                                         " " + situation.facts.unverified};
     if (is_not_tls(code, situation)) return {Reason::tls, "the peer does not speak TLS"};
-    if (is_alert(code)) return alert_end(code - SSL_AD_REASON_OFFSET, reason, situation);
+    // Codes above those of the alerts are errors of OpenSSL itself, such as a lack of memory.
+    const int alert = code - SSL_AD_REASON_OFFSET;
+    if (alert >= 0 && alert < 256) return alert_end(alert, reason, situation);
     return {reason, "TLS: " + failure.text};
 }
 

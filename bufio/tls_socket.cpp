@@ -1,7 +1,6 @@
-#include "bufio/tls_socket.hpp"
+#include "bufio/tls_internal.hpp"
 
 #include "bufio/system.hpp"
-#include "bufio/tls_internal.hpp"
 
 #include <sys/socket.h>
 

@@ -1,5 +1,4 @@
 #include "bufio/tls_internal.hpp"
-#include "bufio/tls_socket.hpp"
 
 #include <sys/uio.h>
 
@@ -102,7 +101,12 @@ public:
         if (key_log_error_ != 0)
             return fail(system_end(Reason::output, "key log " + options().key_log_file,
                                    key_log_error_));
-        if (result == 1) return complete_handshake();
+        if (result == 1) {
+            situation_.handshake_done = true;
+            socket_.silent = 0;
+            collect_facts();
+            return check_pin();
+        }
         const IoResult outcome = classify_error(result, Reason::tls);
         if (outcome.status == IoStatus::end_of_input) return fail(closed_in_handshake());
         if (outcome.status == IoStatus::failed && facts_.subject.empty())
@@ -220,13 +224,6 @@ private:
         if (waits && socket_.silent > max_silent)
             return fail({Reason::receive, "the peer goes on sending TLS records without data"});
         return outcome;
-    }
-
-    IoResult complete_handshake() {
-        situation_.handshake_done = true;
-        socket_.silent = 0;
-        collect_facts();
-        return check_pin();
     }
 
     void start_client() {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -105,14 +104,12 @@ private:
             return;
         }
         if (plan.corrupt) corrupt(answer.bytes.data(), answer.bytes.size(), plan.place, {});
-        for (std::size_t i = 0; i < copies; ++i) hold(answer, plan.delay);
-    }
-
-    void hold(const Answer& answer, ev::Duration delay) {
-        if (delay <= ev::Duration::zero()) {
-            deliver(answer);
-        } else {
-            held_.push(answer, server_.loop_.after(delay));
+        for (std::size_t i = 0; i < copies; ++i) {
+            if (plan.delay > ev::Duration::zero()) {
+                held_.push(answer, server_.loop_.after(plan.delay));
+            } else {
+                deliver(answer);
+            }
         }
         restart_timer();
     }

@@ -23,10 +23,8 @@
 #include "ev/loop.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace yodel {

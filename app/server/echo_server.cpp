@@ -49,15 +49,6 @@ std::string with_head(const std::string& text, std::string_view head, std::size_
     return text + ": " + shown + (all ? "" : "...");
 }
 
-// Closes our side, and reads the bytes that have come, so that the peer sees an end, not a
-// reset.
-void turn_away(const bufio::Fd& socket) {
-    char unread[4096];
-    if (!socket) return;
-    ::shutdown(socket.get(), SHUT_WR);
-    ::recv(socket.get(), unread, sizeof unread, 0);
-}
-
 }  // namespace
 
 class EchoServer::Connection final : private Stream::User {
@@ -74,7 +65,10 @@ public:
             tracker_ = std::make_unique<MessageTracker>(*options.framing,
                                                         options.verbose ? head_bytes : 0);
         if (!stream_.open())
-            start(handshake_, options.handshake_timeout, &Connection::on_handshake_timeout);
+            start(handshake_, server_.loop_.after(options.handshake_timeout), [this] {
+                give_up("no TLS handshake within " +
+                        duration_text(server_.options_.handshake_timeout));
+            });
         responder_->greet(stream_);
         check_handshake();
         advance();
@@ -116,9 +110,10 @@ private:
         if (stream_.end()) end_with(stream_.end());
     }
 
-    void start(ev::Timer& timer, ev::Duration duration, void (Connection::*callback)()) {
-        if (!timer) timer = ev::Timer(server_.loop_, [this, callback] { (this->*callback)(); });
-        timer.start(duration);
+    template <class Due>
+    void start(ev::Timer& timer, ev::Time at, Due due) {
+        if (!timer) timer = ev::Timer(server_.loop_, std::move(due));
+        timer.start_at(at);
     }
 
     void check_handshake() {
@@ -132,8 +127,10 @@ private:
     }
 
     void restart_idleness() {
-        if (!server_.options_.idle_timeout) return;
-        start(idle_, *server_.options_.idle_timeout, &Connection::on_idle_timeout);
+        const std::optional<ev::Duration>& timeout = server_.options_.idle_timeout;
+        if (!timeout) return;
+        start(idle_, server_.loop_.after(*timeout),
+              [this] { give_up("idle for " + duration_text(*server_.options_.idle_timeout)); });
     }
 
     // Traffic is data: TLS records without any do not count.
@@ -154,7 +151,11 @@ private:
         const bool verbose = server_.options_.verbose;
         std::string_view bytes = stream_.received();
         bytes.remove_prefix(bytes.size() - count);
-        if (verbose && count > 0) log_read(bytes);
+        if (verbose && count > 0) {
+            const std::string read = "read " + bytes_text(count);
+            const bool raw = !server_.options_.framing->has_frames();
+            log(raw ? with_head(read, bytes.substr(0, head_bytes), count) : read);
+        }
         std::uint64_t whole = 0;
         while (const auto message = tracker_->next(bytes))
             if (++whole <= max_messages_logged && verbose)
@@ -165,12 +166,6 @@ private:
         restart_message_timeout();
     }
 
-    void log_read(std::string_view bytes) {
-        const std::string text = "read " + bytes_text(bytes.size());
-        const bool raw = !server_.options_.framing->has_frames();
-        log(raw ? with_head(text, bytes.substr(0, head_bytes), bytes.size()) : text);
-    }
-
     // The time limit of a message counts from its first byte.
     void restart_message_timeout() {
         const std::optional<ev::Duration>& timeout = server_.options_.message_timeout;
@@ -178,25 +173,25 @@ private:
         if (!tracker_->inside() && message_) message_.cancel();
         if (!tracker_->inside() || timed_ == tracker_->begun()) return;
         timed_ = tracker_->begun();
-        start(message_, *timeout, &Connection::on_message_timeout);
+        start(message_, server_.loop_.after(*timeout), [this] { on_message_timeout(); });
     }
 
     // Answers the input, and finishes when there can't be more of it.
     void advance() {
         if (!answering()) stream_.consume(stream_.received().size());
         if (answering()) answer();
-        if (draining_ && stream_.output_closed() && !stream_.end()) close_when_silent();
+        if (draining_ && stream_.output_closed() && !stream_.end())
+            start(silence_, moved_at_ + silence, [this] { close(); });
     }
 
     // False once our side is closed or can't send: then the input is discarded.
     bool answering() const { return !stream_.finishing() && !stream_.output_failed(); }
 
+    // A cut message is a failure only with a framing by lengths. With others the part that came
+    // has been answered, so it is only logged.
     void answer() {
         const std::optional<ev::Time> next = responder_->answer(stream_);
-        if (next) {
-            if (!resume_) resume_ = ev::Timer(server_.loop_, [this] { advance(); });
-            resume_.start_at(*next);
-        }
+        if (next) start(resume_, *next, [this] { advance(); });
         if (stream_.end() || responder_->has_pending()) return;
         const End& stopped = responder_->end();
         if (stopped) {
@@ -205,30 +200,9 @@ private:
         }
         const bool over = stream_.input_ended() || draining_;
         if (!over || !stream_.received().empty()) return;
-        if (stream_.input_ended()) log_fragment();
+        if (stream_.input_ended() && server_.options_.verbose && tracker_->inside())
+            log("closed inside a message, after " + bytes_text(tracker_->size()) + " of it");
         stream_.finish();
-    }
-
-    void close_when_silent() {
-        if (!silence_) silence_ = ev::Timer(server_.loop_, [this] { close(); });
-        silence_.start_at(moved_at_ + silence);
-    }
-
-    // A cut message is a failure only with a framing by lengths. With others the part that came
-    // has been answered, so it is only logged.
-    void log_fragment() {
-        if (!server_.options_.verbose || !tracker_->inside()) return;
-        log("closed inside a message, after " + bytes_text(tracker_->size()) + " of it");
-    }
-
-    void on_handshake_timeout() {
-        fail("no TLS handshake within " + duration_text(server_.options_.handshake_timeout));
-        close();
-    }
-
-    void on_idle_timeout() {
-        fail("idle for " + duration_text(*server_.options_.idle_timeout));
-        close();
     }
 
     // While the stream does not read, because the peer does not take the replies, the message
@@ -237,8 +211,12 @@ private:
         const ev::Duration timeout = *server_.options_.message_timeout;
         if (stream_.finishing() || stream_.input_ended()) return;
         if (!stream_.reading()) return message_.start(timeout);
-        fail("a message was not whole within " + duration_text(timeout) +
-             " (--message-timeout), after " + bytes_text(tracker_->size()) + " of it");
+        give_up("a message was not whole within " + duration_text(timeout) +
+                " (--message-timeout), after " + bytes_text(tracker_->size()) + " of it");
+    }
+
+    void give_up(const std::string& text) {
+        fail(text);
         close();
     }
 
@@ -344,11 +322,16 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     }
 }
 
+// Closes our side, and reads the bytes that have come, so that the peer sees an end, not a
+// reset.
 void EchoServer::refuse(const bufio::Fd& socket, const bufio::Address& peer,
                         const std::string& why) {
+    char unread[4096];
     ++counters_.turned_away;
     log_({peer.text(), "closed at once, " + why});
-    turn_away(socket);
+    if (!socket) return;
+    ::shutdown(socket.get(), SHUT_WR);
+    ::recv(socket.get(), unread, sizeof unread, 0);
 }
 
 std::unique_ptr<Responder> EchoServer::make_responder() {

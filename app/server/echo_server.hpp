@@ -12,7 +12,6 @@
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>

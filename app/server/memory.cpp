@@ -11,14 +11,14 @@
 
 namespace yodel {
 
-static void tidy() {
-    bufio::DatagramSocket::free_shared_memory();
+MemoryTidier::MemoryTidier(ev::Loop& loop)
+    : timer_(loop, [] {
+          bufio::DatagramSocket::free_shared_memory();
 #if YODEL_HAS_MALLOC_TRIM
-    ::malloc_trim(0);
+          ::malloc_trim(0);
 #endif
+      }) {
 }
-
-MemoryTidier::MemoryTidier(ev::Loop& loop) : timer_(loop, tidy) {}
 
 void MemoryTidier::tidy_soon() {
     if (!timer_.pending()) timer_.start(std::chrono::seconds(1));

@@ -44,19 +44,17 @@ public:
             return;
         }
         ++waiting_;
-        to_.post([this, line] { write(line); });
+        to_.post([this, line] {
+            --waiting_;
+            log_(line);
+            const std::uint64_t count = left_out_.exchange(0);
+            if (count > 0)
+                log_({"thread " + std::to_string(thread_),
+                      count_text(count, "line") + " left out, too many at once"});
+        });
     }
 
 private:
-    void write(const EchoServer::Event& line) {
-        --waiting_;
-        log_(line);
-        const std::uint64_t count = left_out_.exchange(0);
-        if (count > 0)
-            log_({"thread " + std::to_string(thread_),
-                  count_text(count, "line") + " left out, too many at once"});
-    }
-
     ev::Mailbox& to_;
     const EchoServer::Log& log_;
     const std::size_t thread_;
@@ -74,14 +72,10 @@ struct ServerThreads::Servers {
           streams(loop, seeded(options.streams, thread), log),
           datagrams(loop, seeded(options.datagrams, thread), log) {}
 
-    // Listens for connections and, with `udp`, for datagrams on the same port.
+    // Listens for connections and, with `udp`, for datagrams on the same port. A port that is
+    // free for datagrams may be taken for connections: then try another one.
     Address listen(const Address& wanted, Sharing sharing) {
-        if (udp && wanted.family() != AF_UNIX) return listen_on_one_port(wanted, sharing);
-        return streams.listen(wanted, sharing);
-    }
-
-    // A port that is free for datagrams may be taken for connections: then try another one.
-    Address listen_on_one_port(const Address& wanted, Sharing sharing) {
+        if (!udp || wanted.family() == AF_UNIX) return streams.listen(wanted, sharing);
         for (int tries = 1;; ++tries) {
             const Address address = datagrams.listen(wanted, sharing);
             try {

@@ -142,7 +142,8 @@ private:
 
     // --- Other addresses of the name.
 
-    // The socket is closed first, because the next one may need its port.
+    // Sends again what was sent so far. The socket is closed first, because the next one may
+    // need its port.
     bool try_next_address() {
         if (matcher_.in_flight() > max_sent_again ||
             matcher_.in_flight_bytes() > max_bytes_sent_again)
@@ -154,21 +155,19 @@ private:
             std::string failure;
             bufio::Fd connected =
                 bufio::connect_datagrams(options_.endpoint, address_, failure);
-            if (connected) {
-                open_socket(std::move(connected));
-                send_again();
-                return true;
+            if (!connected) {
+                refusals_.push_back(address_.text() + ": " + failure);
+                continue;
             }
-            refusals_.push_back(address_.text() + ": " + failure);
+            open_socket(std::move(connected));
+            for (const std::string_view each : matcher_.take_back()) socket_->send(each);
+            for (const std::string& each : sent_) socket_->send(each);
+            if (untried_.empty()) give_up_untried();  // nothing is to be sent a third time
+            flush(loop_.read_clock());
+            lingers_since_ = {};
+            return true;
         }
         return false;
-    }
-    void send_again() {
-        for (const std::string_view each : matcher_.take_back()) socket_->send(each);
-        for (const std::string& each : sent_) socket_->send(each);
-        if (untried_.empty()) give_up_untried();  // nothing is to be sent a third time
-        flush(loop_.read_clock());
-        lingers_since_ = {};
     }
     void remember(std::string_view payload) {
         if (untried_.empty() || options_.expect != Expect::none) return;

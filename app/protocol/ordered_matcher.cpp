@@ -33,8 +33,7 @@ OrderedMatcher::OrderedMatcher(const Options& options)
       decoder_(framing_, options.max_frame),
       messages_(framing_, {.expected = options.expect != Expect::none,
                            .coalesce = options.coalesce && options.expect != Expect::given,
-                           .given = options.expect == Expect::given,
-                           .late_bytes = options.late_bytes}) {}
+                           .given = options.expect == Expect::given}) {}
 
 void OrderedMatcher::restart() {
     decoder_ = Decoder(framing_, options_.max_frame);
@@ -137,22 +136,29 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
     return Answered{message, right_reply(payload, round_trip(message, read_at))};
 }
 
-// Returns no event and leaves a resolution where other events come before that of this reply.
+// Returns no event and leaves a resolution if other events come before that of this reply. An
+// unmatched reply is kept.
 std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
                                                     ev::Time read_at) {
     if (awaiting() == 0) return unawaited(payload);
     if (options_.expect == Expect::any) return answer_any(payload, read_at);
     const std::optional<std::size_t> preceding = messages_.find(payload);
-    const bool unsolicited = given() && preceding != 0 && answers_nothing(payload);
-    if (!preceding || *preceding >= awaiting() || unsolicited)
-        return keep_unmatched(payload, read_at);
-    if (*preceding > 0 || !unmatched_.empty()) {
-        resolve(*preceding);
-        return std::nullopt;
+    const bool matches = preceding && *preceding < awaiting();
+    const bool unsolicited = preceding != 0 && answers_nothing(payload);
+    if (matches && !(given() && unsolicited)) {
+        if (*preceding > 0 || !unmatched_.empty()) {
+            resolve(*preceding);
+            return std::nullopt;
+        }
+        identified_ = echoed_ = true;
+        const Message message = take_oldest();
+        return Answered{message, right_reply(payload, round_trip(message, read_at))};
     }
-    identified_ = echoed_ = true;
-    const Message message = take_oldest();
-    return Answered{message, right_reply(payload, round_trip(message, read_at))};
+    if (unsolicited && unmatched_.empty()) return unawaited(payload);
+    unmatched_.push_back({std::string(payload), read_at, queued_, unsolicited});
+    unmatched_memory_ += payload.size() + sizeof(Unmatched);
+    if (unsolicited) ++kept_unsolicited_;
+    return std::nullopt;
 }
 
 // An echo says nothing the second time, but given replies may be alike.
@@ -174,16 +180,6 @@ Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time rea
         while (messages_.late() > 0) take_oldest();
     const Message message = take_oldest();
     return Answered{message, right_reply(payload, round_trip(message, read_at))};
-}
-
-std::optional<Matcher::Event> OrderedMatcher::keep_unmatched(std::string_view payload,
-                                                             ev::Time read_at) {
-    const bool unsolicited = answers_nothing(payload);
-    if (unsolicited && unmatched_.empty()) return unawaited(payload);
-    unmatched_.push_back({std::string(payload), read_at, queued_, unsolicited});
-    unmatched_memory_ += payload.size() + sizeof(Unmatched);
-    if (unsolicited) ++kept_unsolicited_;
-    return std::nullopt;
 }
 
 // --- Unmatched replies.

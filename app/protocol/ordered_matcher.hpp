@@ -40,7 +40,6 @@ public:
         Expect expect = Expect::echo;
         bool coalesce = false;  // report messages of one send() that come back together as one
         std::size_t unmatched_bytes = 1024 * 1024;  // kept at most, with their overhead
-        std::size_t late_bytes = 1024 * 1024;       // see InFlight::Options
         // With Expect::given: returns true for an unsolicited message that is expected about
         // now. It is not taken for a wrong answer. Empty: none is expected.
         std::function<bool(std::string_view)> expected_unsolicited = {};
@@ -103,7 +102,6 @@ private:
     std::optional<Event> match(std::string_view payload, ev::Time read_at);
     std::optional<Event> match_bytes(std::string_view part, ev::Time read_at);
     Event answer_any(std::string_view payload, ev::Time read_at);
-    std::optional<Event> keep_unmatched(std::string_view payload, ev::Time read_at);
     std::string_view expected_bytes();
     bool given() const { return options_.expect == Expect::given; }
     bool answers_nothing(std::string_view payload) const;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+using yodel::find_framing;
 using yodel::first_difference;
 using yodel::mismatch_hint;
 

@@ -10,7 +10,6 @@
 #include <sys/un.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -126,26 +125,18 @@ Fd open_datagram_socket(int family) {
     return fd;
 }
 
-#ifdef BUFIO_SHARES_PORTS_BY
+bool ports_can_be_shared() { return BUFIO_SHARES_PORTS_BY >= 0; }
 
-bool ports_can_be_shared() { return true; }
-
-bool prepare_sharing(int fd, Sharing sharing) {
+// [::] does not include 0.0.0.0, whatever the system's default is.
+bool bind_socket(int fd, const Address& address, Sharing sharing) {
     const int on = 1;
-    if (sharing == Sharing::alone) return true;
-    return ::setsockopt(fd, SOL_SOCKET, BUFIO_SHARES_PORTS_BY, &on, sizeof on) == 0;
+    const bool shares = sharing == Sharing::together && address.family() != AF_UNIX;
+    if (shares && ::setsockopt(fd, SOL_SOCKET, BUFIO_SHARES_PORTS_BY, &on, sizeof on) != 0)
+        return false;
+    if (address.family() == AF_INET6)
+        ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    return ::bind(fd, address.get(), address.size) == 0;
 }
-
-#else
-
-bool ports_can_be_shared() { return false; }
-
-bool prepare_sharing(int, Sharing sharing) {
-    errno = ENOPROTOOPT;
-    return sharing == Sharing::alone;
-}
-
-#endif
 
 int pending_socket_error(int fd) {
     int code = 0;

@@ -61,11 +61,11 @@ enum class Sharing {
     together,  // refused only if another listener is alone, or belongs to another user
 };
 
-// Prepares a socket that is not yet bound. Returns false, with errno set, if it can't be
-// shared.
-bool prepare_sharing(int fd, Sharing sharing);
+// Binds the socket to the address; a path is never shared. Returns false, with errno set, if it
+// can't.
+bool bind_socket(int fd, const Address& address, Sharing sharing);
 
-// Returns the error that the system has noted for the socket, as an errno, and clears it; 0 if
+// Returns the error that the system keeps for the socket, as an errno, and clears it; 0 if
 // there is none.
 int pending_socket_error(int fd);
 

@@ -2,7 +2,6 @@
 
 #include "bufio/datagram_calls.hpp"
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -12,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <numeric>
 #include <system_error>
@@ -36,16 +34,14 @@ constexpr std::size_t max_kept_capacity = 256 * 1024;
 constexpr std::size_t max_segment = 1200;
 
 // --- The arguments of the system calls, and the space for what they receive. All sockets of a
-// thread share them: they hold nothing between two calls.
+// thread share them: they hold nothing between two calls, except the datagrams received, until
+// the user has been notified of them.
 
 struct Arguments {
     std::array<DatagramHeader, max_batch> headers{};
     std::array<iovec, max_batch> parts{};
     std::array<DatagramControl, max_batch> controls{};
     std::array<std::size_t, max_batch> runs{};  // datagrams of each header
-};
-
-struct Incoming : Arguments {
     // The pages of slots that are never used take no memory.
     const std::unique_ptr<char[]> bytes{new char[max_batch * slot_size]};
     std::array<Datagram, max_batch> datagrams;
@@ -103,40 +99,35 @@ struct Incoming : Arguments {
     }
 };
 
-// One T for each thread that asks for it, freed when the thread ends. A thread_local object
-// with a destructor would do the same, but the C library ends the process if it has no memory
-// to register the destructor.
-template <class T>
+// The Arguments of each thread that asks for them, freed when the thread ends. A thread_local
+// object with a destructor would do the same, but the C library ends the process if it has no
+// memory to register the destructor.
 class PerThread {
 public:
     PerThread() {
-        const int code = ::pthread_key_create(&key_, [](void* object) { delete as_t(object); });
+        const int code = ::pthread_key_create(&key_, destroy);
         if (code != 0) throw std::system_error(code, std::generic_category(), "pthread_key");
     }
-    T& get() const {
-        if (void* const made = ::pthread_getspecific(key_)) return *as_t(made);
-        auto made = std::make_unique<T>();
+    Arguments& get() const {
+        if (void* const made = ::pthread_getspecific(key_))
+            return *static_cast<Arguments*>(made);
+        auto made = std::make_unique<Arguments>();
         if (::pthread_setspecific(key_, made.get()) != 0) throw std::bad_alloc();
         return *made.release();
     }
     void free() const {
-        delete as_t(::pthread_getspecific(key_));
+        destroy(::pthread_getspecific(key_));
         ::pthread_setspecific(key_, nullptr);
     }
 
 private:
-    static T* as_t(void* object) { return static_cast<T*>(object); }
+    static void destroy(void* arguments) { delete static_cast<Arguments*>(arguments); }
     pthread_key_t key_{};
 };
 
-const PerThread<Incoming>& incoming() {
-    static const PerThread<Incoming> shared;
+const PerThread& arguments() {
+    static const PerThread shared;
     return shared;
-}
-
-Arguments& outgoing() {
-    static const PerThread<Arguments> shared;
-    return shared.get();
 }
 
 // --- Sockets and errors.
@@ -147,14 +138,8 @@ Arguments& outgoing() {
 }
 
 Fd bound_socket(const Address& address, Sharing sharing) {
-    const int on = 1;
     Fd socket = open_datagram_socket(address.family());
-    // [::] does not include 0.0.0.0, whatever the system's default is.
-    if (socket && address.family() == AF_INET6)
-        ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    if (!socket || !prepare_sharing(socket.get(), sharing) ||
-        ::bind(socket.get(), address.get(), address.size) != 0)
-        refuse_port(address);
+    if (!socket || !bind_socket(socket.get(), address, sharing)) refuse_port(address);
     return socket;
 }
 
@@ -204,7 +189,7 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
       limits_{limits.output, std::min(limits.datagram, max_received),
               std::clamp<std::size_t>(limits.batch, 1, max_batch)},
       connected_(connected),
-      joins_runs_(cuts_runs && limits.batch > 1),
+      joins_runs_(BUFIO_HAS_UDP_SEGMENT && limits.batch > 1),
       wildcard_(address.is_wildcard()),
       batch_(limits_.batch),
       resume_(loop, [this] { update(); }),
@@ -259,7 +244,7 @@ void DatagramSocket::flush() {
     update();
 }
 
-void DatagramSocket::free_shared_memory() { incoming().free(); }
+void DatagramSocket::free_shared_memory() { arguments().free(); }
 
 void DatagramSocket::pause_reading(bool paused) {
     paused_ = paused;
@@ -288,7 +273,7 @@ void DatagramSocket::on_events(ev::Events events) {
 // The size of a batch follows the traffic: a lone datagram costs no second look for another.
 // The user, who is called last, may have destroyed the socket.
 void DatagramSocket::receive() {
-    Incoming& in = incoming().get();
+    Arguments& in = arguments().get();
     const std::size_t asked = batch_.next();
     const int count = in.receive(socket_.get(), asked, limits_.datagram, connected_, wildcard_);
     if (count < 0) return receive_failed(errno);
@@ -332,7 +317,7 @@ std::size_t DatagramSocket::write_some() {
 
 // Each header is for one of them, or for a run of them.
 std::size_t DatagramSocket::write_batch() {
-    Arguments& out = outgoing();
+    Arguments& out = arguments().get();
     const std::size_t count = std::min(pending(), limits_.batch);
     const char* bytes = bytes_.view().data();
     std::size_t headers = 0;

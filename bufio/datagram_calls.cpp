@@ -129,15 +129,11 @@ void set_source(msghdr&, DatagramControl&, const Address&) {}
 
 #if BUFIO_HAS_UDP_SEGMENT
 
-const bool cuts_runs = true;
-
 void set_segments(msghdr& header, DatagramControl& control, std::size_t size) {
     put_data(header, control, IPPROTO_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(size));
 }
 
 #else
-
-const bool cuts_runs = false;
 
 void set_segments(msghdr&, DatagramControl&, std::size_t) {}
 

@@ -44,9 +44,8 @@ void read_local_address(msghdr& header, Datagram& datagram);
 // Makes the datagram leave from this address.
 void set_source(msghdr& header, DatagramControl& control, const Address& from);
 
-// True if the system cuts a run of datagrams out of one piece, each of `size` bytes but the
-// last one, which may be shorter.
-extern const bool cuts_runs;
+// With BUFIO_HAS_UDP_SEGMENT, the system cuts the bytes into datagrams of this size; the last
+// one may be shorter.
 void set_segments(msghdr& header, DatagramControl& control, std::size_t size);
 
 }  // namespace bufio

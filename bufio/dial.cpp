@@ -1,6 +1,7 @@
 #include "bufio/dial.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -105,20 +106,13 @@ Fd connect_datagrams(const Endpoint& endpoint, const Address& address, std::stri
 }
 
 std::vector<Address> interleave(const std::vector<Address>& addresses) {
-    std::vector<Address> one;
-    std::vector<Address> other;
-    for (const Address& address : addresses) {
-        if (address.family() == addresses.front().family()) {
-            one.push_back(address);
-        } else {
-            other.push_back(address);
-        }
-    }
+    std::array<std::vector<Address>, 2> families;
+    for (const Address& address : addresses)
+        families[address.family() != addresses.front().family()].push_back(address);
     std::vector<Address> all;
-    for (std::size_t i = 0; i < std::max(one.size(), other.size()); ++i) {
-        if (i < one.size()) all.push_back(one[i]);
-        if (i < other.size()) all.push_back(other[i]);
-    }
+    for (std::size_t i = 0; all.size() < addresses.size(); ++i)
+        for (const std::vector<Address>& family : families)
+            if (i < family.size()) all.push_back(family[i]);
     return all;
 }
 

@@ -68,12 +68,7 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
     remove_stale(address);
     if (address.family() != AF_UNIX)
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (address.family() != AF_UNIX && !prepare_sharing(socket_.get(), sharing))
-        refuse(address);
-    // [::] does not include 0.0.0.0, whatever the system's default is.
-    if (address.family() == AF_INET6)
-        ::setsockopt(socket_.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    if (::bind(socket_.get(), address.get(), address.size) != 0) refuse(address);
+    if (!bind_socket(socket_.get(), address, sharing)) refuse(address);
     if (address.family() == AF_UNIX) path_.own(address.text());
     if (::listen(socket_.get(), backlog) != 0) refuse(address);
     if (address.family() != AF_UNIX) address_ = Address::of_socket(socket_.get());

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cassert>
 #include <cerrno>
-#include <memory>
 #include <new>
 #include <system_error>
 

@@ -56,6 +56,8 @@
 #    define BUFIO_SHARES_PORTS_BY SO_REUSEPORT
 #elif defined(__FreeBSD__)
 #    define BUFIO_SHARES_PORTS_BY SO_REUSEPORT_LB
+#else
+#    define BUFIO_SHARES_PORTS_BY (-1)  // which setsockopt() refuses
 #endif
 
 // TCP_INFO. That of FreeBSD has been written for, but not been run.

@@ -17,12 +17,6 @@ namespace {
 constexpr int max_chain = 10;
 constexpr int max_faults = 5;
 
-std::string contents(BIO* bio) {
-    char* bytes = nullptr;
-    const long count = BIO_get_mem_data(bio, &bytes);
-    return {bytes, static_cast<std::size_t>(std::max(count, 0L))};
-}
-
 // Peers choose the texts in their certificates, so each is cut after 255 bytes, but not inside
 // a character of UTF-8.
 std::string clipped(const std::string& text) {
@@ -147,7 +141,9 @@ std::string name_text(const X509_NAME* name) {
     const unsigned long flags =
         XN_FLAG_ONELINE & ~static_cast<unsigned long>(ASN1_STRFLGS_ESC_MSB);
     X509_NAME_print_ex(out.get(), name, 0, flags & ~static_cast<unsigned long>(XN_FLAG_SPC_EQ));
-    return clipped(contents(out.get()));
+    char* bytes = nullptr;
+    const long count = BIO_get_mem_data(out.get(), &bytes);
+    return clipped({bytes, static_cast<std::size_t>(std::max(count, 0L))});
 }
 
 std::string date_text(const ASN1_TIME* time) {

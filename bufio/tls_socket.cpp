@@ -63,19 +63,17 @@ long bio_control(BIO* bio, int command, long, void*) {
     return command == BIO_CTRL_FLUSH;
 }
 
-BIO_METHOD* new_method() {
-    const int type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK;
-    BIO_METHOD* const method = check_allocated(BIO_meth_new(type, "socket"));
-    BIO_meth_set_read(method, bio_read);
-    BIO_meth_set_write(method, bio_write);
-    BIO_meth_set_ctrl(method, bio_control);
-    return method;
-}
-
 }  // namespace
 
 BIO* new_socket_bio(TlsSocket& socket) {
-    static BIO_METHOD* const method = new_method();
+    static BIO_METHOD* const method = [] {
+        const int type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK;
+        BIO_METHOD* const made = check_allocated(BIO_meth_new(type, "socket"));
+        BIO_meth_set_read(made, bio_read);
+        BIO_meth_set_write(made, bio_write);
+        BIO_meth_set_ctrl(made, bio_control);
+        return made;
+    }();
     BIO* const bio = check_allocated(BIO_new(method));
     BIO_set_data(bio, &socket);
     BIO_set_init(bio, 1);

@@ -241,10 +241,6 @@ private:
             throw std::bad_alloc();
         SSL_set_connect_state(ssl_.get());
         facts_.groups = options().groups;
-        resume();
-    }
-
-    void resume() {
         session_ = &state_->sessions.of(host_);
         SslSession& known = *session_;
         if (!known) return;
@@ -275,17 +271,13 @@ private:
         const TlsFailure failure = take_failure();
         facts_.offer_refused = state_->client && !situation_.handshake_done &&
                                failure.code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;
-        if (!state_->client && !alert_sent_ && is_not_tls(failure.code, situation_))
-            refuse_plain();
-        return bufio::protocol_failure(failure, reason, situation_);
-    }
-
-    // OpenSSL sends no alert for bytes that are no record of TLS. This one, protocol version,
-    // shows the client's user that TLS is spoken here.
-    void refuse_plain() {
+        // OpenSSL sends no alert for bytes that are no record of TLS. This one, protocol
+        // version, shows the client's user that TLS is spoken here.
         static constexpr unsigned char alert[] = {
             SSL3_RT_ALERT, 3, 1, 0, 2, SSL3_AL_FATAL, TLS1_AD_PROTOCOL_VERSION};
-        BIO_write(SSL_get_wbio(ssl_.get()), alert, sizeof alert);
+        if (!state_->client && !alert_sent_ && is_not_tls(failure.code, situation_))
+            BIO_write(SSL_get_wbio(ssl_.get()), alert, sizeof alert);
+        return bufio::protocol_failure(failure, reason, situation_);
     }
 
     void collect_facts() {

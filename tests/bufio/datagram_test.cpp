@@ -358,7 +358,7 @@ TEST_CASE("a name of datagrams is dialed, a group is not", "[datagram]") {
 
 TEST_CASE("answers of one size to one peer go as one piece, and come each by itself",
           "[datagram]") {
-    const bool refused = GENERATE(false, true) && bufio::cuts_runs;
+    const bool refused = GENERATE(false, true) && BUFIO_HAS_UDP_SEGMENT;
     ev::Loop loop;
     Correspondent server;
     Correspondent client;

@@ -53,12 +53,8 @@ std::vector<std::string> operator+(std::vector<std::string> a,
 
 }  // namespace
 
-std::string server_threads([[maybe_unused]] const std::string& wanted) {
-#ifdef BUFIO_SHARES_PORTS_BY
-    return wanted;
-#else
-    return "1";
-#endif
+std::string server_threads(const std::string& wanted) {
+    return BUFIO_SHARES_PORTS_BY >= 0 ? wanted : "1";
 }
 
 bool system_measures_network() { return BUFIO_HAS_LINUX_TCP_INFO; }

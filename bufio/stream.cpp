@@ -242,25 +242,19 @@ bool Stream::wants_output() const {
            (!output_.empty() || (finishing_ && !output_closed_));
 }
 
-// A stream that waits for nothing else still watches a peer that has closed its side, in order
-// to notice when that peer goes away altogether.
-ev::Events Stream::wanted_events() const {
-    if (end_) return ev::none;
-    if (!handshake_done_) return handshake_waits_;
-    ev::Events events = ev::none;
-    if (wants_input()) events |= read_waits_;
-    if (wants_output()) events |= write_waits_;
-    return events == ev::none && input_ended_ ? ev::hangup : events;
-}
-
 // The one place that decides what the stream waits for. It is called after every change of
-// state.
+// state. A stream that waits for nothing else still watches a peer that has closed its side, in
+// order to notice when that peer goes away altogether.
 void Stream::update() {
     std::size_t high = limits_.input_high;
     if (min_readable_ > limits_.input_low) high = std::max(high, min_readable_ + read_size);
     const std::size_t low = std::max(limits_.input_low, min_readable_);
     above_high_water_ = received().size() > (above_high_water_ ? low : high);
-    watch_.want(wanted_events());
+    ev::Events wanted = handshake_done_ || end_ ? ev::none : handshake_waits_;
+    if (wants_input()) wanted |= read_waits_;
+    if (wants_output()) wanted |= write_waits_;
+    if (!wanted && input_ended_ && !end_) wanted = ev::hangup;
+    watch_.want(wanted);
     if ((transport_has_buffered_input_ || send_failure_) && wants_input() &&
         !resume_timer_.pending())
         resume_timer_.start(ev::Duration::zero());

@@ -121,7 +121,6 @@ private:
     void end_with(End end);
     bool wants_input() const;
     bool wants_output() const;
-    ev::Events wanted_events() const;
     void update();
     void notify();
 

@@ -112,18 +112,6 @@ void trust(SSL_CTX* context, const std::string& file, const std::string& directo
     if (SSL_CTX_load_verify_dir(context, directory.c_str()) != 1) refuse_trust(directory);
 }
 
-// Returns the authority that the store holds by now, with a reference of the caller's; else
-// null.
-Certificate find_in_store(X509_STORE* store, X509_LOOKUP_TYPE type, const X509_NAME* name) {
-    X509_STORE_lock(store);
-    const X509_OBJECT* const known =
-        X509_OBJECT_retrieve_by_subject(X509_STORE_get0_objects(store), type, name);
-    X509* const certificate = known ? X509_OBJECT_get0_X509(known) : nullptr;
-    if (certificate) X509_up_ref(certificate);
-    X509_STORE_unlock(store);
-    return Certificate(certificate);
-}
-
 // OpenSSL calls this for an authority that it has found nowhere else. It reads the system's
 // bundle into the store, at the first call only; a second thread waits meanwhile. The
 // certificate returned belongs to the store; OpenSSL adds its own reference to it, so ours is
@@ -137,11 +125,14 @@ int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* na
     X509_LOOKUP_set_method_data(lookup, nullptr);
     if (file) X509_LOOKUP_load_file(file, nullptr, X509_FILETYPE_DEFAULT);
     ERR_clear_error();
-    const Certificate known = find_in_store(X509_LOOKUP_get_store(lookup), type, name);
-    if (!known) return 0;
-    X509_OBJECT_set1_X509(found, known.get());
-    X509_free(known.get());
-    return 1;
+    X509_STORE* const store = X509_LOOKUP_get_store(lookup);
+    X509_STORE_lock(store);
+    const X509_OBJECT* const known =
+        X509_OBJECT_retrieve_by_subject(X509_STORE_get0_objects(store), type, name);
+    X509* const certificate = known ? X509_OBJECT_get0_X509(known) : nullptr;
+    if (certificate && X509_OBJECT_set1_X509(found, certificate) == 1) X509_free(certificate);
+    X509_STORE_unlock(store);
+    return certificate ? 1 : 0;
 }
 
 // Parsing the system's bundle takes longer than all the rest of a start. So the authorities are

@@ -1,6 +1,5 @@
 #include "app/server/datagram_server.hpp"
 
-#include "app/server/delay_queue.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
 

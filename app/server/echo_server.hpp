@@ -3,7 +3,6 @@
 #pragma once
 
 #include "app/protocol/framing.hpp"
-#include "app/server/connection_limit.hpp"
 #include "app/server/counters.hpp"
 #include "app/server/faults.hpp"
 #include "app/server/memory.hpp"
@@ -12,6 +11,8 @@
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +23,26 @@ namespace yodel {
 
 // The columns of a message, or of a datagram, in the log.
 inline constexpr int head_columns = 64;
+
+// A limit on the connections of several servers together, each on its own thread.
+class ConnectionLimit {
+public:
+    explicit ConnectionLimit(std::size_t max) : max_(max) {}
+
+    // Both may be called from any thread. take() returns false at the limit; otherwise call
+    // give_back() when the connection has ended.
+    bool take() {
+        if (count_.fetch_add(1, std::memory_order_relaxed) < max_) return true;
+        give_back();
+        return false;
+    }
+    void give_back() { count_.fetch_sub(1, std::memory_order_relaxed); }
+    std::size_t max() const { return max_; }
+
+private:
+    const std::size_t max_;
+    std::atomic<std::size_t> count_ = 0;
+};
 
 class EchoServer {
 public:

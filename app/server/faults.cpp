@@ -1,6 +1,5 @@
 #include "app/server/faults.hpp"
 
-#include "app/server/delay_queue.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>

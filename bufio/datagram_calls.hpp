@@ -1,5 +1,5 @@
-// The system calls that move datagrams, and what they say of the addresses of ours: as this
-// system has them, or as all systems do. For DatagramSocket.
+// The system calls that move datagrams, and the local addresses that they report: by the calls
+// of this system, or by those of POSIX. For DatagramSocket.
 #pragma once
 
 #include "bufio/datagram.hpp"

@@ -20,7 +20,7 @@ constexpr int backlog = 4096;
 constexpr ev::Duration accept_pause = std::chrono::seconds(1);
 
 [[noreturn]] void refuse(const Address& address) {
-    // The system says "address in use" also where a file that is no socket is in the way.
+    // The system reports "address in use" also if a file that is no socket is in the way.
     const int code = errno == EADDRINUSE && is_other_file(address) ? EEXIST : errno;
     throw std::system_error(code, std::generic_category(),
                             "cannot listen on " + address.text());

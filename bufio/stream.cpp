@@ -210,8 +210,7 @@ void Stream::close_output() {
     end_if_both_closed();
 }
 
-// The stream goes on reading, unless the peer has closed its side and so has nothing more to
-// say.
+// The stream goes on reading, unless the peer has closed its side and so sends nothing more.
 void Stream::fail_output() {
     send_failure_ = transport_->failure();
     if (input_ended_) end_with(send_failure_);

@@ -5,7 +5,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #if BUFIO_HAS_LINUX_TCP_INFO
-#    include <linux/tcp.h>  // that of the C library lacks the newer fields
+#    include <linux/tcp.h>  // the C library's lacks the newer fields
 #elif BUFIO_HAS_FREEBSD_TCP_INFO
 #    include <netinet/tcp.h>
 #endif

@@ -63,7 +63,7 @@ std::vector<std::string> names_of(const GENERAL_NAMES* names) {
 }
 
 // A host in the subject does not count (RFC 9525). That surprises owners of old certificates,
-// so the text says it.
+// so the text explains it.
 std::string mismatch(const X509* certificate, const std::string& host) {
     const Names names(static_cast<GENERAL_NAMES*>(
         X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));

@@ -133,7 +133,7 @@ bool ContentMatcher::right(const Entry& entry, std::string_view reply) const {
     return given() ? entry.reply && *entry.reply == reply : entry.payload == reply;
 }
 
-// It is empty where none is expected.
+// Returns an empty text if no reply is expected.
 std::string_view ContentMatcher::expected(const Entry& entry) const {
     if (!given()) return entry.payload;
     return entry.reply ? std::string_view(*entry.reply) : std::string_view();
@@ -149,7 +149,7 @@ ContentMatcher::Entry* ContentMatcher::find_equal(std::string_view reply) {
     return entry && equals(*entry) ? entry : nullptr;
 }
 
-// Returns the first of those in flight, or else of the late ones, that is wanted.
+// Returns the first message in flight that is wanted, or else the first late one.
 ContentMatcher::Entry*
 ContentMatcher::find_awaited(const std::function<bool(const Entry&)>& wanted) {
     for (Entry& entry : entries_)
@@ -185,7 +185,7 @@ ContentMatcher::Entry* ContentMatcher::find_damaged(std::string_view reply) {
     return near && !several ? near : numbered;
 }
 
-// A repetition mostly follows soon.
+// The newest answers are compared first, because a duplicate mostly follows soon.
 bool ContentMatcher::answered_before(std::string_view reply) const {
     const std::size_t hash = hash_of(reply);
     for (std::size_t i = next_answer_; i > 0; --i)
@@ -291,7 +291,7 @@ void ContentMatcher::give_up_unmatched() {
     unmatched_.pop_front();
 }
 
-// As many replies as messages leave nothing to wait for.
+// Once each message in flight has a kept reply, waiting longer cannot help.
 void ContentMatcher::resolve_if_decided() {
     while (in_flight_ > 0 && all_answerable()) resolve_oldest(Due::Kind::lost);
     while (!unmatched_.empty() && (in_flight_ == 0 || unmatched_.front().last_id < oldest_))

@@ -1,18 +1,21 @@
 // Decides which datagram answers which message, by its content; see Matcher.
 //
-// Datagrams are lost, come twice, and overtake each other; so the place of a reply says
-// nothing, and it is matched by its content. With Expect::echo it answers the oldest message in
-// flight that it equals; or one that was late; or it has come before. Where payloads are
-// numbered, a reply that equals none is the damaged answer to the one message from which it
-// differs in a single byte, or else to that of its number. Otherwise it is kept until as many
-// are kept as messages are in flight, or until a message is overdue: which of them it answers
-// is then decided by likeness; it is none that was queued after the reply was read. With
-// Expect::any it answers the oldest message in flight; with Expect::none nothing is awaited.
-// With Expect::given the reply that was given with a message stands in for the message itself.
-// A server that has changed may say the same to different messages; so while messages are in
-// flight, a reply that has come before is kept until the right one comes, which shows that it
-// was repeated, or until a message is overdue, which gets it as a wrong one. From then on such
-// replies are kept like others. Once one was found to be repeated, none answers a message.
+// Datagrams are lost, duplicated and reordered, so replies are matched by their content.
+//
+// With Expect::echo a reply answers the oldest message in flight that it equals, or else a late
+// one; otherwise it may be a duplicate. If payloads are numbered, a reply that equals no
+// message is the damaged answer to the one message from which it differs in a single byte, or
+// else to the message with its number. Any other reply is kept until there is one for each
+// message in flight, or until a message is overdue. Likeness then decides which message it
+// answers, but never one that was queued after the reply was read. With Expect::any a reply
+// answers the oldest message in flight. With Expect::none nothing is awaited.
+//
+// With Expect::given a reply is compared with the reply that was given with each message. A
+// server that has changed may send equal replies to different messages. So while messages are
+// in flight, a reply that has come before is kept. If the right reply comes, the kept one was a
+// duplicate. If a message becomes overdue, it gets the kept reply as a wrong one, and from then
+// on such replies are kept like others. Once a duplicate was found, no reply that has come
+// before answers a message.
 //
 // Events are pulled:
 //
@@ -41,7 +44,7 @@ class ContentMatcher final : public Matcher {
 public:
     struct Options {
         Expect expect = Expect::echo;
-        // Each payload begins with a decimal number, greater than that of the one before.
+        // Each payload begins with a decimal number, and these numbers increase.
         bool numbered = false;
         std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher
         // Messages that are remembered to know their repeated and their late replies: this many
@@ -57,13 +60,13 @@ public:
     Queued queue(std::string_view payload, ev::Time planned, ev::Time now,
                  std::optional<std::string_view> reply = {});
     std::uint64_t reserve_id() override;
-    // As many datagrams have left the queue since the last restart() as `total`, the newest of
-    // them at `time`.
+    // Records that `total` datagrams have left the queue since the last restart(), the newest
+    // of them at `time`.
     void record_written(std::uint64_t total, ev::Time time);
     void void_round_trips() override;
     // The messages in flight have reached nobody, and nothing has come: they are to be sent
     // again, to somebody else, before any other. Returns their payloads in this order, valid
-    // until the next call. Each keeps its planned time, and counts as sent anew;
+    // until the next call. Each keeps its planned time and is sent again;
     // record_written() counts from the first of them.
     std::vector<std::string_view> take_back();
 
@@ -71,8 +74,8 @@ public:
     std::optional<Event> match(std::string_view reply, ev::Time read_at) {
         return match(reply, read_at, last_id());
     }
-    // The same where messages have been queued since the reply was read: `last_id` is that of
-    // the last one before.
+    // The same if messages have been queued since the reply was read. `last_id` is the id of
+    // the last message before.
     std::optional<Event> match(std::string_view reply, ev::Time read_at, std::uint64_t last_id);
     std::optional<Event> next_resolved() override;
     void mark_late() override;
@@ -90,7 +93,7 @@ private:
     enum class State { in_flight, late, over };
     struct Entry {
         std::uint64_t id = 0;
-        std::uint64_t number = 0;  // where payloads are numbered; the last one if it has none
+        std::uint64_t number = 0;  // if payloads are numbered; without one, the last number
         std::string payload = {};
         // With Expect::given; null: none is expected.
         std::shared_ptr<const std::string> reply = {};
@@ -160,8 +163,8 @@ private:
     std::uint64_t read_id_ = 0;  // of the last message before the reply was read
     std::uint64_t highest_answered_ = 0;
     ev::Duration longest_round_trip_{};
-    // Hashes of the replies that messages have got, and of those that they should have got. The
-    // newest one stands before `next_answer_`; once there are enough, it replaces the oldest.
+    // Hashes of received and of expected replies to answered messages, as a ring: the newest
+    // one is before `next_answer_`.
     std::vector<std::size_t> answers_;
     std::size_t next_answer_ = 0;
     std::deque<Unmatched> unmatched_;
@@ -169,7 +172,7 @@ private:
     bool alike_ = false;    // before that, one that seemed so was the only one to its message
     std::deque<Due> due_;
     Entry current_;      // of the event returned last, whose views refer to it
-    Unmatched reply_;    // its reply, where that was kept
+    Unmatched reply_;    // its reply, if it was kept
     std::string spare_;  // memory for the next payload
 };
 

@@ -35,7 +35,8 @@ public:
         items_.insert(items_.begin() + offset(place), std::move(item));
     }
 
-    // The memory of an item is kept for later ones; that of a long queue goes once it is empty.
+    // Keeps the memory of an item for later ones, and frees that of a long queue once it is
+    // empty.
     void pop_front() {
         ++begin_;
         if (!empty()) return;

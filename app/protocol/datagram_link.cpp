@@ -24,7 +24,7 @@ using bufio::Reason;
 namespace {
 
 // The time for late and repeated replies after the last reply that was awaited: a multiple of
-// the longest round trip, within these limits and that of -q.
+// the longest round trip, within these limits and -q.
 constexpr ev::Duration min_linger = std::chrono::milliseconds(100);
 constexpr ev::Duration max_linger = std::chrono::seconds(1);
 constexpr int lingering_round_trips = 4;

@@ -2,8 +2,8 @@
 // the order of sending.  It knows no socket, reads no clock, and judges no reply.
 //
 // Messages that are queued together, between delimiters, may be kept as one entry, which costs
-// much less than an entry for each.  An entry is split where its messages no longer share one
-// history: when only some of them are written, answered, or late.
+// much less than an entry for each.  An entry is split when its messages no longer share one
+// history: only some of them are written, answered, or late.
 #pragma once
 
 #include "app/protocol/contiguous_queue.hpp"
@@ -59,18 +59,18 @@ public:
         // Each message is queued with the reply that is expected, instead of itself; not
         // together with `coalesce`.
         bool given = false;
-        // Messages that are late are kept so that a late reply finds them, but only the newest
-        // ones, as many as fit into so many bytes of memory.
+        // Bytes of memory for late messages, which are kept so that a late reply finds them.
+        // The oldest are dropped first.
         std::size_t late_bytes = 1024 * 1024;
     };
     InFlight(const Framing& framing, Options options) : framing_(framing), options_(options) {}
 
-    // Queues a message, or several where the framing could not distinguish it from several. The
-    // planned time of a message that is given none is that of its flush. `reply`: that of a
-    // message with the option `given`; none: it is to get no reply.
+    // Queues a message, or several if the framing could not distinguish it from several.
+    // Without a planned time, the time of the flush counts. `reply`: with the option `given`
+    // the expected reply; none: no reply is expected.
     Queued queue(std::string_view payload, ev::Time planned = {},
                  std::optional<std::string_view> reply = {});
-    // The same without a copy, where a message is its own frame: returns space for it, of which
+    // The same without a copy, if a message is its own frame: returns space for it, from which
     // queue_reserved() then takes the first `size` bytes.
     char* reserve(std::size_t size) { return frames_.reserve(size); }
     Queued queue_reserved(std::size_t size) {
@@ -85,7 +85,7 @@ public:
     bool flushed() const { return flushed_ == queued(); }
     // Returns the frames queued since the last call, to be written now.
     std::string_view flush(ev::Time now);
-    // Records that the system has taken so many bytes of this connection by `time`.
+    // Records that by `time` the system has taken this number of bytes of the connection.
     void record_written(std::uint64_t bytes, ev::Time time);
     void void_round_trips();
 
@@ -105,7 +105,7 @@ public:
     // The frames of all messages, from the oldest on.
     std::string_view frames() const { return frames_.view().substr(answered_); }
     std::string_view oldest_payload() const { return payload(0); }
-    // The reply that is expected to the oldest message, where it is given.
+    // The expected reply to the oldest message, with the option `given`.
     const std::optional<std::string>& oldest_reply() const { return replies_.front(); }
     // Returns how many messages precede the oldest one to which that reply is expected: with
     // that payload, unless replies are given. Takes constant time on average, after the first
@@ -174,15 +174,15 @@ private:
     Options options_;
     std::uint64_t last_id_ = 0;
     std::uint64_t total_ = 0;
-    // Frames in the order of sending: those of the messages removed last, `answered_` bytes;
-    // those of the messages in flight; at the end those that leave with the next flush.
+    // Frames in the order of sending: first `answered_` bytes of the messages removed last,
+    // then the messages in flight, at the end what leaves with the next flush.
     bufio::Buffer frames_;
     std::size_t answered_ = 0;
     std::uint64_t base_ = 0;          // bytes of this connection before frames_
     std::uint64_t flushed_ = 0;       // bytes of this connection that were flushed
     ContiguousQueue<Entry> entries_;  // a late message is an entry of its own
-    ContiguousQueue<std::optional<std::string>> replies_;  // where given: one for each entry
-    std::optional<std::string> removed_reply_;             // that of the message removed last
+    ContiguousQueue<std::optional<std::string>> replies_;  // with `given`: one for each entry
+    std::optional<std::string> removed_reply_;             // of the message removed last
     std::size_t count_ = 0;                                // messages in entries_
     std::size_t late_ = 0;
     std::size_t unwritten_ = 0;  // entries, at the end, not yet written whole

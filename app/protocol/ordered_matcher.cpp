@@ -14,7 +14,7 @@ std::optional<ev::Duration> round_trip(const Sent& sent, ev::Time read_at) {
     return read_at - sent.sent;
 }
 
-// A reply where none was expected differs from its first byte on.
+// An unexpected reply differs from its first byte on.
 Reply compared_reply(std::optional<std::string_view> expected, std::string_view payload,
                      std::optional<ev::Duration> round_trip) {
     if (expected == payload) return {payload, round_trip, true, 0};
@@ -161,7 +161,7 @@ std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
     return std::nullopt;
 }
 
-// An echo says nothing the second time, but given replies may be alike.
+// A second echo answers nothing, but given replies may be alike.
 bool OrderedMatcher::answers_nothing(std::string_view payload) const {
     if (given()) return options_.expected_unsolicited && options_.expected_unsolicited(payload);
     return messages_.removed_last(payload);
@@ -174,7 +174,7 @@ Matcher::Event OrderedMatcher::unawaited(std::string_view payload) const {
     return Unsolicited{payload};
 }
 
-// A message that is late may never be answered, and the reply then is that of the next one.
+// A late message may never be answered. The reply then belongs to the next one.
 Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time read_at) {
     if (awaiting() > messages_.late())
         while (messages_.late() > 0) take_oldest();
@@ -184,8 +184,8 @@ Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time rea
 
 // --- Unmatched replies.
 
-// As many replies as messages leave nothing to wait for, unless one of them may be a greeting,
-// or the answer to a late message.
+// Once there are as many unmatched replies as messages, waiting longer cannot help, unless one
+// of them may be a greeting, or the answer to a late message.
 void OrderedMatcher::resolve_if_decided() {
     if (unmatched_memory_ > options_.unmatched_bytes) return resolve_unmatched();
     const bool late_possible = messages_.late() > 0 && messages_.in_flight() > 0;
@@ -206,8 +206,8 @@ void OrderedMatcher::rule_out_greeting() {
 }
 
 // The oldest messages are taken, because replies come in order: each of the younger ones may
-// still be identified by a later reply. That the reply may be that of a younger one does not
-// change how many are wrong, and how many lost.
+// still be identified by a later reply. Even if the reply answers a younger message, the
+// numbers of wrong replies and of lost messages are the same.
 void OrderedMatcher::resolve_unmatched() {
     if (unmatched_.empty()) return;
     const std::size_t replies = unmatched_replies();
@@ -220,8 +220,8 @@ void OrderedMatcher::lose(bool unwritten_stay) {
     resolve(unwritten_stay ? messages_.written() : messages_.count());
 }
 
-// Returns how many messages in flight, of so many and from the oldest on, can be answered by
-// the last of the unmatched replies, in their order: each reply by a message before it.
+// Returns how many of the oldest `messages` in flight can be answered by the last unmatched
+// replies, in their order: each reply answers a message that was queued before it was read.
 std::size_t OrderedMatcher::answerable(std::size_t messages) const {
     messages = std::min(messages, unmatched_replies());
     const std::uint64_t before = messages_.total() - messages_.in_flight();
@@ -303,7 +303,7 @@ void OrderedMatcher::mark_late() {
     ++resolution_->overdue;
 }
 
-// A message that was to get no reply has got none, and is over.
+// A message that expects no reply is over once it is late.
 Message OrderedMatcher::take_late() {
     same_ = 0;
     if (!given() || messages_.late() > 0 || messages_.oldest_reply())

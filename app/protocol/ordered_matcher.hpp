@@ -1,11 +1,11 @@
 // Decides which reply answers which message, if replies come in the order of the messages; see
 // Matcher.
 //
-//  With Expect::echo the reply that equals a message
-// answers it, and the messages before it are lost or were answered wrongly; with Expect::given
-// the same holds for the reply that was given with each message, which may also be none; with
-// Expect::any the next reply answers the oldest message; with Expect::none nothing is awaited.
-// Without frames a message is answered by as many bytes as its expected reply has.
+// With Expect::echo the reply that equals a message answers it, and the messages before it are
+// lost or were answered wrongly. With Expect::given the same holds for the reply that was given
+// with each message, which may also be none. With Expect::any the next reply answers the oldest
+// message. With Expect::none nothing is awaited. Without frames, a reply has the size of the
+// expected one.
 //
 // Events are pulled:
 //
@@ -59,7 +59,7 @@ public:
     // Assigns the unmatched replies to the late messages first, and then to those in flight.
     void resolve_unmatched() override;
     void lose(bool unwritten_stay) override;
-    // A message that was to get no reply leaves the queue, unless older ones are late.
+    // A message that expects no reply is dropped, unless older late messages precede it.
     void mark_late() override;
     void restart() override;
     void void_round_trips() override { messages_.void_round_trips(); }
@@ -123,18 +123,18 @@ private:
     std::size_t left_ = 0;      // bytes of input that the last call of next() has left
     std::size_t same_ = 0;  // bytes at the front of the input that equal the frames in flight
     ContiguousQueue<Unmatched> unmatched_;
-    std::size_t kept_unsolicited_ = 0;  // of unmatched_: those that answer nothing
+    std::size_t kept_unsolicited_ = 0;  // replies in unmatched_ that answer nothing
     std::size_t unmatched_memory_ = 0;  // bytes, with their overhead
     std::optional<Resolution> resolution_;
-    Unmatched current_;        // the reply of the event returned last, where it was unmatched
+    Unmatched current_;        // the reply of the event returned last, if it was unmatched
     bool greeted_ = false;     // the greeting of the framing has come
     bool identified_ = false;  // a reply of this connection was identified
     bool echoed_ = false;      // as an echo
-    // Where replies have no frames, of the oldest message:
+    // If replies have no frames, about the oldest message:
     std::size_t arrived_ = 0;     // bytes at the front of the input, reported as Arrived
     std::size_t matched_ = 0;     // bytes of its reply that have come
     std::string wrong_;           // its reply, if it differs
-    std::string expected_reply_;  // the right reply, where it is not the message itself
+    std::string expected_reply_;  // the right reply, if it is not the message itself
     std::string reply_;           // the reply of the event returned last
 };
 

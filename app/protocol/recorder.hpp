@@ -24,7 +24,7 @@ public:
         file_.add_line(recording_object(framing, first_, 1).str());
     }
 
-    // A connection was opened: a replay says only one again.
+    // Records that a connection was opened. A replay supports only one.
     void connected(const Session& session) { file_.add_line(connection_object(session).str()); }
     // Either of the message and the reply may be null; see message_object().
     void add(const char* verdict, const Message* message, const Reply* reply, ev::Time now) {
@@ -33,10 +33,10 @@ public:
     }
     // False: the message was sent before the recording began.
     bool holds(const Message& message) const { return message.id >= first_; }
-    // Writes what waits, and gives a slow reader a moment: before the end is stated. False: not
-    // all could be written.
+    // Writes all pending lines, and gives a slow reader a moment, before the end is recorded.
+    // Returns false if not all could be written.
     bool drain() { return file_.finish(); }
-    // Writes the object of the end, once. False: not all of the recording could be written.
+    // Writes the end object, once. Returns false if not all of the recording could be written.
     bool finish(const std::string& end) {
         file_.add_line(end);
         return file_.finish();

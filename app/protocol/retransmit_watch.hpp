@@ -1,13 +1,13 @@
-// Finds out during which messages the system has sent a segment of ours again.
+// Finds out during which messages the system has retransmitted a segment of ours.
 //
-// Pure: it reads no clock and asks no system. Each question to the system costs a system call,
-// half a microsecond, so it says which replies are worth one. A reply that had to wait for a
-// retransmission took at least two round trips of the network, so one that came sooner is not,
-// and replies that came together are worth one question.
+// Pure: it reads no clock and makes no system call. Asking for the count takes one, half a
+// microsecond, so worth_asking() chooses the replies after which to ask. A reply that waited
+// for a retransmission took at least two round trips of the network. Replies that were read
+// together need one question.
 //
-// The system counts segments and says no times, so a message counts as hit if the count rose
-// between the question before it was sent and its reply. That may include a message that was
-// sent shortly after the retransmission and before it was noticed.
+// The system counts retransmissions without their times. A message counts as hit if the count
+// rose between the last question before it was sent and its reply. That may include a message
+// that was sent shortly after the retransmission and before the next question.
 #pragma once
 
 #include "bufio/tcp_facts.hpp"
@@ -20,8 +20,7 @@ namespace yodel {
 
 class RetransmitWatch {
 public:
-    // A new connection is open; none where the system tells nothing about it: then no question
-    // is worth it, and no message is hit.
+    // Begins a new connection. Without facts no question is worth it, and no message is hit.
     void restart(const std::optional<bufio::TcpFacts>& facts) {
         *this = {};
         known_ = facts.has_value();

@@ -138,9 +138,9 @@ public:
     const Phases& phases() const { return phases_; }
     // The TLS facts of the present or the last connection; null without TLS.
     const bufio::TlsFacts* tls() const { return link_->tls(); }
-    // The facts that the system knows about the TCP connection, by a system call; after the
-    // connection those at its end, until the next one. None for another kind of socket, if the
-    // system does not tell, and before the first connection.
+    // The facts that the system knows about the TCP connection, by a system call. After the
+    // connection these are the facts at its end, until the next one. None before the first
+    // connection, for another kind of socket, and if the system reports none.
     std::optional<bufio::TcpFacts> tcp() const { return link_->tcp(); }
     const Options& options() const { return *options_; }
 

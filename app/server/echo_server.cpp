@@ -88,7 +88,7 @@ public:
                responder_->has_pending();
     }
 
-    // Ends the connection when the grace is over. The log says so unless `logged` is false.
+    // Ends the connection when the grace is over. This is logged unless `logged` is false.
     void cut_off(bool logged) {
         if (undelivered() && logged) fail("not all was delivered in time (--grace)");
         if (undelivered()) count_failure();

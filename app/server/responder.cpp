@@ -89,8 +89,7 @@ private:
         return at;
     }
 
-    // Returns the size of the whole frame, or that of the prefix while the prefix is
-    // incomplete.
+    // Returns the size of the whole frame, or of the prefix while the prefix is incomplete.
     std::size_t frame_size(std::string_view bytes) {
         if (bytes.size() < framing_.prefix) return framing_.prefix;
         const std::size_t length = framing_.decode_length(bytes);

@@ -4,7 +4,7 @@
 // All threads listen on the same addresses, and the system deals out what comes to them, so
 // that all from one port of a peer comes to one thread. Only the connections of a unix-domain
 // path are all of the caller's thread. The limit on connections is one for all. The faults of
-// thread n, from 0, are those of the seed plus n.
+// thread n, from 0, are drawn from the seed plus n.
 #pragma once
 
 #include "app/server/datagram_server.hpp"

@@ -3,6 +3,7 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 namespace ui {
@@ -45,7 +46,7 @@ std::string literal(const Key& key) {
 // The keys of one edit. The first binding of a group has the help for all of them. M-Enter has
 // none: what a newline does depends on the framing of messages, which the caller knows.
 struct LineEditor::Binding {
-    std::vector<Chord> chords;
+    std::initializer_list<Chord> chords;  // needs no memory before main()
     void (*edit)(LineEditor& editor);
     const char* keys = nullptr;
     const char* help = nullptr;

@@ -102,7 +102,7 @@ OwnServer own_server(ev::Loop& loop, ClientOptions& options) {
     EchoServer::Options server;
     server.framing = options.session.framing;
     server.max_connections =
-        std::max<std::size_t>(server.max_connections, options.crowd.connections.value_or(1));
+        std::max<std::size_t>(server.max_connections, options.load.connections.value_or(1));
     if (options.use_tls) {
         server.tls = bufio::TlsContext::self_signed_server();
         options.tls.pins = {server.tls->pin()};
@@ -128,7 +128,7 @@ bool terminal_able() {
 
 bool full_screen(const ClientOptions& options) {
     const bool piped = options.no_tui || options.unattended() || options.report.probe ||
-                       options.crowd.given() || options.replay.given() ||
+                       options.load.given() || options.replay.given() ||
                        options.report.form == Reporter::Form::json;
     return !piped && terminal_able();
 }
@@ -146,7 +146,7 @@ RunClient::Options::From source_of(const ClientOptions& options) {
     using enum RunClient::Options::From;
     if (options.replay.given()) return recording;
     if (options.report.probe) return nothing;
-    const CrowdOptions& load = options.crowd;
+    const LoadOptions& load = options.load;
     if (options.unattended() || load.scheduled()) return generator;
     const bool unread = options.session.max_time || ::isatty(STDIN_FILENO) == 1;
     return load.given() && unread ? generator : input;
@@ -155,17 +155,17 @@ RunClient::Options::From source_of(const ClientOptions& options) {
 // An interval is a pace that deals one message to each connection in turn; a single connection
 // has one of a second by default, unless a window makes a closed loop of it.
 std::optional<Pace> pace(const ClientOptions& options) {
-    if (options.crowd.rate) return Pace::per_second(*options.crowd.rate);
+    if (options.load.rate) return Pace::per_second(*options.load.rate);
     std::optional<ev::Duration> interval = options.interval;
-    if (!interval && !options.crowd.given() && !options.window)
+    if (!interval && !options.load.given() && !options.window)
         interval = std::chrono::seconds(1);
     if (!interval || *interval == ev::Duration::zero()) return std::nullopt;
-    return Pace(options.crowd.connections.value_or(1), *interval);
+    return Pace(options.load.connections.value_or(1), *interval);
 }
 
 RunOptions run_options(const ClientOptions& options, RunClient::Options::From from) {
     const bool generated = from == RunClient::Options::From::generator;
-    const CrowdOptions& load = options.crowd;
+    const LoadOptions& load = options.load;
     RunOptions to;
     to.session = options.session;
     to.connections = load.connections.value_or(1);
@@ -191,10 +191,10 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
     to.from = source_of(options);
     to.run = run_options(options, to.from);
     to.report = options.report;
-    to.load = options.crowd.given();
+    to.load = options.load.given();
     to.escapes = options.escapes;
     to.fast = options.replay.fast;
-    to.start = options.crowd.start;
+    to.start = options.load.start;
     to.recording = std::move(recording);
     const bool generated = to.from == RunClient::Options::From::generator;
     if (to.report.payloads && to.load && generated)
@@ -202,7 +202,7 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
             "--payload records the messages of a script; of generated ones on many "
             "connections only numbers are kept");
     if (to.from == RunClient::Options::From::input && to.run.threads > 1) {
-        if (!options.crowd.threads_by_system)
+        if (!options.load.threads_by_system)
             throw UsageError("--threads is for generated messages, which -c, -i, --size, "
                              "--rate and -m choose; standard input is read by one thread");
         to.run.threads = 1;
@@ -243,7 +243,7 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
     if (!datagrams && !options.framing_given.empty() && options.framing_given != framing.name)
         throw UsageError("-f " + options.framing_given + " is given, but " + file +
                          " was recorded with -f " + std::string(framing.name));
-    if (options.crowd.connections.value_or(1) > 1 && !recording.regular())
+    if (options.load.connections.value_or(1) > 1 && !recording.regular())
         throw UsageError(file + " is no file that each of several connections could read from "
                                 "its beginning, but --connections is given");
 }
@@ -329,12 +329,12 @@ int run_without_screen(ev::Loop& loop, ClientOptions& options,
                        std::shared_ptr<Recording> recording, int& signo) {
     options.session.retries = options.retries.value_or(0);
     if (options.report.probe) options.session.close_timeout = probe_end(options);
-    if (options.crowd.rate_while) {
+    if (options.load.rate_while) {
         ask_for_exact_waits();
         return run_piped<RateClient>(
             loop,
             {.run = run_options(options, RunClient::Options::From::generator),
-             .required = *options.crowd.rate_while,
+             .required = *options.load.rate_while,
              .report = options.report},
             options, signo);
     }

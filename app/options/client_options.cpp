@@ -23,12 +23,12 @@ bool has_interval(const ClientOptions& options) {
 
 // Returns two if only the terminal can tell which of them it is.
 Modes run_mode(const ClientOptions& options) {
-    const CrowdOptions& crowd = options.crowd;
+    const LoadOptions& load = options.load;
     if (!options.merge.empty()) return mode::merge;
     if (options.report.probe) return mode::probe;
-    if (options.replay.given()) return crowd.given() ? mode::replay_load : mode::replay;
-    if (crowd.rate_while) return mode::search;
-    if (crowd.given()) return mode::load;
+    if (options.replay.given()) return load.given() ? mode::replay_load : mode::replay;
+    if (load.rate_while) return mode::search;
+    if (load.given()) return mode::load;
     if (options.unattended()) return mode::generated;
     const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
     return piped ? mode::input : mode::input | mode::screen;
@@ -42,7 +42,7 @@ ActiveMode link_mode(const ClientOptions& options) {
 }
 
 ActiveMode schedule_mode(const ClientOptions& options) {
-    if (options.crowd.scheduled()) return {mode::rate, "--rate"};
+    if (options.load.scheduled()) return {mode::rate, "--rate"};
     if (has_interval(options))
         return {mode::interval, chosen_by(options.given, mode::interval)};
     if (options.replay.given() && !options.replay.fast)
@@ -62,7 +62,7 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options) {
     active.push_back(chosen(options.given, mode::tls, mode::plain));
     active.push_back(chosen(options.given, mode::json, mode::text));
     active.push_back({raw ? mode::raw : mode::framed, raw ? "-f raw" : ""});
-    if (options.crowd.connections.value_or(1) > 1)
+    if (options.load.connections.value_or(1) > 1)
         active.push_back({mode::several, "--connections"});
     active.push_back(schedule_mode(options));
     return active;
@@ -96,18 +96,18 @@ void check_sizes(const ClientOptions& options) {
 }
 
 void check_load(const ClientOptions& options) {
-    const CrowdOptions& crowd = options.crowd;
-    if (!crowd.given()) return;
+    const LoadOptions& load = options.load;
+    if (!load.given()) return;
     const bool silent = options.session.expect == Expect::none;
-    if (silent && crowd.rate_while)
+    if (silent && load.rate_while)
         throw UsageError("--rate max@ counts replies, and cannot be combined with --expect "
                          "none");
-    if (silent && !crowd.rate && !has_interval(options))
+    if (silent && !load.rate && !has_interval(options))
         throw UsageError("with --expect none no reply calls for the next message: --rate or -i "
                          "does");
-    const unsigned connections = crowd.connections.value_or(1);
-    if (!crowd.threads_by_system && crowd.threads.value_or(1) > connections)
-        throw UsageError("--threads " + std::to_string(*crowd.threads) +
+    const unsigned connections = load.connections.value_or(1);
+    if (!load.threads_by_system && load.threads.value_or(1) > connections)
+        throw UsageError("--threads " + std::to_string(*load.threads) +
                          " is more than there are connections (--connections " +
                          std::to_string(connections) + ")");
 }
@@ -132,8 +132,8 @@ void check_relative(const std::string& option, const Requirement& clause,
 void check_verdict(const ClientOptions& options) {
     for (const Requirement& each : options.report.verdict.required)
         check_relative("--require ", each, options);
-    if (options.crowd.rate_while)
-        check_relative("--rate max@", *options.crowd.rate_while, options);
+    if (options.load.rate_while)
+        check_relative("--rate max@", *options.load.rate_while, options);
 }
 
 // All words that are not options are files, too.

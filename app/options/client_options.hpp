@@ -17,8 +17,8 @@
 
 namespace yodel {
 
-// Many conversations at once.
-struct CrowdOptions {
+// A load: many connections at once.
+struct LoadOptions {
     std::optional<unsigned> connections;
     std::optional<std::uint64_t> connect_rate;  // thousandths of connections a second
     std::optional<std::uint64_t> rate;          // thousandths of messages a second
@@ -28,7 +28,7 @@ struct CrowdOptions {
     std::optional<std::size_t> threads;
     bool threads_by_system = false;  // `auto`: no more than can be used
 
-    // Any of these options makes a crowd, of one connection where the number is not given.
+    // Any of these options makes a load, of one connection if the number is not given.
     bool given() const {
         return connections || connect_rate || scheduled() || churn || start || threads;
     }
@@ -67,7 +67,7 @@ struct ClientOptions {
     std::optional<ev::Duration> interval;
     std::optional<std::size_t> size;  // bytes
     bool unattended() const { return count || interval || size; }
-    CrowdOptions crowd;
+    LoadOptions load;
     ReplayOptions replay;
     bool expect_given = false;  // by --expect, not the default
     std::string compare;        // the file with the end object of before; empty: none

@@ -101,7 +101,7 @@ std::chrono::system_clock::time_point start_time(const std::string& text) {
     return start;
 }
 
-void set_rate(CrowdOptions& to, const std::string& text) {
+void set_rate(LoadOptions& to, const std::string& text) {
     static constexpr std::string_view search = "max@";
     to.rate.reset();
     to.rate_while.reset();
@@ -253,7 +253,7 @@ std::vector<Option> generated_options(ClientOptions& to) {
 }
 
 // Any of these options makes a load run, of one connection if their number is not given.
-std::vector<Option> load_options(CrowdOptions& to) {
+std::vector<Option> load_options(LoadOptions& to) {
     constexpr Modes any = mode::load | mode::search;
     return {
         {0, "connections", "N", "open N connections at once (1)",
@@ -341,7 +341,7 @@ std::vector<OptionGroup> client_table(ClientOptions& to) {
             {"TLS verification", trust_options(to), over_tls},
             {"Messages", message_options(to)},
             {"Generated messages (pipe mode)", generated_options(to)},
-            {"Load", load_options(to.crowd)},
+            {"Load", load_options(to.load)},
             {"Recording and replay (pipe mode)", replay_options(to.replay)},
             {"Verdicts (pipe mode)", verdict_options(to), mode::piped | mode::merge},
             {"Output", output_options(to)}};

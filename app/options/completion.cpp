@@ -61,7 +61,7 @@ std::string quoted(const std::string& text) {
 }
 
 template <class Function>
-void for_each(const Completed& command, Function function) {
+void for_each(const CompletionSpec& command, Function function) {
     for (const OptionGroup& group : command.options)
         for (const Option& option : group.options) function(option);
 }
@@ -77,7 +77,7 @@ std::string filled(std::string text,
 }
 
 // The spellings of the options after which all words are files, between bars.
-std::string file_takers(const Completed& command) {
+std::string file_takers(const CompletionSpec& command) {
     std::vector<std::string> list;
     for_each(command, [&](const Option& option) {
         if (!takes_all_words(option)) return;
@@ -130,7 +130,7 @@ std::string bash_branch(const Option& option) {
            filled(argument_of(option).bash, {{"@VALUES@", joined(option.values)}}) + " ;;\n";
 }
 
-std::string bash_script(const Completed& command) {
+std::string bash_script(const CompletionSpec& command) {
     std::string branches;
     std::vector<std::string> options;
     for_each(command, [&](const Option& option) {
@@ -177,7 +177,7 @@ std::string zsh_option(const Option& option) {
            joined(forms, ",") + "}" + tail;
 }
 
-std::string zsh_script(const Completed& command) {
+std::string zsh_script(const CompletionSpec& command) {
     std::string options;
     for_each(command, [&](const Option& option) { options += zsh_option(option); });
     return filled(zsh_template, {{"@OPTIONS@", options},
@@ -188,7 +188,7 @@ std::string zsh_script(const Completed& command) {
 
 // fish: a command for each option.
 
-std::string fish_option(const Completed& command, const Option& option) {
+std::string fish_option(const CompletionSpec& command, const Option& option) {
     std::string line = "complete -c " + command.program;
     if (option.letter != 0) line += std::string(" -s ") + option.letter;
     if (option.name) line += " -l " + std::string(option.name);
@@ -196,7 +196,7 @@ std::string fish_option(const Completed& command, const Option& option) {
            " -d " + quoted(option.help) + "\n";
 }
 
-std::string fish_script(const Completed& command) {
+std::string fish_script(const CompletionSpec& command) {
     std::string text = "# Completions of " + command.program + " for fish.\ncomplete -c " +
                        command.program + " -f\n";
     if (command.hosts)
@@ -212,14 +212,14 @@ std::string fish_script(const Completed& command) {
 
 struct Shell {
     const char* name;
-    std::string (*script)(const Completed&);
+    std::string (*script)(const CompletionSpec&);
 };
 
 constexpr Shell shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
 
 }  // namespace
 
-std::string completion_script(const std::string& shell, const Completed& command) {
+std::string completion_script(const std::string& shell, const CompletionSpec& command) {
     const auto* const found =
         std::find_if(std::begin(shells), std::end(shells),
                      [&](const Shell& each) { return shell == each.name; });

@@ -9,7 +9,7 @@
 namespace yodel {
 
 // The program that is completed.
-struct Completed {
+struct CompletionSpec {
     std::string program;
     std::vector<OptionGroup> options;
     bool hosts = false;  // the words that are not options name hosts
@@ -19,7 +19,7 @@ struct Completed {
 // directories where the argument is called FILE, PATH or DIR; and otherwise by nothing. After
 // an option called FILE..., all further words are files. The shell is one of
 // completed_shells().
-std::string completion_script(const std::string& shell, const Completed& command);
+std::string completion_script(const std::string& shell, const CompletionSpec& command);
 
 std::vector<std::string> completed_shells();
 

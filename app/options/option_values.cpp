@@ -30,10 +30,10 @@ std::function<unsigned(const std::string&)> up_to(unsigned max) {
 }
 
 std::size_t threads_value(const std::string& text) {
-    constexpr unsigned most = 1024;
-    if (text == "auto") return std::min(ev::processors(), most);
-    return checked(parse_number(text, 1, most), text,
-                   "a number from 1 to " + std::to_string(most) + ", or auto");
+    constexpr unsigned max = 1024;
+    if (text == "auto") return std::min(ev::processors(), max);
+    return checked(parse_number(text, 1, max), text,
+                   "a number from 1 to " + std::to_string(max) + ", or auto");
 }
 
 const Framing* framing_value(const std::string& text) {

@@ -5,7 +5,7 @@
 #include "app/options/command_line.hpp"
 #include "app/protocol/framing.hpp"
 #include "app/text/quotes.hpp"
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <cstddef>
 #include <functional>

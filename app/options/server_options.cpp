@@ -176,7 +176,7 @@ std::vector<Option> connection_fault_options(Faults& to) {
 }
 
 // Returns the bytes that must fit into the output buffer at once with any client.
-std::size_t least_buffer(const EchoServer::Options& server) {
+std::size_t min_buffer(const EchoServer::Options& server) {
     const std::size_t first = server.framing->greeting.size() + server.faults.banner.size();
     return std::max<std::size_t>(server.framing->prefix, first);
 }
@@ -211,7 +211,7 @@ void check(const ServerOptions& options) {
         throw UsageError("--threads needs a port: connections to -U are served by one thread");
     if (several && !bufio::ports_can_be_shared())
         throw UsageError("--threads: this system cannot share a port between threads");
-    if (options.server.buffer() < least_buffer(options.server))
+    if (options.server.buffer() < min_buffer(options.server))
         throw UsageError("--max-buffer is too small for the framing or the banner");
 }
 

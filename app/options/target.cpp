@@ -25,11 +25,11 @@ bool is_service(const std::string& text) {
     return is_number(text) || ::getservbyname(text.c_str(), "tcp");
 }
 
-void check_service(const std::string& service, unsigned least) {
+void check_service(const std::string& service, unsigned min) {
     if (is_number(service)) {
-        if (parse_number(service, least, 65535)) return;
+        if (parse_number(service, min, 65535)) return;
         throw UsageError(in_quotes(service) + " is not a port: they go from " +
-                         std::to_string(least) + " to 65535");
+                         std::to_string(min) + " to 65535");
     }
     if (service.empty()) throw UsageError("a port is missing");
     if (!is_service(service))

@@ -190,11 +190,11 @@ struct Landlock {
     std::string text;  // for people
 };
 
-Landlock find_landlock(int most) {
+Landlock find_landlock(int max_version) {
     const long version = ::syscall(create_ruleset_call, nullptr, std::size_t{0}, version_flag);
     const bool filtered = version < 0 && errno != ENOSYS && errno != EOPNOTSUPP;
     if (filtered) return {.text = refusal(errno)};
-    if (version < 1 || most < 1) return {.text = "none: this system has no Landlock"};
+    if (version < 1 || max_version < 1) return {.text = "none: this system has no Landlock"};
     return {static_cast<int>(version), "landlock " + std::to_string(version)};
 }
 
@@ -202,10 +202,10 @@ Landlock find_landlock(int most) {
 
 std::string available_sandbox() { return find_landlock(newest_landlock).text; }
 
-std::string enter_sandbox(const SandboxRules& rules, int most) {
-    const Landlock found = find_landlock(most);
+std::string enter_sandbox(const SandboxRules& rules, int max_version) {
+    const Landlock found = find_landlock(max_version);
     if (found.version < 1) return found.text;
-    Ruleset ruleset(std::min(found.version, most));
+    Ruleset ruleset(std::min(found.version, max_version));
     allow_files(ruleset, rules);
     allow_ports(ruleset, rules);
     const int error = ruleset.enter();

@@ -32,8 +32,8 @@ constexpr int newest_landlock = 5;
 // Enters the sandbox, for good. Where the system has none, or refuses it, nothing changes. A
 // path that can't be opened gets no right; using it later fails by itself. Returns the state in
 // a few words: "landlock 4" with the version of the system's interface, "pledge", or
-// "none: ..." with the reason. `most` stands in for an older system in tests.
-std::string enter_sandbox(const SandboxRules& rules, int most = newest_landlock);
+// "none: ..." with the reason. `max_version` imitates an older system in tests.
+std::string enter_sandbox(const SandboxRules& rules, int max_version = newest_landlock);
 
 // The sandbox that this system has, in the words of enter_sandbox(), without entering it.
 std::string available_sandbox();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
-#include "ev/loop.hpp"
 
 #include <cstddef>
 #include <string>

@@ -17,7 +17,7 @@ namespace yodel {
 class GeneratedText {
 public:
     // A text of this many bytes holds the whole of each number, and the check letters.
-    static constexpr std::size_t least_checked_size = 22;
+    static constexpr std::size_t min_checked_size = 22;
 
     explicit GeneratedText(std::size_t size);  // bytes
 

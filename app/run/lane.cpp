@@ -586,7 +586,7 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
     connection.silent = false;
     if (!message.late) connection.source().left_flight(message);
     const bool replayed = options_.session.expect == Expect::given;
-    if (replayed && message.late && !message.expected) results_->revoke_silence();
+    if (replayed && message.late && !message.expected) results_->count_late_as_lost();
     Reply counted = reply;
     if (counted.round_trip && generated_) *counted.round_trip += message.sent - message.planned;
     results_->count_answered(

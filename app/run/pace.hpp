@@ -2,7 +2,7 @@
 // each of them by itself, so that it does not drift however long a run lasts.
 #pragma once
 
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <cstdint>
 

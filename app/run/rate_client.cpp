@@ -57,7 +57,7 @@ void RateClient::run_over() {
     if (mismatch_.empty()) mismatch_ = last_->wrong_sentence;
     if (signo_ != 0) return search_over();
     const std::string trouble = trouble_of(*last_);
-    note_run(*last_, trouble);
+    report_run(*last_, trouble);
     const bool proven = trouble.empty() && !search_.brief();
     search_.record(trouble.empty());
     if (proven) best_ = std::make_unique<Results>(*last_);
@@ -78,7 +78,7 @@ std::string RateClient::trouble_of(const Results& result) const {
     return trouble.empty() ? "" : trouble + own_fault_remarks(result);
 }
 
-void RateClient::note_run(const Results& result, const std::string& trouble) {
+void RateClient::report_run(const Results& result, const std::string& trouble) {
     const double rate = *search_.next();
     const bool held = trouble.empty();
     line_.clear();

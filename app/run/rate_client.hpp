@@ -57,7 +57,7 @@ private:
     void begin_run();
     void run_over();
     std::string trouble_of(const Results& result) const;
-    void note_run(const Results& result, const std::string& trouble);
+    void report_run(const Results& result, const std::string& trouble);
     void search_over();
     void stop_if_written();
     bool json() const { return options_.report.form == Reporter::Form::json; }

@@ -15,11 +15,11 @@ namespace yodel {
 namespace {
 
 // A message of the longest kind that is usual, and its reply, fit into a line.
-constexpr std::size_t longest_line = 128 * 1024 * 1024;
+constexpr std::size_t max_line = 128 * 1024 * 1024;
 
 // Messages are written when they are answered, and kept here until those that were sent before
 // them come.
-constexpr std::size_t most_ahead = 64 * 1024 * 1024;  // bytes, with their overhead
+constexpr std::size_t max_ahead = 64 * 1024 * 1024;  // bytes, with their overhead
 
 constexpr std::string_view space = " \t\r";
 
@@ -49,9 +49,8 @@ void RecordingReader::append(std::string_view bytes) {
         const std::size_t begin = rest_.find_first_not_of(space);
         if (begin != rest_.npos && rest_[begin] != '{')
             return fail("the line is no JSON object");
-        if (rest_.size() > longest_line)
-            return fail("the line is longer than " + std::to_string(longest_line >> 20) +
-                        " MiB");
+        if (rest_.size() > max_line)
+            return fail("the line is longer than " + std::to_string(max_line >> 20) + " MiB");
         if (end == bytes.npos) return;
         read_line(std::exchange(rest_, {}));
         ++line_;
@@ -178,7 +177,7 @@ void RecordingReader::add_message(std::uint64_t number, bool late, RecordedItem 
     ahead_bytes_ += sizeof item + item.payload.size() + item.reply.value_or("").size();
     ahead_.emplace(number, std::move(item));
     add_ahead();
-    if (ahead_bytes_ > most_ahead) fail("message " + std::to_string(next_) + " is missing");
+    if (ahead_bytes_ > max_ahead) fail("message " + std::to_string(next_) + " is missing");
 }
 
 void RecordingReader::add_ahead() {
@@ -236,11 +235,11 @@ std::uint64_t RecordingReader::count(const JsonValue& object, const char* name) 
 ev::Duration RecordingReader::time(const JsonValue& object, const char* name) {
     const JsonValue* const value = object.find(name);
     const auto nanoseconds = value ? value->nanoseconds() : std::nullopt;
-    constexpr auto most = static_cast<std::uint64_t>(
+    constexpr auto max = static_cast<std::uint64_t>(
         std::chrono::nanoseconds(std::chrono::hours(24 * 365)).count());
-    if (!nanoseconds || *nanoseconds > most)
+    if (!nanoseconds || *nanoseconds > max)
         fail(in_quotes(name) + " is no time in microseconds, up to a year");
-    return ev::Duration(static_cast<std::int64_t>(std::min(nanoseconds.value_or(0), most)));
+    return ev::Duration(static_cast<std::int64_t>(std::min(nanoseconds.value_or(0), max)));
 }
 
 // Returns none if there is no such member, in either form.

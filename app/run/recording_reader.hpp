@@ -9,7 +9,7 @@
 
 #include "app/protocol/framing.hpp"
 #include "app/text/json_reader.hpp"
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <cstddef>
 #include <cstdint>

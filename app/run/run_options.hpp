@@ -4,7 +4,7 @@
 #include "app/protocol/session.hpp"
 #include "app/run/pace.hpp"
 #include "app/run/source.hpp"
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <cstddef>
 #include <cstdint>

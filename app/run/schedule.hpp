@@ -5,7 +5,7 @@
 
 #include "app/run/pace.hpp"
 #include "app/run/share.hpp"
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <cstdint>
 #include <optional>

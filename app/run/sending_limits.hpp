@@ -1,7 +1,7 @@
 // The limits of what waits and of what is in flight.
 #pragma once
 
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -27,9 +27,9 @@ inline constexpr std::size_t max_bytes_in_flight_of_all = 256 * 1024 * 1024;
 
 // Returns how many of them each connection may have, and in any case one message of this size.
 constexpr std::size_t max_bytes_of_each(std::size_t connections, std::size_t size) {
-    constexpr std::size_t least = 64 * 1024;
+    constexpr std::size_t min = 64 * 1024;
     return std::min(max_bytes_in_flight,
-                    std::max(max_bytes_in_flight_of_all / connections, least + size));
+                    std::max(max_bytes_in_flight_of_all / connections, min + size));
 }
 
 // For how long the first reply of a connection may turn out to be a greeting. Longer than where

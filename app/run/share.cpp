@@ -5,14 +5,14 @@ namespace yodel {
 namespace {
 
 // Returns how many of the numbers below `end` are those of the thread.
-std::uint64_t dealt(std::uint64_t end, const Share& share) {
+std::uint64_t share_of(std::uint64_t end, const Share& share) {
     return end / share.threads + (share.thread < end % share.threads ? 1 : 0);
 }
 
 }  // namespace
 
 std::size_t Share::own_connections() const {
-    return static_cast<std::size_t>(dealt(connections, *this));
+    return static_cast<std::size_t>(share_of(connections, *this));
 }
 
 std::size_t Share::place_of(std::uint64_t message) const {
@@ -20,7 +20,7 @@ std::size_t Share::place_of(std::uint64_t message) const {
 }
 
 std::uint64_t Share::own_messages(std::uint64_t count) const {
-    return count / connections * own_connections() + dealt(count % connections, *this);
+    return count / connections * own_connections() + share_of(count % connections, *this);
 }
 
 // The next one of the same round over all connections, or the first one of the next round.

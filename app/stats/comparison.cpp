@@ -12,7 +12,7 @@ namespace {
 using Kind = Figure::Kind;
 
 // A change of less than twice the width of a bucket may be none, in percent.
-constexpr double least_change = 2;
+constexpr double min_change = 2;
 
 // Returns the deviation that Student's t distribution exceeds, on either side, in one of a
 // thousand cases. Between the rows of the table that of fewer degrees of freedom holds.
@@ -39,7 +39,7 @@ double scaled(Kind kind, double value) {
 }
 
 const char* verdict_on(const Comparison::Row& row, const std::vector<double>& before) {
-    if (before.size() < EarlierRuns::fewest) return "";
+    if (before.size() < EarlierRuns::min_count) return "";
     const Kind kind = row.figure->kind;
     const auto count = static_cast<double>(before.size());
     double mean = 0;
@@ -50,7 +50,7 @@ const char* verdict_on(const Comparison::Row& row, const std::vector<double>& be
     const double spread =
         critical_deviation(before.size() - 1) * std::sqrt(variance * (1 + 1 / count));
     const double change = row.change().value_or(100);
-    const bool large = std::abs(change) > (kind == Kind::count ? 0 : least_change);
+    const bool large = std::abs(change) > (kind == Kind::count ? 0 : min_change);
     if (large && std::abs(scaled(kind, row.now) - mean) > spread) return "changed";
     const double doubling = kind == Kind::count ? row.before : std::log(2);
     return change != 0 && spread >= doubling ? "unclear" : "same";
@@ -129,8 +129,8 @@ Comparison Comparison::of(const EarlierRuns& earlier, const Results& now) {
         if (before.empty() || !value) continue;
         Row row{.figure = &figure,
                 .before = *median(before),
-                .least = before.front(),
-                .most = before.back(),
+                .min = before.front(),
+                .max = before.back(),
                 .now = *value};
         row.verdict = verdict_on(row, before);
         made.rows.push_back(row);
@@ -143,16 +143,16 @@ std::vector<std::string> Comparison::table() const {
     for (const Row& row : rows) {
         const Kind kind = row.figure->kind;
         const std::string range =
-            value_text(kind, row.least) + " to " + value_text(kind, row.most);
+            value_text(kind, row.min) + " to " + value_text(kind, row.max);
         const std::string verdict(*row.verdict == '\0' ? "" : "  ");
         lines.push_back(line(row.figure->name, value_text(kind, row.before), range,
                              value_text(kind, row.now), change_text(row)) +
                         verdict + row.verdict);
     }
     const std::size_t missing =
-        EarlierRuns::fewest - std::min(EarlierRuns::fewest, runs_before);
+        EarlierRuns::min_count - std::min(EarlierRuns::min_count, runs_before);
     if (missing > 0)
-        lines.push_back("no verdict: it takes " + std::to_string(EarlierRuns::fewest) +
+        lines.push_back("no verdict: it takes " + std::to_string(EarlierRuns::min_count) +
                         " earlier runs, " + std::to_string(missing) +
                         (missing == 1 ? " is" : " are") + " missing");
     return lines;
@@ -163,8 +163,8 @@ JsonObject Comparison::json() const {
     for (const Row& row : rows) {
         const double unit = row.figure->kind == Kind::time ? 1000 : 1;
         JsonObject members;
-        members.fraction("before", row.before / unit).fraction("least", row.least / unit);
-        members.fraction("most", row.most / unit).fraction("now", row.now / unit);
+        members.fraction("before", row.before / unit).fraction("least", row.min / unit);
+        members.fraction("most", row.max / unit).fraction("now", row.now / unit);
         if (const auto change = row.change()) members.fraction("change", *change);
         if (*row.verdict != '\0') members.text("verdict", row.verdict);
         object.object(row.figure->name, members);

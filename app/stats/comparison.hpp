@@ -23,7 +23,7 @@ namespace yodel {
 class EarlierRuns {
 public:
     // Fewer runs than this say too little about how much they differ.
-    static constexpr std::size_t fewest = 5;
+    static constexpr std::size_t min_count = 5;
 
     void add(const Results& run);
     std::size_t count() const { return values_.size(); }
@@ -47,8 +47,8 @@ struct Comparison {
         const Figure* figure;
         // In nanoseconds, replies a second, or percent.
         double before;  // the middle of the earlier runs
-        double least;   // and their range
-        double most;
+        double min;     // and their range
+        double max;
         double now;
         const char* verdict = "";  // same, changed, unclear; empty with too few runs
 

@@ -32,7 +32,7 @@ void HeatMap::add(ev::Time now, const Histogram& slice) {
 
 // Columns without round trips are kept: a service that stalled shows as a gap.
 void HeatMap::extend_to(ev::Time now) {
-    while ((now - begin_) / width_ >= static_cast<std::int64_t>(most_columns)) halve();
+    while ((now - begin_) / width_ >= static_cast<std::int64_t>(max_columns)) halve();
     const auto needed = static_cast<std::size_t>((now - begin_) / width_) + 1;
     if (needed > columns_.size()) columns_.resize(needed);
 }
@@ -94,7 +94,7 @@ HeatMap::Range HeatMap::covered(std::size_t rows) const {
     const Range range = filled();
     const std::size_t size = range.end - range.begin;
     const std::size_t each = (size + rows - 1) / rows;
-    const std::size_t wanted = std::max(size, std::min(rows * each, least_covered));
+    const std::size_t wanted = std::max(size, std::min(rows * each, min_covered));
     const std::size_t covered = (wanted + each - 1) / each * each;
     const std::size_t begin = range.begin - std::min(range.begin, (covered - size) / 2);
     return {begin, begin + covered};

@@ -8,7 +8,7 @@
 
 #include "app/stats/buckets.hpp"
 #include "app/stats/histogram.hpp"
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <array>
 #include <chrono>
@@ -21,7 +21,7 @@ namespace yodel {
 class HeatMap {
 public:
     static constexpr ev::Duration first_width = std::chrono::milliseconds(250);
-    static constexpr std::size_t most_columns = 256;
+    static constexpr std::size_t max_columns = 256;
 
     // Shade 0 is that of a cell without round trips. A cell with at most this share of the
     // round trips of its column has shade 1, 2 or 3, and one with more has shade 4.
@@ -51,7 +51,7 @@ private:
     static constexpr std::size_t first_bucket = Layout::index((std::uint64_t{1} << 10) - 1);
     static constexpr std::size_t last_bucket = Layout::index(std::uint64_t{1} << 36);
     static constexpr std::size_t cells = last_bucket - first_bucket + 1;
-    static constexpr std::size_t least_covered = 14;  // more than from one time to its tenfold
+    static constexpr std::size_t min_covered = 14;  // more than from one time to its tenfold
     using Column = std::array<std::uint64_t, cells>;
 
     struct Range {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "app/stats/buckets.hpp"
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <array>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/stats/histogram.hpp"
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -23,7 +23,7 @@ void RateSearch::record(bool held) {
     next_ = held ? after_hold() : after_failure();
     const bool halved_once = failed_ && !held_ && *failed_ < options_.first;
     brief_ = next_ && halved_once && !hopeful_;
-    if (brief_) next_ = options_.least;
+    if (brief_) next_ = options_.min;
 }
 
 void RateSearch::record_brief(bool held) {
@@ -35,14 +35,14 @@ void RateSearch::record_brief(bool held) {
 
 std::optional<double> RateSearch::after_hold() const {
     if (failed_) return between();
-    if (*held_ >= options_.most) return std::nullopt;
-    return std::min(*held_ * 2, options_.most);
+    if (*held_ >= options_.max) return std::nullopt;
+    return std::min(*held_ * 2, options_.max);
 }
 
 std::optional<double> RateSearch::after_failure() const {
     if (held_) return between();
-    if (*failed_ <= options_.least) return std::nullopt;
-    return std::max(*failed_ / 2, options_.least);
+    if (*failed_ <= options_.min) return std::nullopt;
+    return std::max(*failed_ / 2, options_.min);
 }
 
 std::optional<double> RateSearch::between() const {

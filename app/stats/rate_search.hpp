@@ -19,8 +19,8 @@ class RateSearch {
 public:
     struct Options {
         double first = 1000;  // a second
-        double least = 10;
-        double most = 10e6;
+        double min = 10;
+        double max = 10e6;
     };
     explicit RateSearch(const Options& options) : options_(options), next_(options.first) {}
 

@@ -78,7 +78,7 @@ void Results::add_planned_rate(const PlannedRate& more) {
     planned_rate->reached += more.reached;
 }
 
-void Results::revoke_silence() {
+void Results::count_late_as_lost() {
     --echoed;
     ++lost;
 }

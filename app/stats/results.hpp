@@ -11,7 +11,7 @@
 #pragma once
 
 #include "app/stats/histogram.hpp"
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -153,9 +153,9 @@ struct Results {
     void add_planned_rate(const PlannedRate& more);
 
     // A replay: a message that got no reply when it was recorded got none again. If one comes
-    // late all the same, revoke_silence() comes before count_answered().
+    // late all the same, count_late_as_lost() comes before count_answered().
     void count_silence() { ++echoed; }
-    void revoke_silence();
+    void count_late_as_lost();
     // Its unsolicited messages: as recorded, not recorded, recorded but missing.
     void count_recurred();
     void count_unrecorded();

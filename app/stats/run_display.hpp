@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/stats/results.hpp"
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <cstddef>
 #include <functional>

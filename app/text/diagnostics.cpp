@@ -12,7 +12,7 @@ namespace yodel {
 
 namespace {
 
-constexpr std::size_t most_kept = 64 * 1024;
+constexpr std::size_t max_pending = 64 * 1024;
 
 // Longer than other outputs wait: these lines say why the program ends.
 constexpr ev::Duration wait_for_reader = std::chrono::milliseconds(300);
@@ -25,7 +25,7 @@ void Diagnostics::line(std::string_view text) {
     output_.flush();
     drop_if_failed();
     report_left_out();
-    const bool fits = output_.pending() == 0 || output_.pending() + text.size() < most_kept;
+    const bool fits = output_.pending() == 0 || output_.pending() + text.size() < max_pending;
     if (left_out_ > 0 || !fits) {
         ++left_out_;
         return;
@@ -50,8 +50,8 @@ void Diagnostics::attach(ev::Loop& loop) {
     });
 }
 
-void Diagnostics::drain(ev::Duration longest) {
-    output_.drain(longest);
+void Diagnostics::drain(ev::Duration max_time) {
+    output_.drain(max_time);
     drop_if_failed();
     report_left_out();
     output_.flush();

@@ -38,7 +38,7 @@ public:
     void attach(ev::Loop& loop);
     void detach() { output_.detach(); }
     // Waits at most so long for the reader to take what waits.
-    void drain(ev::Duration longest);
+    void drain(ev::Duration max_time);
 
 private:
     std::string remark_line(const std::string& text) const;

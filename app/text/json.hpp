@@ -1,7 +1,7 @@
 // Writes JSON: objects on one line.
 #pragma once
 
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <cstdint>
 #include <optional>

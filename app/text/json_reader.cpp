@@ -12,8 +12,8 @@ namespace yodel {
 
 namespace {
 
-constexpr int deepest = 32;                     // arrays and objects in each other
-constexpr std::size_t most_values = 1'000'000;  // which take a hundred bytes each
+constexpr int max_depth = 32;                  // arrays and objects in each other
+constexpr std::size_t max_values = 1'000'000;  // which take a hundred bytes each
 
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
@@ -66,7 +66,7 @@ public:
 
 private:
     bool read_value(JsonValue& value) {
-        if (++values_ > most_values) return fail("has too many values");
+        if (++values_ > max_values) return fail("has too many values");
         skip_space();
         switch (peek()) {
         case '{': return read_list(value, JsonValue::Kind::object, '}');
@@ -86,7 +86,7 @@ private:
     }
 
     bool read_list(JsonValue& value, JsonValue::Kind kind, char end) {
-        if (depth_ == deepest) return fail("is nested too deeply");
+        if (depth_ == max_depth) return fail("is nested too deeply");
         value.kind = kind;
         ++depth_;
         ++at_;

@@ -20,7 +20,7 @@ namespace {
 
 // Bytes handed over at once, and the most that may wait for a reader.
 constexpr std::size_t batch = 16 * 1024;
-constexpr std::size_t most_waiting = 1024 * 1024;
+constexpr std::size_t max_pending = 1024 * 1024;
 
 std::string refusal(const std::string& path, LogFile::Content content) {
     const bool recording = content == LogFile::Content::recording;
@@ -81,7 +81,7 @@ bool LogFile::finish() {
 
 void LogFile::check() {
     if (output_.error() != 0) fail(std::generic_category().message(output_.error()));
-    if (output_.pending() > most_waiting) fail("it is not read");
+    if (output_.pending() > max_pending) fail("it is not read");
 }
 
 void LogFile::fail(const std::string& why) {

@@ -86,13 +86,13 @@ void Output::flush() {
     if (!done() && !blocked_) write_some();
 }
 
-void Output::drain(ev::Duration longest) {
+void Output::drain(ev::Duration max_time) {
     detach();
     flush();
     if (done()) return;
     ev::Loop loop(ev::Clock::now, "poll");  // whatever the environment names
     ev::Timer limit(loop, [&loop] { loop.stop(); });
-    limit.start(longest);
+    limit.start(max_time);
     attach(loop, [this, &loop] {
         if (done()) loop.stop();
     });

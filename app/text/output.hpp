@@ -45,7 +45,7 @@ public:
     void flush();
     // Waits at most so long for the reader to take everything. Not to be called from a callback
     // of the loop that it is attached to, which is detached.
-    void drain(ev::Duration longest);
+    void drain(ev::Duration max_time);
     // Forgets the waiting bytes, and an error.
     void clear();
     std::size_t pending() const { return buffer_.size(); }

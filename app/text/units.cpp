@@ -142,9 +142,9 @@ std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string
         std::chrono::nanoseconds(static_cast<std::int64_t>(*part * 1e9)));
 }
 
-std::optional<unsigned> parse_number(std::string_view text, unsigned least, unsigned most) {
+std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsigned max) {
     const auto number = parse_all<unsigned>(text);
-    if (!number || *number < least || *number > most) return std::nullopt;
+    if (!number || *number < min || *number > max) return std::nullopt;
     return number;
 }
 

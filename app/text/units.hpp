@@ -3,7 +3,7 @@
 // it is not valid.
 #pragma once
 
-#include "ev/loop.hpp"
+#include "ev/time.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -39,7 +39,7 @@ std::optional<double> parse_rate(std::string_view text);
 // seconds.
 std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string_view text);
 // Parses a whole number between the bounds, which are included.
-std::optional<unsigned> parse_number(std::string_view text, unsigned least, unsigned most);
+std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsigned max);
 
 // Writes the local time by a pattern of strftime; at most 63 characters.
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at);

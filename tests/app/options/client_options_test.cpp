@@ -165,14 +165,14 @@ TEST_CASE("options of verdicts that make no sense are refused") {
 TEST_CASE("the options of a crowd set their values") {
     const ClientOptions options = parse(words_of(
         "--connections 200 --connect-rate 1.5k --rate 20k --churn 9 --start-at +5s h:7"));
-    CHECK(options.crowd.given());
-    CHECK(options.crowd.connections == 200u);
-    CHECK(options.crowd.connect_rate == 1'500'000u);
-    CHECK(options.crowd.rate == 20'000'000u);
-    CHECK(options.crowd.churn == 9u);
-    CHECK(options.crowd.start > std::chrono::system_clock::now());
-    CHECK(parse(words_of("--start-at 2199-12-01T10:00:00Z h:7")).crowd.start);
-    CHECK_FALSE(parse({"-c", "1", "h:7"}).crowd.given());
+    CHECK(options.load.given());
+    CHECK(options.load.connections == 200u);
+    CHECK(options.load.connect_rate == 1'500'000u);
+    CHECK(options.load.rate == 20'000'000u);
+    CHECK(options.load.churn == 9u);
+    CHECK(options.load.start > std::chrono::system_clock::now());
+    CHECK(parse(words_of("--start-at 2199-12-01T10:00:00Z h:7")).load.start);
+    CHECK_FALSE(parse({"-c", "1", "h:7"}).load.given());
 }
 
 TEST_CASE("bad options of a crowd are refused in a sentence that names them") {

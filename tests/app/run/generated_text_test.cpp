@@ -55,8 +55,8 @@ TEST_CASE("two generated texts differ in three bytes at least") {
 }
 
 TEST_CASE("a generated text whose one byte is damaged is no other text, however long") {
-    GeneratedText text(GeneratedText::least_checked_size);
-    GeneratedText others(GeneratedText::least_checked_size);
+    GeneratedText text(GeneratedText::min_checked_size);
+    GeneratedText others(GeneratedText::min_checked_size);
     std::uint64_t number = 1;
     for (int i = 0; i < 2000; ++i) {
         number = number * 6364136223846793005 + 1442695040888963407;

@@ -52,7 +52,7 @@ TEST_CASE_METHOD(Fixture, "the highest rate at which the clause holds is found")
 
 TEST_CASE_METHOD(Fixture, "a search that meets its upper limit says so") {
     RateClient::Options options = this->options("sent>0");
-    options.search = {.first = 500, .least = 500, .most = 1000};
+    options.search = {.first = 500, .min = 500, .max = 1000};
     const auto [found, status] = search(options);
     CHECK(found == "highest rate with sent>0: 1k/s, the most that can be asked for");
     CHECK(status == 0);
@@ -61,7 +61,7 @@ TEST_CASE_METHOD(Fixture, "a search that meets its upper limit says so") {
 TEST_CASE_METHOD(Fixture, "messages without replies hold no rate") {
     server.answers = false;
     RateClient::Options options = this->options("bad<1");
-    options.search = {.first = 500, .least = 250, .most = 1000};
+    options.search = {.first = 500, .min = 250, .max = 1000};
     const auto [found, status] = search(options);
     CHECK(contains(found, "no rate with bad<1: 5 sent, 0 echoed, 0 bad, 5 lost"));
     CHECK(status == 1);
@@ -71,7 +71,7 @@ TEST_CASE_METHOD(Fixture, "a clause that holds at no rate ends the search briefl
     RateClient::Options options = this->options("max<0.001us");
     options.min_messages = 1000;  // which would take 100 s at the lowest rate
     options.brief_messages = 3;
-    options.search = {.first = 50'000, .least = 10, .most = 100'000};
+    options.search = {.first = 50'000, .min = 10, .max = 100'000};
     const auto [found, status] = search(options);
     CHECK(contains(found, "no rate with max<0.001us: required max<0.001us, was "));
     CHECK(status == 1);

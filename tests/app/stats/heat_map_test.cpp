@@ -95,9 +95,9 @@ TEST_CASE("a run of any length has a bounded number of columns, and loses nothin
     const ev::Duration pause = GENERATE(as<ev::Duration>(), 1min, 1h, 24h * 100);
     for (int i = 0; i < 600; ++i) map.add(start + i * pause, of(1ms, 1));
     const HeatMap::View view = map.view(1, 1000);
-    CHECK(view.rows.front().shades.size() <= HeatMap::most_columns);
-    CHECK(view.rows.front().shades.size() >= HeatMap::most_columns / 2);
-    CHECK(view.width * static_cast<std::int64_t>(HeatMap::most_columns) >= 599 * pause);
+    CHECK(view.rows.front().shades.size() <= HeatMap::max_columns);
+    CHECK(view.rows.front().shades.size() >= HeatMap::max_columns / 2);
+    CHECK(view.width * static_cast<std::int64_t>(HeatMap::max_columns) >= 599 * pause);
     for (const int shade : view.rows.front().shades) CHECK(shade == 4);
 }
 

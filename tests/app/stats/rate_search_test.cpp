@@ -87,10 +87,10 @@ TEST_CASE("a brief run that holds proves nothing, and the search goes on") {
 }
 
 TEST_CASE("a search ends at the limits of what can be asked for") {
-    RateSearch none({.first = 4, .least = 1});
+    RateSearch none({.first = 4, .min = 1});
     CHECK(searched(none, 0).back() == 1);
     CHECK_FALSE(none.held());
-    RateSearch all({.first = 100, .most = 300});
+    RateSearch all({.first = 100, .max = 300});
     CHECK(searched(all, 1e9) == std::vector<double>{100, 200, 300});
     CHECK(all.held() == 300.0);
     CHECK_FALSE(all.failed());

@@ -102,7 +102,7 @@ TEST_CASE("the silence of a recorded message is as before, until a late reply co
     results.count_sent(1, start);
     results.count_silence();
     CHECK(results.echoed == 1);
-    results.revoke_silence();
+    results.count_late_as_lost();
     results.count_answered({.right = false, .late = true}, start);
     CHECK(results.echoed == 0);
     CHECK(results.lost == 0);

@@ -3,7 +3,6 @@
 #include "app/options/completion.hpp"
 #include "app/options/option_values.hpp"
 #include "app/options/target.hpp"
-#include "app/text/quotes.hpp"
 #include "app/text/units.hpp"
 
 #include <sys/socket.h>

@@ -4,7 +4,7 @@
 
 #include "app/options/command_line.hpp"
 #include "app/protocol/framing.hpp"
-#include "app/text/quotes.hpp"
+#include "app/text/units.hpp"
 #include "ev/time.hpp"
 
 #include <cstddef>

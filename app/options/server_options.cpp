@@ -6,7 +6,6 @@
 #include "app/options/target.hpp"
 #include "app/server/responder.hpp"
 #include "app/text/escapes.hpp"
-#include "app/text/quotes.hpp"
 #include "app/text/units.hpp"
 #include "bufio/address.hpp"
 

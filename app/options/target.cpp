@@ -1,7 +1,6 @@
 #include "app/options/target.hpp"
 
 #include "app/options/command_line.hpp"
-#include "app/text/quotes.hpp"
 #include "app/text/units.hpp"
 
 #include <netdb.h>

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,23 +59,14 @@ public:
 private:
     using Text = std::optional<std::string>;
 
+    void read_checked(const std::function<void()>& read);
     void read_line(std::string_view line);
-    void read_object(const JsonValue& object);
-    void read_form(const JsonValue& object);
-    void read_connection();
-    void read_message(const JsonValue& object);
-    void read_end(const JsonValue& object);
-    void check_sent(const JsonValue& end);
-    void check_counted(const JsonValue& end, const char* name, std::uint64_t here);
-    void fail_count(std::uint64_t counted, std::uint64_t here, const std::string& name);
+    void read_form(const JsonFields& object);
+    void read_message(const JsonFields& object);
+    void read_end(const JsonFields& object);
+    void check_payloads(const Text& sent, const Text& received) const;
     void add_message(std::uint64_t number, bool late, RecordedItem item);
     void add_ahead();
-    void check_payloads(const Text& sent, const Text& received);
-    std::uint64_t count(const JsonValue& object, const char* name);
-    ev::Duration time(const JsonValue& object, const char* name);
-    Text payload(const JsonValue& object, const std::string& name);
-    void fail(const std::string& trouble);
-    bool failed() const { return !trouble_.empty(); }
 
     const std::string name_;
     const std::size_t max_frame_;

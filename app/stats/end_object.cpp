@@ -3,12 +3,11 @@
 #include "app/stats/figures.hpp"
 #include "app/stats/summary.hpp"
 #include "app/text/exit_status.hpp"
-#include "app/text/quotes.hpp"
+#include "app/text/units.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -16,8 +15,6 @@
 namespace yodel {
 
 namespace {
-
-using JsonKind = JsonValue::Kind;
 
 constexpr std::size_t max_line = 64 * 1024 * 1024;
 
@@ -75,80 +72,37 @@ void add_facts(JsonObject& object, const Results& results) {
     }
 }
 
-// --- Reading. The first member that is missing or of another kind is the trouble.
-
-struct Refused {
-    std::string trouble;
-};
-
-[[noreturn]] void refuse(std::string_view name) {
-    throw Refused{in_quotes(name) + " of the end object is not of its kind"};
-}
+// --- Reading.
 
 [[noreturn]] void disagree(std::string_view name) {
-    throw Refused{in_quotes(name) + " of the end object disagrees with its other figures"};
+    throw JsonError(in_quotes(name) + " disagrees with the other figures");
 }
 
-const JsonValue& member(const JsonValue& of, std::string_view name, JsonKind kind) {
-    const JsonValue* const found = of.find(name);
-    if (!found)
-        throw Refused{"the end object has no " + in_quotes(name) +
-                      ": another version of yodel wrote it"};
-    if (found->kind != kind) refuse(name);
-    return *found;
-}
-
-// Returns `value`, which is what a number of this name was read as, if it is in range.
-template <class Value>
-Value checked(const std::optional<Value>& value, Value max, std::string_view name) {
-    if (!value || *value < Value() || *value > max) refuse(name);
-    return *value;
-}
-
-std::uint64_t count(const JsonValue& of, std::string_view name,
-                    std::uint64_t max = std::numeric_limits<std::uint64_t>::max()) {
-    return checked(member(of, name, JsonKind::number).count(), max, name);
-}
-
-int status_of(const JsonValue& of) { return static_cast<int>(count(of, "status", 255)); }
-
-double fraction(const JsonValue& of, std::string_view name) {
-    return checked(member(of, name, JsonKind::number).fraction(), max_fraction, name);
-}
-
-std::uint64_t nanoseconds(const JsonValue& of, std::string_view name) {
-    return checked(member(of, name, JsonKind::number).nanoseconds(),
-                   std::numeric_limits<std::uint64_t>::max(), name);
-}
-
-ev::Duration time(const JsonValue& of, std::string_view name) {
-    constexpr auto max = static_cast<std::uint64_t>(ev::Duration::max().count());
-    return ev::Duration(static_cast<std::int64_t>(
-        checked(member(of, name, JsonKind::number).nanoseconds(), max, name)));
-}
+int status_of(const JsonFields& of) { return static_cast<int>(of.count("status", 0, 255)); }
 
 // Version 0.2.0 called unsolicited messages unasked, and left out what could not be.
-std::uint64_t message_count(const JsonValue& end, const std::string& name) {
-    if (end.find(name)) return count(end, name);
+std::uint64_t message_count(const JsonFields& end, const std::string& name) {
+    if (end.has(name)) return end.count(name);
     if (name == "unsent" || name == "twice" || name == "out_of_order") return 0;
-    return count(end, name == "unsolicited" && end.find("unasked") ? "unasked" : name);
+    return end.count(name == "unsolicited" && end.has("unasked") ? "unasked" : name);
 }
 
-void read_counts(const JsonValue& end, const JsonValue& connections, Results& results) {
+void read_counts(const JsonFields& end, const JsonFields& connections, Results& results) {
     for (const Figure& figure : figures())
         if (figure.count)
-            results.*figure.count = figure.of_connections() ? count(connections, figure.name)
+            results.*figure.count = figure.of_connections() ? connections.count(figure.name)
                                                             : message_count(end, figure.name);
-    results.measured = {.elapsed = time(end, "duration_us"), .rate = fraction(end, "rate")};
-    if (end.find("planned")) {
-        if (count(end, "planned") != results.sent + results.unsent) disagree("planned");
-        results.planned_rate = {.planned = fraction(end, "planned_rate"),
-                                .reached = fraction(end, "reached_rate")};
+    results.measured = {.elapsed = end.time("duration_us"),
+                        .rate = end.fraction("rate", max_fraction)};
+    if (end.has("planned")) {
+        if (end.count("planned") != results.sent + results.unsent) disagree("planned");
+        results.planned_rate = {.planned = end.fraction("planned_rate", max_fraction),
+                                .reached = end.fraction("reached_rate", max_fraction)};
     }
-    results.datagrams = end.find("jitter_us") != nullptr;
+    results.datagrams = end.has("jitter_us");
     if (!results.datagrams) return;
     results.jitter_count = results.echoed + results.bad;
-    results.jitter_sum = static_cast<double>(time(end, "jitter_us").count()) *
+    results.jitter_sum = static_cast<double>(end.time("jitter_us").count()) *
                          static_cast<double>(results.jitter_count);
 }
 
@@ -167,43 +121,45 @@ std::vector<Histogram::Bucket> buckets_of(const JsonValue& list) {
 }
 
 // Both members are left out if no time was measured.
-void read_times(const JsonValue& of, const TimesRow& row, Histogram& to) {
-    if (!of.find(row.object) && !of.find(row.buckets)) return;
-    const JsonValue& times = member(of, row.object, JsonKind::object);
+void read_times(const JsonFields& of, const TimesRow& row, Histogram& to) {
+    if (!of.has(row.object) && !of.has(row.buckets)) return;
+    const JsonFields times = of.object(row.object);
     const auto histogram =
-        Histogram::restored(buckets_of(member(of, row.buckets, JsonKind::array)),
-                            time(times, "min"), time(times, "max"), nanoseconds(times, "sum"));
+        Histogram::restored(buckets_of(of.array(row.buckets)), times.time("min"),
+                            times.time("max"), times.nanoseconds("sum"));
     if (!histogram) disagree(row.buckets);
     // Version 0.2.0 rounded the ranks of other percentiles differently.
-    if (time(times, "p50") != histogram->percentile(50)) disagree(row.object);
+    if (times.time("p50") != histogram->percentile(50)) disagree(row.object);
     to = *histogram;
 }
 
-void read_facts(const JsonValue& end, Results& results) {
-    for (const JsonValue& each : member(end, "errors", JsonKind::array).items)
-        results.failures.push_back({.text = member(each, "text", JsonKind::text).text,
+void read_facts(const JsonFields& end, Results& results) {
+    for (const JsonValue& value : end.array("errors").items) {
+        const JsonFields each(value);
+        results.failures.push_back({.text = each.text("text"),
                                     .status = status_of(each),
-                                    .count = count(each, "count"),
-                                    .failed = each.find("failed") ? count(each, "failed") : 0});
-    if (end.find("tcp")) {
-        const JsonValue& tcp = member(end, "tcp", JsonKind::object);
-        results.tcp = {.retransmits = count(tcp, "retransmits"),
-                       .mss = count(tcp, "mss"),
-                       .cwnd = count(tcp, "cwnd")};
-        if (tcp.find("min_rtt_us")) results.tcp->min_rtt = time(tcp, "min_rtt_us");
+                                    .count = each.count("count"),
+                                    .failed = each.has("failed") ? each.count("failed") : 0});
     }
-    if (end.find("replay")) {
-        const JsonValue& replay = member(end, "replay", JsonKind::object);
-        const bool renamed = replay.find("unasked_as_before") != nullptr;
+    if (end.has("tcp")) {
+        const JsonFields tcp = end.object("tcp");
+        results.tcp = {.retransmits = tcp.count("retransmits"),
+                       .mss = tcp.count("mss"),
+                       .cwnd = tcp.count("cwnd")};
+        if (tcp.has("min_rtt_us")) results.tcp->min_rtt = tcp.time("min_rtt_us");
+    }
+    if (end.has("replay")) {
+        const JsonFields replay = end.object("replay");
+        const bool renamed = replay.has("unasked_as_before");
         results.replay = {
-            .recurred = count(replay, renamed ? "unasked_as_before" : "unsolicited_as_before"),
-            .unrecorded = count(replay, "unrecorded"),
-            .missing = count(replay, "missing")};
+            .recurred = replay.count(renamed ? "unasked_as_before" : "unsolicited_as_before"),
+            .unrecorded = replay.count("unrecorded"),
+            .missing = replay.count("missing")};
     }
 }
 
 // A status of 1 that follows from the counts is left to the verdict on the sum.
-void read_status(const JsonValue& end, Results& results) {
+void read_status(const JsonFields& end, Results& results) {
     int status = status_of(end);
     if (status > max_own_status) status = reply_wrong_or_lost;
     if (status == reply_wrong_or_lost && exit_status(results, {}) == status) return;
@@ -212,11 +168,6 @@ void read_status(const JsonValue& end, Results& results) {
             return failure.status == status && failure.failed == failure.count;
         });
     results.count_end(status, !never_opened);
-}
-
-bool is_end(const JsonValue& value) {
-    const JsonValue* const type = value.find("type");
-    return type && type->text == "end";
 }
 
 // Returns false at the end of the file, after an error, and after the longest line.
@@ -262,11 +213,12 @@ JsonObject end_object(const Results& results, std::string_view reason, int statu
     return object;
 }
 
-RestoredResults restored_results(const JsonValue& end) {
-    if (!is_end(end)) return {nullptr, "there is no end object"};
+RestoredResults restored_results(const JsonValue& value) {
+    const JsonFields end(value);
+    if (end.word("type") != "end") return {nullptr, "there is no end object"};
     auto results = std::make_unique<Results>();
     try {
-        const JsonValue& connections = member(end, "connections", JsonKind::object);
+        const JsonFields connections = end.object("connections");
         read_counts(end, connections, *results);
         for (const TimesRow& row : times_rows)
             read_times(row.of_connections ? connections : end, row, *results.*row.times);
@@ -274,8 +226,9 @@ RestoredResults restored_results(const JsonValue& end) {
             disagree("histogram");
         read_facts(end, *results);
         read_status(end, *results);
-    } catch (const Refused& refused) {
-        return {nullptr, refused.trouble};
+    } catch (const JsonError& error) {
+        return {nullptr, "the end object was edited, or another version of yodel wrote it: " +
+                             std::string(error.what())};
     }
     return {std::move(results), ""};
 }
@@ -291,7 +244,7 @@ std::string read_results(const std::string& path,
         if (line.find_first_not_of(" \t\r") == line.npos) continue;
         const JsonResult read = read_json(line);
         if (!read.value) return path + ": line " + std::to_string(number) + " " + read.trouble;
-        if (!is_end(*read.value)) continue;
+        if (JsonFields(*read.value).word("type") != "end") continue;
         RestoredResults restored = restored_results(*read.value);
         if (!restored.results) return path + ": " + restored.trouble;
         take(std::move(restored.results));

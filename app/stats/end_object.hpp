@@ -29,7 +29,7 @@ struct RestoredResults {
 
 // Restores the results. Members that are not known are skipped. An object whose figures do not
 // agree with each other, because somebody has edited it, is refused.
-RestoredResults restored_results(const JsonValue& end);
+RestoredResults restored_results(const JsonValue& value);
 
 // Restores the result of each `end` object in a file of JSON, an object a line, and passes it
 // to `take`. Every line must be whole. Returns why it stopped before the end of the file, or

@@ -1,6 +1,5 @@
 #include "app/stats/requirement.hpp"
 
-#include "app/text/quotes.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>

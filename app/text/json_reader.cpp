@@ -1,5 +1,6 @@
 #include "app/text/json_reader.hpp"
 
+#include "app/text/units.hpp"
 #include "ui/utf8.hpp"
 
 #include <algorithm>
@@ -16,13 +17,6 @@ constexpr int max_depth = 32;                  // arrays and objects in each oth
 constexpr std::size_t max_values = 1'000'000;  // which take a hundred bytes each
 
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
-
-int hex_digit(char byte) {
-    if (is_digit(byte)) return byte - '0';
-    if (byte >= 'a' && byte <= 'f') return byte - 'a' + 10;
-    if (byte >= 'A' && byte <= 'F') return byte - 'A' + 10;
-    return -1;
-}
 
 void append_utf8(std::string& to, char32_t value) {
     const auto byte = [&](char32_t bits) { to += static_cast<char>(bits); };
@@ -48,202 +42,170 @@ bool any_twice(const std::vector<std::string>& names) {
     return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
-// Each function reads one thing at the beginning of the rest of the text, and returns false
-// where that is not there; the first trouble stays.
+// Each function reads one thing at the beginning of the rest of the text. If it is not there,
+// all throw JsonError: what is wrong, as the end of a sentence.
 class Reader {
 public:
     explicit Reader(std::string_view text) : text_(text) {}
 
-    JsonResult read() {
-        JsonResult result;
-        JsonValue value;
-        if (read_value(value) && read_end())
-            result.value = std::move(value);
-        else
-            result.trouble = trouble_;
-        return result;
+    JsonValue read() {
+        JsonValue value = read_value();
+        skip_space();
+        if (!ended()) refuse();
+        return value;
     }
 
 private:
-    bool read_value(JsonValue& value) {
-        if (++values_ > max_values) return fail("has too many values");
+    using Kind = JsonValue::Kind;
+
+    JsonValue read_value() {
+        if (++values_ > max_values) throw JsonError("has too many values");
         skip_space();
         switch (peek()) {
-        case '{': return read_list(value, JsonValue::Kind::object, '}');
-        case '[': return read_list(value, JsonValue::Kind::array, ']');
-        case '"': value.kind = JsonValue::Kind::text; return read_text(value.text);
-        case 't': return read_word("true") && set_flag(value, true);
-        case 'f': return read_word("false") && set_flag(value, false);
-        case 'n': return read_word("null");
-        default: value.kind = JsonValue::Kind::number; return read_number(value.text);
+        case '{': return read_list(Kind::object, '}');
+        case '[': return read_list(Kind::array, ']');
+        case '"': return {.kind = Kind::text, .text = read_text()};
+        case 't': return read_word("true", {.kind = Kind::flag, .flag = true});
+        case 'f': return read_word("false", {.kind = Kind::flag, .flag = false});
+        case 'n': return read_word("null", {});
+        default: return {.kind = Kind::number, .text = read_number()};
         }
     }
 
-    bool set_flag(JsonValue& value, bool flag) {
-        value.kind = JsonValue::Kind::flag;
-        value.flag = flag;
-        return true;
-    }
-
-    bool read_list(JsonValue& value, JsonValue::Kind kind, char end) {
-        if (depth_ == max_depth) return fail("is nested too deeply");
-        value.kind = kind;
+    JsonValue read_list(Kind kind, char end) {
+        if (depth_ == max_depth) throw JsonError("is nested too deeply");
+        JsonValue list{.kind = kind};
         ++depth_;
         ++at_;
         skip_space();
-        if (peek() != end && !read_items(value, end)) return false;
-        if (!read_byte(end)) return false;
-        --depth_;
-        return !any_twice(value.names) || fail("has a name twice in one object");
-    }
-
-    bool read_items(JsonValue& list, char end) {
-        while (true) {
-            if (list.kind == JsonValue::Kind::object && !read_name(list)) return false;
-            if (!read_value(list.items.emplace_back())) return false;
+        bool more = peek() != end;
+        while (more) {
+            if (kind == Kind::object) list.names.push_back(read_name());
+            list.items.push_back(read_value());
             skip_space();
-            if (peek() == end) return true;
-            if (!read_byte(',')) return false;
+            more = skip(',');
         }
+        take(end);
+        --depth_;
+        if (any_twice(list.names)) throw JsonError("has a name twice in one object");
+        return list;
     }
 
-    bool read_name(JsonValue& object) {
+    std::string read_name() {
         skip_space();
-        if (peek() != '"') return unexpected();
-        if (!read_text(object.names.emplace_back())) return false;
+        if (peek() != '"') refuse();
+        std::string name = read_text();
         skip_space();
-        return read_byte(':');
+        take(':');
+        return name;
     }
 
-    bool read_text(std::string& to) {
+    std::string read_text() {
+        std::string text;
         ++at_;
-        while (!ended() && text_[at_] != '"')
-            if (!read_character(to)) return false;
-        return read_byte('"');
+        while (!ended() && text_[at_] != '"') {
+            if (text_[at_] == '\\')
+                read_escape(text);
+            else
+                read_character(text);
+        }
+        take('"');
+        return text;
     }
 
-    bool read_character(std::string& to) {
-        if (text_[at_] == '\\') return read_escape(to);
-        if (static_cast<unsigned char>(text_[at_]) < 0x20) return unexpected();
+    void read_character(std::string& to) {
+        if (static_cast<unsigned char>(text_[at_]) < 0x20) refuse();
         const ui::CodePoint character = ui::decode(text_, at_);
         const bool cut = text_.size() - at_ < ui::encoded_size(text_[at_]);
-        if (character.size == 0) return cut ? cut_short() : unexpected();
+        if (character.size == 0 && cut) at_ = text_.size();  // which refuse() reports
+        if (character.size == 0) refuse();
         to.append(text_.substr(at_, character.size));
         at_ += character.size;
-        return true;
     }
 
-    bool read_escape(std::string& to) {
+    void read_escape(std::string& to) {
         static constexpr std::string_view letters = "\"\\/bfnrt";
         static constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
         ++at_;
-        if (ended()) return cut_short();
-        if (text_[at_] == 'u') return read_code(to);
-        const std::size_t found = letters.find(text_[at_]);
-        if (found == letters.npos) return unexpected();
+        if (peek() == 'u') return append_utf8(to, read_code());
+        const std::size_t found = letters.find(peek());
+        if (found == letters.npos) refuse();
         to += meanings[found];
         ++at_;
-        return true;
     }
 
     // A character above 16 bits is two escapes, its surrogates.
-    bool read_code(std::string& to) {
-        char32_t value = 0;
-        if (!read_four_digits(value)) return false;
-        if (value >= 0xdc00 && value <= 0xdfff) return unexpected();
-        if (value < 0xd800 || value > 0xdbff) {
-            append_utf8(to, value);
-            return true;
-        }
-        char32_t low = 0;
-        if (!read_byte('\\')) return false;
-        if (peek() != 'u') return unexpected();
-        if (!read_four_digits(low)) return false;
-        if (low < 0xdc00 || low > 0xdfff) return unexpected();
-        append_utf8(to, 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00));
-        return true;
+    char32_t read_code() {
+        const char32_t value = read_four_digits();
+        if (value < 0xd800 || value > 0xdfff) return value;
+        if (value > 0xdbff) refuse();
+        take('\\');
+        if (peek() != 'u') refuse();
+        const char32_t low = read_four_digits();
+        if (low < 0xdc00 || low > 0xdfff) refuse();
+        return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
     }
 
-    // After the letter u, on which it stands.
-    bool read_four_digits(char32_t& value) {
-        ++at_;
-        for (int i = 0; i < 4; ++i) {
-            const int digit = ended() ? -1 : hex_digit(text_[at_]);
-            if (digit < 0) return unexpected();
-            value = value * 16 + static_cast<char32_t>(digit);
-            ++at_;
-        }
-        return true;
+    // Begins at the letter u.
+    char32_t read_four_digits() {
+        const std::string_view digits = text_.substr(++at_, 4);
+        unsigned value = 0;
+        const char* const stop =
+            std::from_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+        const auto count = static_cast<std::size_t>(stop - digits.data());
+        at_ += count;
+        if (count < 4) refuse();
+        return value;
     }
 
-    bool read_number(std::string& to) {
+    std::string read_number() {
         const std::size_t begin = at_;
-        if (peek() == '-') ++at_;
-        if (peek() == '0')
-            ++at_;
-        else if (!read_digits())
-            return false;
-        if (peek() == '.') {
-            ++at_;
-            if (!read_digits()) return false;
+        skip('-');
+        if (!skip('0')) read_digits();
+        if (skip('.')) read_digits();
+        if (skip('e') || skip('E')) {
+            if (!skip('+')) skip('-');
+            read_digits();
         }
-        if (!read_exponent()) return false;
-        to = text_.substr(begin, at_ - begin);
-        return true;
+        return std::string(text_.substr(begin, at_ - begin));
     }
 
-    bool read_exponent() {
-        if (peek() != 'e' && peek() != 'E') return true;
-        ++at_;
-        if (peek() == '+' || peek() == '-') ++at_;
-        return read_digits();
-    }
-
-    bool read_digits() {
-        if (!is_digit(peek())) return unexpected();
+    void read_digits() {
+        if (!is_digit(peek())) refuse();
         while (is_digit(peek())) ++at_;
-        return true;
     }
 
-    bool read_word(std::string_view word) {
-        for (const char letter : word)
-            if (!read_byte(letter)) return false;
-        return true;
-    }
-
-    bool read_byte(char byte) {
-        if (ended() || text_[at_] != byte) return unexpected();
-        ++at_;
-        return true;
-    }
-
-    bool read_end() {
-        skip_space();
-        return ended() || unexpected();
+    JsonValue read_word(std::string_view word, JsonValue meaning) {
+        for (const char letter : word) take(letter);
+        return meaning;
     }
 
     void skip_space() {
         while (!ended() && std::string_view(" \t\r\n").find(text_[at_]) != text_.npos) ++at_;
+    }
+    // Returns false if the next byte is another one.
+    bool skip(char byte) {
+        const bool found = peek() == byte;
+        if (found) ++at_;
+        return found;
+    }
+    void take(char byte) {
+        if (!skip(byte)) refuse();
     }
 
     bool ended() const { return at_ == text_.size(); }
     // A zero byte stands for the end: no JSON has one outside a text.
     char peek() const { return ended() ? '\0' : text_[at_]; }
 
-    bool unexpected() {
-        return ended() ? cut_short() : fail("is not JSON at byte " + std::to_string(at_));
-    }
-    bool cut_short() { return fail("is cut short"); }
-    bool fail(const std::string& trouble) {
-        if (trouble_.empty()) trouble_ = trouble;
-        return false;
+    [[noreturn]] void refuse() const {
+        throw JsonError(ended() ? "is cut short"
+                                : "is not JSON at byte " + std::to_string(at_));
     }
 
     const std::string_view text_;
     std::size_t at_ = 0;
     int depth_ = 0;
     std::size_t values_ = 0;
-    std::string trouble_;
 };
 
 std::optional<std::uint64_t> whole_number(std::string_view digits) {
@@ -282,6 +244,68 @@ std::optional<double> JsonValue::fraction() const {
     return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-JsonResult read_json(std::string_view text) { return Reader(text).read(); }
+JsonResult read_json(std::string_view text) {
+    try {
+        return {Reader(text).read(), ""};
+    } catch (const JsonError& error) {
+        return {std::nullopt, error.what()};
+    }
+}
+
+std::string JsonFields::word(std::string_view name) const {
+    const JsonValue* const found = object_.find(name);
+    return found && found->kind == JsonValue::Kind::text ? found->text : "";
+}
+
+std::uint64_t JsonFields::count(std::string_view name, std::uint64_t min,
+                                std::uint64_t max) const {
+    const auto value = member(name, JsonValue::Kind::number, "a whole number").count();
+    if (value && *value >= min && *value <= max) return *value;
+    throw JsonError(in_quotes(name) + " is not a whole number from " + std::to_string(min) +
+                    (max == std::numeric_limits<std::uint64_t>::max()
+                         ? " on"
+                         : " to " + std::to_string(max)));
+}
+
+std::uint64_t JsonFields::nanoseconds(std::string_view name) const {
+    const auto value =
+        member(name, JsonValue::Kind::number, "a time in microseconds").nanoseconds();
+    if (!value) throw JsonError(in_quotes(name) + " is not a time in microseconds");
+    return *value;
+}
+
+ev::Duration JsonFields::time(std::string_view name, ev::Duration max) const {
+    const std::uint64_t value = nanoseconds(name);
+    if (value > static_cast<std::uint64_t>(max.count()))
+        throw JsonError(in_quotes(name) + " is too long a time");
+    return ev::Duration(static_cast<std::int64_t>(value));
+}
+
+double JsonFields::fraction(std::string_view name, double max) const {
+    const auto value = member(name, JsonValue::Kind::number, "a number").fraction();
+    if (!value || *value < 0 || *value > max)
+        throw JsonError(in_quotes(name) + " is out of range");
+    return *value;
+}
+
+const std::string& JsonFields::text(std::string_view name) const {
+    return member(name, JsonValue::Kind::text, "a text").text;
+}
+
+const JsonValue& JsonFields::array(std::string_view name) const {
+    return member(name, JsonValue::Kind::array, "an array");
+}
+
+JsonFields JsonFields::object(std::string_view name) const {
+    return JsonFields(member(name, JsonValue::Kind::object, "an object"));
+}
+
+const JsonValue& JsonFields::member(std::string_view name, JsonValue::Kind kind,
+                                    const char* expected) const {
+    const JsonValue* const found = object_.find(name);
+    if (!found) throw JsonError(in_quotes(name) + " is missing");
+    if (found->kind != kind) throw JsonError(in_quotes(name) + " is not " + expected);
+    return *found;
+}
 
 }  // namespace yodel

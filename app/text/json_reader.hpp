@@ -1,15 +1,18 @@
-// Reads JSON, one value from one text, strictly as RFC 8259 has it: no comments, no trailing
-// commas, no byte that is not UTF-8, no name twice in an object. Nothing of the text is
-// guessed: a number keeps its digits until somebody asks for it as a count, a time or a
-// fraction.
+// Reads JSON, one value from one text, strictly by RFC 8259: no comments, no trailing commas,
+// no byte that is not UTF-8, no name twice in an object. A number keeps its digits until
+// somebody asks for it as a count, a time or a fraction.
 //
 // The text may come from anywhere: its depth and its number of values are bounded, and time is
 // proportional to its length. A file of many objects is read line by line, a text for each.
 #pragma once
 
+#include "ev/time.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,10 +24,10 @@ struct JsonValue {
     enum class Kind { null, flag, number, text, array, object };
 
     Kind kind = Kind::null;
-    std::string text;  // of a text, without quotation marks and escapes; the digits of a number
+    std::string text = {};  // a text without its escapes, or the digits of a number
     bool flag = false;
-    std::vector<JsonValue> items;    // of an array or an object
-    std::vector<std::string> names;  // of an object: names[i] is that of items[i]
+    std::vector<JsonValue> items = {};    // of an array or an object
+    std::vector<std::string> names = {};  // names[i] is the name of items[i] in an object
 
     // Returns the member of an object; null if there is none, or this is no object.
     const JsonValue* find(std::string_view name) const;
@@ -46,5 +49,37 @@ struct JsonResult {
 
 // Reads a text that holds one value, and nothing else but space around it.
 JsonResult read_json(std::string_view text);
+
+// What is wrong with the members of an object, as one clause.
+class JsonError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+// The members of an object, each checked when it is read. Except for the first two functions,
+// all throw JsonError if the member is missing, of another kind, or out of range. The object
+// outlives this.
+class JsonFields {
+public:
+    explicit JsonFields(const JsonValue& object) : object_(object) {}
+
+    bool has(std::string_view name) const { return object_.find(name) != nullptr; }
+    std::string word(std::string_view name) const;  // a text; empty if there is none
+
+    std::uint64_t count(std::string_view name, std::uint64_t min = 0,
+                        std::uint64_t max = std::numeric_limits<std::uint64_t>::max()) const;
+    std::uint64_t nanoseconds(std::string_view name) const;
+    ev::Duration time(std::string_view name, ev::Duration max = ev::Duration::max()) const;
+    double fraction(std::string_view name, double max) const;  // from 0 on
+    const std::string& text(std::string_view name) const;
+    const JsonValue& array(std::string_view name) const;
+    JsonFields object(std::string_view name) const;
+
+private:
+    const JsonValue& member(std::string_view name, JsonValue::Kind kind,
+                            const char* expected) const;
+
+    const JsonValue& object_;
+};
 
 }  // namespace yodel

@@ -23,6 +23,9 @@ std::string format(const char* pattern, Arguments... arguments) {
     return text;
 }
 
+// Returns words of a user or of a file as a sentence about them quotes them.
+inline std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
+
 // Parses a number, fractions allowed, with one of the units us, ms, s, m, h; seconds without a
 // unit. At most a century; rounded to the nanosecond.
 std::optional<ev::Duration> parse_duration(std::string_view text);

@@ -117,7 +117,8 @@ TEST_CASE("the figures of planned messages are together, and agree") {
     REQUIRE(earlier.results);
     CHECK_FALSE(earlier.results->planned_rate);
     CHECK(read(replaced(text, "\"planned\":505", "\"planned\":504")).trouble ==
-          "\"planned\" of the end object disagrees with its other figures");
+          "the end object was edited, or another version of yodel wrote it: "
+          "\"planned\" disagrees with the other figures");
 }
 
 TEST_CASE("the results of version 0.2.0 can be read") {
@@ -208,36 +209,31 @@ TEST_CASE("the sum of restored results is the result of the whole, bucket for bu
 
 TEST_CASE("an end object that was edited or is of another version is refused") {
     const auto [from, to, trouble] = GENERATE(table<std::string, std::string, std::string>({
-        {"\"type\":\"end\"", "\"type\":\"start\"",
-         "there is no end object, as --json writes it"},
-        {"\"sent\":2,", "",
-         "the end object has no \"sent\": another version of yodel wrote it"},
-        {"\"sent\":2", "\"sent\":-2", "\"sent\" of the end object is not of its kind"},
-        {"\"sent\":2", "\"sent\":\"2\"", "\"sent\" of the end object is not of its kind"},
-        {"\"status\":0", "\"status\":256", "\"status\" of the end object is not of its kind"},
-        {"\"rate\":2.000", "\"rate\":1e16", "\"rate\" of the end object is not of its kind"},
-        {"\"rate\":2.000", "\"rate\":-2", "\"rate\" of the end object is not of its kind"},
-        {"\"errors\":[]", "\"errors\":[1]",
-         "the end object has no \"text\": another version of yodel wrote it"},
-        {"\"connections\":{", "\"connections\":[],\"c\":{",
-         "\"connections\" of the end object is not of its kind"},
+        {"\"sent\":2,", "", "\"sent\" is missing"},
+        {"\"sent\":2", "\"sent\":-2", "\"sent\" is not a whole number from 0 on"},
+        {"\"sent\":2", "\"sent\":\"2\"", "\"sent\" is not a whole number"},
+        {"\"status\":0", "\"status\":256", "\"status\" is not a whole number from 0 to 255"},
+        {"\"rate\":2.000", "\"rate\":1e16", "\"rate\" is out of range"},
+        {"\"rate\":2.000", "\"rate\":-2", "\"rate\" is out of range"},
+        {"\"min\":5.000", "\"min\":5.0000", "\"min\" is not a time in microseconds"},
+        {"\"min\":5.000", "\"min\":9300000000000000", "\"min\" is too long a time"},
+        {"\"errors\":[]", "\"errors\":[1]", "\"text\" is missing"},
+        {"\"connections\":{", "\"connections\":[],\"c\":{", "\"connections\" is not an object"},
         {"\"histogram\":[[5.023,1]", "\"histogram\":[[5.023,2]",
-         "\"histogram\" of the end object disagrees with its other figures"},
+         "\"histogram\" disagrees with the other figures"},
         {"\"histogram\":[[5.023,1]", "\"histogram\":[[5.024,1]",
-         "\"histogram\" of the end object disagrees with its other figures"},
+         "\"histogram\" disagrees with the other figures"},
         {"\"histogram\":[[5.023,1]", "\"histogram\":[[5.023]",
-         "\"histogram\" of the end object disagrees with its other figures"},
+         "\"histogram\" disagrees with the other figures"},
         {"\"histogram\":[[5.023,1]", "\"histogram\":[[\"a\",1]",
-         "\"histogram\" of the end object disagrees with its other figures"},
-        {"\"echoed\":2", "\"echoed\":1",
-         "\"histogram\" of the end object disagrees with its other figures"},
-        {"\"p50\":5.023", "\"p50\":4.023",
-         "\"rtt_us\" of the end object disagrees with its other figures"},
-        {"\"histogram\"", "\"history\"",
-         "the end object has no \"histogram\": another version of yodel wrote it"},
+         "\"histogram\" disagrees with the other figures"},
+        {"\"echoed\":2", "\"echoed\":1", "\"histogram\" disagrees with the other figures"},
+        {"\"p50\":5.023", "\"p50\":4.023", "\"rtt_us\" disagrees with the other figures"},
+        {"\"histogram\"", "\"history\"", "\"histogram\" is missing"},
     }));
     CAPTURE(from, to);
-    CHECK(trouble_of(replaced(small_end(), from, to)) == trouble);
+    CHECK(trouble_of(replaced(small_end(), from, to)) ==
+          "the end object was edited, or another version of yodel wrote it: " + trouble);
 }
 
 TEST_CASE("members that are not known are skipped, and numbers may be written otherwise") {
@@ -260,10 +256,12 @@ TEST_CASE("a file that is no whole recording of a run is refused in one sentence
     CHECK(trouble_of("") == "there is no end object, as --json writes it");
     CHECK(trouble_of("{\"type\":\"message\"}\n") ==
           "there is no end object, as --json writes it");
+    CHECK(trouble_of(replaced(small_end(), "\"type\":\"end\"", "\"type\":\"start\"")) ==
+          "there is no end object, as --json writes it");
     CHECK(trouble_of("[1]\n") == "there is no end object, as --json writes it");
     CHECK(trouble_of(small_end() + "\n12 sent, 12 echoed\n") == "line 2 is not JSON at byte 3");
     CHECK(trouble_of(replaced(small_end(), "5", "6") + "\n" + small_end())
-              .ends_with(" of the end object disagrees with its other figures"));
+              .ends_with(" disagrees with the other figures"));
     CHECK(read_results("/no/such/file", [](auto) {}) ==
           "/no/such/file: No such file or directory");
     CHECK(read_results("/", [](auto) {}) == "/: Is a directory");

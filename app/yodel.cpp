@@ -387,7 +387,7 @@ int main(int argc, char* argv[]) {
             status = run(options, signo);
         }
     } catch (const std::exception&) {
-        status = fail(current_failure("yodel"));
+        status = fail(current_trouble("yodel"));
     }
     if (signo != 0) print_error("yodel", "ended by " + signal_name(signo));
     finish_diagnostics();

@@ -271,11 +271,11 @@ void run(int argc, char* argv[]) {
 }
 
 // A server's files are all its own, and without its output it cannot run.
-Failure server_failure() {
-    Failure failure = current_failure("yodeld");
-    if (failure.status == trust_unusable) failure.status = own_certificate_unusable;
-    if (failure.status == output_failed) failure.status = cannot_run;
-    return failure;
+Trouble server_trouble() {
+    Trouble trouble = current_trouble("yodeld");
+    if (trouble.status == trust_unusable) trouble.status = own_certificate_unusable;
+    if (trouble.status == output_failed) trouble.status = cannot_run;
+    return trouble;
 }
 
 int main(int argc, char* argv[]) {
@@ -286,7 +286,7 @@ int main(int argc, char* argv[]) {
     try {
         run(argc, argv);
     } catch (const std::exception&) {
-        status = fail(server_failure());
+        status = fail(server_trouble());
     }
     finish_diagnostics();
     return status;

@@ -1,6 +1,5 @@
 #include "app/options/client_options.hpp"
 
-#include "app/options/client_table.hpp"
 #include "app/options/completion.hpp"
 #include "app/options/option_values.hpp"
 #include "app/options/target.hpp"
@@ -21,7 +20,7 @@ bool has_interval(const ClientOptions& options) {
 
 // --- The modes that the options choose.
 
-// Returns two if only the terminal can tell which of them it is.
+// Returns two modes if only the terminal decides between them.
 Modes run_mode(const ClientOptions& options) {
     const LoadOptions& load = options.load;
     if (!options.merge.empty()) return mode::merge;
@@ -122,21 +121,17 @@ void check_families(const bufio::Endpoint& endpoint) {
                          " are not of one family");
 }
 
-void check_relative(const std::string& option, const Requirement& clause,
-                    const ClientOptions& options) {
-    if (clause.relative() && options.compare.empty())
-        throw UsageError(option + clause.clause() +
-                         " is relative to a run of before, which --compare names");
-}
-
 void check_verdict(const ClientOptions& options) {
-    for (const Requirement& each : options.report.verdict.required)
-        check_relative("--require ", each, options);
-    if (options.load.rate_while)
-        check_relative("--rate max@", *options.load.rate_while, options);
+    const auto check = [&](const char* option, const Requirement& clause) {
+        if (clause.relative() && options.compare.empty())
+            throw UsageError(option + clause.clause() +
+                             " is relative to an earlier run, which --compare names");
+    };
+    for (const Requirement& each : options.report.verdict.required) check("--require ", each);
+    if (options.load.rate_while) check("--rate max@", *options.load.rate_while);
 }
 
-// All words that are not options are files, too.
+// All words that are not options are further files.
 void check_merge(ClientOptions& options, const CommandLine& line) {
     std::vector<std::string>& files = options.merge;
     files.insert(files.end(), line.words.begin(), line.words.end());

@@ -1,6 +1,7 @@
 // The options of yodel, parsed from its command line and checked.
 #pragma once
 
+#include "app/options/command_line.hpp"
 #include "app/options/modes.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/reporter.hpp"
@@ -22,13 +23,13 @@ struct LoadOptions {
     std::optional<unsigned> connections;
     std::optional<std::uint64_t> connect_rate;  // thousandths of connections a second
     std::optional<std::uint64_t> rate;          // thousandths of messages a second
-    std::optional<Requirement> rate_while;      // look for the highest rate at which it holds
+    std::optional<Requirement> rate_while;      // search for the highest rate at which this holds
     std::optional<unsigned> churn;              // messages
     std::optional<std::chrono::system_clock::time_point> start;
     std::optional<std::size_t> threads;
     bool threads_by_system = false;  // `auto`: no more than can be used
 
-    // Any of these options makes a load, of one connection if the number is not given.
+    // Any of these options makes a load, of one connection by default.
     bool given() const {
         return connections || connect_rate || scheduled() || churn || start || threads;
     }
@@ -36,7 +37,7 @@ struct LoadOptions {
     bool scheduled() const { return rate || rate_while; }
 };
 
-// Conversations that are recorded, and replayed.
+// A conversation that is recorded or replayed.
 struct ReplayOptions {
     bool payload = false;  // the objects of --json make a recording
     std::string file;      // the recording to replay; empty: none
@@ -62,17 +63,15 @@ struct ClientOptions {
     bool hex = false;
     ui::Color color = ui::Color::automatic;  // screen
     bool mouse = false;                      // screen: the wheel scrolls
-    // Each of these three selects an unattended run, and has a default there.
+    // Each of these three selects generated messages, and has a default there.
     std::optional<unsigned> count;
     std::optional<ev::Duration> interval;
     std::optional<std::size_t> size;  // bytes
     bool unattended() const { return count || interval || size; }
     LoadOptions load;
     ReplayOptions replay;
-    bool expect_given = false;  // by --expect, not the default
-    std::string compare;        // the file with the end object of before; empty: none
-    std::vector<std::string>
-        merge;  // the files whose end objects are added up, instead of a run
+    std::string compare;  // the file with earlier runs; empty: none
+    std::vector<std::string> merge;  // files with runs to add up; empty: make a run
     bool verdict() const {
         return !report.verdict.required.empty() || !compare.empty() || !report.hgrm.empty();
     }
@@ -92,5 +91,8 @@ void check_display(const ClientOptions& options, bool screen);
 
 std::string client_help();  // all of the output of --help
 std::string client_completion(const std::string& shell);
+
+// Each option sets its value in `to`, which must outlive the table.
+std::vector<OptionGroup> client_table(ClientOptions& to);
 
 }  // namespace yodel

@@ -1,4 +1,4 @@
-#include "app/options/client_table.hpp"
+#include "app/options/client_options.hpp"
 
 #include "app/options/completion.hpp"
 #include "app/options/option_values.hpp"
@@ -221,11 +221,8 @@ std::vector<Option> message_options(ClientOptions& to) {
         {0, "max-frame", "SIZE", "maximum size of a message (32M)",
          into(session.max_frame, size)},
         {0, "expect", "echo|any|none", "which reply to expect (echo)",
-         [&to, expectation](auto& text) {
-             to.session.expect = expectation(text);
-             to.expect_given = true;
-         },
-         mode::runs & ~mode::replays, 0, words("echo any none")},
+         into(session.expect, expectation), mode::runs & ~mode::replays, 0,
+         words("echo any none")},
         {'W', "reply-timeout", "D", "limit for the server to read and to reply (5s)",
          into(session.reply_timeout, duration_value)},
         {0, "window", "N", "messages in flight (64, or 128 KiB if more)",

@@ -32,18 +32,22 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 // Reads the words of a command line from left to right.
 class Reader {
 public:
-    Reader(std::vector<std::string> words, std::vector<OptionGroup> groups)
-        : words_(std::move(words)), groups_(std::move(groups)) {
-        for (OptionGroup& group : groups_)
-            for (Option& option : group.options)
-                if (option.modes == 0) option.modes = group.modes;
+    Reader(std::vector<std::string> words, const std::vector<OptionGroup>& groups)
+        : words_(std::move(words)) {
+        for (const OptionGroup& group : groups)
+            for (const Option& option : group.options) {
+                options_.push_back(option);
+                if (option.modes == 0) options_.back().modes = group.modes;
+            }
     }
 
     CommandLine read() {
         while (!done_ && next_ < words_.size()) {
             const std::string& word = words_[next_++];
             if (word == "--") {
-                result_.words.insert(result_.words.end(), from_next(), words_.end());
+                result_.words.insert(result_.words.end(),
+                                     words_.begin() + static_cast<std::ptrdiff_t>(next_),
+                                     words_.end());
                 break;
             }
             if (word.starts_with("--")) {
@@ -63,8 +67,7 @@ private:
     void read_letters(const std::string& word) {
         for (std::size_t i = 1; i < word.size() && !done_; ++i) {
             const std::string written = std::string("-") + word[i];
-            const Option* const option =
-                find([&](const Option& row) { return row.letter == word[i]; });
+            const Option* const option = find_letter(word[i]);
             if (!option) {
                 const bool one_dash = find_name(word.substr(1)) != nullptr;
                 throw UsageError("there is no option " + written +
@@ -108,16 +111,16 @@ private:
         done_ = option.last;
     }
 
-    template <class Predicate>
-    const Option* find(Predicate matches) const {
-        for (const OptionGroup& group : groups_)
-            for (const Option& option : group.options)
-                if (matches(option)) return &option;
+    const Option* find_letter(char letter) const {
+        for (const Option& option : options_)
+            if (option.letter == letter) return &option;
         return nullptr;
     }
 
     const Option* find_name(const std::string& name) const {
-        return find([&](const Option& row) { return row.name && row.name == name; });
+        for (const Option& option : options_)
+            if (option.name && option.name == name) return &option;
+        return nullptr;
     }
 
     // Abbreviations are not accepted, since a new option could change the meaning of one.
@@ -125,26 +128,21 @@ private:
         const std::string wanted = written.substr(2);
         std::size_t nearest = std::max<std::size_t>(1, wanted.size() / 3);
         std::string names;
-        find([&](const Option& row) {
-            if (!row.name || wanted.empty()) return false;
-            const std::string name = row.name;
+        for (const Option& option : options_) {
+            if (!option.name || wanted.empty()) continue;
+            const std::string name = option.name;
             const std::size_t distance =
                 name.starts_with(wanted) ? 0 : edit_distance(wanted, name);
-            if (distance > nearest) return false;
+            if (distance > nearest) continue;
             if (distance < nearest) names.clear();
             nearest = distance;
             names += (names.empty() ? "--" : " or --") + name;
-            return false;
-        });
+        }
         return names.empty() ? "" : "; did you mean " + names + "?";
     }
 
-    std::vector<std::string>::const_iterator from_next() const {
-        return words_.begin() + static_cast<std::ptrdiff_t>(next_);
-    }
-
     const std::vector<std::string> words_;
-    std::vector<OptionGroup> groups_;
+    std::vector<Option> options_;
     std::size_t next_ = 0;
     bool done_ = false;
     CommandLine result_;

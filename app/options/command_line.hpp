@@ -1,4 +1,4 @@
-// A command line parsed by a table of options, which is the source of --help, too.
+// A command line, parsed by a table of options from which --help is made, too.
 #pragma once
 
 #include "app/options/modes.hpp"
@@ -18,9 +18,9 @@ struct Option {
     // Called with the argument, or "" if the option takes none. May throw UsageError, in words
     // that need not name the option: the parser adds the name as the user wrote it.
     std::function<void(const std::string&)> apply = {};
-    Modes modes = 0;    // that it applies to; 0: those of its group
-    Modes chooses = 0;  // one of these
-    // The words that it takes, for completion, maybe beside a number; empty: it takes none.
+    Modes modes = 0;    // the modes that the option applies to; 0: the modes of its group
+    Modes chooses = 0;  // one of these modes
+    // The words that the argument may be, for completion.
     std::vector<std::string> values = {};
     bool last = false;  // the words after it are not read
 };

@@ -61,8 +61,8 @@ std::string quoted(const std::string& text) {
 }
 
 template <class Function>
-void for_each(const CompletionSpec& command, Function function) {
-    for (const OptionGroup& group : command.options)
+void for_each(const CompletionSpec& spec, Function function) {
+    for (const OptionGroup& group : spec.options)
         for (const Option& option : group.options) function(option);
 }
 
@@ -76,10 +76,15 @@ std::string filled(std::string text,
     return text;
 }
 
+// Returns what the shell's script holds for the option's argument.
+std::string argument(const Option& option, const char* Argument::*shell) {
+    return filled(argument_of(option).*shell, {{"@VALUES@", joined(option.values)}});
+}
+
 // The spellings of the options after which all words are files, between bars.
-std::string file_takers(const CompletionSpec& command) {
+std::string file_takers(const CompletionSpec& spec) {
     std::vector<std::string> list;
-    for_each(command, [&](const Option& option) {
+    for_each(spec, [&](const Option& option) {
         if (!takes_all_words(option)) return;
         for (const std::string& spelling : spellings(option)) list.push_back(spelling);
     });
@@ -124,29 +129,25 @@ _@PROGRAM@() {
 complete -F _@PROGRAM@ @PROGRAM@
 )";
 
-std::string bash_branch(const Option& option) {
-    if (!option.argument) return "";
-    return "    " + joined(spellings(option), "|") + ")" +
-           filled(argument_of(option).bash, {{"@VALUES@", joined(option.values)}}) + " ;;\n";
-}
-
-std::string bash_script(const CompletionSpec& command) {
+std::string bash_script(const CompletionSpec& spec) {
     std::string branches;
     std::vector<std::string> options;
-    for_each(command, [&](const Option& option) {
-        branches += bash_branch(option);
-        for (const std::string& spelling : spellings(option)) options.push_back(spelling);
+    for_each(spec, [&](const Option& option) {
+        const std::vector<std::string> names = spellings(option);
+        options.insert(options.end(), names.begin(), names.end());
+        if (option.argument)
+            branches +=
+                "    " + joined(names, "|") + ")" + argument(option, &Argument::bash) + " ;;\n";
     });
-    const std::string takers = file_takers(command);
+    const std::string takers = file_takers(spec);
     return filled(
         bash_template,
         {{"@BRANCHES@", branches},
          {"@OPTIONS@", joined(options)},
          {"@TAKERS@", takers.empty() ? "''" : takers},
-         {"@OTHERS@", command.hosts
-                          ? "mapfile -t COMPREPLY < <(compgen -A hostname -- \"$current\")"
-                          : ":"},
-         {"@PROGRAM@", command.program}});
+         {"@OTHERS@",
+          spec.hosts ? "mapfile -t COMPREPLY < <(compgen -A hostname -- \"$current\")" : ":"},
+         {"@PROGRAM@", spec.program}});
 }
 
 // zsh: a specification of each option for _arguments.
@@ -158,54 +159,43 @@ if [[ -n $takers && -n ${(M)words:#${~takers}} ]]; then words_are=file:_files; f
 _arguments -s -S@OPTIONS@ "*:$words_are"
 )";
 
-// Returns the description with what _arguments would take for its own syntax escaped.
-std::string zsh_description(const std::string& help) {
-    return filled(help, {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
-}
-
 std::string zsh_option(const Option& option) {
-    const std::string tail =
-        quoted("[" + zsh_description(option.help) + "]" +
-               filled(argument_of(option).zsh, {{"@VALUES@", joined(option.values)}}));
-    const bool argument = option.argument;
+    // What _arguments would take for its own syntax is escaped.
+    const std::string help =
+        filled(option.help, {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
+    const std::string tail = quoted("[" + help + "]" + argument(option, &Argument::zsh));
     std::vector<std::string> forms;
     if (option.letter != 0)
-        forms.push_back(std::string("-") + option.letter + (argument ? "+" : ""));
-    if (option.name) forms.push_back("--" + std::string(option.name) + (argument ? "=" : ""));
+        forms.push_back(std::string("-") + option.letter + (option.argument ? "+" : ""));
+    if (option.name)
+        forms.push_back("--" + std::string(option.name) + (option.argument ? "=" : ""));
     if (forms.size() == 1) return " \\\n    " + forms.front() + tail;
     return " \\\n    " + quoted("(" + joined(spellings(option)) + ")") + "{" +
            joined(forms, ",") + "}" + tail;
 }
 
-std::string zsh_script(const CompletionSpec& command) {
+std::string zsh_script(const CompletionSpec& spec) {
     std::string options;
-    for_each(command, [&](const Option& option) { options += zsh_option(option); });
+    for_each(spec, [&](const Option& option) { options += zsh_option(option); });
     return filled(zsh_template, {{"@OPTIONS@", options},
-                                 {"@TAKERS@", file_takers(command)},
-                                 {"@OTHERS@", command.hosts ? "host:_hosts" : "port: "},
-                                 {"@PROGRAM@", command.program}});
+                                 {"@TAKERS@", file_takers(spec)},
+                                 {"@OTHERS@", spec.hosts ? "host:_hosts" : "port: "},
+                                 {"@PROGRAM@", spec.program}});
 }
 
 // fish: a command for each option.
 
-std::string fish_option(const CompletionSpec& command, const Option& option) {
-    std::string line = "complete -c " + command.program;
-    if (option.letter != 0) line += std::string(" -s ") + option.letter;
-    if (option.name) line += " -l " + std::string(option.name);
-    return line + filled(argument_of(option).fish, {{"@VALUES@", joined(option.values)}}) +
-           " -d " + quoted(option.help) + "\n";
-}
-
-std::string fish_script(const CompletionSpec& command) {
-    std::string text = "# Completions of " + command.program + " for fish.\ncomplete -c " +
-                       command.program + " -f\n";
-    if (command.hosts)
-        text += "complete -c " + command.program + " -a '(__fish_print_hostnames)'\n";
-    for_each(command, [&](const Option& option) {
-        text += fish_option(command, option);
+std::string fish_script(const CompletionSpec& spec) {
+    const std::string complete = "complete -c " + spec.program;
+    std::string text = "# Completions of " + spec.program + " for fish.\n" + complete + " -f\n";
+    if (spec.hosts) text += complete + " -a '(__fish_print_hostnames)'\n";
+    for_each(spec, [&](const Option& option) {
+        text += complete;
+        if (option.letter != 0) text += std::string(" -s ") + option.letter;
+        if (option.name) text += " -l " + std::string(option.name);
+        text += argument(option, &Argument::fish) + " -d " + quoted(option.help) + "\n";
         if (takes_all_words(option))
-            text += "complete -c " + command.program + " -n '__fish_contains_opt " +
-                    option.name + "' -F\n";
+            text += complete + " -n '__fish_contains_opt " + option.name + "' -F\n";
     });
     return text;
 }
@@ -219,31 +209,26 @@ constexpr Shell shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish",
 
 }  // namespace
 
-std::string completion_script(const std::string& shell, const CompletionSpec& command) {
+std::string completion_script(const std::string& shell, const CompletionSpec& spec) {
     const auto* const found =
         std::find_if(std::begin(shells), std::end(shells),
                      [&](const Shell& each) { return shell == each.name; });
-    return found->script(command);
-}
-
-std::vector<std::string> completed_shells() {
-    std::vector<std::string> names;
-    for (const Shell& shell : shells) names.emplace_back(shell.name);
-    return names;
+    return found->script(spec);
 }
 
 Option completion_option(std::string& shell) {
-    std::vector<std::pair<std::string, std::string>> names;
-    for (const std::string& name : completed_shells()) names.emplace_back(name, name);
-    return {0,
-            "completion",
-            "SHELL",
-            "print completions for bash, zsh or fish",
-            into(shell, one_of(std::move(names))),
-            0,
-            0,
-            completed_shells(),
-            true};
+    std::vector<std::string> names;
+    std::vector<std::pair<std::string, std::string>> choices;
+    for (const Shell& each : shells) {
+        names.emplace_back(each.name);
+        choices.emplace_back(each.name, each.name);
+    }
+    return {.name = "completion",
+            .argument = "SHELL",
+            .help = "print completions for bash, zsh or fish",
+            .apply = into(shell, one_of(std::move(choices))),
+            .values = std::move(names),
+            .last = true};
 }
 
 }  // namespace yodel

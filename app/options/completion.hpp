@@ -15,13 +15,11 @@ struct CompletionSpec {
     bool hosts = false;  // the words that are not options name hosts
 };
 
-// An option argument is completed by the values that the table has for it; by files or
-// directories where the argument is called FILE, PATH or DIR; and otherwise by nothing. After
-// an option called FILE..., all further words are files. The shell is one of
-// completed_shells().
-std::string completion_script(const std::string& shell, const CompletionSpec& command);
-
-std::vector<std::string> completed_shells();
+// An argument is completed by its values in the table, by files if it is called FILE or PATH, and
+// by directories if it is called DIR. After
+// an option called FILE..., all further words are files. The shell is bash, zsh
+// or fish.
+std::string completion_script(const std::string& shell, const CompletionSpec& spec);
 
 // The option --completion, which sets `shell`; the string must outlive the table.
 Option completion_option(std::string& shell);

@@ -29,7 +29,7 @@ inline constexpr Modes replays = replay | replay_load;
 inline constexpr Modes runs = merge - 1;
 inline constexpr Modes piped = runs & ~screen;
 
-// The kind of connection; `tcp` is that of a target tcp://.
+// The kind of connection. A target tcp:// chooses `tcp`.
 inline constexpr Modes stream = 1U << 9;
 inline constexpr Modes tcp = 1U << 10;
 inline constexpr Modes path = 1U << 11;
@@ -54,7 +54,7 @@ inline constexpr Modes interval = 1U << 20;
 inline constexpr Modes rate = 1U << 21;
 inline constexpr Modes recorded = 1U << 22;
 
-// Where the server's certificate comes from.
+// The source of the server's certificate.
 inline constexpr Modes from_file = 1U << 23;
 inline constexpr Modes self_signed = 1U << 24;
 

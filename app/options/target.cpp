@@ -35,7 +35,7 @@ void check_service(const std::string& service, unsigned min) {
         throw UsageError(in_quotes(service) + " is neither a port nor the name of a service");
 }
 
-// Refuses hosts that the resolver would refuse, too, but later and with a worse sentence.
+// Refuses hosts that the resolver would refuse later, with a worse sentence.
 void check_host(const std::string& host) {
     if (host.find_first_of(" /@") != host.npos || host.starts_with('['))
         throw UsageError(in_quotes(host) + " is not a host");

@@ -64,10 +64,7 @@ void check_replaceable(const std::string& path) {
 }  // namespace
 
 PortFile::PortFile(std::string path, const std::string& text) : path_(std::move(path)) {
-    if (!path_.empty()) make(text);
-}
-
-void PortFile::make(const std::string& text) {
+    if (path_.empty()) return;
     check_replaceable(path_);
     Draft draft(path_);
     const bool whole = draft.made() && draft.write(text) && draft.rename_to(path_);
@@ -75,15 +72,13 @@ void PortFile::make(const std::string& text) {
     file_ = draft.release();
 }
 
-bool PortFile::ours() const {
+PortFile::~PortFile() {
     struct stat made {};
     struct stat found {};
-    return ::fstat(file_.get(), &made) == 0 && ::lstat(path_.c_str(), &found) == 0 &&
-           made.st_dev == found.st_dev && made.st_ino == found.st_ino;
-}
-
-PortFile::~PortFile() {
-    if (file_ && ours()) ::unlink(path_.c_str());
+    const bool ours = file_ && ::fstat(file_.get(), &made) == 0 &&
+                      ::lstat(path_.c_str(), &found) == 0 && made.st_dev == found.st_dev &&
+                      made.st_ino == found.st_ino;
+    if (ours) ::unlink(path_.c_str());
 }
 
 }  // namespace yodel

@@ -14,8 +14,8 @@ namespace yodel {
 
 class PortFile {
 public:
-    // Makes the file, or nothing where the path is empty. Throws OutputError, and
-    // std::runtime_error where the path holds something else than a plain file.
+    // Makes the file; without a path there is no file. Throws OutputError, and
+    // std::runtime_error if the path is something else than a plain file.
     PortFile(std::string path, const std::string& text);
     // Removes the file, if the path still holds the one made here: another server may have
     // replaced it.
@@ -24,9 +24,6 @@ public:
     PortFile& operator=(const PortFile&) = delete;
 
 private:
-    void make(const std::string& text);
-    bool ours() const;
-
     std::string path_;  // empty: there is none
     bufio::Fd file_;    // stays open, so that no other file gets its inode
 };

@@ -7,6 +7,7 @@
 #include "bufio/tls.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #if YODEL_HAS_TIMER_SLACK
 #    include <sys/prctl.h>
 #endif
@@ -16,6 +17,7 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <stdexcept>
 
 namespace yodel {
 
@@ -42,7 +44,7 @@ void print(const std::string& text) {
         throw OutputError("standard output", errno);
 }
 
-Failure current_failure(const char* program) {
+Trouble current_trouble(const char* program) {
     try {
         throw;
     } catch (const UsageError& error) {
@@ -61,26 +63,46 @@ Failure current_failure(const char* program) {
     }
 }
 
-namespace {
-
-void write_failure(const Failure& failure) {
-    if (diagnostics().form() == Diagnostics::Form::text)
-        return diagnostics().remark(failure.text);
-    diagnostics().line(JsonObject()
-                           .text("error", failure.text)
-                           .number("status", static_cast<std::uint64_t>(failure.status))
-                           .str());
-}
-
-}  // namespace
-
-int fail(const Failure& failure) {
+int fail(const Trouble& trouble) {
     try {
-        write_failure(failure);
+        if (diagnostics().form() == Diagnostics::Form::text)
+            diagnostics().remark(trouble.text);
+        else
+            diagnostics().line(JsonObject()
+                                   .text("error", trouble.text)
+                                   .number("status", static_cast<std::uint64_t>(trouble.status))
+                                   .str());
     } catch (const std::bad_alloc&) {
         diagnostics().show("out of memory\n");  // needs no memory
     }
-    return failure.status;
+    return trouble.status;
+}
+
+void provide_descriptors(std::size_t count) {
+    constexpr rlim_t reserve = 32;  // stdio, event loops, resolvers, inherited descriptors
+    const rlim_t needed = count + reserve;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < needed)
+        throw std::runtime_error("these connections need " + std::to_string(needed) +
+                                 " descriptors, but the limit is " +
+                                 std::to_string(limit.rlim_cur) + " (ulimit -n)");
+}
+
+std::size_t descriptor_limit() {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur == RLIM_INFINITY ? 0 : static_cast<std::size_t>(limit.rlim_cur);
+}
+
+std::size_t used_descriptors() {
+    std::size_t used = 0;
+    for (int fd = 0; fd < 256; ++fd)
+        if (::fcntl(fd, F_GETFD) != -1) ++used;
+    return used;
 }
 
 }  // namespace yodel

@@ -1,6 +1,9 @@
 // The first and last steps of both programs.
 #pragma once
 
+#include "app/text/exit_status.hpp"
+
+#include <cstddef>
 #include <string>
 
 namespace yodel {
@@ -13,8 +16,8 @@ void prepare_process(const char* program);
 
 // Asks the system to end the waits of this thread, and of those that it starts later, as soon
 // as their time has come, instead of up to 50 us later together with other timers, which is
-// Linux's default. Has no effect elsewhere, or where the system refuses it: the program then is
-// late by more, and reports that.
+// Linux's default. Has no effect elsewhere, or if the system refuses it: then the program is later
+// than planned, and reports that.
 void ask_for_exact_waits();
 
 // Opens /dev/null for each of the three standard descriptors that is closed, so that no socket
@@ -25,17 +28,20 @@ void fill_standard_descriptors();
 // Writes the text to standard output; blocks until it is written. Throws OutputError.
 void print(const std::string& text);
 
-// The end of a program after an exception: its exit status, and one sentence.
-struct Failure {
-    int status;
-    std::string text;
-};
-
 // Describes the exception that is being handled; to be called in a catch block.
-Failure current_failure(const char* program);
+Trouble current_trouble(const char* program);
 
-// Writes the failure to standard error, as {"error":"text","status":1} where diagnostics are
-// JSON; returns its status.
-int fail(const Failure& failure);
+// Writes the trouble to standard error, as {"error":"text","status":1} if diagnostics are JSON.
+// Returns its status.
+int fail(const Trouble& trouble);
+
+// Makes room for `count` descriptors beside those of the program itself: raises the soft limit to
+// the hard one. Throws std::runtime_error, with both numbers, if that does not suffice.
+void provide_descriptors(std::size_t count);
+
+// Returns the limit on descriptors; 0: there is none.
+std::size_t descriptor_limit();
+// The number of descriptors in use. Looks at the lowest 256 only.
+std::size_t used_descriptors();
 
 }  // namespace yodel

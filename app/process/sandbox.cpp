@@ -165,7 +165,7 @@ void allow_reopening(Ruleset& ruleset, int fd) {
     ruleset.allow_file(fd, write_file | truncate_file | control_device);
 }
 
-void allow_files(Ruleset& ruleset, const SandboxRules& rules) {
+void allow(Ruleset& ruleset, const SandboxRules& rules) {
     for (const char* const device : {"/dev/null", "/dev/tty"})
         ruleset.allow_file(device, write_file | truncate_file | control_device);
     for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) allow_reopening(ruleset, fd);
@@ -177,9 +177,6 @@ void allow_files(Ruleset& ruleset, const SandboxRules& rules) {
         ruleset.allow_folder(path, write_file | make_file);
     for (const std::string& path : rules.removed)
         ruleset.allow_folder(folder_of(path), remove_file);
-}
-
-void allow_ports(Ruleset& ruleset, const SandboxRules& rules) {
     for (const std::uint16_t port : rules.connects) ruleset.allow_port(port, connect_tcp);
     for (const std::uint16_t port : rules.binds) ruleset.allow_port(port, bind_tcp);
 }
@@ -206,8 +203,7 @@ std::string enter_sandbox(const SandboxRules& rules, int max_version) {
     const Landlock found = find_landlock(max_version);
     if (found.version < 1) return found.text;
     Ruleset ruleset(std::min(found.version, max_version));
-    allow_files(ruleset, rules);
-    allow_ports(ruleset, rules);
+    allow(ruleset, rules);
     const int error = ruleset.enter();
     return error == 0 ? found.text : refusal(error);
 }

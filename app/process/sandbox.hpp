@@ -29,7 +29,7 @@ struct SandboxRules {
 // The newest version of Landlock's interface whose rights are asked for.
 constexpr int newest_landlock = 5;
 
-// Enters the sandbox, for good. Where the system has none, or refuses it, nothing changes. A
+// Enters the sandbox, for good. If the system has none, or refuses it, nothing changes. A
 // path that can't be opened gets no right; using it later fails by itself. Returns the state in
 // a few words: "landlock 4" with the version of the system's interface, "pledge", or
 // "none: ..." with the reason. `max_version` imitates an older system in tests.

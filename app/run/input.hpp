@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace yodel {
 
@@ -45,7 +46,7 @@ public:
     // Nothing is left, and nothing will come.
     bool over() const { return ended_ && buffer_.empty() && direct_.empty(); }
 
-    const SourceTrouble& trouble() const { return trouble_; }
+    const Trouble& trouble() const { return trouble_; }
     // Ends the input with a sentence, which gets the input's name.
     void fail(const std::string& text, int status);
 
@@ -62,9 +63,51 @@ private:
     Decoder lines_;
     std::size_t used_ = 0;  // bytes of the message that next() has returned
     bool unterminated_ = false;
-    std::string plain_;  // the same message, where it had escapes
-    SourceTrouble trouble_;
+    std::string plain_;  // the same message without its escapes
+    Trouble trouble_;
     ev::Watch watch_;
+};
+
+// Standard input as the source of many connections: each sends all of its messages, in order.
+// They are kept, because a connection that opens late begins with the first one. The trouble of
+// a script is reported once, not for each connection.
+class Script {
+public:
+    static constexpr std::size_t max_bytes = 256 * 1024 * 1024;  // with their overhead
+
+    // `changed` is called from the loop when there are more messages, or no more will come.
+    Script(ev::Loop& loop, Input::Options options, std::function<void()> changed);
+
+    std::size_t size() const { return messages_.size(); }  // messages so far
+    // Valid until the loop goes on.
+    const std::string& message(std::size_t i) const { return messages_[i]; }
+    bool ended() const { return input_.over(); }
+    const Trouble& trouble() const { return input_.trouble(); }
+
+private:
+    void read();
+
+    const std::function<void()> changed_;
+    std::vector<std::string> messages_;
+    std::size_t bytes_ = 0;
+    Input input_;
+};
+
+// One connection's way through a script, which outlives it.
+class ScriptSource final : public Source {
+public:
+    explicit ScriptSource(const Script& script) : script_(script) {}
+
+    std::optional<Outgoing> next() override {
+        if (line_ == script_.size()) return std::nullopt;
+        return Outgoing{.payload = script_.message(line_)};
+    }
+    void sent(const Outgoing&, Queued) override { ++line_; }
+    bool over() const override { return script_.ended() && line_ == script_.size(); }
+
+private:
+    const Script& script_;
+    std::size_t line_ = 0;  // the next one
 };
 
 }  // namespace yodel

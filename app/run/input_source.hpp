@@ -20,7 +20,7 @@ public:
     void sent(const Outgoing& message, Queued queued) override;
     void wait(bool room) override { input_.want(room && !greeting_.pending()); }
     bool over() const override { return input_.over(); }
-    const SourceTrouble& trouble() const override { return input_.trouble(); }
+    Trouble trouble() const override { return input_.trouble(); }
     bool ends_sending() const override { return true; }
     void stop() override { input_.want(false); }
 

@@ -1,7 +1,6 @@
 #include "app/run/lane.hpp"
 
-#include "app/run/connection_text.hpp"
-#include "app/run/difference_text.hpp"
+#include "app/run/event_text.hpp"
 #include "app/run/generated_source.hpp"
 #include "app/run/sending_limits.hpp"
 #include "app/text/exit_status.hpp"

@@ -14,7 +14,6 @@
 #include "app/protocol/session.hpp"
 #include "app/run/run_options.hpp"
 #include "app/run/schedule.hpp"
-#include "app/run/share.hpp"
 #include "app/run/source.hpp"
 #include "app/stats/results.hpp"
 #include "bufio/lookup.hpp"

@@ -2,11 +2,11 @@
 
 #include "app/process/program.hpp"
 #include "app/stats/end_object.hpp"
-#include "app/stats/hgrm.hpp"
+#include "app/stats/histogram.hpp"
 #include "app/stats/summary.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
-#include "app/text/report_file.hpp"
+#include "app/text/log_file.hpp"
 #include "ui/text.hpp"
 
 #include <filesystem>
@@ -32,15 +32,7 @@ std::string text_form(const Results& sum, const Verdict& verdict, std::size_t co
     return text;
 }
 
-std::unique_ptr<Results> last_results(const std::string& file) {
-    std::unique_ptr<Results> last;
-    const std::string trouble =
-        read_results(file, [&](auto results) { last = std::move(results); });
-    if (!trouble.empty()) throw UsageError("--merge: " + trouble);
-    return last;
-}
-
-// A name that leads nowhere is reported when it is read.
+// A name that leads nowhere is reported when the file is read.
 void refuse_same(const std::vector<std::string>& files) {
     std::map<std::filesystem::path, std::string> seen;
     for (const std::string& file : files) {
@@ -66,12 +58,17 @@ std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file) {
 int merge(const std::vector<std::string>& files, const Reporter::Options& options) {
     refuse_same(files);
     Results sum;
-    for (const std::string& file : files) sum.add(*last_results(file));
-    std::optional<ReportFile> hgrm;
-    if (!options.hgrm.empty()) hgrm.emplace(options.hgrm);
+    for (const std::string& file : files) {
+        std::unique_ptr<Results> last;
+        const std::string trouble =
+            read_results(file, [&](auto results) { last = std::move(results); });
+        if (!trouble.empty()) throw UsageError("--merge: " + trouble);
+        sum.add(*last);
+    }
+    ReportFile hgrm(options.hgrm);
     const Verdict verdict = Verdict::on(sum, options.verdict);
     Ending ending;
-    const std::string trouble = hgrm ? hgrm->write(hgrm_text(sum.round_trips)) : "";
+    const std::string trouble = hgrm ? hgrm.write(hgrm_text(sum.round_trips)) : "";
     if (!trouble.empty()) ending.troubles.push_back({output_failed, trouble});
     const int status = exit_status(sum, verdict, ending);
     if (options.form == Reporter::Form::json)

@@ -1,4 +1,4 @@
-// The results of runs of before, from the files that --json has written.
+// The results of earlier runs, from the files that --json has written.
 #pragma once
 
 #include "app/run/reporter.hpp"
@@ -10,7 +10,7 @@
 
 namespace yodel {
 
-// The runs whose results the file holds, for --compare. Throws UsageError.
+// Returns the runs whose results the file contains, for --compare. Throws UsageError.
 std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file);
 
 // Adds up the results of the files, prints the sum and the verdict on it, and returns the exit

@@ -1,7 +1,7 @@
 #include "app/run/rate_client.hpp"
 
 #include "app/stats/end_object.hpp"
-#include "app/stats/hgrm.hpp"
+#include "app/stats/histogram.hpp"
 #include "app/stats/summary.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
@@ -19,10 +19,6 @@ namespace {
 
 constexpr double min_part_answered = 0.95;
 
-std::uint64_t thousandths(double rate) {
-    return static_cast<std::uint64_t>(std::llround(rate * 1000));
-}
-
 }  // namespace
 
 RateClient::RateClient(ev::Loop& loop, Options options)
@@ -30,8 +26,8 @@ RateClient::RateClient(ev::Loop& loop, Options options)
       options_(std::move(options)),
       output_(loop, STDOUT_FILENO, [this] { stop_if_written(); }),
       search_(options_.search),
+      hgrm_(options_.report.hgrm),
       progress_(::isatty(STDERR_FILENO) == 1 && !json()) {
-    if (!options_.report.hgrm.empty()) hgrm_.emplace(options_.report.hgrm);
     begin_run();
 }
 
@@ -40,7 +36,7 @@ RateClient::RateClient(ev::Loop& loop, Options options)
 void RateClient::begin_run() {
     const double rate = *search_.next();
     RunOptions options = options_.run;
-    options.pace = Pace::per_second(thousandths(rate));
+    options.pace = Pace::per_second(static_cast<std::uint64_t>(std::llround(rate * 1000)));
     const double messages = search_.brief() ? options_.brief_messages : options_.min_messages;
     const std::chrono::duration<double> needed(messages / rate);
     options.length =
@@ -112,8 +108,12 @@ void RateClient::search_over() {
     over_ = true;
     line_.clear();
     verdict_ = Verdict::on(shown(), options_.report.verdict);
-    if (hgrm_) hgrm_trouble_ = hgrm_->write(hgrm_text(shown().round_trips));
-    if (json()) output_.append_line(end_text());
+    if (hgrm_) hgrm_trouble_ = hgrm_.write(hgrm_text(shown().round_trips));
+    if (json()) {
+        JsonObject end = end_object(shown(), found(), status(), verdict_);
+        if (best_) end.fraction("max_rate", *search_.held());
+        output_.append_line(end.str());
+    }
     output_.flush();
     stop_if_written();
 }
@@ -121,12 +121,6 @@ void RateClient::search_over() {
 void RateClient::stop_if_written() {
     if (output_.error() != 0 && !over_) run_->leave();
     if (over_ && output_.done()) loop_.stop();
-}
-
-std::string RateClient::end_text() const {
-    JsonObject object = end_object(shown(), found(), status(), verdict_);
-    if (best_) object.fraction("max_rate", *search_.held());
-    return object.str();
 }
 
 std::string RateClient::found() const {

@@ -11,9 +11,8 @@
 #include "app/stats/rate_search.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/stats/results.hpp"
-#include "app/stats/verdict.hpp"
+#include "app/text/log_file.hpp"
 #include "app/text/output.hpp"
-#include "app/text/report_file.hpp"
 #include "ev/loop.hpp"
 
 #include <memory>
@@ -37,7 +36,7 @@ public:
         double brief_messages = 30;
     };
 
-    // Throws std::runtime_error where the system's limits don't allow so many connections.
+    // Throws std::runtime_error if the limits of the system do not allow that many connections.
     RateClient(ev::Loop& loop, Options options);
     RateClient(const RateClient&) = delete;
     RateClient& operator=(const RateClient&) = delete;
@@ -62,7 +61,6 @@ private:
     void stop_if_written();
     bool json() const { return options_.report.form == Reporter::Form::json; }
     const Results& shown() const { return best_ ? *best_ : *last_; }
-    std::string end_text() const;
     int status() const;
 
     ev::Loop& loop_;
@@ -75,7 +73,7 @@ private:
     std::string trouble_;            // of the last run that failed
     std::string mismatch_;
     Verdict verdict_;
-    std::optional<ReportFile> hgrm_;
+    ReportFile hgrm_;
     std::string hgrm_trouble_;
     ProgressLine line_;
     const bool progress_;

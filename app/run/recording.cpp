@@ -49,22 +49,20 @@ bool Recording::read_head(ev::Loop& loop, std::optional<ev::Duration> limit) {
     return head_known();
 }
 
+// Copies share the position of the descriptor, which therefore does not count.
 void Recording::read() {
     char bytes[piece];
-    const ssize_t count = read_into(bytes, sizeof bytes);
+    const ssize_t count = regular_
+                              ? ::pread(fd(), bytes, sizeof bytes, static_cast<off_t>(offset_))
+                              : ::read(fd(), bytes, sizeof bytes);
     if (count < 0 && errno != EINTR && errno != EAGAIN) fail(errno);
-    if (count > 0) reader_.append({bytes, static_cast<std::size_t>(count)});
+    if (count > 0) {
+        offset_ += static_cast<std::uint64_t>(count);
+        reader_.append({bytes, static_cast<std::size_t>(count)});
+    }
     if (count != 0) return;
     reader_.end();
     at_end_ = true;
-}
-
-// Copies share the position of the descriptor, which therefore does not count.
-ssize_t Recording::read_into(char* bytes, std::size_t size) {
-    if (!regular_) return ::read(fd(), bytes, size);
-    const ssize_t count = ::pread(fd(), bytes, size, static_cast<off_t>(offset_));
-    if (count > 0) offset_ += static_cast<std::uint64_t>(count);
-    return count;
 }
 
 void Recording::fail(int code) {

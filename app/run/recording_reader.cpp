@@ -1,7 +1,7 @@
 #include "app/run/recording_reader.hpp"
 
 #include "app/protocol/message_object.hpp"
-#include "app/text/base64.hpp"
+#include "app/text/escapes.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>
@@ -13,16 +13,16 @@ namespace yodel {
 
 namespace {
 
-// A message of the longest kind that is usual, and its reply, fit into a line.
+// The longest usual message and its reply fit into a line.
 constexpr std::size_t max_line = 128 * 1024 * 1024;
 
-// Messages are written when they are answered, and kept here until those that were sent before
-// them come.
+// Messages were written when they were answered. They are kept until all messages that were
+// sent before them have been read.
 constexpr std::size_t max_ahead = 64 * 1024 * 1024;  // bytes, with their overhead
 
 constexpr std::string_view space = " \t\r";
 
-// The verdicts on messages that a recording may hold: those of a replay, too.
+// The verdicts on messages that a recording may contain, also if it is of a replay.
 constexpr std::string_view verdicts[] = {"echoed",  "wrong",       "sent",       "lost",
                                          "late",    "unsolicited", "twice",      "as before",
                                          "missing", "different",   "unrecorded", "unsent",

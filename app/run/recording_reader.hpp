@@ -1,10 +1,9 @@
-// Reads a recording, as --json --payload writes it, in pieces of any size: a line for each
-// object, and for each message or unsolicited message an item. What has been read is not kept.
+// Reads a recording, which --json --payload has written, in pieces of any size: an object a
+// line. Each message, and each unsolicited message, becomes an item.
 //
-// Every line is checked as it comes: its JSON, its members, and that they agree. The first line
-// that is not right ends the reading: trouble() names it, and no item of it or after it comes.
-// A recording that is cut short between two lines lacks the object of its end, which is trouble
-// as well, and where that object counts messages, there must be as many.
+// Each line is checked when it is read: its JSON, its members, and that they agree. The first
+// bad line ends the reading: trouble() names it, and neither it nor a later line becomes an
+// item. The end object must be there, and must count the same messages.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -22,7 +21,7 @@
 
 namespace yodel {
 
-// A message that is to be said again, or one that is to come again unsolicited.
+// A message to send again, or an unsolicited message to expect again.
 struct RecordedItem {
     enum class Kind {
         message,
@@ -30,26 +29,24 @@ struct RecordedItem {
         unsent,       // a message that was due, and not sent
     };
     Kind kind = Kind::message;
-    ev::Duration at{};     // when it was to go out, or when it came; since some common start
-    ev::Duration delay{};  // of a late reply: how long after its message it came
-    std::string payload = {};               // what was sent; or what came unsolicited
-    std::optional<std::string> reply = {};  // of a message; none if none came in time
-    ev::Duration answered{};                // when the reply came; if unknown, as `at`
+    ev::Duration at{};         // planned time, or time of arrival; since some common start
+    ev::Duration delay{};      // time from the message to its late reply
+    std::string payload = {};  // what was sent, or what came unsolicited
+    std::optional<std::string> reply = {};  // none: no reply came in time
+    ev::Duration answered{};                // when the reply came; if unknown, equal to `at`
 };
 
 class RecordingReader {
 public:
-    // The name is that of the file, for sentences. A payload of more than `max_frame` bytes is
-    // trouble.
+    // `name`: of the file, for sentences. A payload of more than `max_frame` bytes is trouble.
     RecordingReader(std::string name, std::size_t max_frame)
         : name_(std::move(name)), max_frame_(max_frame) {}
 
-    // Takes the next bytes of the file, and its end. Neither has an effect after trouble.
+    // Take the next bytes of the file, and its end. Both are ignored after trouble.
     void append(std::string_view bytes);
     void end();
 
-    // The items read so far, in the order in which they are to be said: messages in that of
-    // their numbers.
+    // The items read so far, in the order of the replay: messages ordered by their numbers.
     std::deque<RecordedItem>& items() { return items_; }
     // The framing of the recording; null until its first line is read.
     const Framing* framing() const { return framing_; }

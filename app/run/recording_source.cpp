@@ -118,7 +118,7 @@ void RecordingSource::wait(bool /*room*/) {
 void RecordingSource::read() {
     recording_.read();
     if (!recording_.trouble().empty()) {
-        trouble_ = {recording_.trouble(), usage_error};
+        trouble_ = {usage_error, recording_.trouble()};
         stop();
     }
     user_.source_changed();

@@ -40,7 +40,7 @@ public:
     void sent(const Outgoing& message, Queued queued) override;
     void wait(bool room) override;
     bool over() const override;
-    const SourceTrouble& trouble() const override { return trouble_; }
+    Trouble trouble() const override { return trouble_; }
     void left_flight(const Message& message) override;
     Unsolicited compare(std::string_view payload) override;
     bool expects(std::string_view unsolicited) override {
@@ -78,7 +78,7 @@ private:
     // With `fast`: when the replies to messages in flight came, by the messages' numbers.
     std::map<std::uint64_t, ev::Duration> answered_;
     std::deque<Expected> expected_;
-    SourceTrouble trouble_;
+    Trouble trouble_;
     ev::Watch watch_;    // of a recording that has to be waited for
     ev::Timer more_;     // due at once: the next piece of a regular file
     ev::Timer due_;      // the next message

@@ -1,7 +1,6 @@
 #include "app/run/reporter.hpp"
 
 #include "app/protocol/message_object.hpp"
-#include "app/run/connection_text.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"

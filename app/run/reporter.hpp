@@ -8,9 +8,9 @@
 
 #include "app/protocol/recorder.hpp"
 #include "app/protocol/session.hpp"
-#include "app/run/difference_text.hpp"
+#include "app/run/event_text.hpp"
 #include "app/run/run_options.hpp"
-#include "app/stats/verdict.hpp"
+#include "app/stats/requirement.hpp"
 #include "app/text/log_file.hpp"
 #include "app/text/output.hpp"
 #include "ev/loop.hpp"

@@ -1,7 +1,7 @@
 #include "app/run/run.hpp"
 
-#include "app/process/descriptor_limit.hpp"
-#include "app/run/generated_text.hpp"
+#include "app/process/program.hpp"
+#include "app/run/generated_source.hpp"
 #include "app/run/sending_limits.hpp"
 #include "ev/threads/loop_thread.hpp"
 

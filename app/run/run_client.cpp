@@ -1,14 +1,14 @@
 #include "app/run/run_client.hpp"
 
-#include "app/process/descriptor_limit.hpp"
+#include "app/process/program.hpp"
 #include "app/protocol/message_object.hpp"
-#include "app/run/connection_text.hpp"
+#include "app/run/event_text.hpp"
 #include "app/run/input_source.hpp"
 #include "app/run/progress_line.hpp"
 #include "app/run/recording_source.hpp"
 #include "app/run/sending_limits.hpp"
 #include "app/stats/end_object.hpp"
-#include "app/stats/hgrm.hpp"
+#include "app/stats/histogram.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
@@ -34,10 +34,6 @@ class NoSource final : public Source {
 public:
     std::optional<Outgoing> next() override { return std::nullopt; }
     bool over() const override { return true; }
-    const SourceTrouble& trouble() const override { return none_; }
-
-private:
-    const SourceTrouble none_{};
 };
 
 // Lines are sent many at a time, and their echoes passed to a file or pipe as they came, if
@@ -76,6 +72,7 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
       messages_(!options.load || options.from != From::generator),
       start_(loop.now()),
       max_time_(options.from == From::generator ? std::nullopt : options.run.session.max_time),
+      hgrm_(options.report.hgrm),
       second_(loop, [this] { second_over(); }),
       limit_(loop, [this] { out_of_time(); }),
       run_given_(run_options(options)),
@@ -83,7 +80,6 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
       run_(
           loop, run_given_, [this] { done(); },
           messages_ || options.report.verbose ? &reporter_ : nullptr) {
-    if (!options_.hgrm.empty()) hgrm_.emplace(options_.hgrm);
     if (intervals()) second_.start(std::chrono::seconds(1));
     if (max_time_) limit_.start(*max_time_ - options.run.session.spent);
     make_display(options);
@@ -262,13 +258,13 @@ void RunClient::done() {
     display_.reset();
     reporter_.close_log();
     const Results& results = run_.results();
-    if (script_ && !script_->trouble().text.empty())
-        troubles_.push_back({script_->trouble().status, script_->trouble().text});
+    const auto add = [this](const Trouble& trouble) {
+        if (!trouble.text.empty()) troubles_.push_back(trouble);
+    };
+    if (script_) add(script_->trouble());
+    add({output_failed, reporter_.log_trouble()});
+    if (hgrm_) add({output_failed, hgrm_.write(hgrm_text(results.round_trips))});
     verdict_ = Verdict::on(results, options_.verdict);
-    const std::string log_trouble = reporter_.log_trouble();
-    if (!log_trouble.empty()) troubles_.push_back({output_failed, log_trouble});
-    const std::string hgrm_trouble = hgrm_ ? hgrm_->write(hgrm_text(results.round_trips)) : "";
-    if (!hgrm_trouble.empty()) troubles_.push_back({output_failed, hgrm_trouble});
     if (reporter_.needs_end()) {
         const int status = exit_status(results, verdict_, ending());
         JsonObject end = end_object(results, end_reason(results), status, verdict_);

@@ -6,14 +6,14 @@
 // how it goes: the page that the options make, or a line on the terminal of standard error.
 #pragma once
 
+#include "app/run/input.hpp"
 #include "app/run/recording.hpp"
 #include "app/run/reporter.hpp"
 #include "app/run/run.hpp"
-#include "app/run/script.hpp"
+#include "app/stats/requirement.hpp"
 #include "app/stats/run_display.hpp"
 #include "app/stats/summary.hpp"
-#include "app/stats/verdict.hpp"
-#include "app/text/report_file.hpp"
+#include "app/text/log_file.hpp"
 #include "ev/loop.hpp"
 
 #include <chrono>
@@ -89,9 +89,9 @@ private:
     bool wrong_reported_ = false;      // the sentence about the first wrong reply
     std::optional<ev::Time> begun_;    // when a message was first seen to be sent
     std::size_t own_descriptors_ = 0;  // in use before the first connection
-    std::vector<Ending::Trouble> troubles_;
+    std::vector<Trouble> troubles_;
     Verdict verdict_;
-    std::optional<ReportFile> hgrm_;
+    ReportFile hgrm_;
     std::unique_ptr<Script> script_;  // null: no connections share standard input
     ev::Timer second_;                // the end of an interval
     ev::Timer limit_;                 // the time for our own output

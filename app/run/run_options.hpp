@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
-#include "app/run/pace.hpp"
+#include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
 #include "ev/time.hpp"
 
@@ -28,7 +28,7 @@ struct RunOptions {
     // With a pace: a message whose turn it is on a connection that has failed is left unsent,
     // instead of going to the next connection.
     bool each_its_own = false;
-    // Closed loop: messages in flight on each connection. None: as many as keep it busy.
+    // Closed loop: messages in flight on each connection. None: enough to keep it busy.
     std::optional<unsigned> window = 1;
     std::uint64_t count = 0;  // messages; 0: any number
     // Time from the first message on: then overdue messages have a second to go out, and the

@@ -1,17 +1,58 @@
-// Which messages of an open loop are due: each at its planned time, whatever became of the
-// messages before it. Pure: it reads no clock. due() returns the next message, and pass() takes
-// it.
+// When the messages of an open loop are due, and which of them belong to which thread. All of
+// this is pure: it reads no clock.
 #pragma once
 
-#include "app/run/pace.hpp"
-#include "app/run/share.hpp"
 #include "ev/time.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 namespace yodel {
 
+// An even spread of messages or connections over time. Each time is computed by itself, to the
+// nanosecond, so that it does not drift however long a run lasts.
+class Pace {
+public:
+    // The number of messages, at least 1, in each span of time, which is longer than zero.
+    Pace(std::uint64_t messages, ev::Duration span) : messages_(messages), span_(span) {}
+    // A number a second, in thousandths, at least 1.
+    static Pace per_second(std::uint64_t thousandths);
+
+    // Returns how long after the first message the one with this number, from 0, is planned.
+    ev::Duration offset(std::uint64_t number) const;
+    double rate() const;  // messages a second
+
+private:
+    std::uint64_t messages_;
+    ev::Duration span_;
+};
+
+// One thread's share of a run: some of the connections, and the messages that are sent on
+// these. All shares together are the whole run. Each connection has the messages that it would
+// have if there were one thread.
+//
+// Connections and messages have numbers from 0. Connection k belongs to thread k % threads, and
+// message n to connection n % connections.
+struct Share {
+    std::size_t thread = 0;
+    std::size_t threads = 1;
+    std::size_t connections = 1;  // of the whole run; at least as many as threads
+
+    // Returns the number of connections owned by this thread. Each has a place, from 0.
+    std::size_t own_connections() const;
+    std::size_t number_of(std::size_t place) const { return place * threads + thread; }
+    // Returns the place of the connection to which one of its own messages belongs.
+    std::size_t place_of(std::uint64_t message) const;
+
+    // Returns how many of the first `count` messages belong to this thread.
+    std::uint64_t own_messages(std::uint64_t count) const;
+    // Returns the message that follows one of its own. The first one has the thread's number.
+    std::uint64_t message_after(std::uint64_t message) const;
+};
+
+// Which messages are due: each at its planned time, whatever became of the messages before it.
+// due() returns the next message, and pass() takes it.
 class Schedule {
 public:
     struct Options {

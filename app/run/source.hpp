@@ -5,6 +5,7 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
+#include "app/text/exit_status.hpp"
 #include "ev/loop.hpp"
 
 #include <functional>
@@ -22,12 +23,6 @@ struct Outgoing {
     std::optional<std::string_view> reply = {};  // see Session::send()
     bool reserved = false;                       // the payload is in Session::reserve()'s space
     bool unterminated = false;                   // the input's last line, without its newline
-};
-
-// What ends a source early, as a sentence, and its exit status.
-struct SourceTrouble {
-    std::string text = {};  // empty: none
-    int status = 0;
 };
 
 // How an unsolicited message compares with a recording.
@@ -63,7 +58,7 @@ public:
     // No message is left.
     virtual bool over() const = 0;
     // Why no message is left, if that is no orderly end.
-    virtual const SourceTrouble& trouble() const = 0;
+    virtual Trouble trouble() const { return {}; }
     // The end of the source is the end of the connection's sending side, which the service may
     // await before it replies. Otherwise the replies are awaited first.
     virtual bool ends_sending() const { return false; }

@@ -15,7 +15,7 @@ using Kind = Figure::Kind;
 constexpr double min_change = 2;
 
 // Returns the deviation that Student's t distribution exceeds, on either side, in one of a
-// thousand cases. Between the rows of the table that of fewer degrees of freedom holds.
+// thousand cases. Between two rows of the table the row with fewer degrees of freedom holds.
 double critical_deviation(std::size_t degrees_of_freedom) {
     static constexpr struct {
         std::size_t degrees;

@@ -1,11 +1,11 @@
 // A run compared with earlier ones.
 //
-// How much runs differ by themselves shows in the earlier ones: where the system placed the
-// processes, which connection was served by which thread. From five runs on a figure of the new
-// run gets a verdict. It has changed if it lies further from the mean of the earlier runs than
-// Student's t distribution allows at a level of one in a thousand. Times and rates are compared
-// by their logarithms, because what slows a run down multiplies its times. If even twice the
-// middle would pass (for a rate: half of it), nothing can be said, and the verdict is unclear.
+// The spread of the earlier runs shows how much runs differ by themselves, for example because
+// the system places processes differently. With five or more earlier runs each figure of the
+// new run gets a verdict. A figure has changed if it is further from the mean of the earlier
+// runs than Student's t distribution allows at a level of one in a thousand. Times and rates
+// are compared by their logarithms, because a disturbance multiplies times. The verdict is
+// unclear if even twice the median would pass (for a rate: half of it).
 #pragma once
 
 #include "app/stats/figures.hpp"
@@ -19,10 +19,10 @@
 
 namespace yodel {
 
-// What is needed of earlier runs.
+// The figures of earlier runs.
 class EarlierRuns {
 public:
-    // Fewer runs than this say too little about how much they differ.
+    // Runs needed to know how much runs differ.
     static constexpr std::size_t min_count = 5;
 
     void add(const Results& run);
@@ -46,8 +46,8 @@ struct Comparison {
     struct Row {
         const Figure* figure;
         // In nanoseconds, replies a second, or percent.
-        double before;  // the middle of the earlier runs
-        double min;     // and their range
+        double before;  // median of the earlier runs
+        double min;     // range of the earlier runs
         double max;
         double now;
         const char* verdict = "";  // same, changed, unclear; empty with too few runs

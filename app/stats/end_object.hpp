@@ -1,8 +1,8 @@
 // The `end` object of a run: its results as JSON, from which they can be restored.
 #pragma once
 
+#include "app/stats/requirement.hpp"
 #include "app/stats/results.hpp"
-#include "app/stats/verdict.hpp"
 #include "app/text/json.hpp"
 #include "app/text/json_reader.hpp"
 
@@ -16,8 +16,8 @@ namespace yodel {
 // Adds the numbers of messages by outcome, and the jitter of datagrams.
 void add_counts(JsonObject& object, const Results& results);
 
-// Returns the object, to which the caller may add members of its own. The reason is that of the
-// end; the status is exit_status() of app/stats/summary.hpp.
+// Returns the object, to which the caller may add further members. `reason`: why the run ended;
+// `status`: from exit_status() of app/stats/summary.hpp.
 JsonObject end_object(const Results& results, std::string_view reason, int status,
                       const Verdict& verdict = {});
 
@@ -27,8 +27,8 @@ struct RestoredResults {
     std::string trouble;
 };
 
-// Restores the results. Members that are not known are skipped. An object whose figures do not
-// agree with each other, because somebody has edited it, is refused.
+// Restores the results. Unknown members are skipped. An object whose figures disagree with each
+// other, because somebody has edited it, is refused.
 RestoredResults restored_results(const JsonValue& value);
 
 // Restores the result of each `end` object in a file of JSON, an object a line, and passes it

@@ -35,7 +35,7 @@ Figure fault_row(Figure row, bool compared) {
     return row;
 }
 
-// The order of datagrams alone tells something.
+// Only datagrams can overtake each other.
 Figure out_of_order_row() {
     Figure row = count_row("out_of_order", &Results::out_of_order);
     row.unmeasured = "messages were no datagrams";

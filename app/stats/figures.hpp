@@ -15,7 +15,7 @@
 
 namespace yodel {
 
-// What is told of a histogram: members of its JSON object, and figures.
+// The statistics of a histogram: members of its JSON object, and figures.
 struct Statistic {
     const char* name;
     ev::Duration (*of)(const Histogram&);
@@ -64,7 +64,7 @@ struct Figure {
     std::string path;  // in the end object: connections.connect_us.p99
     // In nanoseconds, messages, or messages a second; none if nothing was measured.
     std::function<std::optional<double>(const Results&)> value;
-    const char* unmeasured = "";  // what is missing then, as a clause
+    const char* unmeasured = "";  // why there is none, as a clause
     bool compared = false;        // has a row in --compare
     // Of a count.
     std::uint64_t Results::*count = nullptr;

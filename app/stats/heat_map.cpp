@@ -32,14 +32,12 @@ void HeatMap::add(ev::Time now, const Histogram& slice) {
 
 // Columns without round trips are kept: a service that stalled shows as a gap.
 void HeatMap::extend_to(ev::Time now) {
-    while ((now - begin_) / width_ >= static_cast<std::int64_t>(max_columns)) halve();
+    while ((now - begin_) / width_ >= static_cast<std::int64_t>(max_columns)) {
+        columns_ = merged(2);
+        width_ *= 2;
+    }
     const auto needed = static_cast<std::size_t>((now - begin_) / width_) + 1;
     if (needed > columns_.size()) columns_.resize(needed);
-}
-
-void HeatMap::halve() {
-    columns_ = merged(2);
-    width_ *= 2;
 }
 
 std::vector<HeatMap::Column> HeatMap::merged(std::size_t together) const {
@@ -88,8 +86,9 @@ HeatMap::Range HeatMap::filled() const {
             static_cast<std::size_t>(sum.rend() - last)};
 }
 
-// Returns as many cells for each row, with the filled ones in the middle. A few filled cells
-// have empty ones around them, so that the map does not jump when more are filled.
+// Returns a range with the same number of cells for each row, and the filled cells in its
+// middle. If few cells are filled, empty ones surround them, so that the map does not jump
+// later.
 HeatMap::Range HeatMap::covered(std::size_t rows) const {
     const Range range = filled();
     const std::size_t size = range.end - range.begin;

@@ -1,12 +1,10 @@
-// The round trips of a run over all of its time, as a heat map: time goes across and the round
-// trip up, in a logarithmic scale, and a cell has a shade for the share that it has in the
-// round trips of its column.
+// The round trips of a run as a heat map. Time goes across, and the round trip up in a
+// logarithmic scale. The shade of a cell is its share of the round trips of its column.
 //
-// Memory is bounded (220 KiB): when the columns are used up, each two of them become one, which
-// holds twice the time. Pure: it reads no clock.
+// Memory is bounded (220 KiB): when all columns are used, each two of them become one column of
+// twice the time. Pure: it reads no clock.
 #pragma once
 
-#include "app/stats/buckets.hpp"
 #include "app/stats/histogram.hpp"
 #include "ev/time.hpp"
 
@@ -23,8 +21,8 @@ public:
     static constexpr ev::Duration first_width = std::chrono::milliseconds(250);
     static constexpr std::size_t max_columns = 256;
 
-    // Shade 0 is that of a cell without round trips. A cell with at most this share of the
-    // round trips of its column has shade 1, 2 or 3, and one with more has shade 4.
+    // A cell without round trips has shade 0. With at most these shares of the round trips of
+    // its column a cell has shade 1, 2 or 3, and with more it has shade 4.
     static constexpr std::array<double, 3> shares{0.01, 0.1, 0.4};
 
     struct Row {
@@ -41,8 +39,8 @@ public:
     void add(ev::Time now, const Histogram& slice);
     bool empty() const { return columns_.empty(); }
 
-    // Returns the whole map in at most so many rows and columns, both at least 1. The rows
-    // cover all round trips.
+    // Returns the whole map in at most `rows` and `columns`, both at least 1. The rows cover
+    // all round trips.
     View view(std::size_t rows, std::size_t columns) const;
 
 private:
@@ -61,7 +59,6 @@ private:
 
     static std::size_t cell(ev::Duration round_trip);
     void extend_to(ev::Time now);
-    void halve();
     Range filled() const;
     Range covered(std::size_t rows) const;
     static Row row(const std::vector<Column>& columns, Range range);

@@ -5,16 +5,44 @@
 // Histograms can be added up: the sum equals the histogram of all durations, bucket for bucket.
 #pragma once
 
-#include "app/stats/buckets.hpp"
 #include "ev/time.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace yodel {
+
+// The buckets of a histogram: the range from each power of two nanoseconds to the next is
+// divided into 2^steps_log buckets of equal width, so that a bucket is never wider than 1 part
+// in 2^steps_log of the durations in it.
+template <unsigned steps_log>
+struct Buckets {
+    // Enough for every duration, the longest of which is 2^63 - 1 ns.
+    static constexpr std::size_t count = (64 - steps_log) << steps_log;
+
+    // The lowest 2^(steps_log + 1) buckets hold one nanosecond each. Above, the highest
+    // steps_log + 1 bits of the value select the bucket.
+    static constexpr std::size_t index(std::uint64_t nanoseconds) {
+        const auto width = static_cast<unsigned>(std::bit_width(nanoseconds));
+        const unsigned shift = std::max(width, steps_log + 1) - steps_log - 1;
+        return (std::size_t{shift} << steps_log) +
+               static_cast<std::size_t>(nanoseconds >> shift);
+    }
+
+    // Returns the longest duration that the bucket holds, in nanoseconds.
+    static constexpr std::uint64_t upper_end(std::size_t bucket) {
+        if (bucket < (std::size_t{2} << steps_log)) return bucket;
+        const std::size_t shift = (bucket >> steps_log) - 1;
+        const std::uint64_t mantissa = bucket - (shift << steps_log);
+        return ((mantissa + 1) << shift) - 1;
+    }
+};
 
 class Histogram {
 public:
@@ -24,12 +52,12 @@ public:
 
         bool operator==(const Bucket&) const = default;
     };
-    // The powers of two nanoseconds that are told apart, and the buckets from one to the next.
+    // The powers of two nanoseconds in the range, and the buckets from one to the next.
     static constexpr std::size_t octaves = 57;
     static constexpr int steps = 128;
 
-    // Returns the histogram with these buckets, which a histogram of before had; none if they
-    // are not such buckets in ascending order, or do not agree with the other three.
+    // Rebuilds a histogram from buckets saved earlier; none if they are not buckets of a
+    // histogram in ascending order, or disagree with the other three.
     static std::optional<Histogram> restored(const std::vector<Bucket>& buckets,
                                              ev::Duration min, ev::Duration max,
                                              std::uint64_t sum);
@@ -49,9 +77,9 @@ public:
     // Returns the duration that `percent` (0 to 100) of all recorded durations do not exceed; 0
     // while nothing is recorded.
     ev::Duration percentile(double percent) const;
-    // Returns the number of durations in the buckets below that of this duration.
+    // Returns the number of durations in the buckets below the bucket of this duration.
     std::uint64_t count_below(ev::Duration duration) const;
-    // Returns the buckets that are not empty, that of the shortest durations first.
+    // Returns the buckets that are not empty, the shortest durations first.
     std::vector<Bucket> buckets() const;
 
     bool operator==(const Histogram&) const = default;
@@ -69,5 +97,10 @@ private:
     ev::Duration min_{};
     ev::Duration max_{};
 };
+
+// Returns the percentile distribution in the text form of HdrHistogram, which its plotters
+// read: columns Value, Percentile, TotalCount and 1/(1-Percentile), in milliseconds, with five
+// rows for each halving of the distance to 100 %, and three lines of totals.
+std::string hgrm_text(const Histogram& times);
 
 }  // namespace yodel

@@ -1,5 +1,5 @@
-// What happened lately: percentiles of the round trips, the rate of a growing count. Both are
-// pure: they read no clock.
+// The last minutes of a run: percentiles of the round trips, the rate of a growing count. Both
+// are pure: they read no clock.
 #pragma once
 
 #include "app/stats/histogram.hpp"
@@ -43,7 +43,7 @@ class RecentRate {
 public:
     static constexpr ev::Duration span = std::chrono::seconds(1);
 
-    // Notes the count at this time. Must be called in the order of time.
+    // Records the count at this time. Must be called in the order of time.
     void add(ev::Time now, std::uint64_t count);
     // Returns the growth a second, from the last count that is at least `span` old, or the
     // first one; 0 before the second call.

@@ -2,13 +2,12 @@
 // or halves it until it holds, and then halves what is between, in proportion, until both ends
 // are within a twentieth of each other. Pure: the caller runs the steps.
 //
-// A rate fails where two runs at it fail, so that a moment's disturbance does not end the
-// search.
+// A rate fails if two runs at it fail, so that a short disturbance does not end the search.
 //
-// A condition that fails at the first rate and at half of it may hold at none. Before lower
-// rates are tried, at which so many messages as a run needs take ever longer, a brief run at
-// the lowest one decides if there is any hope: where that fails, no rate holds. Where it does
-// not, it proves nothing, and the search goes on.
+// A condition that fails at the first rate and at half of it may hold at no rate. A lower rate
+// takes longer for the messages that a run needs. So a brief run at the lowest rate comes
+// first: if it fails, no rate holds. If it does not fail, it proves nothing, and the search
+// goes on.
 #pragma once
 
 #include <optional>
@@ -26,9 +25,9 @@ public:
 
     // Returns the rate of the next run; none: the search is over.
     std::optional<double> next() const { return next_; }
-    // The run at next() needs only so many messages as show a condition that can't hold.
+    // The run at next() needs only enough messages to show a condition that can't hold.
     bool brief() const { return brief_; }
-    // Whether the condition held in the run at next(), which there must be.
+    // `held`: the condition held in the run at next(), which must exist.
     void record(bool held);
     // Returns the highest rate that held, and the lowest that failed.
     std::optional<double> held() const { return held_; }

@@ -144,32 +144,23 @@ bool Requirement::holds(double value) const {
     return false;
 }
 
-// Returns the value with as many digits as it takes to see that the requirement fails.
+// Writes the value with enough digits to see that the requirement fails.
 std::string Requirement::shown(double value) const {
+    double unit = 1;
+    std::string suffix = unit_ == Unit::plain ? "" : "%";
+    if (unit_ == Unit::plain && figure_->kind == Figure::Kind::time) {
+        unit = value < 1e9 ? 1e6 : 1e9;
+        suffix = value < 1e9 ? "ms" : "s";
+    }
+    if (unit_ == Unit::plain && figure_->kind == Figure::Kind::rate) {
+        unit = value < 1e3 ? 1 : value < 1e6 ? 1e3 : 1e6;
+        suffix = value < 1e3 ? "/s" : value < 1e6 ? "k/s" : "M/s";
+    }
     int digits = 3;
-    while (digits < 17 && holds(rounded(value, digits))) ++digits;
-    return written(value, digits);
-}
-
-double Requirement::rounded(double value, int digits) const {
-    const double unit = shown_unit(value);
-    return std::strtod(significant_text(value / unit, digits).c_str(), nullptr) * unit;
-}
-
-// Returns the unit in which the value is written, in that of the figure.
-double Requirement::shown_unit(double value) const {
-    if (unit_ != Unit::plain || figure_->kind == Figure::Kind::count) return 1;
-    if (figure_->kind == Figure::Kind::time) return value < 1e9 ? 1e6 : 1e9;
-    return value < 1e3 ? 1 : value < 1e6 ? 1e3 : 1e6;
-}
-
-std::string Requirement::written(double value, int digits) const {
-    const std::string number = significant_text(value / shown_unit(value), digits);
-    if (unit_ == Unit::change) return (value > 0 ? "+" : "") + number + "%";
-    if (unit_ == Unit::percentage) return number + "%";
-    if (figure_->kind == Figure::Kind::rate) return rate_text(value, digits);
-    if (figure_->kind == Figure::Kind::count) return number;
-    return number + (value < 1e9 ? "ms" : "s");
+    std::string number = significant_text(value / unit, digits);
+    while (digits < 17 && holds(std::strtod(number.c_str(), nullptr) * unit))
+        number = significant_text(value / unit, ++digits);
+    return (unit_ == Unit::change && value > 0 ? "+" : "") + number + suffix;
 }
 
 Requirements parse_requirements(std::string_view text) {
@@ -181,6 +172,28 @@ Requirements parse_requirements(std::string_view text) {
         if (clause) made.list.push_back(*clause);
     }
     return made;
+}
+
+Verdict Verdict::on(const Results& results, const Options& options) {
+    Verdict verdict;
+    if (options.before) verdict.comparison = Comparison::of(*options.before, results);
+    std::set<std::string> failed;
+    for (const Requirement& requirement : options.required) {
+        const std::string failure = requirement.failure(results, options.before.get());
+        verdict.tolerated.insert(requirement.figure().name);
+        if (failure.empty()) continue;
+        verdict.failures.push_back(failure);
+        failed.insert(requirement.figure().name);
+    }
+    for (const std::string& name : failed) verdict.tolerated.erase(name);
+    return verdict;
+}
+
+std::vector<std::string> Verdict::lines(bool with_table) const {
+    std::vector<std::string> all;
+    if (comparison && with_table) all = comparison->table();
+    all.insert(all.end(), failures.begin(), failures.end());
+    return all;
 }
 
 }  // namespace yodel

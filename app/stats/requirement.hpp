@@ -1,19 +1,19 @@
 // Requirements on the result of a run: `p99<5ms`, `lost<0.1%`, `rate>10k`, `p99<+10%`.
 //
-// A clause is NAME OP VALUE. Names: min, mean, p50, p90, p95, p99, p99.9, p99.99, max (round
-// trips) and lateness (its p99) have durations; sent, echoed, bad, lost, late, unasked have
-// numbers, or percentages of the messages sent; unsent a number, or a percentage of those
-// planned; failed has a number of connections, or a
-// percentage of those asked for; rate has a number of right replies a second. Numbers may end
-// with k, M or G, powers of 1000. A percentage with a sign is relative to a result of before.
-// OP is one of < <= > >= =. Blanks may stand around each of the three.
+// A clause is NAME OP VALUE. NAME is a figure (app/stats/figures.hpp), or lateness for its p99.
+// OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; instead of a count it may
+// be a percentage, of the messages sent, the messages due, or the connections asked for. A
+// percentage with a sign is relative to earlier runs. Numbers may end with k, M or G, powers of
+// 1000. Blanks may surround each of the three.
 #pragma once
 
 #include "app/stats/comparison.hpp"
 #include "app/stats/figures.hpp"
 #include "app/stats/results.hpp"
 
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,14 +22,14 @@ namespace yodel {
 
 class Requirement {
 public:
-    // Returns none for a text that is no clause; `trouble` then is one sentence about it.
+    // Returns none if the text is no clause. Then `trouble` is one sentence about it.
     static std::optional<Requirement> parse(std::string_view clause, std::string& trouble);
 
-    // Returns the sentence of a result that fails: "required p99<5ms, was 7.2ms"; empty if it
-    // holds. Where nothing was measured, it fails; so it does where nothing was sent, and the
-    // clause is about the replies. `before` may be null unless this is relative.
+    // Returns the sentence about results that fail: "required p99<5ms, was 7.2ms"; empty if the
+    // requirement holds. It fails if nothing was measured, or if it is about replies and
+    // nothing was sent. `before` may be null unless this is relative.
     std::string failure(const Results& results, const EarlierRuns* before) const;
-    bool relative() const { return unit_ == Unit::change; }  // to a result of before
+    bool relative() const { return unit_ == Unit::change; }  // to earlier runs
     const std::string& clause() const { return clause_; }
     const Figure& figure() const { return *figure_; }
 
@@ -43,9 +43,6 @@ private:
     bool out_of_nothing(const Results& results) const;
     bool holds(double value) const;
     std::string shown(double value) const;
-    double rounded(double value, int digits) const;
-    double shown_unit(double value) const;
-    std::string written(double value, int digits) const;
 
     std::string clause_;
     const Figure* figure_ = nullptr;
@@ -57,8 +54,28 @@ private:
 // Requirements that are separated by commas.
 struct Requirements {
     std::vector<Requirement> list;
-    std::string trouble;  // about the first clause that is none; empty if all are right
+    std::string trouble;  // a sentence about the first bad clause; empty if all are right
 };
 Requirements parse_requirements(std::string_view text);
+
+// The verdict on results: whether they are as required, and as before.
+struct Verdict {
+    struct Options {
+        std::vector<Requirement> required = {};
+        std::shared_ptr<const EarlierRuns> before = {};  // to be compared with; null: none
+    };
+
+    static Verdict on(const Results& results, const Options& options);
+
+    // A requirement is about this figure, and all that are hold: it replaces the rule that a
+    // wrong or lost reply, an unsent message or a failed connection fails the run.
+    bool tolerates(std::string_view figure) const { return tolerated.contains(figure); }
+    // The table of the comparison, if there is one, and the failures.
+    std::vector<std::string> lines(bool with_table) const;
+
+    std::vector<std::string> failures;  // a sentence for each requirement that failed
+    std::set<std::string, std::less<>> tolerated;
+    std::optional<Comparison> comparison;  // if there are earlier runs
+};
 
 }  // namespace yodel

@@ -14,10 +14,6 @@ void keep_status(int& status, int other) {
     if (status == 0) status = other;
 }
 
-void keep_sentence(std::string& sentence, const std::string& other) {
-    if (sentence.empty()) sentence = other;
-}
-
 }  // namespace
 
 void TcpTotals::add(const TcpTotals& other) {
@@ -193,7 +189,7 @@ void Results::add(const Results& other) {
     }
     for (std::string Results::*sentence : {&Results::wrong_sentence, &Results::lost_sentence,
                                            &Results::unsent_sentence, &Results::unverified})
-        keep_sentence(this->*sentence, other.*sentence);
+        if ((this->*sentence).empty()) this->*sentence = other.*sentence;
     if (other.first_sent)
         first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);
     last_answered = std::max(last_answered, other.last_answered);

@@ -77,7 +77,7 @@ struct Results {
     // How long after its planned time the client wrote each message; empty without planned
     // times.
     Histogram lateness;
-    std::optional<PlannedRate> planned_rate;  // none without planned times, too
+    std::optional<PlannedRate> planned_rate;  // none: no planned times
 
     bool datagrams = false;          // messages are datagrams
     double jitter_sum = 0;           // mean jitter of each connection times its transits, in ns
@@ -146,7 +146,7 @@ struct Results {
     void count_unsolicited() { ++unsolicited; }
     void count_repeated() { ++twice; }
     // The order and the transit of a datagram's reply, in addition to count_answered(). The
-    // transit is the time from when its message was written; none where that is not known.
+    // transit counts from when its message was written; none: unknown.
     void count_datagram(Jitter& connection, bool late_in_order,
                         std::optional<ev::Duration> transit);
     void record_lateness(ev::Duration late_by) { lateness.record(late_by); }

@@ -1,10 +1,10 @@
 #include "app/stats/summary.hpp"
 
-#include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 
 namespace yodel {
 
@@ -12,20 +12,20 @@ namespace {
 
 constexpr std::size_t max_lines = 10;
 
-// p50/p99/max 0.05/0.21/0.40 ms
-std::string times_text(const Histogram& times) {
-    return milliseconds_text(times.percentile(50)) + "/" +
-           milliseconds_text(times.percentile(99)) + "/" + ms_text(times.max());
+// Writes these percentiles and the maximum: 0.05/0.21/0.40 ms
+std::string times_text(const Histogram& times, std::initializer_list<double> percents) {
+    std::string text;
+    for (const double percent : percents)
+        text += milliseconds_text(times.percentile(percent)) + "/";
+    return text + ms_text(times.max());
 }
 
 std::string round_trips_text(const Results& results) {
     const Histogram& times = results.round_trips;
     if (times.count() == 0) return "";
     if (times.count() == 1) return "; rtt " + ms_text(times.max());
-    std::string text = "; rtt min/p50/p95/p99/max " + milliseconds_text(times.min());
-    for (const double percent : {50.0, 95.0})
-        text += "/" + milliseconds_text(times.percentile(percent));
-    text += "/" + milliseconds_text(times.percentile(99)) + "/" + ms_text(times.max());
+    const std::string text = "; rtt min/p50/p95/p99/max " + milliseconds_text(times.min()) +
+                             "/" + times_text(times, {50, 95, 99});
     return results.datagrams ? text + "; jitter " + ms_text(results.jitter()) : text;
 }
 
@@ -43,9 +43,9 @@ std::string connections_remark(const Results& results, const Words& words) {
         text += "; " + std::to_string(results.failed) + " of " + std::to_string(results.asked) +
                 " connections never opened";
     if (!words.verbose || results.connect_times.count() == 0) return text;
-    text += "; connect p50/p99/max " + times_text(results.connect_times);
+    text += "; connect p50/p99/max " + times_text(results.connect_times, {50, 99});
     if (results.handshake_times.count() == 0) return text;
-    return text + ", TLS " + times_text(results.handshake_times);
+    return text + ", TLS " + times_text(results.handshake_times, {50, 99});
 }
 
 std::string number(std::uint64_t count, const char* of) {
@@ -162,7 +162,7 @@ std::vector<std::string> last_words(const Results& results, const Verdict& verdi
         said.insert(said.end(), more.begin(), more.end());
     };
     if (failed || words.load) add(failure_lines(results));
-    for (const Ending::Trouble& trouble : ending.troubles) said.push_back(trouble.text);
+    for (const Trouble& trouble : ending.troubles) said.push_back(trouble.text);
     const bool silent = said.empty() && verdict.failures.empty() && ending.signo == 0;
     if (words.summary || (failed && silent)) said.push_back(summary(results, words));
     add(verdict.lines(words.summary));

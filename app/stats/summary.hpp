@@ -2,8 +2,9 @@
 // order of sentences.
 #pragma once
 
+#include "app/stats/requirement.hpp"
 #include "app/stats/results.hpp"
-#include "app/stats/verdict.hpp"
+#include "app/text/exit_status.hpp"
 
 #include <string>
 #include <vector>
@@ -33,17 +34,14 @@ std::string own_fault_remarks(const Results& results);
 
 // What ended the run, beside its connections.
 struct Ending {
-    // A failure on our side: standard input or output, a file.
-    struct Trouble {
-        int status = 0;
-        std::string text;
-    };
-    std::vector<Trouble> troubles = {};  // the first decides the status
-    int signo = 0;                       // the signal that ended the program; 0: none
+    // Of standard input or output, or of a file. The first decides the status.
+    std::vector<Trouble> troubles = {};
+    int signo = 0;  // the signal that ended the program; 0: none
 };
 
-// Returns the signal's status, as a shell reports it; else that of a connection's failure, of
-// trouble, or 1 if a reply was wrong or lost, a message unsent, or a requirement failed.
+// Returns the signal's status, as a shell reports it. Otherwise returns the status of a failed
+// connection or of trouble, or 1 if a reply was wrong or lost, a message unsent, or a
+// requirement failed.
 int exit_status(const Results& results, const Verdict& verdict, const Ending& ending = {});
 
 // Returns what to print at the end, in this order: sentences about the first wrong and lost
@@ -52,7 +50,7 @@ int exit_status(const Results& results, const Verdict& verdict, const Ending& en
 std::vector<std::string> last_words(const Results& results, const Verdict& verdict,
                                     const Ending& ending, const Words& words);
 
-// The failures of connections, as many as anybody reads: "connection refused (3 times)".
+// Returns the first ten failures of connections: "connection refused (3 times)".
 std::vector<std::string> failure_lines(const Results& results);
 
 }  // namespace yodel

@@ -1,8 +1,8 @@
-// Standard error, written in whole lines that block nothing: a line for which there is no room,
-// because nobody reads, waits; above 64 KiB lines are left out and counted, and the count is
-// written in their place as soon as there is room again.
+// Standard error, written in whole lines without ever blocking. Lines wait while nobody reads.
+// Above 64 KiB they are left out and counted, and the count is written in their place as soon as
+// there is room again.
 //
-// All of it belongs to the main thread.
+// Only the main thread may use it.
 #pragma once
 
 #include "app/text/output.hpp"
@@ -25,7 +25,7 @@ public:
     void set_program(const char* program) { program_ = program; }
     void set_form(Form form) { form_ = form; }
     Form form() const { return form_; }
-    // The lines are those of a log, so that the count of lines left out has the time, too.
+    // The lines belong to a log, so the line about lines left out begins with the time.
     void set_dated() { dated_ = true; }
 
     // Writes one remark. The text may hold any bytes: it is made printable first.
@@ -37,7 +37,7 @@ public:
 
     void attach(ev::Loop& loop);
     void detach() { output_.detach(); }
-    // Waits at most so long for the reader to take what waits.
+    // Waits at most `max_time` for the reader to take what waits.
     void drain(ev::Duration max_time);
 
 private:
@@ -53,7 +53,7 @@ private:
     Output output_;
 };
 
-// Those of this process, on standard error. The first call opens it, and so it comes after
+// The diagnostics of this process. The first call opens standard error, so it must come after
 // fill_standard_descriptors().
 Diagnostics& diagnostics();
 

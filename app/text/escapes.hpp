@@ -1,5 +1,7 @@
-// Escape sequences of C, for bytes that are hard to type.
+// Bytes as text: escape sequences of C, for bytes that are hard to type, and base64.
 #pragma once
+
+#include "ui/text.hpp"
 
 #include <optional>
 #include <string>
@@ -14,5 +16,9 @@ std::optional<std::string> unescaped(std::string_view text);
 // The sentence for a user whose text was refused.
 inline constexpr const char* escapes_expected =
     "after a backslash come n, r, t, 0, another one, or x and two digits";
+
+using ui::base64;
+// Returns none for a text that base64() does not return.
+std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace yodel

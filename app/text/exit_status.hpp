@@ -1,4 +1,4 @@
-// The exit status of both programs: curl's number for a failure that curl has, too.
+// The exit status of both programs. A failure that curl knows has the number of curl.
 #pragma once
 
 #include "bufio/end.hpp"
@@ -30,6 +30,12 @@ enum ExitStatus : int {
     pin_differs = 90,
 };
 
+// A failure: its exit status, and one sentence.
+struct Trouble {
+    int status = success;
+    std::string text = {};
+};
+
 // The error of a file or of standard output that cannot be written. Its text names the file.
 class OutputError : public std::system_error {
 public:
@@ -43,29 +49,28 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-// A file that the user names is not right, as one clause that names it. The exit status is that
-// of wrong usage.
+// A file of the user is bad, as one clause that names it. The exit status is usage_error.
 class FileError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// Returns the status for the end of a connection: 0 for a clean end, and for one that the user
-// or the program asked for.
+// Returns the status for the end of a connection: 0 if it was clean, or if the user or the program
+// asked for it.
 int exit_status(const bufio::End& end);
 
 // Returns the end in one clause, with the option that helps if there is one. `tls` may be null:
 // the connection did not use TLS.
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);
 
-// A clause that says what is wrong with the certificate. Empty if it was verified.
+// Returns what is wrong with the certificate, as a clause; empty if it was verified.
 std::string certificate_faults(const bufio::TlsFacts& tls);
 
 // Returns when the certificate ends or has ended: 2026-12-01, in 9 days
 std::string certificate_end(const bufio::TlsFacts& tls);
 
-// The end of a summary if the peer's certificate was accepted by -k alone, with what is wrong
-// with it; otherwise empty, as after a certificate that was refused.
+// Returns the end of a summary if the peer's certificate was accepted only because of -k: what is
+// wrong with it. Otherwise returns nothing, also after a refused certificate.
 std::string unverified_remark(const bufio::End& end, const bufio::TlsFacts* tls);
 
 }  // namespace yodel

@@ -1,6 +1,6 @@
 #include "app/text/json.hpp"
 
-#include "app/text/base64.hpp"
+#include "app/text/escapes.hpp"
 #include "ui/text.hpp"
 #include "ui/utf8.hpp"
 
@@ -35,11 +35,6 @@ void append_escape(std::string& to, char32_t character) {
     to += escape;
 }
 
-bool is_plain(std::string_view character) {
-    if (character.size() == 1) return character[0] >= ' ' && character[0] <= '~';
-    return ui::printable(character) == character;
-}
-
 }  // namespace
 
 std::optional<std::string> exact_json_string(std::string_view text) {
@@ -49,7 +44,9 @@ std::optional<std::string> exact_json_string(std::string_view text) {
         if (next.size == 0) return std::nullopt;
         const std::string_view character = text.substr(0, next.size);
         if (character == "\"" || character == "\\") quoted += '\\';
-        if (is_plain(character))
+        const bool plain = character.size() == 1 ? character[0] >= ' ' && character[0] <= '~'
+                                                 : ui::printable(character) == character;
+        if (plain)
             quoted += character;
         else
             append_escape(quoted, next.value);

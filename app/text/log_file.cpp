@@ -18,9 +18,11 @@ namespace yodel {
 
 namespace {
 
-// Bytes handed over at once, and the most that may wait for a reader.
+// Bytes handed over at once, and the limit of what waits for a reader.
 constexpr std::size_t batch = 16 * 1024;
 constexpr std::size_t max_pending = 1024 * 1024;
+
+constexpr const char* unread = "not all was written, because it is not read";
 
 std::string refusal(const std::string& path, LogFile::Content content) {
     const bool recording = content == LogFile::Content::recording;
@@ -28,20 +30,19 @@ std::string refusal(const std::string& path, LogFile::Content content) {
 }
 
 // Without O_NONBLOCK, a pipe would be waited for until somebody reads it.
-bufio::Fd open_without_waiting(const std::string& path, LogFile::Content content) {
-    bufio::Fd file(::open(
-        path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666));
+bufio::Fd open_file(const std::string& path, int flags, const std::string& refusal) {
+    constexpr int usual = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    bufio::Fd file(::open(path.c_str(), usual | flags, 0666));
     if (file) return file;
     const int code = errno;
     struct stat status {};
     const bool pipe = ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
-    if (pipe && code == ENXIO)
-        throw OutputError(refusal(path, content) + ": nobody reads this pipe", code);
-    throw OutputError(refusal(path, content), code);
+    throw OutputError(refusal + (pipe && code == ENXIO ? ": nobody reads this pipe" : ""),
+                      code);
 }
 
-bufio::Fd open_file(const std::string& path, LogFile::Content content) {
-    bufio::Fd file = open_without_waiting(path, content);
+bufio::Fd open_log(const std::string& path, LogFile::Content content) {
+    bufio::Fd file = open_file(path, O_APPEND, refusal(path, content));
     struct stat status {};
     const bool regular = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
     if (content == LogFile::Content::recording && regular && status.st_size > 0)
@@ -52,7 +53,7 @@ bufio::Fd open_file(const std::string& path, LogFile::Content content) {
 }  // namespace
 
 LogFile::LogFile(const std::string& path, Content content)
-    : refusal_(refusal(path, content)), output_(open_file(path, content)) {}
+    : refusal_(refusal(path, content)), output_(open_log(path, content)) {}
 
 void LogFile::add(char sign, std::string_view bytes) {
     if (!trouble_.empty()) return;
@@ -75,18 +76,29 @@ bool LogFile::flush() {
 bool LogFile::finish() {
     if (trouble_.empty()) output_.drain(last_wait);
     check();
-    if (output_.pending() > 0) fail("not all was written, because it is not read");
+    if (output_.pending() > 0) fail(unread);
     return trouble_.empty();
 }
 
 void LogFile::check() {
-    if (output_.error() != 0) fail(std::generic_category().message(output_.error()));
+    if (output_.error() != 0) fail(output_.error_text());
     if (output_.pending() > max_pending) fail("it is not read");
 }
 
 void LogFile::fail(const std::string& why) {
     trouble_ = refusal_ + ": " + why;
     output_.clear();
+}
+
+ReportFile::ReportFile(const std::string& path) : refusal_("cannot write " + path) {
+    if (!path.empty()) output_.emplace(open_file(path, O_TRUNC, refusal_));
+}
+
+std::string ReportFile::write(std::string_view text) {
+    output_->write(text);
+    output_->drain(last_wait);
+    if (output_->error() != 0) return refusal_ + ": " + output_->error_text();
+    return output_->pending() == 0 ? "" : refusal_ + ": " + unread;
 }
 
 }  // namespace yodel

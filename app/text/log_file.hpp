@@ -1,16 +1,17 @@
-// A file in which every message is noted with the wall clock's time:
+// A log of all messages, with the wall clock's time:
 //
 //     2026-11-21 12:04:31.208113 > hello
 //
 // `>` was sent, `<` received, and `-` is a remark. What is not plain text is made visible.
 //
-// The file may be a pipe or a terminal: it never blocks. Up to 1 MiB waits for a reader. Where
-// more would have to wait, or a write fails, the log has failed: trouble() says why, and
+// The file may be a pipe or a terminal: it never blocks. Up to 1 MiB waits for a reader. If more
+// would have to wait, or a write fails, the log has failed: trouble() gives the reason, and
 // nothing more is written.
 #pragma once
 
 #include "app/text/output.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,8 +27,7 @@ public:
 
     void add(char sign, std::string_view bytes);
     void add_line(std::string_view line);  // as it is
-    // Hands over what is still kept back, as far as the reader takes it. False: the log has
-    // failed.
+    // Writes what the reader takes now. False: the log has failed.
     bool flush();
     // Writes what is left, and gives a slow reader a moment. To be called before the exit
     // status is stated anywhere. False: the log has failed.
@@ -42,6 +42,24 @@ private:
     std::string refusal_;  // the beginning of all troubles
     std::string trouble_;
     Output output_;
+};
+
+// A file that is written once, at the end of a run. It is opened at the start, so that a path
+// that cannot be written is reported before anything is done, and never blocks.
+class ReportFile {
+public:
+    // Empties the file, or makes it; without a path there is no file. Throws OutputError, for a
+    // pipe that nobody reads too.
+    explicit ReportFile(const std::string& path);
+
+    explicit operator bool() const { return output_.has_value(); }
+    // Gives a slow reader a moment. Returns one clause with the file's name if not all could be
+    // written; otherwise it is empty. There must be a file.
+    std::string write(std::string_view text);
+
+private:
+    std::string refusal_;  // the beginning of all troubles
+    std::optional<Output> output_;
 };
 
 }  // namespace yodel

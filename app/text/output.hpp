@@ -3,7 +3,7 @@
 //
 // The flags of the descriptor stay as they are, because other processes share them. A pipe or a
 // terminal is opened a second time instead, so that O_NONBLOCK is ours alone; a socket is
-// written with MSG_DONTWAIT. Where the system can't open a pipe again (no /proc/self/fd), it
+// written with MSG_DONTWAIT. If the system can't open a pipe again (no /proc/self/fd), it
 // gets at most PIPE_BUF bytes at once, and only when it is writable, which does not block
 // unless another process fills it at the same moment; a terminal written that way may block.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace yodel {
 
-// How long those that end wait for the reader of the last lines.
+// How long a program or a file that ends waits for its reader.
 inline constexpr ev::Duration last_wait = std::chrono::milliseconds(200);
 
 class Output {
@@ -43,7 +43,7 @@ public:
     void write(std::string_view bytes);
     // Writes what the reader takes now; the rest is written from the loop.
     void flush();
-    // Waits at most so long for the reader to take everything. Not to be called from a callback
+    // Waits at most `max_time` for the reader to take everything. Not to be called from a callback
     // of the loop that it is attached to, which is detached.
     void drain(ev::Duration max_time);
     // Forgets the waiting bytes, and an error.
@@ -63,7 +63,7 @@ private:
     std::size_t piece_;  // bytes to write at once; if limited, only while that does not block
     bufio::Buffer buffer_;
     int error_ = 0;
-    bool blocked_ = false;  // the last write found no room, and the loop is to say when
+    bool blocked_ = false;  // the last write found no room; the loop reports when there is
     std::function<void()> changed_;
     ev::Watch watch_;
 };

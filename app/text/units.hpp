@@ -23,7 +23,7 @@ std::string format(const char* pattern, Arguments... arguments) {
     return text;
 }
 
-// Returns words of a user or of a file as a sentence about them quotes them.
+// Quotes words of a user or of a file in a sentence.
 inline std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 // Parses a number, fractions allowed, with one of the units us, ms, s, m, h; seconds without a
@@ -57,7 +57,7 @@ std::string timestamp_text(std::chrono::system_clock::time_point at);
 
 // Writes milliseconds below a second and seconds above: 250ms, 1.5s, 10s
 std::string duration_text(ev::Duration duration);
-// Writes a number with so many significant digits, without an exponent; zeros at the end of its
+// Writes a number with `digits` significant digits and without an exponent. Zeros at the end of the
 // decimals are left out.
 std::string significant_text(double value, int digits);
 // Writes a number of things: 1 day, 12 days
@@ -70,7 +70,7 @@ std::string rate_text(double rate, int digits = 3);
 std::string milliseconds_text(ev::Duration duration);
 std::string ms_text(ev::Duration duration);  // with the unit
 // Divides a round trip into the parts of the network, which took at least `network`, and of the
-// service: 5.2ms = network ≥0.01 + service ≤5.2; in ASCII where the encoding is not UTF-8.
+// service: 5.2ms = network ≥0.01 + service ≤5.2; in ASCII if the encoding is not UTF-8.
 std::string shares_text(ev::Duration round_trip, ev::Duration network);
 
 }  // namespace yodel

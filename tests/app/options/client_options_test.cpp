@@ -151,7 +151,7 @@ TEST_CASE("options of verdicts that make no sense are refused") {
     const auto [words, sentence] = GENERATE(table<std::string, std::string>({
         {"--require p99 h 7",
          "--require: \"p99\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
-        {"--require p99<+5% h 7", "--require p99<+5% is relative to a run of before, which "
+        {"--require p99<+5% h 7", "--require p99<+5% is relative to an earlier run, which "
                                   "--compare names"},
         {"--merge a b a", "--merge: a is named twice"},
         {"--merge a -c 5", "-c cannot be combined with --merge"},
@@ -193,7 +193,7 @@ TEST_CASE("bad options of a crowd are refused in a sentence that names them") {
         {"--rate max@p99<5ms -m 9 h:7", "-m cannot be combined with --rate max@"},
         {"--rate max@p99<5ms --start-at +5s h:7",
          "--start-at cannot be combined with --rate max@"},
-        {"--rate max@p99<+5% h:7", "--rate max@p99<+5% is relative to a run of before"},
+        {"--rate max@p99<+5% h:7", "--rate max@p99<+5% is relative to an earlier run"},
         {"--rate max@p99<5ms --expect none h:7", "--rate max@ counts replies, and cannot be"},
         {"--rate max@p99<5ms -i 1 h:7", "-i cannot be combined with --rate max@"},
         {"--rate 5 -i 1 h:7", "-i cannot be combined with --rate"},

@@ -45,7 +45,7 @@ TEST_CASE("only a program with an option for all words completes files for them"
 TEST_CASE("the option takes the shells that there are scripts for") {
     std::string shell;
     const Option option = completion_option(shell);
-    for (const std::string& name : completed_shells()) {
+    for (const std::string name : {"bash", "zsh", "fish"}) {
         option.apply(name);
         CHECK(shell == name);
     }

@@ -3,7 +3,7 @@
 
 #include "app/options/modes.hpp"
 
-#include "app/options/client_table.hpp"
+#include "app/options/client_options.hpp"
 #include "app/options/server_options.hpp"
 #include "tests/app/options/parsing.hpp"
 #include "tests/support/catch.hpp"

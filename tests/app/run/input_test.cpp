@@ -143,7 +143,7 @@ TEST_CASE("an input ends before a line that can't be sent, wherever it is cut") 
                 reader.end();
                 CHECK(reader.messages == "[ok]");
                 CHECK(reader.input.over());
-                const SourceTrouble& trouble = reader.input.trouble();
+                const Trouble& trouble = reader.input.trouble();
                 CHECK(trouble.text.starts_with("standard input: " + row.trouble));
                 CHECK(trouble.status == reply_wrong_or_lost);
             }

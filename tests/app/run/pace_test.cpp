@@ -1,4 +1,4 @@
-#include "app/run/pace.hpp"
+#include "app/run/schedule.hpp"
 
 #include "tests/support/catch.hpp"
 

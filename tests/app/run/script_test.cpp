@@ -1,6 +1,6 @@
 // The messages themselves are those of the input: input_test.cpp.
 
-#include "app/run/script.hpp"
+#include "app/run/input.hpp"
 
 #include "app/text/exit_status.hpp"
 #include "tests/app/run/standard_input.hpp"

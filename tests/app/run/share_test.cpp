@@ -1,4 +1,4 @@
-#include "app/run/share.hpp"
+#include "app/run/schedule.hpp"
 
 #include "tests/support/catch.hpp"
 

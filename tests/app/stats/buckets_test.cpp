@@ -1,4 +1,4 @@
-#include "app/stats/buckets.hpp"
+#include "app/stats/histogram.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/random.hpp"

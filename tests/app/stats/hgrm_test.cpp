@@ -1,4 +1,4 @@
-#include "app/stats/hgrm.hpp"
+#include "app/stats/histogram.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "app/stats/verdict.hpp"
+#include "app/stats/requirement.hpp"
 
 #include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"

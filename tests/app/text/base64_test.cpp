@@ -1,4 +1,4 @@
-#include "app/text/base64.hpp"
+#include "app/text/escapes.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "app/text/report_file.hpp"
+#include "app/text/log_file.hpp"
 
 #include "app/text/exit_status.hpp"
 #include "tests/support/catch.hpp"

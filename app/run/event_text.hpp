@@ -1,14 +1,23 @@
-// Sentences about replies that are wrong, missing, or not as recorded. Texts are printable,
-// whatever the payloads contain.
+// Sentences about the events of a run: connections that were opened, and replies that are
+// wrong, missing, or not as recorded.
 #pragma once
 
 #include "app/protocol/session.hpp"
+#include "app/stats/results.hpp"
+#include "ev/time.hpp"
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace yodel {
+
+// connected to 127.0.0.1:7000; look-up 0.00, connect 0.05 ms
+std::string connection_text(const Session& session);
+// subject, issued by issuer, valid until 2027-01-01, sha256//…
+std::string certificate_text(const bufio::TlsFacts& tls);
+// Adds what the system knows of the connection, which has ended.
+void add_tcp(Results& results, const Session& session);
 
 // Returns "reply 3 differs from its message at byte 7", with the option that may help.
 std::string wrong_reply_text(const Message& message, const Reply& reply,
@@ -17,7 +26,8 @@ std::string wrong_reply_text(const Message& message, const Reply& reply,
 // connection ended".
 std::string lost_reply_text(const Message& message, const Session& session);
 
-// Describes how a replay differs from its recording, in whole lines.
+// Describes how a replay differs from its recording, in whole lines. They are printable,
+// whatever the payloads contain.
 class DifferenceText {
 public:
     // `hex`: payloads are dumps. `reply_timeout`: the session's, quoted in sentences.

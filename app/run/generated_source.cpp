@@ -1,4 +1,4 @@
-#include "app/run/generated_text.hpp"
+#include "app/run/generated_source.hpp"
 
 #include <algorithm>
 #include <charconv>

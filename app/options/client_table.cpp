@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <string_view>
-#include <utility>
 
 namespace yodel {
 
@@ -28,9 +27,7 @@ unsigned retries(const std::string& text) {
 }
 
 std::string port(const std::string& text) {
-    if (!parse_number(text, 1, 65535))
-        throw UsageError(in_quotes(text) + " is not a port, from 1 to 65535");
-    return text;
+    return accepted(parse_number(text, 1, 65535).has_value(), text, "a port, from 1 to 65535");
 }
 
 // A message takes longer to be sent than the shortest interval allowed here, so that a shorter
@@ -48,9 +45,8 @@ ev::Duration interval(const std::string& text) {
 }
 
 std::string source_address(const std::string& text) {
-    if (numeric_family(text) == AF_UNSPEC && text != "localhost")
-        throw UsageError(in_quotes(text) + " is not a numeric address");
-    return text;
+    return accepted(numeric_family(text) != AF_UNSPEC || text == "localhost", text,
+                    "a numeric address");
 }
 
 std::vector<std::string> protocols(const std::string& text) {
@@ -67,17 +63,13 @@ std::vector<std::string> protocols(const std::string& text) {
 std::string pin(const std::string& text) {
     // SHA-256 in base64: 32 bytes in 44 characters.
     const std::string scheme = "sha256//";
-    if (!text.starts_with(scheme) || text.size() != scheme.size() + 44)
-        throw UsageError(in_quotes(text) +
-                         " is not a pin: sha256// and 44 characters of base64");
-    return text;
+    return accepted(text.starts_with(scheme) && text.size() == scheme.size() + 44, text,
+                    "a pin: sha256// and 44 characters of base64");
 }
 
 std::string known_groups(const std::string& text) {
-    if (!bufio::TlsContext::knows_groups(text))
-        throw UsageError(in_quotes(text) +
-                         " is no list of groups that OpenSSL knows, such as X25519:P-256");
-    return text;
+    return accepted(bufio::TlsContext::knows_groups(text), text,
+                    "a list of groups that OpenSSL knows, such as X25519:P-256");
 }
 
 std::uint64_t thousandths_a_second(const std::string& text) {
@@ -108,9 +100,7 @@ void set_rate(LoadOptions& to, const std::string& text) {
         to.rate = thousandths_a_second(text);
         return;
     }
-    std::string trouble;
-    to.rate_while = Requirement::parse(text.substr(search.size()), trouble);
-    if (!to.rate_while) throw UsageError(trouble);
+    to.rate_while.emplace(text.substr(search.size()));
 }
 
 void set_framing(ClientOptions& to, const std::string& name) {
@@ -119,10 +109,9 @@ void set_framing(ClientOptions& to, const std::string& name) {
 }
 
 void add_requirements(ClientOptions& to, const std::string& text) {
-    const Requirements parsed = parse_requirements(text);
-    if (!parsed.trouble.empty()) throw UsageError(parsed.trouble);
+    const std::vector<Requirement> parsed = parse_requirements(text);
     std::vector<Requirement>& list = to.report.verdict.required;
-    list.insert(list.end(), parsed.list.begin(), parsed.list.end());
+    list.insert(list.end(), parsed.begin(), parsed.end());
 }
 
 // --- Rows: letter, name, argument, help, action, modes, chosen modes, values.

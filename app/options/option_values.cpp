@@ -1,7 +1,6 @@
 #include "app/options/option_values.hpp"
 
 #include "app/options/target.hpp"
-#include "app/text/units.hpp"
 #include "bufio/host_name.hpp"
 #include "ev/threads/loop_thread.hpp"
 
@@ -12,6 +11,10 @@
 #include <sstream>
 
 namespace yodel {
+
+std::string accepted(bool valid, const std::string& text, const std::string& expected) {
+    return checked(valid ? std::optional(text) : std::nullopt, text, expected);
+}
 
 ev::Duration duration_value(const std::string& text) {
     return checked(parse_duration(text), text, "a duration such as 1.5s, 200ms or 2m");

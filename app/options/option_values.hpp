@@ -25,6 +25,9 @@ Value checked(const std::optional<Value>& value, const std::string& text,
     return *value;
 }
 
+// Returns the text if it is valid, with the same error.
+std::string accepted(bool valid, const std::string& text, const std::string& expected);
+
 // Return what an option calls: the first stores the value of its argument, the second sets a
 // flag. What they refer to must outlive the table.
 template <class To, class Parse>

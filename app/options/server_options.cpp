@@ -1,6 +1,5 @@
 #include "app/options/server_options.hpp"
 
-#include "app/options/command_line.hpp"
 #include "app/options/completion.hpp"
 #include "app/options/option_values.hpp"
 #include "app/options/target.hpp"
@@ -12,8 +11,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 
 namespace yodel {
 
@@ -26,11 +23,7 @@ std::size_t positive_size(const std::string& text) {
 }
 
 std::uint64_t count(const std::string& text) {
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, code] = std::from_chars(text.data(), end, number);
-    if (code == std::errc() && stop == end) return number;
-    throw UsageError(in_quotes(text) + " is not a whole number");
+    return checked(parse_count(text), text, "a whole number");
 }
 
 double chance(const std::string& text) {

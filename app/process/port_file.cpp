@@ -1,7 +1,6 @@
 #include "app/process/port_file.hpp"
 
 #include "app/text/exit_status.hpp"
-#include "bufio/fd.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

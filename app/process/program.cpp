@@ -1,7 +1,6 @@
 #include "app/process/program.hpp"
 
 #include "app/text/diagnostics.hpp"
-#include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
 #include "app/text/system.hpp"
 #include "bufio/tls.hpp"

@@ -11,7 +11,6 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -32,6 +31,15 @@ std::string text_form(const Results& sum, const Verdict& verdict, std::size_t co
     return text;
 }
 
+void read_runs(const char* option, const std::string& file,
+               const std::function<void(std::unique_ptr<Results>)>& take) {
+    try {
+        read_results(file, take);
+    } catch (const JsonError& error) {
+        throw UsageError(option + std::string(error.what()));
+    }
+}
+
 // A name that leads nowhere is reported when the file is read.
 void refuse_same(const std::vector<std::string>& files) {
     std::map<std::filesystem::path, std::string> seen;
@@ -50,8 +58,7 @@ void refuse_same(const std::vector<std::string>& files) {
 
 std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file) {
     auto runs = std::make_shared<EarlierRuns>();
-    const std::string trouble = read_results(file, [&](auto results) { runs->add(*results); });
-    if (!trouble.empty()) throw UsageError("--compare: " + trouble);
+    read_runs("--compare: ", file, [&](auto results) { runs->add(*results); });
     return runs;
 }
 
@@ -60,9 +67,7 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     Results sum;
     for (const std::string& file : files) {
         std::unique_ptr<Results> last;
-        const std::string trouble =
-            read_results(file, [&](auto results) { last = std::move(results); });
-        if (!trouble.empty()) throw UsageError("--merge: " + trouble);
+        read_runs("--merge: ", file, [&](auto results) { last = std::move(results); });
         sum.add(*last);
     }
     ReportFile hgrm(options.hgrm);

@@ -16,7 +16,6 @@
 #include "ev/loop.hpp"
 
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace yodel {

@@ -8,8 +8,6 @@
 #include "bufio/fd.hpp"
 #include "ev/loop.hpp"
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -5,7 +5,6 @@
 #include "app/run/sending_limits.hpp"
 #include "ev/threads/loop_thread.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 

@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <csignal>
 #include <limits>
-#include <utility>
 
 namespace yodel {
 

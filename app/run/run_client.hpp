@@ -19,7 +19,6 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <string>
 
 namespace yodel {
 

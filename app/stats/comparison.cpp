@@ -49,11 +49,11 @@ const char* verdict_on(const Comparison::Row& row, const std::vector<double>& be
         variance += std::pow(scaled(kind, value) - mean, 2) / (count - 1);
     const double spread =
         critical_deviation(before.size() - 1) * std::sqrt(variance * (1 + 1 / count));
-    const double change = row.change().value_or(100);
-    const bool large = std::abs(change) > (kind == Kind::count ? 0 : min_change);
+    const double percent = change(row.before, row.now).value_or(100);
+    const bool large = std::abs(percent) > (kind == Kind::count ? 0 : min_change);
     if (large && std::abs(scaled(kind, row.now) - mean) > spread) return "changed";
     const double doubling = kind == Kind::count ? row.before : std::log(2);
-    return change != 0 && spread >= doubling ? "unclear" : "same";
+    return percent != 0 && spread >= doubling ? "unclear" : "same";
 }
 
 // The longest duration, rounded to a double, would be too long.
@@ -71,9 +71,9 @@ std::string value_text(Kind kind, double value) {
 }
 
 std::string change_text(const Comparison::Row& row) {
-    const std::optional<double> change = row.change();
-    if (!change) return "new";
-    return (*change > 0 ? "+" : "") + significant_text(*change, 3) + "%";
+    const std::optional<double> percent = change(row.before, row.now);
+    if (!percent) return "new";
+    return (*percent > 0 ? "+" : "") + significant_text(*percent, 3) + "%";
 }
 
 // The name is at the left of its column, all else at the right.
@@ -112,7 +112,7 @@ std::optional<double> EarlierRuns::middle(const Figure& figure) const {
     return median(sorted(figure, &Value::plain));
 }
 
-std::optional<double> Comparison::Row::change() const {
+std::optional<double> change(double before, double now) {
     if (before == now) return 0;
     if (before == 0) return std::nullopt;
     return (now - before) / before * 100;
@@ -165,7 +165,8 @@ JsonObject Comparison::json() const {
         JsonObject members;
         members.fraction("before", row.before / unit).fraction("least", row.min / unit);
         members.fraction("most", row.max / unit).fraction("now", row.now / unit);
-        if (const auto change = row.change()) members.fraction("change", *change);
+        if (const auto percent = change(row.before, row.now))
+            members.fraction("change", *percent);
         if (*row.verdict != '\0') members.text("verdict", row.verdict);
         object.object(row.figure->name, members);
     }

@@ -19,6 +19,9 @@
 
 namespace yodel {
 
+// Returns the change in percent of `before`; none if only `before` is 0.
+std::optional<double> change(double before, double now);
+
 // The figures of earlier runs.
 class EarlierRuns {
 public:
@@ -51,9 +54,6 @@ struct Comparison {
         double max;
         double now;
         const char* verdict = "";  // same, changed, unclear; empty with too few runs
-
-        // In percent of `before`; none if that is 0, and `now` is not.
-        std::optional<double> change() const;
     };
 
     static Comparison of(const EarlierRuns& earlier, const Results& now);

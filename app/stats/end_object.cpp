@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -180,8 +179,8 @@ bool read_line(std::FILE* file, std::string& line) {
     return any && std::ferror(file) == 0 && line.size() < max_line;
 }
 
-std::string error_text(const std::string& path, int error) {
-    return path + ": " + std::generic_category().message(error);
+[[noreturn]] void refuse(const std::string& path, int error) {
+    throw JsonError(path + ": " + std::generic_category().message(error));
 }
 
 }  // namespace
@@ -213,9 +212,8 @@ JsonObject end_object(const Results& results, std::string_view reason, int statu
     return object;
 }
 
-RestoredResults restored_results(const JsonValue& value) {
+std::unique_ptr<Results> restored_results(const JsonValue& value) {
     const JsonFields end(value);
-    if (end.word("type") != "end") return {nullptr, "there is no end object"};
     auto results = std::make_unique<Results>();
     try {
         const JsonFields connections = end.object("connections");
@@ -227,32 +225,35 @@ RestoredResults restored_results(const JsonValue& value) {
         read_facts(end, *results);
         read_status(end, *results);
     } catch (const JsonError& error) {
-        return {nullptr, "the end object was edited, or another version of yodel wrote it: " +
-                             std::string(error.what())};
+        throw JsonError("the end object was edited, or another version of yodel wrote it: " +
+                        std::string(error.what()));
     }
-    return {std::move(results), ""};
+    return results;
 }
 
-std::string read_results(const std::string& path,
-                         const std::function<void(std::unique_ptr<Results>)>& take) {
+void read_results(const std::string& path,
+                  const std::function<void(std::unique_ptr<Results>)>& take) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
                                                                std::fclose);
-    if (!file) return error_text(path, errno);
+    if (!file) refuse(path, errno);
     std::string line;
     bool any = false;
     for (std::size_t number = 1; read_line(file.get(), line); ++number) {
         if (line.find_first_not_of(" \t\r") == line.npos) continue;
         const JsonResult read = read_json(line);
-        if (!read.value) return path + ": line " + std::to_string(number) + " " + read.trouble;
+        if (!read.value)
+            throw JsonError(path + ": line " + std::to_string(number) + " " + read.trouble);
         if (JsonFields(*read.value).word("type") != "end") continue;
-        RestoredResults restored = restored_results(*read.value);
-        if (!restored.results) return path + ": " + restored.trouble;
-        take(std::move(restored.results));
+        try {
+            take(restored_results(*read.value));
+        } catch (const JsonError& error) {
+            throw JsonError(path + ": " + error.what());
+        }
         any = true;
     }
-    if (std::ferror(file.get()) != 0) return error_text(path, errno);
-    if (line.size() == max_line) return error_text(path, EFBIG);
-    return any ? "" : path + ": there is no end object, as --json writes it";
+    if (std::ferror(file.get()) != 0) refuse(path, errno);
+    if (line.size() == max_line) refuse(path, EFBIG);
+    if (!any) throw JsonError(path + ": there is no end object, as --json writes it");
 }
 
 }  // namespace yodel

@@ -21,21 +21,15 @@ void add_counts(JsonObject& object, const Results& results);
 JsonObject end_object(const Results& results, std::string_view reason, int status,
                       const Verdict& verdict = {});
 
-// Results that were read, or why there are none, as one clause.
-struct RestoredResults {
-    std::unique_ptr<Results> results;
-    std::string trouble;
-};
+// Restores the results of an end object. Unknown members are skipped. Throws JsonError if a
+// member is missing, or if the figures disagree with each other because somebody has edited
+// them.
+std::unique_ptr<Results> restored_results(const JsonValue& end);
 
-// Restores the results. Unknown members are skipped. An object whose figures disagree with each
-// other, because somebody has edited it, is refused.
-RestoredResults restored_results(const JsonValue& value);
-
-// Restores the result of each `end` object in a file of JSON, an object a line, and passes it
-// to `take`. Every line must be whole. Returns why it stopped before the end of the file, or
-// that there was no `end` object, with the names of the file and the line; empty if all is
-// well. Blocks while it reads.
-std::string read_results(const std::string& path,
-                         const std::function<void(std::unique_ptr<Results>)>& take);
+// Restores the results of each end object in a file of JSON, an object a line, and passes them
+// to `take`. Throws JsonError, with the names of the file and the line, if the file cannot be
+// read, a line is not whole, or there is no end object. Blocks while it reads.
+void read_results(const std::string& path,
+                  const std::function<void(std::unique_ptr<Results>)>& take);
 
 }  // namespace yodel

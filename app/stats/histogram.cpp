@@ -2,7 +2,6 @@
 
 #include "app/text/units.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>

@@ -1,5 +1,6 @@
 #include "app/stats/requirement.hpp"
 
+#include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>
@@ -42,38 +43,23 @@ std::string joined(std::string_view text) {
     return made;
 }
 
-// In percent.
-Value change_from(Value before, Value now) {
-    if (!before || !now) return std::nullopt;
-    if (*before == *now) return 0;
-    if (*before <= 0) return std::nullopt;
-    return (*now - *before) / *before * 100;
-}
-
 }  // namespace
 
-std::optional<Requirement> Requirement::parse(std::string_view clause, std::string& trouble) {
-    clause = without_blanks(clause);
-    const std::string quoted = in_quotes(clause);
-    const std::size_t name_end = std::min(clause.find_first_of("<>="), clause.size());
-    const std::string_view name = without_blanks(clause.substr(0, name_end));
-    std::string_view rest = clause.substr(name_end);
-    Requirement made;
-    made.clause_ = clause;
-    made.figure_ = find_figure(name);
-    if (!made.parse_operator(rest)) {
-        trouble = quoted + " is no requirement such as p99<5ms, lost<0.1% or rate>10k";
-        return std::nullopt;
-    }
-    if (!made.figure_) {
-        trouble = quoted + ": there is no figure \"" + std::string(name) + "\"; there are " +
-                  figure_names();
-        return std::nullopt;
-    }
-    if (made.parse_limit(joined(rest))) return made;
-    trouble =
-        quoted + ": " + made.figure_->name + " is compared with " + values_of(*made.figure_);
-    return std::nullopt;
+Requirement::Requirement(std::string_view clause) : clause_(without_blanks(clause)) {
+    const std::string quoted = in_quotes(clause_);
+    std::string_view rest = clause_;
+    rest.remove_prefix(std::min(rest.find_first_of("<>="), rest.size()));
+    const std::string name(
+        without_blanks(std::string_view(clause_).substr(0, clause_.size() - rest.size())));
+    figure_ = find_figure(name);
+    if (!parse_operator(rest))
+        throw UsageError(quoted + " is no requirement such as p99<5ms, lost<0.1% or rate>10k");
+    if (!figure_)
+        throw UsageError(quoted + ": there is no figure " + in_quotes(name) + "; there are " +
+                         figure_names());
+    if (!parse_limit(joined(rest)))
+        throw UsageError(quoted + ": " + figure_->name + " is compared with " +
+                         values_of(*figure_));
 }
 
 bool Requirement::parse_operator(std::string_view& text) {
@@ -120,7 +106,8 @@ std::string Requirement::failure(const Results& results, const EarlierRuns* befo
     if (out_of_nothing(results)) return required + "but " + figure_->whole->empty;
     if (unit_ == Unit::percentage) value = figure_->part(results);
     if (unit_ == Unit::change) {
-        value = change_from(before ? before->middle(*figure_) : std::nullopt, value);
+        const Value middle = before ? before->middle(*figure_) : std::nullopt;
+        value = middle ? change(*middle, *value) : std::nullopt;
         if (!value) return required + "but there is nothing before to compare it with";
     }
     return holds(*value) ? "" : required + "was " + shown(*value);
@@ -163,15 +150,13 @@ std::string Requirement::shown(double value) const {
     return (unit_ == Unit::change && value > 0 ? "+" : "") + number + suffix;
 }
 
-Requirements parse_requirements(std::string_view text) {
-    Requirements made;
-    for (std::size_t begin = 0, end = 0; end != text.npos && made.trouble.empty();
-         begin = end + 1) {
+std::vector<Requirement> parse_requirements(std::string_view text) {
+    std::vector<Requirement> list;
+    for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
         end = text.find(',', begin);
-        const auto clause = Requirement::parse(text.substr(begin, end - begin), made.trouble);
-        if (clause) made.list.push_back(*clause);
+        list.emplace_back(text.substr(begin, end - begin));
     }
-    return made;
+    return list;
 }
 
 Verdict Verdict::on(const Results& results, const Options& options) {

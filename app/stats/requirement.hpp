@@ -22,8 +22,8 @@ namespace yodel {
 
 class Requirement {
 public:
-    // Returns none if the text is no clause. Then `trouble` is one sentence about it.
-    static std::optional<Requirement> parse(std::string_view clause, std::string& trouble);
+    // Throws UsageError if the text is no clause.
+    explicit Requirement(std::string_view clause);
 
     // Returns the sentence about results that fail: "required p99<5ms, was 7.2ms"; empty if the
     // requirement holds. It fails if nothing was measured, or if it is about replies and
@@ -51,12 +51,8 @@ private:
     double limit_ = 0;  // in the figure's unit, or percent
 };
 
-// Requirements that are separated by commas.
-struct Requirements {
-    std::vector<Requirement> list;
-    std::string trouble;  // a sentence about the first bad clause; empty if all are right
-};
-Requirements parse_requirements(std::string_view text);
+// Parses clauses that are separated by commas. Throws UsageError.
+std::vector<Requirement> parse_requirements(std::string_view text);
 
 // The verdict on results: whether they are as required, and as before.
 struct Verdict {

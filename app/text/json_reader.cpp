@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 
 namespace yodel {
 
@@ -208,14 +207,6 @@ private:
     std::size_t values_ = 0;
 };
 
-std::optional<std::uint64_t> whole_number(std::string_view digits) {
-    std::uint64_t number = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, code] = std::from_chars(digits.data(), end, number);
-    if (code != std::errc() || stop != end) return std::nullopt;
-    return number;
-}
-
 }  // namespace
 
 const JsonValue* JsonValue::find(std::string_view name) const {
@@ -225,7 +216,7 @@ const JsonValue* JsonValue::find(std::string_view name) const {
 }
 
 std::optional<std::uint64_t> JsonValue::count() const {
-    return kind == Kind::number ? whole_number(text) : std::nullopt;
+    return kind == Kind::number ? parse_count(text) : std::nullopt;
 }
 
 std::optional<std::uint64_t> JsonValue::nanoseconds() const {
@@ -234,7 +225,7 @@ std::optional<std::uint64_t> JsonValue::nanoseconds() const {
     std::string decimals = text.substr(std::min(point + 1, text.size()));
     if (decimals.size() > 3) return std::nullopt;
     decimals.resize(3, '0');
-    return whole_number(text.substr(0, point) + decimals);
+    return parse_count(text.substr(0, point) + decimals);
 }
 
 // This uses strtod because std::from_chars would need libm, which is not loaded otherwise.

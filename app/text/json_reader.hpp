@@ -8,7 +8,6 @@
 
 #include "ev/time.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>

@@ -10,9 +10,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <system_error>
-#include <utility>
 
 namespace yodel {
 

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <climits>
 #include <limits>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <limits>
@@ -13,15 +12,6 @@
 namespace yodel {
 
 namespace {
-
-template <class Number>
-std::optional<Number> parse_all(std::string_view text) {
-    Number number{};
-    const char* const end = text.data() + text.size();
-    const auto [stop, code] = std::from_chars(text.data(), end, number);
-    if (code != std::errc() || stop != end) return std::nullopt;
-    return number;
-}
 
 // This uses strtod because std::from_chars would need libm, and loading that library takes one
 // fifteenth of the start-up time.
@@ -102,13 +92,21 @@ std::optional<double> parse_chance(std::string_view text) {
     return *number / divisor;
 }
 
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, code] = std::from_chars(text.data(), end, number);
+    if (code != std::errc() || stop != end) return std::nullopt;
+    return number;
+}
+
 std::optional<std::size_t> parse_size(std::string_view text) {
     static constexpr Unit units[] = {{"k", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}};
     const auto factor = static_cast<std::size_t>(take_unit(text, units));
-    const auto number = parse_all<std::size_t>(text);
+    const auto number = parse_count(text);
     if (!number || *number > std::numeric_limits<std::size_t>::max() / 3 / factor)
         return std::nullopt;
-    return *number * factor;
+    return static_cast<std::size_t>(*number) * factor;
 }
 
 std::optional<double> parse_rate(std::string_view text) {
@@ -127,10 +125,10 @@ std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string
     const auto part = parse_fraction("0" + std::string(fraction));
     if (!part || *part >= 1 || !(fraction.empty() || fraction.starts_with('.')))
         return std::nullopt;
-    const auto number = [&](std::size_t place) {
-        return *parse_all<int>(text.substr(place, 2));
+    const auto number = [&](std::size_t place, std::size_t digits = 2) {
+        return static_cast<int>(*parse_count(text.substr(place, digits)));
     };
-    const int year = *parse_all<int>(text.substr(0, 4));
+    const int year = number(0, 4);
     if (year < 1970 || year > 2200) return std::nullopt;  // a clock of nanoseconds ends in 2262
     const std::chrono::year_month_day day(std::chrono::year(year),
                                           std::chrono::month(static_cast<unsigned>(number(5))),
@@ -143,9 +141,9 @@ std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string
 }
 
 std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsigned max) {
-    const auto number = parse_all<unsigned>(text);
+    const auto number = parse_count(text);
     if (!number || *number < min || *number > max) return std::nullopt;
-    return number;
+    return static_cast<unsigned>(*number);
 }
 
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at) {

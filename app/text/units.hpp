@@ -33,6 +33,8 @@ std::optional<ev::Duration> parse_duration(std::string_view text);
 std::optional<double> parse_decimal(std::string_view text);
 // Parses a number from 0 to 1, or from 0% to 100%; returns it as 0 to 1.
 std::optional<double> parse_chance(std::string_view text);
+// Parses a whole number.
+std::optional<std::uint64_t> parse_count(std::string_view text);
 // Parses a whole number of bytes, with k, M or G (powers of 1024). The limit is a third of the
 // range, so that the sum of two sizes does not overflow.
 std::optional<std::size_t> parse_size(std::string_view text);
@@ -57,8 +59,8 @@ std::string timestamp_text(std::chrono::system_clock::time_point at);
 
 // Writes milliseconds below a second and seconds above: 250ms, 1.5s, 10s
 std::string duration_text(ev::Duration duration);
-// Writes a number with `digits` significant digits and without an exponent. Zeros at the end of the
-// decimals are left out.
+// Writes a number with `digits` significant digits and without an exponent. Zeros at the end of
+// the decimals are left out.
 std::string significant_text(double value, int digits);
 // Writes a number of things: 1 day, 12 days
 std::string count_text(std::uint64_t count, const std::string& thing);

@@ -86,7 +86,7 @@ TEST_CASE("a mistake in an option is reported with the option's name as it was w
         {"--expect reply h 7", "--expect: \"reply\" is not one of echo, any, none"},
         {"--color=blue", "--color: \"blue\" is not one of auto, always, never"},
         {"--groups X0",
-         "--groups: \"X0\" is no list of groups that OpenSSL knows, such as X25519:P-256"},
+         "--groups: \"X0\" is not a list of groups that OpenSSL knows, such as X25519:P-256"},
         {"--alpn ,h2", "--alpn: a protocol's name has 1 to 255 bytes"},
         {"-p 0 h 7", "-p: \"0\" is not a port, from 1 to 65535"},
         {"-s me h 7", "-s: \"me\" is not a numeric address"},

@@ -20,8 +20,7 @@ struct Fixture {
     EchoServer server{loop};
 
     RateClient::Options options(const std::string& clause) const {
-        std::string trouble;
-        RateClient::Options to{.run = {}, .required = *Requirement::parse(clause, trouble)};
+        RateClient::Options to{.run = {}, .required = Requirement(clause)};
         to.run.session.endpoint.host = "127.0.0.1";
         to.run.session.endpoint.service = std::to_string(server.port());
         to.run.session.reply_timeout = 20ms;

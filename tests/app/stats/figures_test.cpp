@@ -2,6 +2,7 @@
 
 #include "app/stats/end_object.hpp"
 #include "app/stats/requirement.hpp"
+#include "tests/app/refusal.hpp"
 #include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
@@ -60,8 +61,7 @@ TEST_CASE("each figure is in the end object, and survives its way through a file
     const Results results = measured();
     const JsonResult end = read_json(end_object(results, "closed", 0).str());
     REQUIRE(end.value);
-    const RestoredResults restored = restored_results(*end.value);
-    REQUIRE(restored.trouble.empty());
+    const std::unique_ptr<Results> restored = restored_results(*end.value);
     for (const Figure& figure : figures()) {
         CAPTURE(figure.name, figure.path);
         const auto value = figure.value(results);
@@ -69,7 +69,7 @@ TEST_CASE("each figure is in the end object, and survives its way through a file
         const JsonValue* const written = member(&*end.value, figure.path);
         REQUIRE(written);
         CHECK(written->fraction() == Approx(*value / unit_of(figure)).epsilon(1e-3));
-        CHECK(figure.value(*restored.results) == Approx(*value).epsilon(1e-3));
+        CHECK(figure.value(*restored) == Approx(*value).epsilon(1e-3));
     }
 }
 
@@ -79,20 +79,18 @@ TEST_CASE("each figure can be required, also relative to earlier runs") {
     before.add(results);
     for (const Figure& figure : figures()) {
         for (const char* const clause : {">=0", "<=+0%"}) {
-            const Requirements parsed = parse_requirements(figure.name + clause);
-            CAPTURE(figure.name, parsed.trouble);
-            REQUIRE(parsed.list.size() == 1);
-            CHECK(parsed.list.front().failure(results, &before) == "");
+            CAPTURE(figure.name);
+            CHECK(Requirement(figure.name + clause).failure(results, &before) == "");
         }
-        const Requirements part = parse_requirements(figure.name + "<=10000%");
-        CHECK(part.list.size() == (figure.whole ? 1 : 0));
+        const std::string refused =
+            test::refusal([&] { Requirement part(figure.name + "<=10000%"); });
+        CHECK(refused.empty() == (figure.whole != nullptr));
     }
 }
 
 TEST_CASE("a figure that was not measured is refused with a reason") {
     for (const Figure& figure : figures()) {
-        const Requirements parsed = parse_requirements(figure.name + ">=0");
-        const std::string failure = parsed.list.front().failure({}, nullptr);
+        const std::string failure = Requirement(figure.name + ">=0").failure({}, nullptr);
         CAPTURE(figure.name);
         if (figure.name != "sent")
             CHECK(failure.starts_with("required " + figure.name + ">=0, but "));

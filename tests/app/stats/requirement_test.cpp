@@ -1,5 +1,6 @@
 #include "app/stats/requirement.hpp"
 
+#include "tests/app/refusal.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace std::chrono_literals;
@@ -29,11 +30,8 @@ Results some_result() {
 
 std::string judged(const std::string& clause, const Results& result,
                    const EarlierRuns* before = nullptr) {
-    const Requirements parsed = parse_requirements(clause);
     CAPTURE(clause);
-    REQUIRE(parsed.trouble.empty());
-    REQUIRE(parsed.list.size() == 1);
-    return parsed.list.front().failure(result, before);
+    return Requirement(clause).failure(result, before);
 }
 
 }  // namespace
@@ -86,8 +84,8 @@ TEST_CASE("a signed percentage is relative to a result of before") {
     now.late = 1;
     CHECK(judged("late<+5%", now, &before) ==
           "required late<+5%, but there is nothing before to compare it with");
-    CHECK(parse_requirements("p99<5ms,p50<+1%").list.at(1).relative());
-    CHECK_FALSE(parse_requirements("lost<1%").list.at(0).relative());
+    CHECK(parse_requirements("p99<5ms,p50<+1%").at(1).relative());
+    CHECK_FALSE(Requirement("lost<1%").relative());
 }
 
 TEST_CASE("a requirement fails where nothing was measured") {
@@ -159,5 +157,5 @@ TEST_CASE("a clause that is none is refused in one sentence") {
          "with --compare"},
         {" ", "\"\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
     }));
-    CHECK(parse_requirements(text).trouble == sentence);
+    CHECK(test::refusal([&] { parse_requirements(text); }) == sentence);
 }

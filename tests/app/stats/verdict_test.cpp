@@ -7,7 +7,7 @@ using namespace yodel;
 
 TEST_CASE("a verdict has the requirements that failed, after the table") {
     const Results now = test::result_of({}, 1, 100);
-    Verdict::Options options{.required = parse_requirements("sent=100,lost>0,bad>0").list};
+    Verdict::Options options{.required = parse_requirements("sent=100,lost>0,bad>0")};
     const Verdict alone = Verdict::on(now, options);
     CHECK_FALSE(alone.comparison);
     CHECK(alone.lines(true) ==

@@ -177,3 +177,42 @@ TEST_CASE("the number of values is bounded") {
     while (text.size() < 2'500'000) text += ",0";
     CHECK(trouble(text + "]") == "has too many values");
 }
+
+TEST_CASE("a member that is missing, of another kind or out of range is one clause") {
+    const JsonResult read = read_json(
+        R"({"n":7,"big":1e3,"minus":-1,"us":1.5,"long":1.0005,"text":"a","list":[1],"o":{"n":1}})");
+    REQUIRE(read.value);
+    const JsonFields fields(*read.value);
+    CHECK(fields.count("n", 7, 7) == 7);
+    CHECK((fields.time("us") == 1500ns));
+    CHECK(fields.nanoseconds("us") == 1500);
+    CHECK(fields.fraction("big", 1000) == 1000);
+    CHECK(fields.text("text") == "a");
+    CHECK(fields.word("text") == "a");
+    CHECK(fields.word("n").empty());
+    CHECK(fields.array("list").items.size() == 1);
+    CHECK(fields.object("o").count("n") == 1);
+    CHECK(fields.has("n"));
+    CHECK_FALSE(fields.has("m"));
+    const auto refusal = [&](auto member) {
+        try {
+            member();
+        } catch (const JsonError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(refusal([&] { fields.count("m"); }) == "\"m\" is missing");
+    CHECK(refusal([&] { fields.count("text"); }) == "\"text\" is not a whole number");
+    CHECK(refusal([&] { fields.count("big"); }) == "\"big\" is not a whole number from 0 on");
+    CHECK(refusal([&] { fields.count("n", 8); }) == "\"n\" is not a whole number from 8 on");
+    CHECK(refusal([&] { fields.count("n", 0, 6); }) ==
+          "\"n\" is not a whole number from 0 to 6");
+    CHECK(refusal([&] { fields.time("long"); }) == "\"long\" is not a time in microseconds");
+    CHECK(refusal([&] { fields.time("us", 1499ns); }) == "\"us\" is too long a time");
+    CHECK(refusal([&] { fields.fraction("minus", 1); }) == "\"minus\" is out of range");
+    CHECK(refusal([&] { fields.fraction("big", 999); }) == "\"big\" is out of range");
+    CHECK(refusal([&] { fields.text("n"); }) == "\"n\" is not a text");
+    CHECK(refusal([&] { fields.array("o"); }) == "\"o\" is not an array");
+    CHECK(refusal([&] { fields.object("list"); }) == "\"list\" is not an object");
+}

@@ -23,8 +23,8 @@ struct LoadOptions {
     std::optional<unsigned> connections;
     std::optional<std::uint64_t> connect_rate;  // thousandths of connections a second
     std::optional<std::uint64_t> rate;          // thousandths of messages a second
-    std::optional<Requirement> rate_while;      // search for the highest rate at which this holds
-    std::optional<unsigned> churn;              // messages
+    std::optional<Requirement> rate_while;  // search for the highest rate at which this holds
+    std::optional<unsigned> churn;          // messages
     std::optional<std::chrono::system_clock::time_point> start;
     std::optional<std::size_t> threads;
     bool threads_by_system = false;  // `auto`: no more than can be used
@@ -70,7 +70,7 @@ struct ClientOptions {
     bool unattended() const { return count || interval || size; }
     LoadOptions load;
     ReplayOptions replay;
-    std::string compare;  // the file with earlier runs; empty: none
+    std::string compare;             // the file with earlier runs; empty: none
     std::vector<std::string> merge;  // files with runs to add up; empty: make a run
     bool verdict() const {
         return !report.verdict.required.empty() || !compare.empty() || !report.hgrm.empty();

@@ -15,10 +15,9 @@ struct CompletionSpec {
     bool hosts = false;  // the words that are not options name hosts
 };
 
-// An argument is completed by its values in the table, by files if it is called FILE or PATH, and
-// by directories if it is called DIR. After
-// an option called FILE..., all further words are files. The shell is bash, zsh
-// or fish.
+// An argument is completed by its values in the table, by files if it is called FILE or PATH,
+// and by directories if it is called DIR. After an option called FILE..., all further words are
+// files. The shell is bash, zsh or fish.
 std::string completion_script(const std::string& shell, const CompletionSpec& spec);
 
 // The option --completion, which sets `shell`; the string must outlive the table.

@@ -16,8 +16,8 @@ void prepare_process(const char* program);
 
 // Asks the system to end the waits of this thread, and of those that it starts later, as soon
 // as their time has come, instead of up to 50 us later together with other timers, which is
-// Linux's default. Has no effect elsewhere, or if the system refuses it: then the program is later
-// than planned, and reports that.
+// Linux's default. Has no effect elsewhere, or if the system refuses it: then the program is
+// later than planned, and reports that.
 void ask_for_exact_waits();
 
 // Opens /dev/null for each of the three standard descriptors that is closed, so that no socket
@@ -35,8 +35,8 @@ Trouble current_trouble(const char* program);
 // Returns its status.
 int fail(const Trouble& trouble);
 
-// Makes room for `count` descriptors beside those of the program itself: raises the soft limit to
-// the hard one. Throws std::runtime_error, with both numbers, if that does not suffice.
+// Makes room for `count` descriptors beside those of the program itself: raises the soft limit
+// to the hard one. Throws std::runtime_error, with both numbers, if that does not suffice.
 void provide_descriptors(std::size_t count);
 
 // Returns the limit on descriptors; 0: there is none.

@@ -87,11 +87,7 @@ void RateClient::report_run(const Results& result, const std::string& trouble) {
     if (search_.brief()) object.flag("brief", true);
     if (!held) object.text("reason", trouble);
     object.number("sent", result.sent).number("echoed", result.echoed);
-    const Histogram& times = result.round_trips;
-    if (times.count() > 0)
-        object.object(
-            "rtt_us",
-            JsonObject().time("p50", times.percentile(50)).time("p99", times.percentile(99)));
+    add_percentiles(object, result.round_trips);
     output_.append_line(object.str());
     output_.flush();
 }

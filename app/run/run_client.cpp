@@ -158,11 +158,7 @@ void RunClient::second_over() {
     object.number("t", static_cast<std::uint64_t>(seconds.count()));
     object.number("open", run_.open());
     add_counts(object, run_.results());
-    if (recent.count() > 0) {
-        JsonObject times;
-        times.time("p50", recent.percentile(50)).time("p99", recent.percentile(99));
-        object.object("rtt_us", times);
-    }
+    add_percentiles(object, recent);
     reporter_.output().append_line(object.str());
     second_.start_at(second_.deadline() + std::chrono::seconds(1));
     reporter_.flush();

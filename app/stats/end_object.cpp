@@ -190,6 +190,13 @@ void add_counts(JsonObject& object, const Results& results) {
     if (results.datagrams) object.time("jitter_us", results.jitter());
 }
 
+void add_percentiles(JsonObject& object, const Histogram& times) {
+    if (times.count() == 0) return;
+    JsonObject members;
+    members.time("p50", times.percentile(50)).time("p99", times.percentile(99));
+    object.object("rtt_us", members);
+}
+
 JsonObject end_object(const Results& results, std::string_view reason, int status,
                       const Verdict& verdict) {
     JsonObject object;

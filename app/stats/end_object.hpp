@@ -16,6 +16,9 @@ namespace yodel {
 // Adds the numbers of messages by outcome, and the jitter of datagrams.
 void add_counts(JsonObject& object, const Results& results);
 
+// Adds the member `rtt_us` with the 50th and the 99th percentile, unless there are no times.
+void add_percentiles(JsonObject& object, const Histogram& times);
+
 // Returns the object, to which the caller may add further members. `reason`: why the run ended;
 // `status`: from exit_status() of app/stats/summary.hpp.
 JsonObject end_object(const Results& results, std::string_view reason, int status,

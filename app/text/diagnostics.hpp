@@ -1,6 +1,6 @@
 // Standard error, written in whole lines without ever blocking. Lines wait while nobody reads.
-// Above 64 KiB they are left out and counted, and the count is written in their place as soon as
-// there is room again.
+// Above 64 KiB they are left out and counted, and the count is written in their place as soon
+// as there is room again.
 //
 // Only the main thread may use it.
 #pragma once

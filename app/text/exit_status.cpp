@@ -58,8 +58,8 @@ std::string remark_on_hello(const bufio::TlsFacts* tls) {
            (tls->groups.empty() ? ": --groups X25519 makes it smaller" : "");
 }
 
-// The alert does not say what the server required. The default groups of OpenSSL suit nearly every
-// server.
+// The alert does not say what the server required. The default groups of OpenSSL suit nearly
+// every server.
 std::string remark_on_groups(const bufio::TlsFacts* tls) {
     if (!tls || !tls->offer_refused || tls->groups.empty()) return "";
     return "; it may have none of the groups of --groups " + tls->groups;

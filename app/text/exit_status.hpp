@@ -55,8 +55,8 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-// Returns the status for the end of a connection: 0 if it was clean, or if the user or the program
-// asked for it.
+// Returns the status for the end of a connection: 0 if it was clean, or if the user or the
+// program asked for it.
 int exit_status(const bufio::End& end);
 
 // Returns the end in one clause, with the option that helps if there is one. `tls` may be null:
@@ -69,8 +69,8 @@ std::string certificate_faults(const bufio::TlsFacts& tls);
 // Returns when the certificate ends or has ended: 2026-12-01, in 9 days
 std::string certificate_end(const bufio::TlsFacts& tls);
 
-// Returns the end of a summary if the peer's certificate was accepted only because of -k: what is
-// wrong with it. Otherwise returns nothing, also after a refused certificate.
+// Returns the end of a summary if the peer's certificate was accepted only because of -k: what
+// is wrong with it. Otherwise returns nothing, also after a refused certificate.
 std::string unverified_remark(const bufio::End& end, const bufio::TlsFacts* tls);
 
 }  // namespace yodel

@@ -25,8 +25,8 @@ class JsonArray;
 class JsonObject {
 public:
     JsonObject& text(std::string_view name, std::string_view value);
-    // Adds any bytes, so that a reader can restore them: a text of that name or, if they are not
-    // UTF-8, base64 in a member whose name ends in "_base64".
+    // Adds any bytes, so that a reader can restore them: a text of that name or, if they are
+    // not UTF-8, base64 in a member whose name ends in "_base64".
     JsonObject& bytes(std::string_view name, std::string_view value);
     JsonObject& number(std::string_view name, std::uint64_t value);
     JsonObject& flag(std::string_view name, bool value);

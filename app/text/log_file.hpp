@@ -4,9 +4,9 @@
 //
 // `>` was sent, `<` received, and `-` is a remark. What is not plain text is made visible.
 //
-// The file may be a pipe or a terminal: it never blocks. Up to 1 MiB waits for a reader. If more
-// would have to wait, or a write fails, the log has failed: trouble() gives the reason, and
-// nothing more is written.
+// The file may be a pipe or a terminal: it never blocks. Up to 1 MiB waits for a reader. If
+// more would have to wait, or a write fails, the log has failed: trouble() gives the reason,
+// and nothing more is written.
 #pragma once
 
 #include "app/text/output.hpp"

@@ -43,8 +43,8 @@ public:
     void write(std::string_view bytes);
     // Writes what the reader takes now; the rest is written from the loop.
     void flush();
-    // Waits at most `max_time` for the reader to take everything. Not to be called from a callback
-    // of the loop that it is attached to, which is detached.
+    // Waits at most `max_time` for the reader to take everything. Not to be called from a
+    // callback of the loop that it is attached to, which is detached.
     void drain(ev::Duration max_time);
     // Forgets the waiting bytes, and an error.
     void clear();

@@ -162,7 +162,7 @@ TEST_CASE("options of verdicts that make no sense are refused") {
     CHECK(refusal([&, &words = words] { parse(words_of(words)); }) == sentence);
 }
 
-TEST_CASE("the options of a crowd set their values") {
+TEST_CASE("the options of a load set their values") {
     const ClientOptions options = parse(words_of(
         "--connections 200 --connect-rate 1.5k --rate 20k --churn 9 --start-at +5s h:7"));
     CHECK(options.load.given());
@@ -175,7 +175,7 @@ TEST_CASE("the options of a crowd set their values") {
     CHECK_FALSE(parse({"-c", "1", "h:7"}).load.given());
 }
 
-TEST_CASE("bad options of a crowd are refused in a sentence that names them") {
+TEST_CASE("bad options of a load are refused in a sentence that names them") {
     const auto [line, sentence] = GENERATE(table<std::string, std::string>({
         {"--connections 0 h:7", "--connections: \"0\" is not a number from 1 to 1000000"},
         {"--connections many h:7", "--connections: "},

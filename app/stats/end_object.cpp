@@ -219,8 +219,7 @@ JsonObject end_object(const Results& results, std::string_view reason, int statu
     return object;
 }
 
-std::unique_ptr<Results> restored_results(const JsonValue& value) {
-    const JsonFields end(value);
+std::unique_ptr<Results> restored_results(const JsonFields& end) {
     auto results = std::make_unique<Results>();
     try {
         const JsonFields connections = end.object("connections");
@@ -250,9 +249,10 @@ void read_results(const std::string& path,
         const JsonResult read = read_json(line);
         if (!read.value)
             throw JsonError(path + ": line " + std::to_string(number) + " " + read.trouble);
-        if (JsonFields(*read.value).word("type") != "end") continue;
+        const JsonFields object(*read.value);
+        if (object.word("type") != "end") continue;
         try {
-            take(restored_results(*read.value));
+            take(restored_results(object));
         } catch (const JsonError& error) {
             throw JsonError(path + ": " + error.what());
         }

@@ -43,6 +43,26 @@ std::string joined(std::string_view text) {
     return made;
 }
 
+// How a value of a figure is written: divided by the unit.
+struct Scale {
+    double unit;
+    const char* suffix;
+};
+
+Scale scale_of(Figure::Kind kind, double value) {
+    switch (kind) {
+    case Figure::Kind::time:
+        return value < 1e9 ? Scale{.unit = 1e6, .suffix = "ms"}
+                           : Scale{.unit = 1e9, .suffix = "s"};
+    case Figure::Kind::rate:
+        if (value < 1e3) return {.unit = 1, .suffix = "/s"};
+        return value < 1e6 ? Scale{.unit = 1e3, .suffix = "k/s"}
+                           : Scale{.unit = 1e6, .suffix = "M/s"};
+    case Figure::Kind::count: break;
+    }
+    return {.unit = 1, .suffix = ""};
+}
+
 }  // namespace
 
 Requirement::Requirement(std::string_view clause) : clause_(without_blanks(clause)) {
@@ -133,21 +153,13 @@ bool Requirement::holds(double value) const {
 
 // Writes the value with enough digits to see that the requirement fails.
 std::string Requirement::shown(double value) const {
-    double unit = 1;
-    std::string suffix = unit_ == Unit::plain ? "" : "%";
-    if (unit_ == Unit::plain && figure_->kind == Figure::Kind::time) {
-        unit = value < 1e9 ? 1e6 : 1e9;
-        suffix = value < 1e9 ? "ms" : "s";
-    }
-    if (unit_ == Unit::plain && figure_->kind == Figure::Kind::rate) {
-        unit = value < 1e3 ? 1 : value < 1e6 ? 1e3 : 1e6;
-        suffix = value < 1e3 ? "/s" : value < 1e6 ? "k/s" : "M/s";
-    }
+    const Scale scale =
+        unit_ == Unit::plain ? scale_of(figure_->kind, value) : Scale{.unit = 1, .suffix = "%"};
     int digits = 3;
-    std::string number = significant_text(value / unit, digits);
-    while (digits < 17 && holds(std::strtod(number.c_str(), nullptr) * unit))
-        number = significant_text(value / unit, ++digits);
-    return (unit_ == Unit::change && value > 0 ? "+" : "") + number + suffix;
+    std::string number = significant_text(value / scale.unit, digits);
+    while (digits < 17 && holds(std::strtod(number.c_str(), nullptr) * scale.unit))
+        number = significant_text(value / scale.unit, ++digits);
+    return (unit_ == Unit::change && value > 0 ? "+" : "") + number + scale.suffix;
 }
 
 std::vector<Requirement> parse_requirements(std::string_view text) {

@@ -17,7 +17,7 @@ namespace {
 
 // Bytes handed over at once, and the limit of what waits for a reader.
 constexpr std::size_t batch = 16 * 1024;
-constexpr std::size_t max_pending = 1024 * 1024;
+constexpr std::size_t max_waiting = 1024 * 1024;
 
 constexpr const char* unread = "not all was written, because it is not read";
 
@@ -79,7 +79,7 @@ bool LogFile::finish() {
 
 void LogFile::check() {
     if (output_.error() != 0) fail(output_.error_text());
-    if (output_.pending() > max_pending) fail("it is not read");
+    if (output_.pending() > max_waiting) fail("it is not read");
 }
 
 void LogFile::fail(const std::string& why) {

@@ -39,7 +39,7 @@ JsonObject end_of(const Results& results, const char* reason) {
 std::unique_ptr<Results> read(const std::string& text) {
     const JsonResult json = read_json(text);
     REQUIRE(json.value);
-    return restored_results(*json.value);
+    return restored_results(JsonFields(*json.value));
 }
 
 // Reads the end objects of a file. Returns the sentence by which it is refused, if it is.

@@ -61,7 +61,7 @@ TEST_CASE("each figure is in the end object, and survives its way through a file
     const Results results = measured();
     const JsonResult end = read_json(end_object(results, "closed", 0).str());
     REQUIRE(end.value);
-    const std::unique_ptr<Results> restored = restored_results(*end.value);
+    const std::unique_ptr<Results> restored = restored_results(JsonFields(*end.value));
     for (const Figure& figure : figures()) {
         CAPTURE(figure.name, figure.path);
         const auto value = figure.value(results);

@@ -25,7 +25,11 @@ FullScreen::FullScreen(ev::Loop& loop, ui::Color color, ev::Duration frame_time)
       frame_(loop, [] {}) {}
 
 void FullScreen::turn_ended() {
-    if (resuming_) take_terminal();
+    // Not in the handler of SIGCONT: a signal that came with it can end the program first.
+    if (resuming_ && terminal_.take_over()) {
+        resuming_ = false;
+        read_keys();  // those that had been read before the suspension
+    }
     if (resuming_ || !changed_ || frame_.pending()) return;
     if (terminal_.flush()) {
         changed_ = false;
@@ -33,13 +37,6 @@ void FullScreen::turn_ended() {
         frame_.start(frame_time_);
     }
     await_display();
-}
-
-// This waits for the end of a turn, so that a signal that came with SIGCONT can end the program
-// first.
-void FullScreen::take_terminal() {
-    resuming_ = !terminal_.take_over();
-    if (!resuming_) read_keys();  // those that had been read before the suspension
 }
 
 void FullScreen::read_keys() {

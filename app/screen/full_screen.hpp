@@ -41,7 +41,6 @@ private:
     virtual void suspending() = 0;
 
     void read_keys();
-    void take_terminal();
     void await_display();
 
     const ev::Duration frame_time_;

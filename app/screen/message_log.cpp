@@ -28,10 +28,6 @@ std::string difference_text(const Exchange& exchange) {
            ui::glyph::becomes.text() + byte(exchange.reply);
 }
 
-std::string round_trip_text(const Exchange& exchange) {
-    return exchange.round_trip ? milliseconds_text(*exchange.round_trip) + "ms" : "untimed";
-}
-
 // As 68 65 6c 6c 6f, on one line.
 std::string hex_numbers(std::string_view bytes) {
     std::string text;
@@ -119,11 +115,11 @@ std::shared_ptr<const Exchange> MessageLog::selected() const {
     return records_[static_cast<std::size_t>(*id - transcript_.oldest())].exchange;
 }
 
-std::optional<std::string> MessageLog::selected_text(std::size_t most) const {
+std::optional<std::string> MessageLog::selected_text(std::size_t max_bytes) const {
     const auto id = transcript_.selected();
     if (!id) return std::nullopt;
     const ui::Transcript::Entry& entry = *transcript_.find(*id);
-    const std::string body = entry.body.substr(0, most);
+    const std::string body = entry.body.substr(0, max_bytes);
     return transcript_.hex() && entry.message ? hex_numbers(body) : body;
 }
 
@@ -173,8 +169,10 @@ std::string MessageLog::time_text(const Record& record) const {
     const bool off = timestamp_style_ == TimestampStyle::off;
     const bool delta = timestamp_style_ == TimestampStyle::delta;
     const std::size_t width = off ? 0 : delta ? 8 : 12;  // as +123.456s or a clock
-    if (record.kind == Kind::received)
-        return right_aligned(round_trip_text(*record.exchange), width);
+    if (record.kind == Kind::received) {
+        const auto time = record.exchange->round_trip;
+        return right_aligned(time ? milliseconds_text(*time) + "ms" : "untimed", width);
+    }
     if (off) return {};
     if (delta) return right_aligned(delta_text(record.since_last), width);
     const bool timed = record.kind == Kind::note || record.kind == Kind::sent;

@@ -56,9 +56,9 @@ public:
     void next_timestamp_style();
     // The message of the selected entry; null if none is selected, or a note.
     std::shared_ptr<const Exchange> selected() const;
-    // The text of the selected entry without its time and verdict: its first `most` bytes, or
+    // The text of the selected entry without its time and verdict: its first bytes, or
     // in the hex view their numbers on one line. None if none is selected.
-    std::optional<std::string> selected_text(std::size_t most) const;
+    std::optional<std::string> selected_text(std::size_t max_bytes) const;
 
     // From now on also writes every entry to a file. Throws std::system_error.
     void start_file(const std::string& name) { file_.emplace(name); }

@@ -208,10 +208,11 @@ ui::Row fit_status(const std::vector<StatusPart>& parts, int width) {
 }
 
 std::string sparkline(const std::deque<ev::Duration>& times) {
-    const auto most = std::max(*std::max_element(times.begin(), times.end()), ev::Duration(1));
+    const auto longest =
+        std::max(*std::max_element(times.begin(), times.end()), ev::Duration(1));
     std::string text;
     for (const ev::Duration time : times)
-        text += bar_heights[std::min<std::int64_t>(time * 8 / most, 7)];
+        text += bar_heights[std::min<std::int64_t>(time * 8 / longest, 7)];
     return text;
 }
 

@@ -17,6 +17,7 @@
 #include "app/text/units.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
+#include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"
 #include "ui/terminal.hpp"
 #include "ui/tty.hpp"
@@ -380,7 +381,7 @@ int main(int argc, char* argv[]) {
         if (options.help) {
             print(client_help());
         } else if (options.version) {
-            print(version_text("yodel", ", " + ui::curses_library()));
+            print(version_text("yodel", ev::backend_names(), ", " + ui::curses_library()));
         } else if (!options.completion.empty()) {
             print(client_completion(options.completion));
         } else {

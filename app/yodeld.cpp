@@ -14,8 +14,8 @@
 #include "app/text/units.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
+#include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"
-#include "ui/text.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -219,9 +219,8 @@ private:
         output_.write((options_.json ? object.str() : text) + "\n");
     }
     void tell(const std::string& text, const JsonObject& object) const {
-        const std::string date = date_text(std::chrono::system_clock::now());
         if (options_.json) return diagnostics().line(object.str());
-        diagnostics().line(date + " yodeld: " + ui::printable(text));
+        diagnostics().remark(text);
     }
 
     // A server that nobody can find is of no use.
@@ -265,7 +264,7 @@ void run(int argc, char* argv[]) {
     ServerOptions options = parse_server_options(argc, argv);
     if (options.json) diagnostics().set_form(Diagnostics::Form::json);
     if (options.help) return print(server_help());
-    if (options.version) return print(version_text("yodeld"));
+    if (options.version) return print(version_text("yodeld", ev::backend_names()));
     if (!options.completion.empty()) return print(server_completion(options.completion));
     serve(std::move(options));
 }

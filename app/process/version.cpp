@@ -3,7 +3,6 @@
 #include "app/process/sandbox.hpp"
 #include "app/text/system.hpp"
 #include "bufio/tls.hpp"
-#include "ev/backends/backends.hpp"
 
 namespace yodel {
 
@@ -41,12 +40,13 @@ constexpr auto kind = "";
 
 }  // namespace
 
-std::string version_text(const std::string& program, const std::string& libraries) {
+std::string version_text(const std::string& program, std::string_view backends,
+                         const std::string& libraries) {
     const bufio::TlsLibrary tls = bufio::tls_library();
     return program + " " YODEL_VERSION "\n" + "built with " + compiler + ", " +
            standard_library() + ", OpenSSL " + tls.compiled + libraries + kind + "\n" +
            "runs with OpenSSL " + tls.running + ", sandbox " + available_sandbox() + "\n" +
-           "backends " + std::string(ev::backend_names()) + "; the first is the default\n";
+           "backends " + std::string(backends) + "; the first is the default\n";
 }
 
 }  // namespace yodel

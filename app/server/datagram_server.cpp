@@ -1,7 +1,6 @@
 #include "app/server/datagram_server.hpp"
 
 #include "app/text/units.hpp"
-#include "ui/text.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -76,10 +75,10 @@ private:
     }
 
     void log(const Datagram& datagram, const char* refusal) {
-        const std::string head = ui::truncated(datagram.bytes, head_columns);
         const std::string size = "datagram of " + bytes_text(datagram.bytes.size());
         server_.log_({datagram.peer.text(),
-                      refusal ? size + ", not answered: " + refusal : size + ": " + head});
+                      refusal ? size + ", not answered: " + refusal
+                              : size + ": " + excerpt(datagram.bytes, datagram.bytes.size())});
     }
 
     void send(std::string_view bytes, const bufio::Address& to, const bufio::Address& from) {

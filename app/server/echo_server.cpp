@@ -3,7 +3,6 @@
 #include "app/server/message_tracker.hpp"
 #include "app/server/responder.hpp"
 #include "app/text/units.hpp"
-#include "ui/text.hpp"
 
 #include <sys/socket.h>
 
@@ -41,12 +40,6 @@ Stream::Limits limits(std::size_t buffer) {
     limits.input_low = limits.input_high / 4;
     limits.output = buffer;
     return limits;
-}
-
-std::string with_head(const std::string& text, std::string_view head, std::size_t size) {
-    const std::string shown = ui::truncated(head, head_columns);
-    const bool all = head.size() == size && shown == ui::printable(head);
-    return text + ": " + shown + (all ? "" : "...");
 }
 
 }  // namespace
@@ -154,13 +147,13 @@ private:
         if (verbose && count > 0) {
             const std::string read = "read " + bytes_text(count);
             const bool raw = !server_.options_.framing->has_frames();
-            log(raw ? with_head(read, bytes.substr(0, head_bytes), count) : read);
+            log(raw ? read + ": " + excerpt(bytes.substr(0, head_bytes), count) : read);
         }
         std::uint64_t whole = 0;
         while (const auto message = tracker_->next(bytes))
             if (++whole <= max_messages_logged && verbose)
-                log(with_head("message of " + bytes_text(message->size), message->head,
-                              message->size));
+                log("message of " + bytes_text(message->size) + ": " +
+                    excerpt(message->head, message->size));
         if (verbose && whole > max_messages_logged)
             log("and " + count_text(whole - max_messages_logged, "more message"));
         restart_message_timeout();

@@ -21,9 +21,6 @@
 
 namespace yodel {
 
-// The columns of a message, or of a datagram, in the log.
-inline constexpr int head_columns = 64;
-
 // A limit on the connections of several servers together, each on its own thread.
 class ConnectionLimit {
 public:

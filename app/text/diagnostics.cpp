@@ -58,8 +58,11 @@ void Diagnostics::drain(ev::Duration max_time) {
 }
 
 std::string Diagnostics::remark_line(const std::string& text) const {
-    if (form_ == Form::json) return JsonObject().text("text", text).str();
-    return std::string(program_) + ": " + ui::printable(text);
+    const auto now = std::chrono::system_clock::now();
+    JsonObject object;
+    if (dated_) object.text("time", timestamp_text(now));
+    if (form_ == Form::json) return object.text("text", text).str();
+    return (dated_ ? date_text(now) + " " : "") + program_ + ": " + ui::printable(text);
 }
 
 // A line that standard error refuses is gone: there is no other place to report it. The next
@@ -71,18 +74,10 @@ void Diagnostics::drop_if_failed() {
 // In the place of the lines that are missing, and so only after all that came before them.
 void Diagnostics::report_left_out() {
     if (left_out_ == 0 || output_.pending() > 0) return;
-    output_.append_line(left_out_line());
+    output_.append_line(remark_line(std::to_string(left_out_) +
+                                    (left_out_ == 1 ? " line was" : " lines were") +
+                                    " not written: standard error was not read"));
     left_out_ = 0;
-}
-
-std::string Diagnostics::left_out_line() const {
-    const std::string text = std::to_string(left_out_) +
-                             (left_out_ == 1 ? " line was" : " lines were") +
-                             " not written: standard error was not read";
-    if (!dated_) return remark_line(text);
-    const auto now = std::chrono::system_clock::now();
-    if (form_ == Form::text) return date_text(now) + " " + remark_line(text);
-    return JsonObject().text("time", timestamp_text(now)).text("text", text).str();
 }
 
 Diagnostics& diagnostics() {

@@ -25,7 +25,7 @@ public:
     void set_program(const char* program) { program_ = program; }
     void set_form(Form form) { form_ = form; }
     Form form() const { return form_; }
-    // The lines belong to a log, so the line about lines left out begins with the time.
+    // Remarks begin with the time, as the lines of a log do.
     void set_dated() { dated_ = true; }
 
     // Writes one remark. The text may hold any bytes: it is made printable first.
@@ -43,7 +43,6 @@ public:
 private:
     std::string remark_line(const std::string& text) const;
     void drop_if_failed();
-    std::string left_out_line() const;
     void report_left_out();
 
     const char* program_;

@@ -66,6 +66,12 @@ int fraction(std::chrono::system_clock::time_point at) {
 
 }  // namespace
 
+std::string excerpt(std::string_view head, std::size_t size) {
+    const std::string shown = ui::truncated(head, 64);
+    const bool all = head.size() == size && shown == ui::printable(head);
+    return shown + (all ? "" : "...");
+}
+
 std::optional<ev::Duration> parse_duration(std::string_view text) {
     // The factors are whole nanoseconds, so that a whole number times its unit is exact.
     static constexpr Unit units[] = {

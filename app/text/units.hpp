@@ -26,6 +26,10 @@ std::string format(const char* pattern, Arguments... arguments) {
 // Quotes words of a user or of a file in a sentence.
 inline std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
+// Returns the head of `size` bytes in printable form, cut after 64 columns; "..." stands for
+// the rest.
+std::string excerpt(std::string_view head, std::size_t size);
+
 // Parses a number, fractions allowed, with one of the units us, ms, s, m, h; seconds without a
 // unit. At most a century; rounded to the nanosecond.
 std::optional<ev::Duration> parse_duration(std::string_view text);

@@ -1,5 +1,7 @@
 #include "app/text/escapes.hpp"
 
+#include "ui/text.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -46,7 +48,7 @@ std::optional<std::string> unescaped(std::string_view text) {
     return plain;
 }
 
-// Bits that no byte needs are not zero in some texts: these are not written by base64().
+// Bits that no byte needs are not zero in some texts: ui::base64() does not write these.
 std::optional<std::string> from_base64(std::string_view text) {
     std::string bytes;
     bytes.reserve(text.size() / 4 * 3);
@@ -61,7 +63,7 @@ std::optional<std::string> from_base64(std::string_view text) {
         count -= 8;
         bytes += static_cast<char>(bits >> count & 0xff);
     }
-    if (base64(bytes) != text) return std::nullopt;
+    if (ui::base64(bytes) != text) return std::nullopt;
     return bytes;
 }
 

@@ -1,8 +1,6 @@
 // Bytes as text: escape sequences of C, for bytes that are hard to type, and base64.
 #pragma once
 
-#include "ui/text.hpp"
-
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,8 +15,7 @@ std::optional<std::string> unescaped(std::string_view text);
 inline constexpr const char* escapes_expected =
     "after a backslash come n, r, t, 0, another one, or x and two digits";
 
-using ui::base64;
-// Returns none for a text that base64() does not return.
+// Reads base64. Returns none for a text that ui::base64() does not write.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace yodel

@@ -1,6 +1,5 @@
 #include "app/text/json.hpp"
 
-#include "app/text/escapes.hpp"
 #include "ui/text.hpp"
 #include "ui/utf8.hpp"
 
@@ -70,7 +69,7 @@ JsonObject& JsonObject::text(std::string_view name, std::string_view value) {
 
 JsonObject& JsonObject::bytes(std::string_view name, std::string_view value) {
     if (const auto exact = exact_json_string(value)) return add(name, *exact);
-    return add(std::string(name) + "_base64", '"' + base64(value) + '"');
+    return add(std::string(name) + "_base64", '"' + ui::base64(value) + '"');
 }
 
 JsonObject& JsonObject::number(std::string_view name, std::uint64_t value) {

@@ -1,12 +1,14 @@
 #include "app/text/escapes.hpp"
 
 #include "tests/support/catch.hpp"
+#include "ui/text.hpp"
 
 #include <random>
 #include <string>
 
 using namespace std::string_literals;
 using namespace yodel;
+using ui::base64;
 
 TEST_CASE("base64 is that of its RFC") {
     const auto [bytes, text] = GENERATE(table<std::string, std::string>({

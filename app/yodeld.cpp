@@ -54,13 +54,13 @@ public:
     Daemon& operator=(const Daemon&) = delete;
 
     void run() {
-        diagnostics().set_dated();
         for (const bufio::Endpoint& endpoint : options_.endpoints) listen(endpoint);
         raise_descriptor_limit();
         if (options_.self_signed) say_pin();
         check_output();
         const PortFile file(options_.port_file, ports_);
         give_up_rights();  // before there is another thread, and before a peer is read
+        diagnostics().set_dated();
         servers_.start();
         make_turns();
         check_output();

@@ -280,12 +280,16 @@ std::string Session::partial_text(const Message& message) const {
 // awaited the user may go on to send; if it has announced its own end, only replies are lost.
 void Session::input_over() {
     const std::string rest = options_->framing->has_frames() ? link_->partial_message() : "";
-    if (!rest.empty() && !partial_message_) {
+    const bool partial = !rest.empty() && !partial_message_;
+    if (partial || state_ == State::finishing) {
         const std::weak_ptr<void> connection = connection_;
-        partial_message_ = true;
+        partial_message_ = partial_message_ || partial;
         matcher_.resolve_unmatched();
         report_resolved();
         if (connection.expired()) return;
+    }
+    if (partial) {
+        const std::weak_ptr<void> connection = connection_;
         const bool first = replies_ == 0 && in_flight() > 0;
         const std::string hint =
             first ? misread_length(*options_->framing, rest, options_->max_frame) : "";
@@ -297,11 +301,8 @@ void Session::input_over() {
         return ended(std::move(end));
     }
     if (state_ == State::finishing) {
-        const std::weak_ptr<void> connection = connection_;
-        matcher_.resolve_unmatched();
-        report_resolved();
-        if (connection.expired() || in_flight() == 0) return;
-        return ended(link_->end() ? link_->end() : closed_early());
+        if (in_flight() > 0) ended(link_->end() ? link_->end() : closed_early());
+        return;
     }
     // The end of our own input may be seen in the same turn, and then is in time.
     if (options_->expect != Expect::none && !runs(closed_early_))

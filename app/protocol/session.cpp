@@ -290,12 +290,7 @@ void Session::input_over() {
     }
     if (partial) {
         const std::weak_ptr<void> connection = connection_;
-        const bool first = replies_ == 0 && in_flight() > 0;
-        const std::string hint =
-            first ? misread_length(*options_->framing, rest, options_->max_frame) : "";
-        End end = explained({Reason::truncated, "the peer closed inside a message, after " +
-                                                    bytes_text(rest.size()) + " of it" +
-                                                    (hint.empty() ? "" : "; " + hint)});
+        End end = explained(truncated(rest));
         if (end.reason != Reason::tls) user_.session_unsolicited(rest);  // else it is an alert
         if (connection.expired()) return;
         return ended(std::move(end));
@@ -440,6 +435,16 @@ End Session::closed_early() const {
     return {Reason::closed_early, "the server closed the connection after " +
                                       std::to_string(replies_) + " of " + std::to_string(sent) +
                                       " replies"};
+}
+
+End Session::truncated(std::string_view part) const {
+    std::string text =
+        "the peer closed inside a message, after " + bytes_text(part.size()) + " of it";
+    const bool first = replies_ == 0 && in_flight() > 0;
+    const std::string hint =
+        first ? misread_length(*options_->framing, part, options_->max_frame) : "";
+    if (!hint.empty()) text += "; " + hint;
+    return {Reason::truncated, text};
 }
 
 void Session::close(End end) {

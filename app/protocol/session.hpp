@@ -174,6 +174,7 @@ private:
     void drop_connection(bufio::End end);
     bufio::End explained(bufio::End end) const;
     bufio::End closed_early() const;
+    bufio::End truncated(std::string_view part) const;
     bool in_order(const bufio::End& end) const;
     bool worth_retrying(bufio::Reason reason) const;
 

@@ -1,8 +1,8 @@
 // Datagrams: yodeld's server against a plain loop of recvfrom and sendto, and a client's
-// session, and a crowd of one, against plain calls.
+// session, and a run of one connection, against plain calls.
 
-#include "app/pipe/crowd.hpp"
 #include "app/protocol/session.hpp"
+#include "app/run/run.hpp"
 #include "app/server/datagram_server.hpp"
 #include "tests/bench/measure.hpp"
 
@@ -218,7 +218,7 @@ yodel::Session::Options options(int port) {
 class Pinger final : yodel::Session::User {
 public:
     Pinger(ev::Loop& loop, int port)
-        : loop_(loop), session_(std::make_unique<yodel::Session>(loop, options(port), *this)) {
+        : loop_(loop), session_(new yodel::Session(loop, options(port), *this)) {
         session_->connect();
         while (session_->state() != yodel::Session::State::open) loop.step();
     }
@@ -246,17 +246,17 @@ private:
     bool answered_ = false;
 };
 
-// Returns the median round trip that a crowd of one reports, of a closed loop.
-double crowd_round_trip(int port, std::uint64_t count) {
+// Returns the median round trip that a run of one connection reports, of a closed loop.
+double run_round_trip(int port, std::uint64_t count) {
     ev::Loop loop;
-    yodel::Crowd::Options to;
+    yodel::RunOptions to;
     to.session = options(port);
     to.count = count;
     to.size = message;
-    yodel::Crowd crowd(loop, to, [&] { loop.stop(); });
+    const yodel::Run run(loop, to, [&] { loop.stop(); });
     loop.run();
-    require(crowd.result().echoed == count);
-    return static_cast<double>(crowd.result().round_trips.percentile(50).count());
+    require(run.results().echoed == count);
+    return static_cast<double>(run.results().round_trips.percentile(50).count());
 }
 
 void compare_clients() {
@@ -265,10 +265,10 @@ void compare_clients() {
     Pinger pinger(loop, running.server.port());
     Client& plain = *running.clients.front();
     Table table("Client of datagrams, 64 bytes",
-                {"send, poll and recv", "session", "crowd of one"});
+                {"send, poll and recv", "session", "run of one"});
     table.add("ping p50", rounds(31), [&](std::size_t i) {
         if (i == 1) return round_trip([&] { pinger.ping(); }, 1000);
-        if (i == 2) return crowd_round_trip(running.server.port(), 1000);
+        if (i == 2) return run_round_trip(running.server.port(), 1000);
         return round_trip(
             [&] {
                 plain.send();

@@ -49,13 +49,6 @@ constexpr struct {
     const char* name;
 } ending_signals[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
 
-std::string signal_name(int number) {
-    const auto* const found =
-        std::find_if(std::begin(ending_signals), std::end(ending_signals),
-                     [&](const auto& signal) { return signal.number == number; });
-    return found->name;
-}
-
 // Notes the first of the signals that end the program.
 class Ending {
 public:
@@ -134,13 +127,6 @@ bool full_screen(const ClientOptions& options) {
     return !piped && terminal_able();
 }
 
-// Many connections have a page, which takes no input: a script comes from elsewhere. In the
-// background it would stop the run, which needs no terminal.
-bool full_screen_load(const ClientOptions& options) {
-    const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
-    return !piped && !ui::in_background() && terminal_able();
-}
-
 // What the connections send. Without a terminal, a load without a schedule and a length sends
 // the lines of standard input.
 RunClient::Options::From source_of(const ClientOptions& options) {
@@ -208,7 +194,10 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
                              "--rate and -m choose; standard input is read by one thread");
         to.run.threads = 1;
     }
-    if (to.load && !to.recording && full_screen_load(options))
+    // A load has a page, which takes no input: a script comes from elsewhere. In the background
+    // it would stop the run, which needs no terminal.
+    const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
+    if (to.load && !to.recording && !piped && !ui::in_background() && terminal_able())
         to.page = [&loop, color = options.color](RunDisplay::User& user) {
             return std::make_unique<LoadScreen>(loop, color, user);
         };
@@ -224,11 +213,6 @@ bool await_recording(ev::Loop& loop, Recording& recording, ClientOptions& option
     options.session.spent = loop.read_clock() - begin;
     signo = ending.signo();
     return begun;
-}
-
-int recording_overdue(const Recording& recording, const ClientOptions& options) {
-    return fail({timed_out, recording.name() + ": no recording has come within " +
-                                duration_text(*options.session.max_time) + " (--max-time)"});
 }
 
 // The framing is that of the recording, which need not be given again.
@@ -295,13 +279,6 @@ ScreenClient::Options screen_options(const ClientOptions& options) {
     return to;
 }
 
-// How long a probe waits for the server's end. What a server has against our certificate, or
-// the want of one, it may say only after the handshake.
-ev::Duration probe_end(const ClientOptions& options) {
-    const ev::Duration longest = options.use_tls ? std::chrono::seconds(1) : ev::Duration();
-    return std::min(options.session.close_timeout, longest);
-}
-
 // With --busy the loop never sleeps while the connection stands. While there is none, only the
 // network and the clock are awaited, and waking up delays no round trip.
 template <class Client>
@@ -329,7 +306,10 @@ int run_piped(ev::Loop& loop, const typename Client::Options& options,
 int run_without_screen(ev::Loop& loop, ClientOptions& options,
                        std::shared_ptr<Recording> recording, int& signo) {
     options.session.retries = options.retries.value_or(0);
-    if (options.report.probe) options.session.close_timeout = probe_end(options);
+    // A server may refuse our certificate, or the lack of one, only after the handshake.
+    const ev::Duration longest = options.use_tls ? std::chrono::seconds(1) : ev::Duration();
+    if (options.report.probe)
+        options.session.close_timeout = std::min(options.session.close_timeout, longest);
     if (options.load.rate_while) {
         ask_for_exact_waits();
         return run_piped<RateClient>(
@@ -354,7 +334,10 @@ int run(ClientOptions options, int& signo) {
         recording = std::make_shared<Recording>(options.replay.file, options.session.max_frame);
         const bool begun = await_recording(loop, *recording, options, signo);
         if (signo != 0) return cannot_run;  // the signal is the status
-        if (!begun) return recording_overdue(*recording, options);
+        if (!begun)
+            return fail({timed_out, recording->name() + ": no recording has come within " +
+                                        duration_text(*options.session.max_time) +
+                                        " (--max-time)"});
         check_recording(*recording, options);
         options.session.framing = recording->framing();
     }
@@ -390,7 +373,9 @@ int main(int argc, char* argv[]) {
     } catch (const std::exception&) {
         status = fail(current_trouble("yodel"));
     }
-    if (signo != 0) print_error("yodel", "ended by " + signal_name(signo));
+    for (const auto& signal : ending_signals)
+        if (signal.number == signo)
+            print_error("yodel", std::string("ended by ") + signal.name);
     finish_diagnostics();
     if (signo == 0) return status;
     std::signal(signo, SIG_DFL);

@@ -14,15 +14,15 @@
 namespace bufio {
 
 struct Endpoint {
-    std::string host;         // a name, an address, or empty with a unix-domain path
-    std::string service;      // a port or a service's name
-    std::string path;         // of a unix-domain socket; if it is not empty, it alone counts
-    int family = AF_UNSPEC;   // AF_INET or AF_INET6 allows addresses of this family only
-    bool numeric = false;     // true: the resolver is never asked
-    bool datagrams = false;   // true: sockets of datagrams (UDP) instead of connections (TCP)
-    bool passive = false;     // true: the address is to be listened on, not connected to
-    std::string source_host;  // the numeric address to connect from; empty: any
-    std::string source_port;  // the port to connect from; empty: any
+    std::string host = {};     // a name, an address, or empty with a unix-domain path
+    std::string service = {};  // a port or a service's name
+    std::string path = {};     // of a unix-domain socket; if it is not empty, it alone counts
+    int family = AF_UNSPEC;    // AF_INET or AF_INET6 allows addresses of this family only
+    bool numeric = false;      // true: the resolver is never asked
+    bool datagrams = false;    // true: sockets of datagrams (UDP) instead of connections (TCP)
+    bool passive = false;      // true: the address is to be listened on, not connected to
+    std::string source_host = {};  // the numeric address to connect from; empty: any
+    std::string source_port = {};  // the port to connect from; empty: any
     // The addresses of the host if it was looked up before; null: look it up.
     std::shared_ptr<const std::vector<Address>> known = nullptr;
 

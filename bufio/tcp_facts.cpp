@@ -15,7 +15,7 @@
 
 namespace bufio {
 
-#if BUFIO_HAS_LINUX_TCP_INFO
+#if BUFIO_HAS_LINUX_TCP_INFO || BUFIO_HAS_FREEBSD_TCP_INFO
 
 // An older kernel leaves the fields that it does not know as they are.
 std::optional<TcpFacts> tcp_facts(int socket) {
@@ -23,26 +23,17 @@ std::optional<TcpFacts> tcp_facts(int socket) {
     socklen_t size = sizeof info;
     if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
     TcpFacts facts;
+    facts.mss = info.tcpi_snd_mss;
+#    if BUFIO_HAS_LINUX_TCP_INFO
     const bool measured = info.tcpi_min_rtt != 0 &&
                           info.tcpi_min_rtt != std::numeric_limits<std::uint32_t>::max();
     if (measured) facts.min_rtt = std::chrono::microseconds(info.tcpi_min_rtt);
     facts.retransmits = info.tcpi_total_retrans;
-    facts.mss = info.tcpi_snd_mss;
     facts.cwnd = info.tcpi_snd_cwnd;
-    return facts;
-}
-
-#elif BUFIO_HAS_FREEBSD_TCP_INFO
-
-// The congestion window is given in bytes there.
-std::optional<TcpFacts> tcp_facts(int socket) {
-    tcp_info info{};
-    socklen_t size = sizeof info;
-    if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
-    TcpFacts facts;
+#    else  // FreeBSD gives the congestion window in bytes
     facts.retransmits = info.tcpi_snd_rexmitpack;
-    facts.mss = info.tcpi_snd_mss;
     facts.cwnd = info.tcpi_snd_cwnd / std::max<std::uint64_t>(info.tcpi_snd_mss, 1);
+#    endif
     return facts;
 }
 

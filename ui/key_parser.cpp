@@ -3,7 +3,6 @@
 #include "ui/utf8.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace ui {

@@ -4,7 +4,6 @@
 
 #include <wctype.h>
 
-#include <utility>
 
 namespace ui {
 

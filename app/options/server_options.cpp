@@ -43,13 +43,6 @@ std::string banner(const std::string& text) {
     return *plain;
 }
 
-bufio::Endpoint unix_endpoint(const std::string& path) {
-    bufio::Endpoint endpoint;
-    endpoint.path = path;
-    endpoint.passive = true;
-    return endpoint;
-}
-
 bufio::Endpoint endpoint(const std::string& word, int family) {
     const Target target = parse_listening_target(word);
     const bool unnamed = word.find(':') == word.npos;
@@ -70,7 +63,7 @@ std::vector<Option> listening_options(ServerOptions& to) {
         {'6', nothing, nothing, "use IPv6 only", [&](auto&) { to.family = AF_INET6; }, mode::v6,
          mode::v6},
         {'U', "unixsock", "PATH", "listen on this Unix-domain socket, too",
-         [&](auto& text) { to.endpoints.push_back(unix_endpoint(text)); }},
+         [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
         {'u', "udp", nothing, "answer datagrams, too, on each port", flag(to.udp), mode::plain,
          mode::datagrams},
         {0, "reflect-any", nothing, "answer all datagrams, even if they may loop",

@@ -157,18 +157,15 @@ private:
     int error_ = 0;
 };
 
-// Opened again, so that it can be written without blocking; a file is written as it is open.
-void allow_reopening(Ruleset& ruleset, int fd) {
-    struct stat status {};
-    if (::fstat(fd, &status) != 0) return;
-    if (!S_ISCHR(status.st_mode) && !S_ISFIFO(status.st_mode)) return;
-    ruleset.allow_file(fd, write_file | truncate_file | control_device);
-}
-
 void allow(Ruleset& ruleset, const SandboxRules& rules) {
     for (const char* const device : {"/dev/null", "/dev/tty"})
         ruleset.allow_file(device, write_file | truncate_file | control_device);
-    for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) allow_reopening(ruleset, fd);
+    // Devices and pipes are opened again, to be written without blocking; files are not.
+    for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+        struct stat status {};
+        if (::fstat(fd, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)))
+            ruleset.allow_file(fd, write_file | truncate_file | control_device);
+    }
     for (const std::string& path : rules.files) {
         make_if_missing(path);
         ruleset.allow_file(path, write_file | truncate_file);

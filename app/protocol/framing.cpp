@@ -145,12 +145,6 @@ bool sendable(const Framing& framing, std::size_t max_frame, std::string_view pa
     return all;
 }
 
-std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload) {
-    std::vector<std::string_view> list;
-    for_each_piece(framing, payload, [&](std::string_view piece) { list.push_back(piece); });
-    return list;
-}
-
 void encode(const Framing& framing, std::string_view payload, std::string& to) {
     to += framing.header(payload.size());
     to += payload;

@@ -78,7 +78,6 @@ std::size_t count_pieces(const Framing& framing, std::string_view payload);
 // True if each piece can be sent: it is no longer than `max_frame` and the framing allow; and,
 // where replies are distinguished by their size, it is not empty.
 bool sendable(const Framing& framing, std::size_t max_frame, std::string_view payload);
-std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload);
 // Appends the frame of the payload, which must be one piece and no longer than longest().
 void encode(const Framing& framing, std::string_view payload, std::string& to);
 

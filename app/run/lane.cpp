@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <utility>
 
 namespace yodel {
 
@@ -399,20 +398,16 @@ void Lane::send_due() {
     for (unsigned i = 0; i < messages_a_turn; ++i) {
         const auto message = schedule_->due(loop_.now());
         if (!message) break;
-        waiting_ = must_wait();
+        // Nothing can be sent now, but soon on a connection that takes the place of another.
+        waiting_ = options_.churn > 0 && !open_from(turn_) &&
+                   std::any_of(connections_.begin(), connections_.end(),
+                               [](const auto& one) { return one->being_replaced(); });
         if (waiting_) return;
         schedule_->pass(loop_.now());
         send_planned(*message);
     }
     if (schedule_->over()) return finish_all();
     due_.start_at(schedule_->next_time());
-}
-
-// Nothing can be sent now on any connection, but soon on one that takes the place of another.
-bool Lane::must_wait() const {
-    if (options_.churn == 0 || open_from(turn_)) return false;
-    return std::any_of(connections_.begin(), connections_.end(),
-                       [](const auto& connection) { return connection->being_replaced(); });
 }
 
 // Returns the place of the first connection, from this one on, that may send more messages.

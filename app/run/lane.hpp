@@ -20,12 +20,10 @@
 #include "ev/loop.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -94,7 +92,6 @@ private:
     bool takes(const Connection& connection) const;
     bool has_room(const Connection& connection) const;
     void send_due();
-    bool must_wait() const;
     std::optional<std::size_t> open_from(std::size_t place) const;
     void send_planned(const Schedule::Message& message);
     bool send(Connection& connection, Outgoing message);

@@ -16,16 +16,15 @@ constexpr std::size_t piece = 64 * 1024;  // bytes read at once
 bool is_input(const std::string& path) { return path == "-"; }
 
 // Without O_NONBLOCK, the writer of a pipe would be waited for.
-int open_recording(const std::string& path) {
-    if (is_input(path)) return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-    return ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
+constexpr int open_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 }  // namespace
 
 Recording::Recording(const std::string& path, std::size_t max_frame)
     : name_(is_input(path) ? "standard input" : path),
-      file_(std::make_shared<const bufio::Fd>(open_recording(path))),
+      file_(std::make_shared<const bufio::Fd>(is_input(path)
+                                                  ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                                  : ::open(path.c_str(), open_flags))),
       reader_(name_, max_frame) {
     if (!*file_) fail(errno);
     struct stat status {};

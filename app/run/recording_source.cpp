@@ -30,7 +30,11 @@ RecordingSource::RecordingSource(ev::Loop& loop, Options options, Session& sessi
       user_(user),
       more_(loop, [this] { read(); }),
       due_(loop, [this] { user_.source_changed(); }),
-      overdue_(loop, [this] { give_up_expected(); }) {
+      overdue_(loop, [this] {
+          while (!expected_.empty() && expected_.front().deadline <= loop_.now()) miss_first();
+          if (!expected_.empty()) overdue_.start_at(expected_.front().deadline);
+          user_.source_changed();
+      }) {
     if (!recording_.regular())
         watch_ = ev::Watch(loop, recording_.fd(), ev::none, [this](ev::Events) { read(); });
 }
@@ -156,12 +160,6 @@ Unsolicited RecordingSource::compare(std::string_view payload) {
         return stopped_ ? Unsolicited::no_recording : Unsolicited::unrecorded;
     expected_.erase(found);
     return Unsolicited::as_recorded;
-}
-
-void RecordingSource::give_up_expected() {
-    while (!expected_.empty() && expected_.front().deadline <= loop_.now()) miss_first();
-    if (!expected_.empty()) overdue_.start_at(expected_.front().deadline);
-    user_.source_changed();
 }
 
 void RecordingSource::miss_first() {

@@ -61,7 +61,6 @@ private:
     bool expect(RecordedItem& item);
     bool may_send(const RecordedItem& item);
     void read();
-    void give_up_expected();
     void miss_first();
     void cancel();
 

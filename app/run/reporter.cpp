@@ -118,11 +118,11 @@ void Reporter::sent(std::size_t connection, const Session& session, const Outgoi
     std::uint64_t id = queued.first;
     const ev::Time now = loop_.now();
     const ev::Time planned = message.planned == ev::Time{} ? now : message.planned;
-    for (const std::string_view piece : pieces(*session.options().framing, message.payload)) {
+    for_each_piece(*session.options().framing, message.payload, [&](std::string_view piece) {
         const Message sent{.id = id, .payload = piece, .planned = planned, .sent = now};
         add_message(connection, "sent", &sent, nullptr);
         ++id;
-    }
+    });
 }
 
 void Reporter::unsent(std::size_t connection, const Message& message) {

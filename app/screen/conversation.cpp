@@ -239,12 +239,12 @@ void Conversation::send_now(const std::string& line) {
     const bool awaited = session_.options().expect != Expect::none;
     const ev::Time now = loop_.now();
     std::uint64_t id = queued.first;
-    for (const std::string_view piece : pieces(framing, *payload)) {
+    for_each_piece(framing, *payload, [&](std::string_view piece) {
         log_.add_sent(wall_time(), id, piece);
         const Message message{.id = id, .payload = piece, .planned = now, .sent = now};
         if (recording_ && !awaited) recording_->add("sent", &message, nullptr, now);
         ++id;
-    }
+    });
     results_.count_sent(queued.count, now);
     session_.flush();
 }

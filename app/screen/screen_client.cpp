@@ -1,6 +1,5 @@
 #include "app/screen/screen_client.hpp"
 
-#include "app/screen/hints.hpp"
 #include "app/screen/signs.hpp"
 #include "ui/glyphs.hpp"
 #include "ui/modes.hpp"
@@ -9,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <span>
-#include <utility>
 
 namespace yodel {
 
@@ -335,7 +333,7 @@ Rows ScreenClient::key_page(int width) {
     add_signs(page, sign_groups().first(first_groups));
     page.add_title("Keys (M-x is Alt-x, or Esc and then x)");
     for (const auto& row : key_help()) page.add_fact(row.keys, row.help);
-    const bool splits = pieces(*session().options().framing, "a\nb").size() > 1;
+    const bool splits = count_pieces(*session().options().framing, "a\nb") > 1;
     page.add_title("In the line");
     page.add_fact("M-Enter", splits ? "a newline: with this framing, a new message"
                                     : "a newline in the message");

@@ -12,7 +12,6 @@
 #include "ui/line_editor.hpp"
 #include "ui/page.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -3,7 +3,6 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace yodel {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace yodel {
 
@@ -17,20 +18,17 @@ void RateSearch::record(bool held) {
         return;
     }
     doubtful_ = false;
-    if (brief_) return record_brief(held);
-    if (held) held_ = next_;
+    if (brief_) hopeful_ = held;
     if (!held) failed_ = next_;
+    if (std::exchange(brief_, false)) {
+        next_ = after_failure();
+        return;
+    }
+    if (held) held_ = next_;
     next_ = held ? after_hold() : after_failure();
     const bool halved_once = failed_ && !held_ && *failed_ < options_.first;
     brief_ = next_ && halved_once && !hopeful_;
     if (brief_) next_ = options_.min;
-}
-
-void RateSearch::record_brief(bool held) {
-    brief_ = false;
-    hopeful_ = held;
-    if (!held) failed_ = next_;
-    next_ = after_failure();
 }
 
 std::optional<double> RateSearch::after_hold() const {

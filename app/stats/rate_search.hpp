@@ -34,7 +34,6 @@ public:
     std::optional<double> failed() const { return failed_; }
 
 private:
-    void record_brief(bool held);
     std::optional<double> after_hold() const;
     std::optional<double> after_failure() const;
     std::optional<double> between() const;

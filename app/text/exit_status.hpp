@@ -37,21 +37,18 @@ struct Trouble {
 };
 
 // The error of a file or of standard output that cannot be written. Its text names the file.
-class OutputError : public std::system_error {
-public:
+struct OutputError : std::system_error {
     OutputError(const std::string& name, int code)
         : std::system_error(code, std::generic_category(), name) {}
 };
 
 // A mistake of the user, as one clause.
-class UsageError : public std::runtime_error {
-public:
+struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
 // A file of the user is bad, as one clause that names it. The exit status is usage_error.
-class FileError : public std::runtime_error {
-public:
+struct FileError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 

@@ -35,12 +35,6 @@ void append_utf8(std::string& to, char32_t value) {
     rest(0);
 }
 
-bool any_twice(const std::vector<std::string>& names) {
-    std::vector<std::string_view> sorted(names.begin(), names.end());
-    std::sort(sorted.begin(), sorted.end());
-    return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-}
-
 // Each function reads one thing at the beginning of the rest of the text. If it is not there,
 // all throw JsonError: what is wrong, as the end of a sentence.
 class Reader {
@@ -86,7 +80,10 @@ private:
         }
         take(end);
         --depth_;
-        if (any_twice(list.names)) throw JsonError("has a name twice in one object");
+        std::vector<std::string_view> names(list.names.begin(), list.names.end());
+        std::sort(names.begin(), names.end());
+        if (std::adjacent_find(names.begin(), names.end()) != names.end())
+            throw JsonError("has a name twice in one object");
         return list;
     }
 

@@ -50,8 +50,7 @@ struct JsonResult {
 JsonResult read_json(std::string_view text);
 
 // What is wrong with the members of an object, as one clause.
-class JsonError : public std::runtime_error {
-public:
+struct JsonError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 

@@ -57,10 +57,10 @@ void check_round_trip(const Framing& framing, std::string_view payload) {
     payload = payload.substr(0, std::min(longest, framing.longest()));
     std::string encoded;
     std::vector<std::string> sent;
-    for (const std::string_view part : pieces(framing, payload)) {
+    for_each_piece(framing, payload, [&](std::string_view part) {
         encode(framing, part, encoded);
         sent.emplace_back(part);
-    }
+    });
     const Result result = decode(framing, encoded, 7);
     assert(!result.error && result.messages == sent);
 }

@@ -39,6 +39,12 @@ std::vector<std::string> decoded(const Framing& framing, const std::string& byte
     return messages;
 }
 
+std::vector<std::string_view> pieces(const Framing& framing, std::string_view payload) {
+    std::vector<std::string_view> list;
+    for_each_piece(framing, payload, [&](std::string_view piece) { list.push_back(piece); });
+    return list;
+}
+
 }  // namespace
 
 TEST_CASE("frames look as their protocols say") {

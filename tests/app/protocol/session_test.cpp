@@ -54,10 +54,12 @@ struct Client : Session::User {
         ids_in_order &= batch.first > last_id;
         last_id = batch.first + batch.count - 1;
         ++reports;
-        const auto lines = pieces(*find_framing("line"), batch.frames);
-        CHECK(lines.size() == batch.count + 1);
-        for (std::size_t i = 0; i < batch.count; ++i)
-            log += "right " + std::string(lines[i]) + "=" + std::string(lines[i]) + ";";
+        std::size_t lines = 0;
+        for_each_piece(*find_framing("line"), batch.frames, [&](std::string_view line) {
+            if (lines++ == batch.count) return;
+            log += "right " + std::string(line) + "=" + std::string(line) + ";";
+        });
+        CHECK(lines == batch.count + 1);
     }
     void session_lost(const Message& message) override {
         log += "lost " + std::string(message.payload) + ";";

@@ -1,4 +1,4 @@
-#include "app/screen/hints.hpp"
+#include "app/screen/status_line.hpp"
 
 #include "tests/app/fixture.hpp"
 #include "tests/support/catch.hpp"

@@ -4,7 +4,6 @@
 
 #include <wctype.h>
 
-
 namespace ui {
 
 namespace {

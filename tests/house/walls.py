@@ -21,10 +21,10 @@ ALLOWED = {
     "ui/text": set(),  # visible text: all of ui that a program without a screen needs
     "ui": {"ui/text"},
     "app/text": {"ui/text", "bufio", "ev/backends", "ev"},
-    "app/process": {"app/text", "bufio", "ev/backends", "ev"},
+    "app/process": {"app/text", "bufio"},
     "app/stats": {"app/text", "ev"},
     "app/protocol": {"app/text", "bufio", "ev"},
-    "app/server": {"app/protocol", "app/text", "ui/text", "bufio", "ev/threads", "ev"},
+    "app/server": {"app/protocol", "app/text", "bufio", "ev/threads", "ev"},
     "app/run": {"app/protocol", "app/stats", "app/process", "app/text", "ui/text", "bufio", "ev/threads",
                 "ev"},
     "app/screen": {"app/protocol", "app/stats", "app/process", "app/text", "ui/text", "ui", "ev"},

@@ -157,5 +157,5 @@ TEST_CASE("a clause that is none is refused in one sentence") {
          "with --compare"},
         {" ", "\"\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},
     }));
-    CHECK(test::refusal([&] { parse_requirements(text); }) == sentence);
+    CHECK(test::refusal([&, &text = text] { parse_requirements(text); }) == sentence);
 }

@@ -113,12 +113,13 @@ TEST_CASE("without -c a run goes on until it is interrupted, and then prints the
     CHECK(contains(client.errors(), " 0 bad, 0 lost; rtt"));
 }
 
-TEST_CASE("messages that are due while there is no connection are lost, and the rest goes on") {
+TEST_CASE("a run goes on after a reset, and each message is answered or unsent") {
     Server server({"--reset-after", "3", "-f", "line"});
     const Outcome outcome = run({yodel, "-c", "10", "-i", "5ms", "--retry", "forever",
                                  "--retry-delay", "1ms", "127.0.0.1", server.port()});
     CAPTURE(outcome.output, outcome.errors);
-    CHECK(contains(outcome.errors, "10 sent, "));
+    CHECK(lines(outcome.output) == 10);  // a stall may leave some of them unsent
+    CHECK_FALSE(contains(outcome.errors, " 3 echoed, "));
     CHECK(contains(outcome.errors, "next try in "));
 }
 

@@ -56,7 +56,7 @@ std::size_t place(const Framing& framing, std::size_t i) {
     return framing.little_endian ? i : framing.prefix - 1 - i;
 }
 
-// Returns true if the bytes are whole messages whose lengths count so many bytes of their own.
+// Returns true if the bytes are whole messages. Each length counts `own` bytes of itself.
 bool is_cut_by(const Framing& framing, std::string_view bytes, std::size_t own) {
     while (bytes.size() >= framing.prefix) {
         const std::size_t used = framing.prefix - own + framing.decode_length(bytes);

@@ -112,7 +112,7 @@ public:
     // What comes in. done() ends a series of calls of next().
     virtual std::optional<Matcher::Event> next(ev::Time read_at) = 0;
     virtual void done() {}
-    virtual std::string partial_message() { return {}; }  // what has come of it
+    virtual std::string partial_message() { return {}; }  // received so far
     virtual bool heard() const = 0;  // something has come over this connection
     virtual bool peer_known() const { return connected(); }  // see Session::peer_known()
 

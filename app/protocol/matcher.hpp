@@ -99,8 +99,8 @@ public:
 // Returns the offset of the first byte that differs, or at which the shorter of the two ends.
 std::size_t first_difference(std::string_view a, std::string_view b);
 
-// Returns the option that a user may want who meets this wrong reply, or what is wrong with its
-// frame, as the end of a sentence; empty if the reply looks like a damaged echo.
+// Explains a wrong reply by the end of a sentence: an option to use, or what is wrong with its
+// frame. Returns an empty text if the reply looks like a damaged echo.
 std::string mismatch_hint(const Framing& framing, std::string_view payload,
                           std::string_view reply);
 

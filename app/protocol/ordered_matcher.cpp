@@ -39,7 +39,7 @@ void OrderedMatcher::restart() {
     decoder_ = Decoder(framing_, options_.max_frame);
     messages_.rebase();
     same_ = arrived_ = matched_ = left_ = 0;
-    greeted_ = identified_ = echoed_ = false;
+    greeted_ = identified_ = echoed_ = last_echoed_ = false;
     wrong_.clear();
     expected_reply_.clear();
 }
@@ -128,7 +128,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
     same_ -= batch.frames.size();
     received.remove_prefix(batch.frames.size());
     decoder_.restart();
-    identified_ = echoed_ = true;
+    identified_ = echoed_ = last_echoed_ = true;
     if (batch.count > 1) return Echoed{batch, round_trip(batch, read_at)};
     const std::string_view payload = framing_.payload(batch.frames);
     const Message message{batch.first, payload,    batch.planned,
@@ -136,8 +136,8 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
     return Answered{message, right_reply(payload, round_trip(message, read_at))};
 }
 
-// Returns no event and leaves a resolution if other events come before that of this reply. An
-// unmatched reply is kept.
+// Returns no event for an unmatched reply, which is kept, and if events of earlier replies come
+// first, which it leaves as a resolution.
 std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
                                                     ev::Time read_at) {
     if (awaiting() == 0) return unawaited(payload);
@@ -150,12 +150,13 @@ std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
             resolve(*preceding);
             return std::nullopt;
         }
-        identified_ = echoed_ = true;
         const Message message = take_oldest();
+        identified_ = echoed_ = last_echoed_ = true;
         return Answered{message, right_reply(payload, round_trip(message, read_at))};
     }
     if (unsolicited && unmatched_.empty()) return unawaited(payload);
-    unmatched_.push_back({std::string(payload), read_at, queued_, unsolicited});
+    unmatched_.push_back(
+        {std::string(payload), read_at, queued_, unsolicited, repeats(payload)});
     unmatched_memory_ += payload.size() + sizeof(Unmatched);
     if (unsolicited) ++kept_unsolicited_;
     return std::nullopt;
@@ -167,11 +168,12 @@ bool OrderedMatcher::answers_nothing(std::string_view payload) const {
     return messages_.removed_last(payload);
 }
 
+bool OrderedMatcher::repeats(std::string_view payload) const {
+    return options_.expect == Expect::echo && last_echoed_ && messages_.removed_last(payload);
+}
+
 Matcher::Event OrderedMatcher::unawaited(std::string_view payload) const {
-    const bool repeated =
-        options_.expect == Expect::echo && echoed_ && messages_.removed_last(payload);
-    if (repeated) return Repeated{payload};
-    return Unsolicited{payload};
+    return repeats(payload) ? Event(Repeated{payload}) : Event(Unsolicited{payload});
 }
 
 // A late message may never be answered. The reply then belongs to the next one.
@@ -256,8 +258,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
     Resolution& due = *resolution_;
     if (!unmatched_.empty() && unmatched_.front().unsolicited) {
         const std::string_view payload = take_unmatched();
-        if (given()) return Unsolicited{payload};
-        return Repeated{payload};
+        return current_.repeated ? Event(Repeated{payload}) : Event(Unsolicited{payload});
     }
     if (due.unsolicited > 0) {
         --due.unsolicited;
@@ -295,6 +296,7 @@ std::string_view OrderedMatcher::take_unmatched() {
 
 Message OrderedMatcher::take_oldest() {
     same_ = 0;
+    last_echoed_ = false;
     return messages_.remove_oldest();
 }
 

@@ -84,6 +84,7 @@ private:
         std::uint64_t queued = 0;  // messages that had been queued when it was read
         bool unsolicited = false;  // it answers nothing, because it equals the one before it,
                                    // or was expected
+        bool repeated = false;     // a second copy of an echo
     };
     // How the oldest messages are paired with the unmatched replies, in this order.
     struct Resolution {
@@ -105,6 +106,7 @@ private:
     std::string_view expected_bytes();
     bool given() const { return options_.expect == Expect::given; }
     bool answers_nothing(std::string_view payload) const;
+    bool repeats(std::string_view payload) const;  // the echo of the message removed last
     Event unawaited(std::string_view payload) const;
     void resolve_if_decided();
     void resolve(std::size_t messages);
@@ -126,10 +128,11 @@ private:
     std::size_t kept_unsolicited_ = 0;  // replies in unmatched_ that answer nothing
     std::size_t unmatched_memory_ = 0;  // bytes, with their overhead
     std::optional<Resolution> resolution_;
-    Unmatched current_;        // the reply of the event returned last, if it was unmatched
-    bool greeted_ = false;     // the greeting of the framing has come
-    bool identified_ = false;  // a reply of this connection was identified
-    bool echoed_ = false;      // as an echo
+    Unmatched current_;         // the reply of the event returned last, if it was unmatched
+    bool greeted_ = false;      // the greeting of the framing has come
+    bool identified_ = false;   // a reply of this connection was identified
+    bool echoed_ = false;       // as an echo
+    bool last_echoed_ = false;  // the message removed last was echoed
     // If replies have no frames, about the oldest message:
     std::size_t arrived_ = 0;     // bytes at the front of the input, reported as Arrived
     std::size_t matched_ = 0;     // bytes of its reply that have come

@@ -281,15 +281,14 @@ std::string Session::partial_text(const Message& message) const {
 void Session::input_over() {
     const std::string rest = options_->framing->has_frames() ? link_->partial_message() : "";
     const bool partial = !rest.empty() && !partial_message_;
+    const std::weak_ptr<void> connection = connection_;
     if (partial || state_ == State::finishing) {
-        const std::weak_ptr<void> connection = connection_;
         partial_message_ = partial_message_ || partial;
         matcher_.resolve_unmatched();
         report_resolved();
         if (connection.expired()) return;
     }
     if (partial) {
-        const std::weak_ptr<void> connection = connection_;
         End end = explained(truncated(rest));
         if (end.reason != Reason::tls) user_.session_unsolicited(rest);  // else it is an alert
         if (connection.expired()) return;

@@ -124,8 +124,8 @@ public:
     unsigned retry() const { return backoff_.count(); }
     ev::Time retry_time() const { return retry_.deadline(); }
     bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
-    // Returns, as a clause, what has come of the reply to a lost message, and what may be wrong
-    // with it; empty: nothing has.
+    // Returns how much of the reply to a lost message came, and what may be wrong with it, as a
+    // clause; empty if nothing came.
     std::string partial_text(const Message& message) const;
     std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }

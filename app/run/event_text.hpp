@@ -22,8 +22,8 @@ void add_tcp(Results& results, const Session& session);
 // Returns "reply 3 differs from its message at byte 7", with the option that may help.
 std::string wrong_reply_text(const Message& message, const Reply& reply,
                              const Session::Options& options);
-// Returns "no reply to message 3 within 5s", with what has come of it, or "... before the
-// connection ended".
+// Returns "no reply to message 3 within 5s; 6 bytes of it came", or "no reply to message 3
+// before the connection ended".
 std::string lost_reply_text(const Message& message, const Session& session);
 
 // Describes how a replay differs from its recording, in whole lines. They are printable,

@@ -545,7 +545,7 @@ void Lane::time_up() {
     }
     for (const auto& connection : connections_) {
         const State state = connection->session.state();
-        if (state == State::dialing || state == State::handshaking) give_up(*connection);
+        if (state == State::dialing || state == State::handshaking) give_up(*connection, limit);
     }
     count_unsent({});
     finish_all();
@@ -553,14 +553,13 @@ void Lane::time_up() {
 
 // A connection that is not yet open by the end of the run has failed, unless it only takes the
 // place of another: then it counts neither as failed nor as asked for.
-void Lane::give_up(Connection& connection) {
+void Lane::give_up(Connection& connection, const std::string& limit) {
     connection.withdrawn = true;
     if (connection.settled) {
         --results_->asked;
         return connection.session.disconnect();
     }
-    const std::string text = "no connection within " + duration_text(*options_.length) +
-                             " (--max-time): still " + connection.session.phase();
+    const std::string text = limit + connection.session.phase();
     connection.session.disconnect();
     results_->count_failure(text, timed_out, false);
     results_->count_end(timed_out, false);

@@ -39,13 +39,6 @@ bool is_cancel(const ui::Key& key) {
            key.chord == ui::ctrl('c');
 }
 
-// Also with Alt, as which it arrives after an Esc in haste.
-bool is_interrupt(const ui::Key& key) {
-    ui::Chord chord = key.chord;
-    chord.alt = false;
-    return chord == ui::ctrl('c');
-}
-
 constexpr const char* no_mouse = "no mouse; this type of terminal reports none";
 
 // Behind a label a hint that does not fit is left out: the label explains the line.
@@ -165,7 +158,9 @@ void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
     if (key.cut)
         conversation_.add_note("the paste was too long: its end is missing", Style::warn);
-    const bool interrupts = is_interrupt(key) && !editor_.takes_all();
+    ui::Chord chord = key.chord;
+    chord.alt = false;  // which an Esc shortly before the key makes of it
+    const bool interrupts = chord == ui::ctrl('c') && !editor_.takes_all();
     if (interrupts && quit_asked_.pending()) return conversation_.quit();
     quit_asked_.cancel();
     if (interrupts) quit_asked_.start(quit_time);

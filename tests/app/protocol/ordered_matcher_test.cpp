@@ -126,6 +126,8 @@ const Case cases[] = {
      ">a >hello >world <a,hell,world!,", "right a=a;wrong@4 hello=hell;wrong@5 world=world!;"},
     {"a dropped message is lost once a later one is answered", ">a >b >c <c,",
      "lost a;lost b;right c=c;"},
+    {"an echo after a wrong answer is no copy", ">z <z, >a <X,a,",
+     "right z=z;wrong@0 a=X;unsolicited a;"},
     {"a reply before any message is unsolicited", "<hi, >a <a,", "unsolicited hi;right a=a;"},
     {"a reply that comes again is repeated", ">a >b <a,a,b,",
      "right a=a;repeated a;right b=b;"},

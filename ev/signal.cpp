@@ -25,7 +25,9 @@ struct Signals : std::enable_shared_from_this<Signals> {
     Loop& loop;
     std::atomic<bool> raised = false;
     Pipe pipe;
-    Watch watch{loop, pipe.out(), readable, [](Events) {}};  // the pipe has been drained before
+    Watch watch{loop, pipe.out(), readable, [](Events events) {  // drained before
+                    if (events & error) fail(EBADF, "poll");
+                }};
 };
 
 namespace {

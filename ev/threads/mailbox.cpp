@@ -5,7 +5,10 @@
 namespace ev {
 
 Mailbox::Mailbox(Loop& loop)
-    : watch_(loop, pipe_.out(), readable, [this](Events) { take()(); }) {}
+    : watch_(loop, pipe_.out(), readable, [this](Events events) {
+          if (events & error) fail(EBADF, "poll");  // or it would never be called again
+          take()();
+      }) {}
 
 void Mailbox::post(Task task) {
     Prepared one;

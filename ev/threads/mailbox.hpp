@@ -16,7 +16,8 @@ namespace ev {
 //
 // A task may destroy the mailbox; those that are left are then dropped, as by its destructor.
 // No thread may post any more by that time. An exception from a task passes through the loop's
-// turn; the next turn serves the rest.
+// turn; the next turn serves the rest. A turn throws std::system_error if the system stops
+// watching for the mailbox, as if the limit of descriptors was lowered.
 class Mailbox {
 public:
     using Task = std::function<void()>;

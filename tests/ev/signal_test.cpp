@@ -3,7 +3,6 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -353,18 +352,22 @@ TEST_CASE("the self-pipe is non-blocking and closed on exec", "[signal]") {
 
 TEST_CASE("a signal that could not be set up works at the next try", "[signal]") {
     FakeLoop loop;
-    rlimit limit{};
-    ::getrlimit(RLIMIT_NOFILE, &limit);
-    const rlimit lowest{0, limit.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &lowest);
+    std::optional<DescriptorLimit> limit(0);
     int calls = 0;
     const auto make = [&] { return Signal(loop, SIGUSR1, [&] { ++calls; }); };
     CHECK_THROWS_AS(make(), std::system_error);
-    ::setrlimit(RLIMIT_NOFILE, &limit);
+    limit.reset();
     const Signal signal = make();
     std::raise(SIGUSR1);
     loop.step();
     CHECK(calls == 1);
+}
+
+TEST_CASE("signals that the system no longer watches are not ignored in silence", "[signal]") {
+    ev::Loop loop(ev::Clock::now, std::make_unique<ev::Backend>());
+    const Signal signal(loop, SIGUSR1, [] {});
+    const DescriptorLimit limit(0);
+    CHECK_THROWS_AS(loop.step(0ms), std::system_error);
 }
 
 TEST_CASE("a number that is no signal, or one that cannot be caught, is refused", "[signal]") {

@@ -106,3 +106,11 @@ TEST_CASE("a mailbox for which there are no descriptors is refused", "[mailbox]"
     while (rest.empty() || rest.back() >= 0) rest.emplace_back(::dup(0));
     CHECK_THROWS_AS(Mailbox{loop}, std::system_error);
 }
+
+TEST_CASE("a mailbox that the system no longer watches is no mailbox without tasks",
+          "[mailbox]") {
+    ev::Loop loop(ev::Clock::now, std::make_unique<ev::Backend>());
+    Mailbox mailbox(loop);
+    const DescriptorLimit limit(0);
+    CHECK_THROWS_AS(loop.step(0ms), std::system_error);
+}

@@ -26,9 +26,7 @@ class TimerQueue {
     struct Start {
         Time deadline{};
         std::uint64_t order = 0;  // among all starts of the queue; 0: not started
-        bool operator<(const Start& other) const {
-            return std::pair(deadline, order) < std::pair(other.deadline, other.order);
-        }
+        auto operator<=>(const Start&) const = default;
     };
 
 public:

@@ -28,11 +28,19 @@ constexpr short warn_pair = 3;
     throw std::system_error(errno, std::generic_category(), what);
 }
 
+// Owns the descriptor, also if it returns null.
+std::FILE* open_writer(int descriptor) {
+    if (descriptor < 0) return nullptr;
+    std::FILE* const file = ::fdopen(descriptor, "w");
+    if (!file) ::close(descriptor);
+    return file;
+}
+
 // Returns a file without a name, in memory if the system has such files; null: there is none.
 std::FILE* open_memory() {
 #if UI_HAS_MEMFD
-    const int memory = ::memfd_create("screen", MFD_CLOEXEC);
-    if (memory >= 0) return ::fdopen(memory, "w");
+    if (std::FILE* const memory = open_writer(::memfd_create("screen", MFD_CLOEXEC)))
+        return memory;
 #endif
     return std::tmpfile();
 }
@@ -129,8 +137,7 @@ void CursesCanvas::start() {
     const SettingsGuard settings;
     const File memory(open_memory(), std::fclose);
     if (!memory) fail("a file to draw into");
-    const int terminal = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-    file_.reset(terminal < 0 ? nullptr : ::fdopen(terminal, "w"));
+    file_.reset(open_writer(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)));
     if (!file_) fail("the terminal");
     screen_.reset(::newterm(nullptr, file_.get(), stdin));
     if (!screen_) throw std::runtime_error("curses can't use this terminal");

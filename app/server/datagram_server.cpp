@@ -142,6 +142,7 @@ private:
         if (due(overtaken_)) send_overtaken();
         restart_timer();
         socket_.flush();
+        server_.tidier_.tidy_soon();
         server_.report_drained();
     }
 

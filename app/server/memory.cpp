@@ -12,16 +12,18 @@
 namespace yodel {
 
 MemoryTidier::MemoryTidier(ev::Loop& loop)
-    : timer_(loop, [] {
+    : timer_(loop, [this] {
           bufio::DatagramSocket::free_shared_memory();
 #if YODEL_HAS_MALLOC_TRIM
           ::malloc_trim(0);
 #endif
+          if (called_again_) tidy_soon();
       }) {
 }
 
 void MemoryTidier::tidy_soon() {
-    if (!timer_.pending()) timer_.start(std::chrono::seconds(1));
+    called_again_ = timer_.pending();
+    if (!called_again_) timer_.start(std::chrono::seconds(1));
 }
 
 }  // namespace yodel

@@ -11,11 +11,12 @@ namespace yodel {
 class MemoryTidier {
 public:
     explicit MemoryTidier(ev::Loop& loop);
-    // Tidies in a second, and so at most once a second.
+    // Tidies at most once a second, the last time at least a second after the last call.
     void tidy_soon();
 
 private:
     ev::Timer timer_;
+    bool called_again_ = false;  // since the timer was started
 };
 
 }  // namespace yodel

@@ -137,3 +137,12 @@ TEST_CASE("memory for a burst of datagrams goes back to the system") {
     }
     if (test::system_gets_memory_back()) CHECK(server.wait_for_memory_below(8 << 20));
 }
+
+TEST_CASE("returns the memory of delayed datagrams after their delay") {
+    Process server({yodeld, "-u", "--delay", "2500ms", "127.0.0.1:0"});
+    REQUIRE(server.wait_for_output("listening udp "));
+    const std::string port = port_of(server.output().substr(server.output().find("udp")));
+    run({yodel, "--connections", "10", "--size", "60000", "-c", "400", "--window", "40", "-W",
+         "4s", "udp://127.0.0.1:" + port});
+    if (test::system_gets_memory_back()) CHECK(server.wait_for_memory_below(8 << 20));
+}

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 # What to look for, and what to write.
-HABITS = [(re.compile(pattern), advice) for pattern, advice in [
+HABITS = [(re.compile(pattern.replace(" ", r"\s+")), advice) for pattern, advice in [
     (r"\b[Ww]here(?! to\b)", "if, when, at which"),
     (r"\b([Ss]o|[Aa]s) many\b", "N, the count"),
     (r"\b([Tt]hat|[Tt]hose) of\b", "name the noun"),
@@ -29,68 +29,64 @@ HABITS = [(re.compile(pattern), advice) for pattern, advice in [
     (r"\b(file|line|list|page|message|reply|frame|datagram|record|packet|buffer|object|table|row|"
      r"summary|recording|log|text|output|string|vector|path|name|option|header) has "
      r"(an?|no|the|its|more|at|only|\d\w*)\b", "contains, prints, takes"),
-    (r"^(Of|Nor|From|That|Those|Which)\b(?! here\b)", "a sentence of its own, or a noun phrase"),
+    (r"^\s*(Of|Nor|From|That|Those|Which)\b(?! here\b)", "a whole sentence, or a noun phrase"),
 ]]
 EXCEPTION = "english:"
 
 CODE = re.compile(r'R"(\w*)\((?P<raw>.*?)\)\1"|"(?P<string>(?:[^"\\\n]|\\.)*)"|'
-                  r"(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)+'|"
-                  r"//(?P<comment>[^\n]*)|/\*(?P<block>.*?)\*/", re.S)
-SCRIPT = re.compile(r'^\s*#(?!!)(?P<comment>[^\n]*)|"""(?P<block>.*?)"""', re.S | re.M)
+                  r"(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)+'|(?P<comment>//[^\n]*)", re.S)
+SCRIPT = re.compile(r'(?P<comment>^[ \t]*#(?!!)[^\n]*)|"""(?P<block>.*?)"""', re.S | re.M)
+# What is no prose in documents and in manuals.
 FENCE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.S | re.M)
 MACRO = re.compile(r'^\.\\".*$|^\.nf$.*?^\.fi$|^\.\w\w?\b|\\f[BIRP]|\\&', re.S | re.M)
 
 
-def blank(text):
-    """Returns the text with all but its line ends replaced by spaces."""
-    return re.sub(r"[^\n]", " ", text)
+def blank(found):
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+def paragraphs(text):
+    """Yields each paragraph of a document as (offset, text)."""
+    for found in re.finditer(r"(?:.*\S.*\n?)+", text):
+        yield found.start(), found[0]
+
+
+def comments_and_strings(text, syntax):
+    """Yields each comment and string of words as (offset, text). Comment lines that follow each
+    other are one."""
+    start, end = 0, -1
+    for found in syntax.finditer(text):
+        if not found["comment"]:
+            words = next(filter(None, found.groups()[1:]), "")
+            if " " in words.strip():
+                yield found.start(), words
+            continue
+        if end < 0 or not re.fullmatch(r"\n[ \t]*", text[end:found.start()]):
+            yield start, text[start:max(end, 0)]
+            start = found.start()
+        end = found.end()
+    yield start, text[start:max(end, 0)]
 
 
 def passages(path, text):
-    """Yields each passage of prose as (line number, text); neighbouring comments are one."""
-    if path.suffix in (".md", ".1", ".8", ".in"):
-        pattern = FENCE if path.suffix == ".md" else MACRO
-        text = pattern.sub(lambda found: blank(found[0]), text)
-        start = 1
-        for paragraph in re.split(r"(\n\s*\n)", text):
-            yield start, paragraph
-            start += paragraph.count("\n")
-        return
-    is_code = path.suffix in (".cpp", ".hpp")
-    first = last = 0
-    comment = ""
-    for found in (CODE if is_code else SCRIPT).finditer(text):
-        words = found.groupdict()
-        line = text.count("\n", 0, found.start()) + 1
-        if not is_code:
-            line += found[0].count("\n", 0, len(found[0]) - len(found[0].lstrip()))
-        if words["comment"] is not None:
-            if comment and line == last + 1 and re.fullmatch(
-                    r"\s*", text[text.rfind("\n", 0, found.start()) + 1:found.start()]):
-                comment += "\n" + words["comment"]
-            else:
-                yield first, comment
-                first, comment = line, words["comment"]
-            last = line
-        else:
-            prose = next((words[kind] for kind in ("block", "string", "raw") if words.get(kind)), "")
-            if " " in prose:
-                yield line, prose
-    yield first, comment
+    """Yields each passage of prose as (offset, text of the same length)."""
+    if path.suffix == ".md":
+        return paragraphs(FENCE.sub(blank, text))
+    if path.suffix in (".1", ".8"):
+        return paragraphs(MACRO.sub(blank, text))
+    return comments_and_strings(text, CODE if path.suffix in (".cpp", ".hpp") else SCRIPT)
 
 
 def complaints(path, text):
     """Yields the line number, the phrase and the advice of each habit."""
     lines = text.splitlines()
-    for first, passage in passages(path, text):
-        indent = len(passage) - len(passage.lstrip())
-        flat = re.sub(r"\s", " ", passage)
+    for start, passage in passages(path, text):
+        words = re.sub(r"(?m)^[ \t]*(//|#)", blank, passage)
         for habit, advice in HABITS:
-            at = indent if habit.pattern.startswith("^") else 0
-            for found in habit.finditer(flat, at) if not at else filter(None, [habit.match(flat, at)]):
-                line = first + passage.count("\n", 0, found.start())
-                if EXCEPTION not in lines[line - 1]:
-                    yield line, found[0], advice
+            for found in habit.finditer(words):
+                line = text.count("\n", 0, start + found.end())
+                if EXCEPTION not in lines[line]:
+                    yield line + 1, " ".join(found[0].split()), advice
 
 
 def sources(folder):

@@ -166,6 +166,7 @@ RunOptions run_options(const ClientOptions& options, RunClient::Options::From fr
     if (!generated) return to;
     to.pace = pace(options);
     to.each_its_own = !load.scheduled();
+    if (load.random_arrivals) to.seed = load.seed;
     to.count = options.count.value_or(0);
     to.length = options.session.max_time;
     to.size = options.size.value_or(std::min(to.size, options.session.max_frame));

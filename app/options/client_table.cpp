@@ -103,6 +103,12 @@ void set_rate(LoadOptions& to, const std::string& text) {
     to.rate_while.emplace(text.substr(search.size()));
 }
 
+bool random_arrivals(const std::string& text) {
+    const bool random = text == "poisson";
+    accepted(random || text == "even", text, "even or poisson");
+    return random;
+}
+
 void set_framing(ClientOptions& to, const std::string& name) {
     to.session.framing = framing_value(name);
     to.framing_given = name;
@@ -247,6 +253,10 @@ std::vector<Option> load_options(LoadOptions& to) {
          into(to.connect_rate, thousandths_a_second), any | mode::replay_load, mode::load},
         {0, "rate", "R", "send R messages a second; max@p99<5ms: search",
          [&](auto& text) { set_rate(to, text); }, any, mode::load | mode::rate},
+        {0, "arrivals", "KIND", "gaps between messages of --rate: even, poisson",
+         into(to.random_arrivals, random_arrivals), mode::rate, 0, words("even poisson")},
+        {0, "seed", "N", "seed of the gaps of --arrivals poisson (1)",
+         into(to.seed, up_to(4'000'000'000)), mode::rate},
         {0, "churn", "N", "replace a connection after N messages (off)",
          into(to.churn, up_to(4'000'000'000)), any, mode::load},
         {0, "threads", "N|auto", "spread connections over N threads (1)",

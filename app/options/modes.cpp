@@ -33,6 +33,7 @@ constexpr struct {
     {mode::datagrams, "-u"},
     {mode::tls, "--tls"},
     {mode::json, "--json"},
+    {mode::rate, "--rate"},
     {mode::framed, "a framing with messages, such as -f line"},
 };
 

@@ -331,6 +331,7 @@ void Lane::begin() {
     if (options_.pace) {
         turn_ = connections_.size() - 1;
         schedule_.emplace(Schedule::Options{.pace = *options_.pace,
+                                            .seed = options_.seed,
                                             .count = options_.count,
                                             .length = options_.length,
                                             .share = share_},
@@ -494,7 +495,7 @@ void Lane::send_no_more() {
                              static_cast<double>(options_.connections);
         const double planned = options_.pace->rate() * share;
         results_->add_planned_rate(
-            {.planned = planned, .reached = schedule_->reached().value_or(planned)});
+            {.planned = planned, .reached = planned * schedule_->kept().value_or(1)});
     }
     phase_ = std::max(phase_, Phase::over);
     lookup_.reset();

@@ -24,7 +24,8 @@ struct RunOptions {
     // Makes the source of each connection; null: messages are generated. Of the options below,
     // a source of its own leaves only the window to the run.
     Source::Make source = nullptr;
-    std::optional<Pace> pace = {};  // of messages; none: closed loop
+    std::optional<Pace> pace = {};           // of messages; none: closed loop
+    std::optional<std::uint64_t> seed = {};  // of random gaps (Poisson); none: even gaps
     // With a pace: a message whose turn it is on a connection that has failed is left unsent,
     // instead of going to the next connection.
     bool each_its_own = false;

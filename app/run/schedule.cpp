@@ -20,36 +20,51 @@ std::optional<Schedule::Message> Schedule::due(ev::Time now) const {
 }
 
 void Schedule::pass(ev::Time now) {
-    number_ = options_.share.message_after(number_);
-    ++passed_;
-    passed_at_ = now;
+    passed_ = planned_;
+    passed_at_ = now - begin_;
+    advance(options_.share.message_after(number_));
 }
 
-std::optional<double> Schedule::reached() const {
-    const ev::Time first = begin_ + options_.pace.offset(options_.share.thread);
-    const double seconds = std::chrono::duration<double>(passed_at_ - first).count();
-    if (passed_ < 2 || seconds <= 0) return std::nullopt;
-    return static_cast<double>(passed_ - 1) / seconds;
+// Random gaps are drawn for the messages of all threads, so that the planned times do not
+// depend on the threads.
+void Schedule::advance(std::uint64_t number) {
+    if (!options_.seed) planned_ = options_.pace.offset(number);
+    const double mean = 1e9 / options_.pace.rate();  // in nanoseconds
+    for (; options_.seed && number_ < number; ++number_)
+        planned_ += ev::Duration(std::llround(random_.exponential() * mean));
+    number_ = number;
 }
 
-bool Schedule::over() const { return !planned_until(number_, ev::Time::max()); }
+std::optional<double> Schedule::kept() const {
+    if (passed_ <= first_ || passed_at_ <= first_) return std::nullopt;
+    return std::chrono::duration<double>(passed_ - first_) / (passed_at_ - first_);
+}
+
+bool Schedule::over() const { return !planned_until(number_, planned_, ev::Duration::max()); }
 
 // Planned times grow with the numbers, so that the first number that is not due can be found
-// by halving.
+// by halving, if gaps are even.
 std::uint64_t Schedule::overdue(ev::Time now) const {
+    if (options_.seed) {
+        std::uint64_t count = 0;
+        for (Schedule rest = *this; rest.due(now); rest.pass(now)) ++count;
+        return count;
+    }
+    const auto is_due = [&](std::uint64_t number) {
+        return planned_until(number, options_.pace.offset(number), now - begin_);
+    };
     std::uint64_t span = 1;
-    while (planned_until(number_ + span, now)) span *= 2;
+    while (is_due(number_ + span)) span *= 2;
     std::uint64_t end = number_;
     for (; span > 0; span /= 2)
-        if (planned_until(end + span - 1, now)) end += span;
+        if (is_due(end + span - 1)) end += span;
     return options_.share.own_messages(end) - options_.share.own_messages(number_);
 }
 
-bool Schedule::planned_until(std::uint64_t number, ev::Time time) const {
+bool Schedule::planned_until(std::uint64_t number, ev::Duration planned,
+                             ev::Duration end) const {
     if (options_.count != 0 && number >= options_.count) return false;
-    const ev::Duration offset = options_.pace.offset(number);
-    if (options_.length && offset >= *options_.length) return false;
-    return begin_ + offset <= time;
+    return planned <= end && (!options_.length || planned < *options_.length);
 }
 
 std::size_t Share::own_connections() const {

@@ -2,6 +2,7 @@
 // this is pure: it reads no clock.
 #pragma once
 
+#include "app/text/random.hpp"
 #include "ev/time.hpp"
 
 #include <cstddef>
@@ -57,6 +58,7 @@ class Schedule {
 public:
     struct Options {
         Pace pace;
+        std::optional<std::uint64_t> seed = {};   // of random gaps (Poisson); none: even gaps
         std::uint64_t count = 0;                  // messages; 0: any number
         std::optional<ev::Duration> length = {};  // messages planned for later are left out
         Share share = {};  // the messages of one of several schedules that share the pace
@@ -68,28 +70,35 @@ public:
 
     // Message 0 is planned for `begin`.
     Schedule(const Options& options, ev::Time begin)
-        : options_(options), begin_(begin), number_(options.share.thread) {}
+        : options_(options), begin_(begin), random_(options.seed.value_or(0)) {
+        advance(options.share.thread);
+        first_ = planned_;
+    }
 
     // Returns the next message if it is due. It stays the next one until pass() is called.
     std::optional<Message> due(ev::Time now) const;
     void pass(ev::Time now);
-    // Messages a second, between the planned time of the first and when the last one was
-    // passed; none of fewer than two messages.
-    std::optional<double> reached() const;
-    // How many messages are due that were not taken.
+    // Returns the part of the planned rate that was kept, from the first message to the last
+    // one that was passed; none if these are fewer than two.
+    std::optional<double> kept() const;
+    // Returns how many messages are due that were not taken.
     std::uint64_t overdue(ev::Time now) const;
     bool over() const;  // no message is left
     // When the next message is due; there must be one.
-    ev::Time next_time() const { return begin_ + options_.pace.offset(number_); }
+    ev::Time next_time() const { return begin_ + planned_; }
 
 private:
-    bool planned_until(std::uint64_t number, ev::Time time) const;
+    void advance(std::uint64_t number);
+    bool planned_until(std::uint64_t number, ev::Duration planned, ev::Duration end) const;
 
     Options options_;
     ev::Time begin_;
-    std::uint64_t number_;
-    std::uint64_t passed_ = 0;
-    ev::Time passed_at_{};
+    Random random_;
+    std::uint64_t number_ = 0;  // the next message
+    ev::Duration planned_{};    // times since the beginning: of the next message,
+    ev::Duration first_{};      // of the first one,
+    ev::Duration passed_{};     // of the last one that was passed,
+    ev::Duration passed_at_{};  // and when it was passed
 };
 
 }  // namespace yodel

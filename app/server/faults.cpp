@@ -195,25 +195,17 @@ bool Faults::any() const {
 // next.
 FaultDice::Plan FaultDice::next() {
     Plan plan{};
-    plan.drop = fraction() < faults_.drop;
-    plan.dup = fraction() < faults_.dup;
-    plan.corrupt = fraction() < faults_.corrupt;
-    plan.place = number();
-    const double deviation = 2 * fraction() - 1;
+    plan.drop = random_.fraction() < faults_.drop;
+    plan.dup = random_.fraction() < faults_.dup;
+    plan.corrupt = random_.fraction() < faults_.corrupt;
+    plan.place = random_.number();
+    const double deviation = 2 * random_.fraction() - 1;
     plan.delay =
         faults_.delay + std::chrono::duration_cast<ev::Duration>(faults_.jitter * deviation);
     return plan;
 }
 
 // SplitMix64: the same numbers with every standard library, in eight bytes of state.
-std::uint64_t FaultDice::number() {
-    std::uint64_t mixed = state_ += 0x9e3779b97f4a7c15;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
-    return mixed ^ (mixed >> 31);
-}
-
-double FaultDice::fraction() { return static_cast<double>(number() >> 11) * 0x1p-53; }
 
 void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved) {
     if (size == 0) return;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "app/server/responder.hpp"
+#include "app/text/random.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -42,7 +43,7 @@ struct Faults {
 class FaultDice {
 public:
     FaultDice(const Faults& faults, std::uint64_t connection)
-        : faults_(faults), state_(faults.seed * 0xd1342543de82ef95 + connection) {}
+        : faults_(faults), random_(faults.seed * 0xd1342543de82ef95 + connection) {}
 
     struct Plan {
         bool drop;
@@ -53,14 +54,11 @@ public:
     };
     Plan next();
     // A draw of its own, for what only some messages can meet.
-    bool chance(double probability) { return fraction() < probability; }
+    bool chance(double probability) { return random_.fraction() < probability; }
 
 private:
-    std::uint64_t number();
-    double fraction();  // from 0 up to, not including, 1
-
     const Faults& faults_;
-    std::uint64_t state_;
+    Random random_;
 };
 
 // Replies that faults hold back, in the order in which they are due. A `Reply` has its payload

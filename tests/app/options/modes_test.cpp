@@ -85,6 +85,7 @@ std::string sample(const Option& row) {
         {"FILE...", "g"},
         {"WHEN", "auto"},
         {"echo|any|none", "any"},
+        {"KIND", "poisson"},
         {"P", "0.1"},
         {"D[~JITTER]", "1"},
         {"TEXT", "t"},

@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -72,6 +74,7 @@ TEST_CASE("a schedule ends after its count of messages or its length") {
 TEST_CASE("what is due and was not taken is counted") {
     const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 3);
     Schedule::Options options{.pace = Pace::per_second(1'000'000),
+                              .seed = GENERATE(std::optional<std::uint64_t>(), 3),
                               .count = GENERATE(as<std::uint64_t>{}, 0, 50),
                               .length = GENERATE(std::optional<ev::Duration>(), 70ms, 1h),
                               .share = {.threads = threads, .connections = 4}};
@@ -102,7 +105,9 @@ TEST_CASE("schedules that share a pace take turns") {
 }
 
 TEST_CASE("schedules that share a pace have the planned times of one schedule") {
-    Schedule::Options options{.pace = Pace::per_second(3'700'000), .length = 50ms};
+    Schedule::Options options{.pace = Pace::per_second(3'700'000),
+                              .seed = GENERATE(std::optional<std::uint64_t>(), 3),
+                              .length = 50ms};
     options.share.connections = GENERATE(range(std::size_t{1}, std::size_t{8}));
     const auto planned = [&] {
         std::vector<ev::Time> times;
@@ -112,7 +117,7 @@ TEST_CASE("schedules that share a pace have the planned times of one schedule") 
         return times;
     };
     const std::vector<ev::Time> whole = planned();
-    CHECK(whole.size() == 185);
+    CHECK((options.seed || whole.size() == 185));
     std::vector<ev::Time> all;
     options.share.threads = GENERATE_COPY(range(std::size_t{1}, options.share.connections + 1));
     for (; options.share.thread < options.share.threads; ++options.share.thread) {
@@ -136,11 +141,74 @@ TEST_CASE("a message stays the next one until it is passed") {
     CHECK(schedule.overdue(begin + 5ms) == 5);
 }
 
-TEST_CASE("the rate that was reached counts until the last message that was passed") {
+TEST_CASE("the kept part of the rate counts until the last message that was passed") {
     Schedule schedule({.pace = Pace::per_second(1'000'000)}, begin);
-    CHECK_FALSE(schedule.reached());
+    CHECK_FALSE(schedule.kept());
     schedule.pass(begin);
-    CHECK_FALSE(schedule.reached());
+    CHECK_FALSE(schedule.kept());
     for (int i = 1; i <= 10; ++i) schedule.pass(begin + i * 2ms);
-    CHECK(schedule.reached() == 500);
+    CHECK(schedule.kept() == 0.5);
+}
+
+TEST_CASE("random gaps are distributed exponentially and repeat with their seed") {
+    const auto planned = [](std::uint64_t seed) {
+        std::vector<ev::Time> times;
+        Schedule schedule({.pace = Pace::per_second(1'000'000), .seed = seed, .count = 100'000},
+                          begin);
+        while (const auto message = take(schedule, begin + 1h))
+            times.push_back(message->planned);
+        return times;
+    };
+    const std::vector<ev::Time> times = planned(1);
+    REQUIRE(times.size() == 100'000);
+    CHECK(times.front() == begin);
+    CHECK(planned(1) == times);
+    CHECK(planned(2) != times);
+    // Part of the gaps that exceed each time; 0.0065 is four standard errors at 0.5.
+    for (const double gap : {0.1, 0.5, 1.0, 2.0, 4.0}) {
+        const auto exceeding = [&](std::size_t i) {
+            return std::chrono::duration<double, std::milli>(times[i] - times[i - 1]).count() >
+                   gap;
+        };
+        std::size_t count = 0;
+        for (std::size_t i = 1; i < times.size(); ++i) count += exceeding(i);
+        CHECK(std::abs(static_cast<double>(count) / 99'999 - std::exp(-gap)) < 0.0065);
+    }
+}
+
+// With exponential service times of mean 1 and the load r, the time in the system is
+// exponential. Its rate is 1 - r if messages arrive at random times (M/M/1), and 1 - s with
+// s = exp(-(1 - s) / r) if they arrive at even ones (D/M/1). The waits of neighbours are
+// correlated: over 40 seeds the percentiles deviated by at most 1.2, 3.2 and 7.8 % at the
+// three loads.
+TEST_CASE("messages wait for a single server as queueing theory predicts") {
+    const auto [load, tolerance] =
+        GENERATE(table<double, double>({{0.3, 0.02}, {0.6, 0.04}, {0.8, 0.09}}));
+    const bool random_arrivals = GENERATE(true, false);
+    double rate = 1 - load;
+    double s = 0.5;
+    for (int i = 0; i < 1000; ++i) s = std::exp(-(1 - s) / load);
+    if (!random_arrivals) rate = 1 - s;
+
+    Schedule schedule({.pace = Pace::per_second(static_cast<std::uint64_t>(load * 10'000'000)),
+                       .seed = random_arrivals ? std::optional<std::uint64_t>(1) : std::nullopt,
+                       .count = 400'000},
+                      begin);
+    constexpr double mean_service = 100'000;  // nanoseconds
+    yodel::Random random(1001);
+    std::vector<double> times;
+    ev::Time free = begin;
+    while (const auto message = take(schedule, begin + 24h)) {
+        const ev::Duration service(std::llround(random.exponential() * mean_service));
+        free = std::max(free, message->planned) + service;
+        times.push_back(static_cast<double>((free - message->planned).count()) / mean_service);
+    }
+    std::sort(times.begin(), times.end());
+    for (const double part : {0.5, 0.9, 0.99}) {
+        const double expected = -std::log(1 - part) / rate;
+        const double found =
+            times[static_cast<std::size_t>(part * static_cast<double>(times.size()))];
+        CAPTURE(load, random_arrivals, part, expected, found);
+        CHECK(std::abs(found / expected - 1) < tolerance);
+    }
 }

@@ -22,7 +22,9 @@
 #include "ui/terminal.hpp"
 #include "ui/tty.hpp"
 
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -170,6 +172,10 @@ RunOptions run_options(const ClientOptions& options, RunClient::Options::From fr
     to.count = options.count.value_or(0);
     to.length = options.session.max_time;
     to.size = options.size.value_or(std::min(to.size, options.session.max_frame));
+    if (options.messages.empty()) return to;
+    to.messages = read_own_messages(options.messages, *to.session.framing, to.session.max_frame,
+                                    options.escapes);
+    for (const std::string& each : *to.messages) to.size = std::max(to.size, each.size());
     return to;
 }
 
@@ -304,6 +310,19 @@ int run_piped(ev::Loop& loop, const typename Client::Options& options,
     return run<Client>(loop, options, given.busy, signo);
 }
 
+// Standard input is not read if messages are generated: data there was meant to be sent.
+void note_unread_input() {
+    struct stat input {};
+    int count = 0;
+    if (::fstat(STDIN_FILENO, &input) != 0) return;
+    if (S_ISREG(input.st_mode)) count = ::lseek(STDIN_FILENO, 0, SEEK_CUR) < input.st_size;
+    if (S_ISFIFO(input.st_mode)) ::ioctl(STDIN_FILENO, FIONREAD, &count);
+    if (count > 0)
+        print_error("yodel",
+                    "standard input was not read; --messages - sends its lines instead of "
+                    "generated messages");
+}
+
 int run_without_screen(ev::Loop& loop, ClientOptions& options,
                        std::shared_ptr<Recording> recording, int& signo) {
     options.session.retries = options.retries.value_or(0);
@@ -322,7 +341,10 @@ int run_without_screen(ev::Loop& loop, ClientOptions& options,
     }
     const RunClient::Options run = run_client_options(loop, options, std::move(recording));
     if (run.load || run.from != RunClient::Options::From::input) ask_for_exact_waits();
-    return run_piped<RunClient>(loop, run, options, signo);
+    const int status = run_piped<RunClient>(loop, run, options, signo);
+    if (run.from == RunClient::Options::From::generator && options.messages.empty())
+        note_unread_input();
+    return status;
 }
 
 int run(ClientOptions options, int& signo) {

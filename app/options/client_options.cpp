@@ -79,6 +79,14 @@ void check_tls(const ClientOptions& options) {
         throw UsageError("--tls-max is below --tls-min");
 }
 
+void check_messages(const ClientOptions& options) {
+    const bool own = !options.messages.empty();
+    if (own && options.size) throw UsageError("--size cannot be combined with --messages");
+    if (options.escapes && options.unattended() && !own)
+        throw UsageError("--escapes cannot be combined with " +
+                         chosen_by(options.given, mode::generated) + " without --messages");
+}
+
 void check_sizes(const ClientOptions& options) {
     const Framing& framing = *options.session.framing;
     const std::size_t limit = options.session.max_frame;
@@ -208,6 +216,7 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     check_modes(options.given, active_modes(options));
     check_tls(options);
     check_families(options.session.endpoint);
+    check_messages(options);
     check_sizes(options);
     check_load(options);
     if (Recorder::wanted(options.report.log) && !options.session.framing->has_frames())

@@ -65,11 +65,12 @@ struct ClientOptions {
     bool hex = false;
     ui::Color color = ui::Color::automatic;  // screen
     bool mouse = false;                      // screen: the wheel scrolls
-    // Each of these three selects generated messages, and has a default there.
+    std::string messages;  // file of the messages to send; empty: generated ones
+    // Each of these selects generated messages, and has a default there.
     std::optional<unsigned> count;
     std::optional<ev::Duration> interval;
     std::optional<std::size_t> size;  // bytes
-    bool unattended() const { return count || interval || size; }
+    bool unattended() const { return count || interval || size || !messages.empty(); }
     LoadOptions load;
     ReplayOptions replay;
     std::string compare;             // the file with earlier runs; empty: none

@@ -224,7 +224,8 @@ std::vector<Option> message_options(ClientOptions& to) {
          into(to.window, up_to(1'000'000)), mode::piped | mode::unpaced},
         {0, "escapes", nothing, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
          flag(to.escapes),
-         mode::input | mode::screen | mode::probe | mode::load | mode::framed},
+         mode::input | mode::screen | mode::probe | mode::generated | mode::load |
+             mode::search | mode::framed},
         {'q', nothing, "D", "limit for the server to close after input (5s)",
          into(session.close_timeout, duration_value)},
     };
@@ -240,6 +241,8 @@ std::vector<Option> generated_options(ClientOptions& to) {
          mode::generated | mode::interval},
         {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size),
          either | mode::search, mode::generated},
+        {0, "messages", "FILE", "send these lines over and over; -: stdin",
+         [&](auto& text) { to.messages = text; }, either | mode::search, mode::generated},
     };
 }
 

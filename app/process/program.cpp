@@ -55,6 +55,8 @@ Trouble current_trouble(const char* program) {
         return {exit_status(error.end()), error.what()};
     } catch (const OutputError& error) {
         return {output_failed, error.what()};
+    } catch (const InputError& error) {
+        return {input_failed, error.what()};
     } catch (const std::bad_alloc&) {
         return {cannot_run, "out of memory"};  // short enough to need no memory
     } catch (const std::exception& error) {

@@ -128,11 +128,13 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       done_(loop, hooks_.done) {
     results_->datagrams = options.session.endpoint.datagrams;
     if (options.session.expect == Expect::given) results_->replay = Results::Replay{};
-    const bool counted = options.count > 0 && !options.pace;
-    if (!options.source)
-        generated_ = std::make_unique<GeneratedSource>(
-            options.size, counted ? share_.own_messages(options.count)
-                                  : std::numeric_limits<std::uint64_t>::max());
+    const std::uint64_t count = options.count > 0 && !options.pace
+                                    ? share_.own_messages(options.count)
+                                    : std::numeric_limits<std::uint64_t>::max();
+    if (options.messages)
+        generated_ = std::make_unique<OwnSource>(options.messages, share_, count);
+    else if (!options.source)
+        generated_ = std::make_unique<GeneratedSource>(options.size, count);
     connections_.reserve(share_.own_connections());
     connect_.start(ev::Duration::zero());
     limit_connecting(loop.now());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
+#include "app/run/own_messages.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
 #include "ev/time.hpp"
@@ -36,7 +37,8 @@ struct RunOptions {
     // rest is unsent. Before the first message, connections have as long to open.
     std::optional<ev::Duration> length = {};
     std::optional<ev::Time> start = {};  // of the first message, at the earliest
-    std::size_t size = 64;               // bytes of a message
+    OwnMessages messages = {};           // sent over and over; null: generated ones
+    std::size_t size = 64;               // bytes of a message, at most
     bool recent = false;                 // keep the round trips for take_recent()
 };
 

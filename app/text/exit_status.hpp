@@ -42,6 +42,12 @@ struct OutputError : std::system_error {
         : std::system_error(code, std::generic_category(), name) {}
 };
 
+// The error of a file of the user that cannot be read. Its text names the file.
+struct InputError : std::system_error {
+    InputError(const std::string& name, int code)
+        : std::system_error(code, std::generic_category(), name) {}
+};
+
 // A mistake of the user, as one clause.
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;

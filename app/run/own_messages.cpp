@@ -1,0 +1,67 @@
+#include "app/run/own_messages.hpp"
+
+#include "app/text/escapes.hpp"
+#include "app/text/exit_status.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
+namespace yodel {
+
+namespace {
+
+std::string read_file(const std::string& name) {
+    const bool standard = name == "-";
+    errno = 0;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+        standard ? stdin : std::fopen(name.c_str(), "re"),
+        standard ? [](std::FILE*) { return 0; } : std::fclose);
+    std::string text;
+    char bytes[65536];
+    std::size_t count = 0;
+    if (file) do {
+            count = std::fread(bytes, 1, sizeof bytes, file.get());
+            text.append(bytes, count);
+        } while (count > 0);
+    if (!file || std::ferror(file.get()) != 0) throw InputError("--messages: " + name, errno);
+    return text;
+}
+
+// Returns why the framing does not allow the message; empty if it does.
+std::string refusal(std::string_view message, const Framing& framing, std::size_t max_frame) {
+    const std::string size = "a message of " + std::to_string(message.size()) + " bytes ";
+    if (message.size() > max_frame)
+        return size + "is over the limit of " + std::to_string(max_frame) + " (--max-frame)";
+    if (!sendable(framing, max_frame, message))
+        return size + "does not fit into " + framing.holder();
+    if (count_pieces(framing, message) > 1)
+        return "the message contains a delimiter of " + framing.holder();
+    return "";
+}
+
+}  // namespace
+
+OwnMessages read_own_messages(const std::string& file, const Framing& framing,
+                              std::size_t max_frame, bool escapes) {
+    const std::string text = read_file(file);
+    if (text.empty()) throw FileError("--messages: " + file + " is empty");
+    std::vector<std::string> messages;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        std::optional<std::string> message = text.substr(begin, end - begin);
+        if (escapes) message = unescaped(*message);
+        const std::string wrong = message ? refusal(*message, framing, max_frame)
+                                          : std::string(escapes_expected) + " (--escapes)";
+        if (!wrong.empty())
+            throw FileError("--messages: " + file + ": line " +
+                            std::to_string(messages.size() + 1) + ": " + wrong);
+        messages.push_back(std::move(*message));
+        begin = end + 1;
+    }
+    return std::make_shared<const std::vector<std::string>>(std::move(messages));
+}
+
+}  // namespace yodel

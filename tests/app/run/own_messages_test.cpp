@@ -1,0 +1,98 @@
+#include "app/run/own_messages.hpp"
+
+#include "app/text/exit_status.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+using yodel::find_framing;
+using yodel::OwnSource;
+using yodel::read_own_messages;
+
+namespace {
+
+struct Rules {
+    std::string framing = "line";
+    std::size_t max_frame = 100;
+    bool escapes = false;
+};
+
+std::vector<std::string> read(const std::string& text, const Rules& rules = {}) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);
+    std::fwrite(text.data(), 1, text.size(), file.get());
+    std::rewind(file.get());
+    return *read_own_messages("/dev/fd/" + std::to_string(::fileno(file.get())),
+                              *find_framing(rules.framing), rules.max_frame, rules.escapes);
+}
+
+}  // namespace
+
+TEST_CASE("each line of a file is a message") {
+    using List = std::vector<std::string>;
+    CHECK(read("PING\nECHO a b\n") == List{"PING", "ECHO a b"});
+    CHECK(read("PING\n\nlast") == List{"PING", "", "last"});
+    CHECK(read("\n") == List{""});
+    CHECK(read("a\r\n", {.framing = "crlf"}) == List{"a\r"});
+    CHECK(read("a\\x41\\n\n", {.framing = "len2", .escapes = true}) == List{"aA\n"});
+    CHECK(read("a\\x41\n") == List{"a\\x41"});
+}
+
+TEST_CASE("a message that cannot be sent is refused with its line") {
+    struct Row {
+        std::string text;
+        Rules rules;
+        std::string sentence;
+    };
+    const Row row = GENERATE(values<Row>({
+        {"", {}, " is empty"},
+        {"a\nbbbb\n",
+         {.max_frame = 3},
+         "line 2: a message of 4 bytes is over the limit of 3 "
+         "(--max-frame)"},
+        {std::string(256, 'a'),
+         {.framing = "len1", .max_frame = 1000},
+         "line 1: a message of 256 bytes does not fit into -f len1"},
+        {"a\n\nb", {.framing = "raw"}, "line 2: a message of 0 bytes does not fit into -f raw"},
+        {"a\\nb", {.escapes = true}, "line 1: the message contains a delimiter of -f line"},
+        {"a\\q",
+         {.escapes = true},
+         "line 1: after a backslash come n, r, t, 0, another one, or "
+         "x and two digits (--escapes)"},
+    }));
+    try {
+        read(row.text, row.rules);
+        FAIL("accepted: " << row.text);
+    } catch (const yodel::FileError& error) {
+        CHECK(std::string(error.what()).ends_with(row.sentence));
+    }
+}
+
+TEST_CASE("a file of messages that cannot be read is refused with its name") {
+    const auto read_file = [](const std::string& name) {
+        return read_own_messages(name, *find_framing("line"), 100, false);
+    };
+    CHECK_THROWS_AS(read_file("/"), yodel::InputError);
+    CHECK_THROWS_WITH(read_file("/no/such"), "--messages: /no/such: No such file or directory");
+}
+
+TEST_CASE("message n of a run is line n, whatever the threads and connections") {
+    const auto lines = std::make_shared<const std::vector<std::string>>(
+        std::vector<std::string>{"0", "1", "2", "3", "4"});
+    const std::size_t connections = GENERATE(range(std::size_t{1}, std::size_t{8}));
+    const std::size_t threads = GENERATE_COPY(range(std::size_t{1}, connections + 1));
+    for (std::size_t thread = 0; thread < threads; ++thread) {
+        const yodel::Share share{thread, threads, connections};
+        OwnSource source(lines, share, 20);
+        for (std::uint64_t number = thread, sent = 0; sent < 20; ++sent) {
+            REQUIRE_FALSE(source.over());
+            REQUIRE(source.next()->payload == std::to_string(number % 5));
+            number = share.message_after(number);
+        }
+        CHECK(source.over());
+        CHECK_FALSE(source.next());
+    }
+}

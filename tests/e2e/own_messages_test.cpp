@@ -1,0 +1,62 @@
+// Runs that send the user's own messages to a service that is no echo server.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <fstream>
+
+using test::contains;
+using test::Outcome;
+using test::Peer;
+using test::run;
+using test::Server;
+using test::yodel;
+
+namespace {
+
+const std::string commands = "SET a one\nGET a\nDEL a\n";
+
+}  // namespace
+
+TEST_CASE("own messages are sent over and over at the planned rate") {
+    Peer peer({"python3", test::peers + "/key_value.py", "PORT"});
+    const std::vector<std::string> arrivals =
+        GENERATE(values<std::vector<std::string>>({{}, {"--arrivals", "poisson"}}));
+    std::vector<std::string> words{
+        yodel, "--messages",    "-", "--expect",  "any",      "--rate", "500", "-c",
+        "20",  "--connections", "2", "127.0.0.1", peer.port()};
+    words.insert(words.end() - 2, arrivals.begin(), arrivals.end());
+    const Outcome outcome = run(words, commands);
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "20 sent, 20 answered, 0 bad, 0 lost"));
+}
+
+TEST_CASE("the service gets the lines in their order") {
+    Peer peer({"python3", test::peers + "/key_value.py", "PORT"});
+    const Outcome outcome = run({yodel, "--messages", "-", "--expect", "any", "-c", "5", "-i",
+                                 "0", "--json", "--payload", "127.0.0.1", peer.port()},
+                                commands);
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    std::size_t place = 0;
+    for (const char* const sent : {"SET a one", "GET a", "DEL a", "SET a one", "GET a"}) {
+        place = outcome.output.find("\"sent\":\"" + std::string(sent) + "\"", place);
+        REQUIRE(place != std::string::npos);
+    }
+}
+
+TEST_CASE("a file of messages that cannot be read ends the program with 26") {
+    const Outcome outcome = run({yodel, "--messages", "/no/such/file", "-c", "1"});
+    CHECK(outcome.status == 26);
+    CHECK(outcome.errors == "yodel: --messages: /no/such/file: No such file or directory\n");
+}
+
+TEST_CASE("input that generated messages leave unread is reported") {
+    Server server;
+    const std::string note = "standard input was not read; --messages - sends its lines";
+    const std::vector<std::string> words{yodel, "-c", "1", "127.0.0.1", server.port()};
+    CHECK(contains(run(words, "PING\n").errors, note));
+    CHECK_FALSE(contains(run(words).errors, note));
+}

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 void Backend::set(Registration& registration, Events interest) {
     if (interest == registration.interest) return;
     const bool is_new = registration.interest == none;
-    if (is_new) {  // first, because nothing may fail once the kernel knows
+    if (is_new) {  // first: nothing may fail after the kernel's update
         registrations_.reserve(std::bit_ceil(polled_.size() + 1));
         polled_.reserve(std::bit_ceil(polled_.size() + 1));
     }
@@ -35,7 +35,7 @@ void Backend::set(Registration& registration, Events interest) {
     polled_.pop_back();
 }
 
-// poll(2) takes no longer list than this limit, whatever is in it.
+// poll(2) refuses a list longer than this limit, whatever it contains.
 void Backend::update_kernel(Registration& registration, Events) {
     if (registration.interest != none) return;
     rlimit limit{};

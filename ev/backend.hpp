@@ -1,4 +1,5 @@
-// The seam behind which the loop waits: each backend is one readiness call of the system.
+// The interface through which the loop waits. Each backend uses one readiness call of the
+// system.
 #pragma once
 
 #include "ev/time.hpp"
@@ -15,24 +16,24 @@
 
 namespace ev {
 
-// The events that a descriptor is watched for, or that are reported: a set of poll(2)'s bits.
+// Events to watch for, or reported events: a set of poll(2)'s bits.
 using Events = unsigned;
 inline constexpr Events none = 0;
 inline constexpr Events readable = POLLIN;
 inline constexpr Events writable = POLLOUT;
-inline constexpr Events error = POLLERR;   // reported, never wanted: also an invalid descriptor
-inline constexpr Events hangup = POLLHUP;  // reported in any case: the other end is gone
+inline constexpr Events error = POLLERR;   // only reported; also for an invalid descriptor
+inline constexpr Events hangup = POLLHUP;  // always reported: the other end is gone
 
-// Stands for any negative number, which poll(2) would ignore. No process has so many
-// descriptors.
+// Replaces any negative number, which poll(2) would ignore. No descriptor has this number.
 inline constexpr int invalid_descriptor = std::numeric_limits<int>::max();
 
-// A watched descriptor. Backends keep its address while it has an interest: it must not move.
+// A watched descriptor. It must not move while it has an interest, because backends keep its
+// address.
 struct Registration {
-    std::function<void(Events)> callback = nullptr;  // for the loop to call
+    std::function<void(Events)> callback = nullptr;  // called by the loop
     int fd = invalid_descriptor;
-    Events interest = none;  // changed by Backend::set() alone
-    std::size_t place = 0;   // in the backend's list, while there is an interest
+    Events interest = none;  // changed only by Backend::set()
+    std::size_t place = 0;   // index in the backend's list, while there is an interest
 };
 
 struct Readiness {
@@ -40,42 +41,42 @@ struct Readiness {
     Events events;
 };
 
-// Waits by poll(2), which every system has. The other backends (ev/backends) derive from this
-// one, and use its list of what is watched unless they hand everything on to another backend.
+// Waits with poll(2), which every system has. The other backends (ev/backends) derive from
+// this one. They use its list of registrations, or delegate everything to another backend.
 class Backend {
 public:
     virtual ~Backend() = default;
 
-    // Changes the interest. A registration without any is forgotten, which never fails.
-    // Otherwise this throws std::system_error if the system refuses the descriptor, or
-    // std::bad_alloc, and then nothing has changed.
+    // Changes the interest. `none` removes the registration, and never fails. Otherwise this
+    // throws std::system_error if the system refuses the descriptor, or std::bad_alloc; then
+    // nothing has changed.
     virtual void set(Registration& registration, Events interest);
     // Waits for at most `longest` (max(): without limit; zero or less: not at all) and appends
-    // what is ready. It may return earlier without readiness, as for a signal, but never so
-    // often that the loop would be busy.
+    // the ready registrations. It may return early with none, for example after a signal, but
+    // not so often that the loop becomes busy.
     virtual void wait(Duration longest, std::vector<Readiness>& ready);
-    // See Loop::set_busy(). This one always sleeps.
+    // See Loop::set_busy(). The poll backend always sleeps.
     virtual void set_busy(bool) {}
 
 protected:
-    // Called before the list and the registration change. If this throws, all stays as it is.
+    // Called before the list and the registration change. If it throws, neither changes.
     virtual void update_kernel(Registration& registration, Events interest);
 
-    // Parallel and without holes, because poll(2) takes time for each: the last of them takes
-    // the place of one that is removed.
+    // Parallel arrays without gaps, because poll(2) spends time on each entry: the last entry
+    // fills the place of a removed one.
     std::vector<Registration*> registrations_;
     std::vector<pollfd> polled_;
 };
 
-// By name, see Loop::Loop(); the clock is the loop's.
+// Makes a backend by its name (see Loop::Loop()). The clock is the loop's.
 std::unique_ptr<Backend> make_backend(std::string_view name, ReadClock clock = Clock::now);
 
-// Linux ends a wait late by up to a thousandth of it, or a two-hundredth if the process has a
-// lower priority. So a wait of 20 ms or more is made shorter by more than that, and the next
-// turn waits for the rest. It is also made in whole milliseconds, because calls that take
-// nanoseconds cost more.
-bool is_fine(Duration longest);         // to be waited in nanoseconds, if the system can
-int milliseconds_of(Duration longest);  // otherwise; -1: without limit; rounded up if fine
+// Linux ends a wait late by up to 0.1 % of its length, or 0.5 % if the process has a lower
+// priority. So a wait of 20 ms or more is shortened by more than that, and the next turn waits
+// for the rest. It also uses whole milliseconds, because calls that take nanoseconds cost
+// more.
+bool is_fine(Duration longest);         // wait in nanoseconds if possible
+int milliseconds_of(Duration longest);  // -1: no limit; rounded up if fine
 
 [[noreturn]] inline void fail(int reason, const char* call) {
     throw std::system_error(reason, std::generic_category(), call);

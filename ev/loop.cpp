@@ -20,9 +20,9 @@ bool Loop::step(Duration longest) {
     const Time deadline = timers_.begin_turn();
     if (take_stop() || (watches_ == 0 && timers_.empty())) return false;
 
-    // The clock is read once: if a few descriptors end a sleep, the deadline has hardly passed.
-    // If it has, the next turn finds that out before it sleeps. Many callbacks would be a long
-    // time to wait for it, and another reading is then a small part of the turn.
+    // The clock is read once: if a few descriptors end a sleep, the deadline has probably not
+    // passed. If it has, the next turn notices before it sleeps. With many callbacks that
+    // delay would be long, and a second reading is then a small part of the turn.
     std::optional<Time> before;
     if (longest > Duration::zero() && deadline != Time::max()) {
         before = clock_();
@@ -32,7 +32,7 @@ bool Loop::step(Duration longest) {
     backend_->wait(longest, ready_);
     if (longest > Duration::zero() && (ready_.empty() || ready_.size() > 4)) before.reset();
 
-    const auto end = [](Loop* loop) {  // also if a callback throws
+    const auto end = [](Loop* loop) {  // runs even if a callback throws
         loop->in_turn_ = false;
         loop->sweep();
     };
@@ -42,7 +42,8 @@ bool Loop::step(Duration longest) {
     if (signals_) serve_signals();
     for (const Readiness& ready : ready_) deliver(ready);
     if (deadline == Time::max()) return !take_stop();
-    // Timers come last, because what was read may have restarted or cancelled them.
+    // Timers come last, because the callbacks of descriptors may have restarted or cancelled
+    // them.
     const Time due = before && !time_ ? *before : now();
     while (auto* const timer = timers_.pop_due(due)) timer->callback();
     return !take_stop();
@@ -55,12 +56,12 @@ void Loop::deliver(const Readiness& ready) {
     const Events wanted = ready.events & watch.interest & ~failure;
     const Events events = failure == none ? wanted : watch.interest | failure;
     if (watch.interest == none || events == none) return;
-    if (wanted == none) backend_->set(watch, none);  // or this would be reported in every turn
+    if (wanted == none) backend_->set(watch, none);  // or every turn would report this
     watch.callback(events);
 }
 
-// Frees what was destroyed, but not during a turn, which may still refer to it. Freeing a
-// callback can destroy other objects and so call this again.
+// Frees destroyed objects, but not during a turn, which may still refer to them. Freeing a
+// callback can destroy other objects and so call sweep() again.
 void Loop::sweep() {
     while (graveyard_ && !in_turn_) {
         const std::unique_ptr<Object> dead(graveyard_);

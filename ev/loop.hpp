@@ -22,32 +22,32 @@
 //     }
 //
 // Watches, timers and signals are objects: each owns its callback, can be moved, and stops
-// waiting when it is destroyed.  A callback may do all of this with any of them, and may
-// destroy its own; only to run a turn inside a turn is forbidden.  The loop must outlive its
-// objects, and no member of a default-constructed or moved-from one may be called.
+// waiting when it is destroyed.  A callback may create, change, move and destroy any of them,
+// including its own; it must not run a turn inside the turn. The loop must outlive its
+// objects. No member of a default-constructed or moved-from object may be called.
 //
-// A turn waits, but not past the nearest deadline; then it calls back for all signals that have
-// come, for all descriptors that are ready, in any order, and for all timers that are due.
-// Anything started during a turn is served from the next one on, so that a timer of zero length
-// can't starve descriptors; a signal is served once a turn at most.  A timer that comes due
-// while its turn sleeps or calls back may be left to the next turn, which does not sleep.
+// A turn waits, but not past the nearest deadline. Then it calls back for all signals that
+// arrived, for all ready descriptors, in any order, and for all due timers. Anything started
+// during a turn is served from the next turn on, so that a timer of zero length can't starve
+// descriptors. A signal is served at most once a turn. A timer that comes due while its turn
+// sleeps or calls back may be left to the next turn, which does not sleep.
 //
 // An exception from a callback passes through step() and run(); the next turn serves the rest.
 // An operation that throws std::bad_alloc has no effect, and destroying an object never
 // allocates.
 //
-// A loop and its objects belong to one thread; another one reaches it by a Mailbox
-// (ev/threads/mailbox.hpp), and must block signals (ev/threads/loop_thread.hpp starts such
+// A loop and its objects belong to one thread. Other threads reach it through a Mailbox
+// (ev/threads/mailbox.hpp) and must block signals (ev/threads/loop_thread.hpp starts such
 // threads).
 //
-// The child of a fork shares the descriptors of its parent's loops: it must not use these loops
-// and their objects, not even destroy them, and so ends by _exit() or exec().  It may make
-// loops and objects of its own, also Signals of the numbers that its parent has: in the child
-// all signals do again what they did before the parent's Signals.
+// The child of a fork shares the descriptors of its parent's loops. It must not use or destroy
+// these loops and their objects, and so must end by _exit() or exec(). It may make loops and
+// objects of its own, and Signals for any number: fork() restores in the child the
+// dispositions that the parent's Signals replaced.
 //
-// The environment: EV_BACKEND names the backend of loops that are made without a name for it;
-// with EV_TRACE=1 each loop writes a line about each of its turns to standard error (turn
-// number, time waited, ready descriptors: r readable, w writable, h hang-up, e error).
+// Environment: EV_BACKEND names the backend of loops that are made without a backend name.
+// With EV_TRACE=1 each loop writes a line about each turn to standard error (turn number, time
+// waited, ready descriptors: r readable, w writable, h hang-up, e error).
 #pragma once
 
 #include "ev/backend.hpp"
@@ -63,12 +63,12 @@ namespace ev {
 
 class Loop {
 public:
-    // The part of a watch, a timer or a signal that outlasts it until the end of the turn,
-    // which may still refer to it.
+    // The part of a watch, timer or signal that is freed after the turn, because the turn may
+    // still refer to it.
     struct Object {
         explicit Object(Loop& of) : loop(of) {}
         virtual ~Object() = default;
-        virtual void stop() = 0;  // from now on its loop calls it no more
+        virtual void stop() = 0;  // its loop never calls it again
 
         struct Bury {
             void operator()(Object* object) const noexcept;
@@ -78,45 +78,45 @@ public:
     };
 
     // The backend is the system call that waits: "poll", "epoll" (Linux), "select" (which
-    // refuses descriptors from FD_SETSIZE on), or "auto": poll or epoll, by how many
-    // descriptors are watched and how many of them are usually ready. By default EV_BACKEND of
-    // the environment decides, or else it is "auto". Throws std::invalid_argument for any other
-    // name, and std::system_error if the system has no descriptor left for epoll.
+    // refuses descriptors from FD_SETSIZE on), or "auto": poll or epoll, by the number of
+    // watched descriptors and the share that is usually ready. The default is the environment
+    // variable EV_BACKEND, or else "auto". Throws std::invalid_argument for any other name,
+    // and std::system_error if the system has no descriptor left for epoll.
     explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {})
         : Loop(clock, make_backend(backend, clock)) {}
-    // With a backend that is not one of these.
+    // Uses a backend of the caller's own.
     Loop(ReadClock clock, std::unique_ptr<Backend> backend)
         : clock_(clock), backend_(std::move(backend)) {}
     ~Loop() { assert(watches_ == 0 && timers_.empty() && "a loop outlives its objects"); }
 
-    // Makes turns until stop() is called or nothing is left to wait for. May be called again.
+    // Runs turns until stop() is called or nothing is left to wait for. May be called again.
     void run() {
         while (step()) {
         }
     }
-    // Makes one turn, which waits for at most `longest`; it may return earlier without any
-    // call, for example for a signal. Returns false if stop() was called, in this turn or
-    // before it, or if there is nothing to wait for; the stop is then used up.
+    // Runs one turn, which waits for at most `longest`. It may return early without any
+    // callback, for example after a signal. Returns false if stop() was called, in this turn
+    // or before it, or if there is nothing to wait for. This consumes the stop.
     bool step(Duration longest = Duration::max());
-    // Ends run() and makes step() return false once the turn is over: the calls that the turn
-    // has still to make, for descriptors and due timers, are made first. Between turns, or if
-    // an exception ends the turn, it makes the next step() return false at once, without
-    // waiting and without any call.
+    // Ends run() and makes step() return false at the end of the turn, after its remaining
+    // callbacks. Between turns, or if an exception ends the turn, it makes the next step()
+    // return false at once, without waiting and without any callback.
     void stop() { stopping_ = true; }
 
-    // A busy loop never sleeps: where another one sleeps, it asks the backend again and again
-    // until a descriptor is ready, a signal has come, or the nearest deadline or the limit of
-    // the step has passed. This spares the time of waking up and takes a whole processor, also
-    // while only timers, signals or sleeping watches are left. All else stays as it is, the end
-    // of run() included. May be called at any time; counts from the next wait on. Without
-    // effect on a backend of your own, unless it implements this.
+    // A busy loop never sleeps. It polls the backend until a descriptor is ready, a signal has
+    // arrived, or the nearest deadline or the limit of step() has passed. This saves the
+    // wake-up time but uses a whole processor, even while only timers, signals or sleeping
+    // watches are left. Nothing else changes, including the end of run(). May be called at any
+    // time; takes effect with the next wait. A backend of your own ignores it unless it
+    // implements set_busy().
     void set_busy(bool busy) { backend_->set_busy(busy); }
 
-    // The monotonic time. A turn reads it once, when it is first needed after the wait.
+    // Returns the monotonic time. A turn reads the clock once, when the time is first needed
+    // after the wait.
     Time now() const;
-    // The clock read now, also within a turn: for times that must be exact.
+    // Reads the clock now, even within a turn: for times that must be exact.
     Time read_clock() const { return clock_(); }
-    Time after(Duration delay) const;  // now() + delay, a negative delay being none
+    Time after(Duration delay) const;  // now() + delay; a negative delay counts as 0
 
 private:
     friend class Watch;
@@ -133,31 +133,31 @@ private:
     TimerQueue timers_;
     std::size_t watches_ = 0;
     struct Signals* signals_ = nullptr;
-    Object* graveyard_ = nullptr;       // what was destroyed in this turn
+    Object* graveyard_ = nullptr;       // objects destroyed in this turn
     std::vector<Readiness> ready_;      // found by the turn's wait
-    mutable std::optional<Time> time_;  // of this turn, once it has been read after the wait
+    mutable std::optional<Time> time_;  // the turn's time, once the clock was read
     bool in_turn_ = false;
     bool stopping_ = false;
 };
 
 // Reports when a descriptor can be read or written without blocking. It does not own the
-// descriptor, which must stay open while it is watched.  If it is closed too early, poll and
-// select report an error; epoll falls silent until want() finds it out.
+// descriptor, which must stay open while it is watched. If the descriptor is closed too early,
+// poll and select report an error; epoll reports nothing until want() detects it.
 //
-// Several watches may share a descriptor, and each is notified of what it wants itself. With
-// epoll each of them but the first holds a duplicate of the descriptor while it wants anything.
+// Several watches may share a descriptor; each reports only its own interest. With epoll each
+// but the first holds a duplicate of the descriptor while it has an interest.
 //
-// An error or hang-up is reported whatever was asked for, together with what was asked for, so
-// that the callback's own read or write meets it.  If the system reports nothing else, this
-// happens once: the watch then wants nothing until want() is called.  So a callback that goes
-// on after an error calls want() again, above all one for datagrams: an error there says that
-// the peer refused one of them, and the socket lives on.  A negative descriptor is an error,
-// with every backend.
+// An error or hang-up is always reported, together with the watch's whole interest, so that
+// the callback's own read or write meets the error. If the system reports nothing else, this
+// happens once: the interest becomes `none` until want() is called. So a callback that goes on
+// after an error must call want() again. This matters most for datagram sockets, which stay
+// usable after an error: it means only that a peer refused a datagram. Every backend reports
+// an error for a negative descriptor.
 //
 // The constructor and want() throw std::system_error if the system refuses the descriptor, and
-// leave all as it was: EMFILE or ENOSPC if there are too many of them, with poll and select
-// also if there would be more watches than the process may have descriptors (RLIMIT_NOFILE). If
-// that limit is lowered later, they report an error to each watch beyond it.
+// then change nothing: EMFILE or ENOSPC if there are too many descriptors. poll and select
+// also refuse more watches than the process may have descriptors (RLIMIT_NOFILE). If that
+// limit is lowered later, they report an error to each watch beyond it.
 class Watch {
 public:
     using Callback = std::function<void(Events)>;
@@ -166,8 +166,8 @@ public:
     Watch(Loop& loop, int fd, Events interest, Callback callback);
     explicit operator bool() const { return state_ != nullptr; }
 
-    // With `none` the watch is asleep and reports nothing; with `hangup` it reports only errors
-    // and hang-ups, which select can't see.
+    // Changes the interest. With `none` the watch sleeps and reports nothing. With `hangup` it
+    // reports only errors and hang-ups, which select can't detect.
     void want(Events interest) { state_->loop.backend_->set(*state_, interest); }
     Events wanted() const { return state_->interest; }
 
@@ -182,9 +182,10 @@ private:
     std::unique_ptr<State, Loop::Object::Bury> state_;
 };
 
-// Calls back once when its time has come: never early, and in the order of starting if
-// deadlines are equal.  Periods without drift: timer.start_at(timer.deadline() + period).  One
-// that is restarted in each turn never fires, even if it is due.
+// Calls back once when its deadline has passed: never early. Timers with equal deadlines fire
+// in the order in which they were started. For periods without drift:
+// timer.start_at(timer.deadline() + period). A timer that is restarted in every turn never
+// fires, even if it is due.
 class Timer {
 public:
     using Callback = std::function<void()>;
@@ -209,10 +210,10 @@ private:
     std::unique_ptr<State, Loop::Object::Bury> state_;
 };
 
-// Calls back, in the loop, after the process got the signal. One call may stand for several of
-// them.  A process has at most one Signal of each number, whatever the loop: the constructor
-// throws std::system_error (EBUSY) for another one.  Destroying it restores the disposition
-// from before.
+// Calls back from the loop after the process has received the signal. Signals that arrive
+// close together may cause a single call. A process can have only one Signal for each number,
+// across all loops: the constructor throws std::system_error (EBUSY) for a second one. The
+// destructor restores the previous disposition.
 class Signal {
 public:
     using Callback = std::function<void()>;

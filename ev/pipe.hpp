@@ -1,4 +1,4 @@
-// A pipe by which a signal handler or another thread ends the wait of a loop.
+// A pipe with which a signal handler or another thread ends the wait of a loop.
 #pragma once
 
 #include "ev/backend.hpp"
@@ -10,10 +10,10 @@
 
 namespace ev {
 
-// Both ends don't block and are closed on exec.
+// Both ends are non-blocking and closed on exec.
 class Pipe {
 public:
-    Pipe() {  // throws std::system_error if there are no descriptors left
+    Pipe() {  // throws std::system_error if no descriptors are left
         if (::pipe(ends_) != 0) fail(errno, "pipe");
         for (const int end : ends_) {
             ::fcntl(end, F_SETFD, FD_CLOEXEC);
@@ -26,8 +26,8 @@ public:
     Pipe(Pipe&&) = delete;
 
     int out() const { return ends_[0]; }  // readable from wake() to drain()
-    // May be called by a signal handler. A full pipe refuses the byte, and ends the wait as
-    // well.
+    // May be called from a signal handler. A full pipe refuses the byte, but ends the wait
+    // anyway.
     void wake() const {
         while (::write(ends_[1], "", 1) < 0 && errno == EINTR) {
         }

@@ -8,8 +8,8 @@
 
 namespace ev {
 
-// Of one loop. The marks of the numbers carry its signals, so that a flood of one can't
-// displace another; the pipe only ends the wait.
+// The signals of one loop. Each number has a flag of its own, so that a flood of one signal
+// can't displace another; the pipe only ends the wait.
 struct Signals : std::enable_shared_from_this<Signals> {
     explicit Signals(Loop& served) : loop(served) { loop.signals_ = this; }
     ~Signals() { loop.signals_ = nullptr; }
@@ -25,17 +25,17 @@ struct Signals : std::enable_shared_from_this<Signals> {
     Loop& loop;
     std::atomic<bool> raised = false;
     Pipe pipe;
-    Watch watch{loop, pipe.out(), readable, [](Events events) {  // drained before
+    Watch watch{loop, pipe.out(), readable, [](Events events) {  // drained earlier
                     if (events & error) fail(EBADF, "poll");
                 }};
 };
 
 namespace {
 
-// Of a number, for the handler and for all loops of the process. All but the atomic members is
-// used by the thread of its loop alone.
+// The state of one signal number, for the handler and all loops of the process. Only the
+// thread of its loop uses the members that are not atomic.
 struct Slot {
-    std::atomic<Signals*> signals = nullptr;  // null: the process has no Signal of this number
+    std::atomic<Signals*> signals = nullptr;  // null: no Signal has this number
     std::atomic<bool> raised = false;
     const Signal::Callback* callback = nullptr;
     struct sigaction before {};  // the disposition to restore
@@ -49,7 +49,7 @@ void handle(int signo) {
     errno = saved;
 }
 
-// The child of a fork has none of the loops: its signals do again what they did before.
+// Restores the dispositions in the child of a fork, which can't use the parent's loops.
 void leave_to_parent() {
     for (int signo = 1; signo < std::ssize(slots); ++signo)
         if (slots[signo].signals.exchange(nullptr))
@@ -92,7 +92,7 @@ void Loop::serve_signals() {
     signals_->pipe.drain();
     for (Slot& slot : slots) {
         if (slot.signals != signals_ || !slot.raised.exchange(false)) continue;
-        signals_->wake();  // the next turn looks for more, also if this call throws
+        signals_->wake();  // the next turn looks for more, even if this call throws
         (*slot.callback)();
     }
 }

@@ -1,4 +1,4 @@
-// Time as the loop counts it: monotonic.
+// The loop's time types. Time is monotonic.
 #pragma once
 
 #include <chrono>

@@ -32,7 +32,7 @@ Time TimerQueue::begin_turn() {
         entries_[place].start = timer.start_;
         if (!timer.pending()) remove(timer);
     }
-    if (entries_.size() > 8 + heap_size_ + heap_size_ / 4) {  // many: rebuilding is cheaper
+    if (entries_.size() > 8 + heap_size_ + heap_size_ / 4) {  // rebuilding is cheaper
         heap_size_ = entries_.size();
         for (std::size_t place = heap_size_ / arity + 1; place-- > 0;) sift_down(place);
     }

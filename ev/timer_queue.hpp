@@ -1,16 +1,16 @@
-// The timers of a loop as a pure data structure: it reads no clock, calls nothing back, and
-// takes the time as an argument, so that tests can assert time without sleeping.
+// The timers of a loop as a pure data structure. It reads no clock, runs no callbacks and
+// takes the time as an argument, so that tests need not sleep.
 //
-// Each turn of its user is: begin_turn(), then pop_due() until it returns null.
+// In each turn its user calls begin_turn(), then pop_due() until it returns null.
 //
-// One vector contains a 4-ary heap and, behind it, the nursery: unsorted entries that the next
-// turn merges into the heap, by one heapify if they are many. An entry that leaves the heap
-// becomes the heap's last one, the heap ends before it, and so it is in the nursery.
+// One vector contains a 4-ary heap, followed by the nursery: unsorted entries that the next
+// turn merges into the heap, with one heapify if they are many. An entry leaves the heap by a
+// swap with its last entry; then the heap shrinks by one, and the entry is in the nursery.
 //
-// A timer has at most one entry and knows its place. The timer is right, and its entry may lag
-// behind: cancelling a timer, and restarting it to a later time, change the timer alone; the
-// entry is refreshed or dropped when its own time has come.  So an idle timer that is restarted
-// by each byte costs two stores, and in each of its periods at most one turn for nothing.
+// A timer has at most one entry and stores its index. The timer is authoritative; its entry
+// may be out of date. Cancelling a timer, or restarting it for a later time, changes only the
+// timer. The entry is refreshed or dropped when its own deadline passes. So restarting an idle
+// timer for each byte costs two stores, plus at most one needless turn per period.
 #pragma once
 
 #include "ev/time.hpp"
@@ -30,10 +30,10 @@ class TimerQueue {
     };
 
 public:
-    // A timer. It must not move, and be removed before it is destroyed.
+    // A timer. It must not move, and must be removed before it is destroyed.
     class Item {
     public:
-        std::function<void()> callback = nullptr;  // for the user to call
+        std::function<void()> callback = nullptr;  // called by the user
 
         void cancel() { start_.order = 0; }
         bool pending() const { return start_.order != 0; }
@@ -49,11 +49,11 @@ public:
     void start(Item& timer, Time deadline);
     void remove(Item& timer);
 
-    // Merges the nursery and returns a time before which no timer comes due.
+    // Merges the nursery, and returns a time before which no timer is due.
     Time begin_turn();
-    bool empty() const { return entries_.empty(); }  // as the turn began: nothing is pending
-    // Removes and returns the next timer that is due, or returns null. A timer that was started
-    // since the turn began is left for the next turn, whatever its deadline.
+    bool empty() const { return entries_.empty(); }  // as of begin_turn(): none is pending
+    // Removes and returns the next due timer, or returns null. A timer started since the turn
+    // began is left for the next turn, whatever its deadline.
     Item* pop_due(Time now);
 
 private:
@@ -70,8 +70,8 @@ private:
 
     std::vector<Entry> entries_;  // first the heap, then the nursery
     std::size_t heap_size_ = 0;
-    std::uint64_t last_order_ = 0;   // given to a timer
-    std::uint64_t turns_order_ = 0;  // the last one when this turn began
+    std::uint64_t last_order_ = 0;   // of the most recent start()
+    std::uint64_t turns_order_ = 0;  // last_order_ when this turn began
 };
 
 }  // namespace ev

@@ -1,31 +1,32 @@
-// The backends of the loop beside poll, which is ev::Backend itself. A loop is given one by its
-// name (make_backend()); these functions are for programs that choose by themselves, and tests.
+// The backends besides poll, which is ev::Backend itself. A loop usually gets its backend by
+// name (make_backend()). These functions are for tests and for programs that choose one
+// themselves.
 #pragma once
 
 #include "ev/backend.hpp"
 
 namespace ev {
 
-// The names that make_backend() takes, separated by commas, the default first.
+// Returns the names that make_backend() accepts, separated by commas, the default first.
 std::string_view backend_names();
 
 std::unique_ptr<Backend> make_select_backend();
-// Linux; throws std::system_error if no descriptor is left.
+// Linux only. Throws std::system_error if no descriptor is left.
 std::unique_ptr<Backend> make_epoll_backend();
-// Linux; chooses between poll and epoll by how many descriptors are watched and how many of
-// them are usually ready. It begins with poll.
+// Linux only. Chooses between poll and epoll by the number of watched descriptors and the
+// share that is usually ready. It begins with poll.
 std::unique_ptr<Backend> make_auto_backend();
 
-// Lets another backend sleep, and looks for events without sleeping, either before it sleeps,
-// if that has paid lately, or all the time (Loop::set_busy()).
+// Polls another backend without sleeping: before each sleep, if that found events lately, or
+// all the time (Loop::set_busy()). Otherwise the other backend sleeps.
 std::unique_ptr<Backend> make_spin_backend(std::unique_ptr<Backend> inner, ReadClock clock);
 
-// Writes a line to standard error for each turn: its number, how long it has waited, and which
-// descriptors were ready (r: readable, w: writable, h: hang-up, e: error).
+// Writes a line to standard error for each turn: its number, the time waited, and the ready
+// descriptors (r: readable, w: writable, h: hang-up, e: error).
 std::unique_ptr<Backend> make_trace_backend(std::unique_ptr<Backend> traced);
 
-// True if the descriptor has one of these events now, or an error. It needs no loop, and does
-// not wait.
+// Returns true if the descriptor has one of these events now, or an error. It needs no loop
+// and never waits.
 bool ready_now(int fd, Events events);
 
 }  // namespace ev

@@ -37,8 +37,8 @@ private:
     int number_;
 };
 
-// Differs from poll(2) in that a descriptor closed while it is watched falls silent. While it
-// has no set of the kernel's, poll serves.
+// Unlike poll(2), it reports nothing for a descriptor that was closed while watched. While it
+// has no epoll instance, it uses poll.
 class EpollBackend : public Backend {
 public:
     void wait(Duration longest, std::vector<Readiness>& ready) override {
@@ -53,7 +53,7 @@ public:
     }
 
     bool is_open() const { return epoll_ >= 0; }
-    // Returns false, without a set, if the system refuses one for all that is watched.
+    // Returns false, and leaves epoll closed, if the system refuses any of the registrations.
     bool open() {
         try {
             epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
@@ -76,7 +76,7 @@ private:
     int call_epoll(Duration longest) {
         const auto most = static_cast<int>(found_.size());
 #    if EV_HAS_EPOLL_PWAIT2
-        if (is_fine(longest) && has_pwait2_) {  // Linux has it only since 5.11
+        if (is_fine(longest) && has_pwait2_) {  // since Linux 5.11
             const timespec time{0, static_cast<long>(longest.count())};
             const int count = ::epoll_pwait2(epoll_, found_.data(), most, &time, nullptr);
             if (count >= 0 || errno != ENOSYS) return count;
@@ -104,7 +104,7 @@ private:
     void enter(int change, Registration& registration, Events interest) {
         if (control(change, number_of(registration), registration, interest)) return;
         if (errno == EEXIST) return add_duplicate(registration, interest);
-        // EINVAL: the number of a closed descriptor is now that of the set.
+        // EINVAL: the epoll instance has reused the number of a closed descriptor.
         if (errno != EPERM && errno != EBADF && errno != ENOENT && errno != EINVAL)
             fail(errno, "epoll");
         refused_.push_back({&registration, errno == EPERM ? interest : error});
@@ -115,7 +115,7 @@ private:
         return ::epoll_ctl(epoll_, change, fd, &event) == 0;
     }
 
-    // A set takes a descriptor once: each further watch of it is registered by a duplicate.
+    // epoll accepts a descriptor once, so each further watch registers a duplicate of it.
     void add_duplicate(Registration& registration, Events interest) {
         Descriptor duplicate(::fcntl(registration.fd, F_DUPFD_CLOEXEC, 0));
         duplicates_.reserve(duplicates_.size() + 1);
@@ -130,8 +130,8 @@ private:
         return registration.fd;
     }
 
-    // A descriptor closed too early may leave its file in the set, under another number and for
-    // ever ready. A new set, opened by the next wait, knows nothing of it.
+    // A descriptor closed too early may leave its open file in the epoll instance, for ever
+    // ready, under a number that is not ours. The next wait opens a new instance without it.
     void forget(Registration& removed) {
         const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, number_of(removed), nullptr);
         std::erase_if(duplicates_,
@@ -145,19 +145,19 @@ private:
     };
 
     Descriptor epoll_{-1};
-    std::vector<Readiness> refused_;  // always ready: regular files; or invalid descriptors
+    std::vector<Readiness> refused_;  // always ready: regular files, invalid descriptors
     std::vector<Duplicate> duplicates_;
-    std::vector<epoll_event> found_{1};  // space for all, so that each turn serves all
+    std::vector<epoll_event> found_{1};  // large enough to serve all in each turn
 #    if EV_HAS_EPOLL_PWAIT2
     bool has_pwait2_ = true;
 #    endif
 };
 
-// The time of poll grows with the descriptors that are watched, that of epoll with those that
-// are ready. In each wait this backend adds up how much longer its present choice took than the
-// other one would have taken, by costs that were measured once, and changes when the sum has
-// reached about the cost of a change. Each change makes the next one harder, so that a load
-// between the two does not have it change back and forth.
+// The cost of poll grows with the watched descriptors, the cost of epoll with the ready ones.
+// After each wait this backend adds the estimated excess cost of its present choice, from
+// costs that were measured once. It changes when the sum reaches about the cost of a change.
+// Each change raises the threshold for the next, so that a load between the two does not make
+// it oscillate.
 class AutoBackend final : public EpollBackend {
 public:
     void wait(Duration longest, std::vector<Readiness>& ready) override {
@@ -170,8 +170,8 @@ public:
 private:
     long watched() const { return static_cast<long>(registrations_.size()); }
 
-    // The unit is about 17 ns, the time that poll takes for a descriptor. If it may sleep, the
-    // kernel also takes and drops a hook for each.
+    // The unit is about 17 ns, the time that poll takes for a descriptor. Before it sleeps,
+    // the kernel also adds a wait-queue hook for each, and removes it afterwards.
     void weigh(bool may_sleep, long found) {
         const long by_poll = watched() * (may_sleep ? 4 : 1);
         const long by_epoll = found * 8 + 1;
@@ -179,7 +179,7 @@ private:
         excess_ = std::max(0L, excess_ + (is_open() ? -difference : difference));
     }
 
-    // If a set is refused, poll goes on to serve.
+    // If the system refuses epoll, poll continues to serve.
     void change() {
         excess_ = 0;
         patience_ = std::min(2 * patience_, 512L);
@@ -189,8 +189,8 @@ private:
             open();
     }
 
-    long excess_ = 0;    // what the present choice has cost more than the other, in those units
-    long patience_ = 8;  // the excess for each descriptor from which on it changes
+    long excess_ = 0;    // excess cost of the present choice, in units of weigh()
+    long patience_ = 8;  // excess per descriptor that causes a change
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // select(2) reports a hang-up or an error as readiness, and fails as a whole for one invalid
-// descriptor. So it only sleeps, and poll(2), which does not, reports the details.
+// descriptor. So select(2) only sleeps; poll(2), called without a wait, reports the details.
 class SelectBackend final : public Backend {
 public:
     void wait(Duration longest, std::vector<Readiness>& ready) override {

@@ -46,11 +46,11 @@ private:
     const ReadClock clock_;
     bool busy_ = false;
 
-    // After a busy turn the next event is often there already or will be soon, and a look
-    // spares the kernel the entry and removal of a wait-queue hook for every descriptor. If
-    // looks find nothing they become rare, so that ping-pong does not pay for them.
+    // After a busy turn the next event is often ready already or soon. A poll without sleep
+    // then spares the kernel adding and removing a wait-queue hook for every descriptor. Polls
+    // that find nothing become rare, so that they do not slow ping-pong traffic.
     bool last_turn_busy_ = false;
-    unsigned interval_ = 1;  // one of this many busy turns looks
+    unsigned interval_ = 1;  // busy turns between two polls
     unsigned turns_since_look_ = 0;
 };
 

@@ -23,7 +23,7 @@ unsigned processors() {
 
 namespace {
 
-// The mask of the calling thread, which a thread that it starts inherits.
+// Blocks all signals for its lifetime. A thread started meanwhile inherits the mask.
 class AllSignalsBlocked {
 public:
     AllSignalsBlocked() {

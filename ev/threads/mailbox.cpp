@@ -6,7 +6,7 @@ namespace ev {
 
 Mailbox::Mailbox(Loop& loop)
     : watch_(loop, pipe_.out(), readable, [this](Events events) {
-          if (events & error) fail(EBADF, "poll");  // or it would never be called again
+          if (events & error) fail(EBADF, "poll");  // or no task would ever run again
           take()();
       }) {}
 
@@ -23,7 +23,7 @@ void Mailbox::post(Prepared prepared) noexcept {
     tasks_.splice(tasks_.end(), prepared);
 }
 
-// The byte stays in the pipe while a task is left, for the next turn.
+// The byte stays in the pipe while tasks are left, so that the next turn wakes.
 Mailbox::Task Mailbox::take() {
     const std::lock_guard lock(mutex_);
     Task task = std::move(tasks_.front());

@@ -1,4 +1,5 @@
-// Tasks for a loop from other threads: the one thing of a loop that any thread may use.
+// Tasks for a loop from other threads. A mailbox is the one object of a loop that any thread
+// may use.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -10,32 +11,32 @@
 
 namespace ev {
 
-// Calls back for each task from its loop, in the order of posting, one task a turn, so that
-// many of them don't starve the descriptors. While it lives, its loop has something to wait
-// for.
+// Runs each task from its loop, in the order of posting, one task a turn, so that many tasks
+// don't starve the descriptors. While it lives, its loop has something to wait for.
 //
-// A task may destroy the mailbox; those that are left are then dropped, as by its destructor.
-// No thread may post any more by that time. An exception from a task passes through the loop's
-// turn; the next turn serves the rest. A turn throws std::system_error if the system stops
-// watching for the mailbox, as if the limit of descriptors was lowered.
+// A task may destroy the mailbox; the destructor drops the remaining tasks. No thread may post
+// from then on. An exception from a task passes through the loop's turn; the next turn serves
+// the rest. A turn throws std::system_error if the system can no longer watch the mailbox, for
+// example because the descriptor limit was lowered.
 class Mailbox {
 public:
     using Task = std::function<void()>;
 
-    // Belongs to the loop's thread. Throws std::system_error if there are no descriptors left.
+    // To be made and destroyed in the loop's thread. Throws std::system_error if no
+    // descriptors are left.
     explicit Mailbox(Loop& loop);
 
-    // May be called from any thread. All that its thread did before is seen by the task.
+    // May be called from any thread. The task sees everything that its thread did before.
     void post(Task task);
 
-    // The same with a list that was made before: takes no memory, and so can't fail.
+    // Posts a list that was made in advance: allocates no memory, and so can't fail.
     using Prepared = std::list<Task>;
     void post(Prepared prepared) noexcept;
 
 private:
     Task take();
 
-    Pipe pipe_;  // contains a byte while there are tasks
+    Pipe pipe_;  // not empty while there are tasks
     std::mutex mutex_;
     std::list<Task> tasks_;
     Watch watch_;

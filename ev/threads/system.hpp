@@ -1,4 +1,4 @@
-// The feature beyond POSIX that the threads use, and the systems that have it.
+// The one feature beyond POSIX that the threads use, and the systems that have it.
 #pragma once
 
 // sched_getaffinity(2): the processors that this process may use.

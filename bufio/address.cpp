@@ -148,7 +148,7 @@ int pending_socket_error(int fd) {
 #if BUFIO_HAS_PROC_SYS
 
 std::size_t source_ports() {
-    std::ifstream range("/proc/sys/net/ipv4/ip_local_port_range");  // for IPv6, too
+    std::ifstream range("/proc/sys/net/ipv4/ip_local_port_range");  // also for IPv6
     std::size_t first = 0;
     std::size_t last = 0;
     range >> first >> last;

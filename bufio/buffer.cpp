@@ -10,11 +10,11 @@ namespace bufio {
 
 namespace {
 
-// A buffer is not made smaller than this many bytes.
+// A buffer never shrinks below this many bytes.
 constexpr std::size_t min_shrunk_capacity = 64 * 1024;
 
-// From this size on, memory is from malloc(). Then realloc() can move its pages instead of its
-// bytes, which would be in memory twice while they are copied.
+// From this size on, memory comes from malloc(), so that realloc() can move pages instead of
+// copying bytes. A copy would need the memory twice.
 constexpr std::size_t min_large = 2 * 1024 * 1024;
 
 char* allocate(std::size_t capacity) {
@@ -33,7 +33,7 @@ bool Buffer::append(std::string_view bytes) {
     return true;
 }
 
-// The bytes consumed since the buffer was last this full pay for copying those that remain.
+// The bytes consumed since the buffer was last this full pay for copying the remaining bytes.
 void Buffer::consume(std::size_t count) {
     assert(count <= size());
     begin_ += count;
@@ -45,10 +45,10 @@ void Buffer::consume(std::size_t count) {
         relocate(std::max(2 * size(), min_shrunk_capacity));
 }
 
-// This takes amortised constant time per byte: the bytes are moved to the front only after at
-// least as many were consumed, and the capacity is doubled only after as many were appended. If
-// one doubling more would pass the limit, the capacity grows to the limit at once: a copy of
-// more than half of it would hold the bytes twice, for little.
+// Takes amortised constant time per byte. Moves N bytes to the front only after N bytes were
+// consumed, and doubles a capacity of N only after N bytes were appended. If doubling once
+// more would pass the limit, the capacity grows to the limit at once, because copying more
+// than half of the limit needs much memory and gains little.
 char* Buffer::reserve(std::size_t count) {
     if (count > limit_ - size()) return nullptr;
     if (count > capacity_ - end_) {

@@ -1,6 +1,6 @@
-// A queue of bytes in one piece of memory.  Bytes are appended at the end and consumed at the
-// front, both in amortised constant time per byte.  Views are valid until the next call that is
-// not const.  If append() or reserve() throws std::bad_alloc, it has had no effect.
+// A queue of bytes in contiguous memory. Bytes are appended at the end and consumed at the
+// front, both in amortised constant time per byte. Views are valid until the next call of a
+// non-const member. If append() or reserve() throws std::bad_alloc, the buffer is unchanged.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace bufio {
 
 class Buffer {
 public:
-    // The buffer holds at most `limit` bytes.
+    // `limit` is the maximum size in bytes.
     explicit Buffer(std::size_t limit = static_cast<std::size_t>(-1)) : limit_(limit) {}
     ~Buffer() { free_memory(); }
     Buffer(const Buffer&) = delete;
@@ -27,10 +27,10 @@ public:
     // Removes the first `count` bytes, at most size().
     void consume(std::size_t count);
     // Returns space for `count` bytes behind the last one, or null if the limit would be
-    // exceeded. The caller writes into it and then commits as many bytes as it has written.
+    // exceeded. The caller writes into it and then commits the number of bytes written.
     char* reserve(std::size_t count);
     void commit(std::size_t count);
-    // Gives the memory back if the buffer is empty.
+    // Frees the memory if the buffer is empty.
     void release();
 
 private:

@@ -20,34 +20,34 @@ namespace bufio {
 
 namespace {
 
-constexpr std::size_t max_batch = 64;         // datagrams
-constexpr std::size_t slot_size = 64 * 1024;  // bytes, more than the longest datagram has
-constexpr std::size_t max_received = slot_size - 1;  // one byte more shows that there is more
-constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // asked for; the system caps it
+constexpr std::size_t max_batch = 64;                   // datagrams
+constexpr std::size_t slot_size = 64 * 1024;            // bytes; exceeds any datagram
+constexpr std::size_t max_received = slot_size - 1;     // one more byte shows truncation
+constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // requested; the system caps it
 constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
-// The memory of an empty queue is given back if it is larger than this many bytes.
+// The memory of an empty queue is freed if it is larger than this many bytes.
 constexpr std::size_t max_kept_capacity = 256 * 1024;
 
-// The longest datagram that is joined with others: each must fit the path MTU, because no
-// router fragments the datagrams of one piece.
+// The longest datagram to be joined with others: each must fit the path MTU, because the
+// datagrams of one piece can't be fragmented.
 constexpr std::size_t max_segment = 1200;
 
-// --- The arguments of the system calls, and the space for what they receive. All sockets of a
-// thread share them: they hold nothing between two calls, except the datagrams received, until
-// the user has been notified of them.
+// --- The arguments of the system calls, and the receive buffer. All sockets of a thread share
+// them: between two calls they contain nothing but received datagrams of which the user is
+// being notified.
 
 struct Arguments {
     std::array<DatagramHeader, max_batch> headers{};
     std::array<iovec, max_batch> parts{};
     std::array<DatagramControl, max_batch> controls{};
     std::array<std::size_t, max_batch> runs{};  // datagrams of each header
-    // The pages of slots that are never used take no memory.
+    // Unused slots take no memory, because their pages are never touched.
     const std::unique_ptr<char[]> bytes{new char[max_batch * slot_size]};
     std::array<Datagram, max_batch> datagrams;
 
     char* slot(std::size_t i) const { return bytes.get() + i * slot_size; }
-    // A datagram that is longer than `longest` fills its slot with one byte more.
+    // Each slot takes `longest` + 1 bytes; a datagram that fills it was truncated.
     void prepare(std::size_t count, std::size_t longest, bool connected, bool wildcard) {
         for (std::size_t i = 0; i < count; ++i) {
             msghdr& header = headers[i].msg_hdr;
@@ -63,9 +63,9 @@ struct Arguments {
             header.msg_controllen = sizeof controls[i].bytes;
         }
     }
-    // Returns the number of datagrams received, or -1 with errno set. A single one needs no
-    // header, which the system would have to copy and check, unless its local address is asked
-    // for.
+    // Returns the number of datagrams received, or -1 with errno set. A single datagram is
+    // received without a header, which saves the system work, unless its local address is
+    // needed.
     int receive(int fd, std::size_t count, std::size_t longest, bool connected, bool wildcard) {
         if (count > 1 || wildcard) {
             prepare(count, longest, connected, wildcard);
@@ -81,7 +81,7 @@ struct Arguments {
         headers[0].msg_len = static_cast<unsigned>(size);
         return size < 0 ? -1 : 1;
     }
-    // `peer` is the peer of a connected socket, else null.
+    // `peer` is the peer of a connected socket, or null.
     std::span<const Datagram> received(std::size_t count, std::size_t longest,
                                        const Address& own, const Address* peer) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -99,9 +99,9 @@ struct Arguments {
     }
 };
 
-// The Arguments of each thread that asks for them, freed when the thread ends. A thread_local
-// object with a destructor would do the same, but the C library ends the process if it has no
-// memory to register the destructor.
+// Each thread's Arguments, allocated on demand and freed when the thread ends. Not a
+// thread_local object with a destructor, because the C library ends the process if it lacks
+// the memory to register the destructor.
 class PerThread {
 public:
     PerThread() {
@@ -149,8 +149,7 @@ bool same(const Address& a, const Address& b) {
 
 bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
 
-// True for errors by which ICMP messages, or the lack of a route, report that the peer is
-// absent.
+// True for errors that mean that the peer is absent, by ICMP or for lack of a route.
 bool nobody_there(int code) {
     switch (code) {
     case ECONNREFUSED:
@@ -195,14 +194,15 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
       resume_(loop, [this] { update(); }),
       ending_(loop, [this] { notify_of_end(); }),
       watch_(loop, socket_.get(), ev::readable, [this](ev::Events e) { on_events(e); }) {
-    // Nobody could send to an unknown port. The address of a connected socket may be unknown.
+    // A bound socket whose port is unknown is useless, because nobody could send to it. The
+    // address of a connected socket may be unknown.
     address_ = Address::of_socket(socket_.get());
     if (!connected && address_.family() == AF_UNSPEC) refuse_port(address);
     if (connected) {
         peer_.size = sizeof peer_.storage;
         ::getpeername(socket_.get(), reinterpret_cast<sockaddr*>(&peer_.storage), &peer_.size);
     }
-    // The buffers of the system hold what comes and goes between two turns of the loop.
+    // The system's buffers must hold the traffic between two turns of the loop.
     const int size = static_cast<int>(kernel_buffer);
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
@@ -219,8 +219,8 @@ bool DatagramSocket::send(std::string_view bytes, const Address& to, const Addre
     return true;
 }
 
-// Returns null if there is no space for it. The space for the entry is made first, so that a
-// lack of memory leaves both queues as they were.
+// Returns null if the limit would be exceeded. Reserves the entry first, so that a
+// std::bad_alloc leaves both queues unchanged.
 DatagramSocket::Queued* DatagramSocket::queue(std::string_view bytes) {
     const std::size_t used = bytes_.size() + pending() * sizeof(Queued);
     if (end_ || bytes.size() > longest_datagram ||
@@ -251,8 +251,8 @@ void DatagramSocket::pause_reading(bool paused) {
     update();
 }
 
-// Datagrams that wait are written first, so that the answers to those received now find as much
-// space as there can be. An error is left for receive() to meet, unless that is not called.
+// Writes the queue first, so that the answers to the datagrams received now find the most
+// space. receive() handles an error, unless it is not called.
 void DatagramSocket::on_events(ev::Events events) {
     const std::weak_ptr<void> lifetime = lifetime_;
     if (blocked_ && (events & ev::writable)) {
@@ -270,8 +270,8 @@ void DatagramSocket::on_events(ev::Events events) {
     update();
 }
 
-// The size of a batch follows the traffic: a lone datagram costs no second look for another.
-// The user, who is called last, may have destroyed the socket.
+// The batch size follows the traffic: a lone datagram costs no second attempt. The user, who
+// is called last, may destroy the socket.
 void DatagramSocket::receive() {
     Arguments& in = arguments().get();
     const std::size_t asked = batch_.next();
@@ -303,8 +303,8 @@ void DatagramSocket::write_queue() {
     if (bytes_.capacity() > max_kept_capacity) bytes_.release();
 }
 
-// A single datagram needs no header, unless it must leave from a certain address. These
-// functions return the number of datagrams that leave the queue.
+// The write functions return the number of datagrams that leave the queue. A single datagram
+// needs no header, unless it must leave from a certain address.
 std::size_t DatagramSocket::write_some() {
     const bool alone = pending() == 1 || limits_.batch == 1;
     if (!alone || wildcard_) return write_batch();
@@ -315,7 +315,7 @@ std::size_t DatagramSocket::write_some() {
     return sent < 0 ? write_refused(errno, 1) : 1;
 }
 
-// Each header is for one of them, or for a run of them.
+// Each header is for one datagram or for a run of them.
 std::size_t DatagramSocket::write_batch() {
     Arguments& out = arguments().get();
     const std::size_t count = std::min(pending(), limits_.batch);
@@ -344,8 +344,9 @@ std::size_t DatagramSocket::write_batch() {
     return write_refused(errno, out.runs[0]);
 }
 
-// The first header was refused, which is for `run` datagrams. A system that does not cut runs
-// gets each of their datagrams by itself. Some errors concern only this one datagram.
+// Handles a refusal of the first header, which is for `run` datagrams. If the system does not
+// segment runs, their datagrams are sent singly from now on. Some errors concern only this one
+// datagram.
 std::size_t DatagramSocket::write_refused(int code, std::size_t run) {
     if (code == EINTR) return 0;
     if (would_block(code)) blocked_ = true;
@@ -364,8 +365,8 @@ std::size_t DatagramSocket::write_refused(int code, std::size_t run) {
     return 1;
 }
 
-// Returns how many datagrams, from this one of the queue on, are of one size and go the same
-// way, so that the system can take them as one piece and cut it.
+// Returns the number of consecutive datagrams, from this index of the queue on, that have one
+// size and the same addresses, so that the system can take them as one piece and segment it.
 std::size_t DatagramSocket::run_length(std::size_t from, std::size_t end) const {
     const Queued& first = queue_[taken_ + from];
     const bool joinable = joins_runs_ && !connected_ && first.size > 0;
@@ -389,7 +390,7 @@ void DatagramSocket::notify_of_end() {
     user_.datagrams_ended();
 }
 
-// Also while it is paused, a connected socket hears of errors.
+// A connected socket watches for errors even while it is paused.
 void DatagramSocket::update() {
     if (end_) return watch_.want(ev::none);
     const bool reads = !paused_ && !resume_.pending();

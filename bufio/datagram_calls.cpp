@@ -48,8 +48,8 @@ void put_data(msghdr& header, DatagramControl& control, int level, int type, con
 
 constexpr int local_v4 = IP_PKTINFO;
 
-// `spec_dst` is our address by which the system received the datagram, `addr` the one that it
-// was sent to: they differ for a broadcast address.
+// `spec_dst` is the local address by which the system received the datagram, `addr` its
+// destination address. They differ for a broadcast.
 void read_v4(const cmsghdr* control, Datagram& datagram) {
     const auto info = data_of<in_pktinfo>(control);
     auto& in = reinterpret_cast<sockaddr_in&>(datagram.local.storage);
@@ -69,7 +69,7 @@ void set_source_v4(msghdr& header, DatagramControl& control, const in_addr& from
 
 constexpr int local_v4 = IP_RECVDSTADDR;
 
-// The broadcast address of a network is not known as such. An answer can't leave from it.
+// The broadcast address of a network is not recognised here. An answer can't leave from it.
 void read_v4(const cmsghdr* control, Datagram& datagram) {
     reinterpret_cast<sockaddr_in&>(datagram.local.storage).sin_addr = data_of<in_addr>(control);
     datagram.to_group = datagram.local.is_multicast();
@@ -81,7 +81,7 @@ void set_source_v4(msghdr& header, DatagramControl& control, const in_addr& from
 
 #    endif
 
-// A link-local address means something on its own link only.
+// A link-local address is valid only with its link.
 void read_v6(const cmsghdr* control, Datagram& datagram) {
     const auto info = data_of<in6_pktinfo>(control);
     auto& in6 = reinterpret_cast<sockaddr_in6&>(datagram.local.storage);

@@ -1,5 +1,5 @@
-// The system calls that move datagrams, and the local addresses that they report: by the calls
-// of this system, or by those of POSIX. For DatagramSocket.
+// The system calls that move datagrams and report their local addresses, for DatagramSocket.
+// On systems without the special calls they use POSIX calls.
 #pragma once
 
 #include "bufio/datagram.hpp"
@@ -21,12 +21,12 @@ struct DatagramHeader {
 };
 #endif
 
-// Both return the number of datagrams moved, or -1 with errno set if none was. A system that
-// moves one datagram a call moves the first.
+// Both return the number of datagrams moved, or -1 with errno set if none was. Without
+// recvmmsg and sendmmsg they move only the first datagram.
 int receive_some(int fd, DatagramHeader* headers, std::size_t count);
 int send_some(int fd, DatagramHeader* headers, std::size_t count);
 
-// The space for what comes, or goes, beside the bytes of a datagram.
+// The space for a datagram's control messages.
 struct alignas(cmsghdr) DatagramControl {
 #if BUFIO_HAS_PKTINFO || BUFIO_HAS_RECVDSTADDR
     char bytes[CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(std::uint16_t))];
@@ -35,17 +35,16 @@ struct alignas(cmsghdr) DatagramControl {
 #endif
 };
 
-// All three do nothing if the system can't: then the local address stays the wildcard.
-// Asks for the local address of each datagram that arrives from now on.
+// The next three functions do nothing if the system lacks the feature; then the local address
+// stays the wildcard. Makes the system report the local address of each datagram from now on.
 void ask_for_local_address(int fd, int family);
-// Copies the local host, and whether it is a group, into the datagram. The port of its local
-// address stays.
+// Sets the datagram's local host and `to_group` from the header. The local port stays.
 void read_local_address(msghdr& header, Datagram& datagram);
 // Makes the datagram leave from this address.
 void set_source(msghdr& header, DatagramControl& control, const Address& from);
 
-// With BUFIO_HAS_UDP_SEGMENT, the system cuts the bytes into datagrams of this size; the last
-// one may be shorter.
+// With BUFIO_HAS_UDP_SEGMENT, makes the system segment the bytes into datagrams of this size;
+// the last may be shorter.
 void set_segments(msghdr& header, DatagramControl& control, std::size_t size);
 
 }  // namespace bufio

@@ -9,18 +9,18 @@
 namespace bufio {
 
 namespace {
-// The time after which the next attempt is started beside one that is in progress, as RFC 8305
+// The delay after which another attempt starts while one is in progress, as RFC 8305
 // recommends.
 constexpr ev::Duration attempt_delay = std::chrono::milliseconds(250);
 
-// A socket that connects to a free port of this machine may be given that same port to connect
-// from. It is then connected to itself.
+// If a socket connects to an unused local port, the system may choose that port as its
+// ephemeral port. The socket is then connected to itself.
 bool is_connected_to_itself(int fd, const Address& peer) {
     return peer.family() != AF_UNIX && Address::of_socket(fd).text() == peer.text();
 }
 
-// Returns the sentence for `code`, an errno that means a lack of source ports or, if a source
-// port was asked for, that this port is taken.
+// Returns the text for `code`, an errno that means that no ephemeral port is left or, if a
+// source port was given, that this port is in use.
 std::string no_port_text(const Endpoint& endpoint, int code) {
     const std::size_t ports = endpoint.source_port.empty() ? source_ports() : 0;
     if (ports == 0) return std::generic_category().message(code);
@@ -28,9 +28,9 @@ std::string no_port_text(const Endpoint& endpoint, int code) {
            " that the system has for one address";
 }
 
-// Returns why the socket can't connect. The system also reports a refused connection if the
-// path is no socket, a missing permission if the address is a broadcast address, and a lack of
-// source ports in one way for connections and in another for datagrams.
+// Returns the reason why the socket can't connect. The system also reports a refused
+// connection if the path is not a socket, and a missing permission for a broadcast address. It
+// reports a lack of source ports differently for TCP and UDP.
 std::string failure_text(const Endpoint& endpoint, const Address& address, int code) {
     if (code == ECONNREFUSED && is_other_file(address)) return "it is not a socket";
     if (code == EACCES && endpoint.datagrams)
@@ -40,7 +40,7 @@ std::string failure_text(const Endpoint& endpoint, const Address& address, int c
     return std::generic_category().message(code);
 }
 
-// Resolves the address to connect from. The result is empty if any will do.
+// Resolves the address to connect from. The result is empty if none was given.
 LookupResult look_up_source(const Endpoint& to) {
     if (to.source_host.empty() && to.source_port.empty()) return {};
     Endpoint source;
@@ -62,19 +62,20 @@ bool bind_source(int fd, const Endpoint& endpoint, const std::vector<Address>& s
         errno = EAFNOSUPPORT;
         return false;
     }
-    // A closed connection may still hold the port. With datagrams two sockets would share it.
+    // A closed connection may still hold the port. With UDP two sockets would share it.
     const int on = endpoint.datagrams ? 0 : 1;
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     return ::bind(fd, source->get(), source->size) == 0;
 }
 
-// Returns a socket that connects to the address or, of datagrams, is connected to it; on
-// failure it is empty, and `failure` says why.
+// Returns a TCP socket that is connecting to the address, or a connected UDP socket. On
+// failure it is empty, and `failure` contains the reason.
 Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
                 const Address& address, std::string& failure) {
     Fd socket = endpoint.datagrams ? open_datagram_socket(address.family())
                                    : open_socket(address.family());
-    // The answers to a multicast datagram come from other addresses.
+    // Answers to a multicast datagram come from other addresses, so a connected socket would
+    // drop them.
     const bool multicast = endpoint.datagrams && address.is_multicast();
     if (!socket || multicast) {
         failure = failure_text(endpoint, address, socket ? EACCES : errno);
@@ -88,7 +89,7 @@ Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
                                         : std::generic_category().message(errno);
         return {};
     }
-    // An interrupted call goes on in the background like one that is in progress.
+    // An interrupted connect() continues in the background, as with EINPROGRESS.
     const int result = ::connect(socket.get(), address.get(), address.size);
     if (result == 0 || errno == EINPROGRESS || errno == EINTR) return socket;
     failure = failure_text(endpoint, address, errno);
@@ -161,8 +162,7 @@ void Dialer::on_resolved(const LookupResult& result) {
     try_next();
 }
 
-// Starts attempts until one does not fail at once. When all addresses have failed, dialing
-// ends.
+// Starts attempts until one does not fail at once. Finishes when all addresses have failed.
 void Dialer::try_next() {
     while (next_ < addresses_.size()) {
         const Address& address = addresses_[next_];
@@ -176,8 +176,8 @@ void Dialer::try_next() {
         {.end = {Reason::connect, "cannot connect to " + endpoint_.text() + ": " + failures_}});
 }
 
-// Returns false if the attempt failed at once. If it succeeded at once, the socket is found to
-// be writable in the next turn.
+// Returns false if the attempt failed at once. If it succeeded at once, the next turn finds
+// the socket writable.
 bool Dialer::start_attempt(const Address& address) {
     std::string failure;
     Fd socket = start_socket(endpoint_, sources_, address, failure);
@@ -218,7 +218,7 @@ void Dialer::add_failure(const Address& address, const std::string& failure) {
     failures_ += failure;
 }
 
-// The callback may destroy the dialer, and with it done_. So it is moved out and called last.
+// The callback may destroy the dialer and done_, so it is moved out and called last.
 void Dialer::finish(DialResult result) {
     next_attempt_timer_.cancel();
     attempts_.clear();

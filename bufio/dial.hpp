@@ -1,6 +1,6 @@
-// From a name to a connected socket.  The addresses of both families are tried in turn; the
-// next attempt starts when one fails or takes long, and the first to connect wins (RFC 8305,
-// "Happy Eyeballs").
+// Turns a name into a connected socket. Alternates between IPv6 and IPv4 addresses. The next
+// attempt starts when one fails or takes long, and the first to connect wins (RFC 8305, "Happy
+// Eyeballs").
 #pragma once
 
 #include "bufio/end.hpp"
@@ -18,24 +18,25 @@ namespace bufio {
 struct DialResult {
     Fd socket = {};               // connected and non-blocking, or empty
     Address address = {};         // of the peer, if there is a socket
-    End end = {};                 // why there is no socket
-    ev::Duration lookup_time{};   // 0 if the address was known or numeric
-    ev::Duration connect_time{};  // since the look-up
-    // The untried addresses of an endpoint of datagrams. Connecting to the first one succeeds,
-    // because a dead address shows only after a datagram was sent there. Pass these to
-    // connect_datagrams() once that address has refused.
+    End end = {};                 // the reason, if there is no socket
+    ev::Duration lookup_time{};   // 0 for a known or numeric address
+    ev::Duration connect_time{};  // since the end of the look-up
+    // The remaining addresses of a UDP endpoint. A UDP connect() succeeds for any address, so
+    // a dead address shows only after the first datagram. Pass these to connect_datagrams()
+    // then.
     std::vector<Address> untried = {};
 };
 
-// A dialer calls back once, from the loop and never from its constructor, and the callback may
-// destroy it. Destroying it earlier gives up all attempts without a call. It has no deadline.
+// A dialer calls back once, from the loop and never from its constructor. The callback may
+// destroy it. Destroying it earlier cancels all attempts without a callback. It has no
+// deadline.
 class Dialer {
 public:
     using Callback = std::function<void(DialResult)>;
     Dialer(ev::Loop& loop, Endpoint endpoint, Callback done);
 
-    // The present activity, for display: "resolving", or "connecting" and the address tried
-    // last.
+    // Returns the current activity, for display: "resolving", or "connecting" and the last
+    // address tried.
     std::string phase() const;
 
 private:
@@ -60,22 +61,22 @@ private:
     ev::Time resolved_at_{};
     bool resolved_ = false;
     std::optional<Lookup> lookup_;
-    std::vector<Address> sources_;    // to connect from; empty: any
+    std::vector<Address> sources_;    // local addresses to connect from; empty: any
     std::vector<Address> addresses_;  // in the order of trying
     std::size_t next_ = 0;            // index of the first address not yet tried
-    std::vector<Attempt> attempts_;   // reserved for all addresses, so that none moves
+    std::vector<Attempt> attempts_;   // capacity for all addresses, so that none moves
     std::size_t in_progress_ = 0;     // attempts that have not failed yet
     std::string failures_;
-    ev::Timer start_timer_;         // runs out at once, so that begin() is called from the loop
-    ev::Timer next_attempt_timer_;  // starts another attempt beside those in progress
+    ev::Timer start_timer_;         // due at once, so that the loop calls begin()
+    ev::Timer next_attempt_timer_;  // starts an additional attempt
 };
 
-// Returns a socket of datagrams that is connected to this address of the endpoint, at once and
-// without a look-up; on failure it is empty and `failure` says why.
+// Returns a UDP socket connected to this address of the endpoint, at once and without a
+// look-up. On failure it is empty and `failure` contains the reason.
 Fd connect_datagrams(const Endpoint& endpoint, const Address& address, std::string& failure);
 
-// Returns the addresses in the order of RFC 8305: the families in turn, that of the first
-// address first.
+// Returns the addresses in the order of RFC 8305: alternating families, beginning with the
+// family of the first address.
 std::vector<Address> interleave(const std::vector<Address>& addresses);
 
 }  // namespace bufio

@@ -5,7 +5,7 @@
 
 namespace bufio {
 
-// A reset, or the peer's close, is the same for each call that meets it first.
+// A reset or a close by the peer gets the same text, whichever call detects it.
 End system_end(Reason reason, const std::string& what, int code) {
     if (code == EPIPE) return {Reason::closed_early, "the peer has closed the connection"};
     if (reason == Reason::send && code == ECONNRESET)

@@ -1,4 +1,5 @@
-// How a connection, or the attempt to make one, has ended.  It is a value; errno plays no part.
+// The reason why a connection, or the attempt to make one, has ended. It does not depend on
+// errno.
 #pragma once
 
 #include <string>
@@ -6,36 +7,36 @@
 namespace bufio {
 
 enum class Reason {
-    none,                   // it has not ended
-    clean,                  // both sides have closed in order
-    aborted,                // we have closed or aborted it
-    lookup,                 // the name has no address
+    none,                   // not ended
+    clean,                  // both sides closed in order
+    aborted,                // closed or aborted by us
+    lookup,                 // no address found for the name
     connect,                // refused, unreachable, no such socket
-    timeout,                // a deadline has passed
+    timeout,                // a deadline passed
     tls,                    // the TLS handshake failed
     handshake_interrupted,  // the connection was lost during the TLS handshake
-    certificate,            // the peer's certificate is not accepted
-    pin,                    // the peer's public key is not the pinned one
+    certificate,            // the peer's certificate was not accepted
+    pin,                    // the peer's public key is not pinned
     own_certificate,        // our certificate is missing, unusable or refused
     trust,                  // the file or directory of trusted certificates can't be used
     send,                   // the peer no longer takes our bytes
     receive,                // the connection was reset, or a TLS record is broken
-    truncated,              // TLS: the peer has closed without close_notify
-    closed_early,           // the peer has closed its side although more was to be said
-    limit,                  // a message is larger than a buffer may hold
+    truncated,              // TLS: the peer closed without close_notify
+    closed_early,           // the peer closed its side too early
+    limit,                  // a message exceeds the limit of a buffer
     output,                 // our own output or log can't be written
 };
 
 struct End {
     Reason reason = Reason::none;
-    // One clause for people, without a full stop. It may hold bytes that the peer chose, so it
-    // must be made printable before it meets a terminal.
+    // One clause for people, without a full stop. It may contain bytes from the peer, so it
+    // must be made printable before it is written to a terminal.
     std::string text;
 
     explicit operator bool() const { return reason != Reason::none; }
 };
 
-// The text is "what: the system's message for the errno `code`".
+// Returns an end with the text "what: the system's message for the errno `code`".
 End system_end(Reason reason, const std::string& what, int code);
 
 }  // namespace bufio

@@ -1,4 +1,4 @@
-// The owner of a descriptor, which it closes when it is destroyed.  It is empty by default.
+// Owns a descriptor and closes it in the destructor. Empty by default.
 #pragma once
 
 #include <unistd.h>

@@ -15,7 +15,7 @@ bool is_address_of(int family, const std::string& text) {
     return text.find('\0') == text.npos && ::inet_pton(family, text.c_str(), &ignored) == 1;
 }
 
-// This is not isalnum(), because that accepts other letters in other locales.
+// Unlike isalnum(), this does not depend on the locale.
 bool is_name_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            c == '-' || c == '_';

@@ -13,20 +13,20 @@ namespace bufio {
 
 namespace {
 
-// The most connections accepted in one turn, so that a storm of them can't starve the others.
+// Limits the connections accepted in one turn, so that a flood can't starve other callbacks.
 constexpr int max_accepts_per_turn = 64;
-// The length of the queue of connections to be accepted; the system caps it at its own limit.
+// The length of the accept queue; the system caps it.
 constexpr int backlog = 4096;
 constexpr ev::Duration accept_pause = std::chrono::seconds(1);
 
 [[noreturn]] void refuse(const Address& address) {
-    // The system reports "address in use" also if a file that is no socket is in the way.
+    // The system also reports "address in use" if the path is a file other than a socket.
     const int code = errno == EADDRINUSE && is_other_file(address) ? EEXIST : errno;
     throw std::system_error(code, std::generic_category(),
                             "cannot listen on " + address.text());
 }
 
-// True if accepting failed only for one connection, which was lost while it waited.
+// True if the error concerns only one connection, which was lost while it waited.
 bool lost_one_connection(int code) {
     switch (code) {
     case EINTR:
@@ -39,7 +39,7 @@ bool lost_one_connection(int code) {
     }
 }
 
-// Removes a path that a server left behind when it died, but not one that is still listened on.
+// Removes a socket's path that a dead server left behind, but not the path of a live server.
 void remove_stale(const Address& address) {
     struct stat status {};
     if (address.family() != AF_UNIX || ::lstat(address.text().c_str(), &status) != 0 ||
@@ -61,8 +61,8 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
       resume_timer_(loop, [this] { watch_.want(ev::readable); }) {
     const int on = 1;
     if (!socket_) refuse(address);
-    // The watch is made before the path is, because making it may throw std::bad_alloc, which
-    // would leave the path behind.
+    // The watch is made before the path, because a std::bad_alloc in between would leave the
+    // path behind.
     watch_ =
         ev::Watch(loop, socket_.get(), ev::readable, [this](ev::Events) { accept_some(); });
     remove_stale(address);
@@ -85,7 +85,7 @@ void Listener::Path::own(std::string path) {
     path_ = std::move(path);
 }
 
-// The socket is still open here and holds its inode, so that no other file can have its number.
+// The socket is still open here, so its inode number can't have been reused.
 Listener::Path::~Path() {
     struct stat status {};
     const bool there = !path_.empty() && ::lstat(path_.c_str(), &status) == 0;
@@ -100,7 +100,7 @@ void Listener::pause_accepting(int code) {
     on_exhausted_(code);
 }
 
-// From the loop: the caller may not yet have freed the descriptor.
+// Accepts later, from the loop, because the caller may not have freed the descriptor yet.
 void Listener::resume() {
     if (resume_timer_.pending()) resume_timer_.start(ev::Duration::zero());
 }

@@ -1,4 +1,4 @@
-// A listening socket, which hands over each connection that is accepted.
+// A listening socket that passes each accepted connection to a callback.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -12,19 +12,19 @@
 
 namespace bufio {
 
-// When the process has run out of descriptors or memory, accepting pauses for a second instead
-// of spinning, or until resume(). Connections then wait in the system's queue.  The constructor
-// creates a unix-domain socket's path, replacing one that a dead server has left; the
-// destructor removes the path, unless another file has taken its place.
+// When the process runs out of descriptors or memory, accepting pauses for a second, or until
+// resume(), instead of spinning. Connections then wait in the system's queue. For a
+// unix-domain socket the constructor creates the path, and replaces a socket left by a dead
+// server. The destructor removes the path, unless another file has taken its place.
 class Listener {
 public:
     using Callback = std::function<void(Fd socket, const Address& peer)>;
     using OnExhausted = std::function<void(int code)>;
 
-    // Throws std::system_error if the address can't be listened on. A port of 0 means any free
-    // one. A path is never shared. `on_exhausted` gets the errno of the first pause, and is not
-    // called again before all that waited were accepted. The callbacks must not destroy the
-    // listener.
+    // Throws std::system_error if it can't listen on the address. Port 0 means any free port.
+    // A path is never shared. `on_exhausted` gets the errno of the first pause, and is not
+    // called again until all waiting connections were accepted. The callbacks must not destroy
+    // the listener.
     Listener(
         ev::Loop& loop, const Address& address, Callback accepted,
         OnExhausted on_exhausted = [](int) {}, Sharing sharing = Sharing::alone);
@@ -32,24 +32,24 @@ public:
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    // Ends a pause, because a descriptor or memory was freed. May be called at any time.
+    // Ends a pause. Call it when a descriptor or memory was freed. May be called at any time.
     void resume();
 
     const Address& address() const { return address_; }  // with the actual port
 
 private:
-    // The path of a unix-domain socket, which is removed at the end if it is still ours.
+    // Owns the path of a unix-domain socket; the destructor removes it if it is still ours.
     class Path {
     public:
         Path() = default;
         ~Path();
         Path(const Path&) = delete;
         Path& operator=(const Path&) = delete;
-        // Takes over a path that a socket has just been bound to.
+        // Takes ownership of the path of a socket that was just bound.
         void own(std::string path);
 
     private:
-        std::string path_;  // empty if there is none
+        std::string path_;  // empty: none
         dev_t device_ = 0;
         ino_t inode_ = 0;
     };
@@ -58,11 +58,11 @@ private:
     void pause_accepting(int code);
 
     Fd socket_;
-    Path path_;  // declared after the socket, so that the path is removed before that is closed
+    Path path_;  // after the socket: it is removed before the socket is closed
     Address address_;
     Callback accepted_;
     OnExhausted on_exhausted_;
-    bool exhausted_ = false;  // on_exhausted_ was called for this shortage
+    bool exhausted_ = false;  // on_exhausted_ was called for the current shortage
     ev::Timer resume_timer_;
     ev::Watch watch_;
 };

@@ -42,8 +42,8 @@ std::string Endpoint::text() const {
     return (v6 ? "[" + host + "]" : host) + ":" + service;
 }
 
-// RFC 6761 reserves the name localhost for the loopback, so it is resolved without asking the
-// resolver, which may lack a file of hosts.
+// RFC 6761 reserves the name localhost for the loopback, so it is resolved without the
+// resolver, which may lack a hosts file.
 LookupResult resolve_without_network(const Endpoint& endpoint) {
     int code = 0;
     if (!endpoint.path.empty()) {
@@ -95,7 +95,7 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
         try {
             shared->result = look_up(endpoint);
         } catch (const std::bad_alloc&) {
-            shared->result.error = "out of memory";  // too short to need memory itself
+            shared->result.error = "out of memory";  // too short to allocate
         }
         shared->ready = true;
         shared->done.reset();  // closing the pipe wakes the loop

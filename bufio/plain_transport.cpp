@@ -35,7 +35,7 @@ public:
     }
 
     IoResult close_output() override {
-        // A peer that has reset the connection is met by the next read.
+        // The next read reports a reset by the peer.
         if (::shutdown(fd_.get(), SHUT_WR) == 0 || errno == ENOTCONN) return {IoStatus::done};
         return fail(system_end(Reason::send, "closing the sending side", errno));
     }

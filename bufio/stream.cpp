@@ -12,15 +12,15 @@ namespace bufio {
 
 namespace {
 
-// The most bytes of one read. More is no faster; half of it costs a tenth more time per byte,
-// and a quarter of it costs half as much again.
+// Bytes to read at once. More is no faster; half of it takes 10 % more time per byte, a
+// quarter of it 50 % more.
 constexpr std::size_t read_size = 64 * 1024;
 
-// The most bytes that one turn of the loop writes. Without this bound, a fast peer could take
-// all of the pending output in one turn and keep the loop from its other streams.
+// Bytes that one turn of the loop may write. Without this limit, a fast peer could take all of
+// the pending output in one turn and starve the loop's other streams.
 constexpr std::size_t max_write_per_turn = 1024 * 1024;
 
-// The memory of an empty queue is given back if it is larger than this many bytes.
+// The memory of an empty queue is freed if it is larger than this many bytes.
 constexpr std::size_t max_idle_capacity = 1024;
 
 }  // namespace
@@ -105,17 +105,16 @@ void Stream::abort() {
     update();
 }
 
-// Returns a number that grows with each change of which the user is notified.
+// Returns a number that grows with each change to report.
 std::uint64_t Stream::progress() const {
     return bytes_read_ + bytes_written_ + handshake_reported_ + input_ended_ + output_closed_;
 }
 
-// Output is flushed before input is read, so that a user who answers the input finds as much
-// space in the output as there can be, and its answer goes out after what was pending. A
-// hang-up comes last, because the bytes that the peer sent before it are still there to be
-// read. It only counts once the peer's input has ended, since until then read() meets the end
-// itself. The system then reports that the peer takes nothing more, which is a clean end unless
-// the socket has an error.
+// Flushes output before it reads input, so that a user who answers the input finds the most
+// space in the output. A hang-up comes last, because bytes that the peer sent earlier may
+// still be unread. It only counts once the input has ended, because until then read() detects
+// the end itself. The hang-up then means that the peer takes no more bytes, which is a clean
+// end unless the socket has an error.
 void Stream::on_events(ev::Events events) {
     const std::uint64_t before = progress();
     if (!handshake_done_) {
@@ -132,7 +131,7 @@ void Stream::on_events(ev::Events events) {
     notify_of_change(before);
 }
 
-// Called by the timer: there is input that poll cannot see, or a handshake or an end to report.
+// Called by the timer, to read input that poll cannot see or to report a handshake or an end.
 void Stream::resume() {
     const std::uint64_t before = progress();
     if (wants_input()) read();
@@ -154,13 +153,13 @@ void Stream::handshake() {
 }
 
 // All streams of a thread read into one buffer, so that an idle connection owns none. If the
-// input is empty, the user gets the bytes there, without a copy; notify() then keeps those that
-// it does not consume.
+// input is empty, the user gets the bytes in that buffer, without a copy; notify() then stores
+// the bytes that the user does not consume.
 //
-// The first end counts, so the order decides. A failure to read, such as an alert, says more
-// about why the peer is gone than the failure to send before it. That one in turn ends the
-// stream as soon as nothing more can be read at once. Only without any failure is the end a
-// clean one.
+// The first end counts, so the order decides. A failure to read, such as an alert, explains
+// better why the peer is gone than an earlier failure to send. The failure to send ends the
+// stream as soon as nothing more can be read at once. Only without any failure is the end
+// clean.
 void Stream::read() {
     static thread_local std::array<char, read_size> shared;
     char* const space = input_.empty() ? shared.data() : input_.reserve(read_size);
@@ -189,7 +188,7 @@ void Stream::flush() {
     if (finishing_) close_output();
 }
 
-// Writes as much as the system takes and one turn may write, and leaves the rest in `bytes`.
+// Writes what the system takes, up to the limit of one turn, and leaves the rest in `bytes`.
 void Stream::push(std::string_view& bytes) {
     for (std::size_t left = std::min(bytes.size(), max_write_per_turn); left > 0;) {
         const IoResult result = transport_->write(bytes.data(), left);
@@ -210,7 +209,7 @@ void Stream::close_output() {
     end_if_both_closed();
 }
 
-// The stream goes on reading, unless the peer has closed its side and so sends nothing more.
+// The stream continues to read, unless the peer has closed its side.
 void Stream::fail_output() {
     send_failure_ = transport_->failure();
     if (input_ended_) end_with(send_failure_);
@@ -220,8 +219,8 @@ void Stream::end_if_both_closed() {
     if (input_ended_ && output_closed_) end_with({Reason::clean, "closed"});
 }
 
-// The first end of the stream stays. The user is notified by the event that is under way, and
-// otherwise by the timer.
+// The first end of the stream stays. The event in progress notifies the user, or else the
+// timer.
 void Stream::end_with(End end) {
     if (end_) return;
     end_ = std::move(end);
@@ -229,8 +228,8 @@ void Stream::end_with(End end) {
     resume_timer_.start(ev::Duration::zero());
 }
 
-// After a failure to send, only bytes that the system holds already can still arrive, and the
-// user may be waiting for space in the output before it consumes; so the marks are ignored.
+// Ignores the marks after a failure to send: only bytes that the system already holds can
+// still arrive, and the user may be waiting for space in the output before it consumes.
 bool Stream::wants_input() const {
     return handshake_done_ && !end_ && !input_ended_ && !reading_paused_ &&
            (!above_high_water_ || send_failure_);
@@ -241,9 +240,9 @@ bool Stream::wants_output() const {
            (!output_.empty() || (finishing_ && !output_closed_));
 }
 
-// The one place that decides what the stream waits for. It is called after every change of
-// state. A stream that waits for nothing else still watches a peer that has closed its side, in
-// order to notice when that peer goes away altogether.
+// Decides what the stream waits for; called after every change of state. A stream with nothing
+// else to wait for still watches a peer that has closed its side, to notice when the peer
+// disappears.
 void Stream::update() {
     std::size_t high = limits_.input_high;
     if (min_readable_ > limits_.input_low) high = std::max(high, min_readable_ + read_size);
@@ -259,7 +258,7 @@ void Stream::update() {
         resume_timer_.start(ev::Duration::zero());
 }
 
-// An end that was caused by a call of the user is reported although nothing has changed since.
+// Also reports an end that was caused by a call of the user.
 void Stream::notify_of_change(std::uint64_t before) {
     handshake_reported_ = handshake_done_;
     if (end_ || progress() != before) return notify();
@@ -267,7 +266,7 @@ void Stream::notify_of_change(std::uint64_t before) {
 }
 
 void Stream::notify() {
-    if (end_) resume_timer_.cancel();  // the end is reported by this very call
+    if (end_) resume_timer_.cancel();  // this call reports the end
     const std::weak_ptr<void> lifetime = lifetime_;
     user_.stream_changed(*this);
     if (lifetime.expired()) return;

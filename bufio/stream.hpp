@@ -1,26 +1,26 @@
-// A connection as two queues of bytes: the input that was received and not yet consumed, and
-// the output that was written and not yet taken by the system.  The stream does the handshake
-// if there is one, reads while there is space, writes as soon as the system takes bytes, and
-// notifies its user of changes.
+// A connection as two queues of bytes: the input, received but not yet consumed, and the
+// output, written but not yet taken by the system. The stream performs the handshake, if any,
+// reads while there is space, writes as soon as the system takes bytes, and notifies its user
+// of changes.
 //
-// The user reads received() and calls consume(); write() passes bytes to the system at once if
-// the system takes them.  The stream notifies the user by stream_changed(), always from the
-// loop and never from inside one of the user's own calls.  It does so when the handshake is
-// done, when bytes were received or sent, when either side was closed and when the stream has
-// ended, and for nothing else: a TLS record without data is not reported.  Without TLS there is
-// no handshake: the stream is open from the beginning, and that is not reported.  The user may
-// do anything in that call, including destroying the stream.  An exception that it throws
-// passes through the loop; after that, or after a std::bad_alloc of any call, the stream may
-// only be destroyed.
+// The user reads received() and calls consume(). write() passes bytes to the system at once if
+// the system takes them. The stream calls the user's stream_changed() always from the loop,
+// never from inside the user's own calls. It does so when the handshake is done, when bytes
+// were received or sent, when either side was closed and when the stream has ended. It reports
+// nothing else, such as a TLS record without data. Without TLS there is no handshake: the
+// stream is open from the beginning, which is not reported. The user may do anything in
+// stream_changed(), including destroying the stream. An exception that it throws passes
+// through the loop; after that, or after a std::bad_alloc from any call, the stream may only
+// be destroyed.
 //
-// Both queues are bounded.  Once the input is above its high-water mark, by at most one read of
-// 64 KiB, the stream stops reading until the user has consumed down to the low-water mark, so
-// that the peer meets back-pressure.  A write that would exceed the limit of the output is
-// refused as a whole; pending() says how much is in use.
+// Both queues are bounded. Once the input exceeds its high-water mark, by at most one read of
+// 64 KiB, the stream stops reading until the user has consumed down to the low-water mark.
+// This applies back-pressure to the peer. A write that would exceed the limit of the output is
+// refused as a whole; pending() returns the size of the output.
 //
-// When sending has failed, the stream still reads the bytes that the peer sent before, because
-// they may say why, and only then ends.  Destroying a stream closes the connection and drops
-// the output that is pending.
+// When sending has failed, the stream still reads the bytes that the peer sent earlier,
+// because they may contain the reason. Only then it ends. Destroying a stream closes the
+// connection and drops pending output.
 #pragma once
 
 #include "bufio/buffer.hpp"
@@ -58,52 +58,53 @@ public:
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    // The bytes received and not yet consumed.  The view is valid until the next consume(), and
-    // one that was taken in stream_changed() only until that returns.
+    // The bytes received and not yet consumed. The view is valid until the next consume(), and
+    // at most until the current stream_changed() returns.
     std::string_view received() const;
     void consume(std::size_t count);
 
-    // Appends all of the bytes to the output, or returns false and takes none: because they
-    // would exceed the limit, or because the stream is finishing or has ended.  The stream may
-    // have ended before the user is notified of that.
+    // Appends all of the bytes to the output. Returns false, and takes none, if they would
+    // exceed the limit, or if the stream is finishing or has ended. The stream may have ended
+    // before the user is notified of it.
     bool write(std::string_view bytes);
     // Bytes written by the user and not yet taken by the system.
     std::size_t pending() const { return output_.size(); }
     std::uint64_t bytes_read() const { return bytes_read_; }
-    // Bytes that the system has taken, of the user's own: TLS adds to them on the wire.
+    // Bytes of the user that the system has taken, without the overhead of TLS.
     std::uint64_t bytes_written() const { return bytes_written_; }
 
-    // States that the user cannot make progress with fewer than `bytes` bytes: until the next
-    // call, the low-water mark is at least that and the high-water mark is above it.
+    // Declares that the user needs at least `bytes` bytes to make progress. Until the next
+    // call, the low-water mark is at least `bytes`, and the high-water mark is above it.
     void set_min_readable(std::size_t bytes);
-    // While paused, the stream reads nothing, and so does not notice that the peer has closed.
+    // Stops or resumes reading. A paused stream does not notice that the peer has closed.
     void pause_reading(bool paused);
 
     // Half-closes the connection once all pending output is sent: by FIN, or by close_notify
-    // with TLS. Input goes on; once the peer has closed its side too, the stream ends cleanly.
+    // with TLS. Reading continues. Once the peer has also closed its side, the stream ends
+    // cleanly.
     void finish();
-    // The same, but the stream ends with Reason::timeout if the peer has not closed its side
-    // within `deadline`.
+    // Like finish(), but ends the stream with Reason::timeout if the peer has not closed its
+    // side within `deadline`.
     void finish(ev::Duration deadline);
-    // Ends the stream now, in an orderly way: sends as much of the pending output as the system
-    // takes at once and, if that was all, FIN or close_notify. The rest is lost.
+    // Ends the stream now, in an orderly way. Sends as much pending output as the system takes
+    // at once and, if that was all, FIN or close_notify. The rest is lost.
     void close();
     // Ends the stream now. Pending output is lost, and the peer sees a reset.
     void abort();
 
-    bool open() const { return handshake_done_ && !end_; }  // the handshake is done
+    bool open() const { return handshake_done_ && !end_; }  // after the handshake
     bool finishing() const { return finishing_; }
-    // Sending has failed, and the stream only reads what the peer sent before.
+    // Sending has failed; the stream only reads what the peer sent earlier.
     bool output_failed() const { return static_cast<bool>(send_failure_); }
     bool output_closed() const { return output_closed_; }
-    // Neither paused nor stopped by the high-water mark.
+    // True if reading is neither paused nor stopped by the high-water mark.
     bool reading() const { return !above_high_water_ && !reading_paused_; }
     bool input_ended() const { return input_ended_; }  // the peer has closed its side
     // Reason::none while the stream has not ended.
     const End& end() const { return end_; }
     const TlsFacts* tls() const { return transport_->tls(); }
-    // For questions to the system about the connection, such as tcp_facts(); not for reading,
-    // writing or waiting.
+    // For queries about the connection, such as tcp_facts(); not for reading, writing or
+    // waiting.
     int descriptor() const { return transport_->descriptor(); }
 
 private:
@@ -130,32 +131,32 @@ private:
     std::size_t min_readable_ = 0;  // bytes, from set_min_readable()
     Buffer input_;
     Buffer output_;
-    // Bytes received that still lie in the shared read buffer; empty except while notifying.
+    // Bytes received that are still in the shared read buffer; empty except while notifying.
     std::string_view unconsumed_read_;
     End end_;
-    End send_failure_;  // the stream still reads what the peer sent before it
+    End send_failure_;  // why sending failed
     ev::Watch watch_;
-    // Goes on without an event: to read bytes that poll cannot see, or to report the handshake
+    // Continues without an event: reads bytes that poll cannot see, or reports the handshake
     // or the end.
     ev::Timer resume_timer_;
     ev::Timer finish_deadline_;
     std::uint64_t bytes_read_ = 0;
     std::uint64_t bytes_written_ = 0;
-    // Expires with the stream, so that notify() can see if the user has destroyed it.
+    // Expires with the stream, so that notify() can check if the user has destroyed it.
     std::shared_ptr<void> lifetime_ = std::make_shared<char>();
     ev::Events handshake_waits_ = ev::none;
     ev::Events read_waits_ = ev::readable;   // the direction that the next read waits for
     ev::Events write_waits_ = ev::writable;  // the direction that the next write waits for
     bool handshake_done_ = false;
-    bool handshake_reported_ = false;  // or there was none to report
-    // The input has passed its high-water mark and not yet come down to the low one.
+    bool handshake_reported_ = false;  // true if there was no handshake
+    // The input has exceeded its high-water mark and not yet fallen to the low one.
     bool above_high_water_ = false;
     // The last read stopped while the transport still held bytes that poll cannot see.
     bool transport_has_buffered_input_ = false;
     bool reading_paused_ = false;
     bool input_ended_ = false;    // the peer has closed its side
     bool finishing_ = false;      // finish() was called
-    bool output_closed_ = false;  // and our side is closed
+    bool output_closed_ = false;  // our side is closed
 };
 
 }  // namespace bufio

@@ -1,11 +1,11 @@
-// The features beyond POSIX that this room uses, and the systems that have them. This file
-// alone asks which system it is; the others ask for a feature. Only what has been tested
-// somewhere is used there, or what a system can't do without. With YODEL_PORTABLE nothing is,
-// so that a build on Linux tests what other systems get.
+// The features beyond POSIX that this room uses, and the systems that have them. Only this
+// file tests for a system; the others test for a feature. A system is listed only if the
+// feature was tested on it, or if it is indispensable there. With YODEL_PORTABLE none is used,
+// so that a build on Linux tests the code for other systems.
 #pragma once
 
 #ifdef __APPLE__
-#    define __APPLE_USE_RFC_3542  // or its headers hide IPV6_PKTINFO
+#    define __APPLE_USE_RFC_3542  // otherwise its headers hide IPV6_PKTINFO
 #endif
 
 #include <netinet/udp.h>
@@ -20,15 +20,15 @@
 // recvmmsg(2) and sendmmsg(2): many datagrams in one call.
 #define BUFIO_HAS_MMSG BUFIO_ON_LINUX
 
-// UDP_SEGMENT: the system cuts one piece into datagrams. Older headers lack it.
+// UDP_SEGMENT: the system segments one piece into datagrams. Older headers lack it.
 #if BUFIO_ON_LINUX && defined(UDP_SEGMENT)
 #    define BUFIO_HAS_UDP_SEGMENT 1
 #else
 #    define BUFIO_HAS_UDP_SEGMENT 0
 #endif
 
-// IP_PKTINFO and IPV6_PKTINFO: to which local address a datagram was sent. FreeBSD and OpenBSD
-// have IP_RECVDSTADDR in the place of the first; it has been compiled, but not been run.
+// IP_PKTINFO and IPV6_PKTINFO: the local address to which a datagram was sent. FreeBSD and
+// OpenBSD have IP_RECVDSTADDR instead of the first; this was compiled but never run.
 #if BUFIO_ON_LINUX || defined(__APPLE__)
 #    define BUFIO_HAS_PKTINFO 1
 #else
@@ -43,24 +43,24 @@
 // MSG_MORE: the system waits for more before it sends.
 #define BUFIO_HAS_MSG_MORE BUFIO_ON_LINUX
 
-// SO_NOSIGPIPE: no signal from a socket, even if MSG_NOSIGNAL is ignored.
+// SO_NOSIGPIPE: prevents SIGPIPE even if MSG_NOSIGNAL is ignored.
 #ifdef __APPLE__
 #    define BUFIO_HAS_NOSIGPIPE 1
 #else
 #    define BUFIO_HAS_NOSIGPIPE 0
 #endif
 
-// The option by which sockets share a port so that the system distributes its traffic evenly.
-// Other systems accept SO_REUSEPORT too, but give all traffic to one of the sockets.
+// The option that lets sockets share a port so that the system distributes its traffic evenly.
+// Other systems also accept SO_REUSEPORT, but give all traffic to one of the sockets.
 #if BUFIO_ON_LINUX
 #    define BUFIO_SHARES_PORTS_BY SO_REUSEPORT
 #elif defined(__FreeBSD__)
 #    define BUFIO_SHARES_PORTS_BY SO_REUSEPORT_LB
 #else
-#    define BUFIO_SHARES_PORTS_BY (-1)  // which setsockopt() refuses
+#    define BUFIO_SHARES_PORTS_BY (-1)  // setsockopt() refuses it
 #endif
 
-// TCP_INFO. That of FreeBSD has been written for, but not been run.
+// TCP_INFO. The code for FreeBSD was never run.
 #define BUFIO_HAS_LINUX_TCP_INFO BUFIO_ON_LINUX
 #ifdef __FreeBSD__
 #    define BUFIO_HAS_FREEBSD_TCP_INFO 1
@@ -68,5 +68,5 @@
 #    define BUFIO_HAS_FREEBSD_TCP_INFO 0
 #endif
 
-// /proc/sys: the settings of the kernel as files.
+// /proc/sys: the kernel's settings as files.
 #define BUFIO_HAS_PROC_SYS BUFIO_ON_LINUX

@@ -5,7 +5,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #if BUFIO_HAS_LINUX_TCP_INFO
-#    include <linux/tcp.h>  // the C library's lacks the newer fields
+#    include <linux/tcp.h>  // the C library's header lacks the newer fields
 #elif BUFIO_HAS_FREEBSD_TCP_INFO
 #    include <netinet/tcp.h>
 #endif
@@ -17,7 +17,7 @@ namespace bufio {
 
 #if BUFIO_HAS_LINUX_TCP_INFO || BUFIO_HAS_FREEBSD_TCP_INFO
 
-// An older kernel leaves the fields that it does not know as they are.
+// An older kernel leaves unknown fields unchanged.
 std::optional<TcpFacts> tcp_facts(int socket) {
     tcp_info info{};
     socklen_t size = sizeof info;

@@ -34,7 +34,7 @@ void check_regular(Reason reason, const std::string& file) {
 // Answers OpenSSL's request for the pass phrase of a key. OpenSSL itself would read it from
 // standard input if there is no terminal.
 struct PassPhrase {
-    bool may_ask;  // somebody may be at the terminal to answer
+    bool may_ask;  // a user may be at the terminal
     bool wanted = false;
     bool asked = false;
 
@@ -47,8 +47,8 @@ struct PassPhrase {
     }
 };
 
-// True if OpenSSL has found nothing of the wanted kind in a file. It then reports "no start
-// line" or, from its decoders, "unsupported"; 3.0.2 has only "PEM lib" to say.
+// True if OpenSSL has found no item of the expected kind in a file. It then reports "no start
+// line" or, from its decoders, "unsupported"; 3.0.2 reports only "PEM lib".
 bool lacks_contents() {
     const unsigned long error = ERR_peek_error();
     const int reason = ERR_GET_REASON(error);
@@ -93,7 +93,7 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
 
 constexpr char trusted[] = "trusted certificates ";
 
-// OpenSSL silently skips a directory or file that it can't open, so this checks before.
+// Checks in advance, because OpenSSL silently skips a directory or file that it can't open.
 void check_access(const std::string& path) {
     if (::access(path.c_str(), R_OK) != 0)
         refuse(Reason::trust, system_end(Reason::trust, trusted + path, errno).text);
@@ -112,10 +112,9 @@ void trust(SSL_CTX* context, const std::string& file, const std::string& directo
     if (SSL_CTX_load_verify_dir(context, directory.c_str()) != 1) refuse_trust(directory);
 }
 
-// OpenSSL calls this for an authority that it has found nowhere else. It reads the system's
-// bundle into the store, at the first call only; a second thread waits meanwhile. The
-// certificate returned belongs to the store; OpenSSL adds its own reference to it, so ours is
-// given back.
+// OpenSSL calls this for an authority that it has found nowhere else. The first call reads the
+// system's bundle into the store; other threads wait meanwhile. The store owns the returned
+// certificate. OpenSSL adds its own reference to it, so ours is dropped.
 int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* name,
                  X509_OBJECT* found) noexcept {
     static std::mutex reading;
@@ -135,7 +134,7 @@ int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* na
     return certificate ? 1 : 0;
 }
 
-// Parsing the system's bundle takes longer than all the rest of a start. So the authorities are
+// Parsing the system's bundle takes longer than the rest of the start. So authorities are
 // first looked up by hash in the system's directory, and the bundle is read only when one is
 // missing there.
 void trust_system(SSL_CTX* context) {
@@ -166,7 +165,7 @@ void check_revocation(SSL_CTX* context, const std::string& file) {
     X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 
-// In the wire form of ALPN, a byte with its length precedes each name.
+// In ALPN's wire format, a length byte precedes each name.
 void offer_alpn(SSL_CTX* context, const std::vector<std::string>& protocols) {
     std::string wire;
     for (const std::string& protocol : protocols)
@@ -175,7 +174,7 @@ void offer_alpn(SSL_CTX* context, const std::vector<std::string>& protocols) {
                             static_cast<unsigned>(wire.size()));
 }
 
-// The log is written by the loop, so neither opening it nor writing to it may block.
+// The loop's thread writes the log, so neither opening nor writing may block.
 void keep_key_log(TlsState& state, const std::string& file) {
     const std::string name = "key log " + file;
     struct stat status {};
@@ -196,11 +195,11 @@ SslCtx new_context(bool client) {
     if (!context) refuse(Reason::tls, "OpenSSL can't start: " + openssl_reason());
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
-    // SSL_MODE_RELEASE_BUFFERS is not set, so that an idle connection keeps its buffers of 50
-    // KiB: freeing and allocating them for each message would cost a twentieth of its time.
+    // SSL_MODE_RELEASE_BUFFERS is not set, so an idle connection keeps its buffers of 50 KiB.
+    // Freeing and allocating them for each message would cost 5 % of its time.
     SSL_CTX_set_mode(context.get(),
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // Two records are read at once. Four would save as much time again, but would double the
+    // Reads two records at once. Four would save the same amount of time again, but double the
     // memory of idle connections.
     SSL_CTX_set_read_ahead(context.get(), 1);
     SSL_CTX_set_msg_callback(context.get(), on_message);
@@ -221,8 +220,8 @@ std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
     return state;
 }
 
-// Sessions are kept by the clients, in tickets. The context needs an id, because without one a
-// client that shows a certificate could not resume.
+// Clients keep the sessions, in tickets. Without a session id context, a client with a
+// certificate could not resume.
 std::shared_ptr<TlsState> new_server() {
     auto state = std::make_shared<TlsState>(new_context(false));
     SSL_CTX* const ctx = state->ctx.get();
@@ -304,7 +303,7 @@ bool TlsContext::knows_groups(const std::string& list) {
 std::string TlsContext::pin() const {
     EVP_PKEY* const key = SSL_CTX_get0_privatekey(state_->ctx.get());
     const std::string pin = key ? pin_of(key) : std::string();
-    if (key && pin.empty()) throw std::bad_alloc();  // nothing else is wrong with our own key
+    if (key && pin.empty()) throw std::bad_alloc();  // the only possible failure
     return pin;
 }
 

@@ -12,13 +12,13 @@ namespace bufio {
 
 namespace {
 
-// Peers choose how many certificates a chain has and how many faults they have, so only this
-// many are described.
+// Limits for the certificates and faults that are described, because the peer chooses their
+// number.
 constexpr int max_chain = 10;
 constexpr int max_faults = 5;
 
-// Peers choose the texts in their certificates, so each is cut after 255 bytes, but not inside
-// a character of UTF-8.
+// Cuts a text after 255 bytes, but not inside a UTF-8 character, because the peer chooses the
+// texts in its certificates.
 std::string clipped(const std::string& text) {
     std::size_t size = 255;
     if (text.size() <= size) return text;
@@ -26,7 +26,7 @@ std::string clipped(const std::string& text) {
     return text.substr(0, size) + "...";
 }
 
-// Names the first few items, and how many more there are.
+// Lists the first few items and the number of the others.
 std::string list_text(const std::vector<std::string>& items) {
     constexpr std::size_t max_named = 3;
     std::string list;
@@ -36,7 +36,7 @@ std::string list_text(const std::vector<std::string>& items) {
     return list + " and " + std::to_string(items.size() - max_named) + " more";
 }
 
-// A certificate may come from anybody, so an address in it may have any length.
+// The address may have any length, because the peer chooses it.
 std::string address_text(const ASN1_OCTET_STRING* address) {
     const auto size = static_cast<std::size_t>(ASN1_STRING_length(address));
     const bool v4 = size == sizeof(in_addr);
@@ -51,7 +51,7 @@ std::string text_of(const ASN1_STRING* string) {
     return clipped({bytes, static_cast<std::size_t>(ASN1_STRING_length(string))});
 }
 
-// Returns the hosts and addresses that a certificate is for.
+// Returns the hosts and addresses that a certificate names.
 std::vector<std::string> names_of(const GENERAL_NAMES* names) {
     std::vector<std::string> list;
     for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
@@ -62,8 +62,8 @@ std::vector<std::string> names_of(const GENERAL_NAMES* names) {
     return list;
 }
 
-// A host in the subject does not count (RFC 9525). That surprises owners of old certificates,
-// so the text explains it.
+// A host in the subject is ignored (RFC 9525). The text explains this, because it surprises
+// owners of old certificates.
 std::string mismatch(const X509* certificate, const std::string& host) {
     const Names names(static_cast<GENERAL_NAMES*>(
         X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
@@ -170,8 +170,8 @@ std::string pin_of(EVP_PKEY* key) {
     return "sha256//" + std::string(reinterpret_cast<char*>(base64));
 }
 
-// A trusted authority only has the name of the issuer. OpenSSL 3.0.2 reports this first, and
-// then that the issuer is missing, which is all that others report.
+// True if a trusted authority matches the issuer only by name. OpenSSL 3.0.2 reports this
+// before the missing issuer; other versions report only the latter.
 static bool is_by_namesake(int error) {
     return error == X509_V_ERR_AKID_SKID_MISMATCH ||
            error == X509_V_ERR_AKID_ISSUER_SERIAL_MISMATCH;
@@ -217,7 +217,7 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
     facts.not_before = date_text(X509_get0_notBefore(certificate));
     facts.not_after = date_text(X509_get0_notAfter(certificate));
     int days = 0;
-    int seconds = 0;  // beside the days, with the same sign
+    int seconds = 0;  // in addition to the days, with the same sign
     ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate));
     facts.days_left = days;
     facts.expired = days < 0 || seconds < 0;
@@ -225,8 +225,8 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
     facts.chain = chain_texts(chain);
 }
 
-// An unknown issuer causes further errors: OpenSSL finds it missing twice, lacks its revocation
-// list, or checks that list with the key of another certificate.
+// An unknown issuer causes further errors: OpenSSL reports it twice, lacks its revocation
+// list, or checks that list with another certificate's key.
 void add_fault(TlsFacts& facts, const Fault& fault, const TlsClientOptions& options,
                const std::string& host) {
     const bool trust = lacks_trust(fault.error);

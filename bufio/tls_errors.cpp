@@ -1,4 +1,4 @@
-// The ends and texts that OpenSSL's errors are given.
+// Translates OpenSSL's errors into ends and texts.
 #include "bufio/tls_internal.hpp"
 
 #include <cstring>
@@ -13,7 +13,7 @@ std::string error_text(unsigned long error) {
     return text ? text : "no reason given";
 }
 
-// True for an alert by which a peer refuses, or misses, our certificate.
+// True for an alert that means that the peer refuses or lacks our certificate.
 bool concerns_our_certificate(int alert) {
     switch (alert) {
     case SSL_AD_BAD_CERTIFICATE:
@@ -36,8 +36,8 @@ std::string alert_name(int alert) {
     }
 }
 
-// With TLS 1.3 the first read shows that a requested certificate of ours was missing or
-// refused; with TLS 1.2 the handshake fails.
+// If our certificate is missing or refused, TLS 1.2 fails in the handshake and TLS 1.3 in the
+// first read.
 End alert_end(int alert, Reason reason, const TlsSituation& situation) {
     const std::string name = " (TLS alert: " + alert_name(alert) + ")";
     const bool refused = concerns_our_certificate(alert);
@@ -75,7 +75,7 @@ TlsFailure take_failure() {
     return {of_ssl ? ERR_GET_REASON(chosen) : 0, error_text(chosen)};
 }
 
-// A plain echo server sends our first TLS message back, which is unexpected.
+// A plain echo server returns our first TLS message, which OpenSSL reports as unexpected.
 bool is_not_tls(int code, const TlsSituation& situation) {
     if (situation.peer_speaks_tls) return false;
     return code == SSL_R_WRONG_VERSION_NUMBER || code == SSL_R_PACKET_LENGTH_TOO_LONG ||
@@ -105,7 +105,7 @@ End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituatio
                                                        : "the client's certificate") +
                                          " " + situation.facts.unverified};
     if (is_not_tls(code, situation)) return {Reason::tls, "the peer does not speak TLS"};
-    // Codes above those of the alerts are errors of OpenSSL itself, such as a lack of memory.
+    // Codes beyond the alerts are errors of OpenSSL itself, such as a lack of memory.
     const int alert = code - SSL_AD_REASON_OFFSET;
     if (alert >= 0 && alert < 256) return alert_end(alert, reason, situation);
     return {reason, "TLS: " + failure.text};

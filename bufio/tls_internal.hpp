@@ -1,5 +1,5 @@
-// The declarations that the parts of TLS share.  Only bufio/tls* and a fuzz target include
-// this, or OpenSSL.
+// Declarations shared by the TLS files. Only bufio/tls* and a fuzz target include this header
+// or OpenSSL.
 #pragma once
 
 #include "bufio/host_name.hpp"
@@ -22,7 +22,7 @@
 
 namespace bufio {
 
-// Frees an object of OpenSSL by the function that OpenSSL has for its type.
+// Frees an OpenSSL object with the function for its type.
 template <auto free_object>
 struct Deleter {
     template <class T>
@@ -38,56 +38,55 @@ using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
 using MemoryBio = std::unique_ptr<BIO, Deleter<BIO_free>>;
 
-// Returns an object that OpenSSL has made. OpenSSL returns null only if it has no memory; that
-// throws std::bad_alloc.
+// Returns a new OpenSSL object. Throws std::bad_alloc for null, which OpenSSL returns only for
+// lack of memory.
 template <class T>
 T* check_allocated(T* object) {
     return object ? object : throw std::bad_alloc();
 }
 
-// The sessions of the last connections, for the next ones to resume. A session is resumed by
-// the thread that made it only: OpenSSL does not say that two connections on different threads
-// may have one session at the same time.
+// Sessions of earlier connections, to be resumed. Only the thread that made a session resumes
+// it: OpenSSL does not document that two threads may use one session at the same time.
 class TlsSessions {
 public:
-    // Returns the place of this thread's session for the host; it holds null if there is none.
-    // The place stays valid and belongs to the calling thread.
+    // Returns this thread's session for the host; null: none. The reference stays valid and
+    // belongs to the calling thread.
     SslSession& of(const std::string& host) {
         const std::lock_guard lock(mutex_);
         return sessions_[{std::this_thread::get_id(), host}];
     }
 
 private:
-    std::mutex mutex_;  // of the map, not of what it holds
+    std::mutex mutex_;  // protects the map, not the sessions
     std::map<std::pair<std::thread::id, std::string>, SslSession> sessions_;
 };
 
-// The state that a context shares with its transports, on all threads. All of it but the
-// sessions stays as it was made; lines of the key log are single writes.
+// The state that a context shares with its transports, on all threads. Only the sessions
+// change after construction. Each line of the key log is a single write.
 struct TlsState {
     explicit TlsState(SslCtx context) : ctx(std::move(context)) {}
     SslCtx ctx;
     bool client = false;
     TlsClientOptions options{};  // of a client
-    Fd key_log{};                // empty if no log is kept
+    Fd key_log{};                // empty: no log
     TlsSessions sessions{};
 };
 
 // tls_socket.cpp
 
-// A socket as OpenSSL reads and writes it: a BIO. OpenSSL's own socket BIO writes without
-// MSG_NOSIGNAL, and sets no bounds to what one call receives.
+// A BIO for a socket. OpenSSL's own socket BIO writes without MSG_NOSIGNAL, and does not limit
+// the bytes received by one call.
 struct TlsSocket {
     Fd fd;
-    std::size_t budget = 0;  // bytes that the present call may still receive
-    std::size_t silent = 0;  // bytes received since the last that brought data
-    int burden = 0;          // handshake messages received, less one for each call
-    int error = 0;           // errno of the last call that failed for good
-    bool more = false;       // true while another record follows the one that is written
-    bool ended = false;      // the peer has closed its side
+    std::size_t budget = 0;  // bytes that the current call may still receive
+    std::size_t silent = 0;  // bytes received since the last application data
+    int burden = 0;          // handshake messages received, minus one per call
+    int error = 0;           // errno of the last permanent failure
+    bool more = false;       // another record follows the current one
+    bool ended = false;      // the peer closed its side
 };
 
-// Returns a BIO that works on the socket, which must outlive it. Throws std::bad_alloc.
+// Returns a BIO for the socket, which must outlive it. Throws std::bad_alloc.
 BIO* new_socket_bio(TlsSocket& socket);
 
 // tls_transport.cpp
@@ -95,93 +94,93 @@ BIO* new_socket_bio(TlsSocket& socket);
 std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
                                               const std::string& host);
 
-// OpenSSL calls the following functions for an SSL that belongs to such a transport. They are
-// set in the context, and must not let an exception pass.
+// Callbacks that the context registers with OpenSSL, for an SSL that belongs to a TLS
+// transport. No exception may leave them.
 
-// Verifies the certificate of the peer. OpenSSL goes on after each fault, so that all of them
-// are found; any one refuses the certificate.
+// Verifies the peer's certificate. OpenSSL continues after each fault, so that all faults are
+// found; any fault refuses the certificate.
 int verify_chain(X509_STORE_CTX* store, void*) noexcept;
 int on_verified(int accepted, X509_STORE_CTX* store) noexcept;
 // Stores a session for the next connection.
 int on_new_session(SSL* ssl, SSL_SESSION* session) noexcept;
-// Notes that the peer has asked for our certificate.
+// Records that the peer has requested our certificate.
 int on_certificate_request(SSL* ssl, void*) noexcept;
-// Notes a message of TLS that was sent or received.
+// Records a TLS message that was sent or received.
 void on_message(int sent, int version, int type, const void* bytes, std::size_t size, SSL* ssl,
                 void*) noexcept;
-// Appends a line to the key log. If that fails, the handshake fails.
+// Appends a line to the key log. If the write fails, the handshake fails.
 void log_key(const SSL* ssl, const char* line) noexcept;
 
 // tls_errors.cpp
 
-// Returns the first error of OpenSSL's list as text, and clears the list.
+// Returns the first error of OpenSSL's error queue as text, and clears the queue.
 std::string openssl_reason();
 
-// The error of OpenSSL's list that says most about a failed call for a connection: SSL's own
-// last one if there is any, because it names what the inner causes before it are about.
+// The most informative error of OpenSSL's queue after a failed call for a connection: the last
+// error of the SSL library if there is one, because earlier errors are its inner causes.
 struct TlsFailure {
     int code;  // SSL_R_*; 0 for errors of other libraries, which use the same numbers
     std::string text;
 };
-// Clears the list.
+// Returns that error, and clears the queue.
 TlsFailure take_failure();
 
-// The facts, beside OpenSSL's code, on which the meaning of an error depends.
+// The facts besides OpenSSL's code on which the meaning of an error depends.
 struct TlsSituation {
     bool client;  // we are the client
     bool handshake_done = false;
-    bool peer_speaks_tls = false;        // one of its handshake messages was accepted
-    bool certificate_requested = false;  // the peer has asked for a certificate of ours
-    bool has_certificate;                // and we have one
-    bool certificate_withheld = false;   // but it suits none of the peer's algorithms
-    bool renegotiation_refused = false;  // the peer has asked for another handshake
+    bool peer_speaks_tls = false;        // a handshake message from it was accepted
+    bool certificate_requested = false;  // the peer requested our certificate
+    bool has_certificate;                // we have a certificate
+    bool certificate_withheld = false;   // it suits none of the peer's algorithms
+    bool renegotiation_refused = false;  // the peer requested a renegotiation
     const std::string& host;             // that the peer's certificate must name
     const TlsFacts& facts;
 };
 
-// True if the error means that the peer does not speak TLS at all.
+// True if the error means that the peer does not speak TLS.
 bool is_not_tls(int code, const TlsSituation& situation);
 End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituation& situation);
-// The end for a system call that has failed with the errno `error`.
+// Returns the end for a system call that failed with the errno `error`.
 End system_failure(int error, Reason reason, bool handshake_done);
-// The end for a peer that has closed the connection during the handshake.
+// Returns the end for a peer that closed the connection during the handshake.
 End closed_in_handshake();
 
 // tls_certificate.cpp
 
-// Returns sha256//BASE64 of a public key; nothing if it can't be encoded, as for want of
-// memory.
+// Returns sha256//BASE64 of a public key; empty if it can't be encoded, for example for lack
+// of memory.
 std::string pin_of(EVP_PKEY* key);
-// Returns the name in one line, cut to a bounded length.
+// Returns the name in one line of bounded length.
 std::string name_text(const X509_NAME* name);
 // Returns the date as YYYY-MM-DD.
 std::string date_text(const ASN1_TIME* time);
 
-// An error that OpenSSL has found in verifying a chain.
+// An error that OpenSSL found while verifying a chain.
 struct Fault {
     int error;  // OpenSSL's code
-    int depth;  // the place in the chain; 0 is the peer's own certificate
+    int depth;  // the index in the chain; 0 is the peer's own certificate
     const X509* certificate;
     const X509_CRL* list = nullptr;  // the revocation list, if the fault concerns one
 };
 // True if no authority trusted here has issued the certificate.
 bool lacks_trust(int error);
-// True if, in addition, the peer has sent only its own certificate. Then probably an
-// intermediate certificate is missing. After one intermediate it is the root, which servers
-// need not send.
+// True if, in addition, the peer sent only its own certificate. Then an intermediate
+// certificate is probably missing. After an intermediate, only the root is missing, which
+// servers need not send.
 bool lacks_issuer(const Fault& fault);
-// Returns a clause that continues "the certificate of HOST", or an empty text if nothing is
-// wrong.
+// Returns a clause that continues "the certificate of HOST", or an empty text if there is no
+// fault.
 std::string verification_error(const Fault& fault, const TlsClientOptions& options,
                                const std::string& host);
-// Fills the facts about the peer's certificate and the chain that it has sent.
+// Fills in the facts about the peer's certificate and chain.
 void describe_certificate(TlsFacts& facts, const X509* certificate,
                           const STACK_OF(X509) * chain);
-// Adds a fault to the facts, unless it follows from one that they have.
+// Adds a fault to the facts, unless a recorded fault implies it.
 void add_fault(TlsFacts& facts, const Fault& fault, const TlsClientOptions& options,
                const std::string& host);
-// Returns a certificate signed by the key itself, for `localhost` and the loopback addresses,
-// that is valid for a year.
+// Returns a self-signed certificate for `localhost` and the loopback addresses, valid for a
+// year.
 Certificate make_certificate(EVP_PKEY* key);
 
 }  // namespace bufio

@@ -11,15 +11,15 @@ namespace bufio {
 
 namespace {
 
-// Records that follow each other are sent in one piece if the system can wait for the last of
-// them. Otherwise each record would wake the peer.
+// Consecutive records are sent in one piece if the system can delay all but the last.
+// Otherwise each record would wake the peer.
 #if BUFIO_HAS_MSG_MORE
 constexpr int send_more = MSG_NOSIGNAL | MSG_MORE;
 #else
 constexpr int send_more = MSG_NOSIGNAL;
 #endif
 
-// Called after a system call has failed. OpenSSL tries again if the retry flags are set.
+// Handles a failed system call. OpenSSL tries again if the retry flags are set.
 int on_error(BIO* bio, int retry_flag) {
     BIO_clear_retry_flags(bio);
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
@@ -30,9 +30,9 @@ int on_error(BIO* bio, int retry_flag) {
     return -1;
 }
 
-// OpenSSL goes on reading as long as records bring no data, such as new keys, which take much
-// work. Once the budget is spent, this function pretends that there is no more input; the
-// descriptor stays readable, and the next turn goes on.
+// OpenSSL continues to read while records contain no data, such as key updates, which cost
+// much work. Once the budget is spent, this function pretends that there is no more input. The
+// descriptor stays readable, and the next turn continues.
 int bio_read(BIO* bio, char* to, int size) {
     auto& socket = *static_cast<TlsSocket*>(BIO_get_data(bio));
     if (socket.budget == 0) {

@@ -11,8 +11,8 @@ namespace bufio {
 
 namespace {
 
-// Appends the line by a single write, because several programs may append to the file. Returns
-// the errno, or 0.
+// Appends the line with a single write, because several programs may append to the file.
+// Returns the errno, or 0.
 int append_line(int fd, const char* line) {
     char end[] = "\n";
     const std::size_t size = std::strlen(line) + 1;
@@ -20,29 +20,29 @@ int append_line(int fd, const char* line) {
     ssize_t written = -1;
     do {
         written = ::writev(fd, whole, 2);
-    } while (written < 0 && errno == EINTR);  // as a FIFO's write may be, by a signal
+    } while (written < 0 && errno == EINTR);  // a signal may interrupt a FIFO's write
     if (written < 0) return errno;
     return static_cast<std::size_t>(written) == size ? 0 : ENOSPC;
 }
 
-// Bytes that one call may receive: a little more than the records of one read of a stream.
+// Bytes that one call may receive: slightly more than the records of one read of a stream.
 constexpr std::size_t call_budget = 80 * 1024;
 
-// New keys cost a thousand times what data of their length does. A peer with a burden of more
-// handshake messages than an honest one sends in a row gets less of each turn, until as many
-// calls have passed; data between them changes nothing.
+// Key updates cost a thousand times more than data of the same length. A peer whose burden
+// exceeds the handshake messages that an honest peer sends in a row gets a smaller budget. The
+// burden falls by one per call, whatever data arrives.
 constexpr int max_burden = 32;
 constexpr std::size_t burdened_budget = 2 * 1024;
 
-// Limits the records of one read, because each has its cost, even if it brings one byte.
+// Limits the records of one read, because each has a cost, even if it contains one byte.
 constexpr int max_records = 256;
 
-// A peer that sends more than this many bytes of new keys, tickets and the like without any
-// data is hostile: an honest one sends few of these, and they are small.
+// A peer that sends more than this many bytes of key updates, tickets and the like without any
+// data is hostile: honest peers send few of them, and they are small.
 constexpr std::size_t max_silent = 1024 * 1024;
 
-// Returns the host's name as certificates have it. A unix-domain socket has no host, so it is
-// on this one; given an empty name, OpenSSL would verify none at all.
+// Returns the host's name in the form of certificates. A unix-domain socket has no host, so
+// its host is the local one: with an empty name, OpenSSL would verify no name at all.
 std::string name_of_host(const std::string& host) {
     if (host.empty()) return "localhost";
     std::string name = certified_name(host);
@@ -72,8 +72,8 @@ public:
         }
     }
 
-    // SSL_free() without a shutdown marks the session as not resumable. A session should be
-    // resumed after its connection was lost, so this pretends that the shutdown has happened.
+    // SSL_free() without a shutdown marks the session as not resumable. To resume the session
+    // of a lost connection, this pretends that the shutdown has happened.
     ~TlsTransport() override {
         SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     }
@@ -136,7 +136,7 @@ public:
                            : classify_error(result, Reason::send);
     }
 
-    // OpenSSL refuses the shutdown while a message of the peer has come in part.
+    // OpenSSL refuses the shutdown after a partial message of the peer.
     IoResult close_output() override {
         begin_call();
         ERR_clear_error();
@@ -146,17 +146,17 @@ public:
         return result >= 0 ? IoResult{IoStatus::done} : classify_error(result, Reason::send);
     }
 
-    // OpenSSL calls the following functions during a handshake.
+    // --- Called by OpenSSL during a handshake.
 
     int verify_chain(X509_STORE_CTX* store) {
         first_fault_ = X509_V_OK;
         const int result = X509_verify_cert(store);
-        // Otherwise the cause of a fault would be first in OpenSSL's list of errors, before the
-        // one that says that the certificate is refused.
+        // Otherwise the cause of a fault would precede the error for the refused certificate
+        // in OpenSSL's error queue.
         ERR_clear_error();
         if (result <= 0 && first_fault_ == X509_V_OK) record_fault(store);
         if (first_fault_ == X509_V_OK) return result;
-        X509_STORE_CTX_set_error(store, first_fault_);  // the alert names it to the peer
+        X509_STORE_CTX_set_error(store, first_fault_);  // sent to the peer in the alert
         return 0;
     }
 
@@ -177,7 +177,7 @@ public:
     void store_session(SSL_SESSION* session) { session_->reset(session); }
 
     // A client without a suitable certificate sends an empty list of certificates: three bytes
-    // behind the head of the message and, in TLS 1.3, the context of the request.
+    // after the message header and, in TLS 1.3, after the request context.
     void on_sent(int type, const unsigned char* bytes, std::size_t size) {
         const int message = type == SSL3_RT_HANDSHAKE && size > 4 ? bytes[0] : -1;
         if (message == SSL3_MT_CLIENT_HELLO) facts_.unanswered_hello = size;
@@ -193,8 +193,8 @@ public:
 
     void on_certificate_request() { situation_.certificate_requested = true; }
 
-    // OpenSSL reports a handshake message once its type is accepted. What the system has handed
-    // over is still processed in this call.
+    // OpenSSL reports a handshake message once its type is accepted. This call still processes
+    // the bytes that were already received.
     void on_received(int type) {
         facts_.unanswered_hello = 0;
         if (type != SSL3_RT_HANDSHAKE) return;
@@ -245,12 +245,12 @@ private:
         SslSession& known = *session_;
         if (!known) return;
         SSL_set_session(ssl_.get(), known.get());
-        // A ticket that is shown twice lets an eavesdropper see that it is the same client.
+        // Reusing a ticket would let an eavesdropper recognise the client.
         if (SSL_SESSION_get_protocol_version(known.get()) == TLS1_3_VERSION) known.reset();
     }
 
-    // Once the peer has sent close_notify, OpenSSL reports "zero return" for a failing write,
-    // too.
+    // Once the peer has sent close_notify, OpenSSL reports "zero return" also for a failed
+    // write.
     IoResult classify_error(int result, Reason reason) {
         switch (SSL_get_error(ssl_.get(), result)) {
         case SSL_ERROR_WANT_READ: return {IoStatus::wants_read};
@@ -262,7 +262,7 @@ private:
         case SSL_ERROR_SYSCALL:
             if (socket_.error != 0)
                 return fail(system_failure(socket_.error, reason, situation_.handshake_done));
-            [[fallthrough]];  // OpenSSL has failed by itself, as for want of memory
+            [[fallthrough]];  // OpenSSL itself failed, for example for lack of memory
         default: return fail(protocol_failure(reason));
         }
     }
@@ -271,8 +271,8 @@ private:
         const TlsFailure failure = take_failure();
         facts_.offer_refused = state_->client && !situation_.handshake_done &&
                                failure.code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;
-        // OpenSSL sends no alert for bytes that are no record of TLS. This one, protocol
-        // version, shows the client's user that TLS is spoken here.
+        // OpenSSL sends no alert for bytes that are not a TLS record. This alert (protocol
+        // version) shows the client's user that the server expects TLS.
         static constexpr unsigned char alert[] = {
             SSL3_RT_ALERT, 3, 1, 0, 2, SSL3_AL_FATAL, TLS1_AD_PROTOCOL_VERSION};
         if (!state_->client && !alert_sent_ && is_not_tls(failure.code, situation_))
@@ -334,10 +334,10 @@ private:
     TlsSocket socket_;
     std::shared_ptr<TlsState> state_;
     Ssl ssl_;
-    std::string host_;               // that the peer's certificate must name
-    SslSession* session_ = nullptr;  // of a client: for the next connection
+    std::string host_;               // the name to verify in the peer's certificate
+    SslSession* session_ = nullptr;  // a client's, for the next connection
     TlsFacts facts_;
-    std::exception_ptr thrown_;    // in a call from OpenSSL, through which it must not pass
+    std::exception_ptr thrown_;    // in a callback; must not pass through OpenSSL
     int first_fault_ = X509_V_OK;  // OpenSSL's code
     int key_log_error_ = 0;        // errno of a write to the key log
     bool alert_sent_ = false;      // by OpenSSL

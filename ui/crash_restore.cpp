@@ -13,9 +13,10 @@ namespace ui {
 
 namespace {
 
-// Everything that the handler needs, ready before it runs: it must not allocate.
+// Everything that the handler needs, prepared in advance because the handler must not
+// allocate.
 struct State {
-    struct sigaction found[UI_SIGNALS];  // the actions that are reinstated
+    struct sigaction found[UI_SIGNALS];  // the actions to reinstate
     bool caught[UI_SIGNALS];
     termios settings;
     int output;
@@ -44,8 +45,8 @@ void restore_terminal() {
     if (!in_background()) change_settings(state.settings);
 }
 
-// Runs with all signals blocked. That includes SIGTTOU, so writing from the background does not
-// stop the process.
+// Runs with all signals blocked, including SIGTTOU, so that writing from the background does
+// not stop the process.
 void on_fatal_signal(int number) {
     if (state.armed) restore_terminal();
     reinstate_signals();
@@ -84,7 +85,7 @@ bool is_fatal(int number, const struct sigaction& found) {
     return found.sa_handler != SIG_IGN && is_fault(number);
 }
 
-// sigaction() refuses the signals that can't be caught or are reserved by the C library.
+// sigaction() refuses signals that can't be caught or that the C library reserves.
 void catch_signal(int number) {
     struct sigaction& found = state.found[number];
     if (::sigaction(number, nullptr, &found) != 0 || !is_fatal(number, found)) return;
@@ -95,8 +96,8 @@ void catch_signal(int number) {
     state.caught[number] = ::sigaction(number, &action, nullptr) == 0;
 }
 
-// The handler gets a stack of its own unless the caller has set one: the program's own stack
-// may be full when SIGSEGV arrives.
+// Gives the handler a stack of its own unless the caller has set one, because the program's
+// stack may be full when SIGSEGV arrives.
 void provide_signal_stack() {
     static char stack[64 * 1024];
     stack_t found{};

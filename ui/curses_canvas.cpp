@@ -28,7 +28,7 @@ constexpr short warn_pair = 3;
     throw std::system_error(errno, std::generic_category(), what);
 }
 
-// Owns the descriptor, also if it returns null.
+// Takes ownership of the descriptor, even if it returns null.
 std::FILE* open_writer(int descriptor) {
     if (descriptor < 0) return nullptr;
     std::FILE* const file = ::fdopen(descriptor, "w");
@@ -36,7 +36,7 @@ std::FILE* open_writer(int descriptor) {
     return file;
 }
 
-// Returns a file without a name, in memory if the system has such files; null: there is none.
+// Returns an unnamed file, in memory if the system supports it, or null on failure.
 std::FILE* open_memory() {
 #if UI_HAS_MEMFD
     if (std::FILE* const memory = open_writer(::memfd_create("screen", MFD_CLOEXEC)))
@@ -45,7 +45,7 @@ std::FILE* open_memory() {
     return std::tmpfile();
 }
 
-// Undoes the signal handlers that other code installs during its lifetime.
+// Restores the signal dispositions that it found, for code that installs handlers.
 class SignalDispositionGuard {
 public:
     SignalDispositionGuard() {
@@ -65,7 +65,7 @@ private:
     struct sigaction found_[std::size(numbers)];
 };
 
-// Undoes what is done to the settings of the terminal during its lifetime.
+// Restores the terminal settings that it found.
 class SettingsGuard {
 public:
     SettingsGuard() = default;
@@ -88,7 +88,7 @@ bool start_colors() {
     return true;
 }
 
-// The attributes that show a style. Without colors, other attributes replace them.
+// Returns the curses attributes of a style. Without colors, other attributes replace them.
 attr_t attributes_for(Style style, bool colors) {
     const auto tinted = [colors](short pair, attr_t otherwise) {
         return colors ? static_cast<attr_t>(COLOR_PAIR(pair)) : otherwise;
@@ -112,7 +112,7 @@ attr_t attributes_for(Style style, bool colors) {
 }
 
 void draw_row(int y, const Row& row, int width, bool colors) {
-    Row safe;  // control characters are escaped once more: curses would obey them
+    Row safe;  // escapes control characters, which curses would obey
     for (const Span& span : row) append_bytes(safe, span.text, span.style);
     truncate(safe, width);
     ::move(y, 0);
@@ -131,8 +131,9 @@ CursesCanvas::CursesCanvas(bool with_colors)
     colors_ = with_colors && start_colors();
 }
 
-// Curses starts on the terminal, whose speed it looks up and whose settings it changes, and
-// then gets the file instead: before anything can fail, because it has already begun to write.
+// Starts curses on the terminal, because it reads the speed and changes the settings. Then
+// replaces its output with the file, before anything can fail, because curses has already
+// begun to write.
 void CursesCanvas::start() {
     const SettingsGuard settings;
     const File memory(open_memory(), std::fclose);
@@ -144,7 +145,7 @@ void CursesCanvas::start() {
     ::raw();
     ::noecho();
     ::nonl();
-    ::typeahead(-1);  // curses must not look at the input, which it never reads
+    ::typeahead(-1);  // curses must not check the input, which it never reads
     if (::dup2(::fileno(memory.get()), ::fileno(file_.get())) < 0) fail("a file to draw into");
     ::fcntl(::fileno(file_.get()), F_SETFD, FD_CLOEXEC);
     settings_ = terminal_settings();

@@ -1,8 +1,8 @@
-// Curses, drawing into memory instead of onto the terminal.
+// Makes curses draw into memory instead of onto the terminal.
 //
-// Curses writes until everything is written, so it would block on a terminal that takes
-// nothing. Therefore its output is a file in memory; the caller takes the bytes from there and
-// writes them to the terminal when the terminal is ready for them.
+// Curses writes until everything is written, so it would block on a stalled terminal.
+// Therefore its output is a file in memory. The caller takes the bytes from there and writes
+// them when the terminal is ready.
 #pragma once
 
 #include "ui/frame.hpp"
@@ -13,16 +13,16 @@
 #include <memory>
 #include <string>
 
-struct screen;  // SCREEN of <curses.h>, whose macros must not get into other files
+struct screen;  // SCREEN of <curses.h>, whose macros must not leak into other files
 
 namespace ui {
 
 class CursesCanvas {
 public:
-    // Starts curses for the terminal on standard input and output, whose type must be usable
-    // (terminal_type_trouble()). The settings and the screen of the terminal stay as they are.
-    // Throws std::runtime_error if curses refuses, std::system_error if there can't be a file
-    // or the terminal does not tell its settings.
+    // Starts curses for the terminal on standard input and output. Its type must be usable
+    // (terminal_type_trouble()). Does not change the terminal's settings or screen. Throws
+    // std::runtime_error if curses fails, std::system_error if it can't make a file or read
+    // the terminal's settings.
     explicit CursesCanvas(bool with_colors);
     CursesCanvas(const CursesCanvas&) = delete;
     CursesCanvas& operator=(const CursesCanvas&) = delete;
@@ -30,9 +30,9 @@ public:
     // The terminal settings to use while the program draws: raw input, no echo.
     const termios& settings() const { return settings_; }
 
-    // The following only produce output(), which take_output() fetches.
+    // The following functions only produce output for take_output().
 
-    // Draws a frame on a screen of `size`; only changes since the last frame are written.
+    // Draws a frame on a screen of `size`; writes only the changes since the last frame.
     void draw(const Frame& frame, Size size);
     // Makes the next draw() write everything.
     void redraw();
@@ -41,7 +41,7 @@ public:
     // Leaves the screen: resets the cursor and the attributes for a shell.
     void end();
 
-    // The bytes that curses has written since the last call.
+    // Returns the bytes that curses has written since the last call.
     std::string take_output();
 
 private:

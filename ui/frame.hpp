@@ -1,5 +1,5 @@
-// A frame is the content of the screen as a value: rows of styled text. Composing one needs no
-// terminal.
+// A frame is the content of the screen as a value: rows of styled text. Composing a frame
+// needs no terminal.
 //
 // All text in a frame must be visible text: literals, or text that ui/text.hpp returned. Widths
 // are columns of the terminal.
@@ -11,7 +11,7 @@
 
 namespace ui {
 
-// The meaning of text. Its look depends on the terminal, which may have no colors.
+// The meaning of a text. Its appearance depends on the terminal, which may lack colors.
 enum class Style {
     normal,
     dim,
@@ -19,7 +19,7 @@ enum class Style {
     good,
     bad,
     warn,
-    escaped,      // an escape instead of bytes that must not reach the terminal: reverse video
+    escaped,      // an escape that replaces unprintable bytes: reverse video
     match,        // a match of a search
     selected,     // the selected message
     status,       // the status line: a bar
@@ -46,29 +46,29 @@ struct Size {
 };
 
 struct Frame {
-    // From the top. Missing rows are blank, rows below the screen are not drawn.
+    // Rows from the top. Missing rows are blank; rows below the screen are not drawn.
     std::vector<Row> rows;
     int cursor_row = 0;
     int cursor_column = 0;
     bool cursor_shown = false;
 };
 
-// Adds visible text: to the last span if that has the same style, else as a new span.
+// Appends visible text, to the last span if the style is the same, else as a new span.
 void append(Row& row, std::string_view text, Style style = Style::normal);
 
-// Adds any bytes as visible text. Escapes get Style::escaped instead of `style`.
+// Appends any bytes as visible text. Escapes get Style::escaped instead of `style`.
 void append_bytes(Row& row, std::string_view bytes, Style style = Style::normal);
 
-// The columns that the row takes.
+// Returns the width of the row in columns.
 int display_width(const Row& row);
 
-// Removes the cells at the end that do not fit into `width` columns.
+// Removes trailing cells that do not fit into `width` columns.
 void truncate(Row& row, int width);
 
-// Adds blanks at the end up to a width of `width` columns.
+// Appends blanks up to `width` columns.
 void pad(Row& row, int width, Style style = Style::normal);
 
-// The text without its styles.
+// Returns the text without its styles.
 std::string plain_text(const Row& row);
 
 }  // namespace ui

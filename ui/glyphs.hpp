@@ -1,5 +1,4 @@
-// The symbols that the screen draws: a Unicode character if the locale's encoding is UTF-8, and
-// ASCII characters in every other locale.
+// The symbols on the screen: Unicode characters if the locale's encoding is UTF-8, else ASCII.
 #pragma once
 
 #include "ui/text.hpp"
@@ -12,7 +11,7 @@ struct Glyph {
     const char* unicode;
     const char* ascii;
 
-    // The form for the current locale; it may change with setlocale().
+    // Returns the form for the current locale, which may change with setlocale().
     std::string text() const { return utf8_locale() ? unicode : ascii; }
 };
 
@@ -32,7 +31,7 @@ inline constexpr Glyph outgoing{"↑", "^"};  // counters
 inline constexpr Glyph incoming{"↓", "v"};
 inline constexpr Glyph in_flight{"…", "~"};
 inline constexpr Glyph becomes{"→", ">"};
-inline constexpr Glyph resent{"↻", "resent"};  // a segment of it, by the system
+inline constexpr Glyph resent{"↻", "resent"};  // the system retransmitted a segment of it
 inline constexpr Glyph ellipsis{"…", "..."};   // the rest is not shown
 inline constexpr Glyph block{"█", "#"};        // one column of a bar
 

@@ -60,7 +60,7 @@ std::string_view HistorySearch::match() const {
     return at_ < lines.size() ? std::string_view(lines[at_]) : std::string_view();
 }
 
-// Goes to the newest line that contains the query and whose index is below `end`.
+// Moves to the newest line before index `end` that contains the query.
 void HistorySearch::search(std::size_t end) {
     const std::deque<std::string>& lines = history_.lines();
     failed_ = false;

@@ -1,4 +1,4 @@
-// A key as it was pressed, or a paste.
+// A key press or a paste.
 #pragma once
 
 #include <compare>
@@ -7,7 +7,7 @@
 namespace ui {
 
 enum class KeyCode {
-    character,  // Chord::symbol says which
+    character,  // see Chord::symbol
     enter,
     newline,  // ^J
     tab,
@@ -24,7 +24,7 @@ enum class KeyCode {
     f1,
     escape,
     paste,     // a bracketed paste
-    wheel_up,  // of the mouse, while the terminal reports it
+    wheel_up,  // the mouse wheel, while reported
     wheel_down,
 };
 
@@ -34,7 +34,7 @@ enum class KeyCode {
 //     std::map<ui::Chord, Action> bindings{{ui::alt('h'), ...}, {ui::alt(KeyCode::up), ...}};
 struct Chord {
     KeyCode code = KeyCode::character;
-    char32_t symbol = 0;  // a character's code point, in lower case with ctrl; else 0
+    char32_t symbol = 0;  // a character's code point (lower case with ctrl); else 0
     bool alt = false;     // a modifier of the key, or ESC typed before it
     bool ctrl = false;
 
@@ -44,7 +44,7 @@ struct Chord {
 struct Key {
     Chord chord;
     std::string text;  // the bytes that a character or a paste inserts; else empty
-    bool cut = false;  // a paste exceeded the limit, and its rest was dropped
+    bool cut = false;  // a paste exceeded the limit and was cut
 
     bool operator==(const Key&) const = default;
 };

@@ -12,10 +12,10 @@ namespace {
 constexpr char esc = '\x1b';
 constexpr std::string_view paste_begin = "\x1b[200~";
 constexpr std::string_view paste_end = "\x1b[201~";
-constexpr std::size_t longest_sequence = 32;  // bytes; anything longer is noise
+constexpr std::size_t longest_sequence = 32;  // bytes; longer ones are noise
 
 struct Parsed {
-    std::size_t size = 0;  // bytes used; 0: the key is not complete
+    std::size_t size = 0;  // bytes used; 0: incomplete
     std::optional<Key> key = std::nullopt;
 };
 
@@ -38,8 +38,8 @@ Parsed parse_control(char c) {
     return pressed(1, ctrl(symbol >= U'A' && symbol <= U'Z' ? symbol | 0x20 : symbol));
 }
 
-// A byte that can't be part of a UTF-8 character counts as a character, for terminals with
-// another encoding.
+// A byte that can't be part of a UTF-8 character counts as a character, because the terminal
+// may use another encoding.
 Parsed parse_character(std::string_view bytes) {
     const auto is_later = [](char c) { return (c & '\xc0') == '\x80'; };
     if (encoded_size(bytes[0]) > bytes.size() &&
@@ -88,7 +88,7 @@ Chord modified(KeyCode code, const std::string& parameters) {
     return {code, 0, (bits & 2) != 0, (bits & 4) != 0};
 }
 
-// The buttons of the mouse that are the wheel. Shift, Alt and Ctrl add 4, 8 and 16.
+// The mouse buttons of the wheel. Shift, Alt and Ctrl add 4, 8 and 16.
 std::optional<KeyCode> key_from_button(int button) {
     constexpr int modifiers = 4 | 8 | 16;
     switch (button & ~modifiers) {
@@ -115,8 +115,8 @@ Parsed parse_csi(std::string_view bytes) {
         return bytes[at + 1] == 'A' ? pressed(at + 2, plain(KeyCode::f1)) : Parsed{at + 2};
     }
     if (final == 'M' && parameters.empty()) {
-        // A terminal that does not know the form of SGR: three bytes follow, the button and its
-        // place, each 32 more.
+        // A mouse report of a terminal without SGR reports: three bytes follow, the button and
+        // its position, each plus 32.
         if (bytes.size() < at + 4) return incomplete;
         return pressed(at + 4, key_from_button(static_cast<unsigned char>(bytes[at + 1]) - 32));
     }
@@ -129,13 +129,13 @@ Parsed parse_csi(std::string_view bytes) {
 
 Parsed parse_ss3(std::string_view bytes) {
     if (bytes.size() < 3) return incomplete;
-    if (bytes[2] == 'M') return pressed(3, plain(KeyCode::enter));  // of the keypad
+    if (bytes[2] == 'M') return pressed(3, plain(KeyCode::enter));  // on the keypad
     return pressed(3, key_from_final(bytes[2]));
 }
 
 Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
     if (bytes.size() == 1) return whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
-    const bool alone = whole && bytes.size() == 2;  // a key with alt: no sequence follows
+    const bool alone = whole && bytes.size() == 2;  // a key with alt, not a sequence
     if (bytes[1] == '[' && !alone) return parse_csi(bytes);
     if (bytes[1] == 'O' && !alone) return parse_ss3(bytes);
     if (bytes[1] == esc && nested) return pressed(1, plain(KeyCode::escape));
@@ -145,7 +145,7 @@ Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
     return {parsed.size + 1, std::move(parsed.key)};
 }
 
-// Returns the key at the beginning of `bytes`. `whole` means that no more bytes will follow.
+// Returns the key at the beginning of `bytes`. `whole`: no more bytes will follow.
 Parsed parse(std::string_view bytes, bool whole, bool nested) {
     const char first = bytes[0];
     if (first == esc) return parse_escape(bytes, whole, nested);
@@ -202,11 +202,11 @@ std::optional<Key> KeyParser::next() {
     return std::nullopt;
 }
 
-// Moves bytes to the paste. True if its end was among them.
+// Moves bytes to the paste. Returns true if they contained its end.
 bool KeyParser::take_paste() {
     const std::size_t end = bytes_.find(paste_end);
     const bool ends = end != std::string::npos;
-    // The last bytes stay: they could be the first part of the sequence that ends the paste.
+    // Keeps the last bytes, which may begin the sequence that ends the paste.
     const std::size_t kept = std::min(bytes_.size(), paste_end.size() - 1);
     const std::size_t size = ends ? end : bytes_.size() - kept;
     const std::size_t space = paste_limit_ - pasted_.size();

@@ -1,8 +1,8 @@
 // Parses the bytes that a terminal sends into keys, in whatever pieces they arrive.
 //
-// The parser knows the sequences of the terminals that descend from the VT100 (xterm, screen,
-// tmux, the Linux console, rxvt) and their modifiers. It skips unknown sequences as a whole, so
-// that no part of them counts as typed text. Pure: it reads nothing itself.
+// The parser knows the sequences and modifiers of the descendants of the VT100 (xterm, screen,
+// tmux, the Linux console, rxvt). It skips unknown sequences as a whole, so that no part of
+// them counts as typed text. Pure: it reads nothing itself.
 #pragma once
 
 #include "ui/key.hpp"
@@ -16,16 +16,16 @@ namespace ui {
 
 class KeyParser {
 public:
-    // A paste is one key, with at most `paste_limit` bytes of text.
+    // A paste becomes one key with at most `paste_limit` bytes of text.
     explicit KeyParser(std::size_t paste_limit = 16 << 20);
 
-    // Adds bytes that were read from the terminal, and copies them.
+    // Adds a copy of bytes that were read from the terminal.
     void feed(std::string_view bytes);
 
-    // Returns the next complete key; none if there is none. Call it until then after feed().
+    // Returns the next complete key, if any. After feed(), call it until it returns none.
     std::optional<Key> next();
 
-    // True if the remaining bytes are a key (ESC, for instance) unless more bytes follow at
+    // True if the remaining bytes (for instance ESC) are a key unless more bytes follow at
     // once. If none follow, call expire(), and next() returns that key.
     bool waiting() const;
     void expire() { expired_ = true; }
@@ -34,11 +34,11 @@ private:
     bool take_paste();
 
     std::string bytes_;   // not yet parsed
-    std::string pasted_;  // the beginning of a paste whose end has not come
+    std::string pasted_;  // the beginning of an incomplete paste
     std::size_t paste_limit_;
     bool in_paste_ = false;
     bool cut_ = false;      // the paste exceeded the limit
-    bool expired_ = false;  // nothing will follow bytes_
+    bool expired_ = false;  // no more bytes will follow
 };
 
 }  // namespace ui

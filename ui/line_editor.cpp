@@ -10,7 +10,7 @@ namespace ui {
 
 namespace {
 
-// Letters, digits, and everything outside ASCII.
+// True for letters, digits, and everything outside ASCII.
 bool is_word(char c) {
     return (c & '\x80') != 0 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
            (c >= 'a' && c <= 'z');
@@ -18,14 +18,15 @@ bool is_word(char c) {
 
 bool is_not_blank(char c) { return c != ' ' && c != '\t' && c != '\n'; }
 
-// Text that is copied by whole lines ends in a newline which the user did not mean to type.
+// Drops a final newline: text copied by whole lines ends in a newline that the user did not
+// mean to type.
 std::string_view pasted(const Key& key) {
     std::string_view text = key.text;
     if (text.ends_with('\n')) text.remove_suffix(1);
     return text;
 }
 
-// The bytes that a key stands for after ^V; none for keys without a character.
+// Returns the bytes that a key inserts after ^V; empty for keys without a character.
 std::string literal(const Key& key) {
     switch (key.chord.code) {
     case KeyCode::character:
@@ -43,8 +44,8 @@ std::string literal(const Key& key) {
 
 }  // namespace
 
-// The keys of one edit. The first binding of a group has the help for all of them. M-Enter has
-// none: what a newline does depends on the framing of messages, which the caller knows.
+// The keys of one edit. The first binding of a group contains the help for the group. M-Enter
+// has no help, because its effect depends on the message framing, which only the caller knows.
 struct LineEditor::Binding {
     std::initializer_list<Chord> chords;  // needs no memory before main()
     void (*edit)(LineEditor& editor);
@@ -140,8 +141,8 @@ void LineEditor::set(std::string text) {
     literal_ = false;
 }
 
-// An edit can join two cells, as a combining mark joins the base before it. The cursor then
-// moves to the end of the new cell.
+// Moves the cursor to the end of its cell if an edit has joined two cells, as with a combining
+// mark after its base.
 void LineEditor::snap_to_cell() {
     if (cursor_ > 0) cursor_ = next_cell(text_, previous_cell(text_, cursor_));
 }
@@ -161,7 +162,8 @@ void LineEditor::kill(std::size_t begin, std::size_t end) {
     erase(begin, end);
 }
 
-// The beginning of the word before the cursor. `part` decides which bytes belong to a word.
+// Returns the beginning of the word before the cursor. `part` decides which bytes belong to a
+// word.
 std::size_t LineEditor::word_left(bool (*part)(char)) const {
     std::size_t at = cursor_;
     while (at > 0 && !part(text_[at - 1])) --at;
@@ -191,8 +193,8 @@ void LineEditor::transpose() {
     snap_to_cell();
 }
 
-// The columns from left_ to the cursor. Stops counting once there are `width` of them, so that
-// a long text costs no more than a row.
+// Returns the columns from left_ to the cursor. Stops counting at `width`, so that a long text
+// costs no more than a row.
 int LineEditor::columns_to_cursor(int width) const {
     int sum = 0;
     Cells cells(text_, left_);
@@ -204,10 +206,10 @@ int LineEditor::columns_to_cursor(int width) const {
     return sum;
 }
 
-// Scrolls by half a row, so that further typing does not scroll with each key and the text
-// before the cursor is visible.
+// Scrolls by half a row, so that typing does not scroll at every key and the text before the
+// cursor stays visible.
 void LineEditor::scroll_to_cursor(int width) {
-    if (width_ != width) left_ = 0;  // a wider row may have space for more
+    if (width_ != width) left_ = 0;  // a wider row may show more
     width_ = width;
     const bool before_seen = left_ < cursor_ || left_ == 0;
     if (before_seen && columns_to_cursor(width) < width) return;

@@ -1,6 +1,6 @@
-// An editor for the line that is being typed, with readline's keys. A step is a grapheme.
+// An editor for the input line, with readline's keys. The cursor moves by graphemes.
 //
-// The text may be any bytes; bytes that are not printable are shown as an escape (ui/text.hpp),
+// The text may contain any bytes. Unprintable bytes are shown as an escape (ui/text.hpp),
 // which is edited as one cell. Pure: it draws nothing and reads nothing.
 #pragma once
 
@@ -16,10 +16,10 @@ namespace ui {
 
 class LineEditor {
 public:
-    // Edits the line if the key is bound or types text. False: the editor has no use for the
-    // key, and the line is unchanged. Pass every key to the editor first: after ^V it takes any
-    // key as text, and ^D deletes unless the line is empty. It takes M-Enter, but never Enter.
-    // A paste is one edit; a newline at its end is dropped.
+    // Edits the line if the key is bound or types text. False: the editor ignored the key.
+    // Pass every key to the editor first: after ^V it takes any key as text, and ^D deletes
+    // unless the line is empty. It takes M-Enter, but never Enter. A paste is one edit; a
+    // newline at its end is dropped.
     bool press(const Key& key);
 
     // True after ^V: the next key is text, whatever it is.
@@ -36,21 +36,21 @@ public:
     std::size_t cursor() const { return cursor_; }  // a byte offset into text()
     bool empty() const { return text_.empty(); }
 
-    // The part of the text that is visible in `width` columns. It scrolls so that the cursor
-    // and some text before it are visible.
+    // Returns the part of the text that is visible in `width` columns. Scrolls to keep the
+    // cursor and some text before it visible.
     struct View {
         Row row;
-        int cursor = 0;  // column, below `width` if that is not 0
+        int cursor = 0;  // column, less than `width` unless that is 0
     };
     View view(int width);
 
-    // The keys of press() and what they do, in the order for a page of help. Keys that type
-    // what they are labelled with, the arrows, Backspace and Delete explain themselves, and the
-    // effect of M-Enter depends on the caller: these have no row of their own.
+    // Returns the keys of press() and their effects, in the order for a help page. Omits
+    // self-explanatory keys (text keys, arrows, Backspace, Delete) and M-Enter, whose effect
+    // depends on the caller.
     struct KeyHelp {
         const char* keys;  // "^A ^E"
         const char* help;
-        // The keys of `keys`, and others with the same effect or its opposite.
+        // The chords of `keys`, and others with the same or the opposite effect.
         std::vector<Chord> chords;
     };
     static std::vector<KeyHelp> key_help();
@@ -69,12 +69,12 @@ private:
     void scroll_to_cursor(int width);
 
     std::string text_;
-    std::size_t cursor_ = 0;  // the beginning of a cell, or the end of the text
+    std::size_t cursor_ = 0;  // at the beginning of a cell or the end of the text
     std::size_t left_ = 0;    // the first visible byte
     int width_ = 0;           // of the last view()
     std::string killed_;      // the text for ^Y
     bool killing_ = false;    // the last key was a kill
-    bool joins_ = false;      // so was the one before: their texts are joined
+    bool joins_ = false;      // so was the key before: joins their texts
     bool literal_ = false;    // ^V was pressed
 };
 

@@ -11,10 +11,10 @@ Modes modes_for(std::string_view cup, std::string_view smcup) {
     modes.take = "\x1b[?2004h";
     modes.give_back = paste_off;
     if (smcup.find("\x1b[?") == smcup.npos) return modes;
-    // Ends a sequence of which the terminal has got only the beginning.
+    // Ends a sequence of which the terminal received only the beginning.
     const std::string cancel = "\x18";
-    // A terminal that knows the wheel's mode, but can't restore what it had remembered, has it
-    // on by default; therefore it is switched on first.
+    // Switches the wheel's mode on before restoring it: on is the default of terminals that
+    // know the mode but can't restore it.
     const std::string wheel_back = "\x1b[?1007h\x1b[?1007r";
     modes.remember = "\x1b[?1007s";
     modes.take += "\x1b[?1007l";

@@ -1,12 +1,11 @@
-// What a terminal can do that its description does not contain: the modes for bracketed paste,
-// the wheel and synchronised frames, and the clipboard.
+// Terminal features that terminfo does not describe: the modes for bracketed paste, the wheel
+// and synchronised frames, and the clipboard.
 //
-// A terminal ignores the switch of a mode that it does not know, if it knows the form: CSI ?
-// number h. Two capabilities show that it does. If the cursor is placed by a sequence of
-// this family (cup begins with CSI), switches alone are sent, and only those that are of use
-// without a second screen. If the second screen is itself such a mode (smcup has CSI ?), as
-// with xterm and all that follow it, tmux and screen, everything is sent. So the Linux console
-// and a VT100 get the switch of bracketed paste and nothing else.
+// A terminal ignores the switch of an unknown mode if it knows the form of the sequence: CSI ?
+// number h. Two capabilities show this. If cup begins with CSI, only the mode switches that
+// are useful without a second screen are sent. If smcup contains CSI ?, as for xterm, its
+// descendants, tmux and screen, everything is sent. So the Linux console and a VT100 get only
+// the switch for bracketed paste.
 #pragma once
 
 #include <cstddef>
@@ -15,37 +14,40 @@
 
 namespace ui {
 
-// All are empty if the terminal must not receive them.
+// A sequence is empty if the terminal must not receive it.
 struct Modes {
-    // Remembers the modes that give_back restores. Send it before our own modes are set, or
-    // they would be restored instead of the original ones.
+    // Saves the modes that give_back restores. Send it before our own modes are set, or they
+    // would be restored instead of the original ones.
     std::string remember;
-    // Bracketed paste on. The wheel sends no arrow keys, as it does on a second screen: they
-    // would scroll the lines that were sent before into the input line.
+    // Turns bracketed paste on and stops the wheel from sending arrow keys, which it does on a
+    // second screen: they would put older lines into the input line.
     std::string take;
-    // Undoes all of these modes, in whatever state the terminal is: also within a frame, and
-    // after a sequence that was cut.
+    // Undoes all of these modes in any state of the terminal, even within a frame or after a
+    // truncated sequence.
     std::string give_back;
-    // The mouse is reported, in the form of SGR, whose reports are never mistaken for text.
+    // Turn mouse reports on and off. Reports use the SGR form, which is never mistaken for
+    // text.
     std::string mouse_on;
     std::string mouse_off;
-    // Around a frame: the terminal shows it at once, as a whole.
+    // Enclose a frame, so that the terminal shows it as a whole.
     std::string frame_begin;
     std::string frame_end;
 
-    // The terminal takes sequences that carry text, as for the clipboard, without showing them.
+    // True if the terminal accepts sequences that contain text, such as for the clipboard,
+    // without showing the text.
     bool takes_strings() const { return !frame_begin.empty(); }
 };
 
-// `cup` and `smcup` are capabilities from the terminal's description; empty: it has none.
+// `cup` and `smcup` are terminfo capabilities; empty: the terminal lacks the capability.
 Modes modes_for(std::string_view cup, std::string_view smcup);
 
-// Terminals ignore a longer text: the whole sequence is at most 100,000 bytes, in base64.
+// The longest text for the clipboard. Terminals ignore a sequence of more than 100,000 bytes,
+// and the text is sent in base64.
 constexpr std::size_t longest_copy = 74'991;  // bytes
 
-// The sequence (OSC 52) that puts a text into the clipboard. The text is made printable: it has
-// no control character, not even a newline, so that a shell into which it is pasted waits for
-// Enter. Empty: the printable text is longer than longest_copy.
+// Returns the sequence (OSC 52) that puts a text into the clipboard. The text is made
+// printable. It contains no control characters, not even newlines, so that a shell into which
+// it is pasted waits for Enter. Empty: the printable text is longer than longest_copy.
 std::string clipboard_sequence(std::string_view text);
 
 }  // namespace ui

@@ -14,7 +14,7 @@ std::size_t size_in_utf8(char32_t value) {
     return value < 0x10000 ? 3 : 4;
 }
 
-// Writes a character over the `size` bytes at `at`, of which its encoding has as many.
+// Writes a character, whose encoding takes `size` bytes, over the bytes at `at`.
 void overwrite(std::string& text, std::size_t at, std::size_t size, char32_t value) {
     for (std::size_t i = size - 1; i > 0; --i) {
         text[at + i] = static_cast<char>(0x80 | (value & 0x3f));
@@ -24,15 +24,15 @@ void overwrite(std::string& text, std::size_t at, std::size_t size, char32_t val
     text[at] = static_cast<char>(mark | value);
 }
 
-// One key may have to search megabytes, most of them ASCII, whose small letters are the same in
-// all languages and need not be asked for.
+// Converts ASCII itself, for speed: one key press may search megabytes, mostly of ASCII, whose
+// lower case is the same in all locales.
 char32_t small_letter(char32_t value) {
     if (value >= 0x80) return static_cast<char32_t>(::towlower(static_cast<wint_t>(value)));
     return value >= 'A' && value <= 'Z' ? value - 'A' + 'a' : value;
 }
 
-// The text in small letters, each character at its place: one whose small letter has another
-// size stays as it is.
+// Returns the text in lower case with unchanged offsets: a character whose lower case has
+// another size stays as it is.
 std::string in_small_letters(std::string_view bytes) {
     std::string text(bytes);
     for (std::size_t at = 0; at < bytes.size();) {

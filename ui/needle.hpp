@@ -1,4 +1,4 @@
-// A text to search for, in any bytes. Case matters only if the text contains capitals. Pure.
+// A text to search for in any bytes. Case matters only if the text contains capitals. Pure.
 #pragma once
 
 #include <cstddef>
@@ -24,24 +24,24 @@ public:
 
         bool operator==(const Run&) const = default;
     };
-    std::vector<Run> runs(std::string_view bytes) const;  // in their order
+    std::vector<Run> runs(std::string_view bytes) const;  // in order
 
 private:
     std::string text_;
     bool minds_case_ = false;
 };
 
-// The runs, asked about by bytes or cells that never go back.
+// Tests bytes or cells, in ascending order, against runs.
 class Marks {
 public:
     explicit Marks(std::vector<Needle::Run> runs) : runs_(std::move(runs)) {}
 
-    // True if a run has one of the bytes [begin, end).
+    // True if a run contains one of the bytes [begin, end).
     bool touch(std::size_t begin, std::size_t end);
 
 private:
     std::vector<Needle::Run> runs_;
-    std::size_t at_ = 0;  // the runs before it are passed
+    std::size_t at_ = 0;  // earlier runs are done
 };
 
 }  // namespace ui

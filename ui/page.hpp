@@ -1,5 +1,5 @@
-// A text that may be longer than the screen, in a window that keys scroll. It is composed again
-// for each drawing, so that it follows changes of its content and of the width.
+// A text that may be longer than the screen, in a window that keys scroll. It is composed
+// again for each drawing, so that it follows changes of its content and the width.
 //
 // Pure: it draws nothing.
 #pragma once
@@ -21,8 +21,8 @@ public:
     // The objects that `compose` uses must outlive the page.
     explicit Page(Compose compose);
 
-    // Scrolls if the key is for that: by a row, by a window of `height` rows, or to an end.
-    // False: the page has no use for the key.
+    // Scrolls by a row, by a window of `height` rows, or to an end, if the key is bound to
+    // that. False: the page ignored the key.
     bool press(const Key& key, int height);
 
     // The visible rows: at most `height`, of at most `width` columns each.
@@ -30,7 +30,7 @@ public:
 
 private:
     Compose compose_;
-    std::size_t top_ = 0;  // the first visible row; rows() moves it back if it is too far down
+    std::size_t top_ = 0;  // the first visible row; rows() limits it to the last page
 };
 
 }  // namespace ui

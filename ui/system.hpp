@@ -1,7 +1,7 @@
-// The features beyond POSIX that this room uses, and the systems that have them. This file
-// alone asks which system it is; the others ask for a feature. Only what has been tested
-// somewhere is used there. With YODEL_PORTABLE nothing is, so that a build on Linux tests what
-// other systems get.
+// The features beyond POSIX that this room uses, and the systems that have them. Only this
+// file tests for a system; the others test for a feature. A system is listed only if the
+// feature was tested on it. With YODEL_PORTABLE none is used, so that a build on Linux tests
+// the code for other systems.
 #pragma once
 
 #include <csignal>
@@ -17,8 +17,8 @@
 #    define UI_HAS_MEMFD 0
 #endif
 
-// The effects of signals that nobody handles: SIGIO ends a process on Linux, and on no other
-// system. Only others have SIGINFO, which ends none.
+// Default actions of signals: SIGIO ends a process on Linux only. SIGINFO exists only on other
+// systems and ends no process.
 #ifdef __linux__
 #    define UI_SIGIO_ENDS 1
 #else
@@ -30,7 +30,7 @@
 #    define UI_HAS_SIGINFO 0
 #endif
 
-// One more than the greatest number of a signal. POSIX has no name for it.
+// The greatest signal number plus one. POSIX defines no name for it.
 #ifdef NSIG
 #    define UI_SIGNALS NSIG
 #else

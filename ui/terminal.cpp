@@ -24,14 +24,14 @@ namespace ui {
 namespace {
 
 constexpr std::chrono::milliseconds default_escape_delay{25};
-// How long restore() waits for a terminal that takes nothing. It waits at most twice, so that a
+// The time that restore() waits for a stalled terminal. It waits at most twice, so that a
 // signal ends the program within a second.
 constexpr std::chrono::milliseconds flush_timeout{200};
 constexpr std::chrono::milliseconds flush_poll_interval{5};
-constexpr int max_dimension = 1000;  // rows or columns; what is beyond them stays empty
+constexpr int max_dimension = 1000;  // rows or columns; the rest of the screen stays empty
 
-// The terminal, opened a second time: this descriptor can be non-blocking while those that
-// other processes share stay as they are. If that fails, it is standard output.
+// The terminal, opened a second time, so that this descriptor can be non-blocking without
+// changing the descriptors shared with other processes. Falls back to standard output.
 class Output {
 public:
     Output() {
@@ -83,9 +83,9 @@ struct Terminal::Parts {
 
     const termios found_settings;
     const Output output;
-    CursesCanvas canvas;  // before everything that needs the terminal's description
+    CursesCanvas canvas;  // first, because the others need the terminfo entry
     const Modes modes;
-    // Clears the last row if the terminal has only one screen: the shell continues there.
+    // Clears the last row, at which the shell continues if the terminal has only one screen.
     const std::string clear_row;
     CrashRestore crash_restore;
 };
@@ -96,8 +96,8 @@ std::unique_ptr<Terminal::Parts> Terminal::make_parts(Color color) {
     return std::make_unique<Parts>(color);
 }
 
-// The terminal is complete for the language before it takes anything over, so that an exception
-// from there runs the destructor.
+// Delegates, so that the object counts as constructed, and an exception from take_over() runs
+// the destructor.
 Terminal::Terminal(Color color) : Terminal(make_parts(color)) {
     take_over();
     if (gone_) throw std::runtime_error("the terminal refuses to change its settings");
@@ -116,7 +116,7 @@ std::optional<Key> Terminal::read_key() {
     }
 }
 
-// Asks FIONREAD first, so that read() can't block although the descriptor is in blocking mode.
+// Checks FIONREAD first, because read() could block: the descriptor is in blocking mode.
 bool Terminal::read_bytes() {
     int available = 0;
     if (::ioctl(STDIN_FILENO, FIONREAD, &available) != 0) gone_ = errno != EINTR;
@@ -148,7 +148,7 @@ bool Terminal::flush() {
     return true;
 }
 
-// False: the terminal did not take everything in time.
+// Returns false if the terminal did not take everything in time.
 bool Terminal::flush_in_time() {
     const auto deadline = std::chrono::steady_clock::now() + flush_timeout;
     while (!flush() && std::chrono::steady_clock::now() < deadline)
@@ -179,7 +179,7 @@ Size Terminal::resize() {
 
 void Terminal::restore() {
     if (std::exchange(restored_, true)) return;
-    sigset_t stop;  // blocked, because it would stop a program in the background here
+    sigset_t stop;  // blocked: it would stop a background program here
     sigset_t found;
     sigemptyset(&stop);
     sigaddset(&stop, SIGTTOU);
@@ -189,14 +189,14 @@ void Terminal::restore() {
     } catch (const std::bad_alloc&) {
         parts_->crash_restore.restore();
     }
-    // Only after the sequences: settings that echo would show what is typed on the old screen.
+    // Only after the sequences: with echo on, typed text would appear on the old screen.
     if (!in_background()) change_settings(parts_->found_settings);
     parts_->crash_restore.disarm();
     ::sigprocmask(SIG_SETMASK, &found, nullptr);
 }
 
 void Terminal::leave_screen() {
-    // A frame that the terminal takes only in part is discarded: it must not delay the end.
+    // Discards a frame that the terminal does not take completely: it must not delay the end.
     if (!flush_in_time()) discard_output(parts_->output.fd());
     pending_.clear();
     put(parts_->modes.give_back);
@@ -205,8 +205,8 @@ void Terminal::leave_screen() {
     put(parts_->clear_row);
     const std::string sequences = pending_;
     if (!flush_in_time()) {
-        // The space for them was still taken. After another discard it is free, and as it is
-        // not known which of them had been written, all are written again.
+        // There was not enough space for the sequences. After another discard there is. All
+        // are written again, because it is unknown which were written.
         discard_output(parts_->output.fd());
         pending_ = sequences;
         flush();
@@ -218,7 +218,7 @@ bool Terminal::take_over() {
         ::kill(0, SIGTTOU);
         return false;
     }
-    // After a stop without a restore, the modes of now are our own.
+    // After a stop without a restore, the current modes are our own.
     if (std::exchange(restored_, false)) put(parts_->modes.remember);
     parts_->crash_restore.arm();  // before the first change
     if (!change_settings(parts_->canvas.settings())) gone_ = true;
@@ -256,7 +256,7 @@ void Terminal::suspend() {
     ::sigaction(SIGTSTP, &standard, &found);
     if (found.sa_handler != SIG_IGN) ::kill(0, SIGTSTP);
     ::sigaction(SIGTSTP, &found, nullptr);
-    ::raise(SIGCONT);  // the system sends none if the process was not stopped
+    ::raise(SIGCONT);  // the system sends none if it was not stopped
 }
 
 }  // namespace ui

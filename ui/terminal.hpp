@@ -1,4 +1,4 @@
-// The terminal of the process (standard input and output), while it belongs to the program.
+// The terminal on standard input and output, while the program controls it.
 //
 //     #include "ev/loop.hpp"
 //     #include "ui/terminal.hpp"
@@ -9,7 +9,7 @@
 //     #include <csignal>
 //     #include <string>
 //
-//     // Shows what is typed; Enter ends it.
+//     // Shows typed text; Enter ends it.
 //     class Program {
 //     public:
 //         void run() {
@@ -55,15 +55,15 @@
 //         Program().run();
 //     }
 //
-// The terminal is as it was found after the destructor, after restore(), and when a signal that
-// ends the process by default arrives; the process then ends by that signal. Signals that are
-// ignored stay ignored. A signal that the caller handles before the constructor is called stays
-// with the caller; but the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL restore the
-// terminal first and call the caller's handler then. The destructor removes all handlers.
+// The destructor, restore(), and every signal that ends the process by default return the
+// terminal to its original state; the process then ends by that signal. Ignored signals stay
+// ignored. The caller keeps the signals that it handled before the constructor was called, but
+// the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL restore the terminal before they call
+// the caller's handler. The destructor removes all handlers.
 //
 // The flags of the descriptors are never changed, because other processes share them. A
-// terminal that takes nothing (stopped, or at the end of a dead line) blocks nobody: what is
-// drawn waits. There is one Terminal at a time, used by one thread.
+// stalled terminal (stopped, or on a dead line) never blocks: output waits in memory. There is
+// at most one Terminal at a time, used by one thread.
 #pragma once
 
 #include "ui/frame.hpp"
@@ -84,80 +84,84 @@ enum class Color {
     never,
 };
 
-// The reason why the terminal can't be taken over, in one sentence: standard input or output is
-// no terminal, its type (TERM) is not known, or it can't place its cursor. Empty if it can be.
-// Changes nothing of the terminal. Must not be called while a Terminal exists.
+// Returns the reason why the terminal can't be taken over, in one sentence: standard input or
+// output is not a terminal, its type (TERM) is unknown, or it can't position its cursor.
+// Empty: it can be taken over. Does not change the terminal. Must not be called while a
+// Terminal exists.
 std::string terminal_trouble();
 
 class Terminal {
 public:
-    // Takes the terminal over. Throws std::runtime_error with terminal_trouble(), if there is
-    // any, or if curses refuses the terminal or the terminal its settings; std::system_error if
-    // there is no file to draw into, or the terminal does not tell its settings.
+    // Takes the terminal over. Throws std::runtime_error with the text of terminal_trouble(),
+    // or if curses fails or the terminal refuses its settings; std::system_error if it can't
+    // make a file to draw into or read the terminal's settings.
     explicit Terminal(Color color = Color::automatic);
     ~Terminal();
     Terminal(const Terminal&) = delete;
     Terminal& operator=(const Terminal&) = delete;
 
-    // Returns the next key, if one was pressed. Never waits. When the terminal is readable,
-    // call it until it returns none: input that was read is kept here. None while restored.
+    // Returns the next key, if any. Never waits. When the terminal is readable, call it until
+    // it returns none, because input is buffered here. Returns none while the terminal is
+    // restored.
     std::optional<Key> read_key();
 
-    // True if an ESC was read that may be a key or the beginning of one. If nothing follows
-    // within the delay (ESCDELAY in milliseconds, else 25 ms), call expire_key(), and
-    // read_key() returns the key.
+    // True after an ESC that may be a key or begin a sequence. If nothing follows within the
+    // delay (ESCDELAY in milliseconds, else 25 ms), call expire_key(), and read_key() returns
+    // the key.
     bool key_incomplete() const { return parser_.waiting(); }
     std::chrono::milliseconds escape_delay() const;
     void expire_key() { parser_.expire(); }
 
-    // True if the terminal hung up, or refused the settings for keys: from then on it has none,
-    // and after a hang-up it is readable for ever.
+    // True if the terminal hung up or refused the settings for reading keys. Then no more keys
+    // arrive, and after a hang-up the terminal stays readable for ever.
     bool gone() const { return gone_; }
 
-    // Shows a frame; only what differs from the last one is written, and a terminal that knows
-    // synchronised frames shows all of it at once. Does nothing while the terminal is restored,
-    // or while it has not yet taken the last frame.
+    // Draws a frame; writes only the differences from the last frame. A terminal that supports
+    // synchronised frames shows it as a whole. Does nothing while the terminal is restored, or
+    // while it has not yet taken the last frame.
     void draw(const Frame& frame);
 
-    // Continues to write what the terminal did not take at once. True: it has taken everything.
+    // Continues to write pending output. True: the terminal has taken everything.
     bool flush();
 
-    // The descriptor that is writable when the terminal takes more. It stays the same.
+    // Returns the descriptor to watch for writability. It never changes.
     int output() const;
 
-    // Has the terminal report the wheel of the mouse as the keys wheel_up and wheel_down, or no
-    // longer; its own selection of text then needs Shift. Off at first. It stays as it is over
-    // restore() and take_over(). False: this type of terminal can't, and nothing has changed.
+    // Turns reports of the mouse wheel, as the keys wheel_up and wheel_down, on or off. While
+    // they are on, selecting text in the terminal needs Shift. Off at first; preserved by
+    // restore() and take_over(). False: this type of terminal can't report it, and nothing has
+    // changed.
     bool report_mouse(bool reported);
     bool reports_mouse() const { return mouse_; }
 
-    // Asks the terminal to put a text into its clipboard. Control characters are made visible,
-    // newlines too, so that no program obeys them when the text is pasted. Returns why the text
-    // was not sent; empty: it was sent. The terminal does not answer, and its settings may
-    // forbid it.
+    // Asks the terminal to put a text into its clipboard. Control characters and newlines
+    // become visible escapes, so that no program obeys them when the text is pasted. Returns
+    // the reason why the text was not sent; empty: it was sent. The terminal does not answer,
+    // and its settings may forbid it.
     std::string copy(std::string_view text);
 
-    // Makes the next draw() write everything: another program may have written to the screen.
+    // Makes the next draw() write everything, because another program may have written to the
+    // screen.
     void redraw();
 
-    // Reads the terminal's size and returns it; to be called after SIGWINCH. A size of 0 counts
-    // as 24 rows or 80 columns; more than 1000 rows or columns are not used.
+    // Reads and returns the terminal's size; call it after SIGWINCH. A size of 0 counts as 24
+    // rows or 80 columns. Rows and columns beyond 1000 are not used.
     Size resize();
     Size size() const { return size_; }
 
-    // Gives the terminal back. If the terminal takes nothing, it waits for less than half a
-    // second and discards what was not taken by then. May be called at any time.
+    // Gives the terminal back. Waits less than half a second for a stalled terminal, and then
+    // discards the remaining output. May be called at any time.
     void restore();
 
     // Takes the terminal over again, reads its size, and makes the next draw() write
     // everything. May be called at any time; call it after SIGCONT, because other programs may
-    // have changed the terminal while the process was stopped. False: another job has the
-    // terminal. The process group is then stopped by SIGTTOU, as it is whenever it uses the
+    // have changed the terminal while the process was stopped. False: the terminal belongs to
+    // another job. The process group is then stopped by SIGTTOU, as for any use of the
     // terminal from the background; call it again when the group is continued.
     bool take_over();
 
-    // Restores the terminal and stops the process group as ^Z does; if no shell could continue
-    // the group, it is not stopped. SIGCONT is raised in both cases: call take_over() then.
+    // Restores the terminal and stops the process group as ^Z does, unless there is no shell
+    // to continue it. SIGCONT arrives in both cases: call take_over() then.
     void suspend();
 
 private:

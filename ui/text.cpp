@@ -14,15 +14,15 @@ namespace ui {
 
 namespace {
 
-// Combining marks in a cell. Curses stores no more (CCHARW_MAX, less the base).
+// Maximum combining marks in a cell. Curses stores no more (CCHARW_MAX minus the base).
 constexpr int max_marks = 4;
 
 unsigned char byte_at(std::string_view bytes, std::size_t at) {
     return static_cast<unsigned char>(bytes[at]);
 }
 
-// Characters without a shape of their own, which change how other text is shown: Unicode's
-// format controls, line separators, fillers and selectors.
+// True for invisible characters that change how other text is shown: Unicode's format
+// controls, line separators, fillers and selectors.
 bool is_format_character(char32_t c) {
     static constexpr struct {
         char32_t first, last;
@@ -38,7 +38,8 @@ bool is_format_character(char32_t c) {
                        [c](auto range) { return c >= range.first && c <= range.last; });
 }
 
-// The columns of a character; 0: a combining mark; negative: it must be shown as an escape.
+// Returns the columns of a character; 0: a combining mark; negative: must be shown as an
+// escape.
 int width_of(char32_t c) {
     if (c < 0x20 || (c >= 0x7f && c < 0xa0) || is_format_character(c)) return -1;
     if (c < 0x7f) return 1;
@@ -66,7 +67,7 @@ Cell escaped_byte(unsigned char byte, std::size_t begin) {
     return {text, 4, true, begin, begin + 1};
 }
 
-// The end of the combining marks at `at`, as far as one cell can hold them.
+// Returns the end of the combining marks at `at`, up to the maximum of one cell.
 std::size_t end_of_marks(std::string_view bytes, std::size_t at) {
     for (int count = 0; count < max_marks && at < bytes.size(); ++count) {
         if (byte_at(bytes, at) < 0x80) break;
@@ -77,7 +78,7 @@ std::size_t end_of_marks(std::string_view bytes, std::size_t at) {
     return at;
 }
 
-// True if a cell begins at `at`, whatever the bytes before it are. False: it depends on them.
+// True if a cell begins at `at`, whatever the earlier bytes are. False: it depends on them.
 bool surely_begins_cell(std::string_view bytes, std::size_t at) {
     const unsigned char byte = byte_at(bytes, at);
     if ((byte & 0xc0) == 0x80) return false;
@@ -99,7 +100,7 @@ Cell read_cell(std::string_view bytes, std::size_t at, bool utf8) {
     return {std::string(bytes.substr(at, end - at)), width, false, at, end};
 }
 
-// The bytes in a row of a hex dump: a power of two, so that offsets are easy to read.
+// Returns the number of bytes in a row of a hex dump: a power of two, for readable offsets.
 std::size_t hex_row_bytes(int width) {
     constexpr int fixed_columns = 13;     // the offset, the bars and the blanks
     constexpr int columns_of_a_byte = 4;  // three as hex, one as text

@@ -1,8 +1,8 @@
-// Makes bytes visible. Bytes from a peer, a certificate, a resolver or a command line may be
-// written to a terminal only after they have passed through this file.
+// Makes bytes visible. Bytes from a peer, a certificate, a resolver or a command line must
+// pass through this file before they are written to a terminal.
 //
-// Ordinary text stays as it is. Everything that could control a terminal, change the order in
-// which text is read, or be invisible is replaced with an escape of plain ASCII:
+// Ordinary text stays unchanged. Anything that could control a terminal, reorder text or be
+// invisible is replaced with an ASCII escape:
 //
 //     ^[  ^?            C0 controls and DEL
 //     \x9b              C1 controls, raw or as UTF-8, and bytes that are not UTF-8
@@ -11,9 +11,9 @@
 //                       without a known width; combining marks without a base, or more of them
 //                       than a cell can hold
 //
-// Widths are columns in the current locale, which the program has set with setlocale(). If its
-// encoding is not UTF-8, every byte above ASCII is shown as \x9b is. Visible text that this
-// file returned does not change when it passes through again.
+// Widths are columns in the current locale, set with setlocale(). If its encoding is not
+// UTF-8, every byte above ASCII is shown as an escape such as \x9b. Visible text does not
+// change when it passes through again.
 //
 // Needs only the C library, so that programs without a screen can use it.
 #pragma once
@@ -31,11 +31,11 @@ struct Cell {
     std::string text;       // visible text
     int width = 0;          // columns, at least 1
     bool escaped = false;   // the text is an escape, shown in reverse video if possible
-    std::size_t begin = 0;  // the bytes that it shows: [begin, end) of the source
+    std::size_t begin = 0;  // the source bytes: [begin, end)
     std::size_t end = 0;
 };
 
-// Cuts bytes into cells, one at a time, so that a long message costs no more than its visible
+// Splits bytes into cells on demand, so that a long message costs no more than its visible
 // part. The bytes must outlive it.
 class Cells {
 public:
@@ -52,42 +52,43 @@ private:
 // True if the locale's encoding is UTF-8. If it is not, draw in ASCII only.
 bool utf8_locale();
 
-// All bytes as visible text, for a line of a log or of standard error.
+// Returns the bytes as visible text, for a line of a log or standard error.
 std::string printable(std::string_view bytes);
 
-// The columns that printable(bytes) takes.
+// Returns the width of printable(bytes) in columns.
 int display_width(std::string_view bytes);
 
-// The longest beginning of printable(bytes) that takes at most `width` columns.
+// Returns the longest prefix of printable(bytes) that fits into `width` columns.
 std::string truncated(std::string_view bytes, int width);
 
-// The steps of a cursor: the end of the cell around or after `at`, and the beginning of the
+// Move a cursor: return the end of the cell around or after `at`, and the beginning of the
 // cell before `at`. Both results are within [0, bytes.size()].
 std::size_t next_cell(std::string_view bytes, std::size_t at);
 std::size_t previous_cell(std::string_view bytes, std::size_t at);
 
-// The bytes in base64 (RFC 4648), with padding and without line breaks.
+// Returns the bytes in base64 (RFC 4648), with padding and without line breaks.
 std::string base64(std::string_view bytes);
 
-// One row of a hex dump, from bytes[offset] on: "00000010  68 65 6c 6c 6f   |hello|", always
-// with space for `count` bytes. Bytes outside printable ASCII are dots in its right column.
+// Returns one row of a hex dump from bytes[offset] on: "00000010  68 65 6c 6c 6f   |hello|",
+// always with space for `count` bytes. Bytes outside printable ASCII are dots in its right
+// column.
 std::string hex_row(std::string_view bytes, std::size_t offset, std::size_t count = 16);
 
-// A row with space for bytes[begin, end). The last row of a dump may have space left.
+// A row with space for bytes[begin, end). The last row of a dump may be partly empty.
 struct HexRow {
     std::size_t begin;
     std::size_t end;
     std::string text;
 
-    // The columns where a byte of the row, or the end of its bytes, begins in the text.
+    // Return the columns at which a byte of the row begins in the text; `byte` may be `end`.
     std::size_t number_column(std::size_t byte) const { return 10 + 3 * (byte - begin); }
     std::size_t letter_column(std::size_t byte) const {
         return number_column(end) + 2 + (byte - begin);
     }
 };
 
-// The rows of a hex dump of bytes[begin, end). Each has space for 16 bytes, or for 8, 4, 2 or 1
-// if 16 need more than `width` columns. No bytes have no rows.
+// Returns the rows of a hex dump of bytes[begin, end). Each has space for 16 bytes, or for 8,
+// 4, 2 or 1 if 16 need more than `width` columns. An empty range has no rows.
 std::vector<HexRow> hex_dump(std::string_view bytes, int width, std::size_t begin = 0,
                              std::size_t end = std::string_view::npos);
 

@@ -31,13 +31,13 @@ void show_selected(Row& row, int width) {
 
 }  // namespace
 
-// One entry, cut into rows. A unit is the smallest part that a row can begin with: a cell, or
-// one character of an escape.
+// One entry, split into rows. A unit is the smallest part that a row can begin with: a cell,
+// or one character of an escape.
 class Transcript::Layout {
 public:
     explicit Layout(std::size_t width) : width_(width) {}
 
-    // A row ends wherever it is full, or between words.
+    // A row may end anywhere, or only between words.
     enum class Wrap { anywhere, words };
 
     void put(const Row& spans, Wrap wrap) {
@@ -56,7 +56,7 @@ public:
         }
     }
 
-    // A hex dump, on rows of its own.
+    // Adds a hex dump, on rows of its own.
     void put_hex(std::string_view bytes, Style style, const Needle& needle) {
         const std::vector<Needle::Run> runs = needle.runs(bytes);
         for (const HexRow& row : hex_dump(bytes, static_cast<int>(width_))) {
@@ -67,7 +67,7 @@ public:
         }
     }
 
-    // The row of a unit; the last row if the entry no longer has that unit.
+    // Returns the row of a unit; the last row if the unit no longer exists.
     std::size_t row_of(std::size_t unit) const {
         const auto after = std::upper_bound(first_units_.begin(), first_units_.end(), unit);
         return static_cast<std::size_t>(after - first_units_.begin()) - 1;
@@ -77,7 +77,7 @@ public:
     std::size_t first_unit(std::size_t row) const { return first_units_[row]; }
 
 private:
-    // True if a word begins at `at` which needs a new row: it fits into a whole row, but not
+    // True if a word that begins at `at` needs a new row: it fits into a whole row, but not
     // into the rest of this one.
     bool wraps_at(std::string_view text, std::size_t at) const {
         if (at > 0 && text[at - 1] != ' ') return false;
@@ -97,7 +97,8 @@ private:
         }
     }
 
-    // The columns of a hex row that show the bytes of these runs, first as numbers.
+    // Returns the columns of a hex row that show the bytes of these runs, first the hex
+    // columns.
     static std::vector<Needle::Run> runs_in_row(const HexRow& row,
                                                 const std::vector<Needle::Run>& runs) {
         std::vector<Needle::Run> numbers;
@@ -130,7 +131,7 @@ private:
     std::size_t used_ = 0;  // columns of the last row
     std::size_t units_ = 0;
     std::vector<Row> rows_ = std::vector<Row>(1);
-    std::vector<std::size_t> first_units_ = {0};  // of each row
+    std::vector<std::size_t> first_units_ = {0};  // the first unit of each row
 };
 
 Transcript::Transcript() : Transcript(Limits{}) {}

@@ -1,11 +1,11 @@
 // A bounded list of messages and notes, in a window that wraps, scrolls, searches and selects.
 //
-// Appending costs O(1), and drawing costs as much as the visible rows do, however many entries
-// there are. The window follows the tail until it is scrolled away from it. From then on the
-// text at its top stays there, through appending, resizing and the removal of older entries,
-// until the window is scrolled to the end again.
+// Appending takes O(1), and the cost of drawing depends only on the visible rows, not on the
+// number of entries. The window follows the tail until it is scrolled away from it. From then
+// on the text at its top stays in place, through appending, resizing and the removal of older
+// entries, until the window is scrolled to the end again.
 //
-// Pure: it draws nothing. Scrolling and selecting use the size of the last rows().
+// Pure: it draws nothing. Scrolling and selecting use the size passed to the last rows().
 #pragma once
 
 #include "ui/frame.hpp"
@@ -28,33 +28,33 @@ public:
     using Id = std::uint64_t;  // ascends with each append(), never reused
 
     struct Entry {
-        Row prefix;        // visible text
-        std::string body;  // any bytes; a long body is shown as its head and its size
-        Row suffix;        // visible text
+        Row prefix;                   // visible text
+        std::string body;             // any bytes; a long body is shown as its head and size
+        Row suffix;                   // visible text
         Style style = Style::normal;  // of the body
         // True: the body is a message, shown as text or as a hex dump. False: it is a note,
-        // which wraps between words as the suffix does.
+        // which wraps between words like the suffix.
         bool message = false;
     };
 
     struct Limits {
         std::size_t entries = 100'000;
-        std::size_t bytes = 64 << 20;  // of all entries, their overhead included
+        std::size_t bytes = 64 << 20;  // of all entries, including overhead
         std::size_t head = 4096;       // bytes of a body that are shown and searched
     };
 
     Transcript();
     explicit Transcript(Limits limits);
 
-    // Adds an entry at the tail. If a limit is exceeded, the oldest entries are removed, but
-    // never the newest.
+    // Adds an entry at the tail. Removes the oldest entries beyond the limits, but never the
+    // newest entry.
     Id append(Entry entry);
 
-    // Calls `edit` to change an entry. False: the entry no longer exists. `edit` must not use
-    // the transcript.
+    // Changes an entry by calling `edit`, which must not use the transcript. False: the entry
+    // no longer exists.
     bool change(Id id, const std::function<void(Entry&)>& edit);
 
-    // Null: the entry no longer exists. Valid until the next append() or change().
+    // Returns the entry, valid until the next append() or change(). Null: it no longer exists.
     const Entry* find(Id id) const;
 
     std::size_t size() const { return entries_.size(); }
@@ -70,38 +70,38 @@ public:
     void scroll(int rows);  // down; negative: up
     void scroll_pages(int pages);
     void scroll_to_start();
-    void scroll_to_end();  // and follows the tail
-    void toggle_freeze();  // stops following, at the current position, or follows again
+    void scroll_to_end();  // follows the tail
+    void toggle_freeze();  // stops following at the current position, or follows again
     bool following() const { return !top_; }
     std::size_t below() const;  // entries after the last one in rows()
 
-    // Selecting scrolls the entry into the window and stops following. The selected entry has
-    // Style::selected.
+    // Selecting scrolls the entry into the window and stops following. The selected entry is
+    // shown in Style::selected.
     void select_older();  // begins with the newest entry
-    void select_newer();  // selects none after the newest one, and follows again
+    void select_newer();  // after the newest: selects none and follows again
     void select_none();
     std::optional<Id> selected() const;
 
-    // Selects the newest entry with `text` in the head of its body, and shows every match in
-    // Style::match, in hex too, until the next search; an empty text ends the search. It minds
-    // case as a Needle does. False: it was not found, and the window did not move.
+    // Selects the newest entry with `text` in the head of its body. Shows every match in
+    // Style::match, also in hex, until the next search; an empty text ends the search. Case
+    // matters as in a Needle. False: there is no match, and the window did not move.
     bool search(std::string text);
     // False: there is no further match, and the window did not move.
     bool search_older();
     bool search_newer();
 
 private:
-    // A row of an entry, for the width of the last rows().
+    // A row of an entry, at the width of the last rows().
     struct Place {
         Id id = 0;
         std::size_t row = 0;
 
         auto operator<=>(const Place&) const = default;
     };
-    // The first unit of a row, which is the same for every width.
+    // The first unit of a row, independent of the width.
     struct Anchor {
         Id id = 0;
-        std::size_t unit = 0;  // index among the units of the entry's layout
+        std::size_t unit = 0;  // index in the entry's layout
     };
     class Layout;
 
@@ -127,7 +127,7 @@ private:
     std::deque<Entry> entries_;
     Limits limits_;
     Id next_ = 0;             // the id of the next entry
-    std::size_t bytes_ = 0;   // the size of entries_, as Limits counts it
+    std::size_t bytes_ = 0;   // the size of entries_ as in Limits
     std::size_t width_ = 80;  // of the last rows(), at least 1
     std::size_t height_ = 24;
     std::optional<Anchor> top_;  // none: follows the tail

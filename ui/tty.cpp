@@ -39,7 +39,7 @@ void discard_output(int fd) {
 }
 
 std::string control_sequence(const char* capability) {
-    static std::string collected;  // tputs() passes no context to the function that it calls
+    static std::string collected;  // tputs() passes no context to its callback
     collected.clear();
     const char* const string = ::tigetstr(capability);
     const bool found = string != nullptr && string != reinterpret_cast<const char*>(-1);

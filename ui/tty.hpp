@@ -1,5 +1,5 @@
-// What the system knows about the terminal of the process: its settings and its owner, and the
-// description of its type in the terminfo database.
+// The settings and the owner of the process's terminal, and its description in the terminfo
+// database.
 #pragma once
 
 #include <termios.h>
@@ -11,31 +11,30 @@ namespace ui {
 // Returns the settings of the terminal on standard input. Throws std::system_error.
 termios terminal_settings();
 
-// Changes them, at once. Returns false, with errno set, if the terminal refuses it. May be
-// called in a signal handler.
+// Changes the settings at once. Returns false, with errno set, on failure. May be called in a
+// signal handler.
 bool change_settings(const termios& settings);
 
-// True if the terminal belongs to the process group of another job. A process that then writes
-// to the terminal or changes its settings may be stopped by SIGTTOU. May be called in a signal
+// True if the terminal belongs to another job's process group. Writing to the terminal or
+// changing its settings may then stop the process by SIGTTOU. May be called in a signal
 // handler.
 bool in_background();
 
-// Discards the output that the terminal has not yet taken, and resumes output that was stopped
-// (as by ^S), so that the sequences which give the screen back can be written. May be called in
-// a signal handler.
+// Discards pending output of the terminal and resumes stopped output (for example after ^S),
+// so that the sequences that restore the screen can be written. May be called in a signal
+// handler.
 void discard_output(int fd);
 
-// Returns the control sequence for a capability by its terminfo name ("cup", "sgr0", ...);
-// empty if the terminal type does not have it. Needs a loaded description, as a CursesCanvas
-// loads it.
+// Returns the control sequence of a capability by its terminfo name ("cup", "sgr0", ...);
+// empty if the terminal lacks it. Needs a terminfo entry loaded by a CursesCanvas.
 std::string control_sequence(const char* capability);
 
-// The reason why the type of the terminal (TERM) can't be used, in one sentence; empty if it
+// Returns the reason why the terminal type (TERM) can't be used, in one sentence; empty if it
 // can. Must not be called while a CursesCanvas exists.
 std::string terminal_type_trouble();
 
-// The name and the version of the curses library that this was compiled with, as in
-// "ncurses 6.4.20221231".
+// Returns the name and version of the curses library at compile time, as in "ncurses
+// 6.4.20221231".
 std::string curses_library();
 
 }  // namespace ui

@@ -6,7 +6,7 @@
 using namespace test;
 using bufio::Address;
 
-TEST_CASE("an address of many hosts is known, also where only the system knows it",
+TEST_CASE("recognises multicast and broadcast addresses, also by asking the system",
           "[address]") {
     const auto [host, many] = GENERATE(table<std::string, bool>({{"127.0.0.1", false},
                                                                  {"0.0.0.0", false},
@@ -21,7 +21,7 @@ TEST_CASE("an address of many hosts is known, also where only the system knows i
     CHECK(bufio::reaches_many(found.addresses.front()) == many);
 }
 
-TEST_CASE("an address is shown as a user types it", "[address]") {
+TEST_CASE("prints an address as a user types it", "[address]") {
     CHECK(loopback(7).text() == "127.0.0.1:7");
     CHECK(v6(1, 7).text() == "[2001:db8::1]:7");
     CHECK(Address::unix_path("/run/echo").text() == "/run/echo");

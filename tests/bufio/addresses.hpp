@@ -1,4 +1,4 @@
-// Addresses and endpoints by which tests dial and look up.
+// Addresses and endpoints for tests of dialing and look-ups.
 #pragma once
 
 #include "bufio/address.hpp"

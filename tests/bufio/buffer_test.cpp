@@ -44,7 +44,7 @@ TEST_CASE("an append beyond the limit of a buffer is refused as a whole", "[buff
     CHECK(buffer.capacity() <= 10);
 }
 
-TEST_CASE("the growth of a buffer copies at most half of its limit", "[buffer]") {
+TEST_CASE("a growing buffer copies at most half of its limit", "[buffer]") {
     const std::string piece(64, 'x');
     const std::size_t limit = GENERATE(64u * 64, 65u * 64, 100u * 64, 127u * 64);
     Buffer buffer(limit);
@@ -58,8 +58,8 @@ TEST_CASE("the growth of a buffer copies at most half of its limit", "[buffer]")
     CHECK(buffer.capacity() == limit);
 }
 
-// Linux alone reports the peak, and forgets it when asked to.
-TEST_CASE("the bytes of a large buffer are in memory once while it grows", "[buffer][memory]") {
+// Only Linux reports the peak and can reset it.
+TEST_CASE("a large buffer grows without a second copy in memory", "[buffer][memory]") {
 #if BUFIO_ON_LINUX && defined(__GLIBC__) && !defined(YODEL_INSTRUMENTED)
     const auto kilobytes = [](const std::string& name) {
         std::ifstream status("/proc/self/status");
@@ -91,7 +91,7 @@ TEST_CASE("reserved space counts only once it is committed", "[buffer]") {
     CHECK(buffer.view() == "ab");
 }
 
-TEST_CASE("a buffer gives its memory back only when empty", "[buffer]") {
+TEST_CASE("a buffer frees its memory only when empty", "[buffer]") {
     Buffer buffer;
     buffer.append("abc");
     buffer.release();
@@ -113,7 +113,7 @@ TEST_CASE("a buffer in steady use keeps its size", "[buffer]") {
     CHECK(buffer.capacity() <= 4096);
 }
 
-TEST_CASE("a buffer that is never empty gives back the memory of its peak", "[buffer]") {
+TEST_CASE("a buffer that is never empty frees the memory of its peak", "[buffer]") {
     Buffer buffer;
     buffer.append(std::string(32 * 1024 * 1024, 'x'));
     buffer.append("rest");

@@ -1,4 +1,4 @@
-// Certificates for tests, made in files of a directory that is removed with them.
+// Makes certificates for tests, in a temporary directory.
 #pragma once
 
 #include "tests/support/text.hpp"
@@ -9,7 +9,7 @@
 
 namespace test {
 
-// A certificate and its key, in PEM files.
+// A certificate and its key in PEM files.
 struct Identity {
     std::string certificate;
     std::string key;
@@ -24,7 +24,7 @@ public:
 
     struct Wish {
         std::string names = "DNS:localhost,IP:127.0.0.1";  // empty: an authority
-        bool named = true;                                 // false: a leaf without such names
+        bool named = true;                                 // false: a leaf without names
         long from = -3600;                                 // seconds from now
         long until = 10 * 86400 + 3600;                    // likewise
         const Identity* issuer = nullptr;                  // null: self-signed
@@ -32,12 +32,12 @@ public:
     Identity make(const std::string& name, const Wish& wish);
     Identity authority(const std::string& name) { return make(name, {.names = ""}); }
 
-    // Returns the file of a revocation list by the authority. The times are seconds from now.
+    // Returns the file of a revocation list of the authority. Times are seconds from now.
     std::string revoke(const Identity& authority, const std::vector<Identity>& revoked,
                        long from = -60, long until = 86400);
-    // Returns a directory with links by hash, as c_rehash makes it.
+    // Returns a directory with links by hash, as made by c_rehash.
     std::string hashed(const std::vector<Identity>& trusted);
-    // Returns a file with the contents of all of them.
+    // Returns a file with the contents of all files.
     std::string bundle(const std::vector<std::string>& files);
     std::string path(const std::string& name) const { return (directory_ / name).string(); }
 

@@ -1,5 +1,4 @@
-// The calls that move datagrams, by themselves: the sockets of datagrams are tested on top of
-// them.
+// Tests the calls that move datagrams, without a DatagramSocket.
 #include "bufio/datagram_calls.hpp"
 
 #include "tests/bufio/addresses.hpp"
@@ -25,7 +24,7 @@ Fd bound(const Address& address) {
     return fd;
 }
 
-// One datagram on its way, with what the call needs for it.
+// A datagram with its header for the call.
 struct Piece {
     std::array<char, 64> bytes{};
     iovec part{bytes.data(), bytes.size()};
@@ -41,7 +40,7 @@ struct Piece {
 
 }  // namespace
 
-TEST_CASE("datagrams are moved one a call, or as many as the system moves", "[datagram]") {
+TEST_CASE("moves one datagram per call, or several if the system can", "[datagram]") {
     const Fd receiver = bound(v4(1, 0));
     const Fd sender = bufio::open_datagram_socket(AF_INET);
     Address to = Address::of_socket(receiver.get());
@@ -78,7 +77,7 @@ TEST_CASE("datagrams are moved one a call, or as many as the system moves", "[da
     CHECK(errno == EAGAIN);
 }
 
-TEST_CASE("the address of ours comes with a datagram, or stays what it was", "[datagram]") {
+TEST_CASE("reports the local address of a datagram, or leaves it unchanged", "[datagram]") {
     const Fd receiver = bound(any_address());
     bufio::ask_for_local_address(receiver.get(), AF_INET);
     const int port = Address::of_socket(receiver.get()).port();

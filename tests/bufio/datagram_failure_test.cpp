@@ -1,5 +1,5 @@
-// Exchanges of datagrams whose system calls fail at random, or whose memory is refused at each
-// allocation in turn. Nothing is made up, cut or merged, and what is lost is counted.
+// Exchanges of datagrams whose system calls fail at random, or whose allocations fail in turn.
+// No datagram is invented, cut or merged, and all losses are counted.
 #include "tests/bufio/datagram_fixture.hpp"
 #include "tests/bufio/datagram_system.hpp"
 #include "tests/support/allocations.hpp"
@@ -12,7 +12,7 @@ using namespace test;
 
 namespace {
 
-// A datagram that says its own number and size.
+// Returns a datagram that contains its number and size.
 std::string numbered(std::size_t number, Random& random) {
     const std::size_t size = 8 + random.index(random.index(8) == 0 ? 60'000 : 200);
     std::string bytes = std::to_string(number) + ":" + std::to_string(size) + ":";
@@ -48,7 +48,7 @@ void exchange(std::uint64_t seed) {
                pair.client.got.size() + pair.server.socket->refused() == pair.server.got.size();
     };
     const auto turn = [&] {
-        // Few are under way, so that the buffers of the system hold them all.
+        // Limits the datagrams in flight, so that the system's buffers can store them all.
         const bool room = pair.client.socket->written() - pair.client.socket->refused() <
                           pair.client.got.size() + pair.server.socket->refused() + 2;
         if (sent.size() < total && room && pair.client.socket->pending() == 0) {
@@ -62,7 +62,7 @@ void exchange(std::uint64_t seed) {
         pair.loop.step(ev::Duration::zero());
         return turn();
     }));
-    std::size_t next = 0;  // in the order of sending, with gaps
+    std::size_t next = 0;  // the next expected number; gaps are allowed
     for (const std::string& each : pair.client.got) {
         while (next < sent.size() && sent[next] != each) ++next;
         REQUIRE(next < sent.size());
@@ -74,11 +74,11 @@ void exchange(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("random exchanges of datagrams keep each of them whole", "[datagram][random]") {
+TEST_CASE("random exchanges keep every datagram whole", "[datagram][random]") {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) exchange(seed);
 }
 
-TEST_CASE("an exchange of datagrams that runs out of memory leaves no descriptor open",
+TEST_CASE("a datagram exchange that runs out of memory leaves no descriptor open",
           "[datagram][failure]") {
     const auto talk = [] {
         ev::Loop loop;
@@ -93,7 +93,7 @@ TEST_CASE("an exchange of datagrams that runs out of memory leaves no descriptor
             throw std::runtime_error("no answer");
     };
     auto& [count, largest, refused] = allocations;
-    talk();  // makes the allocations that are made only once
+    talk();  // makes one-time allocations
     const int before = open_descriptors();
     bool refused_one = true;
     for (std::size_t nth = 1; refused_one; ++nth) {

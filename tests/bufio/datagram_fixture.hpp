@@ -1,4 +1,4 @@
-// Users of sockets of datagrams.
+// Users of datagram sockets.
 #pragma once
 
 #include "bufio/datagram.hpp"
@@ -15,7 +15,7 @@ namespace test {
 using bufio::Datagram;
 using bufio::DatagramSocket;
 
-// Keeps what its socket receives, unless on_received is set.
+// Stores received datagrams, unless on_received is set.
 struct Correspondent final : DatagramSocket::User {
     void connect(ev::Loop& loop, const bufio::Address& to, DatagramSocket::Limits limits = {}) {
         bufio::Fd fd = bufio::open_datagram_socket(to.family());
@@ -41,7 +41,7 @@ struct Correspondent final : DatagramSocket::User {
     }
 
     std::vector<std::string> got;
-    Datagram last;  // its bytes are gone
+    Datagram last;  // without its bytes
     int calls = 0;
     int written_calls = 0;
     int ends = 0;
@@ -53,7 +53,7 @@ private:
     DatagramSocket::User& user() { return *this; }
 };
 
-// Sends every datagram back.
+// Makes the server echo every datagram.
 inline void echo(Correspondent& server) {
     server.on_received = [&server](std::span<const Datagram> datagrams) {
         for (const Datagram& each : datagrams)
@@ -61,7 +61,7 @@ inline void echo(Correspondent& server) {
     };
 }
 
-// A bound socket and one that is connected to it.
+// A bound socket and a socket connected to it.
 struct DatagramPair {
     explicit DatagramPair(DatagramSocket::Limits limits = {},
                           const bufio::Address& address = loopback()) {

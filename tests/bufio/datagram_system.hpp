@@ -1,4 +1,4 @@
-// Faults in the system calls that move datagrams, in the way of tests/bufio/system.hpp.
+// Injects faults into the system calls that move datagrams, like tests/bufio/system.hpp.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct DatagramFaults {
     DatagramFaults(const DatagramFaults&) = delete;
     DatagramFaults& operator=(const DatagramFaults&) = delete;
 
-    // These return how many of the call's datagrams it may move, or -errno.
+    // Both return the number of the call's datagrams that it may move, or -errno.
     std::function<long(std::size_t)> receive;
     std::function<long(std::size_t)> send;
 

@@ -1,5 +1,5 @@
-// Sockets of datagrams: what comes, what goes, and how they end. A batch of one is the way of
-// systems that move one datagram a call.
+// Tests datagram sockets: receiving, sending and ending. A batch of one simulates systems that
+// move one datagram per call.
 #include "bufio/datagram.hpp"
 
 #include "bufio/datagram_calls.hpp"
@@ -29,8 +29,7 @@ bufio::Address loopback_v6() {
 
 }  // namespace
 
-TEST_CASE("a datagram comes whole, with the address it came from, and is answered",
-          "[datagram]") {
+TEST_CASE("receives a whole datagram with its sender's address, and answers it", "[datagram]") {
     const std::size_t batch = GENERATE(as<std::size_t>{}, 1, 64);
     const std::string bytes =
         GENERATE(std::string(), std::string("one"), pattern(bufio::longest_datagram));
@@ -48,7 +47,7 @@ TEST_CASE("a datagram comes whole, with the address it came from, and is answere
     CHECK(pair.client.socket->refused() == 0);
 }
 
-TEST_CASE("the memory that sockets share is freed, and made anew for the next datagram",
+TEST_CASE("frees the memory that sockets share, and allocates it again for the next datagram",
           "[datagram]") {
     DatagramPair pair(batches_of(64));
     echo(pair.server);
@@ -62,13 +61,13 @@ TEST_CASE("the memory that sockets share is freed, and made anew for the next da
     DatagramSocket::free_shared_memory();
 }
 
-TEST_CASE("a datagram that no packet can hold is refused before it is sent", "[datagram]") {
+TEST_CASE("refuses a datagram that is too long for any packet", "[datagram]") {
     DatagramPair pair;
     CHECK_FALSE(pair.client.socket->send(std::string(bufio::longest_datagram + 1, 'x')));
     CHECK(pair.client.socket->pending() == 0);
 }
 
-TEST_CASE("a datagram that is longer than the limit is cut, and known to be", "[datagram]") {
+TEST_CASE("truncates a datagram longer than the limit, and marks it", "[datagram]") {
     DatagramSocket::Limits limits = batches_of(GENERATE(as<std::size_t>{}, 1, 64));
     limits.datagram = 4;
     DatagramPair pair(limits);
@@ -82,7 +81,7 @@ TEST_CASE("a datagram that is longer than the limit is cut, and known to be", "[
 }
 
 #if BUFIO_HAS_MMSG
-TEST_CASE("many datagrams go in one system call, and come in few", "[datagram]") {
+TEST_CASE("sends many datagrams in one system call, and receives them in a few", "[datagram]") {
     DatagramFaults faults;
     DatagramPair pair;
     for (int i = 0; i < 60; ++i) REQUIRE(pair.client.socket->send(std::to_string(i)));
@@ -96,8 +95,9 @@ TEST_CASE("many datagrams go in one system call, and come in few", "[datagram]")
 }
 #endif
 
-TEST_CASE("a batch asks for as many as may have come, and rarely for one more than a lone one",
-          "[datagram]") {
+TEST_CASE(
+    "a batch adapts to the traffic, and rarely asks for a second datagram after a lone one",
+    "[datagram]") {
     bufio::BatchSize size(64);
     std::vector<std::size_t> asked;
     const auto come = [&](std::size_t count) {
@@ -125,7 +125,7 @@ TEST_CASE("a batch asks for as many as may have come, and rarely for one more th
 }
 
 #if BUFIO_HAS_PKTINFO || BUFIO_HAS_RECVDSTADDR
-TEST_CASE("the address that was asked is the one that answers", "[datagram]") {
+TEST_CASE("answers from the address that the datagram was sent to", "[datagram]") {
     const std::size_t batch = GENERATE(as<std::size_t>{}, 1, 64);
     ev::Loop loop;
     Correspondent server;
@@ -136,14 +136,14 @@ TEST_CASE("the address that was asked is the one that answers", "[datagram]") {
         client.connect(loop, v4(host, server.socket->address().port()));
         REQUIRE(client.socket->send("who"));
         client.socket->flush();
-        // A connected socket receives nothing from any other address.
+        // A connected socket receives nothing from other addresses.
         REQUIRE(run_until(loop, [&] { return !client.got.empty(); }));
         CHECK(same_host(server.last.local, v4(host, 0)));
         CHECK_FALSE(server.last.to_group);
     }
 }
 
-TEST_CASE("a datagram to a broadcast address is known as such", "[datagram]") {
+TEST_CASE("marks a datagram sent to a broadcast address", "[datagram]") {
     ev::Loop loop;
     Correspondent server;
     server.listen(loop, any_address());
@@ -156,7 +156,7 @@ TEST_CASE("a datagram to a broadcast address is known as such", "[datagram]") {
     CHECK(server.last.to_group);
 }
 #else
-TEST_CASE("where the address that was asked is unknown, that of the route answers",
+TEST_CASE("answers from the address of the route if the datagram's local address is unknown",
           "[datagram]") {
     ev::Loop loop;
     Correspondent server;
@@ -172,8 +172,7 @@ TEST_CASE("where the address that was asked is unknown, that of the route answer
 }
 #endif
 
-TEST_CASE("a port that nobody has ends a connected socket, once, with the reason",
-          "[datagram]") {
+TEST_CASE("an unreachable port ends a connected socket once, with the reason", "[datagram]") {
     const bool paused = GENERATE(false, true);
     ev::Loop loop;
     bufio::Address nobody;
@@ -195,7 +194,7 @@ TEST_CASE("a port that nobody has ends a connected socket, once, with the reason
     CHECK(client.ends == 1);
 }
 
-TEST_CASE("an address that is taken can't be listened on", "[datagram]") {
+TEST_CASE("refuses to bind to an address in use", "[datagram]") {
     ev::Loop loop;
     Correspondent first;
     Correspondent second;
@@ -205,7 +204,7 @@ TEST_CASE("an address that is taken can't be listened on", "[datagram]") {
                       "cannot listen on udp " + text + ": Address already in use");
 }
 
-TEST_CASE("a paused socket leaves to the system what comes", "[datagram]") {
+TEST_CASE("a paused socket leaves datagrams in the system's buffer", "[datagram]") {
     DatagramPair pair;
     pair.server.socket->pause_reading(true);
     pair.send("a");
@@ -215,7 +214,8 @@ TEST_CASE("a paused socket leaves to the system what comes", "[datagram]") {
     pair.until_server_got(1);
 }
 
-TEST_CASE("the queue is bounded, and what the system does not take stays in it", "[datagram]") {
+TEST_CASE("the queue is bounded, and keeps datagrams that the system does not take",
+          "[datagram]") {
     DatagramFaults faults;
     bool full = true;
     faults.send = [&](std::size_t count) { return full ? -EAGAIN : static_cast<long>(count); };
@@ -239,7 +239,7 @@ TEST_CASE("the queue is bounded, and what the system does not take stays in it",
     CHECK(pair.client.written_calls == 1);
 }
 
-TEST_CASE("a datagram that the system refuses is dropped, and the others go", "[datagram]") {
+TEST_CASE("drops a datagram that the system refuses, and sends the others", "[datagram]") {
     DatagramFaults faults;
     int calls = 0;
     faults.send = [&](std::size_t) -> long { return ++calls == 2 ? -ENOBUFS : 1; };
@@ -252,13 +252,14 @@ TEST_CASE("a datagram that the system refuses is dropped, and the others go", "[
     CHECK(pair.client.socket->refused() == 1);
 }
 
-TEST_CASE("a bound socket goes on after an answer that can't be sent", "[datagram]") {
+TEST_CASE("a bound socket continues after an answer that can't be sent", "[datagram]") {
     DatagramPair pair;
     echo(pair.server);
     DatagramFaults faults;
     int calls = 0;
     faults.send = [&](std::size_t count) -> long {
-        return ++calls == 2 ? -EPERM : static_cast<long>(count);  // the first is the question
+        return ++calls == 2 ? -EPERM
+                            : static_cast<long>(count);  // the first call sends the question
     };
     pair.send("a");
     pair.until_server_got(1);
@@ -287,8 +288,7 @@ TEST_CASE("a bound socket that can't receive pauses instead of spinning", "[data
     REQUIRE(run_until(loop, [&] { return !server.got.empty(); }));
 }
 
-TEST_CASE("an error of the system ends a connected socket, whichever call meets it",
-          "[datagram]") {
+TEST_CASE("a system error ends a connected socket, whichever call fails", "[datagram]") {
     struct Case {
         bool sending;
         int code;
@@ -309,14 +309,14 @@ TEST_CASE("an error of the system ends a connected socket, whichever call meets 
     } else {
         REQUIRE(pair.client.socket->send("a"));
         pair.client.socket->flush();
-        CHECK(pair.client.ends == 0);  // nobody is called from inside a call
+        CHECK(pair.client.ends == 0);  // never calls back from inside a call
     }
     REQUIRE(run_until(pair.loop, [&] { return pair.client.ends == 1; }));
     CHECK(pair.client.socket->end().reason == each.reason);
     CHECK(pair.client.socket->end().text.find("Success") == std::string::npos);
 }
 
-TEST_CASE("the user may destroy the socket in each of its calls", "[datagram]") {
+TEST_CASE("the user may destroy the socket in every callback", "[datagram]") {
     DatagramPair pair;
     const int when = GENERATE(0, 1);
     if (when == 0) {
@@ -332,7 +332,7 @@ TEST_CASE("the user may destroy the socket in each of its calls", "[datagram]") 
     run_pending(pair.loop);
 }
 
-TEST_CASE("a name of datagrams is dialed, a group is not", "[datagram]") {
+TEST_CASE("dials a name for datagrams, but does not connect to a group", "[datagram]") {
     ev::Loop loop;
     Correspondent server;
     server.listen(loop, loopback());
@@ -356,7 +356,7 @@ TEST_CASE("a name of datagrams is dialed, a group is not", "[datagram]") {
                                   ": broadcast and multicast addresses are not supported");
 }
 
-TEST_CASE("answers of one size to one peer go as one piece, and come each by itself",
+TEST_CASE("sends answers of equal size to one peer as one piece, which arrive separately",
           "[datagram]") {
     const bool refused = GENERATE(false, true) && BUFIO_HAS_UDP_SEGMENT;
     ev::Loop loop;

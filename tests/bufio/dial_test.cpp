@@ -18,7 +18,7 @@ using bufio::source_ports;
 
 namespace {
 
-// A port of the loopback that takes no more connections, because its queue is full.
+// A loopback port that accepts no more connections, because its queue is full.
 struct FullPort {
     explicit FullPort() : listening(listen_somewhere(where, 0)) {
         for (int i = 0; i < 3; ++i) {
@@ -48,10 +48,10 @@ struct Dial {
     int calls = 0;
 };
 
-// Gives every name two addresses: first one that can't be reached, and then `where`.
-void one_unreachable(Faults& faults, const Address& where) {
-    faults.resolve = [&where](const std::string&) {
-        return std::vector<Address>{v6(1, where.port()), where};
+// Gives every name two addresses: first an unreachable address, then `reachable`.
+void one_unreachable(Faults& faults, const Address& reachable) {
+    faults.resolve = [&reachable](const std::string&) {
+        return std::vector<Address>{v6(1, reachable.port()), reachable};
     };
     faults.connect = [](const Address& address) {
         return address.family() == AF_INET6 ? ENETUNREACH : 0;
@@ -63,7 +63,7 @@ ev::Time fake_clock() { return fake_now; }
 
 }  // namespace
 
-TEST_CASE("dialing tries the families in turn, beginning with that of the first address",
+TEST_CASE("dialing alternates the families, beginning with the family of the first address",
           "[dial]") {
     CHECK(texts(bufio::interleave({})).empty());
     CHECK(texts(bufio::interleave({v6(1, 7), v6(2, 7), v6(3, 7), v4(1, 7), v4(2, 7)})) ==
@@ -72,7 +72,7 @@ TEST_CASE("dialing tries the families in turn, beginning with that of the first 
           texts({v4(1, 7), v6(1, 7), v4(2, 7)}));
 }
 
-TEST_CASE("dialing connects to a numeric address, and reports how long it took", "[dial]") {
+TEST_CASE("dialing connects to a numeric address, and reports the time taken", "[dial]") {
     Address where;
     const Fd listening = listen_somewhere(where);
     Dial dial;
@@ -87,7 +87,7 @@ TEST_CASE("dialing connects to a numeric address, and reports how long it took",
     CHECK(dial.result.connect_time >= ev::Duration::zero());
 }
 
-TEST_CASE("dialing a port where nobody listens is refused", "[dial]") {
+TEST_CASE("dialing a port without a listener is refused", "[dial]") {
     Address where;
     listen_somewhere(where).reset();
     Dial dial;
@@ -159,10 +159,10 @@ TEST_CASE("dialing starts the next attempt after 250 ms, and the first to connec
     CHECK(result.address.text() == where.text());
     CHECK(result.connect_time == 250ms);
     result.socket.reset();
-    CHECK(open_descriptors() <= before + 1);  // that of the look-up; no attempt is left
+    CHECK(open_descriptors() <= before + 1);  // the look-up's; no attempt is left
 }
 
-TEST_CASE("only a look-up takes time to look up", "[dial]") {
+TEST_CASE("lookup_time is 0 without a look-up", "[dial]") {
     struct Case {
         std::string host;
         bool known;
@@ -183,7 +183,7 @@ TEST_CASE("only a look-up takes time to look up", "[dial]") {
     ev::Loop loop(fake_clock);
     std::optional<DialResult> result;
     Dialer dialer(loop, endpoint, [&](DialResult dialed) { result = std::move(dialed); });
-    fake_now += 17ms;  // in the rest of the turn
+    fake_now += 17ms;  // during the rest of the turn
     loop.step(ev::Duration::zero());
     fake_now += 3ms;
     REQUIRE(run_until(loop, [&] { return result.has_value(); }));
@@ -239,7 +239,7 @@ TEST_CASE("a name without an address is reported", "[dial]") {
     CHECK(dial.result.end.text.find("cannot resolve nowhere.example:7: ") == 0);
 }
 
-TEST_CASE("a name whose addresses are known is not looked up again", "[dial]") {
+TEST_CASE("does not look up a name whose addresses are known", "[dial]") {
     Faults faults;
     faults.resolve = [](const std::string&) { return std::vector<Address>{}; };
     Address where;
@@ -321,7 +321,7 @@ TEST_CASE("dialing can be limited to an address family and to a source address",
         REQUIRE(dial.done());
         CHECK(dial.result.end.text.find("Address family not supported") != std::string::npos);
     }
-    SECTION("from an address that is not ours") {
+    SECTION("from an address of another machine") {
         endpoint.source_host = "192.0.2.1";
         endpoint.datagrams = GENERATE(false, true);
         dial.start(endpoint);
@@ -330,7 +330,7 @@ TEST_CASE("dialing can be limited to an address family and to a source address",
         CHECK(dial.result.end.text == "cannot connect to " + endpoint.text() +
                                           ": 192.0.2.1 is no address of this machine");
     }
-    SECTION("from a port that another socket has") {
+    SECTION("from a port that another socket uses") {
         endpoint.source_host = "127.0.0.1";
         endpoint.source_port = std::to_string(where.port());
         dial.start(endpoint);
@@ -346,7 +346,7 @@ TEST_CASE("dialing can be limited to an address family and to a source address",
     }
 }
 
-TEST_CASE("a lack of source ports is reported as that", "[dial]") {
+TEST_CASE("reports a lack of source ports", "[dial]") {
     const auto [datagrams, code, counted] = GENERATE(table<bool, int, bool>(
         {{false, EADDRNOTAVAIL, true}, {true, EAGAIN, true}, {false, EAGAIN, false}}));
     test::Faults faults;
@@ -364,7 +364,7 @@ TEST_CASE("a lack of source ports is reported as that", "[dial]") {
     CHECK(dial.result.end.text == "cannot connect to 127.0.0.1:7: " + expected);
 }
 
-TEST_CASE("a socket that has connected to itself counts as refused", "[dial]") {
+TEST_CASE("reports a socket connected to itself as refused", "[dial]") {
     Address port;
     listen_somewhere(port).reset();
     Endpoint endpoint = to("127.0.0.1", port.port());
@@ -376,7 +376,7 @@ TEST_CASE("a socket that has connected to itself counts as refused", "[dial]") {
     CHECK(dial.result.end.reason == Reason::connect);
 }
 
-TEST_CASE("a unix-domain path that is too long is reported", "[dial]") {
+TEST_CASE("reports a unix-domain path that is too long", "[dial]") {
     Endpoint endpoint;
     endpoint.path = "/" + std::string(200, 'x');
     Dial dial;
@@ -385,7 +385,7 @@ TEST_CASE("a unix-domain path that is too long is reported", "[dial]") {
     CHECK(dial.result.end.reason == Reason::lookup);
 }
 
-TEST_CASE("dialing a file that is not a socket is reported as that", "[dial]") {
+TEST_CASE("reports a path that is not a socket", "[dial]") {
     Endpoint endpoint;
     endpoint.path = GENERATE("/dev/null", "/", "/proc/self/exe");
     Dial dial;

@@ -1,4 +1,4 @@
-// Two ends of a connection, and ways to run a loop until a condition is true.
+// Connected sockets, and functions that run a loop until a condition is true.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -25,7 +25,7 @@ using bufio::Fd;
 using bufio::Reason;
 using bufio::Stream;
 
-// The time after which a hang counts as a failure; no test waits for it to pass.
+// The time after which a hang counts as a failure. Tests that pass never wait for it.
 constexpr ev::Duration patience = 20s;
 
 template <class Condition>
@@ -37,7 +37,7 @@ bool run_until(ev::Loop& loop, Condition condition) {
     return true;
 }
 
-// Runs a few turns without waiting, for work that can be done at once.
+// Runs a few turns without waiting.
 inline void run_pending(ev::Loop& loop, int turns = 8) {
     for (int i = 0; i < turns; ++i) loop.step(ev::Duration::zero());
 }
@@ -57,13 +57,13 @@ inline bufio::Address loopback(int port = 0) {
     return {reinterpret_cast<const sockaddr*>(&address), sizeof address};
 }
 
-// Returns a listening socket on the loopback, and its address in `where`.
-inline Fd listen_somewhere(bufio::Address& where, int backlog = 16) {
+// Returns a listening socket on the loopback, and stores its address in `local`.
+inline Fd listen_somewhere(bufio::Address& local, int backlog = 16) {
     Fd listening = bufio::open_socket(AF_INET);
-    where = loopback();
-    REQUIRE(::bind(listening.get(), where.get(), where.size) == 0);
+    local = loopback();
+    REQUIRE(::bind(listening.get(), local.get(), local.size) == 0);
     REQUIRE(::listen(listening.get(), backlog) == 0);
-    where = bufio::Address::of_socket(listening.get());
+    local = bufio::Address::of_socket(listening.get());
     return listening;
 }
 

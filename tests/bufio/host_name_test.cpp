@@ -1,4 +1,4 @@
-// Host names that a certificate can be verified against.
+// Tests host names for the verification of certificates.
 #include "bufio/host_name.hpp"
 
 #include "tests/support/catch.hpp"
@@ -7,7 +7,7 @@
 
 using bufio::certified_name;
 
-TEST_CASE("a host name or an address is brought into the form of certificates", "[host_name]") {
+TEST_CASE("converts a host name or an address to the form of certificates", "[host_name]") {
     struct Case {
         std::string asked, name;
     };
@@ -23,7 +23,7 @@ TEST_CASE("a host name or an address is brought into the form of certificates", 
     CHECK(certified_name(c.asked) == c.name);
 }
 
-TEST_CASE("a text that is neither a host name nor an address is refused", "[host_name]") {
+TEST_CASE("refuses a text that is neither a host name nor an address", "[host_name]") {
     const std::string label(63, 'a');
     const std::string four = label + "." + label + "." + label + "." + label;
     const std::string asked = GENERATE_REF(

@@ -42,7 +42,7 @@ struct Counting {
 
 }  // namespace
 
-TEST_CASE("listening hands over each connection, ready for a stream", "[listen]") {
+TEST_CASE("passes each accepted connection on, ready for a stream", "[listen]") {
     ev::Loop loop;
     Counting counting(loop, loopback());
     CHECK(counting.listener.address().port() > 0);
@@ -68,7 +68,7 @@ TEST_CASE("listening on an address in use is refused, with the address in the me
     }
 }
 
-TEST_CASE("listening on a port that the system does not tell is refused", "[listen]") {
+TEST_CASE("refuses to listen if the system does not report the port", "[listen]") {
     ev::Loop loop;
     Faults faults;
     faults.getsockname = [] { return ENOBUFS; };
@@ -94,7 +94,7 @@ TEST_CASE("out of descriptors, accepting pauses for a second and resumes", "[lis
     const Fd one = connect_to(counting.listener.address());
     REQUIRE(run_until(loop, [&] { return refusals == 1; }));
     run_pending(loop, 20);
-    CHECK(refusals == 1);  // it does not spin
+    CHECK(refusals == 1);  // no spinning
     fake_now += 999ms;
     run_pending(loop);
     CHECK(refusals == 1);
@@ -132,7 +132,7 @@ TEST_CASE("a unix-domain socket is created, dialed and removed", "[listen]") {
     CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("the path of a dead server is replaced, but not that of a live one or of a file",
+TEST_CASE("replaces the path of a dead server, but not of a live server or a file",
           "[listen]") {
     const Certificates directory;
     const std::string path = directory.path("socket");
@@ -145,7 +145,7 @@ TEST_CASE("the path of a dead server is replaced, but not that of a live one or 
         const Counting counting(loop, address);
         CHECK(counting.listener.address().text() == path);
     }
-    SECTION("living") {
+    SECTION("live") {
         const Counting living(loop, address);
         CHECK_THROWS_AS(Counting(loop, address), std::system_error);
         CHECK(std::filesystem::exists(path));
@@ -177,7 +177,7 @@ TEST_CASE("a listener does not remove its path if another file has taken it", "[
         counting.reset();
         CHECK(contents(path) == "precious");
     }
-    SECTION("a link, be it to the socket itself") {
+    SECTION("a link, even to the socket itself") {
         std::filesystem::rename(path, aside);
         std::filesystem::create_symlink(aside, path);
         counting.reset();
@@ -186,7 +186,7 @@ TEST_CASE("a listener does not remove its path if another file has taken it", "[
     }
 }
 
-TEST_CASE("a listener refuses to share an address where the system can't", "[listen]") {
+TEST_CASE("a listener refuses to share an address if the system can't", "[listen]") {
     if (bufio::ports_can_be_shared()) return;
     ev::Loop loop;
     CHECK_THROWS_AS(
@@ -213,7 +213,7 @@ TEST_CASE("listeners share an address only if all of them ask for it", "[listen]
     if (!std::get<2>(each)) CHECK_THROWS_AS(second(), std::system_error);
 }
 
-TEST_CASE("connections are dealt out to the listeners that share an address", "[listen]") {
+TEST_CASE("distributes connections among the listeners that share an address", "[listen]") {
     if (!bufio::ports_can_be_shared()) return;
     ev::Loop loop;
     std::size_t accepted[2] = {};

@@ -1,4 +1,4 @@
-// Streams on plain sockets.
+// Tests streams on plain sockets.
 #include "bufio/stream.hpp"
 
 #include "tests/bufio/fixture.hpp"
@@ -58,7 +58,7 @@ TEST_CASE("a descriptor is closed once, by the stream that owns it", "[plain]") 
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("a MiB is read in few calls", "[plain]") {
+TEST_CASE("reads a MiB in few calls", "[plain]") {
     Plain plain({}, false);
     Faults faults;
     plain.open_far();
@@ -103,7 +103,7 @@ TEST_CASE("an echo in the steady state allocates nothing", "[plain]") {
     CHECK(test::allocations.count == before);
 }
 
-TEST_CASE("calls that were interrupted are made again", "[plain]") {
+TEST_CASE("repeats interrupted calls", "[plain]") {
     Plain plain;
     plain.open_far();
     Faults faults;
@@ -118,7 +118,7 @@ TEST_CASE("calls that were interrupted are made again", "[plain]") {
     CHECK(plain.far_user.got == bytes);
 }
 
-TEST_CASE("a peer that closes ends the input, and not the output", "[plain]") {
+TEST_CASE("a close by the peer ends the input, but not the output", "[plain]") {
     Plain plain;
     REQUIRE(::write(plain.far.get(), "bye", 3) == 3);
     ::shutdown(plain.far.get(), SHUT_WR);
@@ -174,14 +174,14 @@ TEST_CASE("a reset is reported in every state", "[plain]") {
         run_pending(plain.loop, 1);
         reset(plain.far);
     }
-    SECTION("half-closed by the peer, who is written to") {
+    SECTION("half-closed by the peer, with output pending") {
         ::shutdown(plain.far.get(), SHUT_WR);
         REQUIRE(plain.run_until([&] { return plain.near.stream->input_ended(); }));
         reset(plain.far);
         plain.near.stream->write("x");
         expected = Reason::closed_early;
     }
-    SECTION("half-closed by the peer, and nothing to write") {
+    SECTION("half-closed by the peer, without output") {
         ::shutdown(plain.far.get(), SHUT_WR);
         REQUIRE(plain.run_until([&] { return plain.near.stream->input_ended(); }));
         run_pending(plain.loop, 1);
@@ -243,7 +243,7 @@ TEST_CASE("all bytes written before finish() are delivered to a slow reader", "[
     CHECK(plain.near.reason() == Reason::clean);
 }
 
-TEST_CASE("a peer that does not close in time ends the stream by a timeout", "[plain]") {
+TEST_CASE("finish() times out if the peer does not close in time", "[plain]") {
     Plain plain;
     plain.near.stream->write(pattern(32 * 1024 * 1024));
     plain.near.stream->finish(1ms);
@@ -251,7 +251,7 @@ TEST_CASE("a peer that does not close in time ends the stream by a timeout", "[p
     CHECK(plain.near.reason() == Reason::timeout);
 }
 
-TEST_CASE("a peer that never reads costs no more than the limit", "[plain]") {
+TEST_CASE("a peer that never reads costs no more memory than the limit", "[plain]") {
     Plain plain({1000, 100, 1024 * 1024});
     std::size_t taken = 0;
     const std::string piece(64 * 1024, 'x');
@@ -263,11 +263,12 @@ TEST_CASE("a peer that never reads costs no more than the limit", "[plain]") {
     CHECK(taken >= 1024 * 1024 - piece.size());
 }
 
-TEST_CASE("a peer that floods costs no more than the high-water mark and one read", "[plain]") {
+TEST_CASE("a peer that floods costs no more memory than the high-water mark and one read",
+          "[plain]") {
     Plain plain({256 * 1024, 64 * 1024, 1000});
     plain.near.on_change = [](Stream&) {};
     const std::string flood(64 * 1024, 'x');
-    // Writes until the stream takes nothing more within a few turns.
+    // Writes until the stream takes no more bytes within a few turns.
     for (bool taken = true; taken; run_pending(plain.loop))
         for (taken = false; ::write(plain.far.get(), flood.data(), flood.size()) > 0;)
             taken = true;

@@ -1,5 +1,5 @@
-// Random messages both ways over sockets that split, interrupt and delay at random; every byte
-// is compared.
+// Exchanges random messages over sockets that split, interrupt and delay at random, and
+// compares every byte.
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
 
@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t total = 512 * 1024;  // bytes, each way
 
-// Writes a known sequence in pieces of random size, and checks the one that it receives, which
-// it also consumes in pieces of random size.
+// Writes a known sequence in pieces of random size. Checks the received sequence, and consumes
+// it in pieces of random size.
 class Talker final : public Stream::User {
 public:
     Talker(std::mt19937& random, const std::string& sent, const std::string& expected)

@@ -1,5 +1,4 @@
-// A transport that follows a script, so that a stream meets outcomes that no socket has on
-// demand.
+// A transport that follows a script, for outcomes that no socket produces on demand.
 #pragma once
 
 #include "tests/bufio/fixture.hpp"
@@ -9,15 +8,15 @@
 
 namespace test {
 
-// One outcome of a call. A read that is `done` returns the bytes, and a write takes as many.
+// The outcome of one call. A `done` read returns the bytes; a `done` write takes their number.
 struct Step {
     bufio::IoStatus status;
     std::string bytes = {};
     bufio::End end = {};  // with IoStatus::failed
 };
 
-// The coming outcomes of a transport's calls, and a log of the calls made. When the script has
-// run out, a handshake is done, a read finds nothing, and a write takes all.
+// The future outcomes of a transport's calls, and a log of its calls. After the end of the
+// script, a handshake is done, a read finds nothing, and a write takes everything.
 struct Script {
     std::deque<Step> handshakes, reads, writes, closes;
     bool buffers_input = false;

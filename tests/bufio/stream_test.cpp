@@ -1,4 +1,4 @@
-// A stream meets every outcome of a transport's calls.
+// Tests a stream with every outcome of a transport's calls.
 #include "bufio/stream.hpp"
 
 #include "tests/bufio/scripted_transport.hpp"
@@ -10,7 +10,8 @@ using bufio::IoStatus;
 
 namespace {
 
-// A stream on a script. Its descriptor is always writable, and readable after poke().
+// A stream on a scripted transport. Its descriptor is always writable, and readable after
+// poke().
 struct Scene {
     explicit Scene(Stream::Limits limits = {}) { begin(limits); }
     explicit Scene(Script first, Stream::Limits limits = {}) : script(std::move(first)) {
@@ -55,7 +56,7 @@ Step failure(Reason reason, std::string text) {
 
 }  // namespace
 
-TEST_CASE("the handshake waits for the direction it names, and writing starts by itself",
+TEST_CASE("the handshake waits for the direction it requests, and then writing starts",
           "[stream]") {
     Scene scene(handshaking(
         {{IoStatus::wants_write}, {IoStatus::wants_read}, {IoStatus::wants_write}}));
@@ -63,8 +64,7 @@ TEST_CASE("the handshake waits for the direction it names, and writing starts by
     CHECK(scene.stream().write("early"));
     REQUIRE(scene.run_until([&] { return scene.script.log == "hh"; }));
     run_pending(scene.loop);
-    CHECK(scene.script.log ==
-          "hh");  // the transport is not called again while there is nothing to read
+    CHECK(scene.script.log == "hh");  // no further call while there is nothing to read
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.stream().open(); }));
     CHECK(scene.script.written == "early");
@@ -80,7 +80,7 @@ TEST_CASE("a client speaks first after a handshake that ended in reading", "[str
     CHECK(scene.script.written == "hello");
 }
 
-TEST_CASE("a failed handshake is reported once, with its reason, and not from inside a call",
+TEST_CASE("reports a failed handshake once, with its reason, and not from inside a call",
           "[stream]") {
     Scene scene(handshaking({failure(Reason::certificate, "expired")}));
     CHECK(scene.user.calls == 0);
@@ -150,8 +150,7 @@ TEST_CASE("a message is delivered whole and in order in pieces of any length", "
     }
 }
 
-TEST_CASE("a peer that takes any number of bytes does not keep the loop from other work",
-          "[stream]") {
+TEST_CASE("a peer that takes any number of bytes does not starve the loop", "[stream]") {
     Scene scene;
     const std::string message = pattern(4 * 1024 * 1024);
     CHECK(scene.stream().write(message));
@@ -169,7 +168,7 @@ TEST_CASE("the user is not notified of a record without data", "[stream]") {
     run_pending(scene.loop);
     scene.user.calls = 0;
     const std::size_t before = scene.script.log.size();
-    scene.poke();  // readable, as by a record that brings no data
+    scene.poke();  // readable, as after a record without data
     REQUIRE(scene.run_until([&] { return scene.script.log.size() >= before + 3; }));
     CHECK(scene.user.calls == 0);
     scene.script.reads = {data("x")};
@@ -177,10 +176,10 @@ TEST_CASE("the user is not notified of a record without data", "[stream]") {
     CHECK(scene.user.calls == 1);
 }
 
-TEST_CASE("bytes that the transport has buffered are read without an event", "[stream]") {
+TEST_CASE("reads bytes buffered by the transport without an event", "[stream]") {
     Scene scene;
     scene.script.buffers_input = true;
-    // This is more than one turn reads, and each piece is as large as one read.
+    // Exceeds the reads of one turn; each piece is as large as one read.
     const std::string chunk(64 * 1024, 'x');
     scene.script.reads = {data(chunk), data(chunk), data("end")};
     scene.poke();
@@ -189,8 +188,7 @@ TEST_CASE("bytes that the transport has buffered are read without an event", "[s
     CHECK(scene.user.calls >= 3);
 }
 
-TEST_CASE("bytes that were decrypted during the handshake are read without an event",
-          "[stream]") {
+TEST_CASE("reads bytes decrypted during the handshake without an event", "[stream]") {
     Script script;
     script.buffers_input = true;
     script.reads = {data("greeting")};
@@ -201,7 +199,7 @@ TEST_CASE("bytes that were decrypted during the handshake are read without an ev
     scene.stream().pause_reading(false);
     REQUIRE(scene.run_until([&] { return scene.script.log == "hrr"; }));
     CHECK(scene.user.got == "greeting");
-    // The transport still holds bytes: an incomplete record, whose rest comes by an event.
+    // The transport still holds an incomplete record; an event announces its rest.
     run_pending(scene.loop);
     CHECK(scene.script.log == "hrr");
 }
@@ -214,14 +212,14 @@ TEST_CASE("reading stops above the high-water mark and resumes below the low one
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 120; }));
     run_pending(scene.loop);
     CHECK(scene.stream().received().size() == 120);
-    scene.stream().consume(90);  // 30 are left, which is above the low mark
+    scene.stream().consume(90);  // 30 are left, above the low mark
     run_pending(scene.loop);
     CHECK(scene.stream().received().size() == 30);
     scene.stream().consume(10);
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() > 100; }));
 }
 
-TEST_CASE("the bytes that the user needs at once are read even above the high-water mark",
+TEST_CASE("reads the bytes that the user needs at once even above the high-water mark",
           "[stream]") {
     Scene scene({100, 20, 1000});
     scene.stream().set_min_readable(50000);
@@ -234,7 +232,7 @@ TEST_CASE("the bytes that the user needs at once are read even above the high-wa
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 50000; }));
 }
 
-TEST_CASE("once the user needs fewer bytes at once, the limits hold again", "[stream]") {
+TEST_CASE("the limits apply again once the user needs fewer bytes at once", "[stream]") {
     Scene scene({100, 20, 1000});
     scene.user.on_change = [](Stream&) {};  // consumes nothing
     for (int i = 0; i < 24; ++i) scene.script.reads.push_back(data(std::string(5000, 'x')));
@@ -274,7 +272,7 @@ TEST_CASE("the end of input is not the end of the stream", "[stream]") {
     CHECK(scene.user.reason() == Reason::clean);
 }
 
-TEST_CASE("the end of output follows all bytes written before it", "[stream]") {
+TEST_CASE("the end of output follows all earlier bytes", "[stream]") {
     Scene scene;
     scene.script.writes = {
         {IoStatus::wants_write}, taken(2), {IoStatus::wants_write}, taken(3)};
@@ -305,7 +303,7 @@ TEST_CASE("a stream that is finished before its handshake still delivers", "[str
     CHECK(scene.script.written == text);
 }
 
-TEST_CASE("bytes received together with the end are reported with it", "[stream]") {
+TEST_CASE("reports bytes together with an end that arrives with them", "[stream]") {
     Scene scene;
     scene.script.reads = {data("last words"), failure(Reason::receive, "reset")};
     scene.poke();
@@ -314,7 +312,7 @@ TEST_CASE("bytes received together with the end are reported with it", "[stream]
     CHECK(scene.user.text() == "reset");
 }
 
-TEST_CASE("after a failure to send, the last bytes of the peer are still read", "[stream]") {
+TEST_CASE("reads the peer's last bytes after a failure to send", "[stream]") {
     Scene scene;
     scene.script.writes = {failure(Reason::send, "broken pipe")};
     scene.script.reads = {data("your certificate"),
@@ -328,7 +326,7 @@ TEST_CASE("after a failure to send, the last bytes of the peer are still read", 
     CHECK(scene.user.reason() == Reason::own_certificate);
 }
 
-TEST_CASE("close() sends the pending output and its end without waiting", "[stream]") {
+TEST_CASE("close() sends the pending output and the end without waiting", "[stream]") {
     Scene scene;
     scene.script.writes = {taken(2), {IoStatus::wants_write}};
     scene.stream().write("hello");
@@ -358,14 +356,14 @@ TEST_CASE("close() during the handshake sends nothing", "[stream]") {
 TEST_CASE("a failure to send ends the stream if the peer has sent nothing more", "[stream]") {
     Scene scene;
     scene.script.writes = {failure(Reason::send, "broken pipe")};
-    SECTION("and goes on") { scene.script.reads = {{IoStatus::wants_read}}; }
+    SECTION("and stays open") { scene.script.reads = {{IoStatus::wants_read}}; }
     SECTION("and has ended") { scene.script.reads = {{IoStatus::end_of_input}}; }
     CHECK(scene.stream().write("hello"));
     REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
     CHECK(scene.user.text() == "broken pipe");
 }
 
-TEST_CASE("a failure to send is reported to a user who does not consume", "[stream]") {
+TEST_CASE("reports a failure to send to a user who does not consume", "[stream]") {
     Scene scene({10, 5, 1000});
     scene.user.on_change = [](Stream&) {};
     scene.script.reads = {data(std::string(60, 'x'))};
@@ -425,9 +423,8 @@ TEST_CASE("an idle stream is not woken", "[stream]") {
     CHECK(scene.user.calls == 0);
 }
 
-TEST_CASE(
-    "an idle stream gives the memory of its queues back and allocates it again when needed",
-    "[stream]") {
+TEST_CASE("an idle stream frees the memory of its queues and allocates it again when needed",
+          "[stream]") {
     Scene scene;
     scene.user.on_change = [](Stream&) {};  // consumes nothing
     const std::string much(64 * 1024, 'x');
@@ -442,15 +439,14 @@ TEST_CASE(
         scene.poke();
         allocations.largest = 0;
         REQUIRE(scene.run_until([&] { return scene.script.reads.empty(); }));
-        CHECK(allocations.largest >=
-              much.size());  // space for a read behind the bytes that are kept
+        CHECK(allocations.largest >= much.size());  // space for a read behind the stored bytes
         scene.stream().consume(scene.stream().received().size());
         scene.take_back();
         run_pending(scene.loop);
     }
 }
 
-TEST_CASE("the bytes received can be written back from within the notification", "[stream]") {
+TEST_CASE("a user may write the received bytes back in the notification", "[stream]") {
     Scene scene;
     scene.user.on_change = [](Stream& stream) {
         CHECK(stream.write(stream.received()));

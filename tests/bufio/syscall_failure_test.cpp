@@ -1,6 +1,5 @@
-// Whole conversations, plain and over TLS, whose system calls move one byte at a time, or fail
-// from a certain call on, or whose memory is refused at a certain allocation; for each position
-// in turn.
+// Whole conversations, plain and over TLS. System calls move one byte at a time or fail from a
+// certain call on, or a certain allocation fails, for each position in turn.
 #include "bufio/dial.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/tls.hpp"
@@ -20,7 +19,7 @@ namespace {
 const std::string question = pattern(1000);
 const std::string answer = pattern(40000);  // several records
 
-// Sends its text, then receives until the end, and destroys its stream.
+// Sends its text, receives until the end and destroys its stream.
 struct Side final : Stream::User {
     void open(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport,
               const std::string& sent) {
@@ -66,7 +65,7 @@ struct Conversation {
     bool ended = false;
 };
 
-// Fails from the call with the number `position` on.
+// Returns a fault that fails from call number `position` on.
 auto failing(int position, int code, bool& failed) {
     return [position, code, &failed, call = 0](std::size_t size) mutable {
         if (++call < position) return static_cast<long>(size);
@@ -75,12 +74,11 @@ auto failing(int position, int code, bool& failed) {
     };
 }
 
-// Calls `run` with each allocation refused in turn, until it makes fewer. It must leave no
-// descriptor open.
+// Calls `run` with each allocation refused in turn. It must leave no descriptor open.
 template <class Run>
 void refuse_memory(Run run) {
     auto& [count, largest, refused] = allocations;
-    run();  // makes the allocations that are made only once
+    run();  // makes one-time allocations
     const int before = open_descriptors();
     bool refused_one = true;
     for (std::size_t nth = 1; refused_one; ++nth) {
@@ -97,7 +95,7 @@ void refuse_memory(Run run) {
 
 }  // namespace
 
-TEST_CASE("bytes that move one by one, with interruptions, are all delivered", "[failure]") {
+TEST_CASE("delivers all bytes that move one by one, with interruptions", "[failure]") {
     Faults faults;
     const auto stingy = [call = 0](std::size_t) mutable {
         constexpr long outcomes[] = {-EINTR, -EAGAIN, 1, 1};
@@ -111,7 +109,7 @@ TEST_CASE("bytes that move one by one, with interruptions, are all delivered", "
     CHECK((talk.near.got == answer));
 }
 
-TEST_CASE("a socket call that fails at any position is reported, and no false byte is received",
+TEST_CASE("reports a socket call that fails at any position, and receives no wrong byte",
           "[failure]") {
     const bool tls = GENERATE(false, true);
     const bool sending = GENERATE(false, true);

@@ -28,7 +28,7 @@ void exchange(const Fd& one, const Fd& other) {
 }  // namespace
 
 #if BUFIO_HAS_LINUX_TCP_INFO
-TEST_CASE("the system tells the facts of a TCP connection", "[tcp_facts]") {
+TEST_CASE("returns the facts of a TCP connection", "[tcp_facts]") {
     const auto [one, other] = tcp_pair();
     exchange(one, other);
     const auto facts = tcp_facts(one.get());
@@ -50,7 +50,8 @@ TEST_CASE("a reset connection still has its facts", "[tcp_facts]") {
     CHECK(tcp_facts(one.get()));
 }
 
-TEST_CASE("an older kernel that knows no smallest round trip tells the rest", "[tcp_facts]") {
+TEST_CASE("an older kernel without the minimum round-trip time reports the other facts",
+          "[tcp_facts]") {
     const auto [one, other] = tcp_pair();
     exchange(one, other);
     Faults faults;
@@ -61,25 +62,23 @@ TEST_CASE("an older kernel that knows no smallest round trip tells the rest", "[
     CHECK(facts->mss > 0);
 }
 #elif !BUFIO_HAS_FREEBSD_TCP_INFO
-TEST_CASE("a system without TCP_INFO has no facts of a TCP connection", "[tcp_facts]") {
+TEST_CASE("a system without TCP_INFO reports no facts", "[tcp_facts]") {
     const auto [one, other] = tcp_pair();
     exchange(one, other);
     CHECK_FALSE(tcp_facts(one.get()));
 }
 #endif
 
-TEST_CASE("a unix socket has no facts of TCP", "[tcp_facts]") {
+TEST_CASE("a unix-domain socket has no TCP facts", "[tcp_facts]") {
     const auto [one, other] = socket_pair();
     CHECK_FALSE(tcp_facts(one.get()));
 }
 
-TEST_CASE("a system that refuses to tell has no facts of TCP", "[tcp_facts]") {
+TEST_CASE("returns no facts if getsockopt() fails", "[tcp_facts]") {
     const auto [one, other] = tcp_pair();
     Faults faults;
     faults.getsockopt = [](std::size_t) { return -ENOPROTOOPT; };
     CHECK_FALSE(tcp_facts(one.get()));
 }
 
-TEST_CASE("a descriptor that is closed has no facts of TCP", "[tcp_facts]") {
-    CHECK_FALSE(tcp_facts(-1));
-}
+TEST_CASE("a closed descriptor has no TCP facts", "[tcp_facts]") { CHECK_FALSE(tcp_facts(-1)); }

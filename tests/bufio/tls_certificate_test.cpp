@@ -1,4 +1,4 @@
-// The verification of certificates, and the messages about those that are refused.
+// Tests the verification of certificates and the messages about refused certificates.
 #include "bufio/tls.hpp"
 
 #include "tests/bufio/certificates.hpp"
@@ -21,7 +21,7 @@ namespace {
 constexpr long day = 86400;  // seconds
 
 struct Outcome {
-    bufio::End end;  // empty if the handshake succeeded and a message went both ways
+    bufio::End end;  // empty if a message was echoed
     bufio::TlsFacts facts;
     bufio::End server_end;
 };
@@ -33,7 +33,7 @@ bool mentions(const std::string& text, const std::string& part) {
     return found;
 }
 
-// Makes a handshake, sends a message and waits for its echo, or for an end.
+// Performs a handshake, sends a message and waits for its echo or an end.
 Outcome talk(const TlsContext& client, const TlsContext& server,
              const std::string& host = "localhost") {
     ev::Loop loop;
@@ -79,7 +79,7 @@ World& world() {
     return made;
 }
 
-// Returns the bytes that this process has read so far; 0 if the system does not count them.
+// Returns the bytes that this process has read; 0 if the system does not count them.
 long bytes_read() {
     std::ifstream counts("/proc/self/io");
     std::string name;
@@ -88,8 +88,7 @@ long bytes_read() {
     return count;
 }
 
-// Sets a variable of the environment, or removes it if the value is empty, until it is
-// destroyed.
+// Sets an environment variable for its lifetime, or removes it if the value is empty.
 class Variable {
 public:
     Variable(const char* name, const std::string& value) : name_(name) {
@@ -124,7 +123,7 @@ TEST_CASE("a certificate for the host by a trusted authority is accepted", "[cer
     }
 }
 
-TEST_CASE("the faults of a certificate are reported, with the certificate concerned",
+TEST_CASE("reports the faults of a certificate, and the certificate concerned",
           "[certificate]") {
     World& w = world();
     Certificates& files = w.files;
@@ -149,12 +148,12 @@ TEST_CASE("the faults of a certificate are reported, with the certificate concer
             "other", {.names = "DNS:other.example,DNS:*.example.org", .issuer = &w.ca}));
         said = "is for other.example, *.example.org, not for localhost";
     }
-    SECTION("another host than this one, which is reached over a path") {
+    SECTION("for another host than the local one, reached over a path") {
         outcome =
             w.talk_to(files.make("other", {.names = "DNS:other.example", .issuer = &w.ca}), "");
         said = "is for other.example, not for localhost";
     }
-    SECTION("a name of which a part is left open") {
+    SECTION("for a wildcard") {
         outcome =
             w.talk_to(files.make("open", {.names = "DNS:w*.example.org", .issuer = &w.ca}),
                       "www.example.org");
@@ -171,18 +170,18 @@ TEST_CASE("the faults of a certificate are reported, with the certificate concer
         outcome = w.talk_to(odd);
         said = "is for an address of no known kind, not for localhost";
     }
-    SECTION("an address is no name") {
+    SECTION("an address as a name") {
         outcome = w.talk_to(
             files.make("127.0.0.1", {.names = "DNS:127.0.0.1", .issuer = &w.ca}), "127.0.0.1");
         said = "the certificate of 127.0.0.1 has 127.0.0.1 as a DNS name, not as an address";
     }
-    SECTION("by an issuer that is neither trusted nor shown") {
+    SECTION("by an issuer that is neither trusted nor sent") {
         outcome = w.talk_to(files.make("localhost", {.issuer = &w.stranger}));
         said = "came without the certificate of its issuer CN=Stranger, an intermediate or an "
                "authority that is not trusted here";
         CHECK(outcome.facts.incomplete);
     }
-    SECTION("by an intermediate of an authority that is neither trusted nor shown") {
+    SECTION("by an intermediate of an authority that is neither trusted nor sent") {
         const Identity middle = files.make("Middle", {.names = "", .issuer = &w.stranger});
         Identity shown = files.make("localhost", {.issuer = &middle});
         shown.certificate = files.bundle({shown.certificate, middle.certificate});
@@ -190,13 +189,13 @@ TEST_CASE("the faults of a certificate are reported, with the certificate concer
         said = "is by an authority that is not trusted here: CN=Stranger";
         CHECK_FALSE(outcome.facts.incomplete);
     }
-    SECTION("for no host, with a name only where names are no longer looked for") {
+    SECTION("for no host, with a name only in the subject") {
         outcome = w.talk_to(files.make("localhost", {.named = false, .issuer = &w.ca}));
         said =
             "names no host: it has no subject alternative name, and its subject CN=localhost "
             "is not looked at";
     }
-    SECTION("for an address in that place") {
+    SECTION("for an address in the subject") {
         outcome =
             w.talk_to(files.make("127.0.0.1", {.named = false, .issuer = &w.ca}), "127.0.0.1");
         said = "names no host: it has no subject alternative name";
@@ -205,7 +204,7 @@ TEST_CASE("the faults of a certificate are reported, with the certificate concer
         outcome = w.talk_to(files.make("x", {.names = "email:a@localhost", .issuer = &w.ca}));
         said = "names no host: its subject alternative name holds no DNS name and no address";
     }
-    SECTION("for more hosts than a sentence can name") {
+    SECTION("for more hosts than a sentence lists") {
         std::string names = "DNS:a.example";
         for (int i = 1; i < 500; ++i) names += ",DNS:host" + std::to_string(i) + ".example";
         outcome = w.talk_to(files.make("many", {.names = names, .issuer = &w.ca}));
@@ -244,7 +243,7 @@ TEST_CASE("the faults of a certificate are reported, with the certificate concer
         CHECK(outcome.facts.chain.size() == 11);
         CHECK(outcome.facts.chain.back() == "11 more");
     }
-    SECTION("expired, for another host, and by an authority not trusted") {
+    SECTION("expired, for another host, and by an untrusted authority") {
         Identity shown = files.make("x", {.names = "DNS:other.example",
                                           .from = -9 * day,
                                           .until = -2 * day,
@@ -255,7 +254,7 @@ TEST_CASE("the faults of a certificate are reported, with the certificate concer
                "other.example, not for localhost; it also expired on 20";
         CHECK(outcome.facts.faults == 3);
     }
-    SECTION("by an authority not trusted that is shown") {
+    SECTION("by an untrusted authority that is sent") {
         Identity shown = files.make("localhost", {.issuer = &w.stranger});
         shown.certificate = files.bundle({shown.certificate, w.stranger.certificate});
         outcome = w.talk_to(shown);
@@ -280,7 +279,7 @@ TEST_CASE("the faults of a certificate are reported, with the certificate concer
     mentions(outcome.server_end.text, "TLS alert: ");
 }
 
-TEST_CASE("the days of a certificate are whole ones, until its end or since", "[certificate]") {
+TEST_CASE("counts whole days until or since the end of a certificate", "[certificate]") {
     World& w = world();
     struct Case {
         long until;  // seconds from now
@@ -310,7 +309,7 @@ TEST_CASE("a chain with an intermediate authority is accepted", "[certificate]")
     mentions(outcome.facts.chain[1], "CN=Middle, until 20");
 }
 
-TEST_CASE("a certificate that is accepted without verification is reported as unverified",
+TEST_CASE("reports a certificate accepted without verification as unverified",
           "[certificate]") {
     TlsClientOptions options = world().trusting();
     options.verify = false;
@@ -321,8 +320,7 @@ TEST_CASE("a certificate that is accepted without verification is reported as un
     CHECK(outcome.facts.chain.size() == 1);
 }
 
-TEST_CASE("the certificate can be required to name something other than the host",
-          "[certificate]") {
+TEST_CASE("an option replaces the host as the name to verify", "[certificate]") {
     TlsClientOptions options = world().trusting();
     options.verify_name = "other.example";
     const Identity other =
@@ -331,7 +329,7 @@ TEST_CASE("the certificate can be required to name something other than the host
     CHECK(talk(TlsContext::client(options), world().server(world().good)).end);
 }
 
-TEST_CASE("a pinned key replaces the chain", "[certificate]") {
+TEST_CASE("a pinned key replaces the verification of the chain", "[certificate]") {
     const Identity own = world().files.make("anything", {.names = "DNS:anything"});
     TlsClientOptions options;
     options.pins = {world().server(world().good).pin(), world().server(own).pin()};
@@ -340,7 +338,8 @@ TEST_CASE("a pinned key replaces the chain", "[certificate]") {
     CHECK(outcome.facts.unverified.empty());
 }
 
-TEST_CASE("any key but the pinned one is refused, whatever else is accepted", "[certificate]") {
+TEST_CASE("refuses any key but the pinned one, whatever else would be accepted",
+          "[certificate]") {
     const Identity own = world().files.make("localhost", {});
     TlsClientOptions options = world().trusting();
     options.pins = {world().server(own).pin()};
@@ -348,7 +347,7 @@ TEST_CASE("any key but the pinned one is refused, whatever else is accepted", "[
     options.max_version = GENERATE(TlsVersion::v1_2, TlsVersion::v1_3);
     const TlsContext client = TlsContext::client(options);
     const TlsContext server = world().server(world().good);
-    for (int i = 0; i < 2; ++i) {  // the second time could resume a session
+    for (int i = 0; i < 2; ++i) {  // the second connection could resume a session
         const Outcome outcome = talk(client, server);
         CHECK(outcome.end.reason == Reason::pin);
         mentions(outcome.end.text, server.pin());
@@ -364,7 +363,7 @@ TEST_CASE("a self-signed server is trusted by its pin", "[certificate]") {
     CHECK(talk(TlsContext::client(options), server).end.reason == Reason::certificate);
 }
 
-TEST_CASE("a requested client certificate that is missing or refused is reported",
+TEST_CASE("reports a requested client certificate that is missing or refused",
           "[certificate]") {
     World& w = world();
     TlsClientOptions options = w.trusting();
@@ -401,7 +400,7 @@ TEST_CASE("a requested client certificate is sent", "[certificate]") {
     TlsClientOptions options = w.trusting();
     const Identity own = w.files.make("client", {.issuer = &w.ca});
     options.certificate = own.certificate;
-    SECTION("key in a file of its own") { options.key = own.key; }
+    SECTION("key in a separate file") { options.key = own.key; }
     SECTION("key behind the certificate") {
         options.certificate = w.files.bundle({own.certificate, own.key});
     }
@@ -467,7 +466,7 @@ TEST_CASE("the whole chain is checked against the revocation lists", "[certifica
     CHECK(outcome.facts.faults == (said.empty() ? 0 : 1));
 }
 
-TEST_CASE("the revocation list of an unknown authority is not judged", "[certificate]") {
+TEST_CASE("reports no fault of an unknown authority's revocation list", "[certificate]") {
     World& w = world();
     const Identity middle = w.files.make("Middle", {.names = "", .issuer = &w.ca});
     Identity shown = w.files.make("localhost", {.issuer = &middle});
@@ -491,7 +490,7 @@ TEST_CASE("the certificates of a hashed directory are trusted", "[certificate]")
     CHECK(talk(TlsContext::client(options), w.server(w.good)).end);
 }
 
-TEST_CASE("the environment names the trusted file and directory", "[certificate]") {
+TEST_CASE("takes the trusted file and directory from the environment", "[certificate]") {
     struct Case {
         std::string file, directory;
         bool accepted;
@@ -515,12 +514,13 @@ TEST_CASE("the environment names the trusted file and directory", "[certificate]
     }
 }
 
-TEST_CASE("a missing file that the environment names is reported", "[certificate]") {
+TEST_CASE("reports a missing file that the environment names", "[certificate]") {
     const Variable file("SSL_CERT_FILE", "/nowhere.pem");
     CHECK_THROWS_AS(TlsContext::client({}), bufio::TlsError);
 }
 
-TEST_CASE("the system's bundle is not read if the hashed directory suffices", "[certificate]") {
+TEST_CASE("does not read the system's bundle if the hashed directory suffices",
+          "[certificate]") {
     World& w = world();
     const std::string bundle = w.files.path("bundle.pem");
     std::ofstream(bundle) << std::string(1000000, '\n') << contents(w.stranger.certificate);
@@ -532,8 +532,7 @@ TEST_CASE("the system's bundle is not read if the hashed directory suffices", "[
     CHECK(bytes_read() - before < 100000);
 }
 
-TEST_CASE("settings that can't be used are refused with the name of the file",
-          "[certificate]") {
+TEST_CASE("refuses unusable settings, and names the file", "[certificate]") {
     World& w = world();
     const std::string text = w.files.path("text.pem");
     std::fclose(std::fopen(text.c_str(), "w"));
@@ -541,7 +540,7 @@ TEST_CASE("settings that can't be used are refused with the name of the file",
     Reason reason = Reason::trust;
     std::string named;
     SECTION("no file of authorities") { named = options.ca_file = "/nowhere/ca.pem"; }
-    SECTION("an empty one") { named = options.ca_file = text; }
+    SECTION("an empty file of authorities") { named = options.ca_file = text; }
     SECTION("no revocation list") { named = options.crl_file = "/nowhere/crl.pem"; }
     SECTION("a certificate for a revocation list") {
         named = options.crl_file = w.ca.certificate;
@@ -565,16 +564,16 @@ TEST_CASE("settings that can't be used are refused with the name of the file",
         named = options.key_log_file = "/nowhere/keys.log";
         reason = Reason::output;
     }
-    SECTION("a key log that is a FIFO, which nobody reads") {
+    SECTION("a key log that is a FIFO without a reader") {
         named = options.key_log_file = w.files.path("keys.fifo");
         ::mkfifo(named.c_str(), 0600);
         reason = Reason::output;
     }
-    SECTION("a name to verify that is none") {
+    SECTION("an invalid name to verify") {
         named = options.verify_name = ".test";
         reason = Reason::tls;
     }
-    SECTION("a name to send that is none") {
+    SECTION("an invalid name to send") {
         named = options.server_name = "local host";
         reason = Reason::tls;
     }
@@ -595,6 +594,6 @@ TEST_CASE("settings that can't be used are refused with the name of the file",
         CHECK(error.end().reason == reason);
         mentions(error.what(), named);
     }
-    // An earlier failure has no effect on this.
+    // An earlier failure has no effect on later connections.
     CHECK_FALSE(world().talk_to(world().good).end);
 }

@@ -1,4 +1,4 @@
-// Streams over TLS, with a stream or with OpenSSL alone on the other side.
+// Tests streams over TLS, against another stream or plain OpenSSL.
 #include "bufio/tls.hpp"
 
 #include "tests/bufio/certificates.hpp"
@@ -27,7 +27,7 @@ namespace {
 constexpr TlsVersion tls12 = TlsVersion::v1_2;
 constexpr TlsVersion tls13 = TlsVersion::v1_3;
 
-// Identities by one authority. They are made once, because making keys takes time.
+// Identities by one authority, made once because making keys takes time.
 struct World {
     Certificates files;
     Identity ca = files.authority("Test Authority");
@@ -77,8 +77,7 @@ struct Secure {
     Taker far;
 };
 
-// A peer that is OpenSSL alone, driven by the test, so that it can do things that no stream
-// does.
+// A plain OpenSSL peer, driven by the test, for behaviour that no stream shows.
 struct RawPeer {
     RawPeer(const SSL_METHOD* method, Fd fd) : socket(std::move(fd)), ctx(SSL_CTX_new(method)) {
         SSL_CTX_use_certificate_chain_file(ctx, world().server.certificate.c_str());
@@ -112,7 +111,7 @@ struct RawPeer {
         return count > 0;
     }
 
-    // From now on the bytes written are kept here, and the test sends them.
+    // Stores written bytes from now on; the test sends them.
     void keep_written() { SSL_set0_wbio(ssl, BIO_new(BIO_s_mem())); }
     std::string written() {
         char* bytes = nullptr;
@@ -127,7 +126,7 @@ struct RawPeer {
             handshake();
         }
     }
-    // Writes as much as the system takes.
+    // Writes what the system takes.
     void send(std::string_view& bytes) const {
         while (!bytes.empty()) {
             const ssize_t count = ::send(socket.get(), bytes.data(), bytes.size(), 0);
@@ -182,7 +181,7 @@ int waiting_bytes(int fd) {
     return count;
 }
 
-// Returns the size of the first record of TLS, its head included.
+// Returns the size of the first TLS record, header included.
 std::size_t record_size(std::string_view bytes) {
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(bytes.at(at)); };
     return 5 + 256u * byte(3) + byte(4);
@@ -197,7 +196,7 @@ bool mentions(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("the groups that are offered are those of the options", "[tls]") {
+TEST_CASE("offers the key exchange groups of the options", "[tls]") {
     Secure secure;
     TlsClientOptions options = trusting();
     options.groups = "P-256:X25519";
@@ -210,7 +209,7 @@ TEST_CASE("the groups that are offered are those of the options", "[tls]") {
     CHECK_FALSE(TlsContext::knows_groups(":"));
 }
 
-TEST_CASE("the facts of a TLS connection are available for display", "[tls]") {
+TEST_CASE("provides the facts of a TLS connection", "[tls]") {
     Secure secure;
     TlsClientOptions options = trusting();
     const TlsVersion version = GENERATE(tls12, tls13);
@@ -246,7 +245,7 @@ TEST_CASE("messages around the size of a TLS record are echoed", "[tls]") {
     }
 }
 
-TEST_CASE("a TLS client can speak first, also after it has received tickets", "[tls]") {
+TEST_CASE("a TLS client can send first, also after it has received tickets", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting()), usual_server());
     REQUIRE(secure.opened());
@@ -256,7 +255,7 @@ TEST_CASE("a TLS client can speak first, also after it has received tickets", "[
     REQUIRE(secure.run_until([&] { return secure.far.got == "hello"; }));
 }
 
-TEST_CASE("bytes written before the TLS handshake are delivered after it", "[tls]") {
+TEST_CASE("delivers bytes after the TLS handshake that were written before it", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting()), usual_server());
     secure.near.stream->write("early");
@@ -295,7 +294,7 @@ TEST_CASE("close() of a TLS stream still sends close_notify", "[tls]") {
     CHECK(secure.far.reason() != Reason::truncated);
 }
 
-TEST_CASE("a FIN without close_notify is a truncation", "[tls]") {
+TEST_CASE("reports a FIN without close_notify as a truncation", "[tls]") {
     HalfRaw half(GENERATE(tls12, tls13));
     half.open();
     half.peer->write("cut");
@@ -305,12 +304,12 @@ TEST_CASE("a FIN without close_notify is a truncation", "[tls]") {
     CHECK(half.near.reason() == Reason::truncated);
 }
 
-TEST_CASE("a connection closed during the TLS handshake is reported as that", "[tls]") {
+TEST_CASE("reports a connection closed during the TLS handshake", "[tls]") {
     HalfRaw half(tls13);
     const int peer = half.peer->socket.get();
-    SECTION("with a word") { REQUIRE(::write(peer, "\x15\3\3\0\2\1\0", 7) == 7); }
-    SECTION("without") { ::shutdown(peer, SHUT_WR); }
-    SECTION("altogether") { half.peer->socket.reset(); }
+    SECTION("with an alert") { REQUIRE(::write(peer, "\x15\3\3\0\2\1\0", 7) == 7); }
+    SECTION("without an alert") { ::shutdown(peer, SHUT_WR); }
+    SECTION("in both directions") { half.peer->socket.reset(); }
     REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
     CHECK(half.near.reason() == Reason::handshake_interrupted);
     const std::string& text = half.near.text();
@@ -320,7 +319,7 @@ TEST_CASE("a connection closed during the TLS handshake is reported as that", "[
     CHECK(reported);
 }
 
-TEST_CASE("a peer that does not speak TLS is reported as that", "[tls]") {
+TEST_CASE("reports a peer that does not speak TLS", "[tls]") {
     auto [one, other] = socket_pair();
     ev::Loop loop;
     Taker near;
@@ -329,19 +328,20 @@ TEST_CASE("a peer that does not speak TLS is reported as that", "[tls]") {
     const ssize_t size = ::read(other.get(), hello, sizeof hello);
     REQUIRE(size > 0);
     std::string answer;
-    SECTION("but echoes") { answer.assign(hello, static_cast<std::size_t>(size)); }
-    SECTION("but greets") { answer = "220 mail.example ESMTP ready\r\n"; }
-    SECTION("but refuses") { answer = "HTTP/1.1 400 Bad Request\r\n\r\n"; }
+    SECTION("and echoes") { answer.assign(hello, static_cast<std::size_t>(size)); }
+    SECTION("and greets") { answer = "220 mail.example ESMTP ready\r\n"; }
+    SECTION("and refuses") { answer = "HTTP/1.1 400 Bad Request\r\n\r\n"; }
     REQUIRE(::write(other.get(), answer.data(), answer.size()) > 0);
     REQUIRE(run_until(loop, [&] { return near.ends == 1; }));
     CHECK(near.reason() == Reason::tls);
     mentions(near.text(), "does not speak TLS");
 }
 
-TEST_CASE("a TLS alert is reported by its name", "[tls]") {
+TEST_CASE("reports the name of a TLS alert", "[tls]") {
     HalfRaw half(TlsContext::client(trusting()));
     SSL_CTX_set_max_proto_version(half.peer->ctx, TLS1_2_VERSION);
-    SSL_CTX_set_cipher_list(half.peer->ctx, "ECDHE-RSA-AES128-GCM-SHA256");  // no such key here
+    SSL_CTX_set_cipher_list(half.peer->ctx,
+                            "ECDHE-RSA-AES128-GCM-SHA256");  // the server has no such key
     half.peer->begin();
     REQUIRE(half.run_until([&] {
         half.peer->handshake();
@@ -351,7 +351,7 @@ TEST_CASE("a TLS alert is reported by its name", "[tls]") {
     mentions(half.near.text(), "TLS alert: handshake failure");
 }
 
-TEST_CASE("TLS versions without a common one end the handshake", "[tls]") {
+TEST_CASE("the handshake fails without a common TLS version", "[tls]") {
     Secure secure;
     TlsClientOptions options = trusting();
     options.min_version = tls13;
@@ -367,7 +367,7 @@ TEST_CASE("TLS versions without a common one end the handshake", "[tls]") {
     mentions(secure.near.text(), "protocol version");
 }
 
-TEST_CASE("the server chooses one of the protocols offered by ALPN", "[tls]") {
+TEST_CASE("the server chooses a protocol offered by ALPN", "[tls]") {
     TlsClientOptions options = trusting();
     options.alpn = {"echo/2", "echo/1"};
     HalfRaw half(TlsContext::client(options));
@@ -384,7 +384,7 @@ TEST_CASE("the server chooses one of the protocols offered by ALPN", "[tls]") {
     CHECK(half.near.stream->tls()->alpn == "echo/1");
 }
 
-TEST_CASE("the host is sent as SNI unless it is an address", "[tls]") {
+TEST_CASE("sends the host as SNI unless it is an address", "[tls]") {
     struct Case {
         std::string host, server_name, sent;
     };
@@ -406,7 +406,7 @@ TEST_CASE("the host is sent as SNI unless it is an address", "[tls]") {
     CHECK(std::string(name ? name : "") == c.sent);
 }
 
-TEST_CASE("TLS keys are updated while both directions carry data", "[tls]") {
+TEST_CASE("updates TLS keys while both directions carry data", "[tls]") {
     HalfRaw half(tls13);
     half.open();
     const std::string bytes = pattern(2 * 1024 * 1024);
@@ -428,7 +428,7 @@ TEST_CASE("TLS keys are updated while both directions carry data", "[tls]") {
     CHECK(round > 1);
 }
 
-TEST_CASE("TLS handshake messages may come at any time and in any pieces", "[tls]") {
+TEST_CASE("accepts TLS handshake messages at any time and in any pieces", "[tls]") {
     TlsClientOptions options = trusting(tls13);
     options.certificate = world().client.certificate;
     options.key = world().client.key;
@@ -456,7 +456,7 @@ TEST_CASE("TLS handshake messages may come at any time and in any pieces", "[tls
     CHECK(SSL_get0_peer_certificate(ssl) != nullptr);
 }
 
-TEST_CASE("a client's request for another TLS handshake is refused", "[tls]") {
+TEST_CASE("refuses a client's request for a TLS renegotiation", "[tls]") {
     auto [one, other] = socket_pair();
     ev::Loop loop;
     Taker far;
@@ -474,7 +474,7 @@ TEST_CASE("a client's request for another TLS handshake is refused", "[tls]") {
     ERR_clear_error();
 }
 
-TEST_CASE("TLS renegotiation is refused, and the connection goes on", "[tls]") {
+TEST_CASE("refuses TLS renegotiation and continues the connection", "[tls]") {
     HalfRaw half(tls12);
     half.open();
     SSL_renegotiate(half.peer->ssl);
@@ -484,13 +484,13 @@ TEST_CASE("TLS renegotiation is refused, and the connection goes on", "[tls]") {
     half.near.stream->write("hello");
     run_pending(half.loop);
     half.peer->read();
-    // The peer may go on or give up, but there was no second handshake.
+    // The peer may continue or give up, but there was no second handshake.
     CHECK(SSL_num_renegotiations(half.peer->ssl) <= 1);
     CHECK(half.near.stream->open());
     ERR_clear_error();
 }
 
-TEST_CASE("a TLS session is resumed by the next connection to the same host", "[tls]") {
+TEST_CASE("the next connection to the same host resumes the TLS session", "[tls]") {
     const TlsVersion version = GENERATE(tls12, tls13);
     const TlsContext client = TlsContext::client(trusting(version));
     const TlsContext server = usual_server();
@@ -521,7 +521,7 @@ TEST_CASE("threads use one TLS context at once, and resume their own sessions", 
     for (auto& each : sockets)
         for (int i = 0; i < 20; ++i) each.push_back(socket_pair());
     std::vector<bool> resumed[threads];
-    const auto converse = [&](std::size_t number) {  // no assertion of Catch2 in a thread
+    const auto converse = [&](std::size_t number) {  // Catch2's assertions are not thread-safe
         for (auto& [one, other] : sockets[number]) {
             Secure pair;
             pair.near.open(pair.loop, client.connect(std::move(one), "localhost"));
@@ -540,7 +540,7 @@ TEST_CASE("threads use one TLS context at once, and resume their own sessions", 
     for (const std::vector<bool>& each : resumed) CHECK(each == expected);
 }
 
-TEST_CASE("a ticket of TLS 1.3 is used only once", "[tls]") {
+TEST_CASE("uses a TLS 1.3 ticket only once", "[tls]") {
     const TlsContext client = TlsContext::client(trusting(tls13));
     const TlsContext server = usual_server();
     Secure first;
@@ -557,7 +557,7 @@ TEST_CASE("a ticket of TLS 1.3 is used only once", "[tls]") {
     CHECK_FALSE(third.near.stream->tls()->resumed);
 }
 
-TEST_CASE("a TLS session with a client certificate is resumed too", "[tls]") {
+TEST_CASE("resumes a TLS session with a client certificate", "[tls]") {
     TlsClientOptions options = trusting(GENERATE(tls12, tls13));
     options.certificate = world().client.certificate;
     options.key = world().client.key;
@@ -576,7 +576,7 @@ TEST_CASE("a TLS session with a client certificate is resumed too", "[tls]") {
     }
 }
 
-TEST_CASE("connections of a server's old TLS context go on beside those of a new one",
+TEST_CASE("connections of a server's old TLS context continue beside the new context",
           "[tls]") {
     const TlsContext client = TlsContext::client(trusting());
     Secure old;
@@ -592,7 +592,7 @@ TEST_CASE("connections of a server's old TLS context go on beside those of a new
     REQUIRE(old.run_until([&] { return old.near.got == "still here"; }));
 }
 
-TEST_CASE("secrets are appended to the key log, which only its owner may read", "[tls]") {
+TEST_CASE("appends secrets to the key log, which only its owner may read", "[tls]") {
     TlsClientOptions options = trusting();
     options.key_log_file = world().files.path("keys.log");
     for (int i = 0; i < 2; ++i) {
@@ -610,7 +610,7 @@ TEST_CASE("secrets are appended to the key log, which only its owner may read", 
     CHECK((status.st_mode & 0777) == 0600);
 }
 
-TEST_CASE("a lost TLS connection is reported in every state", "[tls]") {
+TEST_CASE("reports a lost TLS connection in every state", "[tls]") {
     const DeadlySigpipe deadly;
     HalfRaw half(GENERATE(tls12, tls13));
     half.open();
@@ -637,7 +637,7 @@ TEST_CASE("a lost TLS connection is reported in every state", "[tls]") {
     CHECK(half.near.text().find("Success") == std::string::npos);
 }
 
-TEST_CASE("all bytes written before finish() are delivered over TLS", "[tls]") {
+TEST_CASE("delivers all bytes written before finish() over TLS", "[tls]") {
     Secure secure;
     secure.connect(TlsContext::client(trusting()), usual_server());
     REQUIRE(secure.opened());
@@ -703,7 +703,7 @@ TEST_CASE("a TLS echo in the steady state allocates nothing", "[tls]") {
     CHECK(test::allocations.count == before);
 }
 
-TEST_CASE("the user is not notified of TLS records without data", "[tls]") {
+TEST_CASE("does not notify the user of TLS records without data", "[tls]") {
     HalfRaw half(tls13);
     half.open();
     run_pending(half.loop);
@@ -720,7 +720,7 @@ TEST_CASE("the user is not notified of TLS records without data", "[tls]") {
     REQUIRE(half.run_until([&] { return half.near.got == "news"; }));
 }
 
-TEST_CASE("new TLS keys take little of each turn, though there is data between them", "[tls]") {
+TEST_CASE("limits TLS key updates in each turn, even with data between them", "[tls]") {
     HalfRaw half(tls13);
     half.open();
     run_pending(half.loop);
@@ -735,7 +735,7 @@ TEST_CASE("new TLS keys take little of each turn, though there is data between t
     std::string_view rest = flood;
     half.peer->send(rest);
     REQUIRE(rest.empty());
-    // At first as much is read at once as from any peer.
+    // At first the stream reads the usual amount.
     REQUIRE(half.run_until([&] { return waiting_bytes(half.descriptor) < 100 * 1024; }));
     int turns = 0;
     while (waiting_bytes(half.descriptor) > 0 && half.near.ends == 0) {
@@ -749,8 +749,9 @@ TEST_CASE("new TLS keys take little of each turn, though there is data between t
         [&] { return half.near.got.size() == static_cast<std::size_t>(4000 / data_after); }));
 }
 
-TEST_CASE("a flood of TLS records without data is read in turns, and then ends the stream",
-          "[tls]") {
+TEST_CASE(
+    "reads a flood of TLS records without data over several turns, and then ends the stream",
+    "[tls]") {
     HalfRaw half(tls13);
     half.open();
     run_pending(half.loop);
@@ -777,7 +778,7 @@ TEST_CASE("a flood of TLS records without data is read in turns, and then ends t
     mentions(half.near.text(), "records without data");
 }
 
-TEST_CASE("tiny TLS records are read in turns", "[tls]") {
+TEST_CASE("reads tiny TLS records over several turns", "[tls]") {
     HalfRaw half(tls13);
     half.open();
     run_pending(half.loop);
@@ -797,7 +798,7 @@ TEST_CASE("tiny TLS records are read in turns", "[tls]") {
     CHECK_FALSE(half.near.stream->end());
 }
 
-TEST_CASE("a TLS handshake that is done when its stream is made is reported", "[tls]") {
+TEST_CASE("reports a TLS handshake that is done when its stream is made", "[tls]") {
     auto [one, other] = socket_pair();
     auto transport = usual_server().accept(std::move(one));
     RawPeer peer(TLS_client_method(), std::move(other));
@@ -820,7 +821,7 @@ TEST_CASE("a TLS handshake that is done when its stream is made is reported", "[
     CHECK(far.calls == 1);
 }
 
-TEST_CASE("the output is closed after a TLS message that has come in part", "[tls]") {
+TEST_CASE("closes the output after a partial TLS message", "[tls]") {
     HalfRaw half(tls13);
     // Tickets of more than one record.
     SSL_CTX_set_max_send_fragment(half.peer->ctx, 512);
@@ -854,11 +855,11 @@ TEST_CASE("the output is closed after a TLS message that has come in part", "[tl
     CHECK(half.near.reason() == Reason::clean);
 }
 
-TEST_CASE("a wrong signature in the TLS handshake is reported as that", "[tls]") {
-    // The signature is one or two numbers of 33 bytes in three handshakes out of four. Such a
-    // number is made larger than any that the curve allows.
+TEST_CASE("reports a wrong signature in the TLS handshake", "[tls]") {
+    // In three handshakes out of four, the signature contains a number of 33 bytes. Makes it
+    // larger than the curve allows.
     const std::string number("\x02\x21\0", 3);
-    constexpr std::size_t tail = 90;  // bytes; they contain the signature and ServerHelloDone
+    constexpr std::size_t tail = 90;  // bytes; contain the signature and ServerHelloDone
     for (int tries = 0; tries < 100; ++tries) {
         HalfRaw half(tls12);
         half.peer->begin();
@@ -881,13 +882,13 @@ TEST_CASE("a wrong signature in the TLS handshake is reported as that", "[tls]")
     FAIL("no signature was fit");
 }
 
-TEST_CASE("a server that breaks off the order of TLS messages speaks TLS", "[tls]") {
+TEST_CASE("a server that violates the order of TLS messages counts as speaking TLS", "[tls]") {
     HalfRaw half(tls12);
     half.peer->begin();
     half.peer->keep_written();
     half.peer->handshake();
     std::string flight = half.peer->written();
-    // ServerHelloDone, of 9 bytes, follows ServerHello at once.
+    // ServerHelloDone (9 bytes) follows ServerHello immediately.
     flight.erase(record_size(flight), flight.size() - 9 - record_size(flight));
     std::string_view rest = flight;
     half.peer->send(rest);
@@ -896,7 +897,7 @@ TEST_CASE("a server that breaks off the order of TLS messages speaks TLS", "[tls
     CHECK(half.near.text() == "TLS: unexpected message");
 }
 
-TEST_CASE("a client that breaks the rules of TLS gets one alert", "[tls]") {
+TEST_CASE("a client that violates the TLS protocol gets one alert", "[tls]") {
     auto [one, other] = socket_pair();
     ev::Loop loop;
     Taker far;
@@ -915,7 +916,7 @@ TEST_CASE("a client that breaks the rules of TLS gets one alert", "[tls]") {
         REQUIRE(::write(peer.socket.get(), hello.data(), hello.size()) > 0);
         run_pending(loop);
         peer.discard_input();
-        hello[2] = 3;  // TLS 1.2, which is agreed by now
+        hello[2] = 3;  // TLS 1.2, which is negotiated by now
     }
     REQUIRE(::write(peer.socket.get(), hello.data(), hello.size()) > 0);
     REQUIRE(run_until(loop, [&] { return far.ends == 1; }));
@@ -928,7 +929,7 @@ TEST_CASE("a client that breaks the rules of TLS gets one alert", "[tls]") {
     CHECK(alert[6] == SSL_AD_UNEXPECTED_MESSAGE);
 }
 
-TEST_CASE("a damaged TLS record is reported as that", "[tls]") {
+TEST_CASE("reports a damaged TLS record", "[tls]") {
     HalfRaw half(GENERATE(tls12, tls13));
     half.open();
     run_pending(half.loop);
@@ -943,8 +944,7 @@ TEST_CASE("a damaged TLS record is reported as that", "[tls]") {
     CHECK(half.near.text() == "TLS: decryption failed or bad record mac");
 }
 
-TEST_CASE("a certificate of ours that the peer's algorithms exclude is reported as that",
-          "[tls]") {
+TEST_CASE("reports that our certificate suits none of the peer's algorithms", "[tls]") {
     const TlsVersion version = GENERATE(tls12, tls13);
     TlsClientOptions options = trusting(version);
     options.certificate = world().client.certificate;

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Tries an operation again that failed for lack of memory: nothing must have changed.
+// Repeats an operation that failed for lack of memory: nothing must have changed.
 template <class Operation>
 void persist(Operation operation) {
     try {
@@ -20,8 +20,8 @@ void persist(Operation operation) {
     }
 }
 
-// Each member of a crowd gets a byte, passes one on, and then its timer fires; there are
-// signals as well.
+// Each member of a crowd reads a byte and passes one on; then its timer fires. Signals arrive
+// meanwhile.
 class Scene {
 public:
     explicit Scene(std::size_t crowd) : watches_(crowd), timers_(crowd) {
@@ -53,8 +53,8 @@ private:
         });
     }
 
-    // An exception from here passes through the turn, and the byte is still there in the next
-    // one.
+    // An exception from here passes through the turn; the byte is still unread in the next
+    // turn.
     void hear(std::size_t i) {
         ev::Watch another(loop_, channels_[i].in, ev::writable, [](ev::Events) {});
         timers_[i].start(1ms * static_cast<int>(channels_.size() - i));
@@ -93,7 +93,7 @@ private:
 }  // namespace
 
 TEST_CASE("a loop loses nothing when any one allocation fails", "[loop]") {
-    const std::size_t crowd = GENERATE(20U, 40U);  // the second one makes auto use epoll
+    const std::size_t crowd = GENERATE(20U, 40U);  // 40 make auto use epoll
     auto& [count, largest, refused] = test::allocations;
     bool met = true;
     for (std::size_t nth = 1; met; ++nth) {

@@ -7,7 +7,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Gives access to the array that is polled.
+// Gives access to the polled array.
 struct Array : ev::Backend {
     std::vector<int> numbers() const {
         std::vector<int> numbers;
@@ -18,7 +18,7 @@ struct Array : ev::Backend {
 
 }  // namespace
 
-TEST_CASE("the array that is polled has no holes", "[backend]") {
+TEST_CASE("the polled array has no gaps", "[backend]") {
     Array array;
     ev::Registration low{nullptr, 3}, middle{nullptr, 40}, high{nullptr, 900};
     for (auto* each : {&low, &middle, &high}) array.set(*each, ev::readable);
@@ -32,7 +32,7 @@ TEST_CASE("the array that is polled has no holes", "[backend]") {
     CHECK(array.numbers().empty());
 }
 
-TEST_CASE("a long wait is made shorter by more than the system may be late", "[backend]") {
+TEST_CASE("shortens a long wait by more than the system may be late", "[backend]") {
     struct Case {
         ev::Duration longest;
         bool is_fine;

@@ -1,4 +1,4 @@
-// Shared by the tests of the loop: pipes, and a clock that stands until it is moved.
+// Shared by the tests of the loop: pipes, and a manual clock.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -34,7 +34,7 @@ private:
     int number_;
 };
 
-// Two connected descriptors that do not block: what goes into `in` comes out of `out`.
+// Two connected non-blocking descriptors: bytes written to `in` are read from `out`.
 struct Channel {
     Channel(int first, int second) : out(first), in(second) {
         for (const int end : {first, second}) ::fcntl(end, F_SETFL, O_NONBLOCK);
@@ -64,7 +64,7 @@ inline Channel make_socketpair() {
     return {ends[0], ends[1]};
 }
 
-// Sets how many descriptors the process may have, for as long as it lives.
+// Sets the descriptor limit of the process for its lifetime.
 class DescriptorLimit {
 public:
     explicit DescriptorLimit(rlim_t count) {
@@ -88,7 +88,7 @@ inline std::vector<int> open_descriptors() {
     return open;
 }
 
-// A loop whose time the test moves. Its turns do not wait.
+// A loop whose clock the test moves. Its turns do not wait.
 struct FakeLoop : ev::Loop {
     FakeLoop() : Loop([] { return time; }) { time = ev::Time{} + std::chrono::hours(1000); }
     bool turn() { return step(ev::Duration::zero()); }
@@ -99,7 +99,7 @@ struct FakeLoop : ev::Loop {
     static inline ev::Time time;
 };
 
-// Hands all on to the backend that the environment names, and records the waits.
+// Delegates to the backend that the environment names, and records the waits.
 class WaitRecorder final : public ev::Backend {
 public:
     struct Log {
@@ -123,8 +123,7 @@ private:
     const std::unique_ptr<ev::Backend> inner_ = ev::make_backend({});
 };
 
-// A loop whose time moves by one microsecond with each reading of its clock, and whose waits
-// are recorded.
+// A loop whose clock advances by one microsecond with each reading. Its waits are recorded.
 struct TickingLoop : ev::Loop {
     TickingLoop() : TickingLoop(std::make_shared<WaitRecorder::Log>()) {}
     const std::vector<ev::Duration>& waits() const { return log->longest; }

@@ -16,7 +16,7 @@ TEST_CASE("run() returns when there is nothing to wait for", "[loop]") {
     CHECK_FALSE(loop.step());
 }
 
-TEST_CASE("run() goes on until the timers have fired", "[loop]") {
+TEST_CASE("run() continues until the timers have fired", "[loop]") {
     ev::Loop loop;
     int fired = 0;
     ev::Timer timer(loop, [&] {
@@ -54,7 +54,7 @@ TEST_CASE("a stop before run() ends only that run", "[loop]") {
     CHECK(fired == 1);
 }
 
-TEST_CASE("the turn of a stop still makes all its other calls", "[loop]") {
+TEST_CASE("a turn with a stop still makes all its other callbacks", "[loop]") {
     const char stops = GENERATE('s', 'd', 't');
     FakeLoop loop;
     std::string calls;
@@ -76,7 +76,7 @@ TEST_CASE("the turn of a stop still makes all its other calls", "[loop]") {
     CHECK(calls == "ddstt");
 }
 
-TEST_CASE("a stop between turns makes no call and is used up", "[loop]") {
+TEST_CASE("a stop between turns makes no callback and is consumed", "[loop]") {
     FakeLoop loop;
     auto pipe = make_pipe();
     pipe.put();
@@ -135,7 +135,7 @@ TEST_CASE("a callback may run another loop", "[loop]") {
     CHECK(fired == 1);
 }
 
-TEST_CASE("the time is read once a turn", "[loop]") {
+TEST_CASE("reads the time once a turn", "[loop]") {
     FakeLoop loop;
     ev::Time times[2];
     ev::Timer timer(loop, [&] {

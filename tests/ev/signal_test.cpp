@@ -109,11 +109,11 @@ TEST_CASE("a signal ends a wait without limit", "[signal]") {
     CHECK(called);
 }
 
-TEST_CASE("a signal that comes during the wait is served before descriptors", "[signal]") {
+TEST_CASE("a signal that arrives during the wait is served before descriptors", "[signal]") {
     struct RaisesAfterPolling final : ev::Backend {
         void wait(ev::Duration longest, std::vector<ev::Readiness>& ready) override {
             Backend::wait(longest, ready);
-            std::raise(SIGUSR1);  // when the system has collected what is ready
+            std::raise(SIGUSR1);  // after the system has collected the ready descriptors
         }
     };
     ev::Loop loop(ev::Clock::now, std::make_unique<RaisesAfterPolling>());
@@ -126,7 +126,7 @@ TEST_CASE("a signal that comes during the wait is served before descriptors", "[
     CHECK(order == "sw");
 }
 
-TEST_CASE("a turn serves all signals that have come", "[signal]") {
+TEST_CASE("a turn serves all pending signals", "[signal]") {
     FakeLoop loop;
     int calls = 0;
     const Signal one(loop, SIGUSR1, [&] { ++calls; });
@@ -153,7 +153,7 @@ TEST_CASE("two loops each get their own signals", "[signal]") {
     CHECK(second == 1);
 }
 
-TEST_CASE("a process has one signal object of a number", "[signal]") {
+TEST_CASE("a process can have only one signal object for each number", "[signal]") {
     FakeLoop loop, other;
     FakeLoop& second_loop = GENERATE(true, false) ? loop : other;
     int calls = 0, second_calls = 0;
@@ -175,7 +175,7 @@ TEST_CASE("a process has one signal object of a number", "[signal]") {
     CHECK(second_calls == 1);
 }
 
-TEST_CASE("a signal from before its object was made is not delivered", "[signal]") {
+TEST_CASE("does not deliver a signal from before its object was made", "[signal]") {
     FakeLoop loop;
     int calls = 0;
     std::optional<Signal> early(std::in_place, loop, SIGUSR1, [] {});
@@ -186,7 +186,7 @@ TEST_CASE("a signal from before its object was made is not delivered", "[signal]
     CHECK(calls == 0);
 }
 
-TEST_CASE("the disposition is restored with the end of the signal object", "[signal]") {
+TEST_CASE("destroying a signal object restores the disposition", "[signal]") {
     const auto before = std::signal(SIGUSR1, SIG_IGN);
     FakeLoop loop;
     std::optional<Signal> signal(std::in_place, loop, SIGUSR1, [] {});
@@ -261,7 +261,7 @@ TEST_CASE("no signal starves another", "[signal]") {
     CHECK(ended);
 }
 
-TEST_CASE("a signal of a number that another loop had goes to its own loop", "[signal]") {
+TEST_CASE("a signal number that another loop used before reaches its new loop", "[signal]") {
     FakeLoop first_loop, second_loop;
     int first = 0, second = 0;
     Signal stays(first_loop, SIGUSR2, [&] { ++first; });
@@ -350,7 +350,7 @@ TEST_CASE("the self-pipe is non-blocking and closed on exec", "[signal]") {
     }
 }
 
-TEST_CASE("a signal that could not be set up works at the next try", "[signal]") {
+TEST_CASE("a signal that could not be set up works at the next attempt", "[signal]") {
     FakeLoop loop;
     std::optional<DescriptorLimit> limit(0);
     int calls = 0;
@@ -363,21 +363,21 @@ TEST_CASE("a signal that could not be set up works at the next try", "[signal]")
     CHECK(calls == 1);
 }
 
-TEST_CASE("signals that the system no longer watches are not ignored in silence", "[signal]") {
+TEST_CASE("reports that the system no longer watches signals", "[signal]") {
     ev::Loop loop(ev::Clock::now, std::make_unique<ev::Backend>());
     const Signal signal(loop, SIGUSR1, [] {});
     const DescriptorLimit limit(0);
     CHECK_THROWS_AS(loop.step(0ms), std::system_error);
 }
 
-TEST_CASE("a number that is no signal, or one that cannot be caught, is refused", "[signal]") {
+TEST_CASE("refuses an invalid signal number and a signal that can't be caught", "[signal]") {
     FakeLoop loop;
     for (const int signo : {-1, 0, SIGKILL, 100'000})
         CHECK_THROWS_AS(Signal(loop, signo, [] {}), std::system_error);
     CHECK_FALSE(loop.turn());
 }
 
-TEST_CASE("a signal that fails for lack of memory leaves nothing behind", "[signal]") {
+TEST_CASE("a signal object that fails for lack of memory leaves nothing behind", "[signal]") {
     bool made = false;
     for (std::size_t nth = 1; !made; ++nth) {
         FakeLoop loop;

@@ -45,7 +45,8 @@ Timers turn(TimerQueue& queue, Time now) {
     return due;
 }
 
-// The number of operations of a random test, of which slow machines make only a percentage.
+// Returns the number of operations of a random test: only a percentage of `usual` on slow
+// machines.
 int steps(int usual) {
 #ifdef YODEL_INSTRUMENTED
     const char* const all = "25";
@@ -56,8 +57,7 @@ int steps(int usual) {
     return usual / 100 * std::atoi(percent ? percent : all);
 }
 
-// The queue beside an obvious model: a map ordered by deadline, in which a new element goes
-// behind those with an equal key.
+// Compares the queue with a model: a map ordered by deadline that appends behind equal keys.
 class Twins {
 public:
     explicit Twins(std::size_t population) {
@@ -94,7 +94,7 @@ public:
         REQUIRE(due() == model_.end());
         const auto later = queue_.begin_turn();
         REQUIRE(queue_.empty() == model_.empty());
-        // The deadline that begin_turn() returns causes no turn without a due timer.
+        // The deadline returned by begin_turn() causes no needless turn.
         if (!model_.empty()) REQUIRE((later > now_ || model_.begin()->first <= now_));
     }
 
@@ -155,7 +155,7 @@ private:
     std::vector<Twin> timers_;
     Time now_ = at(1h);
     int operations_ = 0;
-    int turn_ = 0;  // the last operation before this turn
+    int turn_ = 0;  // the last operation before the current turn
 };
 
 }  // namespace
@@ -173,7 +173,7 @@ TEST_CASE("the queue agrees with an ordered multimap", "[queue]") {
     twins.finish();
 }
 
-TEST_CASE("equal deadlines come due in the order of starting", "[queue]") {
+TEST_CASE("timers with equal deadlines come due in the order of starting", "[queue]") {
     Queue queue;
     Timers started;
     while (started.size() < 100) started.push_back(queue.create());

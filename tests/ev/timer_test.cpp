@@ -45,22 +45,22 @@ TEST_CASE("turns without waiting fire a timer in the first turn after its deadli
     }
 }
 
-TEST_CASE("a wait by the real clock does not end early", "[timer]") {
+TEST_CASE("a wait with the real clock does not end early", "[timer]") {
     ev::Loop loop;
     ev::Time fired{};
     Timer timer(loop, [&] { fired = ev::Clock::now(); });
     timer.start(1500us);
-    loop.step();  // one turn is enough: the wait does not end too early either
+    loop.step();  // one turn suffices: the wait does not end early
     CHECK(fired >= timer.deadline());
 }
 
-// A wait that is rounded up to milliseconds, as poll(2) needs it, is late by up to 900 us here.
+// A wait rounded up to milliseconds for poll(2) is late by up to 900 us here.
 static ev::Duration least_allowed() {
     const bool fine = EV_HAS_PPOLL || backend_is("select");
     return fine ? 500us : 1500us;
 }
 
-TEST_CASE("a short wait is not rounded to milliseconds where the system can do better",
+TEST_CASE("a short wait is not rounded to milliseconds if the system supports finer waits",
           "[timer]") {
     ev::Loop loop;
     ev::Time fired{};
@@ -89,7 +89,7 @@ TEST_CASE("a long wait ends neither early nor a millisecond late", "[timer]") {
         least_late = std::min(least_late, fired - timer.deadline());
     }
     CHECK(least_late < least_allowed());
-    CHECK(turns <= 2);  // one for the whole milliseconds, one for the rest
+    CHECK(turns <= 2);  // one for the milliseconds, one for the rest
 }
 
 TEST_CASE("time spent in callbacks counts for all timers", "[timer]") {
@@ -109,7 +109,7 @@ TEST_CASE("time spent in callbacks counts for all timers", "[timer]") {
     CHECK(slow == 9);  // the ninth turn is the first to begin after the deadline
 }
 
-TEST_CASE("a descriptor that is always ready does not hold timers up", "[timer]") {
+TEST_CASE("a descriptor that is always ready does not delay timers", "[timer]") {
     FakeLoop loop;
     auto pipe = make_pipe();
     pipe.put();
@@ -153,7 +153,7 @@ TEST_CASE("a wait of more milliseconds than an int holds does not end early", "[
         loop.step();
         ++turns;
     } while (!called);
-    CHECK(turns <= 2);  // one that the signal ends, and one that calls back
+    CHECK(turns <= 2);  // the signal ends one, the other calls back
 }
 
 TEST_CASE("the longest durations neither overflow nor fire", "[timer]") {
@@ -183,7 +183,7 @@ TEST_CASE("a negative duration or a deadline long past is due at once", "[timer]
     CHECK(fired == 3);
 }
 
-TEST_CASE("equal deadlines fire in the order of starting", "[timer]") {
+TEST_CASE("timers with equal deadlines fire in the order of starting", "[timer]") {
     FakeLoop loop;
     std::vector<int> fired;
     std::vector<Timer> timers;
@@ -366,7 +366,7 @@ TEST_CASE("a turn with a pending timer reads the clock once", "[timer]") {
     CHECK(loop.clock_reads == 100);
 }
 
-TEST_CASE("a timer that comes due in a sleep ended by few descriptors waits for one turn",
+TEST_CASE("a timer that comes due in a sleep ended by few descriptors waits one turn",
           "[timer]") {
     const std::size_t ready = GENERATE(1U, 20U);
     TickingLoop loop;
@@ -404,7 +404,7 @@ TEST_CASE("a timer is due in the turn in which a callback has read the time", "[
     CHECK(fired);
 }
 
-TEST_CASE("rounding makes no turns for nothing", "[timer]") {
+TEST_CASE("rounding causes no needless turns", "[timer]") {
     WaitRecorder::Log log;
     ev::Loop loop(ev::Clock::now, std::make_unique<WaitRecorder>(log));
     int fired = 0;
@@ -413,10 +413,10 @@ TEST_CASE("rounding makes no turns for nothing", "[timer]") {
                          21'300'000ns));
     loop.run();
     CHECK(fired == 1);
-    CHECK(log.longest.size() <= 2);  // whole milliseconds, and the rest
+    CHECK(log.longest.size() <= 2);  // for the milliseconds and the rest
 }
 
-TEST_CASE("a period shorter than the clock can tell is served once a turn", "[timer]") {
+TEST_CASE("a period shorter than the clock's resolution is served once a turn", "[timer]") {
     FakeLoop loop;
     auto pipe = make_pipe();
     pipe.put();

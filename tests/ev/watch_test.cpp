@@ -18,7 +18,7 @@ using ev::Watch;
 
 namespace {
 
-// The events reported to a watch, call by call.
+// The events reported to a watch, one entry per callback.
 struct Record {
     void operator()(Events now) { events.push_back(now); }
     std::vector<Events> events;
@@ -57,7 +57,7 @@ TEST_CASE("a watch that wants only hang-ups is not woken by data", "[descriptor]
     CHECK((record.events[0] & ev::hangup));
 }
 
-TEST_CASE("a hang-up that was asked for is reported once", "[descriptor]") {
+TEST_CASE("reports a requested hang-up once", "[descriptor]") {
     if (backend_is("select")) return;
     FakeLoop loop;
     auto pair = make_socketpair();
@@ -123,7 +123,7 @@ TEST_CASE("a watch destroyed or put to sleep by another's callback is not called
     CHECK(calls == 1);
 }
 
-TEST_CASE("a descriptor number reused in the same turn gets no event of the old one",
+TEST_CASE("a descriptor number reused in the same turn gets no event of the old descriptor",
           "[descriptor]") {
     FakeLoop loop;
     auto first = make_pipe(), second = make_pipe(), fresh = make_pipe();
@@ -131,7 +131,7 @@ TEST_CASE("a descriptor number reused in the same turn gets no event of the old 
     second.put();
     int fresh_calls = 0;
     std::optional<Watch> watches[2];
-    // The watch that is served first replaces the other one, which is ready too, by a watch of
+    // The watch that is served first replaces the other, also ready watch with a watch of
     // another descriptor under the same number.
     const auto replace = [&](Channel& pipe, std::optional<Watch>& watch) {
         watch.reset();
@@ -279,7 +279,7 @@ TEST_CASE("a negative descriptor ends a wait without limit", "[descriptor]") {
     CHECK(record.events == std::vector{ev::hangup | ev::error});
 }
 
-TEST_CASE("two watches of one descriptor are each notified of what they want", "[descriptor]") {
+TEST_CASE("each of two watches of one descriptor reports its own interest", "[descriptor]") {
     FakeLoop loop;
     auto pair = make_socketpair();
     Record reader, writer;
@@ -335,7 +335,7 @@ TEST_CASE("two watches of one descriptor are both notified of its hang-up", "[de
     CHECK(records[1].events == std::vector{ev::readable | ev::hangup});
 }
 
-TEST_CASE("watches of one descriptor leave no descriptor behind", "[descriptor]") {
+TEST_CASE("watches of a shared descriptor leave no duplicate behind", "[descriptor]") {
     auto pipe = make_pipe(), other = make_pipe();
     const auto before = open_descriptors();
     {
@@ -353,7 +353,7 @@ TEST_CASE("watches of one descriptor leave no descriptor behind", "[descriptor]"
         pipe.put();
         loop.turn();
         CHECK(record.events.size() == 5);
-        // Forgetting a descriptor that was closed too early keeps the others watched.
+        // Removing a descriptor that was closed too early keeps the others watched.
         Watch early(loop, other.out, ev::readable, [](Events) {});
         other.out.close();
         early = {};
@@ -392,7 +392,7 @@ TEST_CASE("a descriptor closed too early leaves nothing behind", "[descriptor]")
     CHECK(fresh.events == std::vector{ev::readable});
 }
 
-TEST_CASE("a descriptor closed too early is forgotten even if descriptors have run out",
+TEST_CASE("removes a descriptor closed too early even if descriptors have run out",
           "[descriptor]") {
     FakeLoop loop;
     auto pipe = make_pipe(), other = make_pipe();
@@ -409,12 +409,12 @@ TEST_CASE("a descriptor closed too early is forgotten even if descriptors have r
     CHECK(record.events == std::vector{ev::readable});
 }
 
-TEST_CASE("of two descriptors closed too early either can be forgotten first", "[descriptor]") {
+TEST_CASE("removes two descriptors closed too early in either order", "[descriptor]") {
     auto low = make_pipe(), high = make_pipe(),
          other = make_pipe();  // numbers below the loop's
     FakeLoop loop;
     Record record, valid;
-    std::vector<Channel> idle;  // so many that auto uses epoll
+    std::vector<Channel> idle;  // enough to make auto use epoll
     std::vector<Watch> watches;
     for (int i = 0; i < 60; ++i) {
         idle.push_back(make_pipe());
@@ -446,7 +446,7 @@ TEST_CASE("a regular file is always ready", "[descriptor]") {
     std::fclose(file);
 }
 
-TEST_CASE("thousands of descriptors are served", "[descriptor]") {
+TEST_CASE("serves thousands of descriptors", "[descriptor]") {
     const DescriptorLimit limit(backend_is("select") ? FD_SETSIZE : 20'000);
     FakeLoop loop;
     auto pipe = make_pipe();
@@ -463,7 +463,7 @@ TEST_CASE("thousands of descriptors are served", "[descriptor]") {
     CHECK(watches.size() > 100);
 }
 
-TEST_CASE("a watch that is too many for the limit of descriptors is refused", "[descriptor]") {
+TEST_CASE("refuses a watch beyond the descriptor limit", "[descriptor]") {
     auto pipe = make_pipe();
     pipe.put();
     FakeLoop loop;
@@ -505,7 +505,7 @@ TEST_CASE("a limit lowered below the number of watches loses no event", "[descri
     }
 }
 
-TEST_CASE("a small limit of descriptors is enough", "[descriptor]") {
+TEST_CASE("a small descriptor limit suffices", "[descriptor]") {
     auto pipe = make_pipe();
     FakeLoop loop;
     const DescriptorLimit limit(8);

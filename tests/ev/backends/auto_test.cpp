@@ -30,7 +30,7 @@ public:
     void join(int silent) {
         watches_.emplace_back(loop_, silent, ev::readable, [](ev::Events) {});
     }
-    // Sends a byte to each, which must be reported once.
+    // Sends a byte to each; returns true if each is reported once.
     bool all_hear() {
         heard_.clear();
         for (auto& channel : channels_) channel.put();
@@ -57,7 +57,7 @@ private:
     std::vector<std::size_t> heard_;
 };
 
-// Waits with the backend itself: so many descriptors watched, so many of them always ready.
+// Waits with the backend itself, with given counts of watched and of ready descriptors.
 class Load {
 public:
     explicit Load(std::size_t watched) : registrations_(watched) {
@@ -71,8 +71,8 @@ public:
         for (ev::Registration& registration : registrations_)
             auto_->set(registration, ev::none);
     }
-    // Waits so often, and returns how often the backend has changed. A wait that nothing can
-    // end is cut short.
+    // Waits `waits` times, and returns the number of changes of the backend. Limits a wait
+    // that nothing can end.
     int changes(std::size_t ready, ev::Duration longest, int waits) {
         make_ready(ready);
         int changes = 0;
@@ -104,7 +104,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("auto chooses by how many are watched and how many are ready", "[backend]") {
+TEST_CASE("auto chooses by the numbers of watched and ready descriptors", "[backend]") {
     struct Row {
         std::size_t watched, ready;
         ev::Duration longest;
@@ -121,7 +121,7 @@ TEST_CASE("auto chooses by how many are watched and how many are ready", "[backe
     CHECK(Crowd::uses_epoll() == row.epoll);
 }
 
-TEST_CASE("auto goes back to poll when most descriptors are ready", "[backend]") {
+TEST_CASE("auto returns to poll when most descriptors are ready", "[backend]") {
     Load load(50);
     CHECK(load.changes(1, 0s, 200) == 1);
     CHECK(Crowd::uses_epoll());
@@ -131,7 +131,7 @@ TEST_CASE("auto goes back to poll when most descriptors are ready", "[backend]")
     CHECK(Crowd::uses_epoll());
 }
 
-TEST_CASE("auto does not change back and forth with each change of the load", "[backend]") {
+TEST_CASE("auto does not oscillate with changes of the load", "[backend]") {
     Load load(50);
     int changes = 0;
     for (int phases = 0; phases < 500; ++phases)
@@ -163,7 +163,7 @@ TEST_CASE("auto stays with poll when epoll can't be created", "[backend]") {
 }
 
 TEST_CASE("auto stays with poll when epoll refuses a descriptor", "[backend]") {
-    // Sets nested as deep as the system allows, so that no further set takes the last one.
+    // epoll instances nested as deep as the system allows, so that no other accepts the last.
     std::vector<Fd> sets;
     epoll_event readable{EPOLLIN, {}};
     do {

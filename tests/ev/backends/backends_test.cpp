@@ -18,7 +18,7 @@ TEST_CASE("the error for an unknown backend names it", "[loop]") {
     CHECK(reason.find("carrier pigeon") != std::string::npos);
 }
 
-TEST_CASE("a look tells whether a pipe takes bytes, without a loop", "[backend]") {
+TEST_CASE("ready_now() reports if a pipe takes bytes, without a loop", "[backend]") {
     int ends[2] = {-1, -1};
     REQUIRE(::pipe(ends) == 0);
     CHECK(ev::ready_now(ends[1], ev::writable));
@@ -28,7 +28,7 @@ TEST_CASE("a look tells whether a pipe takes bytes, without a loop", "[backend]"
         REQUIRE(::write(ends[1], page.data(), page.size()) == 4096);
     CHECK(ev::ready_now(ends[0], ev::readable));
     ::close(ends[0]);
-    CHECK(ev::ready_now(ends[1], ev::writable));  // what it says is an error
+    CHECK(ev::ready_now(ends[1], ev::writable));  // reports an error
     ::close(ends[1]);
     CHECK(ev::ready_now(ends[1], ev::writable));
 }

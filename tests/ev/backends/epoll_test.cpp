@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Makes the kernel answer as one that is too old for epoll_pwait2(2). Returns false where this
-// is not allowed.
+// Makes the kernel refuse epoll_pwait2(2), like an older one. Returns false if this is not
+// allowed.
 bool forget_epoll_pwait2() {
     sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -52,7 +52,7 @@ Outcome wait_on_an_old_kernel() {
 
 }  // namespace
 
-TEST_CASE("epoll waits in milliseconds where the kernel lacks epoll_pwait2", "[backend]") {
+TEST_CASE("epoll waits in milliseconds if the kernel lacks epoll_pwait2", "[backend]") {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(wait_on_an_old_kernel());
     int status = 0;

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A loop that looks before it sleeps, by waits that are recorded.
+// A loop that polls before it sleeps, with recorded waits.
 struct SpinningLoop : TickingLoop {
     SpinningLoop() : SpinningLoop(std::make_shared<WaitRecorder::Log>()) {}
 
@@ -28,7 +28,7 @@ bool never_sleeps(const TickingLoop& loop) {
 
 }  // namespace
 
-TEST_CASE("a busy loop looks for a ready descriptor without sleeping", "[loop]") {
+TEST_CASE("a busy loop polls for a ready descriptor without sleeping", "[loop]") {
     SpinningLoop loop;
     loop.set_busy(true);
     auto pipe = make_pipe();
@@ -37,7 +37,7 @@ TEST_CASE("a busy loop looks for a ready descriptor without sleeping", "[loop]")
     ev::Watch watch(loop, pipe.out, ev::readable, [&](ev::Events) { calls += pipe.take(); });
     CHECK(loop.step());
     CHECK(calls == 1);
-    CHECK(loop.step(100us));  // nothing is ready any more
+    CHECK(loop.step(100us));  // nothing is ready now
     CHECK(calls == 1);
     CHECK(loop.waits().size() > 50);
     CHECK(never_sleeps(loop));
@@ -58,7 +58,7 @@ TEST_CASE("a busy loop serves its timers in time, and ends when none is left", "
     CHECK(never_sleeps(loop));
 }
 
-TEST_CASE("a busy loop serves a signal while nothing else is there to serve", "[loop]") {
+TEST_CASE("a busy loop serves a signal when nothing else is pending", "[loop]") {
     SpinningLoop loop;
     loop.set_busy(true);
     int calls = 0;
@@ -73,7 +73,8 @@ TEST_CASE("a busy loop serves a signal while nothing else is there to serve", "[
     CHECK(never_sleeps(loop));
 }
 
-TEST_CASE("a busy loop with only a sleeping watch goes on to the limit of the step", "[loop]") {
+TEST_CASE("a busy loop with only a sleeping watch continues to the limit of the step",
+          "[loop]") {
     SpinningLoop loop;
     loop.set_busy(true);
     auto pipe = make_pipe();

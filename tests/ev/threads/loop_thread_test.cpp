@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using ev::LoopThread;
 using ev::Mailbox;
 
-TEST_CASE("a thread serves what was made for its loop before it began", "[thread]") {
+TEST_CASE("a thread serves objects that were made for its loop before it started", "[thread]") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     LoopThread thread(mailbox);
@@ -30,7 +30,7 @@ TEST_CASE("a thread serves what was made for its loop before it began", "[thread
     CHECK(turns > 0);
 }
 
-TEST_CASE("joining waits for what was posted", "[thread]") {
+TEST_CASE("join() waits for posted tasks", "[thread]") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     LoopThread thread(mailbox);
@@ -42,7 +42,7 @@ TEST_CASE("joining waits for what was posted", "[thread]") {
     thread.join();
 }
 
-TEST_CASE("a thread that never began needs no joining", "[thread]") {
+TEST_CASE("join() returns at once if the thread never started", "[thread]") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     LoopThread thread(mailbox);
@@ -50,7 +50,7 @@ TEST_CASE("a thread that never began needs no joining", "[thread]") {
     thread.join();
 }
 
-TEST_CASE("an exception in a thread comes out of the loop of its owner", "[thread]") {
+TEST_CASE("the owner's loop rethrows an exception from a thread", "[thread]") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     LoopThread thread(mailbox);
@@ -61,7 +61,7 @@ TEST_CASE("an exception in a thread comes out of the loop of its owner", "[threa
     thread.join();
 }
 
-TEST_CASE("a thread blocks all signals, and its owner as many as before", "[thread]") {
+TEST_CASE("a thread blocks all signals, and leaves its owner's mask unchanged", "[thread]") {
     const auto blocked = [](int signo) {
         sigset_t mask;
         ::pthread_sigmask(SIG_SETMASK, nullptr, &mask);

@@ -15,10 +15,10 @@
 using namespace std::chrono_literals;
 using ev::Mailbox;
 
-TEST_CASE("tasks of another thread are called by the loop, in their order", "[mailbox]") {
+TEST_CASE("the loop runs tasks of another thread in order", "[mailbox]") {
     ev::Loop loop;
     Mailbox mailbox(loop);
-    constexpr int count = 100'000;  // more than bytes fit into a pipe
+    constexpr int count = 100'000;  // exceeds the bytes that fit into a pipe
     std::vector<int> called;
     std::thread other([&] {
         for (int i = 0; i < count; ++i) mailbox.post([&, i] { called.push_back(i); });
@@ -32,8 +32,7 @@ TEST_CASE("tasks of another thread are called by the loop, in their order", "[ma
     for (int i = 0; i < count; ++i) REQUIRE(called[static_cast<std::size_t>(i)] == i);
 }
 
-TEST_CASE("a task ends the sleep of the loop, and an empty mailbox keeps it waiting",
-          "[mailbox]") {
+TEST_CASE("a task wakes the loop, and an empty mailbox keeps it waiting", "[mailbox]") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     int called = 0;
@@ -87,7 +86,8 @@ TEST_CASE("a task may post another one, and destroy the mailbox", "[mailbox]") {
     CHECK(called == 1);
 }
 
-TEST_CASE("the descriptors of a mailbox are closed on exec, and given back", "[mailbox]") {
+TEST_CASE("the descriptors of a mailbox are closed on exec and by its destructor",
+          "[mailbox]") {
     const std::vector<int> before = open_descriptors();
     {
         ev::Loop loop;
@@ -99,7 +99,7 @@ TEST_CASE("the descriptors of a mailbox are closed on exec, and given back", "[m
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("a mailbox for which there are no descriptors is refused", "[mailbox]") {
+TEST_CASE("refuses to make a mailbox without free descriptors", "[mailbox]") {
     ev::Loop loop;
     const DescriptorLimit limit(256);
     std::vector<Fd> rest;
@@ -107,8 +107,7 @@ TEST_CASE("a mailbox for which there are no descriptors is refused", "[mailbox]"
     CHECK_THROWS_AS(Mailbox{loop}, std::system_error);
 }
 
-TEST_CASE("a mailbox that the system no longer watches is no mailbox without tasks",
-          "[mailbox]") {
+TEST_CASE("reports that the system no longer watches a mailbox", "[mailbox]") {
     ev::Loop loop(ev::Clock::now, std::make_unique<ev::Backend>());
     Mailbox mailbox(loop);
     const DescriptorLimit limit(0);

@@ -1,4 +1,4 @@
-// Echo servers on our streams compared with others: round trips, processor time and system
+// Compares echo servers on our streams with others: round trips, processor time and system
 // calls, with and without TLS.
 
 #include "tests/bench/bufio_server.hpp"
@@ -12,7 +12,7 @@ using namespace bench;
 
 int main() {
     raise_descriptor_limit();
-    bench::begin("Echo servers, messages of 64 bytes unless said otherwise");
+    bench::begin("Echo servers, messages of 64 bytes unless noted");
     std::vector<EchoEntrant> entrants;
     add_raw_server(entrants);
     add_our_server(entrants);

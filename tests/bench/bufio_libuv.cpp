@@ -7,8 +7,7 @@
 
 namespace {
 
-// Only one read buffer is in use at a time, because bytes that are not written at once are
-// copied.
+// One read buffer suffices, because bytes that are not written at once are copied.
 char room[64 * 1024];
 
 void give_room(uv_handle_t*, std::size_t, uv_buf_t* to) {

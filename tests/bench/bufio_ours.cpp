@@ -10,7 +10,7 @@
 
 namespace {
 
-// A connection, which destroys itself when it has ended.
+// A connection that destroys itself at its end.
 class Echo final : public bufio::Stream::User {
 public:
     Echo(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport)

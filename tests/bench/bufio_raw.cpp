@@ -18,10 +18,10 @@ constexpr int chunk = 64 * 1024;
 
 struct Client {
     SSL* ssl = nullptr;
-    std::string rest;  // bytes that the system has not taken; nothing is read before it has
+    std::string rest;  // unsent bytes; reading stops while there are any
 };
 
-// These return the number of bytes moved, 0 at the end, and -1 if the call would block.
+// These return the number of bytes moved, 0 at the end, or -1 if the call would block.
 ssize_t move(ssize_t count, bool ended) {
     if (count > 0) return count;
     return ended ? 0 : -1;

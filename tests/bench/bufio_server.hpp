@@ -1,5 +1,5 @@
-// One interface for all echo servers that are compared. Each serves the connections of a
-// listening socket for ever, in a process of its own.
+// The interface of the compared echo servers. Each serves the connections of a listening
+// socket for ever, in its own process.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ struct Certificate {
 struct EchoEntrant {
     std::string name;
     void (*serve)(int listening, const Certificate& certificate);
-    bool tls;                   // true if it can serve TLS
-    std::size_t processor = 0;  // where it runs; see bench::stay_on()
+    bool tls;                   // supports TLS
+    std::size_t processor = 0;  // see bench::stay_on()
 };
 
-// The raw server is the standard of comparison: a hand-written loop around poll, without TLS or
-// with direct calls of OpenSSL.
+// The raw server is the baseline: a hand-written loop around poll, without TLS or with direct
+// calls of OpenSSL.
 void add_raw_server(std::vector<EchoEntrant>& entrants);
 void add_our_server(std::vector<EchoEntrant>& entrants);
-// Each of these adds nothing if its library was not found by the build.
+// These add nothing if the build did not find the library.
 void add_libevent_server(std::vector<EchoEntrant>& entrants);
 void add_libuv_server(std::vector<EchoEntrant>& entrants);

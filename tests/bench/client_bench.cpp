@@ -1,7 +1,7 @@
-// Round trips by the client's own clock, with client and server that sleep or spin. And
-// clients between two pipes, each talking to the same echo server: how long until the first
-// echo, a round trip, and a lot of bytes, with the processor's time and the memory that they
-// took. What is not installed is left out.
+// Measures round trips by the client's own clock, with clients and servers that sleep or spin.
+// Also compares clients between two pipes on the same echo server: the time to the first echo,
+// of a round trip and of a bulk transfer, with processor time and memory. Omits programs that
+// are not installed.
 #include "tests/bench/measure.hpp"
 #include "tests/bufio/certificates.hpp"
 
@@ -42,10 +42,10 @@ std::vector<char*> pointers(const Command& command) {
     return list;
 }
 
-// A program, its standard input and output being ours.
+// A program with pipes for standard input and output.
 class Program {
 public:
-    // `processor`: the one that it stays on, of those that this process had when it began.
+    // `processor` pins the program; see bench::stay_on().
     explicit Program(const Command& command, std::optional<std::size_t> processor = {}) {
         int in[2], out[2];
         if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
@@ -74,7 +74,7 @@ public:
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
-    // Writes that many bytes, of a text over and over, and reads as many; false if it ended.
+    // Writes `count` bytes of a repeated text and reads their echo. False: the program ended.
     bool exchange(const std::string& text, std::size_t count) {
         ::fcntl(input_, F_SETFL, O_NONBLOCK);
         std::size_t sent = 0, got = 0;
@@ -94,7 +94,7 @@ public:
         ::clock_gettime(clock, &time);
         return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
     }
-    // The most memory so far, in MiB.
+    // Peak memory in MiB.
     double peak_mib() const {
         std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
         for (std::string word; status >> word;)
@@ -126,7 +126,7 @@ private:
     pid_t pid_;
 };
 
-// A process that echoes one connection after the other.
+// A process that echoes one connection at a time.
 class EchoProcess {
 public:
     EchoProcess() {
@@ -171,8 +171,8 @@ private:
 
 struct Entrant {
     std::string name;
-    Command lines;  // the client of lines
-    Command raw;    // and of bytes, where that is another
+    Command lines;  // exchanges lines
+    Command raw;    // exchanges bytes, if it differs
 };
 
 bool installed(const std::string& program) {
@@ -205,7 +205,7 @@ double round_trip(const Entrant& entrant) {
     return bench::median(times);
 }
 
-// MiB/s turned upside down, processor time for a MiB, and peak memory.
+// Returns the time and the processor time for a MiB, and the peak memory.
 std::vector<double> pump(const Command& command, std::size_t mebibytes) {
     std::string text;
     while (text.size() < 64 * 1024) text += line;
@@ -236,7 +236,7 @@ void compare(const char* title, const std::vector<Entrant>& entrants, std::size_
 
 const std::string results_file = "/tmp/yodel-bench-" + std::to_string(::getpid());
 
-// A client and a server that spin, or block, each on a processor of its own or both on one.
+// A client and a server that spin or block, on separate processors or on the same.
 struct Pair {
     std::string name;
     bool ours_client;
@@ -253,7 +253,8 @@ Command client_command(const Pair& pair, const Load& load, const std::string& po
     const std::string number = std::to_string(count);
     if (!pair.ours_client)
         return {PING_PROGRAM, "ping", port, number, load.client_spins ? "spin" : "block"};
-    // To a file, because a reader would take the processor. The pipe ends with the program.
+    // Writes to a file, because a reader would need processor time. The pipe ends with the
+    // program.
     return {"sh", "-c",
             std::string("exec ") + YODEL_PROGRAM + (load.client_spins ? " --busy" : "") +
                 " --json -c " + number + " -i 0 --window 1 --size 63 127.0.0.1 " + port +
@@ -267,11 +268,11 @@ Command server_command(const Pair& pair, const Load& load) {
     return {YODELD_PROGRAM, "7398"};
 }
 
-// The median, in microseconds, by the client's own clock.
+// Returns the median in microseconds by the client's own clock.
 double paired_round_trip(const Pair& pair, const Load& load, bool apart) {
     Program server(server_command(pair, load), apart ? 1 : 0);
     if (server.first_line().empty()) return -1;
-    // On one processor, each of two that spin waits for the end of the other's time slice.
+    // Two processes that spin on one processor wait for each other's time slices.
     const int count = !apart && load.client_spins && load.server_spins ? 50 : 5000;
     Program client(client_command(pair, load, "7398", count), 0);
     const std::string median = client.first_line();

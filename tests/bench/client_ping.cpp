@@ -1,5 +1,5 @@
-// The least that a client or a server of round trips can be: one connection, messages of 64
-// bytes, and poll, which waits, or with "spin" only looks.
+// A minimal client or server for round trips: one connection, messages of 64 bytes, and poll,
+// which waits, or with "spin" returns at once.
 //
 //     client_ping ping PORT COUNT block|spin    prints the median round trip in microseconds
 //     client_ping echo PORT block|spin          echoes the connections to PORT, one at a time
@@ -34,7 +34,7 @@ void send_at_once(int fd) {
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-// Returns how many bytes came; 0 at the end.
+// Returns the number of bytes received; 0 at the end.
 std::size_t receive(int fd, bool spin) {
     pollfd polled{fd, POLLIN, 0};
     while (::poll(&polled, 1, spin ? 0 : -1) <= 0) {

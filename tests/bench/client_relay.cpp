@@ -1,5 +1,5 @@
-// The least that a client can be: bytes from standard input to a loopback port and back, by one
-// poll and two buffers. usage: client_relay PORT [CA-FILE], with the file: by TLS, verified.
+// A minimal client: relays standard input to a loopback port and back, with one poll and two
+// buffers. usage: client_relay PORT [CA-FILE]; with the file it uses verified TLS.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,7 +19,7 @@ constexpr std::size_t chunk = 64 * 1024;
 int sock;
 SSL* ssl;  // null: plain
 
-// Bytes moved, 0 at the end or after a failure, -1 where it would block.
+// Returns the bytes moved, 0 at the end or after a failure, or -1 if the call would block.
 ssize_t moved(ssize_t count) { return count < 0 && errno != EAGAIN ? 0 : count; }
 
 ssize_t moved_by_tls(int count) {
@@ -38,7 +38,7 @@ ssize_t give(int fd, const char* from, std::size_t size) {
     return moved(::write(fd, from, size));
 }
 
-// One direction. What was taken is given before more is taken.
+// One direction. Writes all bytes before it reads more.
 struct Way {
     int from;
     int to;

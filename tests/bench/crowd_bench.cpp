@@ -1,10 +1,9 @@
-// Many conversations at once: yodel against a generator written by hand, both on the first
-// processor, with the same echo server on the second. 64 connections, each with one message of
-// 64 bytes in flight.
+// Compares yodel's load with a hand-written generator, both on the first processor, with the
+// same echo server on the second: 64 connections, each with one message of 64 bytes in flight.
 //
-// Where redis-benchmark is installed, it runs beside them. It verifies nothing: the echo of its
-// request, an array of one word, is an answer to it. Of the tools that are not for one
-// protocol, sockperf and wrk count no reply of an echo server.
+// Includes redis-benchmark if it is installed. It verifies nothing: it accepts the echo of its
+// request, an array of one word, as a reply. Generic tools such as sockperf and wrk do not
+// count an echo server's replies.
 #include "tests/bench/crowd_raw.hpp"
 #include "tests/bench/measure.hpp"
 
@@ -70,7 +69,7 @@ double seconds(const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-// The processor's time that it took, after its end.
+// Returns the program's processor time, after its end.
 double await_end(const Program& program) {
     ::close(program.output);
     rusage used{};
@@ -79,7 +78,7 @@ double await_end(const Program& program) {
 }
 
 bool has_redis() {
-    return std::system("command -v redis-benchmark >/dev/null 2>&1") == 0;  // sh's own word
+    return std::system("command -v redis-benchmark >/dev/null 2>&1") == 0;  // a builtin of sh
 }
 
 bench::CrowdFigures redis_crowd(const std::string& port) {
@@ -103,7 +102,7 @@ bench::CrowdFigures our_crowd(const std::string& port) {
         start({YODEL_PROGRAM, "--connections", std::to_string(connections), "-m",
                std::to_string(run_seconds), "--json", "127.0.0.1", port},
               0);
-    std::string object;  // the last of them: those before are of its seconds
+    std::string object;  // the last object; earlier objects are for single seconds
     for (std::string next = read_until(client.output, '\n'); !next.empty();
          next = read_until(client.output, '\n'))
         object = next;

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t size = 65;  // of a message with its newline
+constexpr std::size_t size = 65;  // bytes of a message with its newline
 
 struct Connection {
     int fd = -1;
@@ -43,7 +43,7 @@ int connected(int port) {
     return fd;
 }
 
-// Each message differs from the one before, as those of the crowd do.
+// Each message differs from the previous message, as in yodel's load.
 void send_next(Connection& connection) {
     ++connection.number;
     std::memcpy(connection.sent, &connection.number, sizeof connection.number);
@@ -54,7 +54,7 @@ void send_next(Connection& connection) {
         throw std::runtime_error("send");
 }
 
-// Returns true if the echo is whole.
+// Returns true if the echo is complete.
 bool read_echo(Connection& connection) {
     const ssize_t count = ::recv(connection.fd, connection.received + connection.count,
                                  size - connection.count, MSG_DONTWAIT);

@@ -1,4 +1,4 @@
-// A generator of load written by hand: what a crowd is measured against.
+// A hand-written load generator, the baseline for yodel's load.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@ namespace bench {
 struct CrowdFigures {
     std::uint64_t echoes = 0;  // verified
     double seconds = 0;
-    double cpu_seconds = 0;  // of the generator, user and system
+    double cpu_seconds = 0;  // the generator's, user and system
 };
 
-// So many connections to the port of the loopback, each with one message of 64 bytes and a
-// newline in flight, each echo compared by memcmp, by epoll on this thread.
+// Runs `connections` connections to a loopback port by epoll on this thread. Each has one
+// message of 64 bytes and a newline in flight; memcmp compares each echo.
 CrowdFigures raw_crowd(int port, int connections, double seconds);
 
 }  // namespace bench

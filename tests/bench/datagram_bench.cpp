@@ -1,5 +1,5 @@
-// Datagrams: yodeld's server against a plain loop of recvfrom and sendto, and a client's
-// session, and a run of one connection, against plain calls.
+// Compares datagrams: yodeld's server with a plain loop of recvfrom and sendto; a client's
+// session, and a run of one connection, with plain calls.
 
 #include "app/protocol/session.hpp"
 #include "app/run/run.hpp"
@@ -68,7 +68,7 @@ void serve_ours(int port) {
 
 constexpr Entrant entrants[] = {{"recvfrom and sendto", serve_raw}, {"yodeld -u", serve_ours}};
 
-// A server in a process of its own.
+// A server in its own process.
 class Server {
 public:
     Server(const Entrant& entrant, int port) : port_(port), pid_(::fork()) {
@@ -97,7 +97,7 @@ private:
     pid_t pid_;
 };
 
-// A client that blocks, and whose datagrams differ from each other.
+// A blocking client whose datagrams differ from each other.
 class Client {
 public:
     explicit Client(int port) : fd_(::socket(AF_INET, SOCK_DGRAM, 0)) {
@@ -121,7 +121,7 @@ public:
         std::memcpy(bytes_, &number_, sizeof number_);
         ::send(fd_, bytes_, sizeof bytes_, 0);
     }
-    // With a limit, as whoever waits for a datagram needs one.
+    // Waits with a time limit, because a datagram may be lost.
     void wait() {
         pollfd wanted{fd_, POLLIN, 0};
         require(::poll(&wanted, 1, 5000) == 1);
@@ -142,14 +142,14 @@ struct Running {
             clients.back()->await_server();
         }
     }
-    // Each client sends, then each gets its answers.
+    // Each client sends, then each receives its answers.
     void echo_all(int each) {
         for (const auto& client : clients)
             for (int i = 0; i < each; ++i) client->send();
         for (const auto& client : clients)
             for (int i = 0; i < each; ++i) client->receive();
     }
-    // Nanoseconds of the server for each datagram.
+    // Returns the server's nanoseconds per datagram.
     double server_time(int each, int times) {
         const double before = server.cpu_ns();
         for (int i = 0; i < times; ++i) echo_all(each);
@@ -214,7 +214,7 @@ yodel::Session::Options options(int port) {
     return to;
 }
 
-// A session that sends its next message when the last one is answered.
+// A session that sends its next message after the last reply.
 class Pinger final : yodel::Session::User {
 public:
     Pinger(ev::Loop& loop, int port)
@@ -246,7 +246,7 @@ private:
     bool answered_ = false;
 };
 
-// Returns the median round trip that a run of one connection reports, of a closed loop.
+// Returns the median round trip of a closed-loop run of one connection.
 double run_round_trip(int port, std::uint64_t count) {
     ev::Loop loop;
     yodel::RunOptions to;

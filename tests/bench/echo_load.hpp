@@ -1,4 +1,4 @@
-// Echo servers in processes of their own, and the clients that keep them busy.
+// Echo servers in separate processes, and the clients that keep them busy.
 #pragma once
 
 #include "tests/bench/bufio_server.hpp"
@@ -35,7 +35,7 @@ inline void require(bool holds) {
     if (!holds) std::abort();
 }
 
-// A server in a process of its own.
+// A server in its own process.
 class Server {
 public:
     Server(const EchoEntrant& entrant, const Certificate& certificate)
@@ -75,7 +75,7 @@ public:
 
     pid_t pid() const { return pid_; }
 
-    // Bytes of memory that it has for itself.
+    // Bytes of private memory.
     double own_memory() const {
         std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
         for (std::string word; status >> word;)
@@ -89,7 +89,7 @@ private:
     pid_t pid_ = -1;
 };
 
-// A client that blocks, or spins.
+// A client that blocks or spins.
 class Client {
 public:
     Client(const Server& server, SSL_CTX* ctx) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -141,20 +141,20 @@ struct Running {
         echo_all(std::string(message, 'x'));
     }
 
-    // Each client sends, then each gets its echo.
+    // Each client sends, then each receives its echo.
     void echo_all(const std::string& bytes) {
         for (const auto& client : clients) client->write(bytes);
         for (const auto& client : clients) client->read(bytes.size());
     }
 
     Server server;
-    std::vector<std::unique_ptr<Client>> idle;  // never say anything
+    std::vector<std::unique_ptr<Client>> idle;  // send nothing
     std::vector<std::unique_ptr<Client>> clients;
 };
 
 using Runs = std::vector<std::unique_ptr<Running>>;
 
-// Nanoseconds of the server for each message.
+// Returns the server's nanoseconds per message.
 inline double server_time(Running& running, const std::string& bytes, std::size_t times) {
     const double before = running.server.cpu_ns();
     for (std::size_t i = 0; i < times; ++i) running.echo_all(bytes);
@@ -162,7 +162,7 @@ inline double server_time(Running& running, const std::string& bytes, std::size_
     return (running.server.cpu_ns() - before) / messages;
 }
 
-// Nanoseconds by the clock on the wall for each round trip: the middle one.
+// Returns the median round trip in nanoseconds of real time.
 inline double round_trip(Running& running, const std::string& bytes, std::size_t times) {
     using Clock = std::chrono::steady_clock;
     std::vector<double> each;
@@ -174,15 +174,15 @@ inline double round_trip(Running& running, const std::string& bytes, std::size_t
     return median(std::move(each));
 }
 
-// System calls of the server for each message; negative where they can't be watched.
+// Returns the server's system calls per message; negative if they can't be traced.
 inline double calls(Running& running, const std::string& bytes, std::size_t times) {
     const pid_t server = running.server.pid();
     if (::ptrace(PTRACE_SEIZE, server, nullptr, PTRACE_O_TRACESYSGOOD) != 0) return -1;
     ::ptrace(PTRACE_INTERRUPT, server, nullptr, nullptr);
     std::thread load;
-    long stops = 0;  // at the entry and at the exit of every call
+    long stops = 0;  // at the entry and exit of every call
     for (int status = 0; ::waitpid(server, &status, 0) == server;) {
-        if (WSTOPSIG(status) == SIGURG) break;  // which nobody minds: the load is over
+        if (WSTOPSIG(status) == SIGURG) break;  // harmless signal: the load is over
         if (WSTOPSIG(status) == (SIGTRAP | 0x80)) ++stops;
         if (!load.joinable())
             load = std::thread([&] {
@@ -196,7 +196,7 @@ inline double calls(Running& running, const std::string& bytes, std::size_t time
     return static_cast<double>(stops / 2) / static_cast<double>(times * running.clients.size());
 }
 
-// Each of the entrants with one client, with 50 and with 1000, in one table.
+// Prints a table of all entrants with 1, 50 and 1000 clients.
 inline void compare(const std::string& title, const std::vector<EchoEntrant>& entrants,
                     const Certificate& certificate, SSL_CTX* ctx) {
     std::vector<std::string> names;
@@ -237,7 +237,7 @@ inline void compare(const std::string& title, const std::vector<EchoEntrant>& en
     std::printf("\n");
 }
 
-// Room for a thousand clients of every entrant; returns what there is.
+// Raises the limit for a thousand clients of every entrant, and returns the new limit.
 inline std::size_t raise_descriptor_limit() {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);

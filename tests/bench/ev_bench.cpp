@@ -1,4 +1,4 @@
-// The event loop against others: events through socket pairs, round trips, and timers.
+// Compares the event loop with others: events through socket pairs, round trips and timers.
 // usage: bench_ev [dispatch] [trips] [turns] [timers], all by default
 
 #include "tests/bench/ev_contender.hpp"
@@ -21,9 +21,9 @@ using SteadyClock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr double slice = 5e6;  // how long a contender runs in each round, in nanoseconds
+constexpr double slice = 5e6;  // nanoseconds of a contender in each round
 
-// Lets a loop that adapts to its load do so before it is measured.
+// Lets a loop adapt to its load before it is measured.
 void warm_up(Contender& loop) {
     const double start = bench::cpu_ns();
     do {
@@ -51,7 +51,8 @@ std::vector<std::unique_ptr<Pair>> make_pairs(std::size_t count) {
     return pairs;
 }
 
-// Tokens that go round a ring of socket pairs: each event reads one and writes it to the next.
+// Passes tokens around a ring of socket pairs: each event reads a token and writes it to the
+// next pair.
 class Ring final : public Work {
 public:
     Ring(std::size_t size, std::size_t tokens) : pairs_(make_pairs(size)) {
@@ -85,11 +86,11 @@ public:
 
 private:
     std::vector<std::unique_ptr<Pair>> pairs_;
-    std::vector<int> next_;  // by the descriptor that is read, the one that is written
+    std::vector<int> next_;  // the descriptor to write, by the descriptor read
     std::size_t events_ = 0;
 };
 
-// A peer in a thread of its own sends back what it gets, while `idle` others are watched.
+// A peer in another thread echoes, while `idle` other descriptors are watched.
 class PingPong final : public Work {
 public:
     explicit PingPong(std::size_t idle) : idle_(make_pairs(idle)) {
@@ -136,8 +137,8 @@ private:
     std::size_t trips_ = 0;
 };
 
-// Timers are used from inside a callback, as a program does: a pipe that is always readable has
-// it called in each turn.
+// Uses timers from inside a callback, as programs do: an always readable pipe triggers it in
+// each turn.
 class Timers final : public Work {
 public:
     Timers(const Entrant& entrant, std::size_t count) : loop_(entrant.enter(*this)) {
@@ -166,7 +167,7 @@ public:
         return ns / count();
     }
 
-    // As a program does between two turns, or in a callback of something else.
+    // As in a program between two turns, or in the callback of another object.
     double ns_per_add_and_cancel_outside() {
         const std::size_t times = 1 + 10'000 / timers_.size();
         double ns = 0;
@@ -179,7 +180,7 @@ public:
         return (ns + bench::cpu_ns()) / count() / static_cast<double>(times);
     }
 
-    // Cold: nothing of the timers is in the caches nearest to the processor any more.
+    // Cold: the timers have left the inner caches.
     double ns_per_add_and_fire(bool cold) {
         add_and_fire(cold);  // the first time pays for memory
         return add_and_fire(cold);
@@ -265,7 +266,7 @@ std::vector<std::string> names(const std::vector<Entrant>& entrants) {
     return names;
 }
 
-// Those of the entrants whose names are not in the list.
+// Returns the entrants whose names are not in the list.
 std::vector<Entrant> without(std::vector<Entrant> entrants,
                              const std::vector<std::string>& left_out) {
     std::erase_if(entrants, [&](const Entrant& entrant) {
@@ -361,7 +362,7 @@ int main(int argc, char** argv) {
         "ev poll, timer", "ev epoll, timer",   "libev epoll", "libevent epoll"};
     auto timing = without(entrants, no_timers);
     if (asked("turns")) measure_empty_turns(timing);
-    timing.erase(timing.begin());  // raw poll has none
+    timing.erase(timing.begin());  // raw poll has no timers
     std::stable_partition(timing.begin(), timing.end(),
                           [](const Entrant& entrant) { return entrant.name == "libev poll"; });
     if (asked("timers")) measure_timers(timing);

@@ -1,4 +1,4 @@
-// One face for every event loop that is compared.
+// The interface of the compared event loops.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// What the loops are given to do.
+// The work for the loops.
 struct Work {
     virtual ~Work() = default;
     virtual void readable(int fd) = 0;
@@ -20,7 +20,7 @@ struct Contender {
     virtual void turn(bool may_wait) = 0;
 
     virtual void make_timers(std::size_t) {}
-    virtual void start(std::size_t, std::chrono::microseconds) {}  // of a timer at rest
+    virtual void start(std::size_t, std::chrono::microseconds) {}  // the timer is not pending
     virtual void restart(std::size_t timer, std::chrono::microseconds delay) {
         stop(timer);
         start(timer, delay);
@@ -35,7 +35,7 @@ struct Entrant {
 
 void add_raw(std::vector<Entrant>& entrants);
 void add_ours(std::vector<Entrant>& entrants);
-// Each says so where it was not there to be built.
+// Each prints a note if its library is not installed.
 void add_libev(std::vector<Entrant>& entrants);
 void add_libevent(std::vector<Entrant>& entrants);
 void add_libuv(std::vector<Entrant>& entrants);

@@ -58,7 +58,7 @@ struct LibevEpoll : Libev {
     explicit LibevEpoll(Work& work) : Libev(work, EVBACKEND_EPOLL) {}
 };
 
-// The way to restart that its manual advises for timeouts of idle connections.
+// Restarts timers in the way that its manual recommends for idle timeouts.
 struct LibevAgain : LibevPoll {
     using LibevPoll::LibevPoll;
     void restart(std::size_t timer, std::chrono::microseconds delay) override {

@@ -7,7 +7,7 @@
 
 namespace {
 
-// libevent is told which methods to avoid, not which to take.
+// libevent's configuration can only exclude methods.
 event_base* make_base(const char* method) {
     event_config* const config = event_config_new();
     event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);

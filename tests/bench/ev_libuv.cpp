@@ -35,7 +35,7 @@ public:
             timer.data = &work_;
         }
     }
-    // It counts in milliseconds.
+    // libuv counts in milliseconds.
     void start(std::size_t timer, std::chrono::microseconds delay) override {
         uv_timer_start(&timers_[timer], fired, static_cast<std::uint64_t>(delay.count() / 1000),
                        0);

@@ -27,7 +27,7 @@ std::string processor() {
 cpu_set_t allowed_at_first;
 #endif
 
-// To the one with this number, of those that were allowed at first.
+// Pins to a processor by its number among the initially allowed processors.
 bool pin_to([[maybe_unused]] std::size_t number) {
 #ifdef __linux__
     for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
@@ -42,7 +42,7 @@ bool pin_to([[maybe_unused]] std::size_t number) {
     return false;
 }
 
-// Across processors the interrupt of a wake-up would hide every difference.
+// Across processors, wake-up interrupts would hide every difference.
 bool pin() {
 #ifdef __linux__
     if (sched_getaffinity(0, sizeof allowed_at_first, &allowed_at_first) != 0) return false;
@@ -99,7 +99,7 @@ void Table::add(const std::vector<std::string>& loads, int rounds,
     const std::size_t first = columns_.size();
     for (const std::string& load : loads)
         columns_.push_back({load, std::vector<std::vector<double>>(contenders_.size())});
-    for (int round = -1; round < rounds; ++round)  // the first one warms up
+    for (int round = -1; round < rounds; ++round)  // the first round warms up
         for (std::size_t i = 0; i < contenders_.size(); ++i) {
             const std::vector<double> figures = once(i);
             for (std::size_t load = 0; load < loads.size() && round >= 0; ++load)

@@ -1,5 +1,5 @@
-// What the benchmarks share: rounds in which the contenders alternate, so that a machine whose
-// speed drifts drifts for all, and the table of their medians and paired ratios.
+// Shared by the benchmarks: rounds in which the contenders alternate, so that a drift of the
+// machine's speed affects all of them, and a table of medians and paired ratios.
 #pragma once
 
 #include <functional>
@@ -8,34 +8,35 @@
 
 namespace bench {
 
-// The environment's BENCH_ROUNDS, or `usual`.
+// Returns BENCH_ROUNDS from the environment, or `usual`.
 int rounds(int usual);
-// Keeps this process, and what it starts, on one processor, and prints the machine's facts.
+// Pins this process and its children to one processor, and prints the machine's facts.
 void begin(const char* title);
 
-// How many processors this process had when begin() was called.
+// Returns the number of processors allowed when begin() was called.
 std::size_t processors();
-// Moves the calling thread to one of these, by its number from 0. Has no effect where the
-// system does not let it.
+// Pins the calling thread to one of these processors, numbered from 0. Has no effect if the
+// system refuses.
 void stay_on(std::size_t processor);
 
-// Nanoseconds that this thread has had of a processor: what others take is not counted.
+// Returns this thread's processor time in nanoseconds.
 double cpu_ns();
 
 double median(std::vector<double> values);
 
-// A table of one row for each contender and one column for each load.
+// A table with a row for each contender and a column for each load.
 class Table {
 public:
-    // The first contender is the one to which the ratios are taken; figures are nanoseconds,
-    // unless the load says otherwise.
+    // The first contender is the baseline of the ratios. Figures are nanoseconds unless the
+    // load names another unit.
     Table(std::string title, std::vector<std::string> contenders)
         : title_(std::move(title)), contenders_(std::move(contenders)) {}
 
-    // Measures each contender by its number, in every round once; a negative figure is none.
+    // Measures each contender, by its number, once in every round. A negative figure means
+    // none.
     void add(const std::string& load, int rounds,
              const std::function<double(std::size_t)>& once);
-    // The same, where one run yields the figures of several columns.
+    // Like add(), but each run yields the figures of several columns.
     void add(const std::vector<std::string>& loads, int rounds,
              const std::function<std::vector<double>(std::size_t)>& once);
     void print() const;
@@ -43,7 +44,7 @@ public:
 private:
     struct Column {
         std::string load;
-        std::vector<std::vector<double>> figures;  // of each contender, in each round
+        std::vector<std::vector<double>> figures;  // by contender and round
         std::vector<double> ratios(std::size_t contender) const;
     };
     void print_row(const std::string& name,

@@ -1,4 +1,5 @@
-// yodeld's server against others: with one client, with many, and with many that are idle.
+// Compares yodeld's server with others: with one client, with many, and with many idle
+// clients.
 
 #include "tests/bench/echo_load.hpp"
 #include "tests/bench/measure.hpp"
@@ -11,8 +12,8 @@ using namespace bench;
 
 namespace {
 
-// One server at a time: there are no descriptors for more. Those that wait in poll are left
-// out: every message costs them a look at all the idle.
+// Runs one server at a time, because descriptors are limited. Omits servers that wait in poll,
+// because every message costs them a check of all idle clients.
 void compare_idle(std::size_t idle) {
     std::vector<EchoEntrant> entrants;
     add_raw_epoll_server(entrants);
@@ -31,9 +32,8 @@ void compare_idle(std::size_t idle) {
     table.print();
 }
 
-// One client, on the first processor, which blocks or spins, and one server at a time, on the
-// same processor or on another. Where both spin on one, each waits for the end of the other's
-// time slice.
+// One client on the first processor, which blocks or spins, and one server at a time, on the
+// same processor or another. If both spin on one, each waits for the other's time slice.
 void compare_round_trips(std::vector<EchoEntrant> entrants, std::size_t processor) {
     std::vector<std::string> names;
     for (EchoEntrant& entrant : entrants) {
@@ -70,7 +70,7 @@ void compare_busy() {
 
 int main() {
     const std::size_t descriptors = raise_descriptor_limit();
-    begin("yodeld, messages of 64 bytes unless said otherwise");
+    begin("yodeld, messages of 64 bytes unless noted");
     std::vector<EchoEntrant> entrants;
     add_raw_server(entrants);
     add_raw_epoll_server(entrants);

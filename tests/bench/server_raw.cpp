@@ -16,7 +16,7 @@ constexpr std::size_t chunk = 64 * 1024;  // bytes
 
 class EpollServer {
 public:
-    // `longest`: milliseconds of a wait; -1: without limit.
+    // `longest`: the limit of a wait in milliseconds; -1: none.
     EpollServer(int listening, int longest)
         : listening_(listening), longest_(longest), epoll_(::epoll_create1(0)) {
         control(EPOLL_CTL_ADD, listening, EPOLLIN);
@@ -64,7 +64,7 @@ private:
         }
     }
 
-    // True if something is left over.
+    // Returns true if bytes are left over.
     bool put(int fd, const char* bytes, std::size_t size) {
         const ssize_t sent = ::send(fd, bytes, size, MSG_NOSIGNAL);
         const std::size_t taken = sent > 0 ? static_cast<std::size_t>(sent) : 0;
@@ -76,7 +76,7 @@ private:
     int listening_;
     int longest_;
     int epoll_;
-    std::unordered_map<int, std::string> rest_;  // not taken by the system, by descriptor
+    std::unordered_map<int, std::string> rest_;  // unsent bytes, by descriptor
 };
 
 void serve(int listening, const Certificate&) { EpollServer(listening, -1).run(); }

@@ -1,4 +1,4 @@
-// Every certificate that OpenSSL can read can be described, whatever it holds.
+// Describes any certificate that OpenSSL can read, whatever it contains.
 #include "bufio/tls_internal.hpp"
 
 #include <cassert>

@@ -1,5 +1,4 @@
-// Any command line: one that is accepted has a valid address, and any other is refused with a
-// sentence.
+// Any command line is either accepted with a valid address or refused with a sentence.
 #include "app/options/client_options.hpp"
 #include "app/options/command_line.hpp"
 #include "app/options/target.hpp"

@@ -1,6 +1,5 @@
-// The input decides what the users of two sockets of datagrams do, and what the system refuses.
-// Each datagram that comes was sent, in the order of sending; the queue keeps to its bound, and
-// the end is reported once.
+// The input controls the users of two datagram sockets and the system's refusals. Only sent
+// datagrams arrive, in order; the queue stays within its limit; the end is reported once.
 #include "bufio/datagram.hpp"
 
 #include <netinet/in.h>
@@ -14,7 +13,7 @@ using namespace bufio;
 
 namespace {
 
-// Returns the bytes of the input, and zeros once they are used up.
+// Returns the bytes of the input, then zeros.
 struct Source {
     const std::uint8_t* data;
     std::size_t left;

@@ -1,5 +1,5 @@
-// Any bytes, however they are cut: the decoder finds the same messages as in one piece, none
-// longer than the limit, and messages that were encoded are decoded again.
+// For any bytes in any pieces, the decoder finds the same messages as in one piece, and none
+// longer than the limit. Encoded messages are decoded again.
 #include "app/protocol/framing.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Result {
     bool error = false;
 };
 
-// Feeds at most `piece` bytes at once.
+// Decodes in pieces of at most `piece` bytes.
 Result decode(const Framing& framing, std::string_view bytes, std::size_t piece) {
     Decoder decoder(framing, longest);
     Result result;

@@ -1,5 +1,4 @@
-// Any text: it is read, or refused with a sentence; and no cut of an object that is read is
-// read.
+// Any text is either read or refused with a sentence. A truncated object is always refused.
 #include "app/text/json_reader.hpp"
 
 #include <cassert>

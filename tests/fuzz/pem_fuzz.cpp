@@ -1,4 +1,4 @@
-// Any bytes in the files of TLS options are either used or refused with a reason.
+// Any bytes in the files of the TLS options are either used or refused with a reason.
 #include "bufio/tls.hpp"
 
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ private:
 
 void use(unsigned role, const std::string& file) {
     TlsClientOptions client;
-    client.ca_directory = "/";  // without certificates; the system's would take time
+    client.ca_directory = "/";  // no certificates; loading the system's takes time
     if (role == 0) TlsContext::self_signed_server(file);
     if (role == 1) TlsContext::server({file, {}, {}});
     if (role == 2) client.ca_file = file;

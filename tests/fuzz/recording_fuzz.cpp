@@ -1,5 +1,5 @@
-// Any file: it is read as a recording, or refused with a sentence that names a line; wherever
-// it is cut into pieces, the same comes out.
+// Any file is either read as a recording or refused with a sentence that names a line, with
+// the same result for any pieces.
 #include "app/run/recording_reader.hpp"
 
 #include <algorithm>

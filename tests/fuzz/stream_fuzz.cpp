@@ -1,5 +1,5 @@
-// The input decides what a stream's transport and its user do.  No byte is lost or made up, the
-// bounds hold, the end is reported once, and the loop does not spin.
+// The input controls a stream's transport and its user. No byte is lost or invented, the
+// limits hold, the end is reported once, and the loop does not spin.
 #include "bufio/fd.hpp"
 #include "bufio/stream.hpp"
 
@@ -16,11 +16,11 @@ using namespace bufio;
 
 namespace {
 
-// Returns the bytes of the input, and zeros once they are used up.
+// Returns the bytes of the input, then zeros.
 struct Source {
     const std::uint8_t* data;
     std::size_t left;
-    bool broken = false;  // a write has failed, after which reading ignores the marks
+    bool broken = false;  // a write has failed; reading ignores the marks
     unsigned next() {
         if (left == 0) return 0;
         --left;
@@ -62,7 +62,7 @@ public:
         return result(status == IoStatus::end_of_input ? IoStatus::wants_write : status, 0);
     }
 
-    std::size_t given = 0;  // the bytes read so far; each is the count before it
+    std::size_t given = 0;  // bytes read so far; each byte's value is its index
     std::size_t taken = 0;
 
 private:
@@ -86,7 +86,7 @@ private:
 void poke(const Fd& fd) { [[maybe_unused]] const ssize_t count = ::write(fd.get(), "x", 1); }
 
 constexpr Stream::Limits limits{5000, 1000, 20000};
-constexpr std::size_t read_room = 64 * 1024;  // by which one read may exceed the mark
+constexpr std::size_t read_room = 64 * 1024;  // one read may exceed the mark by this
 
 class User final : public Stream::User {
 public:

@@ -1,6 +1,5 @@
-// Two ends of TLS, and an attacker between them who delays, cuts, drops, repeats and changes
-// bytes: each end receives a beginning of the bytes that the other sent, or nothing, and its
-// connection ends with a reason.
+// An attacker between two TLS ends delays, cuts, drops, repeats and changes bytes. Each end
+// receives a prefix of the other's bytes, and its connection ends with a reason.
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
 
@@ -43,7 +42,7 @@ private:
     Stream stream_;
 };
 
-// A pair of connected sockets, one for the stream and one for the attacker.
+// Connected sockets: the stream's and the attacker's.
 struct Pair {
     Fd end;
     Fd ours;
@@ -60,7 +59,7 @@ void send(const Fd& to, const char* bytes, std::size_t size) {
     [[maybe_unused]] const ssize_t sent = ::send(to.get(), bytes, size, MSG_NOSIGNAL);
 }
 
-// Passes some bytes on, or harms them, as `whim` selects.
+// Forwards or damages some bytes, as `whim` selects.
 void carry(Fd& from, Fd& to, unsigned whim, unsigned where) {
     char bytes[16384];
     const std::size_t most = whim % 8 == 0 ? 1 + where * 16u : sizeof bytes;

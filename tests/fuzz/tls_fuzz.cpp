@@ -1,5 +1,4 @@
-// Any bytes from a peer, to a TLS client and to a TLS server: a handshake that fails has a
-// reason.
+// Sends any bytes to a TLS client and a TLS server: a failed handshake has a reason.
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
 

@@ -8,25 +8,25 @@
 namespace simulation {
 namespace {
 
-// All of it is for the only thread.
+// Not locked, because there is only one thread.
 std::size_t blocks = 0;
-std::size_t bytes = 0;  // of the product
+std::size_t bytes = 0;  // the product's
 std::size_t first_bytes = 0;
 std::size_t most_bytes = 0;
 Owner owner = Owner::tests;
 
-// A block of this size is what all sockets of datagrams receive into: it is of no session, and
-// is made anew after a quiet second.
+// The size of the receive buffer shared by all datagram sockets. It belongs to no session, and
+// is allocated again after a quiet second.
 constexpr std::size_t shared_size = 4 * 1024 * 1024;
 
-// What is known of a block stands right before it.
+// Precedes each block.
 struct alignas(std::max_align_t) Head {
-    std::size_t size;  // of the product; 0: the block is the tests'
+    std::size_t size;  // the product's bytes; 0: a block of the tests
 };
 
 Head* head_of(void* memory) { return static_cast<Head*>(memory) - 1; }
 
-// `base` has space for the head before `offset`.
+// Records a block. `base` contains space for the head before `offset`.
 void* noted(void* base, std::size_t offset, std::size_t size) {
     if (!base) throw std::bad_alloc();
     void* const memory = static_cast<char*>(base) + offset;

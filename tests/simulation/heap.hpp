@@ -1,4 +1,4 @@
-// The memory that the program has from operator new, which heap.cpp replaces.
+// Counts the memory from operator new, which heap.cpp replaces.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@ namespace simulation {
 
 std::size_t blocks_in_use();
 
-// Memory that is allocated while a scope of Heap(Owner::product) is the innermost one is the
-// product's, until it is freed; all other is that of the tests.
+// Memory belongs to the product if the innermost Heap scope at its allocation is
+// Owner::product, otherwise to the tests.
 enum class Owner { tests, product };
 
 class Heap {
@@ -18,8 +18,7 @@ public:
     Heap(const Heap&) = delete;
     Heap& operator=(const Heap&) = delete;
 
-    // The most bytes that the product had at once since start_peak(), without those that it had
-    // then.
+    // Returns the product's peak bytes since start_peak(), beyond its bytes at that time.
     static std::size_t peak();
     static void start_peak();
 

@@ -48,7 +48,7 @@ void Ledger::skipped(std::uint64_t id) {
     last_id_ = id;
 }
 
-// A flush that comes again, over another connection, counts anew.
+// A repeated flush, over another connection, restarts the count.
 void Ledger::flushed(ev::Time now) {
     for (auto at = open_.rbegin(); at != open_.rend(); ++at) {
         if (at->second.flushed_at != ev::Time::max()) break;

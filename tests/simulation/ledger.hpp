@@ -1,5 +1,5 @@
-// What must become of messages: each has exactly one verdict, and no other bytes than were
-// sent. It knows no session, and judges by the plainest rules that there are.
+// Checks the outcome of messages: each gets exactly one verdict and only the bytes that were
+// sent. It does not depend on sessions, and uses the simplest rules possible.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -16,7 +16,7 @@
 
 namespace simulation {
 
-// The first sentence that is said to be wrong; the others follow from it.
+// The first failure; later failures follow from it.
 class Complaint {
 public:
     void require(bool right, const std::string& sentence) {
@@ -34,8 +34,8 @@ public:
     Ledger(const yodel::Session::Options& options, Complaint& complaint)
         : options_(options), complaint_(complaint) {}
 
-    // The messages of a payload that the session has taken, with these ids.
-    // Where replies are given, `reply` is the one that is to come, if any is.
+    // Records the messages of a payload that the session has taken, with these ids. With given
+    // replies, `reply` is the expected reply, if any.
     void sent(std::string_view payload, yodel::Queued ids, ev::Time now,
               const std::optional<std::string>& reply);
     void flushed(ev::Time now);
@@ -44,25 +44,25 @@ public:
     void lost(const yodel::Message& message, ev::Time now);
     void unsolicited() { ++counts_.unsolicited; }
     void repeated() { ++counts_.repeated; }
-    // Without replies to await, messages are forgotten when they are sent.
+    // Removes a message once it is sent, if no reply is expected.
     void skipped(std::uint64_t id);
 
-    // Messages without a verdict so far, and the bytes of their payloads.
+    // Messages without a verdict, and the bytes of their payloads.
     std::size_t open() const { return open_.size(); }
     std::size_t open_bytes() const { return open_bytes_; }
-    // The same of those that were lost and may still be answered.
+    // Lost messages that may still be answered, and the bytes of their payloads.
     std::size_t late() const { return late_.size(); }
     std::size_t late_bytes() const { return late_bytes_; }
-    // The bytes of the replies that were given with open messages.
+    // The bytes of the given replies of open messages.
     std::size_t given_bytes() const { return given_bytes_; }
-    // When the oldest of them that was flushed was flushed; max() if there is none.
+    // The earliest flush of an open message; max() if there is none.
     ev::Time oldest_flush() const;
 
     struct Counts {
         std::size_t sent = 0;
-        std::size_t right = 0;  // late ones too
+        std::size_t right = 0;  // includes late replies
         std::size_t wrong = 0;
-        std::size_t lost = 0;  // without those that were answered after all
+        std::size_t lost = 0;  // without late replies
         std::size_t unsolicited = 0;
         std::size_t repeated = 0;
     };

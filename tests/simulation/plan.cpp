@@ -25,7 +25,7 @@ Machine draw_machine(Dice& dice, bool calm) {
     return machine;
 }
 
-// A fault is rare or frequent; most servers have few of them.
+// A fault is rare or frequent; most servers have few faults.
 double draw_rate(Dice& dice) {
     return dice.chance(0.35) ? dice.one_of<double>({0.02, 0.2, 0.6, 1}) : 0;
 }
@@ -52,8 +52,7 @@ void draw_connection_faults(Dice& dice, Faults& faults) {
         faults.banner = dice.one_of<const char*>({"hello\n", "*", "x", "\n$"});
 }
 
-// Delays that no time-out meets, and no faults that together leave open which of them a reply
-// has met.
+// Keeps delays below the time-outs, and removes faults whose combination would be ambiguous.
 void calm_down(Dice& dice, Faults& faults) {
     faults.delay = std::min<ev::Duration>(faults.delay, 90ms);
     faults.jitter = std::min<ev::Duration>(faults.jitter, 90ms);
@@ -110,7 +109,7 @@ void draw_client(Dice& dice, Plan& plan) {
     if (dice.chance(0.2)) client.max_frame = 1 + dice.up_to(300);
 }
 
-// More than the system takes, for a server that may not read.
+// More than the system's buffers take, for a server that may not read.
 void draw_flood(Dice& dice, Plan& plan) {
     plan.messages = 60;
     plan.longest = 60000;
@@ -121,7 +120,7 @@ void draw_flood(Dice& dice, Plan& plan) {
     if (faults.chunk > 0) faults.chunk += 2000;  // for the number of turns
 }
 
-// Far more than is ever in flight, so that what is kept for too long shows.
+// Far more messages than are ever in flight, to reveal memory that is kept too long.
 void draw_long_talk(Dice& dice, Plan& plan) {
     plan.messages = 5000;
     plan.longest = 4000;

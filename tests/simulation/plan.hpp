@@ -1,4 +1,4 @@
-// What is random about a session, drawn from its seed before it begins.
+// The random choices of a session, drawn from its seed in advance.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -18,7 +18,7 @@ public:
     using Random::Random;
 
     bool chance(double probability) { return fraction() < probability; }
-    // From 0 to `most`.
+    // Returns a number from 0 to `most`.
     std::size_t up_to(std::size_t most) {
         return static_cast<std::size_t>(next() % (most + 1));
     }
@@ -37,19 +37,19 @@ enum class Carrier { path, tcp, datagrams };
 struct Plan {
     std::uint64_t seed = 0;
     Carrier carrier = Carrier::path;
-    // Nothing interferes but drops, copies, damage and delays: all counts can be foretold.
+    // The only faults are drops, copies, damage and delays, so all counts are predictable.
     bool calm = false;
     Machine machine;
     yodel::Session::Options client;  // without the endpoint
     yodel::EchoServer::Options server;
-    bool reflects_any = true;  // of a server of datagrams
-    bool distinct = true;      // no payload resembles another one
-    std::size_t messages = 0;  // payloads to send in all
+    bool reflects_any = true;  // for a datagram server
+    bool distinct = true;      // all payloads differ
+    std::size_t messages = 0;  // total payloads to send
     std::size_t longest = 0;   // bytes of a payload
-    std::size_t window = 0;    // messages in flight, above which nothing is sent
-    std::size_t burst = 1;     // payloads sent at once, at most
-    ev::Duration gap{};        // between two actions, at most
-    double mischief = 0;       // the chance of a callback or an action to do something else
+    std::size_t window = 0;    // messages in flight at which sending stops
+    std::size_t burst = 1;     // maximum payloads sent at once
+    ev::Duration gap{};        // maximum time between two actions
+    double mischief = 0;       // the chance that a callback or action misbehaves
 
     std::string text() const;  // for people
 };

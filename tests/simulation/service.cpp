@@ -13,8 +13,8 @@ using namespace yodel;
 
 namespace {
 
-// A loopback address that no other program knows: none may send a datagram to a server, nor
-// take the port of one that has gone. Linux has 2^24 of these addresses, others have one.
+// Returns a loopback address that no other program uses, so that none sends a datagram to a
+// server or takes its port. Linux provides 2^24 of these addresses, other systems one.
 std::string own_host() {
 #ifdef __linux__
     const int id = ::getpid();

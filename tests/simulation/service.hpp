@@ -1,4 +1,4 @@
-// The server of a simulated session: ours, with its faults. It can go away, and come back.
+// The server of a simulated session: ours, with faults. It can stop and restart.
 #pragma once
 
 #include "app/server/datagram_server.hpp"
@@ -15,25 +15,24 @@ namespace simulation {
 
 class Service {
 public:
-    // `path` is free for a unix-domain socket.
+    // `path` is available for a unix-domain socket.
     Service(ev::Loop& loop, const Plan& plan, std::string path);
 
     bufio::Endpoint endpoint() const;
-    // Cuts all connections, and listens no more.
+    // Cuts all connections and stops listening.
     void go_away();
-    // Listens, after going away if it is there. Over a path only: a port may have been taken.
+    // Restarts the server. For a path only, because a port may have been taken.
     void come_back();
     bool may_come_back() const { return plan_.carrier == Carrier::path; }
     bool is_there() const { return streams_ || datagrams_; }
 
-    // Bytes that have come and gone, of connections: each change is activity.
-    // Bytes and datagrams that have come and gone so far; a datagram may be empty.
+    // Bytes and datagrams received and sent: each change is activity. A datagram may be empty.
     std::uint64_t traffic() const;
     std::size_t connections() const { return streams_ ? streams_->connections() : 0; }
     std::uint64_t datagrams_answered() const { return datagrams_->counters().datagrams_out; }
-    // Bytes that have come, and whose answers have not gone.
+    // Bytes received whose answers were not sent.
     std::uint64_t backlog() const;
-    // The most bytes that it holds of a connection, or of all datagrams.
+    // Maximum bytes that it stores for a connection, or for all datagrams.
     std::size_t buffer() const;
     void drain(ev::Duration grace);
     bool drained() const { return drained_ || !is_there(); }
@@ -48,7 +47,7 @@ private:
     bufio::Address address_;
     std::unique_ptr<yodel::EchoServer> streams_;
     std::unique_ptr<yodel::DatagramServer> datagrams_;
-    std::uint64_t traffic_before_ = 0;  // of servers that have gone
+    std::uint64_t traffic_before_ = 0;  // of earlier servers
     std::size_t logged_ = 0;            // bytes of text
     bool drained_ = false;
 };

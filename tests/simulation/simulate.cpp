@@ -1,11 +1,10 @@
-// Simulates sessions in virtual time, one for each seed, and checks what must hold in all of
-// them.
+// Simulates sessions in virtual time, one for each seed, and checks their invariants.
 //
 // usage: simulate streams|datagrams [SESSIONS [SEED]]
 //        simulate streams|datagrams only SEED
 //
-// The second form also prints the plan of that session and what happened in it. A failure
-// prints its seed and the command for the session alone.
+// The second form also prints that session's plan and trace. A failure prints its seed and the
+// command for the single session.
 #include "bufio/datagram.hpp"
 #include "tests/simulation/heap.hpp"
 #include "tests/simulation/plan.hpp"
@@ -29,10 +28,10 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__
 namespace simulation {
 namespace {
 
-constexpr unsigned longest_session = 60;        // seconds of the processor's time
-constexpr std::uint64_t repeated_sessions = 8;  // one of so many is played twice
+constexpr unsigned longest_session = 60;        // seconds of processor time
+constexpr std::uint64_t repeated_sessions = 8;  // one session of this many is played twice
 
-// The lines for a death in the middle of a session, made before it.
+// The lines for a crash during a session, prepared in advance.
 char last_words[400];
 
 void say_last_words() {
@@ -51,14 +50,14 @@ void prepare_to_die() {
     if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(say_last_words);
 }
 
-// The lowest descriptor that is free: another one than before is a leak.
+// Returns the lowest free descriptor: a change is a leak.
 int free_descriptor() {
     const int fd = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     ::close(fd);
     return fd;
 }
 
-// A busy machine must not end a session that has come far.
+// Limits processor time, not real time, because the machine may be busy.
 void limit_time(unsigned seconds) {
     itimerval limit{};
     limit.it_value.tv_sec = static_cast<time_t>(seconds);
@@ -69,7 +68,7 @@ class Simulator {
 public:
     Simulator(Kind kind, std::string program) : kind_(kind), program_(std::move(program)) {
         if (!::mkdtemp(folder_)) std::perror("a folder for sockets");
-        play(make_plan(kind_, 0));  // what is made once and kept: buffers, tables
+        play(make_plan(kind_, 0));  // makes the permanent buffers and tables
     }
     ~Simulator() { ::rmdir(folder_); }
 
@@ -86,7 +85,7 @@ private:
     Kind kind_;
     std::string program_;
     char folder_[32] = "/tmp/simulate.XXXXXX";
-    std::string trace_;  // of the session that was played last
+    std::string trace_;  // of the last session
     Ledger::Counts total_;
     std::uint64_t sessions_ = 0;
     std::uint64_t turns_ = 0;
@@ -127,7 +126,7 @@ std::string Simulator::leaks(const Plan& plan) {
     return {};
 }
 
-// TCP moves what fills its windows at times of its own, in real time.
+// Omits TCP, which moves the bytes of full windows at its own times, in real time.
 std::string Simulator::differences(const Plan& plan) {
     if (plan.carrier == Carrier::tcp) return {};
     const std::string first = trace_;
@@ -159,7 +158,7 @@ void Simulator::print(std::uint64_t seed) {
 void Simulator::print_totals() const {
     std::printf(
         "%llu sessions, %llu turns, %.0f simulated seconds; %zu messages: %zu right, %zu "
-        "wrong, %zu lost; %zu unasked, %zu repeated\n",
+        "wrong, %zu lost; %zu unsolicited, %zu repeated\n",
         static_cast<unsigned long long>(sessions_), static_cast<unsigned long long>(turns_),
         std::chrono::duration<double>(elapsed_).count(), total_.sent, total_.right,
         total_.wrong, total_.lost, total_.unsolicited, total_.repeated);

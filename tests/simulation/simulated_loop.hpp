@@ -1,7 +1,6 @@
-// A loop in simulated time. Where it would sleep, its clock moves to the end of the sleep
-// instead, so that hours pass in no time; and what a system may do as it likes is decided by a
-// seed: the order in which descriptors are reported, sleeps that end late, and the time that
-// code takes.
+// A loop in simulated time. Instead of sleeping, it moves its clock to the end of the sleep,
+// so that hours pass at once. A seed decides what varies between systems: the order of ready
+// descriptors, the lateness of sleeps, and the time that code takes.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -17,13 +16,13 @@ namespace simulation {
 
 struct Machine {
     std::uint64_t seed = 0;
-    ev::Duration oversleep{};  // a sleep ends later than asked for, by this at most
-    ev::Duration reading{};    // passes with each reading of the clock
-    bool shuffles = false;     // descriptors that are ready come in any order
+    ev::Duration oversleep{};  // maximum lateness of a sleep
+    ev::Duration reading{};    // time that each reading of the clock takes
+    bool shuffles = false;     // reports ready descriptors in any order
 };
 
-// Sockets must deliver at once, as those of unix-domain and of the loopback do: a wait does not
-// give the system any real time.
+// Sockets must deliver at once, as unix-domain and loopback sockets do, because a wait takes
+// no real time.
 class SimulatedLoop : public ev::Loop {
 public:
     explicit SimulatedLoop(const Machine& machine)
@@ -34,11 +33,11 @@ public:
     }
 
     ev::Duration elapsed() const { return time - start; }
-    // The part of it in which the loop did not sleep.
+    // The part of elapsed() without sleep.
     ev::Duration busy() const { return elapsed() - slept; }
 
     static constexpr ev::Time start{std::chrono::hours(1)};
-    static inline ev::Time time;  // of the loop; there is one at a time
+    static inline ev::Time time;  // there is one loop at a time
 
 private:
     static ev::Time read_time() { return time += reading; }

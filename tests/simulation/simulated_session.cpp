@@ -16,30 +16,30 @@ using namespace yodel;
 
 namespace {
 
-// A server that delays its replies may answer each message in a turn of its own, and a client
-// may dial each millisecond.
+// A server that delays its replies may answer each message in a separate turn, and a client
+// may dial every millisecond.
 constexpr std::uint64_t most_turns = 200'000;
 constexpr std::uint64_t turns_a_message = 4;
 constexpr std::uint64_t turns_a_connection = 8;
-// The bound of the memory. At rest: of what has come and is not taken, a client keeps 256 KiB
-// and one read more, in a buffer that doubles, and the old one exists while it does.
+// The memory bound. At rest a client stores up to 256 KiB of unread input plus one read, in a
+// buffer that doubles; while it grows, the old buffer exists too.
 constexpr std::size_t bytes_at_rest = 1024 * 1024;
 constexpr std::size_t bytes_a_connection = 32 * 1024;
 constexpr std::size_t bytes_a_message = 256;
 constexpr std::size_t most_late_bytes = 1024 * 1024;  // see InFlight::Options
-constexpr std::size_t bytes_a_byte = 6;  // two buffers, which double, and are copied then
+constexpr std::size_t bytes_a_byte = 6;  // two buffers, which double and are copied
 constexpr ev::Duration longest_simulation = 10h;
 constexpr ev::Duration polling = 700ms;  // at the end
 constexpr unsigned most_polls = 60;
 constexpr ev::Duration grace = 1s;
-constexpr ev::Duration longest_linger = 1s;    // of datagrams, see DatagramSession
-constexpr ev::Duration least_write_time = 1s;  // for a peer to take something, see Session
+constexpr ev::Duration longest_linger = 1s;    // for datagrams, see DatagramSession
+constexpr ev::Duration least_write_time = 1s;  // for a peer to take bytes, see Session
 
 constexpr std::array<const char*, 7> names = {"idle",      "dialing", "handshaking", "open",
                                               "finishing", "waiting", "closed"};
 
-// The states that may be seen after each state where the client has not called for another one.
-// Of several changes in one call of the loop only the last may be seen.
+// Returns true if `after` may follow `before` without a call of the client. Of several changes
+// in one call of the loop, only the last may be visible.
 bool may_follow(Session::State before, Session::State after) {
     using enum Session::State;
     switch (before) {
@@ -88,9 +88,9 @@ void SimulatedSession::step() {
     loop_.step();
 }
 
-// --- What the client does.
+// --- Actions of the client.
 
-// A session is never to call back from inside a call.
+// A session must never call back from inside a call.
 template <class Call>
 void SimulatedSession::call(Call call_session) {
     inside_call_ = true;
@@ -118,7 +118,7 @@ void SimulatedSession::send_some() {
     flush();
 }
 
-// Returns false if there is nothing more to send now.
+// Returns false if there is nothing to send now.
 bool SimulatedSession::send_one() {
     if (state_ != State::open || session_->in_flight() >= plan_.window ||
         payloads_ == plan_.messages)
@@ -140,8 +140,8 @@ bool SimulatedSession::send_one() {
     return true;
 }
 
-// Distinct payloads begin with their number, and are long enough for no damage to make one
-// another one. The others are anything, several messages included.
+// Distinct payloads begin with their number, and are long enough that damage can't turn one
+// into another. Other payloads are arbitrary and may contain several messages.
 std::string SimulatedSession::next_payload() {
     std::string payload;
     if (plan_.distinct) {
@@ -157,7 +157,7 @@ std::string SimulatedSession::next_payload() {
     return payload;
 }
 
-// Where replies are given, it is mostly the one that comes.
+// With given replies, returns mostly the actual reply.
 std::optional<std::string> SimulatedSession::expected_reply(const std::string& payload) {
     if (plan_.client.expect != Expect::given || dice_.chance(0.1)) return std::nullopt;
     if (dice_.chance(0.1)) return "another";
@@ -165,7 +165,7 @@ std::optional<std::string> SimulatedSession::expected_reply(const std::string& p
     return framing.reply ? framing.reply(payload) : payload;
 }
 
-// In a callback.
+// Called in callbacks.
 void SimulatedSession::misbehave() {
     if (session_ && dice_.chance(plan_.mischief / 4)) do_anything();
 }
@@ -246,7 +246,7 @@ void SimulatedSession::destroy() {
     session_.reset();
 }
 
-// Nothing more is sent. A session that does not come to its end by itself is disconnected.
+// Stops sending, and disconnects a session that does not end by itself.
 void SimulatedSession::approach_end() {
     act_.start(polling);
     if (++polls_ == 1 && paused_) pause(false);
@@ -256,7 +256,7 @@ void SimulatedSession::approach_end() {
     if (state_ == State::idle || polls_ > most_polls) disconnect();
 }
 
-// --- What the session reports.
+// --- Callbacks of the session.
 
 void SimulatedSession::called_back(const char* what) {
     require(session_ != nullptr, std::string("called after its destruction: ") + what);
@@ -322,7 +322,7 @@ void SimulatedSession::session_received(std::string_view bytes) {
     message_event("received");
 }
 
-// --- What must hold.
+// --- Invariants.
 
 void SimulatedSession::observe_state() {
     if (!session_ || session_->state() == state_) return;
@@ -346,8 +346,8 @@ void SimulatedSession::observe_state() {
             "it has ended in order though nobody has finished it");
 }
 
-// A stream's messages are in flight until the user gets their verdict; those of datagrams may
-// get it a moment later.
+// A stream's messages are in flight until the user gets their verdict. For datagrams the
+// verdict may come slightly later.
 void SimulatedSession::check_in_flight() {
     if (!session_ || complaint_) return;
     const std::size_t count = session_->in_flight();
@@ -405,8 +405,8 @@ void SimulatedSession::check_memory() {
                                        std::to_string(bound) + " that the session may need");
 }
 
-// The session may hold what it was given to send and has no verdict for, and what is late; the
-// server, what has come and is not answered. If it answers twice, that can't be told.
+// The session may store messages without a verdict and late messages, the server unanswered
+// messages. If the server answers twice, its share is only bounded.
 std::uint64_t SimulatedSession::memory_bound() const {
     const bool copies = plan_.server.faults.dup > 0;
     const std::uint64_t held =
@@ -415,8 +415,8 @@ std::uint64_t SimulatedSession::memory_bound() const {
            bytes_a_message * most_messages_ + bytes_a_connection * most_connections_;
 }
 
-// Timers end late by what the machine oversleeps, by the turns that this takes, and by what the
-// last two turns had to do: thousands of messages may outlast a short limit.
+// Timers may be late by the machine's oversleeping, by the turns this takes, and by the work
+// of the last two turns: thousands of messages may take longer than a short limit.
 void SimulatedSession::overdue(ev::Time due, const char* what) {
     const ev::Duration patience =
         2ms + 4 * plan_.machine.oversleep + (loop_.busy() - busy_before_last_turn_);
@@ -446,7 +446,7 @@ void SimulatedSession::check_replies_due() {
     overdue(sent + plan_.client.reply_timeout, "for a reply");
 }
 
-// Replies are awaited first, then the peer's own end.
+// Waits first for replies, then for the peer's end.
 void SimulatedSession::check_end_due() {
     const Session::Options& options = plan_.client;
     ev::Time due = std::max({finished_at_, resumed_at_, waited_at_}) + options.reply_timeout;
@@ -461,7 +461,7 @@ void SimulatedSession::check_rest() {
     check_drain();
 }
 
-// The server says by its dice which messages have met which fault.
+// The server's dice determine the fault of each message.
 void SimulatedSession::check_calm_counts() {
     const bool datagrams = plan_.carrier == Carrier::datagrams;
     const Ledger::Counts& counts = ledger_.counts();
@@ -471,7 +471,7 @@ void SimulatedSession::check_calm_counts() {
     std::size_t copied = 0;
     for (std::size_t i = 0; i < counts.sent; ++i) {
         const FaultDice::Plan plan = dice.next();
-        if (datagrams) dice.chance(0);  // of being overtaken
+        if (datagrams) dice.chance(0);  // the chance of reordering
         dropped += plan.drop ? 1 : 0;
         damaged += !plan.drop && plan.corrupt ? 1 : 0;
         copied += !plan.drop && plan.dup ? 1 : 0;

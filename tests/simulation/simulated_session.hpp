@@ -1,5 +1,4 @@
-// One simulated session: a client that does, by its plan, what a client may do, and that checks
-// all that it is notified of.
+// One simulated session: a client that acts by its plan, and checks every notification.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -19,12 +18,13 @@ namespace simulation {
 
 class SimulatedSession final : private yodel::Session::User {
 public:
-    // Empty files may be made at `path`.
+    // Creates empty files at `path`.
     SimulatedSession(const Plan& plan, const std::string& path);
 
-    // Plays it to its end. Returns the sentence that says what was wrong, or an empty one.
+    // Plays the session to its end. Returns a sentence about the first failure, or an empty
+    // text.
     std::string run();
-    // An object of JSON in each line, for each thing that happened.
+    // One JSON object a line for each event.
     const std::string& trace() const { return trace_; }
     const Ledger::Counts& counts() const { return ledger_.counts(); }
     std::uint64_t turns() const { return turns_; }
@@ -43,7 +43,7 @@ private:
 
     void step();
 
-    // What the client does.
+    // Actions of the client.
     void act();
     void send_some();
     bool send_one();
@@ -61,7 +61,7 @@ private:
     void destroy();
     void approach_end();
 
-    // What must hold.
+    // Invariants.
     void called_back(const char* what);
     void message_event(const char* what);
     void observe_state();
@@ -98,35 +98,35 @@ private:
     Ledger ledger_;
     std::unique_ptr<yodel::Session> session_;
     ev::Timer act_;
-    State state_ = State::idle;  // when it was last seen
+    State state_ = State::idle;  // at the last check
     std::string trace_;
     std::uint64_t turns_ = 0;
     std::uint64_t payloads_ = 0;
     std::uint64_t traffic_seen_ = 0;
     std::uint64_t dialed_ = 0;
     std::size_t pending_seen_ = 0;
-    // The most at any time, for the bound of the memory:
-    std::size_t most_messages_ = 0;     // without a verdict, or late
-    std::size_t most_bytes_ = 0;        // of these, and of what the system had not taken
+    // Maxima for the memory bound:
+    std::size_t most_messages_ = 0;     // without a verdict or late
+    std::size_t most_bytes_ = 0;        // of these and of unsent output
     std::size_t most_connections_ = 1;  // of the server
     std::uint64_t most_backlog_ = 0;    // of the server
-    std::uint64_t bytes_sent_ = 0;      // of payloads, in all
-    std::size_t unflushed_bytes_ = 0;   // of these, since the last flush()
+    std::uint64_t bytes_sent_ = 0;      // total payload
+    std::size_t unflushed_bytes_ = 0;   // payload since the last flush()
     std::size_t acts_left_;
-    unsigned polls_ = 0;  // of the session, for its end
+    unsigned polls_ = 0;  // checks of the session at its end
     ev::Duration busy_before_turn_{};
     ev::Duration busy_before_last_turn_{};
-    unsigned quiet_turns_ = 0;  // after the end
-    bool inside_call_ = false;  // of the session
+    unsigned quiet_turns_ = 0;  // turns after the end
+    bool inside_call_ = false;  // in a call of the session
     bool paused_ = false;
-    bool over_ = false;                        // closed, and the client knows it
+    bool over_ = false;                        // closed, and the client was notified
     ev::Time connected_at_ = ev::Time::max();  // the first connect()
-    // The last times of:
-    ev::Time resumed_at_{};   // the beginning of a connection, or the end of a pause
+    // The last time of:
+    ev::Time resumed_at_{};   // a new connection, or the end of a pause
     ev::Time finished_at_{};  // finish()
-    ev::Time progress_at_{};  // bytes that came or went, or one of those above
-    ev::Time taken_at_{};     // the system taking some of what was flushed
-    ev::Time waited_at_{};    // bytes that the system had not taken
+    ev::Time progress_at_{};  // traffic, or an event above
+    ev::Time taken_at_{};     // the system taking flushed bytes
+    ev::Time waited_at_{};    // pending output
 };
 
 }  // namespace simulation

@@ -24,7 +24,7 @@ void* noted_new_array(std::size_t size) {
     return real_new_array(size);
 }
 
-// For types that are aligned to a cache line.
+// For types aligned to a cache line.
 void* real_new(std::size_t size,
                std::align_val_t) __asm__("__real__Znw" SIZE_LETTER "St11align_val_t");
 void* noted_new(std::size_t size,

@@ -1,4 +1,4 @@
-// The calls of operator new by the objects that are linked into a test program.
+// Counts the calls of operator new by the objects linked into a test program.
 #pragma once
 
 #include <atomic>
@@ -8,9 +8,8 @@ namespace test {
 
 struct Allocations {
     std::atomic<std::size_t> count;
-    std::atomic<std::size_t> largest;  // bytes; a test may set it back
-    std::atomic<std::size_t>
-        refused;  // the call that makes `count` this number throws std::bad_alloc
+    std::atomic<std::size_t> largest;  // bytes; a test may reset it
+    std::atomic<std::size_t> refused;  // the call number that throws std::bad_alloc
 };
 extern Allocations allocations;
 

@@ -1,4 +1,4 @@
-// Pipes, terminals and sockets that take nothing, to test code that must not wait for them.
+// Blocked pipes, terminals and sockets, for code that must not wait for them.
 #pragma once
 
 #include "bufio/fd.hpp"
@@ -31,19 +31,19 @@ inline Ends socket_ends() {
     return {bufio::Fd(ends[0]), bufio::Fd(ends[1])};
 }
 
-// A pseudo-terminal: the side of the user and the side of the program.
+// Returns a pseudo-terminal: the user's side and the program's side.
 inline Ends terminal_ends() {
     bufio::Fd user(::posix_openpt(O_RDWR | O_NOCTTY));
     if (!user || ::grantpt(user.get()) != 0 || ::unlockpt(user.get()) != 0) return {};
     bufio::Fd line(::open(::ptsname(user.get()), O_RDWR | O_NOCTTY));
     termios settings{};
     ::tcgetattr(line.get(), &settings);
-    settings.c_oflag = 0;  // bytes as they are written
+    settings.c_oflag = 0;  // no translation of output
     ::tcsetattr(line.get(), TCSANOW, &settings);
     return {std::move(user), std::move(line)};
 }
 
-// Stops the output, as ^S does.
+// Returns a terminal with stopped output, as after ^S.
 inline Ends stopped_terminal_ends() {
     Ends ends = terminal_ends();
     ::tcflow(ends.writer.get(), TCOOFF);
@@ -63,7 +63,7 @@ inline std::size_t fill(const bufio::Fd& writer) {
     return total;
 }
 
-// The bytes that can be read without waiting.
+// Returns the bytes that can be read without waiting.
 inline std::string take(const bufio::Fd& reader) {
     ::fcntl(reader.get(), F_SETFL, O_NONBLOCK);
     std::string all;

@@ -1,4 +1,4 @@
-// Catch2, whichever of its two generations is installed.
+// Includes Catch2, version 2 or 3.
 #pragma once
 
 #ifdef YODEL_CATCH2_V3

@@ -1,1 +1,1 @@
-// A library needs a source; this one is there for its precompiled header.
+// A library needs a source; this file provides the precompiled header.

@@ -1,7 +1,7 @@
-// A library for LD_PRELOAD that stands for a peer who has taken over the program: when bytes
-// come in that hold PAYLOAD, the program tries to execute /bin/true, to write the file
-// PAYLOAD_FILE and to connect to the loopback's port PAYLOAD_PORT, and writes to standard error
-// how each went. It is used by tests alone, and needs no C++ library.
+// A library for LD_PRELOAD that simulates a program taken over by a peer. When received bytes
+// contain PAYLOAD, the program tries to execute /bin/true, to write the file PAYLOAD_FILE and
+// to connect to the loopback port PAYLOAD_PORT, and prints each result to standard error. Used
+// only by tests; needs no C++ library.
 
 #include <arpa/inet.h>
 #include <dlfcn.h>

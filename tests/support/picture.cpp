@@ -10,7 +10,7 @@
 namespace test {
 namespace {
 
-// Units of the drawing: a cell, a screen's margins and its title.
+// Sizes in the drawing: a cell, a screen's margins and its title.
 constexpr int cell_width = 9;
 constexpr int cell_height = 19;
 constexpr int baseline = 14;  // below the top of a cell
@@ -18,8 +18,8 @@ constexpr int margin = 14;
 constexpr int title_height = 34;
 constexpr int gap = 18;  // between screens
 
-// Eight heights of a bar, and the shades of a cell. They are drawn as areas, because few fonts
-// have them without seams.
+// Eight bar heights and the cell shades. They are drawn as areas, because in most fonts they
+// show seams.
 constexpr std::string_view bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::string_view shades[] = {"░", "▒", "▓"};
 
@@ -86,7 +86,7 @@ std::vector<std::string_view> characters_of(const std::string& text) {
     return characters;
 }
 
-// What one font draws with one width may be in one run.
+// Only characters of the same kind may share a run, because widths may differ between fonts.
 enum class Kind { ascii, area, other };
 
 Kind kind_of(const std::string& text) {
@@ -98,7 +98,7 @@ Kind kind_of(const PictureRun& run) {
     return kind_of(std::string(characters_of(run.text).front()));
 }
 
-// Blanks end a run, unless it is in reverse video or one blank is between two words.
+// Drops the blanks at the end of the last run, unless it is in reverse video.
 void trim(std::vector<PictureRun>& row) {
     if (row.empty() || is_reverse(row.back())) return;
     PictureRun& last = row.back();
@@ -168,7 +168,7 @@ std::string path(const std::string& classes, const std::string& boxes) {
     return "<path" + name + attribute("d", boxes) + "/>";
 }
 
-// The style without those parts that an area does not have.
+// Returns the style without the parts that do not apply to an area.
 std::string area_style(const std::string& style, const std::string& more) {
     std::string made = std::regex_replace(style, std::regex("\\b[bur]\\b ?"), "");
     if (!made.empty() && made.back() != ' ') made += ' ';
@@ -176,7 +176,7 @@ std::string area_style(const std::string& style, const std::string& more) {
     return made.substr(0, made.find_last_not_of(' ') + 1);
 }
 
-// The bars and shades of a run. In a reverse one the bars are dark, as letters are.
+// Returns the bars and shades of a run. In a reverse run the bars are dark, like letters.
 std::string areas(const PictureRun& run, int y) {
     std::string made;
     std::string of_bars;
@@ -216,7 +216,7 @@ std::string text_of(const PictureRun& run, int y) {
            "</text>";
 }
 
-// The backgrounds of neighbours with one color are one area.
+// Adjacent backgrounds of the same color are one area.
 std::string row_svg(const std::vector<PictureRun>& row, int y) {
     std::string made;
     std::string texts;
@@ -339,7 +339,7 @@ std::string replaced(std::string text) {
     return text;
 }
 
-// Neighbours of one style, with the blanks between them.
+// Joins adjacent runs of the same style, and the blanks between them.
 std::vector<PictureRun> joined(const std::vector<PictureRun>& row) {
     std::vector<PictureRun> made;
     for (const PictureRun& run : row) {
@@ -355,7 +355,7 @@ std::vector<PictureRun> joined(const std::vector<PictureRun>& row) {
     return made;
 }
 
-// In a row of the heat map only its style is left of what it shows.
+// Keeps only the style of a row of the heat map.
 std::string without_chance(const std::vector<PictureRun>& row) {
     static const std::regex map_row("(\\{[^}]*\\}) ?0 ?│(\\{[^}]*\\})?[░▒▓█▇ ]*");
     static const std::regex axis("(│0s ?)+");

@@ -1,8 +1,8 @@
-// Screens of a terminal as a picture, an SVG that needs nothing but a monospaced font.
+// Terminal screens as a picture, an SVG that needs only a monospaced font.
 //
-// The text of the screens is text in the picture, in runs of one style, each with the width
-// that its columns take. So a picture can be read back, and two pictures of one session can be
-// compared in spite of the times in them.
+// The text of the screens is text in the picture, in runs of one style, each with the width of
+// its columns. So a picture can be read back, and two pictures of the same session can be
+// compared despite different times.
 #pragma once
 
 #include "tests/support/tty.hpp"
@@ -13,7 +13,7 @@
 
 namespace test {
 
-// Cells of a row with one style.
+// Consecutive cells of a row with one style.
 struct PictureRun {
     int column = 0;
     int width = 0;  // columns
@@ -32,22 +32,22 @@ struct Picture {
 
     std::string title;  // the command that was typed
     Tty::Size size;
-    std::optional<Cursor> cursor;  // none: it is hidden
+    std::optional<Cursor> cursor;  // none: hidden
     std::vector<std::vector<PictureRun>> rows;
 };
 
-// The screen as it is. Blanks are left out, except in reverse video.
+// Returns the screen's contents, without blanks unless they are in reverse video.
 Picture picture_of(const Tty& tty, const std::string& title);
 
-// One SVG: the first picture on top, the others side by side below it.
+// Returns one SVG: the first picture on top, the others side by side below it.
 std::string to_svg(const std::vector<Picture>& pictures);
 
-// The pictures from which to_svg() made the text. Throws if it is no such text.
+// Returns the pictures from which to_svg() made the text. Throws for any other text.
 std::vector<Picture> from_svg(const std::string& svg);
 
-// The rows of a picture with their styles, without anything that is left to chance: each number
-// is 0, each unit of time s, each bar one character. A row that is then empty, or the same as
-// the one above it, is left out.
+// Returns the rows of a picture with their styles, without random parts: each number is 0,
+// each unit of time s, each bar one character. Omits rows that are then empty or equal to the
+// row above.
 std::string without_chance(const Picture& picture);
 
 }  // namespace test

@@ -168,7 +168,8 @@ int Process::wait_exit() {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// Moves bytes in all three directions; false when there is nothing more to read, or time is up.
+// Moves bytes in all three directions. Returns false if there is nothing more to read, or time
+// is up.
 bool Process::exchange() {
     const std::size_t unsent = input_.size() - input_sent_;
     if (unsent == 0 && input_ends_) close_fd(input_fd_);
@@ -201,8 +202,8 @@ Outcome run(const std::vector<std::string>& arguments, const std::string& input)
     return {status, process.output(), process.errors()};
 }
 
-// It lies below the ports that the system gives out, so that no connection that another test
-// makes meanwhile takes it as its own end.
+// Chooses a port below the ephemeral ports, so that no connection of another test takes it
+// meanwhile.
 int free_port() {
     std::random_device random;
     for (int tries = 0; tries < 100; ++tries) {

@@ -1,6 +1,6 @@
-// Runs programs for a test: to their end, collecting their output, or in the background.
+// Runs programs for a test: to their end, collecting output, or in the background.
 //
-// Every wait is for a condition; its time limit only turns a hang into a failure.
+// Every wait is for a condition. Its time limit only turns a hang into a failure.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@ class Process {
 public:
     static constexpr std::chrono::seconds patience{20};
 
-    // The program first, found by PATH. Its three standard descriptors are pipes.
+    // Starts arguments[0], found by PATH. Its three standard descriptors are pipes.
     explicit Process(const std::vector<std::string>& arguments);
     ~Process();  // kills and reaps the program if it still runs
     Process(const Process&) = delete;
@@ -25,23 +25,23 @@ public:
     void write(std::string bytes);  // in the background, while the program reads
     void close_input();             // after everything is written
     void close_output();            // our end of its standard output
-    // Writes, and reads nothing, until the program takes nothing more for a while. False: it
-    // took everything.
+    // Writes without reading until the program stops taking bytes. False: it took everything.
     bool write_until_stuck();
     std::size_t written() const { return input_sent_; }
     void kill(int signal) const;
 
-    // Reads until the output, or the errors, contain the text. False: the program ended without
-    // it, or the time is up.
+    // Reads until the output, or the errors, contain the text. False: the program ended
+    // without it, or timed out.
     bool wait_for_output(const std::string& text);
     bool wait_for_errors(const std::string& text);
-    // The same, until there are at least `count` bytes of output.
+    // Reads until there are at least `count` bytes of output.
     bool wait_for_output(std::size_t count);
-    // The maximum of its memory so far, in bytes; 0 if the system does not say.
+    // Peak memory in bytes; 0 if the system does not report it.
     std::size_t peak_memory() const;
     // Waits until its memory is less than `count` bytes.
     bool wait_for_memory_below(std::size_t count) const;
-    // Its exit status, or 128 plus the signal that ended it; -1: it did not end in time.
+    // Returns the exit status, or 128 plus the signal that ended it; -1: it did not end in
+    // time.
     int wait_exit();
 
     pid_t pid() const { return pid_; }
@@ -72,14 +72,14 @@ struct Outcome {
     std::string errors;
 };
 
-// Runs a program to its end, with all of its input known beforehand.
+// Runs a program to its end with the given input.
 Outcome run(const std::vector<std::string>& arguments, const std::string& input = "");
 
-// A port of the loopback that nobody listens on.
+// Returns a loopback port without a listener.
 int free_port();
 
-// Waits until a server accepts connections on the loopback port. The connection that is made
-// for this is closed at once.
+// Waits until a server accepts connections on the loopback port. Closes its probe connection
+// at once.
 bool wait_for_listener(int port);
 
 // A temporary folder, removed with the object.

@@ -1,5 +1,5 @@
-// Random numbers that are the same with every standard library: its distributions are not
-// specified, its engine is.
+// Random numbers that are the same with every standard library, whose engine is specified but
+// whose distributions are not.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
 
     std::uint64_t next() { return engine_(); }
-    // One of 0 ... count - 1.
+    // Uniform in 0 ... count - 1.
     std::size_t index(std::size_t count) { return static_cast<std::size_t>(next() % count); }
     // Uniform in [0, 1).
     double fraction() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }

@@ -1,4 +1,4 @@
-// A standard descriptor that goes to a file, for programs' parts that write to one.
+// Redirects a standard descriptor to a file, for code that writes to it.
 #pragma once
 
 #include "bufio/fd.hpp"
@@ -13,7 +13,7 @@
 
 namespace test {
 
-// While this object lives.
+// Redirects for its lifetime.
 class Redirected {
 public:
     explicit Redirected(int fd) : fd_(fd), before_(::dup(fd)) {
@@ -27,7 +27,7 @@ public:
     Redirected(const Redirected&) = delete;
     Redirected& operator=(const Redirected&) = delete;
 
-    // Returns the first million bytes that were written.
+    // Returns the first million bytes written.
     std::string text() const {
         std::string text(1'000'000, '\0');
         const ssize_t count = ::pread(::fileno(file_), text.data(), text.size(), 0);

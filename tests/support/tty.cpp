@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The interval for checking conditions that no descriptor signals.
+// The interval for checking conditions without a descriptor.
 constexpr std::chrono::milliseconds poll_interval{10};
 
 [[noreturn]] void fail(const char* what) {
@@ -37,7 +37,7 @@ winsize window(Tty::Size size) {
     return window;
 }
 
-// An emulator has a size even if the terminal has none.
+// Returns the emulator's size, which can't be 0.
 Tty::Size shown(Tty::Size size) {
     return size.rows == 0 || size.columns == 0 ? Tty::Size{} : size;
 }
@@ -58,7 +58,7 @@ void set_environment(const std::vector<std::string>& environment) {
     for (const auto& assignment : environment) set_variable(assignment);
 }
 
-// Executes the program, with the terminal as its controlling terminal.
+// Executes the program with the terminal as its controlling terminal.
 [[noreturn]] void become(const Tty::Options& options, const char* terminal) {
     setsid();
     const int fd = open(terminal, O_RDWR);
@@ -74,7 +74,7 @@ void set_environment(const std::vector<std::string>& environment) {
     _exit(127);
 }
 
-// The bytes after the first hold six bits each, the highest first.
+// Each byte after the first contains six bits, the highest first.
 void append_utf8(std::string& text, uint32_t c) {
     const auto put = [&text](uint32_t byte) { text += static_cast<char>(byte); };
     if (c < 0x80) return put(c);
@@ -83,11 +83,11 @@ void append_utf8(std::string& text, uint32_t c) {
     for (uint32_t i = rest; i > 0; --i) put(0x80 | (c >> 6 * (i - 1) & 0x3f));
 }
 
-// Replaces faint text (SGR 2), which the emulator does not know, by italics (SGR 3), which the
-// programs under test do not use.
+// Replaces faint text (SGR 2), which the emulator does not support, with italics (SGR 3),
+// which the programs do not use.
 class FaintAsItalics {
 public:
-    // Bytes of a sequence that is not complete wait for the next call.
+    // Bytes of an incomplete sequence wait for the next call.
     std::string translate(const char* bytes, std::size_t size) {
         std::string made;
         for (std::size_t i = 0; i < size; ++i) {
@@ -102,7 +102,7 @@ public:
     }
 
 private:
-    // True for the beginning of a control sequence with nothing but numbers in it.
+    // True for the beginning of a control sequence that contains only numbers.
     bool unfinished() const {
         if (sequence_ == "\x1b" || sequence_ == "\x1b[") return true;
         return sequence_.starts_with("\x1b[") &&
@@ -115,7 +115,7 @@ private:
         return "\x1b[" + italics(whole.substr(2, whole.size() - 3)) + "m";
     }
 
-    // The numbers after 38 and 48 are those of a color.
+    // The numbers after 38 and 48 belong to a color.
     static std::string italics(const std::string& numbers) {
         std::string made;
         bool color = false;
@@ -139,7 +139,7 @@ private:
     std::string sequence_;
 };
 
-// A string property of the emulator: as a whole in its older versions, in pieces in newer ones.
+// Stores a string property of the emulator, which newer versions pass in pieces.
 template <class String>
 void take(std::string& text, const String& value) {
     if constexpr (std::is_pointer_v<String>) {
@@ -276,11 +276,11 @@ bool Tty::wait_for(std::string_view text, std::chrono::milliseconds timeout) {
 
 std::optional<int> Tty::wait_exit(std::chrono::milliseconds timeout) {
     wait_for([this] { return status_.has_value(); }, timeout);
-    while (status_ && exchange(std::chrono::milliseconds(0))) continue;  // its last words
+    while (status_ && exchange(std::chrono::milliseconds(0))) continue;  // its last output
     return status_;
 }
 
-// One exchange of bytes with the program. False: nothing came from it.
+// Exchanges bytes with the program once. False: it wrote nothing.
 bool Tty::exchange(std::chrono::milliseconds timeout) {
     const int wanted = (stalls_ ? 0 : POLLIN) | (input_.empty() ? 0 : POLLOUT);
     pollfd side{master_, static_cast<short>(wanted), 0};

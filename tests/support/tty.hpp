@@ -1,4 +1,4 @@
-// A program on a pseudo-terminal, in front of a terminal emulator (libvterm).
+// A program on a pseudo-terminal, with a terminal emulator (libvterm).
 //
 //     test::Tty tty({.arguments = {"build/yodel", "-f", "line"}});
 //     REQUIRE(tty.wait_for("● up"));
@@ -7,7 +7,7 @@
 //     tty.send("\x04");
 //     REQUIRE(tty.wait_exit() == 0);
 //
-// Every wait is for a condition; its time limit only turns a hang into a failure.
+// Every wait is for a condition. Its time limit only turns a hang into a failure.
 #pragma once
 
 #include <sys/types.h>
@@ -33,8 +33,8 @@ public:
 
     struct Options {
         std::vector<std::string> arguments;  // the program first, found by PATH
-        // "NAME=value" sets, "NAME" unsets; before these TERM is xterm-256color, LC_ALL is
-        // C.UTF-8, and LINES, COLUMNS, NO_COLOR and ESCDELAY are not set.
+        // "NAME=value" sets, "NAME" unsets. The defaults are TERM=xterm-256color and
+        // LC_ALL=C.UTF-8, without LINES, COLUMNS, NO_COLOR and ESCDELAY.
         std::vector<std::string> environment = {};
         Size size = {};
     };
@@ -48,21 +48,20 @@ public:
 
     // Actions of the user.
     void send(std::string_view bytes);
-    void resize(Size size);                        // 0x0 too: the emulator keeps its size then
+    void resize(Size size);                        // for 0x0 the emulator keeps its size
     void hang_up();                                // closes the user's side
     void stall(bool stalls) { stalls_ = stalls; }  // true: the emulator reads nothing
-    void stop_output();  // as ^S does: output of the program waits in the terminal
+    void stop_output();                            // like ^S: output waits in the terminal
     void kill(int signal);
     pid_t pid() const { return pid_; }
 
-    // Reads what the program writes until `condition` holds. False: it did not in time, or no
-    // longer can, as the program is gone.
+    // Reads output until `condition` holds. False: it timed out, or the program is gone.
     bool wait_for(const std::function<bool()>& condition,
                   std::chrono::milliseconds timeout = patience);
     bool wait_for(std::string_view text, std::chrono::milliseconds timeout = patience);
 
-    // The program's exit status, or 128 plus the signal that ended it, as a shell says; none:
-    // it did not end in time.
+    // Returns the exit status, or 128 plus the signal that ended the program, as in a shell;
+    // none: it did not end in time.
     std::optional<int> wait_exit(std::chrono::milliseconds timeout = patience);
 
     // The screen that the user sees.
@@ -75,9 +74,9 @@ public:
         bool bold = false;
         bool faint = false;
         bool underlined = false;
-        bool colored = false;  // a foreground that is not the default one
-        int color = -1;        // its number in the palette of 256; -1: the default one
-        int width = 1;         // the columns that its character takes
+        bool colored = false;  // not in the default foreground color
+        int color = -1;        // index in the palette of 256; -1: default
+        int width = 1;         // columns of its character
     };
     Cell cell(int row, int column) const;
     Size size() const;
@@ -86,15 +85,15 @@ public:
     bool cursor_shown() const;
     bool alternate_screen() const;
     const std::string& title() const;
-    std::set<int> modes() const;  // DEC private modes switched on, 2004 for one
-    // The mode in which the wheel sends arrow keys (1007), which is on at first: 1 on, 0 off.
+    std::set<int> modes() const;  // active DEC private modes, such as 2004
+    // The mode in which the wheel sends arrow keys (1007), initially on: 1 on, 0 off.
     // `remembers`: the terminal can restore it.
     int wheel_mode(bool remembers = true) const;
     const std::string& answers() const;  // bytes that the emulator sent to the program
     const std::string& output() const;   // every byte that the program wrote
 
-    // The current settings of the line, as stty shows them, and true if they are those from
-    // before the program.
+    // The current line settings, as shown by stty, and true if they equal the original
+    // settings.
     termios settings() const;
     bool settings_restored() const;
 
@@ -109,10 +108,10 @@ private:
 
     std::unique_ptr<Emulator> emulator_;
     int master_ = -1;
-    termios original_{};  // settings of the line
+    termios original_{};  // line settings
     pid_t pid_ = -1;
     bool stalls_ = false;
-    std::string input_;  // not yet taken by the program's side
+    std::string input_;  // not yet taken by the program
     std::string output_;
     std::optional<int> status_;  // once the program ended
 };

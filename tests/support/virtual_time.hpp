@@ -1,5 +1,5 @@
-// A loop in virtual time: where it would sleep, its clock moves to the end of the sleep
-// instead. Hours pass in no time, and nothing depends on how busy the machine is.
+// A loop in virtual time. Instead of sleeping, it moves its clock to the end of the sleep.
+// Hours pass at once, and nothing depends on the load of the machine.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -16,20 +16,20 @@ class VirtualLoop : public ev::Loop {
 public:
     VirtualLoop() : Loop([] { return time; }, std::make_unique<Waiter>()) { time = start; }
 
-    // Lets time go by and serves what comes due meanwhile, after what is ready.
+    // Advances time by `duration`, serving ready descriptors and then timers that come due.
     void pass(ev::Duration duration) {
         const ev::Time end = time + duration;
         while (time < end)
             if (!step(end - time)) time = end;  // nothing is left to wait for
         settle();
     }
-    // Serves what is ready, and what that makes ready, without letting time go by.
+    // Serves ready descriptors, repeatedly, without advancing time.
     void settle() {
         do step(ev::Duration::zero());
         while (found_any);
     }
-    // Turns until the condition holds; a time limit, in real time, makes a hang a failure. Time
-    // moves by `turn` in each turn, for peers that never leave anything to wait for.
+    // Runs turns until the condition holds. A limit in real time turns a hang into a failure.
+    // Time advances by `turn` in each turn, for peers that never let the loop wait.
     void until(const std::function<bool()>& condition, ev::Duration turn = {}) {
         const ev::Time limit = ev::Clock::now() + std::chrono::seconds(20);
         while (!condition()) {
@@ -40,13 +40,13 @@ public:
     }
 
     static constexpr ev::Time start{std::chrono::hours(1)};
-    static inline ev::Time time;  // of the only such loop, or of all of them
+    static inline ev::Time time;  // shared by all such loops
 
 private:
     static inline bool found_any = false;  // in the last wait
 
-    // The system gets a moment of real time to deliver what was sent: a busy machine may take
-    // it. A wait without limit has no end to move to, and looks again.
+    // Gives the system a moment of real time to deliver sent bytes, because the machine may be
+    // busy. A wait without limit has no end to move to, and polls again.
     struct Waiter final : ev::Backend {
         void wait(ev::Duration longest, std::vector<ev::Readiness>& ready) override {
             Backend::wait(std::chrono::milliseconds(2), ready);

@@ -1,15 +1,15 @@
-// A library for LD_PRELOAD that makes one call of the program fail. TORTURE holds the function,
-// the number of the call among all calls of that function, from 1 on, and the error's number;
-// a fourth word, "late", means that the call is made all the same. If the function is "list",
-// all goes well, and each call is listed. TORTURE_REPORT names the file to report to:
+// A library for LD_PRELOAD that makes one call of the program fail. TORTURE contains the
+// function, the number of the call among all calls of that function, from 1 on, and the errno.
+// A fourth word, "late", means that the call is made anyway. If the function is "list", no
+// call fails, and each call is listed. TORTURE_REPORT names the file to report to:
 //
 //     call read 3 8c3f pipe:[1234]               a call, a digest of its callers, and the file
 //                                                that its first argument stands for
 //     failed read 3 /path/of/program+1a2b:main   the call that failed, and its callers
 //     open 3 socket:[1234]                       a descriptor that is open at the end
 //
-// It is for tests alone, needs no C++ library, and works where up to six integers and pointers
-// are passed to any function in the same registers (x86-64 and ARM64), with glibc.
+// Used only by tests; needs no C++ library. Requires glibc, and an ABI that passes up to six
+// integers and pointers to any function in the same registers (x86-64 and ARM64).
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ Function real(const char* name) { return reinterpret_cast<Function>(::dlsym(RTLD
 
 constexpr int first_of_report = 900;
 
-long report = -1;  // a descriptor far above those of the program
+long report = -1;  // a descriptor far above the program's
 const char* failing = "";
 long failing_call = 0;
 long failing_code = 0;
@@ -44,7 +44,7 @@ void write_report(const char* line) {
 
 template <class... Values>
 void write_report(const char* format, Values... values) {
-    char line[1024];  // longer names are cut
+    char line[1024];  // longer names are truncated
     std::snprintf(line, sizeof line, format, values...);
     write_report(line);
 }
@@ -66,7 +66,7 @@ _Unwind_Reason_Code digest_caller(_Unwind_Context* context, void* digest) {
     return _URC_NO_REASON;
 }
 
-// Puts the file that a descriptor stands for into `target`, or nothing.
+// Stores the descriptor's file in `target`, or an empty text.
 void find_target(long fd, char (&target)[256]) {
     char link[32];
     std::snprintf(link, sizeof link, "/proc/self/fd/%ld", fd);
@@ -74,8 +74,8 @@ void find_target(long fd, char (&target)[256]) {
     target[size > 0 ? size : 0] = '\0';
 }
 
-// True for a pipe between parts of the program itself, which only a signal can interrupt. Where
-// there are threads, another call than the one that was listed may have the number.
+// True for a pipe inside the program, whose calls only a signal can interrupt. With threads,
+// the number may belong to another call than in the list.
 bool is_inner_pipe(long fd) {
     char target[256];
     find_target(fd, target);
@@ -97,8 +97,8 @@ _Unwind_Reason_Code find_set_up(_Unwind_Context* context, void* found) {
     return _URC_NO_REASON;
 }
 
-// True where OpenSSL sets itself up. Version 3.6 reports a failure there by means of what is
-// being set up, and waits for itself for ever.
+// True during the initialization of OpenSSL. Version 3.6 reports a failure there by using the
+// unfinished state, and deadlocks.
 bool sets_up_openssl() {
     bool found = false;
     _Unwind_Backtrace(find_set_up, &found);
@@ -121,7 +121,7 @@ void list_call(const char* name, long number, long first_argument) {
     write_report("call %s %ld %lx %s\n", name, number, digest, target);
 }
 
-// How a function reports that it has failed.
+// How a function reports a failure.
 enum class Failure { minus_one, null, code };
 
 class Interposed {
@@ -153,7 +153,7 @@ private:
 
 }  // namespace
 
-// An assembler name in the place of the true prototypes, which the headers above declare.
+// Uses an assembler name, because the headers above declare the real prototypes.
 #define INTERPOSE_AS(name, symbol)                                                             \
     extern "C" long shim_##symbol(long, long, long, long, long, long) __asm__(#symbol);        \
     extern "C" long shim_##symbol(long a, long b, long c, long d, long e, long f) {            \
@@ -166,7 +166,7 @@ private:
     static constinit Interposed of_##name(#name, Failure::failure);                            \
     INTERPOSE_AS(name, name)
 
-// dlsym() may ask for memory itself, so the allocator is not found by it.
+// dlsym() may allocate memory, so it can't find the allocator.
 #define INTERPOSE_ALLOCATOR(name)                                                              \
     static constinit Interposed of_##name(#name, Failure::null);                               \
     extern "C" void* __libc_##name(long, long);                                                \
@@ -197,8 +197,7 @@ private:
     X(socket, minus_one) X(stat, minus_one) X(stat64, minus_one) X(syscall, minus_one)         \
     X(sysconf, minus_one) X(tcgetattr, minus_one) X(tcsetattr, minus_one) X(tmpfile64, null)   \
     X(ttyname, null) X(unlink, minus_one) X(write, minus_one) X(writev, minus_one)
-// The functions that a compiler calls in their place where it fortifies programs, as that of
-// Ubuntu does.
+// The fortified variants, which compilers such as Ubuntu's call instead.
 #define FORTIFIED(X) X(poll, __poll_chk) X(ppoll, __ppoll_chk) X(read, __read_chk)             \
     X(recv, __recv_chk)
 // clang-format on

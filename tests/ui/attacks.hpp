@@ -1,4 +1,4 @@
-// Bytes that a hostile peer sends in order to control the terminal of the reader.
+// Bytes from a hostile peer that try to control the reader's terminal.
 #pragma once
 
 #include <string_view>

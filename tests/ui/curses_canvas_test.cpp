@@ -8,7 +8,7 @@
 using test::probe;
 using test::Tty;
 
-TEST_CASE("the screen works on every type of terminal") {
+TEST_CASE("draws on every type of terminal") {
     for (const std::string type : {"vt100", "screen", "linux", "xterm-256color", "xterm"}) {
         INFO(type);
         Tty tty(probe("quit", {"TERM=" + type}));

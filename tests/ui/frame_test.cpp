@@ -6,7 +6,7 @@
 using ui::Row;
 using ui::Style;
 
-TEST_CASE("spans of one style are joined") {
+TEST_CASE("joins spans of the same style") {
     Row row;
     ui::append(row, "a");
     ui::append(row, "");

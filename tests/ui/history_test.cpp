@@ -35,7 +35,7 @@ TEST_CASE("browsing returns to the line that was being typed") {
     REQUIRE_FALSE(history.newer());
 }
 
-TEST_CASE("adding a line skips repetitions, drops the oldest, and stops browsing") {
+TEST_CASE("adding a line skips repetitions, drops the oldest and stops browsing") {
     History history(3);
     for (const auto* line : {"a", "", "b", "b", "a", "c"}) history.add(line);
     REQUIRE(history.lines() == std::deque<std::string>{"b", "a", "c"});
@@ -45,7 +45,7 @@ TEST_CASE("adding a line skips repetitions, drops the oldest, and stops browsing
     REQUIRE_FALSE(History().older("x"));
 }
 
-TEST_CASE("after browsing was stopped, it begins at the newest line") {
+TEST_CASE("browsing begins at the newest line again after it was stopped") {
     auto history = with({"one", "two"});
     REQUIRE(history.older("mine") == "two");
     REQUIRE(history.older("two") == "one");
@@ -55,7 +55,7 @@ TEST_CASE("after browsing was stopped, it begins at the newest line") {
     REQUIRE(history.newer() == "");
 }
 
-TEST_CASE("lines are limited by their size, but the newest is always kept") {
+TEST_CASE("limits the size of all lines, but always keeps the newest") {
     constexpr std::size_t room = 1024 * 1024;
     History history;
     for (const char letter : {'a', 'b', 'c'}) history.add(std::string(room / 3, letter));
@@ -88,7 +88,7 @@ TEST_CASE("each key narrows the search") {
     REQUIRE(search.failed());
 }
 
-TEST_CASE("the search among the lines sent minds case only if its text has capitals") {
+TEST_CASE("the history search ignores case unless the text contains capitals") {
     const auto history = with({"GET /a", "Get /b", "get /c"});
     HistorySearch search(history);
     type(search, "get");

@@ -27,8 +27,7 @@ void add(std::vector<Key>& keys, const std::vector<Key>& more) {
     keys.insert(keys.end(), more.begin(), more.end());
 }
 
-// The keys of `bytes` that arrive in two reads, the first of `cut` bytes, with nothing after
-// them.
+// Returns the keys of `bytes` that arrive in two reads, the first of `cut` bytes.
 std::vector<Key> keys_of(std::string_view bytes, std::size_t cut, std::size_t limit = 100) {
     KeyParser parser(limit);
     parser.feed(bytes.substr(0, cut));
@@ -87,7 +86,7 @@ TEST_CASE("keys do not depend on how their bytes are split") {
         {"\x1b[<64;10;3M\x1b[<65;1;1M\x1b[<68;10;3M\x1b[<66;10;3M\x1b[<35;10;3M",
          {key(plain(KeyCode::wheel_up)), key(plain(KeyCode::wheel_down)),
           key(plain(KeyCode::wheel_up))}},
-        // Of terminals that don't know the form of SGR: also a click far to the right.
+        // Mouse reports of terminals without SGR reports, including a click far to the right.
         {"\x1b[M`!!\x1b[Ma!!\x1b[M \xc8\xffk",
          {key(plain(KeyCode::wheel_up)), key(plain(KeyCode::wheel_down)),
           key(plain('k'), "k")}},
@@ -130,14 +129,14 @@ TEST_CASE("the parser waits only for bytes that could be a key by themselves") {
     }
 }
 
-TEST_CASE("a paste is cut at its limit, and says so") {
+TEST_CASE("truncates a paste at its limit, and marks it") {
     const auto keys = keys_of("\x1b[200~0123456789\x1b[201~k", 9, 4);
     REQUIRE(keys.size() == 2);
     REQUIRE(keys[0] == Key{plain(KeyCode::paste), "0123", true});
     REQUIRE(keys[1] == key(plain('k'), "k"));
 }
 
-TEST_CASE("a sequence that never ends is not stored") {
+TEST_CASE("does not store an endless sequence") {
     KeyParser parser;
     parser.feed("\x1b[" + std::string(1000, '1'));
     REQUIRE(drain(parser).empty());

@@ -14,7 +14,7 @@ using namespace std::string_view_literals;
 using test::Locale;
 using ui::LineEditor;
 
-// Types as at a terminal. True if the editor took the last key.
+// Types as at a terminal. Returns true if the editor took the last key.
 bool type(LineEditor& editor, std::string_view bytes) {
     ui::KeyParser parser;
     parser.feed(bytes);
@@ -24,7 +24,7 @@ bool type(LineEditor& editor, std::string_view bytes) {
     return taken;
 }
 
-// The text with a _ where the cursor is.
+// Returns the text with a _ at the cursor.
 std::string state(const LineEditor& editor) {
     return std::string(editor.text()).insert(editor.cursor(), "_");
 }
@@ -34,7 +34,7 @@ std::string seen(LineEditor& editor, int width) {
     return ui::plain_text(view.row) + '@' + std::to_string(view.cursor);
 }
 
-// Keys, and the state() after them.
+// Keys and the resulting state().
 constexpr struct {
     std::string_view typed;
     const char* state;
@@ -124,7 +124,7 @@ TEST_CASE("an edit that joins graphemes moves the cursor behind them") {
     REQUIRE(editor.cursor() == editor.text().size());
 }
 
-TEST_CASE("keys without a binding are left to the caller") {
+TEST_CASE("leaves keys without a binding to the caller") {
     const struct {
         std::string_view typed;
         bool taken;
@@ -141,7 +141,7 @@ TEST_CASE("keys without a binding are left to the caller") {
     }
 }
 
-TEST_CASE("the help for the keys names every letter that edits, and no other") {
+TEST_CASE("the key help names every letter that edits, and no other") {
     std::string named;
     for (const LineEditor::KeyHelp& row : LineEditor::key_help())
         named += std::string(row.keys) + ' ';
@@ -149,7 +149,7 @@ TEST_CASE("the help for the keys names every letter that edits, and no other") {
         const char upper = static_cast<char>(letter - 'a' + 'A');
         const auto symbol = static_cast<char32_t>(letter);
         CAPTURE(letter);
-        // The client explains ^D: it ends the input on an empty line.
+        // The client documents ^D, which ends the input on an empty line.
         if (letter != 'd')
             CHECK(LineEditor().press({ui::ctrl(symbol), "", false}) ==
                   (named.find(std::string("^") + upper + ' ') != std::string::npos));
@@ -195,7 +195,7 @@ TEST_CASE("the view never hides text while it has blank columns") {
         REQUIRE(seen(editor, 4) == "89@2");
         REQUIRE(seen(editor, 11) == "0123456789@10");
     }
-    SECTION("when it is deleted up to there") {
+    SECTION("when the text before the cursor is deleted") {
         REQUIRE(seen(editor, 10) == "56789@5");
         type(editor, "\x7f\x7f\x7f\x7f");
         REQUIRE(seen(editor, 10) == "5@1");

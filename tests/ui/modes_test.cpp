@@ -26,29 +26,29 @@ TEST_CASE("a terminal whose second screen is a private mode gets all modes") {
     CHECK(modes.takes_strings());
 }
 
-TEST_CASE("what gives the modes back undoes each that is ever switched on") {
+TEST_CASE("give_back undoes every mode that is ever switched on") {
     const Modes modes = modes_for("\x1b[H", "\x1b[?1049h");
     for (const auto* off : {"\x1b[?2026l", "\x1b[?1000l", "\x1b[?1006l", "\x1b[?2004l"})
         CHECK(modes.give_back.find(off) != std::string::npos);
-    // The wheel's mode is on where it can't be restored, and as it was where it can.
+    // The wheel's mode is restored if possible, otherwise it is on.
     CHECK(modes.give_back.find("\x1b[?1007h\x1b[?1007r") != std::string::npos);
-    CHECK(modes.give_back.front() == '\x18');  // a sequence may have been cut
+    CHECK(modes.give_back.front() == '\x18');  // ends a truncated sequence
 }
 
-TEST_CASE("a terminal without a second screen gets bracketed paste alone") {
-    const Modes modes = modes_for("\x1b[%i%p1%d;%p2%dH", "");  // as linux and vt100
+TEST_CASE("a terminal without a second screen gets only bracketed paste") {
+    const Modes modes = modes_for("\x1b[%i%p1%d;%p2%dH", "");  // like linux and vt100
     CHECK(modes.take == "\x1b[?2004h");
     CHECK(modes.give_back == "\x1b[?2004l");
     CHECK(modes.remember + modes.mouse_on + modes.frame_begin + modes.frame_end == "");
     CHECK_FALSE(modes.takes_strings());
 }
 
-TEST_CASE("a terminal of another family gets no mode at all") {
-    const Modes modes = modes_for("\x1b=%p1%' '%+%c%p2%' '%+%c", "");  // as adm3a
+TEST_CASE("a terminal of another family gets no modes") {
+    const Modes modes = modes_for("\x1b=%p1%' '%+%c%p2%' '%+%c", "");  // like adm3a
     CHECK(modes.take + modes.give_back + modes.mouse_on + modes.frame_begin == "");
 }
 
-TEST_CASE("what goes to the clipboard is what is shown") {
+TEST_CASE("copies the visible text to the clipboard") {
     const Locale utf8("C.UTF-8");
     const auto sequence = [](const std::string& shown) {
         return "\x1b]52;c;" + base64(shown) + "\x1b\\";
@@ -62,7 +62,7 @@ TEST_CASE("what goes to the clipboard is what is shown") {
     CHECK(clipboard_sequence("\xc2\x85\xc2\x9b") == sequence("\\x85\\x9b"));
 }
 
-TEST_CASE("no attack gets into the clipboard as a control character") {
+TEST_CASE("no attack puts a control character into the clipboard") {
     const Locale locale(GENERATE("C.UTF-8", "C"));
     for (const auto attack : test::attacks) {
         const std::string sequence = clipboard_sequence(attack);
@@ -74,7 +74,7 @@ TEST_CASE("no attack gets into the clipboard as a control character") {
     }
 }
 
-TEST_CASE("a text above the limit of terminals has no sequence") {
+TEST_CASE("returns no sequence for a text above the limit of terminals") {
     const std::string longest(ui::longest_copy, 'x');
     CHECK(clipboard_sequence(longest).size() <= 100'000);
     CHECK(clipboard_sequence(longest + 'x').empty());

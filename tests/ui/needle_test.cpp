@@ -10,7 +10,7 @@ using test::Locale;
 using ui::Marks;
 using ui::Needle;
 
-TEST_CASE("a search minds case only if its text has capitals") {
+TEST_CASE("a search ignores case unless its text contains capitals") {
     const Locale utf8("C.UTF-8");
     const auto [text, bytes, found] = GENERATE(table<std::string, std::string, bool>({
         {"error", "an Error", true},
@@ -26,7 +26,7 @@ TEST_CASE("a search minds case only if its text has capitals") {
         {"az", "AZ", true},
         {"`{", "@[", false},
         {"\xff", "a\xff", true},
-        {"\xe9", "\xc9", false},  // not UTF-8, so no letters
+        {"\xe9", "\xc9", false},  // not UTF-8, so not letters
         {"a\xc3", "A\xc3", true},
         {"", "", false},
         {"", "a", false},
@@ -37,20 +37,20 @@ TEST_CASE("a search minds case only if its text has capitals") {
     CHECK(Needle(text).runs(bytes).empty() != found);
 }
 
-TEST_CASE("a character whose small letter has another size is found as it is") {
+TEST_CASE("finds a character whose lower case has another size only unchanged") {
     const Locale utf8("C.UTF-8");
-    CHECK(Needle("\u212a").in("a \u212a"));  // the sign of kelvin, whose small letter is k
+    CHECK(Needle("\u212a").in("a \u212a"));  // the kelvin sign, whose lower case is k
     CHECK(Needle("\u0130").in("\u0130"));
 }
 
-TEST_CASE("the places of a text are runs of bytes") {
+TEST_CASE("returns matches as runs of bytes") {
     using Runs = std::vector<Needle::Run>;
     CHECK(Needle("one").runs("one two ONE") == Runs{{0, 3}, {8, 11}});
     CHECK(Needle("aa").runs("aaaa baa") == Runs{{0, 4}, {6, 8}});
     CHECK(Needle("ab").runs("abab") == Runs{{0, 4}});
 }
 
-TEST_CASE("a cell is marked if one of its bytes is in a run") {
+TEST_CASE("marks a cell if one of its bytes is in a run") {
     Marks marks({{2, 4}, {7, 8}});
     const std::vector<bool> expected{false, false, true, true, false,
                                      false, false, true, false};

@@ -11,7 +11,7 @@ using ui::KeyCode;
 using ui::Page;
 using ui::Row;
 
-// Rows that begin with their numbers, from 0.
+// Returns a page of rows that begin with their numbers, from 0.
 Page numbered(int count) {
     return Page([count](int) {
         std::vector<Row> rows;
@@ -20,7 +20,7 @@ Page numbered(int count) {
     });
 }
 
-// The first column of the visible rows, as one line.
+// Returns the first column of the visible rows as one line.
 std::string seen(Page& page, int height) {
     std::string text;
     for (const Row& row : page.rows(1, height)) text += ui::plain_text(row);
@@ -33,7 +33,7 @@ bool press(Page& page, KeyCode code, int height) {
 
 }  // namespace
 
-TEST_CASE("a page is scrolled by rows and by windows, within its ends") {
+TEST_CASE("scrolls a page by rows and by windows, within its ends") {
     Page page = numbered(8);
     REQUIRE(seen(page, 3) == "012");
     REQUIRE(press(page, KeyCode::down, 3));
@@ -48,7 +48,7 @@ TEST_CASE("a page is scrolled by rows and by windows, within its ends") {
     REQUIRE(seen(page, 3) == "012");
 }
 
-TEST_CASE("the wheel scrolls a page by three rows") {
+TEST_CASE("scrolls a page by three rows with the wheel") {
     Page page = numbered(8);
     REQUIRE(seen(page, 3) == "012");
     REQUIRE(press(page, KeyCode::wheel_down, 3));
@@ -57,7 +57,7 @@ TEST_CASE("the wheel scrolls a page by three rows") {
     REQUIRE(seen(page, 3) == "012");
 }
 
-TEST_CASE("a page is scrolled to its ends") {
+TEST_CASE("scrolls a page to its ends") {
     Page page = numbered(8);
     REQUIRE(page.press({ui::alt('>'), {}}, 3));
     REQUIRE(press(page, KeyCode::page_down, 3));
@@ -66,13 +66,13 @@ TEST_CASE("a page is scrolled to its ends") {
     REQUIRE(seen(page, 3) == "012");
 }
 
-TEST_CASE("a page that fits is not scrolled") {
+TEST_CASE("does not scroll a page that fits") {
     Page page = numbered(2);
     REQUIRE(press(page, KeyCode::page_down, 5));
     REQUIRE(seen(page, 5) == "01");
 }
 
-TEST_CASE("in a window of one row, a page is scrolled by a row") {
+TEST_CASE("scrolls by a row in a window of one row") {
     Page page = numbered(3);
     REQUIRE(press(page, KeyCode::page_down, 1));
     REQUIRE(seen(page, 1) == "1");

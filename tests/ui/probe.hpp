@@ -1,4 +1,4 @@
-// The program tests/ui/screen_probe.cpp on a pseudo-terminal.
+// Runs the program tests/ui/screen_probe.cpp on a pseudo-terminal.
 #pragma once
 
 #include "tests/support/catch.hpp"
@@ -10,17 +10,17 @@
 
 namespace test {
 
-// The probe, which does `deed` when Enter is pressed.
+// Returns options for the probe, which performs `deed` on Enter.
 inline Tty::Options probe(const std::string& deed, std::vector<std::string> environment = {},
                           Tty::Size size = {}) {
     return {{SCREEN_PROBE, deed}, std::move(environment), size};
 }
 
-// Requires that the terminal is as the program found it.
+// Requires that the terminal is in its original state.
 inline void require_restored(Tty& tty) {
     REQUIRE(tty.settings_restored());
     for (const int mode : {2004, 1000, 1006, 2026}) REQUIRE(tty.modes().count(mode) == 0);
-    REQUIRE(tty.wheel_mode() == 1);  // the emulator's own
+    REQUIRE(tty.wheel_mode() == 1);  // the emulator's default
     REQUIRE_FALSE(tty.alternate_screen());
     REQUIRE(tty.cursor_shown());
 }

@@ -1,4 +1,4 @@
-// Shows the keys that ui::Terminal reads. On Enter it does what its argument says.
+// Shows the keys that ui::Terminal reads. Enter performs the action of the argument.
 //
 //     screen_probe quit|starve|abort|segv|overflow|throw|attacks|fill|mouse|copy|copy-much
 #include "tests/support/allocations.hpp"
@@ -39,7 +39,7 @@ std::string name(const ui::Key& key) {
     return text + key.text;
 }
 
-// Uses up the stack.
+// Overflows the stack.
 int overflow(int depth) {
     volatile char room[4096];
     room[0] = static_cast<char>(depth);
@@ -90,7 +90,7 @@ private:
         if (key.chord == ui::ctrl('l')) terminal_.redraw();
         if (key.chord == ui::plain(ui::KeyCode::enter)) act();
         keys_.push_back(name(key) + '.');
-        if (fill_) draw();  // at once: more is drawn than the terminal takes
+        if (fill_) draw();  // at once, to draw more than the terminal takes
     }
 
     void act() {
@@ -108,7 +108,7 @@ private:
         if (deed_ == "copy-much") copy(std::string(80'000, 'x'));
     }
 
-    // The next allocation is refused, unless it is made inside a C++ library that is shared.
+    // Makes the next allocation fail, unless it happens inside a shared C++ library.
     void starve() {
         test::allocations.refused = test::allocations.count + 1;
         terminal_.restore();
@@ -128,7 +128,7 @@ private:
             for (std::size_t i = 0; i < std::size(test::attacks) * 2; ++i) {
                 auto& row = frame.rows[i % frame.rows.size()];
                 const auto attack = test::attacks[i % std::size(test::attacks)];
-                // The right way and the wrong one: the terminal must be safe from both.
+                // Correct and wrong use: the terminal must be safe from both.
                 if (i % 2 == 1) {
                     append_bytes(row, attack);
                 } else {
@@ -157,7 +157,7 @@ private:
     ui::Terminal terminal_;
     std::string deed_;
     std::vector<std::string> keys_;
-    char fill_ = 0;  // fills all rows, unless it is 0
+    char fill_ = 0;  // fills all rows unless 0
     bool attacked_ = false;
     bool done_ = false;
 };

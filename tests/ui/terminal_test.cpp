@@ -51,7 +51,7 @@ TEST_CASE("keys of every kind are read") {
     REQUIRE(tty.wait_for("size 24x80"));
     for (const auto& key : keys) {
         INFO(key.shown);
-        tty.send("\x1b[200~\x1b[201~");  // replaces the text of the key before
+        tty.send("\x1b[200~\x1b[201~");  // replaces the text of the previous key
         REQUIRE(tty.wait_for("paste 0 lines"));
         tty.send(key.sent);
         REQUIRE(tty.wait_for(key.shown));
@@ -71,7 +71,7 @@ TEST_CASE("the example in the header runs") {
     require_restored(tty);
 }
 
-TEST_CASE("the terminal is restored on every way out") {
+TEST_CASE("restores the terminal on every exit path") {
     const struct {
         const char* deed;
         int status;
@@ -112,7 +112,7 @@ TEST_CASE("a paste is one key, however long") {
     REQUIRE(tty.row(2) == "x.");
 }
 
-TEST_CASE("after many changes of the size, the last one counts") {
+TEST_CASE("the last of many resizes counts") {
     const Tty::Size sizes[] = {{1, 1}, {24, 80}, {0, 0}, {2, 3}, {200, 500}, {1, 80}, {50, 1}};
     Tty tty(probe("quit"));
     REQUIRE(tty.wait_for("size 24x80"));
@@ -127,7 +127,7 @@ TEST_CASE("after many changes of the size, the last one counts") {
     REQUIRE(tty.wait_exit() == 0);
 }
 
-TEST_CASE("a terminal that hangs up is noticed") {
+TEST_CASE("detects a terminal that hangs up") {
     Tty tty({{"/bin/sh", "-c", "trap '' HUP; exec \"$0\" nothing", SCREEN_PROBE}, {}, {}});
     REQUIRE(tty.wait_for("size 24x80"));
     tty.hang_up();
@@ -166,7 +166,7 @@ TEST_CASE("the program is not suspended if no shell could continue it") {
     REQUIRE(tty.wait_exit() == 0);
 }
 
-TEST_CASE("attacks on the terminal do not reach it") {
+TEST_CASE("keeps attacks from reaching the terminal") {
     for (const std::string locale : {"C.UTF-8", "C"}) {
         INFO(locale);
         Tty tty(probe("attacks", {"LC_ALL=" + locale}, {40, 100}));
@@ -190,7 +190,7 @@ TEST_CASE("attacks on the terminal do not reach it") {
     }
 }
 
-TEST_CASE("a terminal that takes nothing blocks nobody") {
+TEST_CASE("never blocks on a stalled terminal") {
     Tty tty(probe("fill", {}, {50, 200}));
     REQUIRE(tty.wait_for("size 50x200"));
     tty.send("\r");
@@ -217,7 +217,7 @@ TEST_CASE("a terminal that takes nothing blocks nobody") {
     }
 }
 
-TEST_CASE("each drawing is one synchronised frame, and nothing is drawn outside of them") {
+TEST_CASE("each drawing is one synchronised frame, and nothing is drawn outside of frames") {
     Tty tty(probe("quit"));
     REQUIRE(tty.wait_for("size 24x80"));
     const std::size_t start = tty.output().size();
@@ -228,14 +228,14 @@ TEST_CASE("each drawing is one synchronised frame, and nothing is drawn outside 
     REQUIRE(frame.ends_with("\x1b[?2026l"));
     REQUIRE(frame.find("a.") != std::string::npos);
     const std::size_t end = tty.output().size();
-    tty.send("\x1b[24~");  // a key without a meaning: the probe draws, and nothing has changed
+    tty.send("\x1b[24~");  // an unbound key: the probe draws an unchanged frame
     tty.send("b");
     REQUIRE(tty.wait_for("b."));
     const std::string next = tty.output().substr(end);
     REQUIRE(next.find("\x1b[?2026h") == next.rfind("\x1b[?2026h"));
 }
 
-TEST_CASE("the mouse is reported while that is asked for, also after a suspension") {
+TEST_CASE("reports the mouse while requested, also after a suspension") {
     Tty tty({{"/bin/sh", "-c",
               "set -m; \"$0\" mouse; echo stopped; read line; fg >/dev/null; echo done $?",
               SCREEN_PROBE},
@@ -258,7 +258,7 @@ TEST_CASE("the mouse is reported while that is asked for, also after a suspensio
     REQUIRE(tty.wait_for([&] { return tty.modes().count(1000) == 0; }));
 }
 
-TEST_CASE("the wheel is as it was found where the terminal remembers nothing") {
+TEST_CASE("restores the wheel on a terminal that can't save modes") {
     Tty tty(probe("quit"));
     REQUIRE(tty.wait_for("size 24x80"));
     REQUIRE(tty.wheel_mode(false) == 0);
@@ -267,7 +267,7 @@ TEST_CASE("the wheel is as it was found where the terminal remembers nothing") {
     REQUIRE(tty.wheel_mode(false) == 1);
 }
 
-TEST_CASE("a text goes to the clipboard without a byte that a paste could obey") {
+TEST_CASE("copies a text to the clipboard without control characters") {
     Tty tty(probe("copy"));
     REQUIRE(tty.wait_for("size 24x80"));
     tty.send("\r");
@@ -277,7 +277,7 @@ TEST_CASE("a text goes to the clipboard without a byte that a paste could obey")
     REQUIRE(tty.wait_for("ctrl-c."));
 }
 
-TEST_CASE("a text that terminals would ignore is not sent to the clipboard") {
+TEST_CASE("does not send a text to the clipboard that terminals would ignore") {
     Tty tty(probe("copy-much"));
     REQUIRE(tty.wait_for("size 24x80"));
     tty.send("\r");
@@ -285,7 +285,7 @@ TEST_CASE("a text that terminals would ignore is not sent to the clipboard") {
     REQUIRE(tty.output().find("\x1b]52") == std::string::npos);
 }
 
-TEST_CASE("terminals that may show what they don't know are not sent it") {
+TEST_CASE("sends no sequences to terminals that may show unknown sequences") {
     const std::string type = GENERATE("linux", "vt100");
     const std::string deed = GENERATE("mouse", "copy", "quit");
     Tty tty(probe(deed, {"TERM=" + type}));

@@ -12,7 +12,7 @@ namespace {
 using namespace std::string_view_literals;
 using test::Locale;
 
-// The cells of a text, separated by | and with <> around escapes.
+// Returns the cells of a text, separated by | and with <> around escapes.
 std::string cells(std::string_view bytes) {
     std::string text;
     ui::Cells cells(bytes);
@@ -32,7 +32,7 @@ bool is_safe(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("bytes become cells") {
+TEST_CASE("splits bytes into cells") {
     const Locale utf8("C.UTF-8");
     const struct {
         std::string_view bytes, seen;
@@ -82,7 +82,7 @@ TEST_CASE("a cell has the range and the width of its bytes") {
     REQUIRE_FALSE(cells.next());
 }
 
-TEST_CASE("in a locale without UTF-8, bytes beyond ASCII are escaped") {
+TEST_CASE("escapes bytes beyond ASCII in a locale without UTF-8") {
     const Locale c("C");
     REQUIRE_FALSE(ui::utf8_locale());
     REQUIRE(ui::printable("a é \x1b") == "a \\xc3\\xa9 ^[");
@@ -104,7 +104,7 @@ TEST_CASE("no control byte passes, and visible text passes unchanged") {
     }
 }
 
-TEST_CASE("text is measured and truncated by columns") {
+TEST_CASE("measures and truncates text by columns") {
     const Locale utf8("C.UTF-8");
     REQUIRE(ui::display_width("a你\x1b") == 5);
     const struct {
@@ -136,7 +136,7 @@ TEST_CASE("a cursor steps from cell to cell") {
     REQUIRE(ui::next_cell("", 0) == 0);
 }
 
-TEST_CASE("only the visible part of a long message is read") {
+TEST_CASE("reads only the visible part of a long message") {
     const Locale utf8("C.UTF-8");
     const std::string message(1 << 20, '\xff');
     ui::Cells cells(message, message.size() - 2);
@@ -152,7 +152,7 @@ TEST_CASE("a row of a hex dump shows the offset, the bytes and the text") {
     REQUIRE(ui::hex_row(bytes, 100, 1) == "00000064      ||");
 }
 
-TEST_CASE("a hex dump has as many bytes in a row as fit into the width") {
+TEST_CASE("a hex dump's rows are as long as the width allows") {
     const std::string bytes(40, 'x');
     const struct {
         int width;
@@ -169,7 +169,7 @@ TEST_CASE("a hex dump has as many bytes in a row as fit into the width") {
     }
 }
 
-TEST_CASE("a part of the bytes is dumped with its offsets") {
+TEST_CASE("dumps a part of the bytes with its offsets") {
     const std::string bytes = "0123456789";
     const std::vector<ui::HexRow> rows = ui::hex_dump(bytes, 28, 4, 7);
     REQUIRE(rows.size() == 2);
@@ -179,7 +179,7 @@ TEST_CASE("a part of the bytes is dumped with its offsets") {
     REQUIRE(ui::hex_dump("", 80).empty());
 }
 
-TEST_CASE("bytes become base64") {
+TEST_CASE("encodes bytes in base64") {
     const auto [bytes, text] = GENERATE(table<std::string, std::string>({
         {"", ""},
         {"f", "Zg=="},

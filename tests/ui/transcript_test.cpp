@@ -23,7 +23,7 @@ Transcript with(int count, Transcript::Limits limits = {}) {
     return transcript;
 }
 
-// The visible rows, separated by |.
+// Returns the visible rows, separated by |.
 std::string seen(Transcript& transcript, int width, int height) {
     std::string text;
     for (const auto& row : transcript.rows(width, height)) {
@@ -45,7 +45,7 @@ TEST_CASE("entries wrap by column") {
         {"", 5, ">  !"},
         {"abc", 10, "> abc !"},
         {"abc", 5, "> abc|!"},
-        {"ab你", 5, "> ab|你 !"},  // a wide character is not cut at the last column
+        {"ab你", 5, "> ab|你 !"},  // a wide character is not split at the last column
         {"ab你", 6, "> ab你|!"},
         {"你", 1, ">| |?|!"},
         {"e\u0301e\u0301", 3, "> e\u0301|e\u0301 !"},
@@ -62,7 +62,7 @@ TEST_CASE("entries wrap by column") {
     }
 }
 
-TEST_CASE("a note wraps between words, as the suffix does") {
+TEST_CASE("a note wraps between words, like the suffix") {
     const struct {
         const char* body;
         int width;
@@ -82,14 +82,14 @@ TEST_CASE("a note wraps between words, as the suffix does") {
     }
 }
 
-TEST_CASE("styles are kept, and escapes have one of their own") {
+TEST_CASE("styles are kept, and escapes have a style of their own") {
     Transcript transcript;
     transcript.append({{{"> ", Style::dim}}, "a\x1b", {}, Style::bad});
     REQUIRE(transcript.rows(80, 24)[0] ==
             Row{{"> ", Style::dim}, {"a", Style::bad}, {"^[", Style::escaped}});
 }
 
-TEST_CASE("a long body is shown by its head and its size") {
+TEST_CASE("a long body is shown as its head and size") {
     const Locale utf8("C.UTF-8");
     Transcript transcript(Transcript::Limits{10, 1 << 30, 5});
     transcript.append(entry("abcdefgh"));
@@ -100,7 +100,7 @@ TEST_CASE("a long body is shown by its head and its size") {
             "abcde… 8 bytes|abcd… 7 bytes|12345|xxxxx… 1048576 bytes");
 }
 
-TEST_CASE("the tail is followed until scrolled away from") {
+TEST_CASE("follows the tail until scrolled away") {
     auto transcript = with(10);
     REQUIRE(seen(transcript, 10, 3) == "7|8|9");
     transcript.append(entry("10"));
@@ -137,7 +137,7 @@ TEST_CASE("the window scrolls by pages and to the ends") {
     REQUIRE(seen(transcript, 10, 4) == "6|7|8|9");
 }
 
-TEST_CASE("scrolling goes by rows, also within an entry") {
+TEST_CASE("scrolls by rows, also within an entry") {
     Transcript transcript;
     transcript.append(entry("abcdef"));
     transcript.append(entry("ghijkl"));
@@ -148,7 +148,7 @@ TEST_CASE("scrolling goes by rows, also within an entry") {
     REQUIRE(seen(transcript, 2, 3) == "cd|ef|gh");
 }
 
-TEST_CASE("resizing keeps what is at the top") {
+TEST_CASE("resizing keeps the text at the top") {
     Transcript transcript;
     for (const auto* body : {"abcdefgh", "ijklmnop", "qrstuvwx", "yz"})
         transcript.append(entry(body));
@@ -164,7 +164,7 @@ TEST_CASE("resizing keeps what is at the top") {
     REQUIRE(seen(transcript, 4, 2) == "mnop|qrst");
 }
 
-TEST_CASE("trimming keeps what is at the top, as long as it is there") {
+TEST_CASE("trimming keeps the text at the top while it exists") {
     auto transcript = with(10, {10, 1 << 20, 100});
     seen(transcript, 10, 3);
     transcript.scroll_to_start();
@@ -253,7 +253,7 @@ TEST_CASE("a search selects the entries whose body matches") {
     REQUIRE_FALSE(transcript.search(""));
 }
 
-TEST_CASE("a search among the messages minds case only if its text has capitals") {
+TEST_CASE("a message search ignores case unless its text contains capitals") {
     const Locale utf8("C.UTF-8");
     Transcript transcript;
     for (const auto* body : {"Error", "an error", "ERROR"}) transcript.append(entry(body));
@@ -266,7 +266,7 @@ TEST_CASE("a search among the messages minds case only if its text has capitals"
     REQUIRE_FALSE(transcript.search_newer());
 }
 
-TEST_CASE("what was found is marked in a hex dump, as numbers and as letters") {
+TEST_CASE("marks matches in a hex dump, in both columns") {
     Transcript transcript;
     transcript.append(entry("0123456789abcdefxy"));
     transcript.append(entry("other"));
@@ -302,7 +302,7 @@ TEST_CASE("an empty transcript shows nothing") {
     REQUIRE(transcript.below() == 0);
 }
 
-TEST_CASE("drawing costs the same among a million entries") {
+TEST_CASE("drawing among a million entries costs the same") {
     auto transcript = with(1'000'000, {1'000'000, 1 << 30, 100});
     for (int i = 0; i < 1000; ++i) {
         seen(transcript, 80, 24);

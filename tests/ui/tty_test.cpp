@@ -8,7 +8,7 @@
 using test::probe;
 using test::Tty;
 
-TEST_CASE("one sentence says why a terminal can't be used") {
+TEST_CASE("returns one sentence if a terminal can't be used") {
     const struct {
         const char *type, *sentence;
     } cases[] = {

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-TEST_CASE("characters are decoded, and everything else has the size 0") {
+TEST_CASE("decodes characters, and returns size 0 for everything else") {
     const struct {
         std::string_view bytes;
         char32_t value;

@@ -1,4 +1,4 @@
-// Sends a text, and prints what comes back.    usage: client HOST PORT TEXT
+// Sends a text and prints the answer.    usage: client HOST PORT TEXT
 #include "bufio/dial.hpp"
 #include "bufio/stream.hpp"
 #include "ev/loop.hpp"
@@ -23,7 +23,7 @@ private:
         if (!result.socket) return leave(result.end);
         stream_.emplace(loop_, bufio::make_plain_transport(std::move(result.socket)), *this);
         stream_->write(text_);
-        stream_->finish(std::chrono::seconds(10));  // the server has so long to close its side
+        stream_->finish(std::chrono::seconds(10));  // the time limit for the server to close
     }
 
     void stream_changed(bufio::Stream& stream) override {

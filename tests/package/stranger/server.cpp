@@ -1,4 +1,4 @@
-// An echo server: each connection gets back what it sends, until it closes its side.
+// An echo server: returns all bytes of each connection until the peer closes its side.
 #include "bufio/address.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/lookup.hpp"
@@ -25,8 +25,8 @@ public:
 private:
     void stream_changed(bufio::Stream& stream) override {
         const std::string_view bytes = stream.received();
-        // While a peer reads nothing, its output fills, this is refused, and it meets
-        // back-pressure.
+        // If a peer reads nothing, its output fills up, write() refuses, and back-pressure
+        // stops the peer.
         if (stream.write(bytes)) stream.consume(bytes.size());
         if (stream.input_ended() && stream.received().empty()) stream.finish();
         if (stream.end()) streams_.remove_if([&](auto& each) { return &each == &stream; });

@@ -1,38 +1,38 @@
-# make run     installs what is missing, builds, and starts yodel on an echo server of its own
-# make test    the same, then the whole test suite
+# make run     installs missing packages, builds, and starts yodel with an echo server
+# make test    installs missing packages, builds, and runs the whole test suite
 # make         builds the programs
 # make bench   builds and runs the benchmarks
 #
-# What keeps trust, each alone. All but check-portable, check-valgrind and soak are in .ci/run,
-# simulate and torture as a part of the suite:
-# make lint             checks the format of all sources, and the product by clang-tidy and
-#                       clang's warnings; make format mends the format
+# Further checks. .ci/run includes all but check-portable, check-valgrind and soak; simulate and
+# torture run as a part of the suite:
+# make lint             checks the format of all sources, and the product with clang-tidy and
+#                       clang's warnings; make format corrects the format
 # make check-asan       tests a build by clang++ with libc++ under AddressSanitizer and UBSan
-# make check-tsan       tests the rooms that have threads under ThreadSanitizer
+# make check-tsan       tests the rooms that use threads under ThreadSanitizer
 # make check-valgrind   runs the tests of ev and bufio under valgrind
-# make check-portable   tests a build that uses only what all systems have
-# make coverage         prints the lines of each room that the tests of rooms run, and fails where
-#                       they are too few
-# make fuzz FUZZ_SECONDS=60   builds the fuzz targets and runs them, for so long in all
-# make simulate SESSIONS=100000 SEED=1   plays so many sessions in virtual time, of streams and of
-#                       datagrams, and checks what must hold in all of them
+# make check-portable   tests a build that uses only portable features
+# make coverage         prints the line coverage of each room's own tests, and fails if it is too
+#                       low
+# make fuzz FUZZ_SECONDS=60   builds the fuzz targets and runs them for this total time
+# make simulate SESSIONS=100000 SEED=1   plays sessions of streams and of datagrams in virtual time,
+#                       and checks their invariants
 # make torture          makes each system call and each allocation of short conversations fail once;
-#                       EVERY=100 takes each 100th of these runs, CASE="pipe read 1 EIO" shows this one
-# make soak MINUTES=60  lets both programs run under a changing load with faults, and checks that
-#                       memory, descriptors and round-trip times stay as they are
+#                       EVERY=100 runs every 100th case, CASE="pipe read 1 EIO" shows this case
+# make soak MINUTES=60  runs both programs under a changing load with faults, and checks that
+#                       memory, descriptors and round-trip times stay constant
 #
-# make picture          draws the picture of README anew, if it no longer shows what the programs draw
+# make picture          redraws the picture of README if it no longer matches the programs' output
 # make install PREFIX=/usr/local DESTDIR=
-# make uninstall                         removes what install made, with the same two
+# make uninstall                         removes the installed files; takes the same variables
 # make package          builds a Debian package into build/
-# make check-package    checks a package that is made from the archive, on bare systems too where
-#                       debootstrap is there
-# make dist             packs the sources of the last commit into an archive in build/
+# make check-package    checks a package made from the archive, also on bare systems if debootstrap
+#                       is installed
+# make dist             packs the sources of the last commit into build/
 # make clean
 #
 # make test SANITIZE=address,undefined   tests a build under these sanitizers
-# make test CXX=clang++ STDLIB=libc++    tests a build by this compiler with this C++ library
-# WERROR=ON                              makes warnings errors
+# make test CXX=clang++ STDLIB=libc++    tests a build with this compiler and C++ library
+# WERROR=ON                              turns warnings into errors
 # UNITY=ON                               compiles each room as a few files, in half the time
 
 SANITIZE ?=
@@ -81,8 +81,8 @@ bench:
 
 sources = find ev bufio ui app $(1) -name '*.[ch]pp'
 
-# The formatter of another version than 14 may see some lines otherwise. clang-tidy looks at the
-# files of a unity build, which include the headers once instead of once for each source.
+# Other versions of the formatter than 14 may format some lines differently. clang-tidy checks the
+# files of a unity build, which include the headers once instead of once per source.
 lint: UNITY = ON
 lint:
 	@.ci/packages build lint
@@ -118,7 +118,7 @@ check-portable:
 	@$(call compile,build/portable)
 	@$(call run_tests,build/portable)
 
-# Valgrind is slow: the random tests make fewer steps.
+# Random tests make fewer steps, because valgrind is slow.
 check-valgrind:
 	@.ci/packages build test valgrind
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
@@ -164,16 +164,16 @@ soak: all
 	@.ci/packages test
 	@tests/soak/soak.py $(BUILD)/yodel $(BUILD)/yodeld $(MINUTES) $(SEED)
 
-# The files to install, in a tree of their own.
+# Installs the files into a staging tree.
 stage: all
 	@rm -rf $(BUILD)/stage
 	@DESTDIR=$(abspath $(BUILD)/stage) cmake --install $(BUILD) >/dev/null
 
-# Goes through that tree, with each path as it is once installed.
+# Visits that tree, with each installed path.
 each_staged = find $(BUILD)/stage -depth $(1) | sed 's|^$(BUILD)/stage|$(DESTDIR)|' | \
 	while read -r path; do
 
-# Folders that are not there before are noted: these are removed, too, when they are empty.
+# Records missing folders, so that uninstall can remove them if they are empty.
 install: stage
 	@$(call each_staged,-type d) test -d "$$path/" || echo "$$path"; done >>$(BUILD)/folders
 	@cmake --install $(BUILD)
@@ -187,7 +187,7 @@ package:
 	@.ci/packages build package
 	@.ci/debian/build $(JOBS)
 
-# The package is made from the archive, so that this is seen to build without git.
+# Builds the package from the archive, to test that the archive builds without git.
 check-package: dist
 	@rm -rf build/archive && mkdir build/archive
 	@tar -C build/archive --strip-components=1 -xf "$$(.ci/dist)"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that HACKING.md names only what exists: files, functions, classes, variables.
+"""Checks that HACKING.md names only existing files, functions, classes and variables.
 
 usage: names.py SOURCE_FOLDER
 
-A map with wrong names is worse than none, and nothing else notices a rename.
+A map with wrong names is worse than none, and no other check notices a rename.
 """
 import pathlib
 import re
@@ -24,7 +24,7 @@ def texts(root):
 
 
 def missing(page, root):
-    """Returns the names in backquotes that are neither a file nor in any source."""
+    """Returns the names in backquotes that are neither files nor in any source."""
     words = set(re.findall(r"\w+", texts(root)))
     for name in re.findall(r"`([^`\n]+)`", page):
         if (root / name).exists() or (root / f"{name}.hpp").exists() or "NAME" in name:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the manual pages by mandoc, and that they have the sections that a reader looks for.
+"""Checks the manual pages with mandoc, and checks that they contain the usual sections.
 
 usage: pages.py SOURCE_FOLDER
 """
@@ -9,7 +9,7 @@ import sys
 
 PAGES = ["app/yodel.1", "app/yodeld.8"]
 SECTIONS = ["ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
-# Pages of other systems, and our own where they are not installed.
+# Pages of other systems, and our own pages if they are not installed.
 ALLOWED = "referenced manual not found"
 
 

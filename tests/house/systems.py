@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that what single systems have stands behind a question for it, and that one place asks.
+"""Checks that features of single systems are used only behind a test for the feature.
 
 usage: systems.py SOURCE_FOLDER [NM ARCHIVE...]
 
-Which system it is, only the files system.hpp ask; each other file asks them for a feature. The
-names of what not all systems have stand in the part that such a question keeps for them. Of the
-archives, made with YODEL_PORTABLE, it checks that they call nothing but what all systems have.
-It writes one line for each finding, and fails if there is any.
+Only the files system.hpp may test for a system; all other files test for their features. Names
+that not all systems provide may occur only inside such a test. The archives, built with
+YODEL_PORTABLE, may call only functions of all systems. Prints one line for each finding, and fails
+if there is any.
 """
 import pathlib
 import re
@@ -15,14 +15,14 @@ import sys
 
 sys.dont_write_bytecode = True  # nothing is written into the source tree
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import walls  # noqa: E402  # it is found by the line above
+import walls  # noqa: E402  # found by the line above
 
-# What says which system it is, or which C library.
+# Macros that name a system or a C library.
 SYSTEM = re.compile(r"\b(__linux__|__gnu_linux__|__GLIBC\w*|__APPLE__|__\w+BSD__|__DragonFly__"
                     r"|__sun|__CYGWIN__|_WIN32|YODEL_PORTABLE)\b")
 PLACE = re.compile(r"(.*/)?system\.hpp")
 
-# Functions that not all of Linux, macOS and the BSDs have, or not with the same meaning.
+# Functions that some of Linux, macOS and the BSDs lack or define differently.
 FUNCTIONS = """
 accept4 dup3 pipe2 ppoll epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
 kqueue kevent eventfd timerfd_create timerfd_settime signalfd inotify_init1 memfd_create
@@ -33,7 +33,7 @@ getrandom getentropy secure_getenv arc4random strchrnul memrchr mempcpy rawmemch
 qsort_r strverscmp canonicalize_file_name get_current_dir_name euidaccess prlimit close_range
 pledge unveil cap_enter
 """.split()
-# Their types, flags and options, and files.
+# Types, flags, options and files of single systems.
 NAMES = """
 mmsghdr in_pktinfo tcp_info cpu_set_t epoll_event MSG_MORE MSG_WAITFORONE MSG_CMSG_CLOEXEC
 MSG_ZEROCOPY SOCK_CLOEXEC SOCK_NONBLOCK SO_REUSEPORT SO_REUSEPORT_LB SO_NOSIGPIPE SO_BUSY_POLL
@@ -43,7 +43,7 @@ IPV6_PKTINFO IPV6_RECVPKTINFO IP_FREEBIND O_PATH O_TMPFILE MFD_CLOEXEC SIGINFO S
 CLOCK_BOOTTIME CLOCK_MONOTONIC_RAW PR_SET_TIMERSLACK PR_SET_NO_NEW_PRIVS
 """.split()
 FILES = [r'"/proc/', r'"/sys/', r"<linux/", r"<sys/(epoll|eventfd|event|prctl|syscall)\.h>"]
-# `splice` is also what a list does.
+# `splice` is also a member of std::list.
 SPECIAL = re.compile(r"(?<![.>\w])(" + "|".join(FUNCTIONS) + r")\s*\(|\b(" + "|".join(NAMES) +
                      r")\b|" + "|".join(FILES))
 
@@ -52,7 +52,7 @@ FEATURE = re.compile(r"\b(EV|BUFIO|UI|YODEL)_(HAS|SHARES)_\w+|\bUI_SIGIO_ENDS\b"
 
 
 class Conditions:
-    """Knows whether a line stands where a feature is there, or where none is asked for."""
+    """Tracks whether a line is inside a test for a feature."""
 
     def __init__(self):
         self.open = []
@@ -87,7 +87,7 @@ def check_sources(files):
 
 
 def undefined(nm, archive):
-    """Returns the names that the archive calls, without the version that a name may have."""
+    """Returns the names that the archive calls, without their versions."""
     table = subprocess.run([nm, "-u", archive], check=True, capture_output=True, text=True).stdout
     return {line.split()[-1].partition("@")[0] for line in table.splitlines() if " U " in line}
 

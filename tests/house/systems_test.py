@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes sources that ask wrongly which system it is, and expects systems.py to find each.
+"""Writes sources with wrong tests for a system, and expects systems.py to find each.
 
 usage: systems_test.py SOURCE_FOLDER
 """
@@ -9,7 +9,7 @@ import unittest
 
 sys.dont_write_bytecode = True  # nothing is written into the source tree
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import systems  # noqa: E402  # it is found by the line above
+import systems  # noqa: E402  # found by the line above
 
 EPOLL = "epoll_ctl(set, 1, fd, &event);\n"
 
@@ -18,7 +18,7 @@ class Systems(unittest.TestCase):
     def expect(self, text, *expected):
         self.assertEqual(systems.check_sources({"ev/a.cpp": text}), list(expected))
 
-    def test_only_the_place_for_it_asks_which_system_it_is(self):
+    def test_only_system_hpp_may_test_for_a_system(self):
         for line, named in [("#ifdef __linux__\n#endif\n", "__linux__"),
                             ("#if !defined(__APPLE__) && A\n#endif\n", "__APPLE__"),
                             ("#if __GLIBC_PREREQ(2, 35)\n#endif\n", "__GLIBC_PREREQ"),
@@ -32,7 +32,7 @@ class Systems(unittest.TestCase):
                 self.assertEqual(systems.check_sources({"ev/system.hpp": text,
                                                         "app/text/system.hpp": text}), [])
 
-    def test_what_one_system_has_stands_behind_a_question_for_it(self):
+    def test_features_of_one_system_need_a_test_for_them(self):
         found = "ev/a.cpp:{}: not all systems have this (epoll_ctl()"
         self.expect(f"#if EV_HAS_EPOLL\n{EPOLL}#endif\n")
         self.expect(f"#if BUFIO_HAS_X\n#else\n#    if EV_HAS_EPOLL\n{EPOLL}#    endif\n#endif\n")
@@ -43,18 +43,18 @@ class Systems(unittest.TestCase):
         self.expect(f"#if NDEBUG\n{EPOLL}#endif\n", found.format(2))
         self.expect(f"#ifndef EV_HAS_EPOLL\n{EPOLL}#endif\n", found.format(2))
 
-    def test_names_and_files_are_found_as_calls_are(self):
+    def test_finds_names_and_files_like_calls(self):
         for line in ["::send(fd, from, size, MSG_MORE);", "int fd = ::pipe2(ends, 0);",
                      "mmsghdr header;", 'open("/proc/self/fd");', "#include <linux/tcp.h>",
                      "#include <sys/epoll.h>", "int n = sigaction[NSIG];"]:
             with self.subTest(line=line):
                 self.assertEqual(len(systems.check_sources({"ui/a.cpp": line})), 1)
 
-    def test_what_only_looks_like_it_is_not_found(self):
+    def test_ignores_lookalikes(self):
         self.expect("// epoll_ctl(1), of __linux__\n"
                     "list.splice(end, other); my_accept4(1); EPOLL_IN; SIGIOT; Pledge pledge_;\n")
 
-    def test_an_archive_that_calls_what_one_system_has_is_found(self):
+    def test_finds_an_archive_that_calls_functions_of_one_system(self):
         self.assertEqual(systems.check_archive("/build/libev.a", {"poll", "pipe2", "ppoll"}),
                          ["libev.a: not all systems have this (pipe2)",
                           "libev.a: not all systems have this (ppoll)"])

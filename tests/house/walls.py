@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Checks the walls of the house: which room may include which, and what stays inside one room.
+"""Checks the walls of the house: which room may include which, and what stays in one room.
 
 usage: walls.py SOURCE_FOLDER
 
-The linker sees a missing function only. A header without one, or a system call, can cross a
-wall unseen by it: so this reads every include of the product. It writes one line for each
-finding, and fails if there is any.
+The linker notices only missing functions. Headers without functions and system calls can cross a
+wall unnoticed, so this reads every include of the product. Prints one line for each finding, and
+fails if there is any.
 """
 import pathlib
 import re
 import sys
 
-# The rooms, and what each may include beside itself and the standard and system headers. A new
-# arrow is a decision: it belongs into HACKING.md and CMakeLists.txt, too.
+# The rooms, and the rooms that each may include, besides standard and system headers. A new arrow
+# is a decision: it also belongs in HACKING.md and CMakeLists.txt.
 ALLOWED = {
     "ev": set(),  # the core of the loop
     "ev/backends": {"ev"},
@@ -34,23 +34,23 @@ ALLOWED = {
             "app/process", "app/text", "ui/text", "ui", "bufio", "ev/backends", "ev/threads", "ev"},
 }
 MAINS = {"app/yodel.cpp", "app/yodeld.cpp"}
-# The room ui/text has no folder: these units are in it.
+# The units of ui/text, a room without a folder.
 UI_TEXT = {"ui/text", "ui/utf8"}
 
-# What stays where: its name, its headers, its calls, and the files that may use it.
+# Restricted features: name, headers, calls, and the files that may use them.
 KEPT_INSIDE = [
     ("a readiness call", r"(sys/)?(poll|select|epoll|event)\.h",
-     # Ours named `select` take one argument, the system's takes five.
+     # Our functions named `select` take one argument, the system's takes five.
      r"(?<![\w.>])(?<!\w::)(p?poll|epoll_\w+|kqueue|kevent|pselect)\s*\("
      r"|(?<![\w.>])(?<!\w::)select\s*\([^;]*?,[^;]*?,[^;]*?,", r"ev/"),
     ("OpenSSL", r"openssl/.*", None, r"bufio/tls[^/]*$"),
     ("curses", r"(.*/)?(n?curses|term|panel|menu|form)\.h", None, r"ui/"),
     ("a socket", r"(sys/(socket|un)|netdb|netinet/.*|arpa/.*)(\.h)?", None, r"(bufio|app)/"),
-    ("the loop", r"ev/loop\.hpp", None, r"(?!app/stats/)"),  # which needs its times only
+    ("the loop", r"ev/loop\.hpp", None, r"(?!app/stats/)"),  # which needs only its times
 ]
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
-# A comment, or a literal, which is skipped so that no comment begins in one.
+# A comment or a literal. Literals are matched so that no comment begins inside them.
 COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*")', re.DOTALL)
 LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"')
 
@@ -64,12 +64,12 @@ def without_comments(text):
 
 
 def room_of(path):
-    """Returns the room of a file: its folder, but for the units of ui/text."""
+    """Returns the room of a file: its folder, except for the units of ui/text."""
     return "ui/text" if path.rpartition(".")[0] in UI_TEXT else path.rpartition("/")[0]
 
 
 def circle(graph):
-    """Returns the nodes of a circle in the graph, the first also at the end; or nothing."""
+    """Returns the nodes of a cycle in the graph, ending with the first node; or nothing."""
     done = set()
 
     def visit(node, way):
@@ -85,7 +85,7 @@ def circle(graph):
 
 
 def sources(root):
-    """Returns the text of each source of the product by its path from the root."""
+    """Returns the text of each source of the product, by its path from the root."""
     folders = {name.partition("/")[0] for name in ALLOWED}
     return {path.relative_to(root).as_posix(): path.read_text("utf-8")
             for folder in folders for path in (root / folder).rglob("*.[ch]pp")}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Breaks each wall of a made-up house, and expects walls.py to find that and no more.
+"""Breaks each wall of a fake house, and expects walls.py to report only that.
 
 usage: walls_test.py SOURCE_FOLDER
 """
@@ -9,10 +9,10 @@ import unittest
 
 sys.dont_write_bytecode = True  # nothing is written into the source tree
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import walls  # noqa: E402  # it is found by the line above
+import walls  # noqa: E402  # found by the line above
 
 
-# A header in each room, with a word for the rows below.
+# A header in each room.
 HEADERS = {f"{room}/a.hpp": "#pragma once\n" for room in walls.ALLOWED
            if room not in ("ui/text", "app")}
 HEADERS["ui/text.hpp"] = "#pragma once\n"
@@ -29,7 +29,7 @@ class Walls(unittest.TestCase):
     def test_a_house_without_includes_has_no_findings(self):
         self.expect({})
 
-    def test_each_arrow_between_rooms_is_allowed_by_the_table_or_found(self):
+    def test_finds_each_arrow_that_the_table_does_not_allow(self):
         for room, allowed in walls.ALLOWED.items():
             for other in walls.ALLOWED.keys() - {room, "app"}:
                 file = {"ui/text": "ui/utf8.cpp", "app": "app/yodel.cpp"}.get(room, f"{room}/b.cpp")
@@ -38,7 +38,7 @@ class Walls(unittest.TestCase):
                 with self.subTest(room=room, other=other):
                     self.expect({file: text}, *([] if other in allowed else [found]))
 
-    def test_app_holds_the_mains_alone(self):
+    def test_app_contains_only_the_mains(self):
         self.expect({"app/yodel.cpp": ""})
         self.expect({"app/b.cpp": ""},
                     "app/b.cpp:1: app holds the mains; a room has to be found for this")
@@ -47,11 +47,11 @@ class Walls(unittest.TestCase):
         self.expect({"app/protocol/session.hpp": '#pragma once\n#include "ui/a.hpp"\n'},
                     "app/protocol/session.hpp:2: app/protocol may not see ui (ui/a.hpp)")
 
-    def test_an_arrow_is_found_with_angle_brackets_too(self):
+    def test_finds_an_arrow_with_angle_brackets(self):
         self.expect({"ev/b.cpp": "#  include <bufio/a.hpp>\n"},
                     "ev/b.cpp:1: ev may not see bufio (bufio/a.hpp)")
 
-    def test_circles_of_rooms_and_of_headers_are_found(self):
+    def test_finds_cycles_of_rooms_and_of_headers(self):
         self.expect({"ev/b.hpp": '#include "bufio/b.hpp"\n',
                      "bufio/b.hpp": '#include "ev/b.hpp"\n'},
                     "ev/b.hpp:1: ev may not see bufio (bufio/b.hpp)",
@@ -60,10 +60,10 @@ class Walls(unittest.TestCase):
         self.expect({"ev/b.hpp": '#include "ev/c.hpp"\n', "ev/c.hpp": '#include "ev/b.hpp"\n'},
                     "a circle of the headers: ev/b.hpp -> ev/c.hpp -> ev/b.hpp")
 
-    def test_a_folder_that_is_no_room_is_found(self):
+    def test_finds_a_folder_that_is_no_room(self):
         self.expect({"app/new/b.cpp": ""}, "app/new/b.cpp:1: app/new is no room of the house")
 
-    def test_an_include_that_is_not_written_from_the_root_is_found(self):
+    def test_finds_an_include_without_the_path_from_the_root(self):
         self.expect({"ev/b.cpp": '#include "a.hpp"\n'},
                     'ev/b.cpp:1: "a.hpp" is not written from the root')
 
@@ -83,14 +83,14 @@ class Walls(unittest.TestCase):
                 self.assertIn("bufio/b.cpp:2: a readiness call is not used here", found[0])
                 self.assertIn(named or "select(", found[0])
 
-    def test_what_only_looks_like_a_readiness_call_is_none(self):
+    def test_ignores_lookalikes_of_readiness_calls(self):
         self.expect({"ui/b.cpp": "// poll(fds, 1, 0)\n"
                                  "/* #include <poll.h>\n#include <poll.h> */\n"
                                  'const char* text = "ppoll(fds)";\n'
                                  'const char* url = "tcp://"; void select(Id id);\n'
                                  "log.select(1); if (found) select(found); Log::poll(1);\n"})
 
-    def test_openssl_stays_in_the_files_of_tls(self):
+    def test_openssl_stays_in_the_tls_files(self):
         self.expect({"bufio/tls_x.cpp": "#include <openssl/ssl.h>\n"})
         for file in ["bufio/stream.cpp", "app/text/b.cpp", "ev/tls.cpp"]:
             self.expect({file: "#include <openssl/ssl.h>\n"},
@@ -103,7 +103,7 @@ class Walls(unittest.TestCase):
                         f"app/screen/b.cpp:1: curses is not used here ({header})")
         self.expect({"app/text/b.cpp": "#include <termios.h>\n"})
 
-    def test_neither_ui_nor_ev_knows_a_socket(self):
+    def test_neither_ui_nor_ev_uses_sockets(self):
         for room in ["ui", "ev"]:
             self.expect({f"{room}/b.cpp": "#include <sys/socket.h>\n"},
                         f"{room}/b.cpp:1: a socket is not used here (sys/socket.h)")
@@ -118,7 +118,7 @@ class Walls(unittest.TestCase):
 
 
 class Sources(unittest.TestCase):
-    def test_the_sources_of_a_tree_are_found_in_each_room(self):
+    def test_finds_the_sources_of_each_room_in_a_tree(self):
         rooms = {walls.room_of(path) for path in walls.sources(pathlib.Path(sys.argv[1]))}
         self.assertEqual(rooms, walls.ALLOWED.keys())
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The protocol ^...$: a server greets every client with `*`. What a client sends is ignored until
-a ^; from there to the next $ every byte comes back increased by one.
+"""The protocol ^...$: a server greets every client with `*`. It ignores all bytes until a ^; from
+there to the next $ it returns every byte increased by one.
 
-caret_echo.py serve PORT         one thread a client, until it is killed
-caret_echo.py ask PORT [N]       N clients at once (3), each with the same session, cut at every
-                                 place; checks what comes back
+caret_echo.py serve PORT         one thread per client, until it is killed
+caret_echo.py ask PORT [N]       N clients at once (3), each with the same session, split at
+                                 every position; checks the replies
 """
 import socket
 import sys

@@ -1,6 +1,6 @@
-"""Checks what `yodel --json` has written, given on standard input, against what it promises:
-an object for the connection, one for each message (a late one has two), one for the end, whose
-counts and percentiles are those of the messages. Says what became of the messages.
+"""Checks the output of `yodel --json` on standard input: an object for the connection, an object
+for each message (two for a late message), and an end object, whose counts and percentiles match
+the messages. Prints the outcome of the messages.
 """
 import collections
 import json

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Clients that send and never read.
 
-deaf.py PORT COUNT [tls]         opens COUNT connections, sends on all of them until nothing more
-                                 is taken, says "stuck", and closes them when its input ends
+deaf.py PORT COUNT [tls]         opens COUNT connections, sends on all of them until they block,
+                                 prints "stuck", and closes them when its input ends
 """
 import select
 import socket

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""A small store of values by their keys, a command a line:
+"""A small key-value store with one command a line:
 
     SET key value    OK             GET key    the value, or NONE
-    DEL key          OK, or NONE    QUIT       BYE, and the connection is closed
+    DEL key          OK, or NONE    QUIT       BYE, then closes the connection
 
 key_value.py PORT [OPTION...]
-    broken          GET answers with the value in capital letters
-    silent          GET answers nothing
-    greeting TEXT   a line that is sent first
-    ticks           after each SET, a line "changed KEY" that answers nothing
+    broken          GET returns the value in capital letters
+    silent          GET returns nothing
+    greeting TEXT   sends this line first
+    ticks           after each SET, sends an unsolicited line "changed KEY"
     tls CERT KEY    TLS, with these files
-    udp             a datagram for each command and each answer; the port also accepts
-                    connections, so that one can wait for it
+    udp             a datagram for each command and reply; the port also accepts
+                    connections, so that tests can wait for it
 """
 import socket
 import ssl

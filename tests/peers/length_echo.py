@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Echo with length prefixes: each message is a little-endian 32-bit length and that many bytes,
-at most 32 MiB; a client may send several before it reads a reply.
+"""Echo with length prefixes: each message is a little-endian 32-bit length, at most 32 MiB, and
+its bytes. A client may send several messages before it reads a reply.
 
-length_echo.py serve PORT        answers every message with itself, until it is killed
+length_echo.py serve PORT        echoes every message, until it is killed
 length_echo.py ask PORT SIZE [tls]
                                  sends hello1 hello2 hello3, a message of SIZE bytes, and
-                                 hello5, all of it before it reads a byte, as a client with
-                                 one thread does; then it checks the replies
+                                 hello5, all before it reads a byte, like a client with one
+                                 thread; then it checks the replies
 length_echo.py cut PORT SIZE     sends a message of 5 bytes and the first SIZE bytes of the
-                                 frame of one of 10, closes its side, and prints all that
-                                 comes back
+                                 frame of a message of 10, closes its side, and prints
+                                 everything received
 """
 import socket
 import ssl

@@ -1,14 +1,14 @@
-"""A server of one connection at a time that does what its arguments say, in order.
+"""A server for one connection at a time that performs the steps of its arguments in order.
 
 usage: scripted.py PORT STEP...
 
     send:TEXT   sends TEXT (\\n and \\xNN as in Python)   talk:TEXT   sends it every 20 ms, for ever
-    line        reads a line                             echo        reads a line and sends it
-    flood:TEXT  sends it as fast as it is read, for ever
-    some        reads what is there, at least a byte
-    wait        reads until the client's end
+    line        reads a line                             echo        reads a line and returns it
+    flood:TEXT  sends TEXT as fast as it is read, for ever
+    some        reads the available bytes, at least one
+    wait        reads until the client closes
     shut        closes its sending side                  close       closes the connection
-    reset       closes it by a reset                     rest        echoes until the client's end
+    reset       resets the connection                    rest        echoes until the client closes
 """
 import socket
 import struct

@@ -1,4 +1,4 @@
-"""A server whose replies have one line, or several.
+"""A server whose replies contain one or several lines.
 
 usage: several_lines.py PORT
 """

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a certificate of each class that a TLS client has to judge: FOLDER/CLASS.pem, which holds
-# what the server sends, and FOLDER/CLASS.key. FOLDER/ca.pem is the authority that clients trust,
+# Makes a certificate of each class that a TLS client must judge: FOLDER/CLASS.pem, the chain that
+# the server sends, and FOLDER/CLASS.key. FOLDER/ca.pem is the authority that clients trust,
 # FOLDER/ca.crl its revocation list.
 #
 # usage: tls_classes.sh FOLDER
@@ -43,7 +43,7 @@ basicConstraints = critical,CA:TRUE
 END
 }
 
-# The subject is that of the class unless SUBJECT says otherwise.
+# The subject is the class unless SUBJECT is set.
 issue() { # CLASS AUTHORITY SECTION NAMES [OPTION...]
     class=$1 by=$2 section=$3
     configuration "$by" "$section" "$4" >"$class.cnf"

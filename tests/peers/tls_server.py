@@ -1,12 +1,12 @@
-"""A TLS server that echoes lines, in a way that may be wrong.
+"""A TLS server that echoes lines, with optional faults.
 
 usage: tls_server.py PORT CERTIFICATE KEY [OPTION...]
 
-    newest=V       1.0, 1.1, 1.2 or 1.3: the newest version that it speaks
+    newest=V       1.0, 1.1, 1.2 or 1.3: the newest supported version
     group=NAME     the only key exchange group, such as secp521r1
-    clients=FILE   demands a certificate by the authorities of the file
+    clients=FILE   requires a certificate by the authorities of the file
     abrupt         ends each connection after a line, without close_notify
-    small-hello    says nothing to a ClientHello that fills more than a segment
+    small-hello    does not answer a ClientHello larger than a segment
 """
 import socket
 import ssl
@@ -31,7 +31,7 @@ def option(name):
 
 def new_context():
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.set_ciphers("ALL:@SECLEVEL=0")  # which certificates are good is for the client to say
+    context.set_ciphers("ALL:@SECLEVEL=0")  # the client judges the certificates
     context.minimum_version = ssl.TLSVersion.TLSv1
     context.maximum_version = VERSIONS[option("newest") or "1.3"]
     context.load_cert_chain(sys.argv[2], sys.argv[3])

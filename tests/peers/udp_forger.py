@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Sends yodeld -u datagrams with forged senders, and writes what came of each, a line each.
+"""Sends datagrams with forged senders to yodeld -u, and prints a line about each outcome.
 
-usage: udp_forger.py YODELD     in a network namespace of its own (unshare -rn)
+usage: udp_forger.py YODELD     in a separate network namespace (unshare -rn)
 """
 import array
 import fcntl
@@ -17,7 +17,7 @@ HOST = "127.0.0.1"
 
 
 def raise_loopback():
-    """Sets the flags of the interface lo: up and running."""
+    """Sets the interface lo up and running."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         request = struct.pack("16sh14x", b"lo", 0x1 | 0x40)
         fcntl.ioctl(control, 0x8914, request)
@@ -66,7 +66,7 @@ def checksum(words):
 
 
 def forge(source, source_port, target, target_port, payload):
-    """Sends a datagram whose headers are all ours."""
+    """Sends a datagram with forged headers."""
     udp = struct.pack("!HHHH", source_port, target_port, 8 + len(payload), 0) + payload
     header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, socket.IPPROTO_UDP,
                          0, socket.inet_aton(source), socket.inet_aton(target))
@@ -78,7 +78,7 @@ def forge(source, source_port, target, target_port, payload):
 
 
 def ask(port, source=(HOST, 0), target=HOST, broadcast=False):
-    """Sends from the source, and returns the host that answers; None if nobody does."""
+    """Sends from the source, and returns the host that answers; None if none does."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, broadcast)
         client.bind(source)
@@ -100,7 +100,7 @@ def unanswered(name, options, act, received=1):
 
 
 def loop(*options):
-    """Makes two servers talk to each other. Returns how much the first one has received."""
+    """Makes two servers talk to each other. Returns the traffic received by the first one."""
     one, other = Server(*options, f"{HOST}:0"), Server(*options, f"{HOST}:0")
     forge(HOST, other.port, HOST, one.port, b"forever")
     if options:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A server of datagrams that loses, doubles, reorders and damages its answers by a plan.
+"""A datagram server that loses, duplicates, reorders and damages its answers by a plan.
 
 usage: udp_planned.py SEED LOSS TWICE REORDER DAMAGE     chances from 0 to 1
 
-It writes the port that it listens on. At its end (SIGTERM) it writes what its answers met: how
-many were damaged, how many were lost, how many came twice, and how many were sent after the
-answer to a later message of the same client. Damage puts a wrong digit in the place of a byte.
+It prints its port. At the end (SIGTERM) it prints the number of answers that were damaged, lost,
+duplicated, and sent after the answer to a later message of the same client. Damage replaces a byte
+with a wrong digit.
 """
 import random
 import signal
@@ -16,7 +16,7 @@ SECONDS_HELD = 0.2
 
 
 class Plan:
-    """Decides what happens to each answer, and counts what was sent in the end."""
+    """Decides the fate of each answer, and counts the outcomes."""
 
     def __init__(self, send):
         seed, *chances = sys.argv[1:]
@@ -24,7 +24,7 @@ class Plan:
         self.loss, self.twice, self.reorder, self.damage = map(float, chances)
         self.send = send
         self.held = []
-        self.numbers = {}  # of each client
+        self.numbers = {}  # by client
         self.highest = {}
         self.bad = self.lost = self.doubled = self.overtaken = 0
 

@@ -1,7 +1,7 @@
-"""What the clients of a soak do to its servers: good clients, and those that have faults.
+"""The client tasks of a soak: good clients and faulty clients.
 
-Each task is a function of a Load. It talks to one server for some seconds, and returns. A sentence
-for what must not happen is reported with Load.complain().
+Each task is a function of a Load. It talks to one server for some seconds and returns. It reports
+each failure as a sentence with Load.complain().
 """
 import collections
 import json
@@ -15,30 +15,30 @@ import time
 
 HOST = "127.0.0.1"
 LONGEST_TASK = 5  # seconds
-PATIENCE = 60  # seconds, for a program that has been told to end, on a loaded machine
+PATIENCE = 60  # seconds for a program to end, on a loaded machine
 FRAMINGS = ["line", "crlf", "nul", "len1", "len2", "len4", "len2le", "len4le"]
 
-# How many tasks run at once, in round after round: quiet, busy, and all between.
+# The number of concurrent tasks, by round: from quiet to busy.
 INTENSITIES = [2, 4, 1, 6, 3, 10, 2, 5]
 
-# Exit statuses of a client whose server loses, damages and cuts on purpose: never of a usage
-# error, of a crash, or of a signal.
+# Allowed exit statuses of a client whose server loses, damages and cuts on purpose. Usage errors,
+# crashes and signals are failures.
 UNLUCKY = {0, 1, 28, 55, 56}
 
-# A machine that is busy with other things may be too slow for a rate or for the length of a run,
-# so that messages are lost or connections are ended by a limit; but no reply may ever be wrong.
+# A busy machine may be too slow for a rate or for the length of a run, so that messages are lost or
+# a limit ends connections. But no reply may ever be wrong.
 OVERLOADED = {0, 1, 28, 56}
 
 
 class Load:
     def __init__(self, yodel, ports, ca, seed):
         self.yodel = yodel
-        self.ports = ports  # by the names of the servers
+        self.ports = ports  # by server
         self.ca = ca
         self.dice = random.Random(seed)
         self.lock = threading.Lock()
         self.complaints = []
-        self.done = collections.Counter()  # of tasks, messages and so on
+        self.done = collections.Counter()  # counts of tasks, messages and so on
 
     def complain(self, sentence):
         with self.lock:
@@ -49,7 +49,7 @@ class Load:
             self.done[what] += number
 
     def run(self, number, seconds):
-        """Plays one round, and returns when all of its clients are gone."""
+        """Plays one round, and returns when all of its clients have ended."""
         end = time.monotonic() + seconds
         workers = [threading.Thread(target=self.work, args=(self.dice.random(), end))
                    for _ in range(INTENSITIES[number % len(INTENSITIES)])]
@@ -73,7 +73,7 @@ class Load:
         return socket.create_connection((HOST, self.ports[server]), timeout=PATIENCE)
 
     def target(self, server):
-        """Returns the words of a command line that name a server, and trust it."""
+        """Returns the command line arguments that name and trust a server."""
         address = f"{HOST}:{self.ports[server]}"
         if server in ("tls", "hasty"):
             return ["--cacert", self.ca, "tls://" + address]
@@ -84,7 +84,7 @@ class Load:
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def finish_yodel(self, process, allowed):
-        """Awaits its end, and adds up what it has counted."""
+        """Waits for its end, and adds up its counts."""
         try:
             output, errors = process.communicate(timeout=LONGEST_TASK + PATIENCE)
         except subprocess.TimeoutExpired:
@@ -108,7 +108,7 @@ def end_object(output):
 
 # --- Good clients: no reply may be wrong.
 
-# Where messages go by a schedule, a connection that is just being replaced loses its own.
+# With a pace, a connection that is being replaced loses its scheduled messages.
 PACES = [["--rate", 100], ["--rate", 1000], ["--rate", 3000], ["-i", "50ms"]]
 CLOSED_LOOPS = [["-c", 2000], ["-c", 500, "--churn", 1], ["-c", 2000, "--churn", 10],
                 ["--churn", 3, "--window", 8]]
@@ -145,7 +145,7 @@ def large_messages(load, dice, seconds):
     load.finish_yodel(load.start_yodel(*arguments, *load.target(server)), {0})
 
 
-# A datagram may always get lost, and is reported as lost then.
+# A datagram may always get lost, which is reported.
 def datagrams(load, dice, seconds):
     arguments = ["--connections", dice.choice([1, 10]), "--rate", dice.choice([50, 1000]),
                  "--size", dice.choice([10, 1000]), "-m", f"{seconds:.1f}s",
@@ -161,10 +161,10 @@ def unlucky_crowd(load, dice, seconds):
     load.finish_yodel(load.start_yodel(*arguments, *load.target("faulty")), UNLUCKY)
 
 
-# --- Clients with faults.
+# --- Faulty clients.
 
 def killed(load, dice, seconds):
-    """Dies in the middle of its messages."""
+    """Dies while it sends messages."""
     server = dice.choice(["plain", "tls", "faulty", "udp"])
     arguments = ["--connections", 10, "--size", "60k", "-m", "60s"]
     arguments += ["--rate", 100] if server == "udp" else ["-f", "len4", "--window", 4]
@@ -177,18 +177,18 @@ def killed(load, dice, seconds):
 
 
 def never_reads(load, dice, seconds):
-    """Sends until the server takes no more, waits, and goes away with all replies unread."""
+    """Sends until the server blocks, waits, and closes with all replies unread."""
     with load.connect(dice.choice(["plain", "faulty"])) as connection:
         connection.settimeout(0.2)
         try:
             while True:
                 connection.sendall(struct.pack(">I", 1000) + bytes(1000))
-        except OSError:  # no more is taken, or the server gave up
+        except OSError:  # the connection blocks, or the server gave up
             time.sleep(dice.uniform(0, seconds / 2))
 
 
 def half_closes(load, dice, seconds):
-    """Ends its side when all is sent, and must get all of it back, and then the end."""
+    """Half-closes after sending, and must receive everything back, then the end."""
     sent = dice.randbytes(dice.choice([0, 1, 1000, 300000]))
     with load.connect("plain") as connection:
         writer = threading.Thread(target=send_and_half_close, args=(connection, sent))
@@ -206,7 +206,7 @@ def send_and_half_close(connection, data):
 
 
 def resets(load, dice, seconds):
-    """Many connections that are cut, in the middle of a message and of its reply."""
+    """Cuts many connections in the middle of a message and its reply."""
     for _ in range(dice.choice([1, 20, 100])):
         with load.connect(dice.choice(["plain", "tls", "faulty"])) as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -214,7 +214,7 @@ def resets(load, dice, seconds):
 
 
 def idle_crowd(load, dice, seconds):
-    """Says one message on each connection, and nothing more, until the server ends it."""
+    """Sends one message on each connection, then waits until the server closes it."""
     arguments = ["--connections", 5, "-i", "20s", "-m", f"{seconds:.1f}s", "-W", "1s", "--json"]
     load.finish_yodel(load.start_yodel(*arguments, *load.target("hasty")), UNLUCKY)
 
@@ -225,7 +225,7 @@ def leaves_at_once(load, dice, seconds):
 
 
 def garbage(load, dice, seconds):
-    """Bytes that are no TLS, no length that is allowed, or only the beginning of a hello."""
+    """Sends bytes that are not TLS, an invalid length, or a truncated ClientHello."""
     server = dice.choice(["tls", "hasty", "faulty"])
     hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
     with load.connect(server) as connection:
@@ -235,24 +235,24 @@ def garbage(load, dice, seconds):
             connection.settimeout(seconds)
             while connection.recv(1000):
                 pass
-        except OSError:  # a reset is one of the right answers, and so is a wait
+        except OSError:  # a reset is correct, and so is a timeout
             pass
 
 
 def sends_slowly(load, dice, seconds):
-    """One byte now and then, of a message that is never whole."""
+    """Sends an incomplete message, a byte at a time."""
     end = time.monotonic() + seconds
     with load.connect(dice.choice(["plain", "tls", "hasty", "faulty"])) as connection:
         try:
             while time.monotonic() < end:
                 connection.sendall(b"\0")
                 time.sleep(0.05)
-        except OSError:  # --message-timeout and --handshake-timeout are right to end it
+        except OSError:  # ended by --message-timeout or --handshake-timeout
             pass
 
 
 def odd_datagrams(load, dice, seconds):
-    """Datagrams of any size, and nobody who reads the answers."""
+    """Sends datagrams of any size, and never reads the answers."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         for _ in range(200):
             sender.sendto(dice.randbytes(dice.choice([0, 1, 1500, 60000])),
@@ -261,7 +261,7 @@ def odd_datagrams(load, dice, seconds):
     load.count("datagrams", 200)
 
 
-# How often each is drawn.
+# The weight of each task.
 TASKS = {plain_crowd: 4, tls_crowd: 4, large_messages: 2, datagrams: 3, unlucky_crowd: 3, killed: 3,
          never_reads: 3, half_closes: 3, idle_crowd: 1, resets: 3, leaves_at_once: 2, garbage: 3, sends_slowly: 1,
          odd_datagrams: 1}

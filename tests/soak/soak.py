@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Lets yodeld and yodel run for long, under a changing load with faults, and says whether their
-memory, descriptors and round-trip times stay as they are.
+"""Runs yodeld and yodel for a long time under a changing load with faults, and checks that memory,
+descriptors and round-trip times stay constant.
 
 usage: soak.py YODEL YODELD MINUTES [SEED]
 
-Five servers and four clients live for the whole run. In each round many short clients come,
-good ones and such with faults (load.py); then all is quiet for a moment, and a row of measurements
-is printed. The verdict at the end (verdict.py) compares the last third of the rows with
-the first one. Exit status: 0 all is flat and nothing went wrong; 1; 2 usage.
+Five servers and four clients live for the whole run. Each round starts many short-lived clients,
+good and faulty (load.py). After a quiet moment it prints a row of measurements. The verdict at the
+end (verdict.py) compares the last third of the rows with the first. Exit status: 0 if everything
+is flat and no failure occurred; 1 otherwise; 2 for a usage error.
 """
 import collections
 import contextlib
@@ -26,9 +26,9 @@ import time
 import load
 import verdict
 
-ROUND = 24  # seconds of load; with the quiet moment and its measurements, about 30
+ROUND = 24  # seconds of load; about 30 with the quiet moment and its measurements
 LONGEST_SETTLING = 20
-SETTLING = 2.5  # seconds: a server gives free memory back a second after the last traffic
+SETTLING = 2.5  # seconds: a server frees memory a second after the last traffic
 WARM_UP_ROUND = load.INTENSITIES.index(max(load.INTENSITIES))
 PINGS = 400
 PING_RUNS = 5
@@ -48,14 +48,14 @@ Sample = collections.namedtuple("Sample", "rss peak descriptors threads")
 
 
 class Process:
-    """A program of ours that is watched from its start to its end."""
+    """A program of ours, monitored from start to end."""
 
     def __init__(self, name, command, **streams):
         self.name = name
         self.samples = []
         self.child = subprocess.Popen(command, **{"stdin": subprocess.DEVNULL,
                                                   "stderr": subprocess.PIPE, **streams})
-        self.said = collections.Counter()  # what it wrote on standard error, without its numbers
+        self.said = collections.Counter()  # its standard error output, without numbers
         self.reader = threading.Thread(target=self.read_errors, daemon=True)
         self.reader.start()
 
@@ -72,7 +72,7 @@ class Process:
         return len(os.listdir(f"/proc/{self.child.pid}/fd"))
 
     def measure(self):
-        """Adds a sample; the highest use counts anew from now on."""
+        """Adds a sample, and resets the peak."""
         self.samples.append(Sample(self.status("VmRSS"), self.status("VmHWM"), self.descriptors(),
                                    self.status("Threads")))
         pathlib.Path(f"/proc/{self.child.pid}/clear_refs").write_text("5")
@@ -82,7 +82,7 @@ class Process:
         return self.descriptors() <= most
 
     def end(self, signo, allowed):
-        """Returns a sentence, or None if it ends as it must."""
+        """Returns a sentence about a failure, or None if it ends correctly."""
         if signo and self.child.poll() is not None:
             return f"{self.name} ended by itself, with {self.child.returncode}"
         if signo:
@@ -103,7 +103,7 @@ def start_server(name, yodeld, certificate):
 
 
 class Talker:
-    """A pipe client that is given a line now and then, and must print it again."""
+    """A pipe client that receives a line now and then, and must print its echo."""
 
     def __init__(self, yodel, port):
         self.process = Process("pipe", [yodel, "-W", "30s", f"{load.HOST}:{port}"],
@@ -132,7 +132,7 @@ class Talker:
 
 
 class Screen:
-    """A client on a terminal, on which somebody types."""
+    """A client on a terminal, with a simulated user."""
 
     def __init__(self, yodel, port):
         self.terminal, other = pty.openpty()
@@ -206,7 +206,7 @@ class Soak:
         self.probe()
 
     def settle(self):
-        """Waits until the servers have noticed that the clients are gone."""
+        """Waits until the servers have noticed the end of the clients."""
         end = time.monotonic() + LONGEST_SETTLING
         while time.monotonic() < end and not all(each.settled() for each in self.processes):
             time.sleep(0.1)
@@ -222,7 +222,7 @@ class Soak:
             self.pings[name].append(min(self.ping(name) for _ in range(PING_RUNS)))
 
     def ping(self, name):
-        """Returns p50 and p99 of some round trips, one after the other, in microseconds."""
+        """Returns p50 and p99 of some sequential round trips, in microseconds."""
         process = self.load.start_yodel("--connections", 1, "-c", PINGS, "--json", "-W", "30s",
                                         *self.load.target(name))
         times = self.load.finish_yodel(process, {0}).get("rtt_us", {})
@@ -245,7 +245,7 @@ class Soak:
         print(f"{minutes:4.1f}{done['connections']:7d}{done['messages']:10d}", *cells, flush=True)
 
     def end(self):
-        """Ends the clients, then the servers; returns the sentences that say what went wrong."""
+        """Ends the clients, then the servers. Returns sentences about failures."""
         ended = [self.talker.end(), self.screen.end()]
         ended += [crowd.end(signal.SIGTERM, {-signal.SIGTERM}) for crowd in self.crowds]
         ended += [server.end(signal.SIGTERM, {0}) for server in self.servers]
@@ -287,7 +287,7 @@ def soak(run, minutes):
 
 
 def report(run, findings, complaints):
-    """Prints what was seen, and returns the exit status."""
+    """Prints the results, and returns the exit status."""
     run.print_logs()
     print("done:", ", ".join(f"{count} {what}" for what, count in run.load.done.items()))
     for finding in findings:

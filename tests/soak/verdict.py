@@ -1,17 +1,18 @@
-"""What a soak has measured, and whether it is flat. Nothing here knows of processes."""
+"""Judges whether the measurements of a soak are flat. Independent of processes."""
 import statistics
 
-# The first part of the measurements is a warm-up: what is made once, or grows to its bound.
+# The first part of the measurements is a warm-up, in which one-time allocations happen and buffers
+# grow to their limits.
 WARM_UP = 1 / 6
 LEAST_MEASUREMENTS = 12
 
-# Memory may grow by the greater of the two from the beginning to the end, which is less than one
-# byte for each message, and less than a small block for each connection, of an hour.
+# Memory may grow by the greater of the two from beginning to end. In an hour this is less than one
+# byte per message, and less than a small block per connection.
 MEMORY_KB = 512
 MEMORY_SHARE = 0.05
-# The highest use of a round depends on the load of that round.
+# The peak of a round depends on the round's load.
 PEAK_FACTOR = 1.5
-# Another program that takes a processor for some rounds must not look like slow code.
+# Another program that uses a processor for some rounds must not look like slow code.
 P50_FACTOR = 1.5
 P99_FACTOR = 3
 
@@ -63,14 +64,14 @@ def judge_factor(name, what, unit, values, factor):
 
 
 def judge_count(name, what, counts):
-    """A count at quiet moments is never greater than in the first third after the warm-up."""
+    """Checks that a count at quiet moments never exceeds the first third after the warm-up."""
     usual, _ = thirds(counts)
     most = max(warm(counts))
     return Finding(most <= usual, f"{name}: {usual:.0f} {what}, at most {most} at quiet moments")
 
 
 def judge_process(name, samples):
-    """`samples` have rss, peak (kilobytes), descriptors and threads."""
+    """`samples` contain rss, peak (kilobytes), descriptors and threads."""
     return [judge_memory(name, [sample.rss for sample in samples]),
             judge_factor(name, "highest use", "kB", [sample.peak for sample in samples],
                          PEAK_FACTOR),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests that the verdict of a soak sees what is not flat, and nothing else."""
+"""Tests that the verdict of a soak reports growth, and nothing else."""
 import random
 import unittest
 
@@ -18,7 +18,7 @@ def series(at, spread=0):
 
 
 MEMORY = [
-    # what the memory does, kilobytes at a share of the time, noise, flat
+    # behaviour, kilobytes at a fraction of the time, noise, flat
     ("stays", lambda t: 8000, 0, True),
     ("goes up and down", lambda t: 8000, 900, True),
     ("grows while it warms up", lambda t: 8000 + 40000 * min(t, 0.15), 50, True),
@@ -34,13 +34,13 @@ MEMORY = [
 
 
 class VerdictTest(unittest.TestCase):
-    def test_memory_that_grows_is_seen(self):
+    def test_detects_growing_memory(self):
         for name, at, spread, flat in MEMORY:
             with self.subTest(name):
                 finding = verdict.judge_memory("server", series(at, spread))
                 self.assertEqual(finding.flat, flat, str(finding))
 
-    def test_one_descriptor_too_many_is_seen(self):
+    def test_detects_a_leaked_descriptor(self):
         self.assertTrue(verdict.judge_count("server", "descriptors", [9] * HOUR).flat)
         self.assertTrue(verdict.judge_count("server", "descriptors", [8] + [9] * HOUR).flat)
         self.assertTrue(verdict.judge_count("server", "descriptors", [9] * 50 + [8] + [9] * 50).flat)
@@ -49,7 +49,7 @@ class VerdictTest(unittest.TestCase):
         self.assertFalse(finding.flat)
         self.assertIn("9 descriptors, at most 10 at quiet moments", str(finding))
 
-    def test_slower_round_trips_are_seen_but_not_a_busy_machine(self):
+    def test_detects_slower_round_trips_but_ignores_a_busy_machine(self):
         def flat(at):
             return all(finding.flat for finding in
                        verdict.judge_latency("server", [(p50, 2 * p50) for p50 in series(at, 5)]))

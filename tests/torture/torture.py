@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Makes each system call and each allocation of short conversations fail once, and judges them.
+"""Makes each system call and each allocation of short conversations fail once.
 
 usage: torture.py [--every N] [--only TEXT] [--case CASE] FOLDER LIBRARY
 
-FOLDER holds yodel and yodeld, LIBRARY is fail_once.cpp, built. A first run of each scenario lists
-the calls. Then there is a run for each call and each error that its function may have. It must
-end in time, by no crash, with the terminal as before and no further descriptor open; with status
-0 only if its output is complete, otherwise with a sentence on standard error. A server must serve
-the next client, unless it has said that it is out of memory. --every N takes each Nth case, --only
-those that begin with the text, and --case the one of this name alone, with its output and the
-callers of the call that failed.
+FOLDER contains yodel and yodeld, LIBRARY is the compiled fail_once.cpp. A first run of each
+scenario lists the calls. Then each call is made to fail with each possible error of its function. The run
+must end in time, without a crash, with the terminal restored and no leaked descriptor. Status 0 is
+allowed only if its output is complete; otherwise it must print a sentence on standard error. A
+server must serve the next client, unless it has reported that it is out of memory. --every N takes
+each Nth case, --only the cases that begin with the text, and --case the case of this name, with its
+output and the callers of the failed call.
 """
 import argparse
 import concurrent.futures
@@ -30,8 +30,8 @@ import tempfile
 import termios
 import time
 
-# The errors of each function. "!": the program must go on as if nothing had happened. "~": the
-# call is made all the same. fcntl() is left out, which can't fail for a descriptor of one's own.
+# The errors of each function. "!": the program must continue as if nothing had happened. "~": the
+# call is made anyway. fcntl() is omitted, because it can't fail for an own descriptor.
 FILE = "EINTR EMFILE ENFILE EACCES ENOENT ENOMEM"
 WAIT = "EINTR! ENOMEM EINVAL"
 PATH = "EACCES ENOENT"
@@ -68,14 +68,14 @@ ERRORS = dict.fromkeys(ALLOCATORS, "ENOMEM") | {
     "tcgetattr": "ENOTTY EIO", "tcsetattr": "EINTR! EIO", "tmpfile64": FILE, "ttyname": "ENOENT",
     "unlink": "EACCES ENOENT", "write": OUTPUT, "writev": OUTPUT,
 }
-# What no server can serve without.
+# Calls that a server needs.
 VITAL = {"poll", "ppoll", "pselect", "epoll_wait", "epoll_pwait2", "pthread_create"}
-# Callers in libraries that without memory end the process, leave a file open, or believe for ever
-# that there is no such algorithm.
+# Callers in libraries that, without memory, end the process, leave a file open, or report an
+# algorithm as missing for ever.
 CARELESS = re.compile(r"^(_nc_\w+|newterm\w*|delscreen|tigetstr\w*|start_color\w*|getaddrinfo|"
                       r"get_nss_addresses|EVP_\w+_fetch)$")
 STATUSES = {0, 1, 6, 7, 23, 26, 28, 35, 55, 56, 58, 60, 77, 90}
-LONGEST = 60  # seconds; a run takes a tenth of one, but not on a loaded machine
+LONGEST = 60  # seconds; a run takes 0.1, but more on a loaded machine
 LISTING = ("list", 0, "EIO")
 WORDS = "one\ntwo\nthree\n"
 
@@ -125,14 +125,14 @@ class Run:
         return bool(self.lines(word="failed"))
 
     def calls(self):
-        """Of each call: the function, its number, the digest of its callers, and its file."""
+        """Returns the function, number, digest of the callers and file of each call."""
         return [line.split(" ", 4)[1:] for line in self.lines(word="call")]
 
     def open_files(self):
         return [line.split(" ", 2)[2] for line in self.lines(word="open")]
 
     def callers(self):
-        """The places and names of the callers of the call that failed."""
+        """Returns the places and names of the callers of the failed call."""
         frames = [re.fullmatch(r"(.*)\+(.*):(.*)", each).groups()
                   for line in self.lines(word="failed") for each in line.split()[3:]]
         for module, address, name in frames:
@@ -158,7 +158,7 @@ class Client:
 
 
 def is_unattended_whole(run):
-    """The end object, the log and the percentile file of five messages."""
+    """Writes the end object, the log and the percentile file of five messages."""
     try:
         end = json.loads(run.output.splitlines()[-1])
         log = [json.loads(line) for line in run.lines("log.json")]
@@ -168,8 +168,8 @@ def is_unattended_whole(run):
 
 
 class Screen:
-    """The full-screen client. Its user says a word, awaits the echo and leaves; or, if that takes
-    long, interrupts it."""
+    """The full-screen client. Its user sends a word, waits for the echo and leaves, or interrupts
+    it if that takes too long."""
 
     def __init__(self, *arguments):
         self.arguments = arguments
@@ -211,7 +211,7 @@ class Screen:
 
 
 class Server:
-    """yodeld. The client in whose time the fault happens may be lost, but not the next one."""
+    """yodeld. The fault may lose the current client, but not the next one."""
 
     def __init__(self, *arguments, served):
         self.arguments, self.served = arguments, served
@@ -279,7 +279,7 @@ def is_known(name):
 
 
 HERE = ("127.0.0.1", "STREAM")
-NAME = "LOCALHOST"  # which is no number, and so looked up; a bare system does not know it
+NAME = "LOCALHOST"  # not numeric, so looked up; a bare system lacks it
 SCENARIOS = {
     "pipe": Client(*HERE),
     "name": Client(NAME, "STREAM"),
@@ -299,7 +299,7 @@ SCENARIOS = {
 
 
 class Rig:
-    """What all runs share: the programs, servers without a fault, and the runs that list calls."""
+    """Shared by all runs: the programs, servers without faults, and the runs that list calls."""
 
     def __init__(self, programs, library):
         self.programs, self.library = programs, os.path.abspath(library)
@@ -324,7 +324,7 @@ class Rig:
         return os.path.join(self.programs, name)
 
     def scenarios(self):
-        """All but those that need threads to share a port, or a known name, if the system can't."""
+        """Returns all scenarios that the system supports."""
         version = subprocess.check_output([self.program("yodeld"), "-V"], text=True)
         missing = {"server-threads"} if "portable" in version else set()
         if not is_known(NAME):
@@ -351,10 +351,10 @@ class Rig:
 
 
 def verdict(run, listing, fault):
-    """Returns what is wrong with a run, or nothing."""
+    """Returns the failure of a run, or nothing."""
     function, _, error = fault
     by_terminal = run.status in (-signal.SIGHUP, -signal.SIGINT) and "ended by" in run.errors
-    unheard = function in ("write", "writev")  # which may have been that of the sentence
+    unheard = function in ("write", "writev")  # the sentence itself may have failed
     if run.hangs:
         return "does not end"
     if not run.restored and (error.endswith("!") or function not in ("write", "tcsetattr")):
@@ -375,7 +375,7 @@ def verdict(run, listing, fault):
     if run.deserted and not vital and is_while_serving(listing, fault):
         return f"the next client is not served, status {run.status}"
     if function in VITAL:
-        return None  # the end may come while the thread of a look-up still has its pipe
+        return None  # a look-up's thread may still have its pipe
     more = run.open_files()[len(listing.open_files()):]
     return f"leaves open: {more}" if more else None
 
@@ -387,7 +387,7 @@ def is_while_serving(listing, fault):
 
 
 def play(rig, name, fault):
-    """Returns the run, and what is wrong with it, or nothing."""
+    """Returns the run and its failure, if any."""
     run = SCENARIOS[name].play(rig, fault)
     if not run.failed():
         return run, None
@@ -400,7 +400,7 @@ def play(rig, name, fault):
 
 
 def errors_of(function, file, standard):
-    """What a pipe between parts of the program itself, or a file, can't meet is left out."""
+    """Omits errors that an internal pipe or a file can't cause."""
     errors = ERRORS[function].split()
     if file.startswith("pipe:") and file not in standard:
         return [each for each in errors if each.startswith("EINTR")]
@@ -410,7 +410,7 @@ def errors_of(function, file, standard):
 
 
 def cases(rig, name):
-    """All of a scenario. Of many allocations by the same callers the first one stands for all."""
+    """Returns the cases of a scenario; of many allocations by the same callers, only the first."""
     listing = rig.listing(name)
     many = len(listing.calls()) > 3000
     standard = listing.open_files()[:3]

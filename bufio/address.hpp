@@ -32,8 +32,8 @@ struct Address {
     bool is_multicast() const;
 };
 
-// True for a multicast address, and for a broadcast address of this machine's networks, which
-// the system is asked about.
+// True for a multicast address. Also asks the system for broadcast addresses of this machine's
+// networks.
 bool reaches_many(const Address& address);
 
 // True if both name the same host, whatever their ports.

@@ -46,9 +46,9 @@ void Buffer::consume(std::size_t count) {
 }
 
 // Takes amortised constant time per byte. Moves N bytes to the front only after N bytes were
-// consumed, and doubles a capacity of N only after N bytes were appended. If doubling once
-// more would pass the limit, the capacity grows to the limit at once, because copying more
-// than half of the limit needs much memory and gains little.
+// consumed, and doubles a capacity of N only after N bytes were appended. If another doubling
+// would exceed the limit, the capacity grows to the limit at once. Copying more than half of
+// the limit would need much memory and gain little.
 char* Buffer::reserve(std::size_t count) {
     if (count > limit_ - size()) return nullptr;
     if (count > capacity_ - end_) {

@@ -150,7 +150,7 @@ bool same(const Address& a, const Address& b) {
 bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
 
 // True for errors that mean that the peer is absent, by ICMP or for lack of a route.
-bool nobody_there(int code) {
+bool is_peer_absent(int code) {
     switch (code) {
     case ECONNREFUSED:
     case EHOSTUNREACH:
@@ -286,7 +286,7 @@ void DatagramSocket::receive() {
 void DatagramSocket::receive_failed(int code) {
     if (code == 0 || code == EINTR || would_block(code)) return;
     if (!connected_) return resume_.start(receive_pause);
-    if (nobody_there(code)) return end_with(system_end(Reason::connect, peer_.text(), code));
+    if (is_peer_absent(code)) return end_with(system_end(Reason::connect, peer_.text(), code));
     end_with(system_end(Reason::receive, "receiving", code));
 }
 
@@ -357,7 +357,7 @@ std::size_t DatagramSocket::write_refused(int code, std::size_t run) {
     }
     ++refused_;
     if (!connected_ || code == ENOBUFS || code == ENOMEM || code == EMSGSIZE) return 1;
-    if (nobody_there(code)) {
+    if (is_peer_absent(code)) {
         receive_failed(code);
     } else {
         end_with(system_end(Reason::send, "sending", code));
@@ -365,8 +365,8 @@ std::size_t DatagramSocket::write_refused(int code, std::size_t run) {
     return 1;
 }
 
-// Returns the number of consecutive datagrams, from this index of the queue on, that have one
-// size and the same addresses, so that the system can take them as one piece and segment it.
+// Returns the number of consecutive datagrams, from this index of the queue on, with equal
+// size and addresses. The system can take them as one piece and segment it.
 std::size_t DatagramSocket::run_length(std::size_t from, std::size_t end) const {
     const Queued& first = queue_[taken_ + from];
     const bool joinable = joins_runs_ && !connected_ && first.size > 0;

@@ -12,9 +12,9 @@
 // the system can segment it (UDP_SEGMENT). A connected socket does not: its datagrams are
 // measured, and each must be delivered or lost independently.
 //
-// A socket that is bound to a wildcard address asks the system for the local address of each
-// datagram (IP_PKTINFO, IPV6_PKTINFO), so that an answer can leave from that address. If the
-// system can't report it, the answer leaves from the address that the route selects.
+// A socket bound to a wildcard address asks the system for each datagram's local address
+// (IP_PKTINFO, IPV6_PKTINFO). So an answer can leave from that address. If the system can't
+// report it, the answer leaves from the address that the route selects.
 //
 // A connected socket ends when the system reports an error for its peer, such as an ICMP "port
 // unreachable". end() then contains the reason: Reason::connect if the error shows that the

@@ -19,8 +19,8 @@ bool is_connected_to_itself(int fd, const Address& peer) {
     return peer.family() != AF_UNIX && Address::of_socket(fd).text() == peer.text();
 }
 
-// Returns the text for `code`, an errno that means that no ephemeral port is left or, if a
-// source port was given, that this port is in use.
+// Returns the text for the errno `code`. It means that no ephemeral port is left, or that the
+// given source port is in use.
 std::string no_port_text(const Endpoint& endpoint, int code) {
     const std::size_t ports = endpoint.source_port.empty() ? source_ports() : 0;
     if (ports == 0) return std::generic_category().message(code);

@@ -1,7 +1,7 @@
 // A connection as two queues of bytes: the input, received but not yet consumed, and the
-// output, written but not yet taken by the system. The stream performs the handshake, if any,
-// reads while there is space, writes as soon as the system takes bytes, and notifies its user
-// of changes.
+// output, written but not yet taken by the system. The stream performs the handshake, if any.
+// It reads while there is space, writes as soon as the system takes bytes, and notifies its
+// user of changes.
 //
 // The user reads received() and calls consume(). write() passes bytes to the system at once if
 // the system takes them. The stream calls the user's stream_changed() always from the loop,
@@ -13,10 +13,10 @@
 // through the loop; after that, or after a std::bad_alloc from any call, the stream may only
 // be destroyed.
 //
-// Both queues are bounded. Once the input exceeds its high-water mark, by at most one read of
-// 64 KiB, the stream stops reading until the user has consumed down to the low-water mark.
-// This applies back-pressure to the peer. A write that would exceed the limit of the output is
-// refused as a whole; pending() returns the size of the output.
+// Both queues are bounded. Once the input exceeds its high-water mark, the stream stops
+// reading until the user has consumed down to the low-water mark. This applies back-pressure
+// to the peer. The excess is at most one read of 64 KiB. A write that would exceed the limit
+// of the output is refused as a whole; pending() returns the size of the output.
 //
 // When sending has failed, the stream still reads the bytes that the peer sent earlier,
 // because they may contain the reason. Only then it ends. Destroying a stream closes the

@@ -62,8 +62,8 @@ struct State final : Loop::Object {
         : Object(of), signo(number), callback(std::move(callee)), signals(Signals::of(of)) {
         if (signo < 1 || signo >= std::ssize(slots)) fail(EINVAL, "sigaction");
         Slot& slot = slots[signo];
-        Signals* nobody = nullptr;
-        if (!slot.signals.compare_exchange_strong(nobody, signals.get()))
+        Signals* expected = nullptr;
+        if (!slot.signals.compare_exchange_strong(expected, signals.get()))
             fail(EBUSY, "another Signal has this number");
         slot.callback = &callback;
         struct sigaction action {};

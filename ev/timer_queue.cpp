@@ -26,7 +26,7 @@ void TimerQueue::remove(Item& timer) {
 }
 
 Time TimerQueue::begin_turn() {
-    turns_order_ = last_order_;
+    turn_start_order_ = last_order_;
     for (std::size_t place = entries_.size(); place-- > heap_size_;) {
         Item& timer = *entries_[place].timer;
         entries_[place].start = timer.start_;
@@ -50,7 +50,7 @@ TimerQueue::Item* TimerQueue::pop_due(Time now) {
             continue;
         }
         leave_heap(0);
-        if (!timer.pending() || timer.start_.order > turns_order_) continue;
+        if (!timer.pending() || timer.start_.order > turn_start_order_) continue;
         timer.cancel();
         return &timer;
     }
@@ -81,13 +81,13 @@ void TimerQueue::sift_up(std::size_t place) {
 void TimerQueue::sift_down(std::size_t place) {
     const Entry entry = entries_[place];
     while (place * arity + 1 < heap_size_) {
-        std::size_t least = place * arity + 1;
-        const std::size_t end = std::min(least + arity, heap_size_);
-        for (std::size_t child = least + 1; child < end; ++child)
-            if (entries_[child].start < entries_[least].start) least = child;
-        if (!(entries_[least].start < entry.start)) break;
-        put(place, entries_[least]);
-        place = least;
+        std::size_t smallest = place * arity + 1;
+        const std::size_t end = std::min(smallest + arity, heap_size_);
+        for (std::size_t child = smallest + 1; child < end; ++child)
+            if (entries_[child].start < entries_[smallest].start) smallest = child;
+        if (!(entries_[smallest].start < entry.start)) break;
+        put(place, entries_[smallest]);
+        place = smallest;
     }
     put(place, entry);
 }

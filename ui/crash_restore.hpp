@@ -1,8 +1,8 @@
 // Restores the terminal when a signal ends the process.
 //
-// While a CrashRestore exists, it handles every signal that would end the process, and the
-// faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL even if the caller handles them. Its
-// handler restores the terminal if it is armed, reinstates the previous signal actions and
+// While a CrashRestore exists, it handles every signal that would end the process. It also
+// handles the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL if the caller handles them.
+// Its handler restores the terminal if it is armed, reinstates the previous signal actions and
 // raises the signal again. So the process ends as usual, or the caller's handler of a fault
 // runs. Ignored signals, and all others that the caller handles, are left alone.
 #pragma once

@@ -12,7 +12,7 @@ namespace {
 constexpr char esc = '\x1b';
 constexpr std::string_view paste_begin = "\x1b[200~";
 constexpr std::string_view paste_end = "\x1b[201~";
-constexpr std::size_t longest_sequence = 32;  // bytes; longer ones are noise
+constexpr std::size_t max_sequence = 32;  // bytes; longer ones are noise
 
 struct Parsed {
     std::size_t size = 0;  // bytes used; 0: incomplete
@@ -105,7 +105,7 @@ Parsed pressed(std::size_t size, std::optional<KeyCode> code) {
 Parsed parse_csi(std::string_view bytes) {
     std::size_t at = 2;
     while (at < bytes.size() && bytes[at] >= 0x20 && bytes[at] < 0x40) ++at;
-    if (at > longest_sequence) return {at};
+    if (at > max_sequence) return {at};
     if (at == bytes.size()) return incomplete;
     const char final = bytes[at];
     if (final < 0x40 || final == '\x7f') return {at};

@@ -8,21 +8,21 @@ Modes modes_for(std::string_view cup, std::string_view smcup) {
     const std::string paste_off = "\x1b[?2004l";
     Modes modes;
     if (!cup.starts_with("\x1b[")) return modes;
-    modes.take = "\x1b[?2004h";
-    modes.give_back = paste_off;
+    modes.enable = "\x1b[?2004h";
+    modes.restore = paste_off;
     if (smcup.find("\x1b[?") == smcup.npos) return modes;
     // Ends a sequence of which the terminal received only the beginning.
     const std::string cancel = "\x18";
     // Switches the wheel's mode on before restoring it: on is the default of terminals that
     // know the mode but can't restore it.
     const std::string wheel_back = "\x1b[?1007h\x1b[?1007r";
-    modes.remember = "\x1b[?1007s";
-    modes.take += "\x1b[?1007l";
+    modes.save = "\x1b[?1007s";
+    modes.enable += "\x1b[?1007l";
     modes.mouse_on = "\x1b[?1000h\x1b[?1006h";
     modes.mouse_off = "\x1b[?1006l\x1b[?1000l";
     modes.frame_begin = "\x1b[?2026h";
     modes.frame_end = "\x1b[?2026l";
-    modes.give_back = cancel + modes.frame_end + modes.mouse_off + wheel_back + paste_off;
+    modes.restore = cancel + modes.frame_end + modes.mouse_off + wheel_back + paste_off;
     return modes;
 }
 

@@ -16,15 +16,15 @@ namespace ui {
 
 // A sequence is empty if the terminal must not receive it.
 struct Modes {
-    // Saves the modes that give_back restores. Send it before our own modes are set, or they
-    // would be restored instead of the original ones.
-    std::string remember;
+    // Saves the modes for `restore`. Send it before our own modes are set, or they would be
+    // restored instead of the original ones.
+    std::string save;
     // Turns bracketed paste on and stops the wheel from sending arrow keys, which it does on a
     // second screen: they would put older lines into the input line.
-    std::string take;
+    std::string enable;
     // Undoes all of these modes in any state of the terminal, even within a frame or after a
     // truncated sequence.
-    std::string give_back;
+    std::string restore;
     // Turn mouse reports on and off. Reports use the SGR form, which is never mistaken for
     // text.
     std::string mouse_on;
@@ -35,7 +35,7 @@ struct Modes {
 
     // True if the terminal accepts sequences that contain text, such as for the clipboard,
     // without showing the text.
-    bool takes_strings() const { return !frame_begin.empty(); }
+    bool accepts_text() const { return !frame_begin.empty(); }
 };
 
 // `cup` and `smcup` are terminfo capabilities; empty: the terminal lacks the capability.

@@ -26,18 +26,18 @@ void overwrite(std::string& text, std::size_t at, std::size_t size, char32_t val
 
 // Converts ASCII itself, for speed: one key press may search megabytes, mostly of ASCII, whose
 // lower case is the same in all locales.
-char32_t small_letter(char32_t value) {
+char32_t lower_case(char32_t value) {
     if (value >= 0x80) return static_cast<char32_t>(::towlower(static_cast<wint_t>(value)));
     return value >= 'A' && value <= 'Z' ? value - 'A' + 'a' : value;
 }
 
 // Returns the text in lower case with unchanged offsets: a character whose lower case has
 // another size stays as it is.
-std::string in_small_letters(std::string_view bytes) {
+std::string in_lower_case(std::string_view bytes) {
     std::string text(bytes);
     for (std::size_t at = 0; at < bytes.size();) {
         const CodePoint point = decode(bytes, at);
-        const char32_t small = small_letter(point.value);
+        const char32_t small = lower_case(point.value);
         if (point.size > 0 && small != point.value && size_in_utf8(small) == point.size)
             overwrite(text, at, point.size, small);
         at += point.size > 0 ? point.size : 1;
@@ -48,18 +48,18 @@ std::string in_small_letters(std::string_view bytes) {
 }  // namespace
 
 Needle::Needle(std::string text)
-    : text_(std::move(text)), minds_case_(in_small_letters(text_) != text_) {}
+    : text_(std::move(text)), case_sensitive_(in_lower_case(text_) != text_) {}
 
 bool Needle::in(std::string_view bytes) const {
     if (empty()) return false;
-    if (minds_case_) return bytes.find(text_) != bytes.npos;
-    return in_small_letters(bytes).find(text_) != bytes.npos;
+    if (case_sensitive_) return bytes.find(text_) != bytes.npos;
+    return in_lower_case(bytes).find(text_) != bytes.npos;
 }
 
 std::vector<Needle::Run> Needle::runs(std::string_view bytes) const {
     std::vector<Run> runs;
     if (empty()) return runs;
-    const std::string searched = minds_case_ ? std::string(bytes) : in_small_letters(bytes);
+    const std::string searched = case_sensitive_ ? std::string(bytes) : in_lower_case(bytes);
     for (std::size_t at = searched.find(text_); at != searched.npos;
          at = searched.find(text_, at + 1)) {
         const std::size_t end = at + text_.size();

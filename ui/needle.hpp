@@ -28,7 +28,7 @@ public:
 
 private:
     std::string text_;
-    bool minds_case_ = false;
+    bool case_sensitive_ = false;
 };
 
 // Tests bytes or cells, in ascending order, against runs.

@@ -59,7 +59,7 @@ bool wants_colors(Color color) {
 }
 
 std::string crash_sequences(const Modes& modes) {
-    std::string sequences = modes.give_back;
+    std::string sequences = modes.restore;
     for (const char* const capability : {"sgr0", "cnorm", "rmcup"})
         sequences += control_sequence(capability);
     return sequences + "\r\n";
@@ -199,7 +199,7 @@ void Terminal::leave_screen() {
     // Discards a frame that the terminal does not take completely: it must not delay the end.
     if (!flush_in_time()) discard_output(parts_->output.fd());
     pending_.clear();
-    put(parts_->modes.give_back);
+    put(parts_->modes.restore);
     parts_->canvas.end();
     put(parts_->canvas.take_output());
     put(parts_->clear_row);
@@ -219,10 +219,10 @@ bool Terminal::take_over() {
         return false;
     }
     // After a stop without a restore, the current modes are our own.
-    if (std::exchange(restored_, false)) put(parts_->modes.remember);
+    if (std::exchange(restored_, false)) put(parts_->modes.save);
     parts_->crash_restore.arm();  // before the first change
     if (!change_settings(parts_->canvas.settings())) gone_ = true;
-    put(parts_->modes.take);
+    put(parts_->modes.enable);
     if (mouse_) put(parts_->modes.mouse_on);
     resize();
     return true;
@@ -237,7 +237,7 @@ bool Terminal::report_mouse(bool reported) {
 }
 
 std::string Terminal::copy(std::string_view text) {
-    if (!parts_->modes.takes_strings()) return "this type of terminal has no clipboard";
+    if (!parts_->modes.accepts_text()) return "this type of terminal has no clipboard";
     const std::string sequence = clipboard_sequence(text);
     if (sequence.empty())
         return "it has more than the " + std::to_string(longest_copy) +

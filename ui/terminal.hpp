@@ -57,8 +57,8 @@
 //
 // The destructor, restore(), and every signal that ends the process by default return the
 // terminal to its original state; the process then ends by that signal. Ignored signals stay
-// ignored. The caller keeps the signals that it handled before the constructor was called, but
-// the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL restore the terminal before they call
+// ignored. The caller keeps the signals that it handled before the constructor was called. But
+// the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL first restore the terminal, then call
 // the caller's handler. The destructor removes all handlers.
 //
 // The flags of the descriptors are never changed, because other processes share them. A

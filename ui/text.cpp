@@ -102,10 +102,10 @@ Cell read_cell(std::string_view bytes, std::size_t at, bool utf8) {
 
 // Returns the number of bytes in a row of a hex dump: a power of two, for readable offsets.
 std::size_t hex_row_bytes(int width) {
-    constexpr int fixed_columns = 13;     // the offset, the bars and the blanks
-    constexpr int columns_of_a_byte = 4;  // three as hex, one as text
+    constexpr int fixed_columns = 13;    // the offset, the bars and the blanks
+    constexpr int columns_per_byte = 4;  // three as hex, one as text
     int count = 16;
-    while (count > 1 && fixed_columns + columns_of_a_byte * count > width) count /= 2;
+    while (count > 1 && fixed_columns + columns_per_byte * count > width) count /= 2;
     return static_cast<std::size_t>(count);
 }
 

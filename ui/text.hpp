@@ -6,10 +6,10 @@
 //
 //     ^[  ^?            C0 controls and DEL
 //     \x9b              C1 controls, raw or as UTF-8, and bytes that are not UTF-8
-//     \u202e            characters that direct or format and have no shape of their own:
-//     \U000e0001        bidirectional and zero-width ones, separators, selectors, tags; those
-//                       without a known width; combining marks without a base, or more of them
-//                       than a cell can hold
+//     \u202e            invisible characters that control direction or format: bidirectional
+//     \U000e0001        and zero-width characters, separators, selectors, tags; characters
+//                       without a known width; combining marks without a base, or too many
+//                       for one cell
 //
 // Widths are columns in the current locale, set with setlocale(). If its encoding is not
 // UTF-8, every byte above ASCII is shown as an escape such as \x9b. Visible text does not

@@ -1,9 +1,9 @@
 // A bounded list of messages and notes, in a window that wraps, scrolls, searches and selects.
 //
 // Appending takes O(1), and the cost of drawing depends only on the visible rows, not on the
-// number of entries. The window follows the tail until it is scrolled away from it. From then
-// on the text at its top stays in place, through appending, resizing and the removal of older
-// entries, until the window is scrolled to the end again.
+// number of entries. The window follows the tail until it is scrolled away from it. Then the
+// text at its top stays in place, even if entries are appended, the window is resized, or
+// older entries are removed. Scrolling to the end follows the tail again.
 //
 // Pure: it draws nothing. Scrolling and selecting use the size passed to the last rows().
 #pragma once

@@ -74,16 +74,16 @@ public:
 
 private:
     int call_epoll(Duration longest) {
-        const auto most = static_cast<int>(found_.size());
+        const auto limit = static_cast<int>(found_.size());
 #    if EV_HAS_EPOLL_PWAIT2
         if (is_fine(longest) && has_pwait2_) {  // since Linux 5.11
             const timespec time{0, static_cast<long>(longest.count())};
-            const int count = ::epoll_pwait2(epoll_, found_.data(), most, &time, nullptr);
+            const int count = ::epoll_pwait2(epoll_, found_.data(), limit, &time, nullptr);
             if (count >= 0 || errno != ENOSYS) return count;
             has_pwait2_ = false;
         }
 #    endif
-        return ::epoll_wait(epoll_, found_.data(), most, milliseconds_of(longest));
+        return ::epoll_wait(epoll_, found_.data(), limit, milliseconds_of(longest));
     }
 
     void update_kernel(Registration& registration, Events interest) override {

@@ -19,10 +19,10 @@ public:
 
     void wait(Duration longest, std::vector<Readiness>& ready) override {
         if (longest <= longest.zero()) return inner_->wait(longest, ready);
-        if (busy_) return look_for(longest, ready);
-        if (last_turn_busy_ && ++turns_since_look_ >= interval_) {
-            const bool found = look(ready);
-            turns_since_look_ = 0;
+        if (busy_) return poll_for(longest, ready);
+        if (last_turn_busy_ && ++turns_since_poll_ >= interval_) {
+            const bool found = poll_once(ready);
+            turns_since_poll_ = 0;
             interval_ = found ? 1 : std::min(2 * interval_, 16U);
             if (found) return;
         }
@@ -31,14 +31,14 @@ public:
     }
 
 private:
-    bool look(std::vector<Readiness>& ready) {
+    bool poll_once(std::vector<Readiness>& ready) {
         inner_->wait(Duration::zero(), ready);
         return !ready.empty();
     }
 
-    void look_for(Duration longest, std::vector<Readiness>& ready) {
+    void poll_for(Duration longest, std::vector<Readiness>& ready) {
         const Time start = clock_();
-        while (!look(ready) && (longest == longest.max() || clock_() - start < longest)) {
+        while (!poll_once(ready) && (longest == longest.max() || clock_() - start < longest)) {
         }
     }
 
@@ -51,7 +51,7 @@ private:
     // that find nothing become rare, so that they do not slow ping-pong traffic.
     bool last_turn_busy_ = false;
     unsigned interval_ = 1;  // busy turns between two polls
-    unsigned turns_since_look_ = 0;
+    unsigned turns_since_poll_ = 0;
 };
 
 }  // namespace

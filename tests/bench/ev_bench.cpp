@@ -275,7 +275,7 @@ std::vector<Entrant> without(std::vector<Entrant> entrants,
     return entrants;
 }
 
-std::size_t most_pairs() {
+std::size_t max_pairs() {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
@@ -285,10 +285,10 @@ std::size_t most_pairs() {
 
 void measure_dispatch(const std::vector<Entrant>& entrants) {
     Table table("events through N socket pairs, of which A are active (N/A)", names(entrants));
-    const std::size_t most = most_pairs();
+    const std::size_t max = max_pairs();
     for (const std::size_t size : Sizes{2, 3, 10, 50, 100, 1000, 5000})
         for (const std::size_t tokens : {std::size_t{1}, std::size_t{10}, size}) {
-            if (size > most || tokens > size || (tokens == 10 && size == 10)) continue;
+            if (size > max || tokens > size || (tokens == 10 && size == 10)) continue;
             Ring ring(size, tokens);
             table.add(std::to_string(size) + "/" + std::to_string(tokens), bench::rounds(9),
                       [&](std::size_t i) { return ring.ns_per_event(entrants[i]); });

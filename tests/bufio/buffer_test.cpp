@@ -17,7 +17,7 @@ TEST_CASE("a new buffer is empty and owns no memory", "[buffer]") {
     CHECK(buffer.capacity() == 0);
 }
 
-TEST_CASE("bytes come out in the order they went in, NUL included", "[buffer]") {
+TEST_CASE("returns bytes in order, including NUL", "[buffer]") {
     Buffer buffer;
     REQUIRE(buffer.append(std::string_view("on\0e\n", 5)));
     REQUIRE(buffer.append("two\nthree\n"));

@@ -98,7 +98,7 @@ TEST_CASE("dialing a port without a listener is refused", "[dial]") {
     CHECK(dial.result.end.text == "cannot connect to " + where.text() + ": Connection refused");
 }
 
-TEST_CASE("dialing goes on to the next address when one fails at once", "[dial]") {
+TEST_CASE("dialing continues with the next address when one fails at once", "[dial]") {
     Address where;
     const Fd listening = listen_somewhere(where);
     Faults faults;

@@ -143,7 +143,7 @@ TEST_CASE("a peer that has closed both sides ends the stream cleanly", "[plain]"
     CHECK(user.reason() == Reason::clean);
 }
 
-TEST_CASE("finish() half-closes the connection, and input goes on", "[plain]") {
+TEST_CASE("finish() half-closes the connection, and input continues", "[plain]") {
     Plain plain;
     plain.near.stream->write("question");
     plain.near.stream->finish();

@@ -55,7 +55,7 @@ TEST_CASE("a wait with the real clock does not end early", "[timer]") {
 }
 
 // A wait rounded up to milliseconds for poll(2) is late by up to 900 us here.
-static ev::Duration least_allowed() {
+static ev::Duration max_rounding() {
     const bool fine = EV_HAS_PPOLL || backend_is("select");
     return fine ? 500us : 1500us;
 }
@@ -65,30 +65,30 @@ TEST_CASE("a short wait is not rounded to milliseconds if the system supports fi
     ev::Loop loop;
     ev::Time fired{};
     Timer timer(loop, [&] { fired = ev::Clock::now(); });
-    auto least_late = ev::Duration::max();
-    for (int tries = 0; tries < 1000 && least_late >= least_allowed(); ++tries) {
+    auto min_lateness = ev::Duration::max();
+    for (int tries = 0; tries < 1000 && min_lateness >= max_rounding(); ++tries) {
         timer.start(200us);
         loop.step();
         REQUIRE(fired >= timer.deadline());
-        least_late = std::min(least_late, fired - timer.deadline());
+        min_lateness = std::min(min_lateness, fired - timer.deadline());
     }
-    CHECK(least_late < least_allowed());
+    CHECK(min_lateness < max_rounding());
 }
 
 TEST_CASE("a long wait ends neither early nor a millisecond late", "[timer]") {
     ev::Loop loop;
     ev::Time fired{};
     Timer timer(loop, [&] { fired = ev::Clock::now(); });
-    auto least_late = ev::Duration::max();
+    auto min_lateness = ev::Duration::max();
     int turns = 0;
-    for (int tries = 0; tries < 100 && least_late >= least_allowed(); ++tries) {
+    for (int tries = 0; tries < 100 && min_lateness >= max_rounding(); ++tries) {
         fired = {};
         timer.start(20'100us);
         for (turns = 0; fired == ev::Time{}; ++turns) loop.step();
         REQUIRE(fired >= timer.deadline());
-        least_late = std::min(least_late, fired - timer.deadline());
+        min_lateness = std::min(min_lateness, fired - timer.deadline());
     }
-    CHECK(least_late < least_allowed());
+    CHECK(min_lateness < max_rounding());
     CHECK(turns <= 2);  // one for the milliseconds, one for the rest
 }
 

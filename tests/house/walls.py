@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the walls of the house: which room may include which, and what stays in one room.
+"""Checks the walls of the house: includes between rooms, and features restricted to a room.
 
 usage: walls.py SOURCE_FOLDER
 

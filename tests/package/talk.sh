@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# For the scripts beside this: lets a client of tests/package/stranger talk to a server.
+# Shared by these scripts: lets a client of tests/package/stranger talk to a server.
 # usage: talk SERVER CLIENT
 
 talk() {

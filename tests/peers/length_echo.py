@@ -17,7 +17,7 @@ import struct
 import sys
 import threading
 
-MOST = 32 << 20  # bytes of a message
+MAX_SIZE = 32 << 20  # bytes of a message
 
 
 def receive(sock, size):
@@ -32,7 +32,7 @@ def receive(sock, size):
 
 def receive_message(sock):
     (size,) = struct.unpack("<I", receive(sock, 4))
-    if size > MOST:
+    if size > MAX_SIZE:
         raise ValueError(f"a message of {size} bytes")
     return receive(sock, size)
 

@@ -12,7 +12,7 @@ namespace {
 std::size_t blocks = 0;
 std::size_t bytes = 0;  // the product's
 std::size_t first_bytes = 0;
-std::size_t most_bytes = 0;
+std::size_t max_bytes = 0;
 Owner owner = Owner::tests;
 
 // The size of the receive buffer shared by all datagram sockets. It belongs to no session, and
@@ -32,7 +32,7 @@ void* noted(void* base, std::size_t offset, std::size_t size) {
     void* const memory = static_cast<char*>(base) + offset;
     head_of(memory)->size = owner == Owner::product && size < shared_size ? size : 0;
     bytes += head_of(memory)->size;
-    most_bytes = std::max(most_bytes, bytes);
+    max_bytes = std::max(max_bytes, bytes);
     ++blocks;
     return memory;
 }
@@ -59,8 +59,8 @@ std::size_t blocks_in_use() { return blocks; }
 Heap::Heap(Owner inner) : outer_(std::exchange(owner, inner)) {}
 Heap::~Heap() { owner = outer_; }
 
-std::size_t Heap::peak() { return most_bytes - first_bytes; }
-void Heap::start_peak() { first_bytes = most_bytes = bytes; }
+std::size_t Heap::peak() { return max_bytes - first_bytes; }
+void Heap::start_peak() { first_bytes = max_bytes = bytes; }
 
 }  // namespace simulation
 

@@ -18,13 +18,11 @@ public:
     using Random::Random;
 
     bool chance(double probability) { return fraction() < probability; }
-    // Returns a number from 0 to `most`.
-    std::size_t up_to(std::size_t most) {
-        return static_cast<std::size_t>(next() % (most + 1));
-    }
-    ev::Duration up_to(ev::Duration most) {
+    // Returns a number from 0 to `max`.
+    std::size_t up_to(std::size_t max) { return static_cast<std::size_t>(next() % (max + 1)); }
+    ev::Duration up_to(ev::Duration max) {
         return ev::Duration(static_cast<ev::Duration::rep>(
-            next() % (static_cast<std::uint64_t>(most.count()) + 1)));
+            next() % (static_cast<std::uint64_t>(max.count()) + 1)));
     }
     template <class T>
     T one_of(std::initializer_list<T> all) {

@@ -28,7 +28,7 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__
 namespace simulation {
 namespace {
 
-constexpr unsigned longest_session = 60;        // seconds of processor time
+constexpr unsigned max_session = 60;            // seconds of processor time
 constexpr std::uint64_t repeated_sessions = 8;  // one session of this many is played twice
 
 // The lines for a crash during a session, prepared in advance.
@@ -93,7 +93,7 @@ private:
 };
 
 std::string Simulator::play(const Plan& plan) {
-    limit_time(longest_session);
+    limit_time(max_session);
     SimulatedSession session(plan, std::string(folder_) + "/socket");
     std::string wrong = session.run();
     bufio::DatagramSocket::free_shared_memory();
@@ -126,7 +126,7 @@ std::string Simulator::leaks(const Plan& plan) {
     return {};
 }
 
-// Omits TCP, which moves the bytes of full windows at its own times, in real time.
+// Omits TCP, because its timing with full windows depends on real time.
 std::string Simulator::differences(const Plan& plan) {
     if (plan.carrier == Carrier::tcp) return {};
     const std::string first = trace_;

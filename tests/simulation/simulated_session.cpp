@@ -18,7 +18,7 @@ namespace {
 
 // A server that delays its replies may answer each message in a separate turn, and a client
 // may dial every millisecond.
-constexpr std::uint64_t most_turns = 200'000;
+constexpr std::uint64_t max_turns = 200'000;
 constexpr std::uint64_t turns_a_message = 4;
 constexpr std::uint64_t turns_a_connection = 8;
 // The memory bound. At rest a client stores up to 256 KiB of unread input plus one read, in a
@@ -26,14 +26,14 @@ constexpr std::uint64_t turns_a_connection = 8;
 constexpr std::size_t bytes_at_rest = 1024 * 1024;
 constexpr std::size_t bytes_a_connection = 32 * 1024;
 constexpr std::size_t bytes_a_message = 256;
-constexpr std::size_t most_late_bytes = 1024 * 1024;  // see InFlight::Options
-constexpr std::size_t bytes_a_byte = 6;  // two buffers, which double and are copied
-constexpr ev::Duration longest_simulation = 10h;
+constexpr std::size_t max_late_bytes = 1024 * 1024;  // see InFlight::Options
+constexpr std::size_t bytes_a_byte = 6;              // two buffers, which double and are copied
+constexpr ev::Duration max_simulation = 10h;
 constexpr ev::Duration polling = 700ms;  // at the end
-constexpr unsigned most_polls = 60;
+constexpr unsigned max_polls = 60;
 constexpr ev::Duration grace = 1s;
-constexpr ev::Duration longest_linger = 1s;    // for datagrams, see DatagramSession
-constexpr ev::Duration least_write_time = 1s;  // for a peer to take bytes, see Session
+constexpr ev::Duration max_linger = 1s;      // for datagrams, see DatagramSession
+constexpr ev::Duration min_write_time = 1s;  // for a peer to take bytes, see Session
 
 constexpr std::array<const char*, 7> names = {"idle",      "dialing", "handshaking", "open",
                                               "finishing", "waiting", "closed"};
@@ -253,7 +253,7 @@ void SimulatedSession::approach_end() {
     if (polls_ > 1 && paused_) pause(false);
     if (state_ == State::open)
         return plan_.seed % 8 == 0 && !plan_.calm ? disconnect() : finish();
-    if (state_ == State::idle || polls_ > most_polls) disconnect();
+    if (state_ == State::idle || polls_ > max_polls) disconnect();
 }
 
 // --- Callbacks of the session.
@@ -364,10 +364,10 @@ void SimulatedSession::check_in_flight() {
 
 void SimulatedSession::check_turn() {
     ++turns_;
-    require(turns_ < most_turns + turns_a_message * ledger_.counts().sent +
+    require(turns_ < max_turns + turns_a_message * ledger_.counts().sent +
                          turns_a_connection * dialed_,
             "there is no end of turns");
-    require(loop_.elapsed() < longest_simulation, "there is no end of time");
+    require(loop_.elapsed() < max_simulation, "there is no end of time");
     if (session_) {
         observe_state();
         check_in_flight();
@@ -389,13 +389,13 @@ void SimulatedSession::note_activity() {
 }
 
 void SimulatedSession::note_load() {
-    const std::size_t late = std::min(ledger_.late_bytes(), most_late_bytes);
+    const std::size_t late = std::min(ledger_.late_bytes(), max_late_bytes);
     const std::size_t bytes = ledger_.open_bytes() + ledger_.given_bytes() + late +
                               session_->pending() + unflushed_bytes_;
-    most_messages_ = std::max(most_messages_, ledger_.open() + ledger_.late());
-    most_bytes_ = std::max(most_bytes_, bytes);
-    most_connections_ = std::max(most_connections_, service_.connections());
-    most_backlog_ = std::max(most_backlog_, service_.backlog());
+    max_messages_ = std::max(max_messages_, ledger_.open() + ledger_.late());
+    max_bytes_ = std::max(max_bytes_, bytes);
+    max_connections_ = std::max(max_connections_, service_.connections());
+    max_backlog_ = std::max(max_backlog_, service_.backlog());
 }
 
 void SimulatedSession::check_memory() {
@@ -410,9 +410,9 @@ void SimulatedSession::check_memory() {
 std::uint64_t SimulatedSession::memory_bound() const {
     const bool copies = plan_.server.faults.dup > 0;
     const std::uint64_t held =
-        copies ? std::min<std::uint64_t>(service_.buffer(), 2 * bytes_sent_) : most_backlog_;
-    return bytes_at_rest + bytes_a_byte * (most_bytes_ + held) +
-           bytes_a_message * most_messages_ + bytes_a_connection * most_connections_;
+        copies ? std::min<std::uint64_t>(service_.buffer(), 2 * bytes_sent_) : max_backlog_;
+    return bytes_at_rest + bytes_a_byte * (max_bytes_ + held) +
+           bytes_a_message * max_messages_ + bytes_a_connection * max_connections_;
 }
 
 // Timers may be late by the machine's oversleeping, by the turns this takes, and by the work
@@ -434,7 +434,7 @@ void SimulatedSession::check_deadlines() {
     if (!lasts() || paused_) return;
     if (options.idle_timeout) overdue(progress_at_ + *options.idle_timeout, "of idleness");
     if (session_->pending() > 0)
-        overdue(taken_at_ + std::max<ev::Duration>(options.reply_timeout, least_write_time),
+        overdue(taken_at_ + std::max<ev::Duration>(options.reply_timeout, min_write_time),
                 "to write");
     check_replies_due();
     if (state_ == State::finishing) check_end_due();
@@ -450,7 +450,7 @@ void SimulatedSession::check_replies_due() {
 void SimulatedSession::check_end_due() {
     const Session::Options& options = plan_.client;
     ev::Time due = std::max({finished_at_, resumed_at_, waited_at_}) + options.reply_timeout;
-    if (plan_.carrier == Carrier::datagrams) due = std::max(due, progress_at_) + longest_linger;
+    if (plan_.carrier == Carrier::datagrams) due = std::max(due, progress_at_) + max_linger;
     overdue(due + options.close_timeout, "of the end");
 }
 

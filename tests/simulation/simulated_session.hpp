@@ -18,7 +18,7 @@ namespace simulation {
 
 class SimulatedSession final : private yodel::Session::User {
 public:
-    // Creates empty files at `path`.
+    // `path` is available for a unix-domain socket.
     SimulatedSession(const Plan& plan, const std::string& path);
 
     // Plays the session to its end. Returns a sentence about the first failure, or an empty
@@ -106,12 +106,12 @@ private:
     std::uint64_t dialed_ = 0;
     std::size_t pending_seen_ = 0;
     // Maxima for the memory bound:
-    std::size_t most_messages_ = 0;     // without a verdict or late
-    std::size_t most_bytes_ = 0;        // of these and of unsent output
-    std::size_t most_connections_ = 1;  // of the server
-    std::uint64_t most_backlog_ = 0;    // of the server
-    std::uint64_t bytes_sent_ = 0;      // total payload
-    std::size_t unflushed_bytes_ = 0;   // payload since the last flush()
+    std::size_t max_messages_ = 0;     // without a verdict or late
+    std::size_t max_bytes_ = 0;        // of these and of unsent output
+    std::size_t max_connections_ = 1;  // of the server
+    std::uint64_t max_backlog_ = 0;    // of the server
+    std::uint64_t bytes_sent_ = 0;     // total payload
+    std::size_t unflushed_bytes_ = 0;  // payload since the last flush()
     std::size_t acts_left_;
     unsigned polls_ = 0;  // checks of the session at its end
     ev::Duration busy_before_turn_{};

@@ -14,7 +14,7 @@ import threading
 import time
 
 HOST = "127.0.0.1"
-LONGEST_TASK = 5  # seconds
+MAX_TASK = 5  # seconds
 PATIENCE = 60  # seconds for a program to end, on a loaded machine
 FRAMINGS = ["line", "crlf", "nul", "len1", "len2", "len4", "len2le", "len4le"]
 
@@ -63,7 +63,7 @@ class Load:
         while time.monotonic() < end:
             task = dice.choices(list(TASKS), list(TASKS.values()))[0]
             try:
-                task(self, dice, max(0.5, min(LONGEST_TASK, end - time.monotonic())))
+                task(self, dice, max(0.5, min(MAX_TASK, end - time.monotonic())))
             except OSError as error:
                 self.complain(f"{task.__name__}: {error}")
             self.count("tasks")
@@ -86,7 +86,7 @@ class Load:
     def finish_yodel(self, process, allowed):
         """Waits for its end, and adds up its counts."""
         try:
-            output, errors = process.communicate(timeout=LONGEST_TASK + PATIENCE)
+            output, errors = process.communicate(timeout=MAX_TASK + PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             output, errors = process.communicate()

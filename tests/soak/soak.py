@@ -27,7 +27,7 @@ import load
 import verdict
 
 ROUND = 24  # seconds of load; about 30 with the quiet moment and its measurements
-LONGEST_SETTLING = 20
+MAX_SETTLING = 20
 SETTLING = 2.5  # seconds: a server frees memory a second after the last traffic
 WARM_UP_ROUND = load.INTENSITIES.index(max(load.INTENSITIES))
 PINGS = 400
@@ -207,7 +207,7 @@ class Soak:
 
     def settle(self):
         """Waits until the servers have noticed the end of the clients."""
-        end = time.monotonic() + LONGEST_SETTLING
+        end = time.monotonic() + MAX_SETTLING
         while time.monotonic() < end and not all(each.settled() for each in self.processes):
             time.sleep(0.1)
         time.sleep(SETTLING)
@@ -295,8 +295,8 @@ def report(run, findings, complaints):
     for complaint in complaints:
         print("WRONG     ", complaint)
     flat = all(finding.flat for finding in findings) and not complaints
-    if len(run.servers[0].samples) < verdict.LEAST_MEASUREMENTS:
-        print(f"soak: too short for a verdict, which takes {verdict.LEAST_MEASUREMENTS} rounds")
+    if len(run.servers[0].samples) < verdict.MIN_MEASUREMENTS:
+        print(f"soak: too short for a verdict, which takes {verdict.MIN_MEASUREMENTS} rounds")
         return 1
     print("soak: all is flat" if flat else "soak: not all is flat")
     return 0 if flat else 1

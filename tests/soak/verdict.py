@@ -4,7 +4,7 @@ import statistics
 # The first part of the measurements is a warm-up, in which one-time allocations happen and buffers
 # grow to their limits.
 WARM_UP = 1 / 6
-LEAST_MEASUREMENTS = 12
+MIN_MEASUREMENTS = 12
 
 # Memory may grow by the greater of the two from beginning to end. In an hour this is less than one
 # byte per message, and less than a small block per connection.

@@ -19,33 +19,33 @@ TEST_CASE("a terminal whose second screen is a private mode gets all modes") {
                                        "\x1b"
                                        "7\x1b[?47h");
     const Modes modes = modes_for("\x1b[%i%p1%d;%p2%dH", smcup);
-    CHECK(modes.remember == "\x1b[?1007s");
-    CHECK(modes.take == "\x1b[?2004h\x1b[?1007l");
+    CHECK(modes.save == "\x1b[?1007s");
+    CHECK(modes.enable == "\x1b[?2004h\x1b[?1007l");
     CHECK(modes.frame_begin == "\x1b[?2026h");
     CHECK(modes.frame_end == "\x1b[?2026l");
-    CHECK(modes.takes_strings());
+    CHECK(modes.accepts_text());
 }
 
-TEST_CASE("give_back undoes every mode that is ever switched on") {
+TEST_CASE("restore undoes every mode that is ever switched on") {
     const Modes modes = modes_for("\x1b[H", "\x1b[?1049h");
     for (const auto* off : {"\x1b[?2026l", "\x1b[?1000l", "\x1b[?1006l", "\x1b[?2004l"})
-        CHECK(modes.give_back.find(off) != std::string::npos);
+        CHECK(modes.restore.find(off) != std::string::npos);
     // The wheel's mode is restored if possible, otherwise it is on.
-    CHECK(modes.give_back.find("\x1b[?1007h\x1b[?1007r") != std::string::npos);
-    CHECK(modes.give_back.front() == '\x18');  // ends a truncated sequence
+    CHECK(modes.restore.find("\x1b[?1007h\x1b[?1007r") != std::string::npos);
+    CHECK(modes.restore.front() == '\x18');  // ends a truncated sequence
 }
 
 TEST_CASE("a terminal without a second screen gets only bracketed paste") {
     const Modes modes = modes_for("\x1b[%i%p1%d;%p2%dH", "");  // like linux and vt100
-    CHECK(modes.take == "\x1b[?2004h");
-    CHECK(modes.give_back == "\x1b[?2004l");
-    CHECK(modes.remember + modes.mouse_on + modes.frame_begin + modes.frame_end == "");
-    CHECK_FALSE(modes.takes_strings());
+    CHECK(modes.enable == "\x1b[?2004h");
+    CHECK(modes.restore == "\x1b[?2004l");
+    CHECK(modes.save + modes.mouse_on + modes.frame_begin + modes.frame_end == "");
+    CHECK_FALSE(modes.accepts_text());
 }
 
 TEST_CASE("a terminal of another family gets no modes") {
     const Modes modes = modes_for("\x1b=%p1%' '%+%c%p2%' '%+%c", "");  // like adm3a
-    CHECK(modes.take + modes.give_back + modes.mouse_on + modes.frame_begin == "");
+    CHECK(modes.enable + modes.restore + modes.mouse_on + modes.frame_begin == "");
 }
 
 TEST_CASE("copies the visible text to the clipboard") {

@@ -25,7 +25,7 @@ public:
 private:
     void stream_changed(bufio::Stream& stream) override {
         const std::string_view bytes = stream.received();
-        // If a peer reads nothing, its output fills up, write() refuses, and back-pressure
+        // If a peer reads nothing, the output fills up and write() refuses. Back-pressure
         // stops the peer.
         if (stream.write(bytes)) stream.consume(bytes.size());
         if (stream.input_ended() && stream.received().empty()) stream.finish();

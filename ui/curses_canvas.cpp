@@ -145,7 +145,7 @@ void CursesCanvas::start() {
     ::raw();
     ::noecho();
     ::nonl();
-    ::typeahead(-1);  // curses must not check the input, which it never reads
+    ::typeahead(-1);  // curses must not look at the input, which it never reads
     if (::dup2(::fileno(memory.get()), ::fileno(file_.get())) < 0) fail("a file to draw into");
     ::fcntl(::fileno(file_.get()), F_SETFD, FD_CLOEXEC);
     settings_ = terminal_settings();

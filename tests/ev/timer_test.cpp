@@ -55,7 +55,7 @@ TEST_CASE("a wait with the real clock does not end early", "[timer]") {
 }
 
 // A wait rounded up to milliseconds for poll(2) is late by up to 900 us here.
-static ev::Duration max_rounding() {
+static ev::Duration max_lateness() {
     const bool fine = EV_HAS_PPOLL || backend_is("select");
     return fine ? 500us : 1500us;
 }
@@ -66,13 +66,13 @@ TEST_CASE("a short wait is not rounded to milliseconds if the system supports fi
     ev::Time fired{};
     Timer timer(loop, [&] { fired = ev::Clock::now(); });
     auto min_lateness = ev::Duration::max();
-    for (int tries = 0; tries < 1000 && min_lateness >= max_rounding(); ++tries) {
+    for (int tries = 0; tries < 1000 && min_lateness >= max_lateness(); ++tries) {
         timer.start(200us);
         loop.step();
         REQUIRE(fired >= timer.deadline());
         min_lateness = std::min(min_lateness, fired - timer.deadline());
     }
-    CHECK(min_lateness < max_rounding());
+    CHECK(min_lateness < max_lateness());
 }
 
 TEST_CASE("a long wait ends neither early nor a millisecond late", "[timer]") {
@@ -81,14 +81,14 @@ TEST_CASE("a long wait ends neither early nor a millisecond late", "[timer]") {
     Timer timer(loop, [&] { fired = ev::Clock::now(); });
     auto min_lateness = ev::Duration::max();
     int turns = 0;
-    for (int tries = 0; tries < 100 && min_lateness >= max_rounding(); ++tries) {
+    for (int tries = 0; tries < 100 && min_lateness >= max_lateness(); ++tries) {
         fired = {};
         timer.start(20'100us);
         for (turns = 0; fired == ev::Time{}; ++turns) loop.step();
         REQUIRE(fired >= timer.deadline());
         min_lateness = std::min(min_lateness, fired - timer.deadline());
     }
-    CHECK(min_lateness < max_rounding());
+    CHECK(min_lateness < max_lateness());
     CHECK(turns <= 2);  // one for the milliseconds, one for the rest
 }
 

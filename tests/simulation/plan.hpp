@@ -41,7 +41,7 @@ struct Plan {
     yodel::Session::Options client;  // without the endpoint
     yodel::EchoServer::Options server;
     bool reflects_any = true;  // for a datagram server
-    bool distinct = true;      // all payloads differ
+    bool distinct = true;      // payloads differ even after damage
     std::size_t messages = 0;  // total payloads to send
     std::size_t longest = 0;   // bytes of a payload
     std::size_t window = 0;    // messages in flight at which sending stops

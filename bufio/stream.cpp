@@ -111,10 +111,10 @@ std::uint64_t Stream::progress() const {
 }
 
 // Flushes output before it reads input, so that a user who answers the input finds the most
-// space in the output. A hang-up comes last, because bytes that the peer sent earlier may
-// still be unread. It only counts once the input has ended, because until then read() detects
-// the end itself. The hang-up then means that the peer takes no more bytes, which is a clean
-// end unless the socket has an error.
+// space in the output, and its answer follows the pending output. A hang-up comes last,
+// because bytes that the peer sent earlier may still be unread. It only counts once the input
+// has ended, because until then read() detects the end itself. The hang-up then means that the
+// peer takes no more bytes, which is a clean end unless the socket has an error.
 void Stream::on_events(ev::Events events) {
     const std::uint64_t before = progress();
     if (!handshake_done_) {

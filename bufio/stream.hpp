@@ -4,14 +4,13 @@
 // user of changes.
 //
 // The user reads received() and calls consume(). write() passes bytes to the system at once if
-// the system takes them. The stream calls the user's stream_changed() always from the loop,
-// never from inside the user's own calls. It does so when the handshake is done, when bytes
-// were received or sent, when either side was closed and when the stream has ended. It reports
-// nothing else, such as a TLS record without data. Without TLS there is no handshake: the
-// stream is open from the beginning, which is not reported. The user may do anything in
-// stream_changed(), including destroying the stream. An exception that it throws passes
-// through the loop; after that, or after a std::bad_alloc from any call, the stream may only
-// be destroyed.
+// the system takes them. The stream calls stream_changed() only from the loop, never from
+// inside the user's own calls. It does so when the handshake is done, when bytes were received
+// or sent, when either side was closed and when the stream has ended. It reports nothing else,
+// such as a TLS record without data. Without TLS there is no handshake: the stream is open
+// from the beginning, which is not reported. The user may do anything in stream_changed(),
+// including destroying the stream. An exception that it throws passes through the loop; after
+// that, or after a std::bad_alloc from any call, the stream may only be destroyed.
 //
 // Both queues are bounded. Once the input exceeds its high-water mark, the stream stops
 // reading until the user has consumed down to the low-water mark. This applies back-pressure
@@ -19,7 +18,7 @@
 // of the output is refused as a whole; pending() returns the size of the output.
 //
 // When sending has failed, the stream still reads the bytes that the peer sent earlier,
-// because they may contain the reason. Only then it ends. Destroying a stream closes the
+// because they may contain the reason. It ends only then. Destroying a stream closes the
 // connection and drops pending output.
 #pragma once
 

@@ -38,8 +38,8 @@ public:
     virtual IoResult handshake() { return {IoStatus::done}; }
     // Reads the available bytes, up to `size`.
     virtual IoResult read(char* to, std::size_t size) = 0;
-    // Writes the first `count` of the bytes. A repeated write must begin with the same bytes,
-    // which may have moved in memory and may be followed by more.
+    // Writes a prefix of the bytes; `count` is its size. A repeated write must begin with the
+    // same bytes, which may have moved in memory and may be followed by more.
     virtual IoResult write(const char* from, std::size_t size) = 0;
     // Informs the peer that no more bytes will follow.
     virtual IoResult close_output() = 0;
@@ -48,7 +48,7 @@ public:
     // Null without TLS. The facts are complete when the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 
-    // The reason of the last failure.
+    // The reason for the last failure.
     const End& failure() const { return failure_; }
 
 protected:

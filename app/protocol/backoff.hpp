@@ -1,6 +1,6 @@
-// The waits between retries: each is twice as long as the one before, up to a limit, and is
-// shortened at random by up to half, so that the clients of a server that restarts do not all
-// reconnect at the same moment.
+// The waits between retries. Each wait is twice the previous one, up to a limit, and shortened
+// at random by up to half, so that the clients of a restarted server do not all reconnect at
+// the same moment.
 #pragma once
 
 #include "ev/loop.hpp"

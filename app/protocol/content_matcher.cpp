@@ -9,12 +9,12 @@ namespace yodel {
 
 namespace {
 
-// Replies that equal no message and are kept, at most; of a stranger they may be any number.
+// Upper limit of kept replies that equal no message: a stranger may send any number.
 constexpr std::size_t max_unmatched = 64;
 
 std::size_t hash_of(std::string_view bytes) { return std::hash<std::string_view>()(bytes); }
 
-// The number of bytes that are the same at the same place.
+// Returns the number of positions with equal bytes.
 std::size_t likeness(std::string_view a, std::string_view b) {
     std::size_t equal = 0;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> number_of(std::string_view payload) {
 
 }  // namespace
 
-// --- What is sent.
+// --- Sending.
 
 Queued ContentMatcher::queue(std::string_view payload, ev::Time planned, ev::Time now,
                              std::optional<std::string_view> reply) {
@@ -101,7 +101,7 @@ void ContentMatcher::drop_finished() {
     unwritten_ = std::max(unwritten_, first_id_);
 }
 
-// --- What comes.
+// --- Receiving.
 
 std::optional<Matcher::Event> ContentMatcher::match(std::string_view reply, ev::Time read_at,
                                                     std::uint64_t last_id) {
@@ -149,7 +149,7 @@ ContentMatcher::Entry* ContentMatcher::find_equal(std::string_view reply) {
     return entry && equals(*entry) ? entry : nullptr;
 }
 
-// Returns the first message in flight that is wanted, or else the first late one.
+// Returns the first message in flight that is `wanted`, or else the first such late message.
 ContentMatcher::Entry*
 ContentMatcher::find_awaited(const std::function<bool(const Entry&)>& wanted) {
     for (Entry& entry : entries_)
@@ -171,8 +171,8 @@ ContentMatcher::Entry* ContentMatcher::find_number(std::uint64_t number) {
     return nullptr;
 }
 
-// The damage may be in the number itself: then it is another message's, or none. If several
-// messages differ from the reply in one byte, none of them is preferred.
+// The damage may be in the number itself, which is then another message's, or none. If several
+// messages differ from the reply in one byte, the number decides.
 ContentMatcher::Entry* ContentMatcher::find_damaged(std::string_view reply) {
     const auto number = number_of(reply);
     Entry* const numbered = number ? find_number(*number) : nullptr;
@@ -185,7 +185,7 @@ ContentMatcher::Entry* ContentMatcher::find_damaged(std::string_view reply) {
     return near && !several ? near : numbered;
 }
 
-// The newest answers are compared first, because a duplicate mostly follows soon.
+// The newest answers are compared first, because a duplicate usually follows soon.
 bool ContentMatcher::answered_before(std::string_view reply) const {
     const std::size_t hash = hash_of(reply);
     for (std::size_t i = next_answer_; i > 0; --i)
@@ -208,7 +208,7 @@ Matcher::Event ContentMatcher::answer(Entry& entry, std::string_view reply, ev::
     return report_answer(reply, read_at);
 }
 
-// Of the current entry.
+// Reports the answer to the current entry.
 Matcher::Event ContentMatcher::report_answer(std::string_view reply, ev::Time read_at) {
     Reply to{.payload = reply, .round_trip = read_at - current_.sent};
     if (!current_.untimed) longest_round_trip_ = std::max(longest_round_trip_, *to.round_trip);
@@ -282,7 +282,7 @@ std::optional<Matcher::Event> ContentMatcher::keep(std::string_view reply, ev::T
     return std::nullopt;
 }
 
-// The oldest of them answers nothing.
+// Reports the oldest unmatched reply, which answers nothing.
 void ContentMatcher::give_up_unmatched() {
     Unmatched& reply = unmatched_.front();
     repeats_ = repeats_ || reply.repeated;
@@ -298,8 +298,8 @@ void ContentMatcher::resolve_if_decided() {
         give_up_unmatched();
 }
 
-// True if each message in flight has a reply that was read after it and is a new one. No more
-// messages are looked at than there are replies.
+// Returns true if each message in flight has a kept reply that was read after it was queued
+// and is not repeated. Looks at no more messages than there are replies.
 bool ContentMatcher::all_answerable() const {
     if (unmatched_.size() < in_flight_) return false;
     auto reply = unmatched_.rbegin();
@@ -324,7 +324,7 @@ void ContentMatcher::lose(bool) {
     drop_finished();
 }
 
-// Gives the oldest message the reply that was kept and is the most like it.
+// Gives the oldest message the most similar kept reply.
 void ContentMatcher::resolve_oldest(Due::Kind without_reply) {
     Due due{.kind = without_reply, .entry = take(entries_[place(oldest_)])};
     while (!unmatched_.empty() && unmatched_.front().last_id < due.entry.id)
@@ -342,7 +342,7 @@ bool ContentMatcher::can_answer(const Unmatched& reply) const {
     return !reply.repeated || !repeats_;
 }
 
-// A new reply is more likely than one that has come before.
+// A new reply is more likely to answer than a repeated one.
 std::optional<ContentMatcher::Unmatched> ContentMatcher::take_likeliest(const Entry& entry) {
     const auto rank = [&](const Unmatched& reply) {
         return std::tuple(can_answer(reply), !reply.repeated,

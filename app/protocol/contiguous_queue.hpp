@@ -1,6 +1,6 @@
-// A queue in one piece of memory.  Unlike std::deque it allocates nothing while it is empty,
-// nor while items come and go at the same pace, and its items can be walked by pointers.  Items
-// are appended at the end and removed at the front, both in amortised constant time.
+// A queue in contiguous memory. Unlike std::deque it allocates nothing while it is empty or
+// while items come and go at the same pace, and pointers can iterate over its items. Items are
+// appended at the end and removed at the front, both in amortised constant time.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ public:
     const Item* begin() const { return items_.data() + begin_; }
     const Item* end() const { return items_.data() + items_.size(); }
 
-    // References to items are valid until the next call of these two.
+    // push_back() and insert() invalidate references to items.
     Item& push_back(Item item) {
         make_space();
         return items_.emplace_back(std::move(item));
@@ -35,7 +35,7 @@ public:
         items_.insert(items_.begin() + offset(place), std::move(item));
     }
 
-    // Keeps the memory of an item for later ones, and frees that of a long queue once it is
+    // Keeps the memory of the item for later ones. A long queue frees its memory once it is
     // empty.
     void pop_front() {
         ++begin_;
@@ -60,7 +60,7 @@ private:
         items_[begin_ + place] = std::move(item);
     }
 
-    // As much space as there are items, so that each of them pays for one item moved.
+    // Doubles the space, so that each item pays for moving one item.
     void make_space_in_front() {
         const std::size_t count = items_.size();
         items_.resize(2 * count);
@@ -68,7 +68,7 @@ private:
         begin_ = count;
     }
 
-    // The items removed since the memory was last full pay for moving those that remain.
+    // The items removed since the memory was last full pay for moving the rest.
     void make_space() {
         if (items_.size() < items_.capacity() || begin_ < size()) return;
         items_.erase(items_.begin(), items_.begin() + offset(0));
@@ -76,7 +76,7 @@ private:
     }
 
     std::vector<Item> items_;
-    std::size_t begin_ = 0;  // the items before it were removed
+    std::size_t begin_ = 0;  // index of the first item; earlier ones were removed
 };
 
 }  // namespace yodel

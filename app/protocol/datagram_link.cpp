@@ -1,11 +1,11 @@
-// Messages in datagrams: each is one, and so is each reply.
+// Messages in datagrams: each message is one datagram, and so is each reply.
 //
-// No datagram shows that anybody is there until a reply comes, or an ICMP message that the port
-// is unreachable, which ends the socket; so the link is ready at once. If such a message comes
-// before any reply, the next address of the name is tried without a change of state, and gets
-// what was sent so far.
+// Only a reply shows that a peer is there. Only an ICMP message that the port is unreachable
+// shows the opposite, and ends the socket. So the link is ready at once. If such an ICMP
+// message comes before any reply, the link tries the next address of the name without a change
+// of state, and sends all messages again.
 //
-// A late reply takes back that its message was lost, so after the last reply the link lingers.
+// A late reply revokes the loss of its message, so the link lingers after the last reply.
 
 #include "app/protocol/content_matcher.hpp"
 #include "app/protocol/link.hpp"
@@ -23,8 +23,8 @@ using bufio::Reason;
 
 namespace {
 
-// The time for late and repeated replies after the last reply that was awaited: a multiple of
-// the longest round trip, within these limits and -q.
+// The time for late and repeated replies after the last expected reply: a multiple of the
+// longest round trip, within these limits and -q.
 constexpr ev::Duration min_linger = std::chrono::milliseconds(100);
 constexpr ev::Duration max_linger = std::chrono::seconds(1);
 constexpr int lingering_round_trips = 4;
@@ -82,7 +82,7 @@ public:
     }
     std::size_t pending() const override { return socket_ ? socket_->pending_bytes() : 0; }
     std::uint64_t written() const override { return socket_->written(); }
-    // A socket that another address takes over from counts as moved, too.
+    // A change to another address also counts as activity.
     std::uint64_t moved() const override {
         return received_ + socket_->written() + refusals_.size();
     }
@@ -99,8 +99,8 @@ public:
     }
 
     const End& end() const override { return end_; }
-    // Each datagram renews the time to linger, but a server that goes on talking does so until
-    // the limit only.
+    // Each datagram restarts the time to linger, but a server that keeps sending does so only
+    // up to the limit.
     ev::Time end_due(ev::Time limit, ev::Time active_at) override {
         if (lingers_since_ == ev::Time{}) lingers_since_ = loop_.now();
         const ev::Duration wanted = lingering_round_trips * matcher_.longest_round_trip();
@@ -142,8 +142,8 @@ private:
 
     // --- Other addresses of the name.
 
-    // Sends again what was sent so far. The socket is closed first, because the next one may
-    // need its port.
+    // Sends all messages again to the next address. Closes the socket first, because the next
+    // one may need its port.
     bool try_next_address() {
         if (matcher_.in_flight() > max_sent_again ||
             matcher_.in_flight_bytes() > max_bytes_sent_again)
@@ -191,18 +191,18 @@ private:
 
     ContentMatcher matcher_;
     std::unique_ptr<bufio::DatagramSocket> socket_;
-    std::span<const bufio::Datagram> batch_;  // received, and not yet matched
+    std::span<const bufio::Datagram> batch_;  // received and not yet matched
     std::uint64_t last_id_ = 0;               // the last message before the batch was read
     std::uint64_t received_ = 0;              // datagrams, on the present socket
-    // Until something comes: the addresses to try after the present one, and with Expect::none,
-    // if the matcher keeps nothing, what was sent while there are any.
+    // Until something is received: the addresses to try after the present one. With
+    // Expect::none, for which the matcher keeps nothing, also the messages sent so far.
     std::vector<bufio::Address> untried_;
     std::vector<std::string> sent_;
     std::size_t sent_bytes_ = 0;
-    std::vector<std::string> refusals_;  // of the addresses that have been tried
-    End refusal_;                        // the last one; none once something has come
+    std::vector<std::string> refusals_;  // of the addresses tried so far
+    End refusal_;                        // the last one; none once something was received
     End end_;                            // the socket's, if no other address takes over
-    ev::Time lingers_since_{};           // none: not yet
+    ev::Time lingers_since_{};           // start of lingering; none: not yet
 };
 
 }  // namespace

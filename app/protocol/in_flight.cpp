@@ -9,7 +9,7 @@ namespace yodel {
 
 namespace {
 
-// An empty queue keeps no more memory than this many bytes.
+// An empty queue keeps at most this many bytes of memory.
 constexpr std::size_t kept_capacity = 1024 * 1024;
 
 }  // namespace
@@ -34,7 +34,7 @@ Queued InFlight::queue(std::string_view payload, ev::Time planned,
     return all;
 }
 
-// The frames of the messages are the last ones.
+// The frames of these messages are already at the end of `frames_`.
 Queued InFlight::record_queued(std::size_t count, ev::Time planned) {
     const std::uint64_t first = last_id_ + 1;
     last_id_ += count;
@@ -221,7 +221,7 @@ void InFlight::rebase() {
     forgot_late_ = false;
 }
 
-// Returns where the entry begins, in the connection's count of bytes.
+// Returns the offset of the entry in the bytes of the connection.
 std::uint64_t InFlight::begin(std::size_t i) const {
     return i == 0 ? base_ + answered_ : entries_[i - 1].end;
 }
@@ -263,7 +263,7 @@ void InFlight::split_first(std::size_t i) {
     split(i, begin(i) + frame(i).find(delimiter) + delimiter.size());
 }
 
-// Makes each message from this entry on an entry of its own, in one pass.
+// Splits this entry and all later ones into single messages, in one pass.
 void InFlight::split_all_from(std::size_t place) {
     const bool single =
         std::all_of(entries_.begin() + static_cast<std::ptrdiff_t>(place), entries_.end(),

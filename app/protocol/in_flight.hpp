@@ -1,9 +1,9 @@
 // The messages of one connection that are in flight, and the frames that carry them: a queue in
 // the order of sending.  It knows no socket, reads no clock, and judges no reply.
 //
-// Messages that are queued together, between delimiters, may be kept as one entry, which costs
-// much less than an entry for each.  An entry is split when its messages no longer share one
-// history: only some of them are written, answered, or late.
+// Messages that are queued together may share one entry if the framing has delimiters, which
+// costs much less than an entry for each. An entry is split when only some of its messages are
+// written, answered, or late.
 #pragma once
 
 #include "app/protocol/contiguous_queue.hpp"
@@ -24,27 +24,28 @@ namespace yodel {
 struct Message {
     std::uint64_t id = 0;      // from 1, in the order of sending
     std::string_view payload;  // valid until the queue is changed again
-    ev::Time planned{};        // when it was to go out
-    ev::Time sent{};           // when the system took its last byte; until then as planned
-    bool late = false;         // it was reported as lost: no reply came in time
+    ev::Time planned{};        // when it was due
+    ev::Time sent{};           // when the system took its last byte; until then, when flushed
+    bool late = false;         // reported as lost: no reply came in time
     bool untimed = false;      // its round-trip time would be wrong
     bool resent = false;       // see Session::Options::mark_resent
-    // With Expect::given: the reply that is expected; none: no reply is. Valid as the payload.
+    // With Expect::given: the expected reply, valid as long as the payload; none: no reply is
+    // expected.
     std::optional<std::string_view> expected = {};
 };
 
-// Messages that went out together and came back together, unharmed.
+// Messages that were sent together and echoed together, undamaged.
 struct Batch {
-    std::uint64_t first = 0;  // id of the first; the others follow without a gap
+    std::uint64_t first = 0;  // id of the first; the ids are consecutive
     std::size_t count = 0;
-    std::string_view frames;  // as they were sent; valid until the queue is changed again
+    std::string_view frames;  // as sent; valid until the queue is changed again
     ev::Time planned{};
     ev::Time sent{};
     bool late = false;
     bool untimed = false;
 };
 
-// The ids that a call to send has given out; none if nothing was sent.
+// The ids that a call to send has assigned; none if nothing was sent.
 struct Queued {
     std::uint64_t first = 0;
     std::size_t count = 0;
@@ -54,12 +55,12 @@ struct Queued {
 class InFlight {
 public:
     struct Options {
-        bool expected = true;   // else messages are sent and forgotten
+        bool expected = true;   // replies are expected; else messages are forgotten once sent
         bool coalesce = false;  // messages queued together become one entry
-        // Each message is queued with the reply that is expected, instead of itself; not
-        // together with `coalesce`.
+        // The expected reply is queued with each message; otherwise it is the message itself.
+        // Excludes `coalesce`.
         bool given = false;
-        // Bytes of memory for late messages, which are kept so that a late reply finds them.
+        // Upper limit for the memory of late messages, which are kept to match late replies.
         // The oldest are dropped first.
         std::size_t late_bytes = 1024 * 1024;
     };
@@ -77,7 +78,7 @@ public:
         frames_.commit(size);
         return record_queued(1, {});
     }
-    // Returns an id for a message that is not even queued.
+    // Returns an id for a message that is not queued.
     std::uint64_t reserve_id() { return ++last_id_; }
     std::uint64_t last_id() const { return last_id_; }
     std::uint64_t total() const { return total_; }  // messages queued so far
@@ -96,10 +97,11 @@ public:
     std::size_t in_flight_bytes() const { return between(begin(late_), queued()).size(); }
     // When the oldest message in flight was sent; there must be one.
     ev::Time oldest_sent() const { return entries_[late_].sent; }
-    // Messages that can't be sent again: the system has taken them whole, or they are late.
+    // Number of messages that can't be sent again: the system has taken them whole, or they
+    // are late.
     std::size_t written() const;
     bool all_written() const { return unwritten_ == 0; }
-    // True once late messages had to be forgotten on this connection.
+    // True once late messages were dropped on this connection.
     bool forgot_late() const { return forgot_late_; }
 
     // The frames of all messages, from the oldest on.
@@ -107,9 +109,8 @@ public:
     std::string_view oldest_payload() const { return payload(0); }
     // The expected reply to the oldest message, with the option `given`.
     const std::optional<std::string>& oldest_reply() const { return replies_.front(); }
-    // Returns how many messages precede the oldest one to which that reply is expected: with
-    // that payload, unless replies are given. Takes constant time on average, after the first
-    // call has looked at all of them.
+    // Returns the number of messages before the oldest message that expects this reply. Takes
+    // constant time on average, after the first call has indexed all messages.
     std::optional<std::size_t> find(std::string_view reply);
 
     // Removes the oldest message, which stays readable until the next one is removed.
@@ -121,10 +122,11 @@ public:
     Batch remove_within();
     // True if the message removed last has that payload.
     bool removed_last(std::string_view payload) const;
-    // Gives back the memory of the messages removed; of a batch all but the last message.
+    // Frees the memory of the removed messages.
     void release_removed();
     // The same if nothing is in flight, but a small message stays for removed_last().
     void release_idle();
+    // Frees the memory of a removed batch but for its last message.
     void release_all_but_last();
 
     Message mark_late();  // the oldest that is in flight
@@ -135,7 +137,7 @@ public:
 private:
     // A message, or several that were queued together.
     struct Entry {
-        std::uint64_t end = 0;    // bytes of the connection up to the end of its frames
+        std::uint64_t end = 0;    // end of its frames, in bytes of the connection
         std::size_t count = 1;    // messages
         std::uint64_t first = 0;  // id of the first
         ev::Time planned{};
@@ -150,7 +152,7 @@ private:
     };
     struct Index {
         std::unordered_map<std::size_t, Chain> chains;          // by hash
-        std::unordered_map<std::uint64_t, std::uint64_t> next;  // id in the chain, by id
+        std::unordered_map<std::uint64_t, std::uint64_t> next;  // next id in the chain, by id
         std::uint64_t last = 0;                                 // last id in the index
     };
 
@@ -174,8 +176,8 @@ private:
     Options options_;
     std::uint64_t last_id_ = 0;
     std::uint64_t total_ = 0;
-    // Frames in the order of sending: first `answered_` bytes of the messages removed last,
-    // then the messages in flight, at the end what leaves with the next flush.
+    // Frames in the order of sending: `answered_` bytes of the messages removed last, then the
+    // messages in flight, and at the end the frames for the next flush.
     bufio::Buffer frames_;
     std::size_t answered_ = 0;
     std::uint64_t base_ = 0;          // bytes of this connection before frames_
@@ -185,7 +187,7 @@ private:
     std::optional<std::string> removed_reply_;             // of the message removed last
     std::size_t count_ = 0;                                // messages in entries_
     std::size_t late_ = 0;
-    std::size_t unwritten_ = 0;  // entries, at the end, not yet written whole
+    std::size_t unwritten_ = 0;  // entries at the end that are not yet written whole
     bool forgot_late_ = false;
     std::unique_ptr<Index> index_;  // made by the first find(), emptied with the queue
 };

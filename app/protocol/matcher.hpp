@@ -1,9 +1,9 @@
 // Decides which reply answers which message.  Pure: it knows no socket and no loop, and the
 // time of reading is an argument, so that its tests are tables of strings.
 //
-// OrderedMatcher goes by the order of replies, ContentMatcher by their content. A link chooses
-// one of them, queues messages in it, and passes it what arrives. This is what both share, and
-// all that a session knows of them.
+// OrderedMatcher matches replies by their order, ContentMatcher by their content. A link owns
+// one of them, queues messages in it, and passes it the received bytes. This is their common
+// interface, and all that a session uses of them.
 //
 // Events are pulled. The views of an event are valid until the next call.
 #pragma once
@@ -25,10 +25,10 @@ enum class Expect { echo, any, none, given };
 
 struct Reply {
     std::string_view payload;
-    std::optional<ev::Duration> round_trip;  // from the write to the read; none: voided
+    std::optional<ev::Duration> round_trip;  // from the write to the read; none if voided
     bool right = false;
-    std::size_t difference = 0;  // the first byte that differs, if it is not right
-    bool out_of_order = false;   // a later message was answered before; only by content
+    std::size_t difference = 0;  // offset of the first wrong byte, unless right
+    bool out_of_order = false;   // follows the reply to a later message; ContentMatcher only
 };
 
 class Matcher {
@@ -48,7 +48,7 @@ public:
     struct Unsolicited {
         std::string_view payload;
     };
-    // A second copy of a reply: of any datagram, or of the last echo.
+    // A duplicate of a reply: of any datagram, or of the last echo in a stream.
     struct Repeated {
         std::string_view payload;
     };
@@ -69,37 +69,37 @@ public:
 
     // Returns the next event that an earlier call has made due.
     virtual std::optional<Event> next_resolved() = 0;
-    // Stops waiting for a reply that identifies the unmatched ones.
+    // Assigns the unmatched replies to messages without waiting for more.
     virtual void resolve_unmatched() {}
     // Marks the oldest message in flight as lost, until a late reply comes.
     virtual void mark_late() = 0;
-    // The connection has ended: no message in flight gets a reply any more. With
-    // `unwritten_stay`, a matcher may keep those that were not written whole.
+    // Makes all messages in flight lost, because the connection has ended. With
+    // `unwritten_stay`, a matcher may keep the messages that were not written whole.
     virtual void lose(bool unwritten_stay) = 0;
-    // Prepares for another connection, which carries the messages that are left.
+    // Prepares for another connection, which sends the remaining messages.
     virtual void restart() = 0;
     virtual void void_round_trips() = 0;
 
-    // True while the first replies of the connection may begin with a greeting of the service,
-    // which only another reply can tell from a wrong answer.
+    // True while the first reply of the connection may be a greeting of the service. Only
+    // another reply can distinguish it from a wrong answer.
     virtual bool greeting_possible() const { return false; }
-    // Takes such a reply for a wrong answer.
+    // Treats the possible greeting as a wrong answer.
     virtual void rule_out_greeting() {}
 
-    virtual std::uint64_t reserve_id() = 0;  // for a message that is not even queued
+    virtual std::uint64_t reserve_id() = 0;  // for a message that is not queued
     virtual std::uint64_t last_id() const = 0;
     virtual std::size_t in_flight() const = 0;        // messages queued or sent
-    virtual std::size_t in_flight_bytes() const = 0;  // of their payloads, at least
+    virtual std::size_t in_flight_bytes() const = 0;  // at least the size of their payloads
     // When the oldest message in flight was sent; there must be one.
     virtual ev::Time oldest_sent() const = 0;
-    // True if another connection could still carry a message of this one.
+    // True if another connection could still send a message of this one.
     virtual bool has_unwritten() const = 0;
 };
 
 // Returns the offset of the first byte that differs, or at which the shorter of the two ends.
 std::size_t first_difference(std::string_view a, std::string_view b);
 
-// Explains a wrong reply by the end of a sentence: an option to use, or what is wrong with its
+// Explains a wrong reply, as the end of a sentence: an option to use, or the error in its
 // frame. Returns an empty text if the reply looks like a damaged echo.
 std::string mismatch_hint(const Framing& framing, std::string_view payload,
                           std::string_view reply);

@@ -7,14 +7,14 @@ namespace yodel {
 
 namespace {
 
-// A reply that came before its message was written whole has no round trip.
+// A reply that was read before its message was written whole has no round trip.
 template <class Sent>
 std::optional<ev::Duration> round_trip(const Sent& sent, ev::Time read_at) {
     if (sent.untimed || read_at < sent.sent) return std::nullopt;
     return read_at - sent.sent;
 }
 
-// An unexpected reply differs from its first byte on.
+// If no reply is expected, the payload differs from its first byte on.
 Reply compared_reply(std::optional<std::string_view> expected, std::string_view payload,
                      std::optional<ev::Duration> round_trip) {
     if (expected == payload) return {payload, round_trip, true, 0};
@@ -52,7 +52,7 @@ std::optional<Matcher::Event> OrderedMatcher::next(std::string_view& received,
     return event;
 }
 
-// Returns how many messages the input may answer: those that were queued before it was read.
+// Returns how many messages the input may answer: they were queued before it was read.
 std::size_t OrderedMatcher::awaiting() const {
     const std::uint64_t since = messages_.total() - queued_;
     const std::size_t count = messages_.count();
@@ -111,7 +111,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_framed(std::string_view& rece
     return event;
 }
 
-// Takes the replies that equal, byte for byte, what was sent, without decoding them.
+// Takes the replies that equal the sent frames byte for byte, without decoding them.
 std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& received,
                                                           ev::Time read_at) {
     if (options_.expect != Expect::echo || awaiting() == 0) return std::nullopt;
@@ -136,8 +136,8 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
     return Answered{message, right_reply(payload, round_trip(message, read_at))};
 }
 
-// Returns no event for an unmatched reply, which is kept, and if events of earlier replies come
-// first, which it leaves as a resolution.
+// Keeps an unmatched reply, and returns no event. Returns none either if events of earlier
+// replies come first, and leaves these as a resolution.
 std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
                                                     ev::Time read_at) {
     if (awaiting() == 0) return unawaited(payload);
@@ -162,7 +162,7 @@ std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
     return std::nullopt;
 }
 
-// A second echo answers nothing, but given replies may be alike.
+// A second echo answers nothing, but several messages may be given the same reply.
 bool OrderedMatcher::answers_nothing(std::string_view payload) const {
     if (given()) return options_.expected_unsolicited && options_.expected_unsolicited(payload);
     return messages_.removed_last(payload);
@@ -186,8 +186,8 @@ Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time rea
 
 // --- Unmatched replies.
 
-// Once there are as many unmatched replies as messages, waiting longer cannot help, unless one
-// of them may be a greeting, or the answer to a late message.
+// Once there is an unmatched reply for each message, waiting longer cannot help, unless a
+// reply may be a greeting, or the answer to a late message.
 void OrderedMatcher::resolve_if_decided() {
     if (unmatched_memory_ > options_.unmatched_bytes) return resolve_unmatched();
     const bool late_possible = messages_.late() > 0 && messages_.in_flight() > 0;
@@ -207,9 +207,9 @@ void OrderedMatcher::rule_out_greeting() {
     resolve_unmatched();
 }
 
-// The oldest messages are taken, because replies come in order: each of the younger ones may
-// still be identified by a later reply. Even if the reply answers a younger message, the
-// numbers of wrong replies and of lost messages are the same.
+// Takes the oldest messages, because replies come in order, and a later reply may still
+// identify a younger message. Even if a reply answers a younger message, the counts of wrong
+// replies and of lost messages are the same.
 void OrderedMatcher::resolve_unmatched() {
     if (unmatched_.empty()) return;
     const std::size_t replies = unmatched_replies();
@@ -239,8 +239,9 @@ std::size_t OrderedMatcher::answerable(std::size_t messages) const {
     return messages;
 }
 
-// Pairs the oldest messages with the unmatched replies: with those in flight first, because the
-// late ones have been reported already; the surplus with the youngest of the late ones.
+// Pairs the oldest messages with the unmatched replies. Messages in flight come first, because
+// the late messages have been reported already. The surplus goes to the youngest late
+// messages.
 void OrderedMatcher::resolve(std::size_t messages) {
     const std::size_t replies = unmatched_replies();
     const std::size_t late = std::min(messages, messages_.late());

@@ -3,18 +3,18 @@
 //
 // With Expect::echo the reply that equals a message answers it, and the messages before it are
 // lost or were answered wrongly. With Expect::given the same holds for the reply that was given
-// with each message, which may also be none. With Expect::any the next reply answers the oldest
-// message. With Expect::none nothing is awaited. Without frames, a reply has the size of the
-// expected one.
+// with each message; a message may also expect none. With Expect::any the next reply answers
+// the oldest message. With Expect::none nothing is awaited. Without frames, a reply is as long
+// as the expected one.
 //
 // Events are pulled:
 //
 //     while (auto event = matcher.next(received, read_at)) ...
 //
-// An unmatched reply, one that equals no message, is either a wrong answer or unsolicited. It
-// is kept until a later reply matches, until there are as many unmatched replies as messages in
-// flight, or until resolve_unmatched(); events keep the order in which replies arrived. It
-// answers no message that was queued after it was read.
+// An unmatched reply equals no message: it is a wrong answer, or unsolicited. It is kept until
+// a later reply matches, until each message in flight has an unmatched reply, or until
+// resolve_unmatched(). Events keep the order in which replies arrived. A reply never answers a
+// message that was queued after it was read.
 #pragma once
 
 #include "app/protocol/contiguous_queue.hpp"
@@ -38,8 +38,8 @@ public:
         const Framing* framing = find_framing("line");
         std::size_t max_frame = 32 * 1024 * 1024;  // bytes
         Expect expect = Expect::echo;
-        bool coalesce = false;  // report messages of one send() that come back together as one
-        std::size_t unmatched_bytes = 1024 * 1024;  // kept at most, with their overhead
+        bool coalesce = false;  // report messages of one send() that are echoed together as one
+        std::size_t unmatched_bytes = 1024 * 1024;  // limit of unmatched replies, with overhead
         // With Expect::given: returns true for an unsolicited message that is expected about
         // now. It is not taken for a wrong answer. Empty: none is expected.
         std::function<bool(std::string_view)> expected_unsolicited = {};
@@ -50,13 +50,13 @@ public:
     InFlight& messages() { return messages_; }
     const InFlight& messages() const { return messages_; }
 
-    // Returns the next event of the bytes received, and removes from their front what it has
-    // dealt with; none if it takes more bytes to go on. `received` are all bytes not yet
-    // removed. If there are more of them than the last call has left, some have been read
-    // since, and may answer the messages that are queued now.
+    // Returns the next event of the received bytes, and removes the processed bytes from their
+    // front. Returns none if it needs more bytes. `received`: all bytes not yet removed. Bytes
+    // beyond the rest of the last call were read since, and may answer the messages that are
+    // queued now.
     std::optional<Event> next(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_resolved() override;
-    // Assigns the unmatched replies to the late messages first, and then to those in flight.
+    // Assigns the unmatched replies to the late messages first, then to messages in flight.
     void resolve_unmatched() override;
     void lose(bool unwritten_stay) override;
     // A message that expects no reply is dropped, unless older late messages precede it.
@@ -66,8 +66,8 @@ public:
 
     bool greeting_possible() const override;
     void rule_out_greeting() override;
-    bool echoed() const { return echoed_; }  // a message, over this connection
-    // The bytes of a reply that has no frame and is not whole.
+    bool echoed() const { return echoed_; }  // this connection has echoed a message
+    // Returns the incomplete reply, if replies have no frames.
     std::string partial_reply();
 
     std::uint64_t reserve_id() override { return messages_.reserve_id(); }
@@ -82,16 +82,15 @@ private:
         std::string payload;
         ev::Time read_at{};
         std::uint64_t queued = 0;  // messages that had been queued when it was read
-        bool unsolicited = false;  // it answers nothing, because it equals the one before it,
-                                   // or was expected
-        bool repeated = false;     // a second copy of an echo
+        bool unsolicited = false;  // equals the message removed last, or was expected
+        bool repeated = false;     // a duplicate of an echo
     };
     // How the oldest messages are paired with the unmatched replies, in this order.
     struct Resolution {
         std::size_t unsolicited = 0;  // replies that belong to no message
         std::size_t skipped = 0;      // late messages that stay lost
         std::size_t answered = 0;     // messages with a wrong answer
-        std::size_t lost = 0;         // messages without any
+        std::size_t lost = 0;         // messages without an answer
         std::size_t overdue = 0;      // messages to mark as late
     };
 
@@ -106,7 +105,7 @@ private:
     std::string_view expected_bytes();
     bool given() const { return options_.expect == Expect::given; }
     bool answers_nothing(std::string_view payload) const;
-    bool repeats(std::string_view payload) const;  // the echo of the message removed last
+    bool repeats(std::string_view payload) const;  // echoes the message removed last again
     Event unawaited(std::string_view payload) const;
     void resolve_if_decided();
     void resolve(std::size_t messages);
@@ -129,14 +128,14 @@ private:
     std::size_t unmatched_memory_ = 0;  // bytes, with their overhead
     std::optional<Resolution> resolution_;
     Unmatched current_;         // the reply of the event returned last, if it was unmatched
-    bool greeted_ = false;      // the greeting of the framing has come
+    bool greeted_ = false;      // the greeting of the framing was received
     bool identified_ = false;   // a reply of this connection was identified
-    bool echoed_ = false;       // as an echo
+    bool echoed_ = false;       // a message of this connection was echoed
     bool last_echoed_ = false;  // the message removed last was echoed
     // If replies have no frames, about the oldest message:
     std::size_t arrived_ = 0;     // bytes at the front of the input, reported as Arrived
-    std::size_t matched_ = 0;     // bytes of its reply that have come
-    std::string wrong_;           // its reply, if it differs
+    std::size_t matched_ = 0;     // bytes of its reply received so far
+    std::string wrong_;           // its reply so far, if it is wrong
     std::string expected_reply_;  // the right reply, if it is not the message itself
     std::string reply_;           // the reply of the event returned last
 };

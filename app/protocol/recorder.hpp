@@ -1,5 +1,5 @@
-// A file to which a conversation is recorded while it goes on; see
-// app/protocol/message_object.hpp for its form, and LogFile for files that are not read.
+// Records a conversation in a file while it runs. See app/protocol/message_object.hpp for its
+// format, and LogFile for slow readers.
 #pragma once
 
 #include "app/protocol/message_object.hpp"
@@ -14,11 +14,11 @@ namespace yodel {
 
 class Recorder {
 public:
-    // True for the name of a file that is to hold a recording, not a transcript to read.
+    // True if a file of this name is a recording, and not a transcript to read.
     static bool wanted(std::string_view name) { return name.ends_with(".json"); }
 
-    // Leaves out the messages before the one with the number `first`. Throws OutputError, also
-    // for a file that is not empty: a recording begins its file.
+    // Leaves out messages with ids below `first`. Throws OutputError, also if the file is not
+    // empty.
     Recorder(const std::string& path, const Framing& framing, std::uint64_t first, ev::Time now)
         : file_(path, LogFile::Content::recording), start_(now), first_(first) {
         file_.add_line(recording_object(framing, first_, 1).str());
@@ -26,17 +26,17 @@ public:
 
     // Records that a connection was opened. A replay supports only one.
     void connected(const Session& session) { file_.add_line(connection_object(session).str()); }
-    // Either of the message and the reply may be null; see message_object().
+    // The message or the reply may be null; see message_object().
     void add(const char* verdict, const Message* message, const Reply* reply, ev::Time now) {
         if (message && !holds(*message)) return;
         file_.add_line(recorded_object(verdict, message, reply, start_, now).str());
     }
-    // False: the message was sent before the recording began.
+    // Returns false if the message was sent before the recording began.
     bool holds(const Message& message) const { return message.id >= first_; }
-    // Writes all pending lines, and gives a slow reader a moment, before the end is recorded.
-    // Returns false if not all could be written.
+    // Writes all pending lines, and gives a slow reader a moment. Call it before the end is
+    // recorded. Returns false if some lines could not be written.
     bool drain() { return file_.finish(); }
-    // Writes the end object, once. Returns false if not all of the recording could be written.
+    // Writes the end object, once. Returns false if the recording is incomplete.
     bool finish(const std::string& end) {
         file_.add_line(end);
         return file_.finish();

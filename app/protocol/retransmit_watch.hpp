@@ -1,7 +1,7 @@
 // Finds out during which messages the system has retransmitted a segment of ours.
 //
-// Pure: it reads no clock and makes no system call. Asking for the count takes one, half a
-// microsecond, so worth_asking() chooses the replies after which to ask. A reply that waited
+// Pure: it reads no clock and makes no system call. Asking for the count takes a call of half
+// a microsecond, so worth_asking() selects the replies after which to ask. A reply that waited
 // for a retransmission took at least two round trips of the network. Replies that were read
 // together need one question.
 //

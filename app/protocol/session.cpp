@@ -13,11 +13,11 @@ using bufio::Reason;
 
 namespace {
 
-// How long replies may pause, once all is sent, before our end is announced. Some services
-// answer only then; others drop what they still had to send.
+// How long replies may pause while finishing, before we close our side. Some services answer
+// only then; others drop their remaining replies.
 constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 
-// A peer has at least this time to take some of what is written.
+// A peer has at least this time to take some of the output.
 constexpr ev::Duration min_write_timeout = std::chrono::seconds(1);
 
 }  // namespace
@@ -42,8 +42,8 @@ void Session::start(ev::Timer& timer, ev::Time at, Due due) {
     timer.start_at(at);
 }
 
-// A timer that is due stays so: what is started in a turn waits for the next one, which may
-// pause again.
+// Leaves a timer that is due as it is: a restarted timer would wait for the next turn, which
+// may pause again.
 template <class Due>
 void Session::start_reading_limit(ev::Timer& timer, ev::Time at, Due due) {
     if (runs(timer) && timer.deadline() <= loop_.now()) return;
@@ -71,7 +71,7 @@ void Session::connect() {
     change_soon();
 }
 
-// Giving up the wait for another try leaves the failure of the last one as the end.
+// While waiting for another try, the failure of the last one becomes the end.
 void Session::disconnect() {
     if (state_ == State::idle || state_ == State::closed) return;
     close(end_ ? End(end_) : End{Reason::aborted, "disconnected"});
@@ -118,8 +118,8 @@ void Session::flush() {
     watch_replies();
 }
 
-// After a pause, limits go on with what they had left. A reader of ours who always stops must
-// not keep us from ending: -q grows by the longest stop alone.
+// After a pause, timeouts go on with their remaining time. A reader that stalls again and
+// again must not keep us from ending, so -q grows by the longest pause only.
 void Session::pause(bool paused) {
     if (paused == paused_) return;
     paused_ = paused;
@@ -144,7 +144,7 @@ std::string Session::phase() const {
     return "in the TLS handshake with " + address().text();
 }
 
-// --- The way to an open connection.
+// --- Connecting.
 
 void Session::dial() {
     release(retry_);  // connect() has cut the wait short
@@ -168,7 +168,7 @@ void Session::on_dialed(bufio::DialResult result) {
     dialer_.reset();
     phases_ = {result.lookup_time, result.connect_time, {}};
     if (!result.socket) return fail(result.end.reason, std::move(result.end.text));
-    // Not before: messages of the last connection may have been waiting for their report.
+    // Not earlier: messages of the last connection may still have been unreported.
     matcher_.restart();
     set_state(State::handshaking);
     link_->open(std::move(result));
@@ -177,9 +177,9 @@ void Session::on_dialed(bufio::DialResult result) {
     advance();
 }
 
-// --- What the connection brings.
+// --- Receiving.
 
-// Does all that has become possible, and then reports what has changed.
+// Does everything that has become possible, and then reports the changes.
 void Session::advance() {
     changed_.cancel();
     read_at_ = loop_.read_clock();
@@ -188,8 +188,8 @@ void Session::advance() {
     if (!session.expired()) report_changes();
 }
 
-// The user learns that the connection is open before it sees the first reply; replies are read
-// before the end, because they have come before it.
+// The user is notified of the open connection before the first reply. Replies are processed
+// before the end, because they came first.
 void Session::advance_connection() {
     const std::weak_ptr<void> connection = connection_;
     if (state_ == State::handshaking && link_->ready()) {
@@ -256,7 +256,7 @@ void Session::report(const Matcher::Event& event) {
     close(explained(std::get<Matcher::Refused>(event).end));
 }
 
-// A message that got no reply in time is always worth a question.
+// A message without a reply in time is always worth a question to the system.
 Message Session::marked(Message message, std::optional<ev::Duration> round_trip) {
     if (options_->mark_resent)
         link_->mark_resent(message, round_trip.value_or(options_->reply_timeout), read_at_);
@@ -276,8 +276,8 @@ std::string Session::partial_text(const Message& message) const {
     return bytes_text(part.size()) + " of it came" + (hint.empty() ? "" : "; " + hint);
 }
 
-// The peer has closed its side, and all of its messages have been matched. If nothing is
-// awaited the user may go on to send; if it has announced its own end, only replies are lost.
+// Handles the end of the input, after all messages in it were matched. If no reply is awaited,
+// the user may go on to send. While finishing, only replies are lost.
 void Session::input_over() {
     const std::string rest = options_->framing->has_frames() ? link_->partial_message() : "";
     const bool partial = !rest.empty() && !partial_message_;
@@ -298,13 +298,13 @@ void Session::input_over() {
         if (in_flight() > 0) ended(link_->end() ? link_->end() : closed_early());
         return;
     }
-    // The end of our own input may be seen in the same turn, and then is in time.
+    // If our own input ends in the same turn, the peer has not closed too early.
     if (options_->expect != Expect::none && !runs(closed_early_))
         start(closed_early_, loop_.after(ev::Duration::zero()),
               [this] { fail(Reason::closed_early, {}); });
 }
 
-// --- Limits of time. Each of these functions decides whether its timer runs, and until when.
+// --- Timeouts. Each of these functions decides whether its timer runs, and until when.
 
 void Session::watch_all() {
     watch_idleness();
@@ -314,7 +314,7 @@ void Session::watch_all() {
     watch_end();
 }
 
-// Only bytes that came or went renew it: our own timeouts are no activity.
+// Only bytes received or sent restart the idle timeout: our own timeouts are no activity.
 void Session::watch_idleness() {
     if (!options_->idle_timeout || paused_) return release(idle_);
     const std::uint64_t moved = link_->moved();
@@ -326,7 +326,7 @@ void Session::watch_idleness() {
     });
 }
 
-// The peer takes nothing, while we would take what it sends.
+// Detects a peer that takes no output while we read its input.
 void Session::watch_writing() {
     if (pending() == 0 || !has_back_pressure()) return release(stalled_);
     const std::uint64_t written = link_->written();
@@ -344,7 +344,8 @@ void Session::watch_replies() {
     start_reading_limit(reply_, reply_due(), [this] { replies_late(); });
 }
 
-// A message that becomes the oldest has waited for our reading since the last stop at most.
+// The timeout of the oldest message begins when it was sent, but not before the end of the
+// last pause.
 ev::Time Session::reply_due() {
     const ev::Time sent = matcher_.oldest_sent();
     if (sent != awaited_) awaited_since_ = std::max(sent, resumed_at_);
@@ -377,7 +378,7 @@ void Session::watch_greeting() {
         });
 }
 
-// First our end is announced, once replies pause or all are in; then the peer's is awaited.
+// First closes our side, once replies pause or all are in; then waits for the peer's end.
 void Session::watch_end() {
     if (state_ != State::finishing) return;
     if (paused_ || in_flight() == 0) release(quiet_);
@@ -418,8 +419,7 @@ void Session::ended(End end) {
     set_state(State::waiting);
 }
 
-// A server that has closed its side, and then takes nothing more either, has ended the
-// conversation with the first of the two.
+// If a server closes its side, and sending to it fails later, the first of the two is the end.
 End Session::explained(End end) const {
     const bool closed_first = end.reason == Reason::send && input_ended();
     const bool early = end.reason == Reason::closed_early;
@@ -452,7 +452,7 @@ void Session::close(End end) {
     set_state(State::closed);
 }
 
-// The order counts: the link knows how it stands with its end until it is closed.
+// The order counts: in_order() asks the link, and must do so before it is closed.
 void Session::drop_connection(End end) {
     if (!in_order(end))
         end_ = std::move(end);
@@ -467,8 +467,8 @@ void Session::drop_connection(End end) {
         release(*timer);
 }
 
-// Once all is answered, and our end was announced, the peer may stay; and if every reply was
-// known beforehand, it may go without a word.
+// Once all is answered, and our side is closed, the peer need not close its own. If every
+// reply was known beforehand, it may also close without close_notify.
 bool Session::in_order(const End& end) const {
     if (end.reason == Reason::clean) return true;
     if (state_ != State::finishing || in_flight() > 0) return false;
@@ -479,8 +479,8 @@ bool Session::in_order(const End& end) const {
     return end.reason == Reason::truncated && known && !partial_message_;
 }
 
-// Not if settings or trust stand in the way, nor if the end was wanted, by us or by the peer;
-// nor when nothing is left to be sent.
+// Returns false for errors of settings or trust, if we or the peer wanted the end, and when
+// finishing with nothing left to send.
 bool Session::worth_retrying(Reason reason) const {
     if (options_->retries != forever && backoff_.count() >= options_->retries) return false;
     if (state_ == State::finishing && !matcher_.has_unwritten()) return false;

@@ -1,21 +1,21 @@
-// A conversation of messages with one service: dialing, handshake, messages and their replies,
-// limits of time, retries, the end.  It knows neither terminal nor standard input; the clients
-// with and without a screen are its users.
+// A session with one service: dialing, handshake, messages and replies, timeouts, retries, the
+// end. It knows neither terminal nor standard input; the clients with and without a screen are
+// its users.
 //
-// What carries the messages is a Link, over a stream or in datagrams; which reply answers which
-// message is decided by the link's Matcher. Users need not ask for the kind: it shows in what
-// they are notified of, in the framing, and in has_back_pressure().
+// A Link carries the messages, over a stream or in datagrams. The link's Matcher decides which
+// reply answers which message. Users need not know the kind of link: only the callbacks, the
+// framing and has_back_pressure() depend on it.
 //
-// A round trip counts from the write that hands over the message's last byte to the read that
+// A round trip is measured from the write of the message's last byte to the read that
 // completes its reply.
 //
-// If the options allow it, a failure that may pass (look-up, connecting, a reset, a server that
-// closes too early) is followed by another try after a while. Messages that were written are
-// then lost. Those that were not yet written whole are sent again over the next connection,
-// except in `raw`, whose bytes have no boundaries, and in datagrams.
+// If the options allow it, the session retries after a temporary failure (look-up, connecting,
+// a reset, a server that closes too early). Messages that were written are then lost. Messages
+// that were not written whole are sent over the next connection, except with `raw`, whose
+// bytes have no boundaries, and with datagrams.
 //
-// The user is called from the loop, never from inside a call of its own: what a call changes is
-// reported after it. From there it may call the session, and destroy it.
+// The user is called from the loop, never from inside a call of its own: changes are reported
+// after the call. A callback may call the session, and destroy it.
 #pragma once
 
 #include "app/protocol/backoff.hpp"
@@ -36,7 +36,7 @@ namespace yodel {
 class Session final : private Link::User {
 public:
     using Options = SessionOptions;
-    // How long the parts of connecting took.
+    // Durations of the parts of connecting.
     struct Phases {
         ev::Duration lookup{};
         ev::Duration tcp{};
@@ -44,7 +44,7 @@ public:
     };
     static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
 
-    // `waiting`: for the next try; end() then is the failure of the last one.
+    // `waiting`: for the next try; end() is then the failure of the last try.
     enum class State { idle, dialing, handshaking, open, finishing, waiting, closed };
 
     // The views of a message or reply are valid until the callback returns or sends.
@@ -54,10 +54,10 @@ public:
         virtual void session_answered(const Message& message, const Reply& reply) = 0;
         // Only with the option `coalesce`.
         virtual void session_echoed(const Batch&, std::optional<ev::Duration> /*round_trip*/) {}
-        // No reply will come, or none has within the reply timeout (`late`).
+        // No reply will come, or none came within the reply timeout (`late`).
         virtual void session_lost(const Message& message) = 0;
         virtual void session_unsolicited(std::string_view payload) = 0;
-        // A second copy of a reply: of any datagram, or of the last echo.
+        // A duplicate of a reply: of any datagram, or of the last echo in a stream.
         virtual void session_repeated(std::string_view payload) {
             session_unsolicited(payload);
         }
@@ -77,44 +77,45 @@ public:
 
     // Allowed in idle, closed and waiting. In waiting it retries now, as the first try.
     void connect();
-    // Closes now, for good, with close_notify if TLS is spoken; pending output is lost.
+    // Closes now, without another try, and with close_notify if TLS is used. Pending output is
+    // lost.
     void disconnect();
-    // Announces that nothing more will be sent, once all replies are in; but while none comes
-    // for a moment, at once: the service may wait for our end before it answers. Datagrams have
-    // no end to announce: once all replies are in, or overdue, late and repeated ones have a
-    // moment to come.
+    // Closes our side once all replies are in, or if none comes for a moment: the service may
+    // wait for our end before it answers. Datagrams have no end to announce: once all replies
+    // are in or overdue, late and repeated replies have a moment to come.
     void finish();
 
-    // Queues a message, or several if the framing could not distinguish it from several, to be
-    // written by a flush(), which must follow before the loop goes on: a message counts as in
-    // flight from here on. Returns none if it was refused: the session is not open, or the
-    // message is longer than the framing or --max-frame allow, or empty although replies are
-    // distinguished by their size. `planned` is when the message was to go out; without it,
-    // that is when flush() is called. `reply`: with Expect::given the reply that the message is
-    // to get; without it, none is to come.
+    // Queues a message, or several if the framing could not distinguish it from several. A
+    // call of flush() must follow before the loop goes on, because a queued message counts as
+    // in flight. Returns none if it was refused: the session is not open, or the message is
+    // longer than the framing or --max-frame allow, or empty although replies are
+    // distinguished by their size. `planned`: when the message was due; defaults to the time
+    // of flush(). `reply`: with Expect::given the expected reply; none: no reply is expected.
     Queued send(std::string_view payload, ev::Time planned = {},
                 std::optional<std::string_view> reply = {});
-    // With `raw`, the same without a copy: space in the queue, and a message of what was put
-    // there.
+    // With `raw`, the same without a copy: reserve() returns space in the queue, and
+    // send_reserved() queues its first `size` bytes as a message.
     char* reserve(std::size_t size) { return link_->reserve(size); }
     Queued send_reserved(std::size_t size);
     // Returns an id for a message that can't be sent and is not queued.
     std::uint64_t reserve_id() { return matcher_.reserve_id(); }
     void flush();
-    // When flush() has last passed messages to the connection, whether or not it took them.
+    // When flush() last passed messages to the connection, whether or not it took them.
     ev::Time flushed_at() const { return flushed_at_; }
-    // Something other than the service delays the replies in flight: their times don't count.
+    // Excludes the replies in flight from timing, because something other than the service
+    // delays them.
     void void_round_trips() { matcher_.void_round_trips(); }
     // While paused, nothing is read, so that the peer meets our back-pressure, and no timeout
     // but --max-time runs.
     void pause(bool paused);
 
     State state() const { return state_; }
-    // There is a connection: from its handshake until its end. In datagrams: there is a socket.
+    // True from the start of the handshake to the end of the connection. With datagrams: while
+    // there is a socket.
     bool connected() const { return link_->connected(); }
-    // The peer is known to be there: there is a connection. In datagrams: something has come on
-    // the present socket. Until then end() is the refusal of the socket before, if there was
-    // one, and an end in order leaves it as it is.
+    // True while connected. With datagrams: once the present socket has received something.
+    // Until then end() is the refusal of the previous socket, if any, and an end in order does
+    // not change it.
     bool peer_known() const { return link_->peer_known(); }
     std::string phase() const;                 // of connecting, in words
     ev::Time since() const { return since_; }  // when the state was entered
@@ -124,22 +125,22 @@ public:
     unsigned retry() const { return backoff_.count(); }
     ev::Time retry_time() const { return retry_.deadline(); }
     bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
-    // Returns how much of the reply to a lost message came, and what may be wrong with it, as a
-    // clause; empty if nothing came.
+    // Returns how much of the reply to a lost message was received, and a likely cause, as a
+    // clause; empty if nothing was received.
     std::string partial_text(const Message& message) const;
     std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }
     std::uint64_t last_id() const { return matcher_.last_id(); }  // of the message queued last
     std::size_t pending() const { return link_->pending(); }      // bytes to write
-    // False: the peer can't slow us down, and what is too much for it, or for the path, is
+    // False: the peer can't slow us down, and messages beyond its capacity, or the path's, are
     // lost.
     bool has_back_pressure() const { return link_->has_back_pressure(); }
     const bufio::Address& address() const { return link_->address(); }
     const Phases& phases() const { return phases_; }
     // The TLS facts of the present or the last connection; null without TLS.
     const bufio::TlsFacts* tls() const { return link_->tls(); }
-    // The facts that the system knows about the TCP connection, by a system call. After the
-    // connection these are the facts at its end, until the next one. None before the first
+    // Returns the system's facts about the TCP connection, by a system call. After the
+    // connection, returns the facts at its end, until the next one. None before the first
     // connection, for another kind of socket, and if the system reports none.
     std::optional<bufio::TcpFacts> tcp() const { return link_->tcp(); }
     const Options& options() const { return *options_; }
@@ -178,10 +179,10 @@ private:
     bool in_order(const bufio::End& end) const;
     bool worth_retrying(bufio::Reason reason) const;
 
-    // A timer that was never started, or was released, takes no memory but its handle.
+    // A timer that was never started, or was released, takes no memory beyond its handle.
     template <class Due>
     void start(ev::Timer& timer, ev::Time at, Due due);
-    // Starts the timer of a limit that does not run while the session is paused.
+    // Starts a timeout that does not run while the session is paused.
     template <class Due>
     void start_reading_limit(ev::Timer& timer, ev::Time at, Due due);
     static bool runs(const ev::Timer& timer) { return timer && timer.pending(); }
@@ -197,16 +198,16 @@ private:
     bufio::End end_;
     Phases phases_;
     std::unique_ptr<bufio::Dialer> dialer_;  // while it dials
-    // These two let a function see whether a callback has destroyed the session, or has ended
-    // the connection that the function works for.
+    // Show a function whether a callback has destroyed the session, or ended the connection
+    // that the function works for.
     const std::shared_ptr<void> lifetime_ = std::make_shared<char>();
     std::shared_ptr<void> connection_;  // while there is one
     Backoff backoff_;
     std::uint64_t replies_ = 0;    // over this connection
-    std::uint64_t moved_ = 0;      // read and written when the connection was last active
-    std::uint64_t written_ = 0;    // written when the peer last took some
+    std::uint64_t moved_ = 0;      // read and written at the last activity
+    std::uint64_t written_ = 0;    // written when the peer last took output
     ev::Time read_at_{};           // when the bytes that are being matched were read
-    ev::Time taken_at_{};          // when the peer last took some
+    ev::Time taken_at_{};          // when the peer last took output
     ev::Time awaited_{};           // when the oldest message in flight was sent
     ev::Time awaited_since_{};     // start of its reply timeout
     ev::Time paused_at_{};         // start of the last pause
@@ -215,12 +216,12 @@ private:
     ev::Duration longest_stop_{};  // longest pause since finish()
     ev::Time flushed_at_{};
     bool paused_ = false;
-    bool partial_message_ = false;  // the peer ended inside one
+    bool partial_message_ = false;  // the peer closed inside a message
     bool out_of_time_ = false;
     ev::Timer changed_;       // due at once: a call of the user has changed something
     ev::Timer connecting_;    // the connect timeout
     ev::Timer retry_;         // the next try
-    ev::Timer max_time_;      // the end of all
+    ev::Timer max_time_;      // --max-time
     ev::Timer idle_;          // the idle timeout
     ev::Timer stalled_;       // the peer takes nothing
     ev::Timer reply_;         // the reply timeout of the oldest message in flight

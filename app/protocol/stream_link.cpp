@@ -1,5 +1,5 @@
-// Messages in a stream, with or without TLS: framed, in order, with back-pressure, and with an
-// end of its own on each side.
+// Messages in a stream, with or without TLS: framed, in order, with back-pressure, and closed
+// on each side separately.
 
 #include "app/protocol/link.hpp"
 #include "app/protocol/ordered_matcher.hpp"
@@ -157,7 +157,7 @@ private:
     std::unique_ptr<const bufio::TlsFacts> facts_;
     std::optional<bufio::TcpFacts> tcp_;  // the last connection's, at its end
     std::unique_ptr<RetransmitWatch> retransmits_;
-    Alert first_bytes_{};  // of the connection, if it has brought no more
+    Alert first_bytes_{};  // of the connection, if no more were received
 };
 
 }  // namespace

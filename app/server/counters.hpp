@@ -1,4 +1,4 @@
-// What a server counts.
+// The counters of a server.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ struct Counters {
     std::uint64_t accepted = 0;
     std::uint64_t turned_away = 0;  // accepted, but closed at once
     std::uint64_t failed = 0;       // accepted, but not ended in order
-    std::uint64_t bytes_in = 0;     // of connections
+    std::uint64_t bytes_in = 0;     // over connections
     std::uint64_t bytes_out = 0;
     std::uint64_t datagrams_in = 0;
     std::uint64_t datagrams_out = 0;

@@ -49,7 +49,7 @@ private:
         std::string bytes;
         bufio::Address to;
         bufio::Address from;
-        bool overtaken;  // the next one is to be sent before it
+        bool overtaken;  // to be sent after the next one
     };
 
     void datagrams_received(std::span<const Datagram> datagrams) override {
@@ -133,7 +133,7 @@ private:
         if (next != ev::Time::max()) due_.start_at(next);
     }
 
-    // Overtaken answers that are due go out, because nothing has come to be sent before them.
+    // Sends the answers that are due; also overtaken ones, if no other answer came in time.
     void send_due() {
         const auto due = [this](const auto& queue) {
             return !queue.empty() && queue.first_due() <= server_.loop_.now();
@@ -150,7 +150,7 @@ private:
     const bool faulty_;
     FaultDice dice_;
     DelayQueue<Answer> held_;
-    DelayQueue<Answer> overtaken_;  // until another one is sent
+    DelayQueue<Answer> overtaken_;  // kept until another one is sent
     ev::Timer due_;
     DatagramSocket socket_;
 };

@@ -1,16 +1,16 @@
-// Answers datagrams with the same bytes, or with what its faults make of them (RFC 862). Used
-// by yodeld beside the EchoServer.
+// Answers datagrams with the same bytes (RFC 862), with faults on demand. Used by yodeld
+// beside the EchoServer.
 //
-// Anybody can forge the address that a datagram comes from. So an answer is never longer than
-// the question and never goes to a privileged port, which other services have, to this server
-// itself, or to a broadcast or multicast address; nor is a question answered that was sent to
-// one. And if the same bytes come from the same address more than 64 times in a second, they
-// are taken for a loop of two services and not answered until they have stopped for a second.
-// Otherwise one forged datagram could make two servers talk to each other for ever
-// (CVE-2024-2169).
+// Anybody can forge the source address of a datagram. So an answer is never longer than the
+// question, and never goes to a privileged port, which belongs to another service, to this
+// server itself, or to a broadcast or multicast address. A question that was sent to such an
+// address gets no answer. If the same bytes come from the same address more than 64 times in a
+// second, they count as a loop of two services, and are not answered until they have stopped
+// for a second. Otherwise one forged datagram could make two servers answer each other for
+// ever (CVE-2024-2169).
 //
-// The faults meet the datagrams of a port in the order in which they come; which ones they meet
-// depends on the seed and on the number of the datagram only.
+// The faults of a datagram depend only on the seed and on its number, which counts the
+// datagrams of a port in order of arrival.
 #pragma once
 
 #include "app/server/counters.hpp"
@@ -32,7 +32,7 @@ namespace yodel {
 class DatagramServer {
 public:
     struct Options {
-        Faults faults;             // those that act on messages
+        Faults faults;             // only the faults of messages apply
         bool reflect_any = false;  // answer every datagram, whatever its sender
         bool verbose = false;      // also log datagrams that are answered
         // Bytes of memory for answers that faults hold back; more are dropped.
@@ -41,10 +41,10 @@ public:
     DatagramServer(ev::Loop& loop, Options options, EchoServer::Log log);
     ~DatagramServer();
 
-    // Returns the address that is listened on. Throws std::system_error.
+    // Returns the listening address. Throws std::system_error.
     const bufio::Address& listen(const bufio::Address& address,
                                  bufio::Sharing sharing = bufio::Sharing::alone);
-    // Closes the port that was listened on last.
+    // Closes the port that listen() opened last.
     void close_last();
     // Stops receiving, and calls back once: when all answers held back by faults are sent, or
     // after the grace.

@@ -19,7 +19,7 @@ using bufio::Stream;
 
 namespace {
 
-// Time for a peer that keeps sending after our end to read what we sent before.
+// Time for a peer that keeps sending after our end to read our earlier output.
 constexpr ev::Duration lingering = std::chrono::seconds(2);
 // While draining, a peer that has received everything is dropped once it is silent for this
 // long. A peer that still sends would get a reset, which destroys replies in flight.
@@ -67,15 +67,15 @@ public:
         advance();
     }
 
-    // Delivers what is under way, and ends. A message that is received in part, and that the
-    // responder answers only as a whole, is under way too: its rest must come within the grace.
+    // Delivers the pending output, and ends. If a message is received in part, and the
+    // responder answers it only as a whole, its rest may still come within the grace.
     void drain() {
         if (!stream_.open()) return close();
         draining_ = true;
         advance();
     }
 
-    // Returns true while something is under way to the peer, or has come from it in part.
+    // Returns true while output is pending, or a message is received in part.
     bool undelivered() const {
         return stream_.pending() > 0 || !stream_.received().empty() ||
                responder_->has_pending();
@@ -126,7 +126,7 @@ private:
               [this] { give_up("idle for " + duration_text(*server_.options_.idle_timeout)); });
     }
 
-    // Traffic is data: TLS records without any do not count.
+    // TLS records without data do not count as traffic.
     void follow_traffic() {
         const std::uint64_t input = stream_.bytes_read() - read_;
         const std::uint64_t moved = stream_.bytes_read() + stream_.bytes_written();
@@ -169,7 +169,7 @@ private:
         start(message_, server_.loop_.after(*timeout), [this] { on_message_timeout(); });
     }
 
-    // Answers the input, and finishes when there can't be more of it.
+    // Answers the input, and finishes after its end.
     void advance() {
         if (!answering()) stream_.consume(stream_.received().size());
         if (answering()) answer();
@@ -180,8 +180,8 @@ private:
     // False once our side is closed or can't send: then the input is discarded.
     bool answering() const { return !stream_.finishing() && !stream_.output_failed(); }
 
-    // A cut message is a failure only with a framing by lengths. With others the part that came
-    // has been answered, so it is only logged.
+    // A cut message is a failure only with a framing by lengths. With other framings the
+    // received part has been answered, so the cut is only logged.
     void answer() {
         const std::optional<ev::Time> next = responder_->answer(stream_);
         if (next) start(resume_, *next, [this] { advance(); });
@@ -189,7 +189,7 @@ private:
         const End& stopped = responder_->end();
         if (stopped) {
             if (stopped.reason != Reason::aborted) fail(stopped.text);
-            return stream_.finish(lingering);  // the peer still gets the replies before
+            return stream_.finish(lingering);  // the peer still gets the earlier replies
         }
         const bool over = stream_.input_ended() || draining_;
         if (!over || !stream_.received().empty()) return;
@@ -198,8 +198,8 @@ private:
         stream_.finish();
     }
 
-    // While the stream does not read, because the peer does not take the replies, the message
-    // is not to blame.
+    // The timeout starts again while the stream does not read, because then the peer does not
+    // take the replies.
     void on_message_timeout() {
         const ev::Duration timeout = *server_.options_.message_timeout;
         if (stream_.finishing() || stream_.input_ended()) return;
@@ -248,10 +248,10 @@ private:
     std::unique_ptr<MessageTracker> tracker_;  // null: neither a log nor a limit needs it
     std::uint64_t timed_ = 0;                  // number of the message that message_ is for
     std::uint64_t read_ = 0;                   // bytes_read() at the last follow_traffic()
-    std::uint64_t moved_ = 0;                  // the same, of both directions
+    std::uint64_t moved_ = 0;                  // bytes in both directions, likewise
     ev::Time moved_at_{};                      // the time of the last traffic
     bool opened_ = false;                      // the handshake is done
-    bool draining_ = false;                    // to be ended when nothing is under way
+    bool draining_ = false;                    // to be ended when no output is pending
     bool failed_ = false;                      // counted as failed; further failures follow
 };
 
@@ -315,7 +315,7 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     }
 }
 
-// Closes our side, and reads the bytes that have come, so that the peer sees an end, not a
+// Closes our side, and reads the bytes received so far, so that the peer sees an end, not a
 // reset.
 void EchoServer::refuse(const bufio::Fd& socket, const bufio::Address& peer,
                         const std::string& why) {
@@ -341,7 +341,7 @@ void EchoServer::drain(ev::Duration grace, std::function<void()> drained) {
     grace_.start(grace);
 }
 
-// For many connections, one line with their number replaces a line for each.
+// Logs one line with the number of connections instead of a line for each if there are many.
 void EchoServer::cut_off() {
     const auto count = std::count_if(connections_.begin(), connections_.end(),
                                      [](const auto& each) { return each->undelivered(); });

@@ -1,5 +1,5 @@
-// The echo server: it sends back what it receives, with faults on demand. yodeld runs it, and
-// so does yodel when it is started without a target.
+// The echo server: it sends back all that it receives, with faults on demand. yodeld runs it,
+// and so does yodel when it is started without a target.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -45,18 +45,18 @@ class EchoServer {
 public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
-        std::size_t max_connections =
-            1024;  // above, a connection is closed as soon as accepted
+        std::size_t max_connections = 1024;  // further ones are closed at once
         // Shared by several servers; null: max_connections limits this server alone.
         std::shared_ptr<ConnectionLimit> limit = nullptr;
-        // The bytes that may wait to be sent on a connection; while more wait, nothing is
-        // answered, and soon nothing read. Empty: 1 MiB, or one message of a framing by lengths
-        // if that is more. A message of such a framing is answered once it is whole: while it
-        // arrives, its bytes are not counted here.
+        // Upper limit of the bytes that wait to be sent on a connection. Above it nothing is
+        // answered, and soon nothing is read. Empty: 1 MiB, or one message of a framing by
+        // lengths if that is more. A message of such a framing is answered once it is whole:
+        // while it arrives, its bytes do not count here.
         std::optional<std::size_t> max_buffer;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
-        // From the first byte of a message to its last; not for `raw`, which has none.
+        // Limit from the first byte of a message to its last; not for `raw`, which has no
+        // messages.
         std::optional<ev::Duration> message_timeout;
         ev::Duration handshake_timeout = std::chrono::seconds(10);
         const Framing* framing = find_framing("raw");
@@ -66,8 +66,8 @@ public:
         std::size_t buffer() const;  // max_buffer, or its default
     };
 
-    // An event of a connection, as one line of text without a newline. The text may hold bytes
-    // that the peer chose.
+    // An event of a connection, as one line of text without a newline. The text may contain
+    // bytes that the peer chose.
     struct Event {
         std::string peer;  // the peer's address, or a word such as "accepting" without a peer
         std::string text;
@@ -77,12 +77,12 @@ public:
     EchoServer(ev::Loop& loop, Options options, Log log);
     ~EchoServer();
 
-    // Returns the address that is listened on. Throws std::system_error.
+    // Returns the listening address. Throws std::system_error.
     const bufio::Address& listen(const bufio::Address& address,
                                  bufio::Sharing sharing = bufio::Sharing::alone);
-    // Takes over a connection. Those that arrive after listen() are accepted by themselves.
+    // Takes over a connection. Connections to a listening address need no call.
     void accept(bufio::Fd socket, const bufio::Address& peer);
-    // Takes effect for the connections that are accepted from now on.
+    // Applies to connections that are accepted from now on.
     void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
     // Stops accepting, and ends each connection as soon as nothing is under way to its peer,
     // whether the peer closes its side or not. Calls back once: when no connection is left, or
@@ -104,11 +104,11 @@ private:
     ev::Loop& loop_;
     Options options_;
     Log log_;
-    Counters counters_;  // the bytes are those of connections that have ended
+    Counters counters_;  // without the bytes of open connections
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;
     std::vector<std::unique_ptr<Connection>> connections_;  // each stores its own index
     std::function<void()> drained_;                         // empty unless draining
-    ev::Timer drain_;  // due after one more turn, which echoes the bytes that have already come
+    ev::Timer drain_;  // due after one more turn, which echoes the bytes received so far
     ev::Timer grace_;
     MemoryTidier tidier_;  // after traffic, and after the end of a connection
 };

@@ -91,8 +91,8 @@ private:
     DelayQueue<Held> held_;
 };
 
-// Returns true if it stopped although another whole message may have come. For an incomplete
-// message, the stream must keep reading even above its high-water mark.
+// Returns true if it stopped although another whole message may be available. For an
+// incomplete message, the stream must keep reading even above its high-water mark.
 bool FaultyResponder::take_some(Stream& stream) {
     for (int i = 0; i < max_messages && may_take(); ++i) {
         if (take(stream)) continue;
@@ -151,15 +151,15 @@ void FaultyResponder::hold(FramedReply reply) {
     for (int copies = plan.dup ? 2 : 1; copies > 0; --copies) held_.push({reply.bytes}, due);
 }
 
-// Each piece waits until the system has taken the one before; otherwise the system would join
-// the chunks.
+// Each piece waits until the system has taken the previous piece; otherwise the system would
+// join the chunks.
 void FaultyResponder::send(Stream& stream) {
     const int pieces = faults_.chunk > 0 ? 1 : max_writes;
     for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
 }
 
-// Removes the replies that are due from the front: with chunks at most one, otherwise as many
-// as fit into a piece.
+// Removes the replies that are due from the front: with chunks at most one, otherwise all that
+// fit into a piece.
 std::string FaultyResponder::next_piece() {
     const std::size_t size =
         std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.buffer);

@@ -1,8 +1,8 @@
-// Faults that an echo server has on demand, to test clients.
+// Faults that an echo server makes on demand, to test clients.
 //
 // With a framing, a fault acts on whole messages; without one, on the bytes of one read. The
 // faults of a message depend only on the seed, on the number of its connection, and on its own
-// number within the connection, so that the same run has the same faults.
+// number within the connection, so that a repeated run meets the same faults.
 #pragma once
 
 #include "app/server/responder.hpp"
@@ -22,7 +22,7 @@ namespace yodel {
 
 struct Faults {
     ev::Duration delay{};   // of each reply
-    ev::Duration jitter{};  // added to or taken from the delay at most; the order stays
+    ev::Duration jitter{};  // largest change of the delay; replies keep their order
     double drop = 0;        // the chance of a message to get no reply, from 0 to 1
     double corrupt = 0;     // the chance of a reply to have one bit flipped
     double dup = 0;         // the chance of a reply to be sent twice
@@ -36,7 +36,7 @@ struct Faults {
     double reorder = 0;  // the chance of a datagram to be overtaken by the next; not of streams
     std::uint64_t seed = 1;
 
-    bool any() const;  // that a connection can meet
+    bool any() const;  // true if there are faults of connections
 };
 
 // Decides which faults the messages of a connection meet, one after the other.
@@ -53,7 +53,7 @@ public:
         ev::Duration delay;
     };
     Plan next();
-    // A draw of its own, for what only some messages can meet.
+    // Makes a separate draw, for a fault that only some messages can meet.
     bool chance(double probability) { return random_.fraction() < probability; }
 
 private:
@@ -61,8 +61,8 @@ private:
     Random random_;
 };
 
-// Replies that faults hold back, in the order in which they are due. A `Reply` has its payload
-// in a string, `bytes`.
+// Replies that faults hold back, in the order in which they are due. The payload of a `Reply`
+// is its member `bytes`, a string.
 template <class Reply>
 class DelayQueue {
 public:
@@ -79,7 +79,7 @@ public:
         replies_.emplace(due, std::move(reply));
     }
 
-    // The following functions are for a queue that is not empty.
+    // The following functions require a queue that is not empty.
     ev::Time first_due() const { return replies_.begin()->first; }
     ev::Time last_due() const { return replies_.rbegin()->first; }
     Reply& front() { return replies_.begin()->second; }
@@ -94,8 +94,8 @@ private:
     std::size_t memory_ = 0;
 };
 
-// Flips one bit of the payload, which `place` selects. No byte becomes a reserved one, which
-// would end the message.
+// Flips the bit of the payload that `place` selects. Creates no reserved byte, which would end
+// the message.
 void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved);
 
 // The loop, the faults and the framing must outlive the responder.

@@ -1,8 +1,8 @@
-// Detects two services that answer each other for ever: the same bytes keep coming from the
-// same address.
+// Detects two services that answer each other for ever, by the same bytes coming again and
+// again from the same address.
 //
-// It remembers a bounded number of senders; if there are more, it keeps those that repeat
-// themselves most. Time is an argument.
+// It remembers a bounded number of senders; if there are more, it keeps the senders with the
+// most repeats. Time is an argument.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -21,10 +21,10 @@ public:
     enum class Verdict {
         answer,
         loop_begins,  // more than max_repeats: report it, and do not answer
-        loop,         // not over yet: do not answer until it has stopped for a second
+        loop,         // still going on: do not answer until it has stopped for a second
     };
 
-    // `key` identifies the bytes and the address that they came from.
+    // `key` identifies the bytes and their source address.
     Verdict judge(std::uint64_t key, ev::Time now);
 
 private:

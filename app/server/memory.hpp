@@ -5,9 +5,9 @@
 
 namespace yodel {
 
-// Returns memory to the system after a burst: freed memory that the C library keeps, if it can
-// be told to, and the memory that this thread's sockets of datagrams share. This takes some
-// microseconds if there is little to do.
+// Returns memory to the system after a burst: freed memory that the C library keeps, if the
+// library supports that, and the memory that this thread's datagram sockets share. This takes
+// some microseconds if there is little to do.
 class MemoryTidier {
 public:
     explicit MemoryTidier(ev::Loop& loop);

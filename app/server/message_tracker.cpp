@@ -42,7 +42,7 @@ MessageTracker::Message MessageTracker::finish() {
     return {size_, std::string_view(head_).substr(0, size_)};
 }
 
-// A delimiter of two bytes may be cut between them; then its first one was counted as payload.
+// If the input was cut inside a delimiter of two bytes, its first byte was counted as payload.
 std::optional<MessageTracker::Message> MessageTracker::next_delimited(std::string_view& bytes) {
     if (!inside_) take_front(bytes, framing_.stray(bytes));
     if (bytes.empty()) return std::nullopt;

@@ -47,7 +47,7 @@ private:
     std::string head_;
     std::string prefix_;    // bytes of the length so far
     char last_ = '\0';      // the last byte of the payload so far
-    std::size_t left_ = 0;  // bytes to come of the payload whose length is known
+    std::size_t left_ = 0;  // remaining bytes of a payload whose length is known
 };
 
 }  // namespace yodel

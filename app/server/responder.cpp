@@ -14,8 +14,8 @@ namespace {
 
 class FaithfulResponder : public Responder {
 public:
-    // The input that waits for space and the buffers of TLS are memory beside the output. A
-    // large limit is reduced by their size, so that all together stay within it.
+    // Input that waits for space and the buffers of TLS take memory beside the output. A large
+    // limit is reduced by their size, so that the sum stays within it.
     FaithfulResponder(const Framing& framing, std::size_t limit)
         : framing_(framing), limit_(limit > 8 * max_write ? limit - 2 * max_write : limit) {}
 

@@ -27,7 +27,7 @@ public:
     virtual std::optional<ev::Time> answer(bufio::Stream& stream) = 0;
     // Returns true while replies are kept to be sent later.
     virtual bool has_pending() const { return false; }
-    // Why answering has stopped, though the peer may go on; Reason::none while it has not.
+    // Why answering has stopped while the peer may go on; Reason::none while it goes on.
     const bufio::End& end() const { return end_; }
 
 protected:
@@ -35,7 +35,7 @@ protected:
 };
 
 struct EchoLimits {
-    std::size_t buffer;   // bytes that wait to be sent; above, nothing more is answered
+    std::size_t buffer;   // limit of bytes to be sent; above it, nothing is answered
     std::size_t message;  // bytes of a message, with a framing by lengths
 };
 

@@ -154,8 +154,8 @@ ServerThreads::ServerThreads(ev::Loop& loop, const Options& options, EchoServer:
 
 ServerThreads::~ServerThreads() = default;
 
-// With several threads, listens alone first and closes again, in order to find a free port and
-// to refuse one that another program shares.
+// With several threads, listens alone first and closes again, to find a free port and to
+// refuse a port that another program shares.
 Address ServerThreads::listen(const Address& wanted) {
     if (workers_.empty() || wanted.family() == AF_UNIX)
         return servers_->listen(wanted, Sharing::alone);

@@ -1,10 +1,10 @@
 // The servers of yodeld, for connections and for datagrams, on the caller's loop and on further
 // threads, each with a loop and servers of its own.
 //
-// All threads listen on the same addresses, and the system deals out what comes to them, so
-// that all from one port of a peer comes to one thread. Only the connections of a unix-domain
-// path are all of the caller's thread. The limit on connections is one for all. The faults of
-// thread n, from 0, are drawn from the seed plus n.
+// All threads listen on the same addresses, and the system distributes connections and
+// datagrams over them; all from one port of a peer go to one thread. Only the connections to a
+// unix-domain path all go to the caller's thread. All threads share one limit on connections.
+// The faults of thread n, from 0, are drawn from the seed plus n.
 #pragma once
 
 #include "app/server/datagram_server.hpp"
@@ -39,15 +39,14 @@ public:
     ServerThreads(const ServerThreads&) = delete;
     ServerThreads& operator=(const ServerThreads&) = delete;
 
-    // Returns the address that is listened on; to be called before start(). Throws
-    // std::system_error.
+    // Returns the listening address. Call it before start(). Throws std::system_error.
     bufio::Address listen(const bufio::Address& wanted);
-    // Starts the further threads. An exception in one of them comes out of the loop.
+    // Starts the further threads. The caller's loop throws their exceptions again.
     void start();
 
-    // Takes effect for the connections that are accepted from now on.
+    // Applies to connections that are accepted from now on.
     void set_tls(const bufio::TlsContext& tls);
-    // Calls back once when all servers have delivered what is under way, or after the grace.
+    // Calls back once when all servers have delivered their output, or after the grace.
     void drain(ev::Duration grace, std::function<void()> drained);
     // Calls back with the counters of all threads, once each of them has reported. A call
     // before that replaces the callback.

@@ -11,11 +11,11 @@ namespace {
 
 using Kind = Figure::Kind;
 
-// A change of less than twice the width of a bucket may be none, in percent.
+// Twice the width of a bucket, in percent: a smaller change may be none.
 constexpr double min_change = 2;
 
 // Returns the deviation that Student's t distribution exceeds, on either side, in one of a
-// thousand cases. Between two rows of the table the row with fewer degrees of freedom holds.
+// thousand cases. Between two rows of the table the row with fewer degrees of freedom applies.
 double critical_deviation(std::size_t degrees_of_freedom) {
     static constexpr struct {
         std::size_t degrees;
@@ -33,7 +33,7 @@ std::optional<double> median(const std::vector<double>& sorted) {
     return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
 }
 
-// A time of zero is below all others.
+// Replaces a time of zero, which has no logarithm, by a very short one.
 double scaled(Kind kind, double value) {
     return kind == Kind::count ? value : std::log(std::max(value, 1e-3));
 }
@@ -56,7 +56,7 @@ const char* verdict_on(const Comparison::Row& row, const std::vector<double>& be
     return percent != 0 && spread >= doubling ? "unclear" : "same";
 }
 
-// The longest duration, rounded to a double, would be too long.
+// Stays below the longest duration, which a double would round up.
 ev::Duration duration(double nanoseconds) {
     return ev::Duration(static_cast<std::int64_t>(std::min(nanoseconds, 9.2e18)));
 }
@@ -76,7 +76,7 @@ std::string change_text(const Comparison::Row& row) {
     return (*percent > 0 ? "+" : "") + significant_text(*percent, 3) + "%";
 }
 
-// The name is at the left of its column, all else at the right.
+// Aligns the name to the left, and all other columns to the right.
 std::string line(std::string name, const std::string& before, const std::string& range,
                  const std::string& now, const std::string& change) {
     name.resize(6, ' ');

@@ -1,4 +1,4 @@
-// A run compared with earlier ones.
+// Compares a run with earlier runs.
 //
 // The spread of the earlier runs shows how much runs differ by themselves, for example because
 // the system places processes differently. With five or more earlier runs each figure of the
@@ -25,12 +25,12 @@ std::optional<double> change(double before, double now);
 // The figures of earlier runs.
 class EarlierRuns {
 public:
-    // Runs needed to know how much runs differ.
+    // Runs needed for a verdict.
     static constexpr std::size_t min_count = 5;
 
     void add(const Results& run);
     std::size_t count() const { return values_.size(); }
-    // Returns the values of this figure, as --compare shows it, in ascending order.
+    // Returns the values of this figure that --compare prints, in ascending order.
     std::vector<double> compared(const Figure& figure) const;
     // Returns the median of the figure itself; none if no run measured it.
     std::optional<double> middle(const Figure& figure) const;
@@ -58,11 +58,12 @@ struct Comparison {
 
     static Comparison of(const EarlierRuns& earlier, const Results& now);
 
-    // Lines of equal columns, the headings first; then how many runs are missing for a verdict.
+    // Returns lines of aligned columns, the headings first, and then the number of runs
+    // missing for a verdict.
     std::vector<std::string> table() const;
-    JsonObject json() const;  // an object for each row, by its name, and the number of runs
+    JsonObject json() const;  // an object for each row, and the number of runs
 
-    std::vector<Row> rows;  // of the figures that both sides have measured
+    std::vector<Row> rows;  // figures that both sides have measured
     std::size_t runs_before = 0;
 };
 

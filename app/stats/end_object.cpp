@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_line = 64 * 1024 * 1024;
 
-// No sum of such fractions is infinite.
+// An upper limit of fractions, so that no sum of them is infinite.
 constexpr double max_fraction = 1e15;
 
 // Above it a shell reports commands and signals, such as the signal that ended a run.
@@ -78,7 +78,7 @@ void add_facts(JsonObject& object, const Results& results) {
 
 int status_of(const JsonFields& of) { return static_cast<int>(of.count("status", 0, 255)); }
 
-// Version 0.2.0 called unsolicited messages unasked, and left out what could not be.
+// Version 0.2.0 had another name for unsolicited messages, and left out impossible counts.
 std::uint64_t message_count(const JsonFields& end, const std::string& name) {
     if (end.has(name)) return end.count(name);
     if (name == "unsent" || name == "twice" || name == "out_of_order") return 0;
@@ -104,7 +104,7 @@ void read_counts(const JsonFields& end, const JsonFields& connections, Results& 
                          static_cast<double>(results.jitter_count);
 }
 
-// A bucket that is none has no count, which no histogram has.
+// A malformed bucket gets a count of 0, with which no histogram is restored.
 std::vector<Histogram::Bucket> buckets_of(const JsonValue& list) {
     std::vector<Histogram::Bucket> buckets;
     for (const JsonValue& pair : list.items) {
@@ -168,7 +168,7 @@ void read_status(const JsonFields& end, Results& results) {
     results.count_end(status, !never_opened);
 }
 
-// Returns false at the end of the file, after an error, and after the longest line.
+// Returns false at the end of the file, after an error, and if the line is too long.
 bool read_line(std::FILE* file, std::string& line) {
     line.clear();
     int byte = std::getc(file);

@@ -25,8 +25,7 @@ JsonObject end_object(const Results& results, std::string_view reason, int statu
                       const Verdict& verdict = {});
 
 // Restores the results of an end object. Unknown members are skipped. Throws JsonError if a
-// member is missing, or if the figures disagree with each other because somebody has edited
-// them.
+// member is missing, or if the figures contradict each other because somebody has edited them.
 std::unique_ptr<Results> restored_results(const JsonFields& end);
 
 // Restores the results of each end object in a file of JSON, an object a line, and passes them

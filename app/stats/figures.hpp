@@ -32,9 +32,9 @@ inline constexpr Statistic statistics[] = {
     {"max", [](const Histogram& times) { return times.max(); }},
 };
 
-// Each of these histograms has all statistics as figures.
+// Each statistic of each of these histograms is a figure.
 struct TimesRow {
-    const char* prefix;  // of the figures' names
+    const char* prefix;  // prefix of the figures' names
     Histogram Results::*times;
     const char* object;   // JSON, with a member for each statistic
     const char* buckets;  // JSON
@@ -53,7 +53,7 @@ inline constexpr TimesRow times_rows[] = {
 
 struct Figure {
     enum class Kind { time, count, rate };
-    // Percentages are of this count. A part of nothing proves nothing.
+    // The count that percentages refer to. If it is 0, they prove nothing.
     struct Whole {
         std::uint64_t (*of)(const Results&);
         const char* empty;  // as a clause
@@ -65,21 +65,21 @@ struct Figure {
     // In nanoseconds, messages, or messages a second; none if nothing was measured.
     std::function<std::optional<double>(const Results&)> value;
     const char* unmeasured = "";  // why there is none, as a clause
-    bool compared = false;        // has a row in --compare
-    // Of a count.
+    bool compared = false;        // --compare prints it
+    // These three are for counts.
     std::uint64_t Results::*count = nullptr;
     const Whole* whole = nullptr;
-    bool fault = false;  // more than 0 is status 1, unless a requirement decides it
+    bool fault = false;  // above 0 the status is 1, unless a requirement decides
 
     bool of_connections() const { return path.starts_with("connections."); }
-    // In percent of the whole.
+    // Returns the percentage of the whole.
     std::optional<double> part(const Results& results) const;
 };
 
 const std::vector<Figure>& figures();
 // Returns null if no figure has this name.
 const Figure* find_figure(std::string_view name);
-// All names, as a sentence lists them.
+// Returns all names, for a sentence.
 std::string figure_names();
 
 }  // namespace yodel

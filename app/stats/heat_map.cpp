@@ -75,7 +75,7 @@ HeatMap::Row HeatMap::row(const std::vector<Column>& columns, Range range) {
     return made;
 }
 
-// Returns the cells from the lowest to the highest that has round trips.
+// Returns the range from the lowest to the highest cell with round trips.
 HeatMap::Range HeatMap::filled() const {
     Column sum{};
     for (const Column& column : columns_) add_up(sum, column);
@@ -86,7 +86,7 @@ HeatMap::Range HeatMap::filled() const {
             static_cast<std::size_t>(sum.rend() - last)};
 }
 
-// Returns a range with the same number of cells for each row, and the filled cells in its
+// Returns a range with the same number of cells for each row, and the filled cells in the
 // middle. If few cells are filled, empty ones surround them, so that the map does not jump
 // later.
 HeatMap::Range HeatMap::covered(std::size_t rows) const {

@@ -1,8 +1,8 @@
-// The round trips of a run as a heat map. Time goes across, and the round trip up in a
-// logarithmic scale. The shade of a cell is its share of the round trips of its column.
+// The round trips of a run as a heat map. Time runs to the right, and the round trip upwards
+// on a logarithmic scale. The shade of a cell is its share of the round trips of its column.
 //
-// Memory is bounded (220 KiB): when all columns are used, each two of them become one column of
-// twice the time. Pure: it reads no clock.
+// Memory is bounded (220 KiB): when all columns are used, each pair of columns becomes one
+// column of twice the time. Pure: it reads no clock.
 #pragma once
 
 #include "app/stats/histogram.hpp"
@@ -21,8 +21,8 @@ public:
     static constexpr ev::Duration first_width = std::chrono::milliseconds(250);
     static constexpr std::size_t max_columns = 256;
 
-    // A cell without round trips has shade 0. With at most these shares of the round trips of
-    // its column a cell has shade 1, 2 or 3, and with more it has shade 4.
+    // The limits between shades. A cell without round trips has shade 0. Up to these shares of
+    // the round trips of its column it has shade 1, 2 or 3, and above shade 4.
     static constexpr std::array<double, 3> shares{0.01, 0.1, 0.4};
 
     struct Row {
@@ -30,7 +30,7 @@ public:
         std::vector<int> shades;  // from the first column on
     };
     struct View {
-        ev::Duration width{};   // the time that a column holds
+        ev::Duration width{};   // the time of a column
         std::vector<Row> rows;  // the longest round trips first
     };
 
@@ -44,12 +44,13 @@ public:
     View view(std::size_t rows, std::size_t columns) const;
 
 private:
-    // From 1 us to 68 s; what is shorter or longer is in the outermost cells.
+    // The cells range over 1 us to 68 s. The outermost cells also count shorter and longer
+    // times.
     using Layout = Buckets<2>;
     static constexpr std::size_t first_bucket = Layout::index((std::uint64_t{1} << 10) - 1);
     static constexpr std::size_t last_bucket = Layout::index(std::uint64_t{1} << 36);
     static constexpr std::size_t cells = last_bucket - first_bucket + 1;
-    static constexpr std::size_t min_covered = 14;  // more than from one time to its tenfold
+    static constexpr std::size_t min_covered = 14;  // more than a factor of ten
     using Column = std::array<std::uint64_t, cells>;
 
     struct Range {

@@ -57,7 +57,7 @@ public:
     static constexpr int steps = 128;
 
     // Rebuilds a histogram from buckets saved earlier; none if they are not buckets of a
-    // histogram in ascending order, or disagree with the other three.
+    // histogram in ascending order, or contradict the other three arguments.
     static std::optional<Histogram> restored(const std::vector<Bucket>& buckets,
                                              ev::Duration min, ev::Duration max,
                                              std::uint64_t sum);
@@ -67,8 +67,8 @@ public:
     void add(const Histogram& other);
 
     std::uint64_t count() const { return count_; }
-    // These three are exact; 0 while nothing is recorded. The sum is in nanoseconds, and stops
-    // at 2^64 - 1 of them, which are 584 years.
+    // These three are exact; 0 while nothing is recorded. The sum is in nanoseconds, and
+    // saturates at 2^64 - 1, which is 584 years.
     ev::Duration min() const { return min_; }
     ev::Duration max() const { return max_; }
     std::uint64_t sum() const { return sum_; }

@@ -27,7 +27,7 @@ public:
     void record(ev::Time now, ev::Duration round_trip);
 
     // Returns the percentiles of the periods that had round trips, the oldest period first. The
-    // last one may be still running.
+    // last period may still be running.
     Percentiles percentiles() const;
 
 private:

@@ -8,7 +8,7 @@ namespace yodel {
 
 namespace {
 
-constexpr double near_enough = 1.05;  // the ratio of the two ends
+constexpr double near_enough = 1.05;  // ratio of the two ends that ends the search
 
 }  // namespace
 

@@ -1,13 +1,12 @@
-// The search for the highest rate at which a condition holds: doubles the rate until it fails,
-// or halves it until it holds, and then halves what is between, in proportion, until both ends
-// are within a twentieth of each other. Pure: the caller runs the steps.
+// The search for the highest rate at which a condition holds. It doubles the rate until the
+// condition fails, or halves it until the condition holds, and then bisects by the geometric
+// mean until both ends are within 5 % of each other. Pure: the caller runs the steps.
 //
 // A rate fails if two runs at it fail, so that a short disturbance does not end the search.
 //
-// A condition that fails at the first rate and at half of it may hold at no rate. A lower rate
-// takes longer for the messages that a run needs. So a brief run at the lowest rate comes
-// first: if it fails, no rate holds. If it does not fail, it proves nothing, and the search
-// goes on.
+// A condition that fails at the first rate and at half of it may hold at no rate, and at a
+// lower rate a run takes longer. So a brief run at the lowest rate comes first. If it fails,
+// no rate holds. If it does not fail, it proves nothing, and the search goes on.
 #pragma once
 
 #include <optional>
@@ -43,7 +42,7 @@ private:
     std::optional<double> held_;
     std::optional<double> failed_;
     bool doubtful_ = false;  // the last run at next_ has failed
-    bool brief_ = false;     // the run at next_ is
+    bool brief_ = false;     // the run at next_ is brief
     bool hopeful_ = false;   // the brief run held
 };
 

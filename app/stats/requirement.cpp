@@ -133,8 +133,8 @@ std::string Requirement::failure(const Results& results, const EarlierRuns* befo
     return holds(*value) ? "" : required + "was " + shown(*value);
 }
 
-// None of nothing is no measurement: if nothing was sent, nothing could be lost. A number that
-// is a part of the whole says by itself what it is.
+// A part of nothing proves nothing: if nothing was sent, nothing could be lost. But the number
+// of messages sent is a measurement, even 0.
 bool Requirement::out_of_nothing(const Results& results) const {
     if (!figure_->whole || figure_->whole->of(results) > 0) return false;
     return unit_ != Unit::plain || figure_->name != "sent";

@@ -1,10 +1,10 @@
 // Requirements on the result of a run: `p99<5ms`, `lost<0.1%`, `rate>10k`, `p99<+10%`.
 //
 // A clause is NAME OP VALUE. NAME is a figure (app/stats/figures.hpp), or lateness for its p99.
-// OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; instead of a count it may
-// be a percentage, of the messages sent, the messages due, or the connections asked for. A
-// percentage with a sign is relative to earlier runs. Numbers may end with k, M or G, powers of
-// 1000. Blanks may surround each of the three.
+// OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; a count may also be a
+// percentage of the messages sent, the messages due, or the connections asked for. A
+// percentage with a sign is relative to earlier runs. Numbers may end with k, M or G, powers
+// of 1000. Blanks may surround each of the three.
 #pragma once
 
 #include "app/stats/comparison.hpp"
@@ -22,12 +22,12 @@ namespace yodel {
 
 class Requirement {
 public:
-    // Throws UsageError if the text is no clause.
+    // Throws UsageError if the text is not a clause.
     explicit Requirement(std::string_view clause);
 
-    // Returns the sentence about results that fail: "required p99<5ms, was 7.2ms"; empty if the
-    // requirement holds. It fails if nothing was measured, or if it is about replies and
-    // nothing was sent. `before` may be null unless this is relative.
+    // Returns the sentence about a failure: "required p99<5ms, was 7.2ms"; empty if the
+    // requirement holds. The requirement also fails if nothing was measured, or if it is about
+    // replies and nothing was sent. `before` may be null unless this is relative.
     std::string failure(const Results& results, const EarlierRuns* before) const;
     bool relative() const { return unit_ == Unit::change; }  // to earlier runs
     const std::string& clause() const { return clause_; }
@@ -54,19 +54,19 @@ private:
 // Parses clauses that are separated by commas. Throws UsageError.
 std::vector<Requirement> parse_requirements(std::string_view text);
 
-// The verdict on results: whether they are as required, and as before.
+// The verdict on results, by requirements and by comparison with earlier runs.
 struct Verdict {
     struct Options {
         std::vector<Requirement> required = {};
-        std::shared_ptr<const EarlierRuns> before = {};  // to be compared with; null: none
+        std::shared_ptr<const EarlierRuns> before = {};  // to compare with; null: none
     };
 
     static Verdict on(const Results& results, const Options& options);
 
-    // A requirement is about this figure, and all that are hold: it replaces the rule that a
-    // wrong or lost reply, an unsent message or a failed connection fails the run.
+    // True if there are requirements on this figure, and all of them hold. They replace the
+    // rule that a wrong or lost reply, an unsent message or a failed connection fails the run.
     bool tolerates(std::string_view figure) const { return tolerated.contains(figure); }
-    // The table of the comparison, if there is one, and the failures.
+    // Returns the table of the comparison, if there is one, and the failures.
     std::vector<std::string> lines(bool with_table) const;
 
     std::vector<std::string> failures;  // a sentence for each requirement that failed

@@ -128,7 +128,7 @@ void Results::add_tcp(const TcpTotals& facts) {
     }
 }
 
-// --- What follows from the counts.
+// --- Values derived from the counts.
 
 ev::Duration Results::elapsed() const {
     if (measured) return measured->elapsed;

@@ -1,4 +1,4 @@
-// A live display of a run: a line, or a page on the whole screen. A display pulls what it shows
+// A live display of a run: a line, or a page on the whole screen. A display pulls its data
 // from its user when it is time to draw.
 #pragma once
 
@@ -24,15 +24,15 @@ struct RunProgress {
     const Results& results;
     Phase phase = Phase::connecting;
     std::string target;
-    bool load = true;                           // false: one connection, which is no load
-    std::size_t connections = 1;                // asked for, at once
-    std::size_t open = 0;                       // of these
+    bool load = true;                           // false: a single connection without a load
+    std::size_t connections = 1;                // asked for, at the same time
+    std::size_t open = 0;                       // of these, the open ones
     std::optional<double> planned_rate = {};    // messages a second; none: as replies come
     ev::Duration elapsed{};                     // since the first message
-    std::optional<ev::Duration> length = {};    // of the run; none: it is not bounded
-    std::optional<ev::Duration> until_start{};  // to the time that was asked for
+    std::optional<ev::Duration> length = {};    // of the run; none: unlimited
+    std::optional<ev::Duration> until_start{};  // time until the start that was asked for
     std::size_t descriptors = 0;                // in use
-    std::size_t descriptor_limit = 0;           // 0: there is none
+    std::size_t descriptor_limit = 0;           // 0: no limit
 };
 
 class RunDisplay {
@@ -40,11 +40,11 @@ public:
     class User {
     public:
         virtual RunProgress progress() = 0;
-        // The round trips since the last call.
+        // Returns the round trips since the last call.
         virtual Histogram take_recent() = 0;
-        // The key ^C: the first ends the run in order, the next one at once.
+        // Called for ^C: the first ends the run in order, the second at once.
         virtual void interrupted() = 0;
-        // The program is about to be stopped for a while.
+        // Called before the program is suspended.
         virtual void suspending() = 0;
 
     protected:
@@ -56,15 +56,15 @@ public:
     RunDisplay() = default;
     RunDisplay(const RunDisplay&) = delete;
     RunDisplay& operator=(const RunDisplay&) = delete;
-    // Gives the terminal back. It must not be called from inside a call of the user.
+    // Restores the terminal. Must not be called from inside a call of the user.
     virtual ~RunDisplay() = default;
 
-    // Draws if it is time to. To be called after each turn of the loop.
+    // Draws if it is time to. Call it after each turn of the loop.
     virtual void turn_ended() = 0;
-    // To be called before a line is written to standard error. False: it would spoil the
+    // Call it before a line is written to standard error. False: the line would spoil the
     // display, and must be left out.
     virtual bool make_way() = 0;
-    // The program was stopped for a while.
+    // Call it after the program was suspended.
     virtual void continued() {}
 };
 

@@ -72,7 +72,7 @@ std::string times(std::uint64_t count) {
     return count == 1 ? "" : " (" + std::to_string(count) + " times)";
 }
 
-// More than none of these is status 1, unless a requirement decides.
+// Returns true if one of these counts is above 0, unless a requirement decides.
 bool faulty(const Results& results, const Verdict& verdict) {
     const auto fails = [&](const Figure& figure) {
         const bool usual = results.datagrams && figure.count == &Results::twice;

@@ -1,5 +1,5 @@
-// What is said at the end of a run, whatever its kind: one summary, one exit status, and one
-// order of sentences.
+// The report at the end of a run of any kind: the summary, the exit status, and the order of
+// sentences.
 #pragma once
 
 #include "app/stats/requirement.hpp"
@@ -11,7 +11,7 @@
 
 namespace yodel {
 
-// What the words depend on.
+// Options of the wording.
 struct Words {
     bool answered = false;        // any reply will do: "answered" instead of "echoed"
     bool load = false;            // the rate follows the counts; all failures are reported
@@ -21,20 +21,20 @@ struct Words {
 };
 
 // "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms", and
-// remarks if there is reason for them.
+// remarks if there is a reason.
 std::string summary(const Results& results, const Words& words = {});
 // "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms": while the run goes on.
 std::string progress_text(const Results& results, const Words& words = {});
 // "120 sent, 119 echoed, 0 bad, 1 lost"
 std::string counts_text(const Results& results, const Words& words = {});
-// How late the client was, and that it missed the planned rate, as clauses of a summary: ";
-// late p50/p99 0.04/0.21 ms; planned 10M/s, reached 287k/s". Each is empty if there is no
-// reason.
+// Returns the clauses of a summary about the client's lateness and a missed planned rate: ";
+// late p50/p99 0.04/0.21 ms; planned 10M/s, reached 287k/s". A clause is left out if there is
+// no reason.
 std::string own_fault_remarks(const Results& results);
 
-// What ended the run, beside its connections.
+// The causes of the end of a run besides its connections.
 struct Ending {
-    // Of standard input or output, or of a file. The first decides the status.
+    // Errors of standard input or output, or of a file. The first decides the status.
     std::vector<Trouble> troubles = {};
     int signo = 0;  // the signal that ended the program; 0: none
 };

@@ -51,7 +51,7 @@ constexpr struct {
     const char* name;
 } ending_signals[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
 
-// Notes the first of the signals that end the program.
+// Records the first of the signals that end the program.
 class Ending {
 public:
     template <class Leave>
@@ -60,7 +60,7 @@ public:
             const int number = ending_signals[i].number;
             signals_[i] = ev::Signal(loop, number, [this, leave, number] {
                 if (signo_ == 0) signo_ = number;
-                std::signal(SIGTTOU, SIG_IGN);  // the last words may come from the background
+                std::signal(SIGTTOU, SIG_IGN);  // the summary may be written in the background
                 leave(signo_);
             });
         }
@@ -85,7 +85,7 @@ bufio::Address loopback_address(const bufio::Endpoint& endpoint) {
     return found.addresses.front();
 }
 
-// What it answers is ours, so that the same message again and again is no loop.
+// Answers only our own messages, so that the same message again and again is no loop.
 OwnServer own_datagram_server(ev::Loop& loop, bufio::Endpoint& endpoint) {
     DatagramServer::Options server;
     server.reflect_any = true;
@@ -112,7 +112,7 @@ OwnServer own_server(ev::Loop& loop, ClientOptions& options) {
     return {std::move(made), nullptr};
 }
 
-// A terminal of unknown type counts as "dumb", with a note.
+// A terminal of unknown type counts as "dumb", with a remark.
 bool terminal_able() {
     const char* const term = std::getenv("TERM");
     const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
@@ -129,8 +129,8 @@ bool full_screen(const ClientOptions& options) {
     return !piped && terminal_able();
 }
 
-// What the connections send. Without a terminal, a load without a schedule and a length sends
-// the lines of standard input.
+// Returns the source of the messages. Without a terminal, a load without a schedule and a
+// length sends the lines of standard input.
 RunClient::Options::From source_of(const ClientOptions& options) {
     using enum RunClient::Options::From;
     if (options.replay.given()) return recording;
@@ -141,8 +141,8 @@ RunClient::Options::From source_of(const ClientOptions& options) {
     return load.given() && unread ? generator : input;
 }
 
-// An interval is a pace that deals one message to each connection in turn; a single connection
-// has one of a second by default, unless a window makes a closed loop of it.
+// Returns the pace. An interval gives one message to each connection in turn. A single
+// connection has an interval of a second by default, unless a window makes it a closed loop.
 std::optional<Pace> pace(const ClientOptions& options) {
     if (options.load.rate) return Pace::per_second(*options.load.rate);
     std::optional<ev::Duration> interval = options.interval;
@@ -201,8 +201,8 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
                              "--rate and -m choose; standard input is read by one thread");
         to.run.threads = 1;
     }
-    // A load has a page, which takes no input: a script comes from elsewhere. In the background
-    // it would stop the run, which needs no terminal.
+    // A load has a page, which takes no input, because a script comes from elsewhere. In the
+    // background, the page would stop a run that needs no terminal.
     const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
     if (to.load && !to.recording && !piped && !ui::in_background() && terminal_able())
         to.page = [&loop, color = options.color](RunDisplay::User& user) {
@@ -211,7 +211,7 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
     return to;
 }
 
-// Waits until a recording that comes through a pipe has begun. Returns false where a signal or
+// Waits until a recording that comes through a pipe has begun. Returns false if a signal or
 // the limit of the run comes first.
 bool await_recording(ev::Loop& loop, Recording& recording, ClientOptions& options, int& signo) {
     const Ending ending(loop, [&](int) { loop.stop(); });
@@ -222,7 +222,7 @@ bool await_recording(ev::Loop& loop, Recording& recording, ClientOptions& option
     return begun;
 }
 
-// The framing is that of the recording, which need not be given again.
+// The recording defines the framing, which need not be given again.
 void check_recording(const Recording& recording, const ClientOptions& options) {
     const std::string& file = recording.name();
     if (!recording.trouble().empty()) throw FileError(recording.trouble());
@@ -250,8 +250,8 @@ SandboxRules sandbox_rules(const ClientOptions& options, bool screen) {
     SandboxRules rules;
     for (const std::string* const file : {&options.report.log, &options.report.hgrm})
         if (!file->empty()) rules.files.push_back(*file);
-    if (screen && rules.files.empty()) rules.folders = {"."};  // M-o makes a file there
-    if (screen && Recorder::wanted(options.report.log))  // and a recording has further ones
+    if (screen && rules.files.empty()) rules.folders = {"."};  // M-o creates a file there
+    if (screen && Recorder::wanted(options.report.log))  // M-o creates files in its folder
         rules.folders = {folder_of(options.report.log)};
     const bufio::Endpoint& endpoint = options.session.endpoint;
     rules.connects = {dns_port};
@@ -286,14 +286,14 @@ ScreenClient::Options screen_options(const ClientOptions& options) {
     return to;
 }
 
-// With --busy the loop never sleeps while the connection stands. While there is none, only the
-// network and the clock are awaited, and waking up delays no round trip.
+// With --busy the loop never sleeps while a connection is open. Otherwise it only waits for
+// the network and the clock, and waking up delays no round trip.
 template <class Client>
 int run(ev::Loop& loop, const typename Client::Options& options, bool busy, int& signo) {
     std::optional<Client> client;
     const Ending ending(loop, [&](int number) { client->leave(number); });
     const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
-    client.emplace(loop, options);  // which may take the terminal: signals can wait by now
+    client.emplace(loop, options);  // may take the terminal: signals are handled by now
     while (loop.step()) {
         client->turn_ended();
         loop.set_busy(busy && client->has_open_connection());
@@ -356,7 +356,7 @@ int run(ClientOptions options, int& signo) {
     if (options.replay.given()) {
         recording = std::make_shared<Recording>(options.replay.file, options.session.max_frame);
         const bool begun = await_recording(loop, *recording, options, signo);
-        if (signo != 0) return cannot_run;  // the signal is the status
+        if (signo != 0) return cannot_run;  // the signal decides the status
         if (!begun)
             return fail({timed_out, recording->name() + ": no recording has come within " +
                                         duration_text(*options.session.max_time) +

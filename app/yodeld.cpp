@@ -36,8 +36,7 @@ namespace yodel {
 
 namespace {
 
-// Descriptors that are no connections: the standard ones, those of a look-up, and of each
-// thread.
+// Descriptors besides connections: stdio and look-ups of the program, and of each thread.
 constexpr rlim_t own_descriptors = 12;
 constexpr rlim_t descriptors_of_thread = 4;
 
@@ -46,8 +45,8 @@ public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
           servers_(loop_, server_options(), [this](const auto& event) { log(event); }) {}
-    // A signal that comes during the clean-up must not end the program in another way, also if
-    // the program ends by an exception.
+    // A signal during the clean-up must not end the program in another way, even if an
+    // exception ends it.
     ~Daemon() { block_signals(); }
     Daemon(const Daemon&) = delete;
     Daemon& operator=(const Daemon&) = delete;
@@ -58,7 +57,7 @@ public:
         if (options_.self_signed) say_pin();
         check_output();
         const PortFile file(options_.port_file, ports_);
-        give_up_rights();  // before there is another thread, and before a peer is read
+        give_up_rights();  // before another thread starts, and before the first byte of a peer
         diagnostics().set_dated();
         servers_.start();
         make_turns();
@@ -66,7 +65,7 @@ public:
     }
 
 private:
-    // Without a connection there is nothing that waking up would delay much.
+    // Without a connection, the delay of waking up does not matter.
     void make_turns() {
         while (loop_.step()) loop_.set_busy(options_.busy && servers_.has_open_connection());
     }
@@ -82,7 +81,7 @@ private:
         if (found.addresses.empty())
             throw std::runtime_error("cannot listen on " + endpoint.text() + ": " +
                                      found.error);
-        const bool any_port = endpoint.service == "0";  // which differs for each address
+        const bool any_port = endpoint.service == "0";  // it differs for each address
         const std::size_t count = any_port ? 1 : found.addresses.size();
         bool listening = false;
         for (std::size_t i = 0; i < count; ++i) check_answerable(endpoint, found.addresses[i]);
@@ -114,7 +113,7 @@ private:
         if (options_.udp && wanted.family() != AF_UNIX) announce_listening(address, true);
     }
 
-    // Returns false for an address that this machine does not have, where another may serve.
+    // Returns false if this machine does not have the address, and there are others to try.
     bool listen(const bufio::Address& wanted, bool others) {
         try {
             listen_on(wanted);
@@ -222,7 +221,7 @@ private:
         diagnostics().remark(text);
     }
 
-    // A server that nobody can find is of no use.
+    // Throws if nobody can find the server, because its addresses were not printed.
     void check_output() const {
         if (output_.error() != 0) throw OutputError("standard output", output_.error());
     }
@@ -252,7 +251,7 @@ void serve(ServerOptions options) {
     Daemon(std::move(options)).run();
 }
 
-// Asked before the options are read, because their errors are written in the same form.
+// Called before the options are parsed, because errors in them are written in the same form.
 bool asks_for_json(int argc, char* argv[]) {
     for (int i = 1; i < argc && argv[i] != std::string_view("--"); ++i)
         if (argv[i] == std::string_view("--json")) return true;
@@ -268,7 +267,7 @@ void run(int argc, char* argv[]) {
     serve(std::move(options));
 }
 
-// A server's files are all its own, and without its output it cannot run.
+// All files of a server are its own, and without its output it cannot run.
 Trouble server_trouble() {
     Trouble trouble = current_trouble("yodeld");
     if (trouble.status == trust_unusable) trouble.status = own_certificate_unusable;

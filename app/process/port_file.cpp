@@ -17,7 +17,7 @@ namespace yodel {
 
 namespace {
 
-// A file beside the path, gone unless it is renamed.
+// A file beside the path, removed unless it is renamed.
 class Draft {
 public:
     explicit Draft(const std::string& path)
@@ -51,7 +51,7 @@ private:
     bool renamed_ = false;
 };
 
-// A link, a FIFO or a device stands for more than its bytes, and must not be replaced.
+// A link, a FIFO or a device is more than its bytes, and must not be replaced.
 void check_replaceable(const std::string& path) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return;

@@ -49,7 +49,7 @@ Trouble current_trouble(const char* program) {
     } catch (const UsageError& error) {
         return {usage_error,
                 std::string(error.what()) + " (" + program + " -h shows the options)"};
-    } catch (const FileError& error) {  // about which the options say nothing
+    } catch (const FileError& error) {  // -h would not help
         return {usage_error, error.what()};
     } catch (const bufio::TlsError& error) {
         return {exit_status(error.end()), error.what()};

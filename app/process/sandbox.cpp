@@ -43,8 +43,8 @@ std::string refusal(int code) { return "none: " + std::generic_category().messag
 
 namespace {
 
-// The interface of the kernel, which the system's headers may lack or know an older form of.
-// The numbers are the same on all processors whose calls are numbered from 0.
+// The interface of the kernel. System headers may lack it, or contain an older version. The
+// numbers are the same on all processors whose calls are numbered from 0.
 constexpr long create_ruleset_call = 444;
 constexpr long add_rule_call = 445;
 constexpr long restrict_self_call = 446;
@@ -69,8 +69,8 @@ struct PortRule {
 
 constexpr std::uint64_t bit(int number) { return std::uint64_t{1} << number; }
 
-// The bits 2 and 3 are the rights to read, which are not limited. All those from 4 to 12 make
-// or remove something: folders, devices, sockets and so on.
+// Bits 2 and 3 are the rights to read, which are not limited. Bits 4 to 12 are the rights to
+// create or remove folders, devices, sockets and so on.
 constexpr std::uint64_t execute = bit(0);
 constexpr std::uint64_t write_file = bit(1);
 constexpr std::uint64_t remove_file = bit(5);
@@ -96,7 +96,7 @@ std::string folder_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Rules for what exists. A file that others make later would not be covered by them.
+// Creates the file, because a rule covers only an existing file.
 void make_if_missing(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0 || errno != ENOENT) return;
@@ -113,7 +113,7 @@ public:
         if (!fd_) error_ = errno;
     }
 
-    // A file takes no rights that are about the contents of folders.
+    // Rules for files must not contain the rights on the contents of folders.
     void allow_file(int fd, std::uint64_t rights) {
         struct stat status {};
         if (::fstat(fd, &status) == 0 && !S_ISDIR(status.st_mode)) allow(fd, rights);
@@ -145,7 +145,7 @@ private:
         add(path_beneath, &rule);
     }
 
-    // Pipes and sockets, which EBADFD is about, need no rule.
+    // EBADFD is about pipes and sockets, which need no rule.
     void add(int type, const void* rule) {
         if (error_ != 0) return;
         if (::syscall(add_rule_call, fd_.get(), type, rule, 0) == 0) return;
@@ -160,7 +160,7 @@ private:
 void allow(Ruleset& ruleset, const SandboxRules& rules) {
     for (const char* const device : {"/dev/null", "/dev/tty"})
         ruleset.allow_file(device, write_file | truncate_file | control_device);
-    // Devices and pipes are opened again, to be written without blocking; files are not.
+    // Devices and pipes will be opened again, to be written without blocking; files will not.
     for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
         struct stat status {};
         if (::fstat(fd, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)))

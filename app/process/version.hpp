@@ -6,8 +6,8 @@
 
 namespace yodel {
 
-// The lines of -V. `libraries` are named after those that both programs have, each with a
-// comma and a blank before it. Nothing in them is of the time or the place of the build.
+// Returns the lines of -V. `libraries`: further libraries of the program, each with a comma
+// and a blank before it. The lines do not depend on the time or the place of the build.
 std::string version_text(const std::string& program, std::string_view backends,
                          const std::string& libraries = "");
 

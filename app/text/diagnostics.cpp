@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_pending = 64 * 1024;
 
-// Longer than other outputs wait: these lines say why the program ends.
+// Longer than for other outputs, because these lines report why the program ends.
 constexpr ev::Duration wait_for_reader = std::chrono::milliseconds(300);
 
 }  // namespace
@@ -65,13 +65,13 @@ std::string Diagnostics::remark_line(const std::string& text) const {
     return (dated_ ? date_text(now) + " " : "") + program_ + ": " + ui::printable(text);
 }
 
-// A line that standard error refuses is gone: there is no other place to report it. The next
-// one is tried again, for a full disk may have room by then.
+// Drops a line that standard error refuses: it can't be reported elsewhere. The next line is
+// tried again, because a full disk may have space by then.
 void Diagnostics::drop_if_failed() {
     if (output_.error() != 0) output_.clear();
 }
 
-// In the place of the lines that are missing, and so only after all that came before them.
+// Reports the missing lines in their place, and so only after all earlier lines.
 void Diagnostics::report_left_out() {
     if (left_out_ == 0 || output_.pending() > 0) return;
     output_.append_line(remark_line(std::to_string(left_out_) +

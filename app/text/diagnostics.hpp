@@ -1,6 +1,6 @@
 // Standard error, written in whole lines without ever blocking. Lines wait while nobody reads.
 // Above 64 KiB they are left out and counted, and the count is written in their place as soon
-// as there is room again.
+// as there is space again.
 //
 // Only the main thread may use it.
 #pragma once
@@ -25,19 +25,19 @@ public:
     void set_program(const char* program) { program_ = program; }
     void set_form(Form form) { form_ = form; }
     Form form() const { return form_; }
-    // Remarks begin with the time, as the lines of a log do.
+    // Makes remarks begin with the time, like the lines of a log.
     void set_dated() { dated_ = true; }
 
-    // Writes one remark. The text may hold any bytes: it is made printable first.
+    // Writes one remark. The text may contain any bytes: it is made printable first.
     void remark(const std::string& text);
     // Writes a line as it is, and a newline.
     void line(std::string_view text);
-    // Shows a passing state on a terminal: not counted, and left out while anything waits.
+    // Writes a passing state to a terminal. It is left out while lines wait, and not counted.
     void show(std::string_view text);
 
     void attach(ev::Loop& loop);
     void detach() { output_.detach(); }
-    // Waits at most `max_time` for the reader to take what waits.
+    // Waits at most `max_time` for the reader to take the waiting lines.
     void drain(ev::Duration max_time);
 
 private:
@@ -48,7 +48,7 @@ private:
     const char* program_;
     Form form_ = Form::text;
     bool dated_ = false;
-    std::uint64_t left_out_ = 0;  // lines since the last one that found room
+    std::uint64_t left_out_ = 0;  // lines left out since the last one was written
     Output output_;
 };
 
@@ -56,7 +56,7 @@ private:
 // fill_standard_descriptors().
 Diagnostics& diagnostics();
 
-// While it lives, lines that wait are written from the loop, which outlives it.
+// While this object lives, waiting lines are written from the loop, which outlives it.
 class DiagnosticsOnLoop {
 public:
     explicit DiagnosticsOnLoop(ev::Loop& loop) { diagnostics().attach(loop); }
@@ -68,7 +68,8 @@ public:
 // Writes "program: text" to standard error, made printable, as one line.
 void print_error(const char* program, const std::string& text);
 
-// The last call before the program ends: standard error gets a moment to take what waits.
+// Gives the reader of standard error a moment to take the waiting lines. Must be the last call
+// before the program ends.
 void finish_diagnostics();
 
 }  // namespace yodel

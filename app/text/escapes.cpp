@@ -48,12 +48,12 @@ std::optional<std::string> unescaped(std::string_view text) {
     return plain;
 }
 
-// Bits that no byte needs are not zero in some texts: ui::base64() does not write these.
+// Comparing with ui::base64() also refuses texts whose unused bits are not zero.
 std::optional<std::string> from_base64(std::string_view text) {
     std::string bytes;
     bytes.reserve(text.size() / 4 * 3);
     std::uint32_t bits = 0;
-    unsigned count = 0;  // of the bits that are still to become a byte
+    unsigned count = 0;  // bits that are not yet part of a byte
     for (const char letter : text.substr(0, text.find('='))) {
         const std::size_t value = alphabet.find(letter);
         if (value == alphabet.npos) return std::nullopt;

@@ -15,7 +15,7 @@ std::optional<std::string> unescaped(std::string_view text);
 inline constexpr const char* escapes_expected =
     "after a backslash come n, r, t, 0, another one, or x and two digits";
 
-// Reads base64. Returns none for a text that ui::base64() does not write.
+// Reads base64. Returns none for a text that ui::base64() would not write.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace yodel

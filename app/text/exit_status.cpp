@@ -36,7 +36,7 @@ int exit_status(const bufio::End& end) {
 namespace {
 
 // --cacert helps only if the missing trust is the only fault. If a server does not send its
-// intermediate certificate, its owner should mend that, instead of each client trusting more.
+// intermediate certificate, its owner should fix that, instead of each client trusting more.
 std::string ways_to_accept(const bufio::TlsFacts& tls) {
     std::string text;
     if (tls.incomplete) text += "; an intermediate is for the server to send";
@@ -45,11 +45,11 @@ std::string ways_to_accept(const bufio::TlsFacts& tls) {
     return text + "--pinnedpubkey " + tls.pin + ", or -k";
 }
 
-// Payload of a TCP segment on the way through an Ethernet.
+// Payload of a TCP segment on an Ethernet.
 constexpr std::size_t usual_segment = 1448;
 
-// Some servers and boxes on the way expect a whole ClientHello in the first segment, which the
-// key exchanges of today no longer fit into.
+// Some servers and middleboxes expect a whole ClientHello in the first segment, but the key
+// exchanges of today no longer fit into one.
 std::string remark_on_hello(const bufio::TlsFacts* tls) {
     if (!tls || tls->unanswered_hello <= usual_segment) return "";
     return "; it has answered nothing to a hello of " + std::to_string(tls->unanswered_hello) +
@@ -58,8 +58,8 @@ std::string remark_on_hello(const bufio::TlsFacts* tls) {
            (tls->groups.empty() ? ": --groups X25519 makes it smaller" : "");
 }
 
-// The alert does not say what the server required. The default groups of OpenSSL suit nearly
-// every server.
+// The alert does not contain the server's requirement. The default groups of OpenSSL suit
+// nearly every server.
 std::string remark_on_groups(const bufio::TlsFacts* tls) {
     if (!tls || !tls->offer_refused || tls->groups.empty()) return "";
     return "; it may have none of the groups of --groups " + tls->groups;

@@ -1,4 +1,4 @@
-// The exit status of both programs. A failure that curl knows has the number of curl.
+// The exit status of both programs. Failures that curl also reports have the numbers of curl.
 #pragma once
 
 #include "bufio/end.hpp"
@@ -53,7 +53,7 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// A file of the user is bad, as one clause that names it. The exit status is usage_error.
+// A bad file of the user, as one clause that names it. The exit status is usage_error.
 struct FileError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -66,14 +66,14 @@ int exit_status(const bufio::End& end);
 // the connection did not use TLS.
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);
 
-// Returns what is wrong with the certificate, as a clause; empty if it was verified.
+// Returns the faults of the certificate, as a clause; empty if it was verified.
 std::string certificate_faults(const bufio::TlsFacts& tls);
 
-// Returns when the certificate ends or has ended: 2026-12-01, in 9 days
+// Returns when the certificate expires or has expired: 2026-12-01, in 9 days
 std::string certificate_end(const bufio::TlsFacts& tls);
 
-// Returns the end of a summary if the peer's certificate was accepted only because of -k: what
-// is wrong with it. Otherwise returns nothing, also after a refused certificate.
+// Returns the end of a summary if the peer's certificate was accepted only because of -k: its
+// faults. Otherwise returns an empty text, also after a refused certificate.
 std::string unverified_remark(const bufio::End& end, const bufio::TlsFacts* tls);
 
 }  // namespace yodel

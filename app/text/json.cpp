@@ -23,7 +23,7 @@ std::string microseconds(ev::Duration duration) {
     return (count < 0 ? "-" : "") + microseconds(magnitude);
 }
 
-// Appends the escape of a character: two of them, its surrogates, above 16 bits.
+// Appends the escape of a character; above 16 bits, the escapes of its two surrogates.
 void append_escape(std::string& to, char32_t character) {
     char escape[16];
     if (character >= 0x10000) {

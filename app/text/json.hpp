@@ -10,13 +10,13 @@
 
 namespace yodel {
 
-// Returns the text as a JSON string, quotation marks included. The text may hold any bytes:
-// those that are not UTF-8, and those that could command a terminal, are made visible as
-// ui::printable() does, so a reader cannot restore them.
+// Returns the text as a JSON string, quotation marks included. The text may contain any bytes.
+// Bytes that are not UTF-8, and characters that could command a terminal, are made visible as
+// by ui::printable(), so a reader cannot restore them.
 std::string json_string(std::string_view text);
 
 // Returns the text as a JSON string from which a reader restores every byte; none if it is not
-// UTF-8. Those characters that could command a terminal, or are invisible, are escaped.
+// UTF-8. Characters that could command a terminal, or are invisible, are escaped.
 std::optional<std::string> exact_json_string(std::string_view text);
 
 class JsonArray;

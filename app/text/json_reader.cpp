@@ -12,8 +12,8 @@ namespace yodel {
 
 namespace {
 
-constexpr int max_depth = 32;                  // arrays and objects in each other
-constexpr std::size_t max_values = 1'000'000;  // which take a hundred bytes each
+constexpr int max_depth = 32;                  // nested arrays and objects
+constexpr std::size_t max_values = 1'000'000;  // a hundred bytes each
 
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
@@ -35,8 +35,8 @@ void append_utf8(std::string& to, char32_t value) {
     rest(0);
 }
 
-// Each function reads one thing at the beginning of the rest of the text. If it is not there,
-// all throw JsonError: what is wrong, as the end of a sentence.
+// Each function reads one element at the beginning of the rest of the text. If it is not
+// there, the function throws JsonError with the error as the end of a sentence.
 class Reader {
 public:
     explicit Reader(std::string_view text) : text_(text) {}
@@ -113,7 +113,7 @@ private:
         if (static_cast<unsigned char>(text_[at_]) < 0x20) refuse();
         const ui::CodePoint character = ui::decode(text_, at_);
         const bool cut = text_.size() - at_ < ui::encoded_size(text_[at_]);
-        if (character.size == 0 && cut) at_ = text_.size();  // which refuse() reports
+        if (character.size == 0 && cut) at_ = text_.size();  // refuse() reports that
         if (character.size == 0) refuse();
         to.append(text_.substr(at_, character.size));
         at_ += character.size;
@@ -130,7 +130,7 @@ private:
         ++at_;
     }
 
-    // A character above 16 bits is two escapes, its surrogates.
+    // A character above 16 bits is escaped as two surrogates.
     char32_t read_code() {
         const char32_t value = read_four_digits();
         if (value < 0xd800 || value > 0xdfff) return value;
@@ -179,7 +179,7 @@ private:
     void skip_space() {
         while (!ended() && std::string_view(" \t\r\n").find(text_[at_]) != text_.npos) ++at_;
     }
-    // Returns false if the next byte is another one.
+    // Returns false if the next byte differs.
     bool skip(char byte) {
         const bool found = peek() == byte;
         if (found) ++at_;
@@ -190,7 +190,7 @@ private:
     }
 
     bool ended() const { return at_ == text_.size(); }
-    // A zero byte stands for the end: no JSON has one outside a text.
+    // A zero byte stands for the end: JSON allows none outside a text.
     char peek() const { return ended() ? '\0' : text_[at_]; }
 
     [[noreturn]] void refuse() const {

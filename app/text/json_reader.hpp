@@ -1,6 +1,6 @@
 // Reads JSON, one value from one text, strictly by RFC 8259: no comments, no trailing commas,
-// no byte that is not UTF-8, no name twice in an object. A number keeps its digits until
-// somebody asks for it as a count, a time or a fraction.
+// no byte that is not UTF-8, no name twice in an object. A number keeps its digits until it is
+// read as a count, a time or a fraction.
 //
 // The text may come from anywhere: its depth and its number of values are bounded, and time is
 // proportional to its length. A file of many objects is read line by line, a text for each.
@@ -23,12 +23,12 @@ struct JsonValue {
     enum class Kind { null, flag, number, text, array, object };
 
     Kind kind = Kind::null;
-    std::string text = {};  // a text without its escapes, or the digits of a number
+    std::string text = {};  // a text with its escapes decoded, or the digits of a number
     bool flag = false;
     std::vector<JsonValue> items = {};    // of an array or an object
     std::vector<std::string> names = {};  // names[i] is the name of items[i] in an object
 
-    // Returns the member of an object; null if there is none, or this is no object.
+    // Returns the member of an object; null if there is none, or this is not an object.
     const JsonValue* find(std::string_view name) const;
     // Each of these is none if the value is of another kind, or out of range.
     std::optional<std::uint64_t> count() const;  // a whole number, written without an exponent
@@ -41,15 +41,15 @@ struct JsonValue {
 
 struct JsonResult {
     std::optional<JsonValue> value;
-    // What is wrong with the text, as the end of a sentence: "is cut short". Empty if there is
-    // a value.
+    // The error in the text, as the end of a sentence: "is cut short". Empty if there is a
+    // value.
     std::string trouble;
 };
 
-// Reads a text that holds one value, and nothing else but space around it.
+// Reads a text that contains one value, and nothing else but space around it.
 JsonResult read_json(std::string_view text);
 
-// What is wrong with the members of an object, as one clause.
+// An error in the members of an object, as one clause.
 struct JsonError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -68,7 +68,7 @@ public:
                         std::uint64_t max = std::numeric_limits<std::uint64_t>::max()) const;
     std::uint64_t nanoseconds(std::string_view name) const;
     ev::Duration time(std::string_view name, ev::Duration max = ev::Duration::max()) const;
-    double fraction(std::string_view name, double max) const;  // from 0 on
+    double fraction(std::string_view name, double max) const;  // at least 0
     const std::string& text(std::string_view name) const;
     const JsonValue& array(std::string_view name) const;
     JsonFields object(std::string_view name) const;

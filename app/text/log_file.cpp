@@ -15,7 +15,7 @@ namespace yodel {
 
 namespace {
 
-// Bytes handed over at once, and the limit of what waits for a reader.
+// Bytes written at once, and the limit of bytes that wait for a reader.
 constexpr std::size_t batch = 16 * 1024;
 constexpr std::size_t max_waiting = 1024 * 1024;
 
@@ -26,7 +26,7 @@ std::string refusal(const std::string& path, LogFile::Content content) {
     return std::string("cannot write the ") + (recording ? "recording " : "log ") + path;
 }
 
-// Without O_NONBLOCK, a pipe would be waited for until somebody reads it.
+// Without O_NONBLOCK, opening a pipe would block until somebody reads it.
 bufio::Fd open_file(const std::string& path, int flags, const std::string& refusal) {
     constexpr int usual = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     bufio::Fd file(::open(path.c_str(), usual | flags, 0666));

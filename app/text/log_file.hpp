@@ -2,7 +2,7 @@
 //
 //     2026-11-21 12:04:31.208113 > hello
 //
-// `>` was sent, `<` received, and `-` is a remark. What is not plain text is made visible.
+// `>` was sent, `<` received, and `-` is a remark. All bytes but plain text are made visible.
 //
 // The file may be a pipe or a terminal: it never blocks. Up to 1 MiB waits for a reader. If
 // more would have to wait, or a write fails, the log has failed: trouble() gives the reason,
@@ -22,15 +22,15 @@ public:
     // A recording begins its file, which must be empty; a log is appended.
     enum class Content { log, recording };
 
-    // Throws OutputError, for a pipe that nobody reads too.
+    // Throws OutputError, also for a pipe that nobody reads.
     explicit LogFile(const std::string& path, Content content = Content::log);
 
     void add(char sign, std::string_view bytes);
     void add_line(std::string_view line);  // as it is
-    // Writes what the reader takes now. False: the log has failed.
+    // Writes all that the reader takes now. False: the log has failed.
     bool flush();
-    // Writes what is left, and gives a slow reader a moment. To be called before the exit
-    // status is stated anywhere. False: the log has failed.
+    // Writes the rest, and gives a slow reader a moment. Call it before the exit status is
+    // reported anywhere. False: the log has failed.
     bool finish();
     // One clause with the file's name; empty while all is well.
     const std::string& trouble() const { return trouble_; }
@@ -48,13 +48,13 @@ private:
 // that cannot be written is reported before anything is done, and never blocks.
 class ReportFile {
 public:
-    // Empties the file, or makes it; without a path there is no file. Throws OutputError, for a
-    // pipe that nobody reads too.
+    // Empties or creates the file; without a path there is no file. Throws OutputError, also
+    // for a pipe that nobody reads.
     explicit ReportFile(const std::string& path);
 
     explicit operator bool() const { return output_.has_value(); }
-    // Gives a slow reader a moment. Returns one clause with the file's name if not all could be
-    // written; otherwise it is empty. There must be a file.
+    // Writes the text, and gives a slow reader a moment. Returns one clause with the file's
+    // name if not all could be written; otherwise an empty text. There must be a file.
     std::string write(std::string_view text);
 
 private:

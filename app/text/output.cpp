@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
-// Opens what the descriptor stands for a second time, with flags of its own.
+// Opens the file of the descriptor a second time, with flags of its own.
 bufio::Fd reopen(int fd) {
     constexpr int flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
 #if YODEL_HAS_PROC_FD
@@ -89,7 +89,7 @@ void Output::drain(ev::Duration max_time) {
     detach();
     flush();
     if (done()) return;
-    ev::Loop loop(ev::Clock::now, "poll");  // whatever the environment names
+    ev::Loop loop(ev::Clock::now, "poll");  // regardless of EV_BACKEND
     ev::Timer limit(loop, [&loop] { loop.stop(); });
     limit.start(max_time);
     attach(loop, [this, &loop] {
@@ -111,7 +111,7 @@ void Output::write_some() {
         blocked_ = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
         if (count < 0 && !blocked_ && errno != EINTR) error_ = errno;
     } while (!blocked_ && !done());
-    if (!watch_) blocked_ = false;  // nobody would say when there is room: the next call tries
+    if (!watch_) blocked_ = false;  // no loop reports when there is space: the next call tries
     if (watch_) watch_.want(done() ? ev::none : ev::writable);
 }
 

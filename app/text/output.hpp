@@ -26,27 +26,28 @@ public:
     // Nothing is written except by the calls below, until attach(). The descriptor stays the
     // caller's and outlives this object.
     explicit Output(int fd);
-    // A file that was opened with O_NONBLOCK, owned from here on.
+    // Takes over a file that was opened with O_NONBLOCK.
     explicit Output(bufio::Fd file);
     Output(ev::Loop& loop, int fd, std::function<void()> changed) : Output(fd) {
         attach(loop, std::move(changed));
     }
 
-    // From here on waiting bytes are written from the loop too, which outlives this object or
-    // detach(). `changed` is called after such a write, and when one has failed.
+    // From here on waiting bytes are also written from the loop, which must live until
+    // detach() or the end of this object. `changed` is called after such a write, and when one
+    // has failed.
     void attach(ev::Loop& loop, std::function<void()> changed);
     void detach();
 
     void append(std::string_view bytes) { buffer_.append(bytes); }
-    void append_line(std::string_view text);  // and a newline
-    // The same, and flushes; what the reader takes at once is not copied.
+    void append_line(std::string_view text);  // appends a newline as well
+    // Appends and flushes. Bytes that the reader takes at once are not copied.
     void write(std::string_view bytes);
-    // Writes what the reader takes now; the rest is written from the loop.
+    // Writes all that the reader takes now; the rest is written from the loop.
     void flush();
-    // Waits at most `max_time` for the reader to take everything. Not to be called from a
-    // callback of the loop that it is attached to, which is detached.
+    // Waits at most `max_time` for the reader to take everything. Detaches from the loop, and
+    // must not be called from one of its callbacks.
     void drain(ev::Duration max_time);
-    // Forgets the waiting bytes, and an error.
+    // Drops the waiting bytes, and forgets an error.
     void clear();
     std::size_t pending() const { return buffer_.size(); }
     bool done() const { return pending() == 0 || error() != 0; }
@@ -63,7 +64,7 @@ private:
     std::size_t piece_;  // bytes to write at once; if limited, only while that does not block
     bufio::Buffer buffer_;
     int error_ = 0;
-    bool blocked_ = false;  // the last write found no room; the loop reports when there is
+    bool blocked_ = false;  // the last write found no space; the loop reports when it does
     std::function<void()> changed_;
     ev::Watch watch_;
 };

@@ -1,10 +1,10 @@
 // The features beyond POSIX that app uses, and the systems that have them. This file alone
-// asks which system it is; the others ask for a feature. Only what has been tested somewhere
-// is used there. With YODEL_PORTABLE nothing is, so that a build on Linux tests what other
-// systems get.
+// asks which system it is; the others ask for a feature. A feature is used only on systems on
+// which it has been tested. With YODEL_PORTABLE none is used, so that a build on Linux tests
+// the code for other systems.
 #pragma once
 
-#include <cstdlib>  // says which C library it is
+#include <cstdlib>  // names the C library
 
 #if defined(__linux__) && !defined(YODEL_PORTABLE)
 #    define YODEL_ON_LINUX 1
@@ -32,7 +32,7 @@
 #    define YODEL_HAS_MALLOC_TRIM 0
 #endif
 
-// Limits to the rights of a process. The one of OpenBSD has never been run.
+// Limits on the rights of a process. The code for OpenBSD has never been run.
 #define YODEL_HAS_LANDLOCK YODEL_ON_LINUX
 #ifdef __OpenBSD__
 #    define YODEL_HAS_PLEDGE 1

@@ -43,7 +43,7 @@ double take_unit(std::string_view& text, const Unit (&units)[count]) {
     return 1;
 }
 
-// True if the text has a digit where the form has a `d`, and otherwise equals it.
+// Returns true if the text equals the form, in which each `d` stands for a digit.
 bool has_form(std::string_view text, std::string_view form) {
     const auto fits = [](char letter, char wanted) {
         return wanted == 'd' ? letter >= '0' && letter <= '9' : letter == wanted;
@@ -216,7 +216,7 @@ std::string milliseconds_text(ev::Duration duration) {
 
 std::string ms_text(ev::Duration duration) { return milliseconds_text(duration) + " ms"; }
 
-// The system measures in whole microseconds, and so may find more than the whole.
+// The system measures in whole microseconds, so the network's part may exceed the round trip.
 std::string shares_text(ev::Duration round_trip, ev::Duration network) {
     const bool unicode = ui::utf8_locale();
     const ev::Duration least = std::min(network, round_trip);

@@ -1,6 +1,6 @@
-// Durations, sizes, numbers and times of day: parsed from text that users write, and written as
-// text for users. The parsers take the whole text, without spaces around it, and return none if
-// it is not valid.
+// Parses durations, sizes, numbers and times of day that users write, and formats them for
+// users. The parsers take the whole text, without spaces around it, and return none if it is
+// not valid.
 #pragma once
 
 #include "ev/time.hpp"

@@ -1,4 +1,4 @@
-// The servers and sessions that the tests of the rooms inside app share, all on one loop.
+// Servers and sessions that the tests of the rooms inside app share, all on one loop.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -29,7 +29,7 @@ inline bufio::Address any_loopback_port() {
     return {reinterpret_cast<const sockaddr*>(&name), sizeof name};
 }
 
-// The options, with a target on this machine.
+// Returns the options with a target on this machine.
 inline yodel::Session::Options with_port(yodel::Session::Options options, int port) {
     options.endpoint.host = "127.0.0.1";
     options.endpoint.service = std::to_string(port);
@@ -45,7 +45,7 @@ struct NoUser : yodel::Session::User {
     void session_unsolicited(std::string_view) override {}
 };
 
-// A server that sends what the test tells it to, and keeps what it receives.
+// A server that sends only when the test makes it, and keeps all that it receives.
 class ManualServer final : private bufio::Stream::User {
 public:
     explicit ManualServer(ev::Loop& loop)
@@ -60,7 +60,7 @@ public:
         stream.reset();
     }
 
-    std::unique_ptr<bufio::Stream> stream;  // the last connection; null: there was none
+    std::unique_ptr<bufio::Stream> stream;  // the last connection; null if there was none
     std::string got;
 
 private:
@@ -74,10 +74,10 @@ private:
     bufio::Listener listener_;
 };
 
-// A port of the loopback where nobody listens: a server had it, and has gone.
+// Returns a loopback port without a listener: a server used it, and has gone.
 inline int unused_port(ev::Loop& loop) { return ManualServer(loop).port(); }
 
-// A server of TLS with a certificate of its own. It accepts connections, and sends nothing.
+// A TLS server with a self-signed certificate. It accepts connections, and sends nothing.
 class SilentTlsServer final : private bufio::Stream::User {
 public:
     explicit SilentTlsServer(ev::Loop& loop)
@@ -97,7 +97,7 @@ private:
     bufio::Listener listener_;
 };
 
-// Turns until the condition holds; a time limit makes a hang a failure.
+// Makes turns of the loop until the condition holds; a time limit makes a hang a failure.
 inline void turn_until(ev::Loop& loop, const std::function<bool()>& condition) {
     const ev::Time limit = ev::Clock::now() + std::chrono::seconds(20);
     while (!condition()) {

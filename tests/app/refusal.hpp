@@ -1,4 +1,4 @@
-// The sentence by which something is refused.
+// The sentence of a refusal.
 #pragma once
 
 #include "app/text/exit_status.hpp"

@@ -46,7 +46,7 @@ std::string refusal(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a port file is there while its object is, and nothing else with it") {
+TEST_CASE("creates a port file for the life of its object, and no other file") {
     const Folder folder;
     {
         const PortFile file(folder.file(), "7\n");
@@ -57,14 +57,14 @@ TEST_CASE("a port file is there while its object is, and nothing else with it") 
     const PortFile none("", "7\n");
 }
 
-TEST_CASE("a port file replaces a plain file, whole") {
+TEST_CASE("replaces a plain file as a whole") {
     const Folder folder;
     write(folder.file(), "an older one, which is longer\n");
     const PortFile file(folder.file(), "7\n");
     CHECK(contents(folder.file()) == "7\n");
 }
 
-TEST_CASE("a port file never replaces a file that is not its own") {
+TEST_CASE("never replaces a link, a FIFO or a folder") {
     const Folder folder;
     const std::string other = folder.path / "other";
     SECTION("a link to a file") {
@@ -100,7 +100,7 @@ TEST_CASE("a port file never replaces a file that is not its own") {
     CHECK_FALSE(fs::exists(folder.file() + ".new"));
 }
 
-TEST_CASE("a planted name beside the port file is not written to") {
+TEST_CASE("does not write to a planted name beside the port file") {
     const Folder folder;
     const std::string other = folder.path / "other";
     write(other, "precious");
@@ -110,7 +110,7 @@ TEST_CASE("a planted name beside the port file is not written to") {
     CHECK(fs::is_symlink(folder.file() + ".new"));
 }
 
-TEST_CASE("a port file that is another server's by now stays") {
+TEST_CASE("keeps a port file that another server has replaced") {
     const Folder folder;
     std::optional<PortFile> first(std::in_place, folder.file(), "7\n");
     SECTION("made in its place") {
@@ -133,7 +133,7 @@ TEST_CASE("a port file that is another server's by now stays") {
     }
 }
 
-TEST_CASE("a port file that can't be made is refused with the reason") {
+TEST_CASE("reports the reason if a port file can't be created") {
     CHECK(refusal("/no/such/folder/port") ==
           "--port-file: cannot write /no/such/folder/port: No such file or directory");
 }

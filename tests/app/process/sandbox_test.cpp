@@ -41,8 +41,7 @@ struct Folder {
     const std::string path;
 };
 
-// Returns what the attempt returned in a process of its own that is in the sandbox: errno, or
-// 0.
+// Makes the attempt in a sandboxed process of its own. Returns its errno, or 0.
 int inside(const SandboxRules& rules, const std::function<int()>& attempt,
            int most = newest_landlock) {
     const pid_t child = ::fork();
@@ -55,7 +54,7 @@ int inside(const SandboxRules& rules, const std::function<int()>& attempt,
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// The version of the system's Landlock; 0: none.
+// Returns the version of the system's Landlock; 0: none.
 int system_landlock() {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -85,7 +84,7 @@ int open_file(const std::string& path, int flags) {
     return result(bufio::Fd(::open(path.c_str(), flags | O_CLOEXEC, 0600)).get());
 }
 
-// A port of the loopback that listens, or is only bound.
+// A loopback port that listens, or is only bound.
 class Port {
 public:
     Port() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -121,15 +120,15 @@ private:
 
 }  // namespace
 
-TEST_CASE("inside the sandbox nothing is executed, and reading stays free") {
+TEST_CASE("forbids executing in the sandbox, and allows reading") {
     if (lacks_landlock(1)) return;
     CHECK(inside({}, execute) == EACCES);
     CHECK(inside({}, [] { return open_file("/etc/passwd", O_RDONLY); }) == 0);
     CHECK(inside({}, [] { return open_file("/bin", O_RDONLY | O_DIRECTORY); }) == 0);
-    CHECK(inside({}, execute, 0) == 0);  // on a system that has no sandbox
+    CHECK(inside({}, execute, 0) == 0);  // like a system without a sandbox
 }
 
-TEST_CASE("what a process can't do inside the sandbox: to write, make, move or remove") {
+TEST_CASE("forbids writing, creating, moving and removing files in the sandbox") {
     if (lacks_landlock(1)) return;
     const Folder folder;
     const std::string file = folder / "file";
@@ -164,7 +163,7 @@ TEST_CASE("what a process can't do inside the sandbox: to write, make, move or r
     }
 }
 
-TEST_CASE("a named file may be written and emptied inside the sandbox, and is made for it") {
+TEST_CASE("allows writing and emptying a named file in the sandbox, and creates it") {
     if (lacks_landlock(1)) return;
     const Folder folder;
     const std::string file = folder / "report";
@@ -174,7 +173,7 @@ TEST_CASE("a named file may be written and emptied inside the sandbox, and is ma
     CHECK(inside(rules, [&] { return result(::unlink(file.c_str())); }) == EACCES);
 }
 
-TEST_CASE("a named path that is a folder opens nothing below it to writing") {
+TEST_CASE("allows no writing below a named path that is a folder") {
     if (lacks_landlock(1)) return;
     const Folder folder;
     const std::string below = folder / "file";
@@ -183,7 +182,7 @@ TEST_CASE("a named path that is a folder opens nothing below it to writing") {
           EACCES);
 }
 
-TEST_CASE("a pipe in the place of a named file is not opened when the sandbox begins") {
+TEST_CASE("does not open a pipe in place of a named file when the sandbox begins") {
     if (lacks_landlock(1)) return;
     const Folder folder;
     const std::string pipe = folder / "pipe";
@@ -193,7 +192,7 @@ TEST_CASE("a pipe in the place of a named file is not opened when the sandbox be
     CHECK(inside(rules, [&] { return open_file(pipe, O_WRONLY | O_NONBLOCK); }) == 0);
 }
 
-TEST_CASE("in a named folder files may be made and written inside the sandbox, not removed") {
+TEST_CASE("allows creating and writing files in a named folder of the sandbox, not removing") {
     if (lacks_landlock(1)) return;
     const Folder folder;
     const std::string file = folder / "file";
@@ -204,7 +203,7 @@ TEST_CASE("in a named folder files may be made and written inside the sandbox, n
     CHECK(inside(rules, execute) == EACCES);
 }
 
-TEST_CASE("a named path may be removed inside the sandbox, not written") {
+TEST_CASE("allows removing a named path in the sandbox, not writing it") {
     if (lacks_landlock(1)) return;
     const Folder folder;
     const std::string file = folder / "port";
@@ -215,7 +214,7 @@ TEST_CASE("a named path may be removed inside the sandbox, not written") {
     CHECK(inside({.removed = {"file"}}, [] { return 0; }) == 0);  // in the current folder
 }
 
-TEST_CASE("inside the sandbox only the named TCP ports are connected to") {
+TEST_CASE("allows connecting only to the named TCP ports in the sandbox") {
     if (lacks_landlock(4)) return;
     const Port target;
     const Port other;
@@ -224,12 +223,13 @@ TEST_CASE("inside the sandbox only the named TCP ports are connected to") {
     CHECK(inside(rules, [&] { return other.connect(); }) == EACCES);
     CHECK(inside({}, [&] { return target.connect(); }) == EACCES);
     CHECK(inside(
-              {}, [&] { return target.connect(); }, 3) == 0);  // which knows no ports
+              {}, [&] { return target.connect(); }, 3) ==
+          0);  // that version does not limit ports
     CHECK(inside(rules, [] { return Port::bind_any(); }) == EACCES);
     CHECK(inside({.binds = {0}}, [] { return Port::bind_any(); }) == 0);
 }
 
-TEST_CASE("threads that start inside the sandbox are in it, too") {
+TEST_CASE("sandboxes threads that start later") {
     if (lacks_landlock(1)) return;
     CHECK(inside({}, [] {
               int code = 0;
@@ -240,7 +240,7 @@ TEST_CASE("threads that start inside the sandbox are in it, too") {
           }) == EACCES);
 }
 
-TEST_CASE("standard output that is a named pipe can be opened again inside the sandbox") {
+TEST_CASE("allows opening standard output again in the sandbox if it is a named pipe") {
     if (lacks_landlock(1)) return;
     const Folder folder;
     const std::string pipe = folder / "pipe";
@@ -256,26 +256,26 @@ TEST_CASE("standard output that is a named pipe can be opened again inside the s
     ::waitpid(child, &status, 0);
     CHECK(status == 0);
     int pair[2];
-    REQUIRE(::pipe(pair) == 0);  // and one without a name
+    REQUIRE(::pipe(pair) == 0);  // also a pipe without a name
     const std::string again = "/proc/self/fd/" + std::to_string(pair[1]);
     CHECK(inside({}, [&] { return open_file(again, O_WRONLY | O_NONBLOCK); }) == 0);
     ::close(pair[0]);
     ::close(pair[1]);
 }
 
-TEST_CASE("where the system has no sandbox nothing fails, and the state says so") {
+TEST_CASE("reports that the system has no sandbox, and fails nothing") {
     CHECK(enter_sandbox({}, 0) == "none: this system has no Landlock");
 }
 
 #elif !YODEL_HAS_PLEDGE
 
-TEST_CASE("where no sandbox is known nothing fails, and the state says so") {
+TEST_CASE("reports that no sandbox is known, and fails nothing") {
     CHECK(enter_sandbox({}) == "none: this system has none");
 }
 
 #endif
 
-TEST_CASE("a service is the port that it means") {
+TEST_CASE("returns the port of a service") {
     CHECK(tcp_port("7000") == 7000);
     if (::getservbyname("http", "tcp"))
         CHECK(tcp_port("http") == 80);  // bare systems know none

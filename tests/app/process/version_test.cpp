@@ -20,18 +20,18 @@ std::string first_match(const std::string& file, const std::string& pattern) {
 
 }  // namespace
 
-TEST_CASE("the text of the version begins with the version of the project") {
+TEST_CASE("begins the version text with the project's version") {
     const std::string version =
         first_match("CMakeLists.txt", "project\\(yodel VERSION ([0-9.]+)");
     CHECK(version_text("yodeld", "poll").starts_with("yodeld " + version + "\n"));
 }
 
-TEST_CASE("the newest version in the changes is that of the project") {
+TEST_CASE("has the project's version as the newest in the changelog") {
     CHECK(first_match("CHANGELOG.md", "## ([0-9][0-9.]*)\n") ==
           first_match("CMakeLists.txt", "project\\(yodel VERSION ([0-9.]+)"));
 }
 
-TEST_CASE("the text of the version says what the program is built and runs with") {
+TEST_CASE("names the compiler and the libraries in the version text") {
     const std::regex form(
         "yodel [0-9.]+\n"
         "built with (g|clang)\\+\\+ [0-9]+\\.[0-9]+\\.[0-9]+, lib(stdc|c)\\+\\+ [0-9]+, "

@@ -4,7 +4,7 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 
-TEST_CASE("waits double up to half a minute, each shortened by at most half") {
+TEST_CASE("doubles the waits up to half a minute, each shortened by at most half") {
     Backoff backoff(500ms, 1);
     for (const ev::Duration whole :
          {500ms, 1000ms, 2000ms, 4000ms, 8000ms, 16000ms, 30000ms, 30000ms}) {
@@ -18,7 +18,7 @@ TEST_CASE("waits double up to half a minute, each shortened by at most half") {
     CHECK(backoff.next() <= 500ms);
 }
 
-TEST_CASE("a first wait above the longest is kept, and one of zero stays zero") {
+TEST_CASE("keeps a first wait above the longest, and a first wait of zero") {
     Backoff patient(60s, 1);
     patient.next();
     CHECK(patient.next() >= 30s);
@@ -27,7 +27,7 @@ TEST_CASE("a first wait above the longest is kept, and one of zero stays zero") 
     CHECK(eager.next() == 0s);
 }
 
-TEST_CASE("two clients that start together wait differently") {
+TEST_CASE("makes two clients that start together wait differently") {
     Backoff one(1s, 1);
     Backoff other(1s, 2);
     CHECK(one.next() != other.next());

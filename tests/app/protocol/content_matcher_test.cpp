@@ -1,4 +1,4 @@
-// Which datagram answers which message, whatever the way did to them.
+// Matches datagrams that were lost, duplicated, reordered or damaged on their path.
 
 #include "app/protocol/content_matcher.hpp"
 #include "tests/support/allocations.hpp"
@@ -14,8 +14,9 @@ namespace {
 
 constexpr ev::Time start{1h};
 
-// Writes down what is reported: "1=a" a right answer, "1~b" a wrong one, "?1" a loss, "2x a" a
-// reply that came twice, "+a" an unsolicited one; "late" and "late order" where they are so.
+// Logs the events: "1=a" a right answer, "1~b" a wrong one, "?1" a loss, "2x a" a duplicate,
+// "+a" an unsolicited reply; followed by "late" and "order" if a reply is late or out of
+// order.
 class Log {
 public:
     explicit Log(ContentMatcher::Options options = {}) : matcher(options) {}
@@ -39,7 +40,7 @@ public:
         if (const auto event = matcher.match(payload, now)) add(*event);
         resolve();
     }
-    // Obeys words such as ">a" send a, "<a" receive a, "W" the oldest is overdue, "E" the end.
+    // Performs the words: ">a" send a, "<a" receive a, "W" the oldest is overdue, "E" the end.
     std::string play(const std::string& script) {
         std::istringstream words(script);
         for (std::string word; words >> word; now += 1ms) {
@@ -78,7 +79,7 @@ private:
     static std::string words(const ContentMatcher::Unsolicited& event) {
         return "+" + std::string(event.payload);
     }
-    // Only bytes in order have these events.
+    // Only streams have these events.
     static std::string words(const ContentMatcher::Echoed&) { return "batch"; }
     static std::string words(const ContentMatcher::Arrived&) { return "bytes"; }
     static std::string words(const ContentMatcher::Refused&) { return "refused"; }
@@ -86,7 +87,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a reply is matched by its content, in whatever order it comes") {
+TEST_CASE("matches a reply by its content, in any order") {
     const auto [script, log] = GENERATE(table<std::string, std::string>({
         {">a <a", "1=a"},
         {">a >b <a <b", "1=a 2=b"},
@@ -109,14 +110,14 @@ TEST_CASE("a reply is matched by its content, in whatever order it comes") {
     CHECK(Log().play(script) == log);
 }
 
-TEST_CASE("a reply that equals nothing waits until it can only be one message's") {
+TEST_CASE("keeps a reply that equals nothing until only one message remains for it") {
     const auto [script, log] = GENERATE(table<std::string, std::string>({
         {">abc <abX", "1~abX"},                    // one message, one reply
-        {">abc >def <dXf <abc", "1=abc 2~dXf"},    // the other one is left
-        {">abc >def <dXf <aXc", "1~aXc 2~dXf"},    // as many replies as messages
-        {">abc >def <dXf W", "1~dXf"},             // the oldest takes what there is
-        {">abc >def <dXf W <def", "1~dXf 2=def"},  // and the other is still right
-        {">abc >def <dXf E", "1~dXf ?2"},          // at the end, too
+        {">abc >def <dXf <abc", "1=abc 2~dXf"},    // the other message is left
+        {">abc >def <dXf <aXc", "1~aXc 2~dXf"},    // a reply for each message
+        {">abc >def <dXf W", "1~dXf"},             // the oldest takes the only reply
+        {">abc >def <dXf W <def", "1~dXf 2=def"},  // and the other reply is still right
+        {">abc >def <dXf E", "1~dXf ?2"},          // also at the end
         {">abc <abX <abc", "1~abX 2xabc"},
         {">abc >def <x <y <z", "1~x 2~y +z"},
         {">abc >def <x >ghi <abc <def <ghi", "1=abc 2=def +x 3=ghi"},  // x came before ghi
@@ -129,7 +130,7 @@ TEST_CASE("a reply that equals nothing waits until it can only be one message's"
     CHECK(Log().play(script) == log);
 }
 
-TEST_CASE("a reply that was read before a message was queued does not answer it") {
+TEST_CASE("lets no reply answer a message that was queued after the reply was read") {
     const auto [expect, numbered, last_id, reply, log] =
         GENERATE(table<Expect, bool, std::uint64_t, std::string, std::string>({
             {Expect::echo, false, 1, "2b", "1=1a +2b 2=2b"},
@@ -151,7 +152,7 @@ TEST_CASE("a reply that was read before a message was queued does not answer it"
     CHECK(played.text == log);
 }
 
-TEST_CASE("a damaged reply to a numbered message is known by its number") {
+TEST_CASE("recognises a damaged reply to a numbered message by the number") {
     ContentMatcher::Options options;
     options.numbered = true;
     const auto [script, log] = GENERATE(table<std::string, std::string>({
@@ -172,7 +173,7 @@ TEST_CASE("a damaged reply to a numbered message is known by its number") {
     CHECK(Log(options).play(script) == log);
 }
 
-TEST_CASE("a reply that was given is expected instead of the datagram") {
+TEST_CASE("expects a given reply instead of the datagram") {
     ContentMatcher::Options options;
     options.expect = Expect::given;
     options.expected_unsolicited = [](std::string_view payload) {
@@ -193,7 +194,7 @@ TEST_CASE("a reply that was given is expected instead of the datagram") {
     CHECK(Log(options).play(script) == log);
 }
 
-TEST_CASE("a reply that was given and has come before waits for the right one") {
+TEST_CASE("keeps a given reply that has come before until the right one comes") {
     ContentMatcher::Options options;
     options.expect = Expect::given;
     const auto [script, log] = GENERATE(table<std::string, std::string>({
@@ -205,17 +206,17 @@ TEST_CASE("a reply that was given and has come before waits for the right one") 
         {">a:OK <OK >b:OK <OK >c:OK <OK <OK", "1=OK 2=OK 3=OK 2xOK"},
         {">a:1 >b:2 <1 <1 <X", "1=1 2~X 2x1"},
         {">a:1 >b:2 >c:3 <1 <1 <X <2", "1=1 2=2 3~X 2x1"},
-        {">a:1 <1 >b:2 <1 W", "1=1 2~1"},  // a server that says the same to all
+        {">a:1 <1 >b:2 <1 W", "1=1 2~1"},  // a server that sends everybody the same
         {">a:1 <1 >b:2 <1 E", "1=1 2~1"},
         {">a:1 <1 >b:2 <1 W >c:3 <1", "1=1 2~1 3~1"},    // and is known to do so
-        {">a:1 <1 <1 >b:2 <1 W", "1=1 2x1 ?2late 2x1"},  // a way that repeats, and loses
+        {">a:1 <1 <1 >b:2 <1 W", "1=1 2x1 ?2late 2x1"},  // a path that repeats, and loses
         {">a:1 <1 <1 >b:2 <1 W <2", "1=1 2x1 ?2late 2x1 2=2late"},
     }));
     CAPTURE(script);
     CHECK(Log(options).play(script) == log);
 }
 
-TEST_CASE("with any reply expected, the oldest in flight gets it") {
+TEST_CASE("gives any reply to the oldest message in flight if any is expected") {
     ContentMatcher::Options options;
     options.expect = Expect::any;
     Log log(options);
@@ -229,7 +230,7 @@ TEST_CASE("with any reply expected, the oldest in flight gets it") {
     CHECK((answered.reply.round_trip == 5ms));
 }
 
-TEST_CASE("with nothing expected, nothing is in flight and all replies are unsolicited") {
+TEST_CASE("keeps nothing in flight if no reply is expected, and reports all as unsolicited") {
     ContentMatcher::Options options;
     options.expect = Expect::none;
     Log log(options);
@@ -238,7 +239,7 @@ TEST_CASE("with nothing expected, nothing is in flight and all replies are unsol
     CHECK(log.matcher.last_id() == 1);
 }
 
-TEST_CASE("messages that wait for the system count from when they are written") {
+TEST_CASE("times messages from when the system takes them") {
     ContentMatcher matcher({});
     matcher.queue("a", {}, start);
     matcher.reserve_id();
@@ -260,7 +261,7 @@ TEST_CASE("messages that wait for the system count from when they are written") 
     CHECK(matcher.in_flight() == 0);
 }
 
-TEST_CASE("messages that are taken back to be sent again count from then, in their order") {
+TEST_CASE("times messages that are sent again from then, in their order") {
     Log log;
     log.play(">a >b >c W");
     const ev::Time again = start + 1s;
@@ -280,7 +281,7 @@ TEST_CASE("messages that are taken back to be sent again count from then, in the
     CHECK((answered.message.planned == planned));
 }
 
-TEST_CASE("a message that is overdue before it is written still counts as the first written") {
+TEST_CASE("counts an overdue message that is not written yet as the first to be written") {
     ContentMatcher matcher({});
     matcher.queue("a", {}, start);
     matcher.queue("b", {}, start);
@@ -293,7 +294,7 @@ TEST_CASE("a message that is overdue before it is written still counts as the fi
     CHECK((std::get<ContentMatcher::Answered>(*event).reply.round_trip == 7ms));
 }
 
-TEST_CASE("one message after the other takes no memory, once there are enough of them") {
+TEST_CASE("allocates nothing after enough messages") {
     ContentMatcher::Options options;
     options.remembered = 100;
     ContentMatcher matcher(options);
@@ -311,7 +312,7 @@ TEST_CASE("one message after the other takes no memory, once there are enough of
     CHECK(test::allocations.count == 0);
 }
 
-TEST_CASE("what is remembered of answered and late messages is bounded") {
+TEST_CASE("bounds the memory for answered and late messages") {
     ContentMatcher::Options options;
     options.remembered = 10;
     options.late_bytes = 100;

@@ -10,7 +10,7 @@
 
 using yodel::ContiguousQueue;
 
-TEST_CASE("a contiguous queue holds what a deque holds, whatever is done to both") {
+TEST_CASE("a contiguous queue behaves like a deque") {
     std::mt19937 random(7);
     ContiguousQueue<int> queue;
     std::deque<int> model;
@@ -54,14 +54,14 @@ TEST_CASE("a contiguous queue allocates nothing while it is empty or keeps its l
     CHECK(test::allocations.count == 0);
 }
 
-TEST_CASE("a contiguous queue that was long keeps little memory once it is empty") {
+TEST_CASE("a contiguous queue frees most of its memory once it is empty") {
     ContiguousQueue<int> queue;
     for (int i = 0; i < 100'000; ++i) queue.push_back(i);
     while (!queue.empty()) queue.pop_front();
     CHECK(queue.capacity() == 0);
 }
 
-TEST_CASE("items that can only be moved pass through a contiguous queue") {
+TEST_CASE("a contiguous queue accepts items that can only be moved") {
     ContiguousQueue<std::unique_ptr<int>> queue;
     for (int i = 0; i < 10; ++i) queue.push_back(std::make_unique<int>(i));
     for (int i = 0; i < 10; ++i) {

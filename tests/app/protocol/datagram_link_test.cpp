@@ -1,4 +1,4 @@
-// Sessions of datagrams against a socket that the test itself answers from, in virtual time.
+// Sessions with datagrams, in virtual time; the test itself answers them.
 
 #include "app/protocol/session.hpp"
 #include "bufio/datagram.hpp"
@@ -19,7 +19,7 @@ using test::VirtualLoop;
 
 namespace {
 
-// Notes what it gets, and answers only when the test says so.
+// Records the datagrams that it receives, and answers only when the test makes it.
 struct Server final : bufio::DatagramSocket::User {
     explicit Server(ev::Loop& loop, const bufio::Address& address = test::any_loopback_port())
         : socket(loop, address, user()) {}
@@ -77,7 +77,7 @@ struct Client final : Session::User {
         log += "lost " + std::string(message.payload) + ";";
     }
     void session_unsolicited(std::string_view payload) override {
-        log += "unasked " + std::string(payload) + ";";
+        log += "unsolicited " + std::string(payload) + ";";
     }
     void session_repeated(std::string_view payload) override {
         log += "repeated " + std::string(payload) + ";";
@@ -94,7 +94,7 @@ struct Client final : Session::User {
     std::unique_ptr<Session> session;
 };
 
-// The address of a port that nobody has.
+// Returns the address of an unused port.
 bufio::Address nobody(ev::Loop& loop) { return Server(loop).socket.address(); }
 
 struct Pair {
@@ -123,7 +123,7 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("replies to later datagrams do not put off the reply timeout of an earlier one") {
+TEST_CASE("replies to later datagrams do not extend the reply timeout of an earlier one") {
     Session::Options options;
     options.reply_timeout = 20ms;
     Pair pair(options);
@@ -139,7 +139,7 @@ TEST_CASE("replies to later datagrams do not put off the reply timeout of an ear
     CHECK(turns < 30);
 }
 
-TEST_CASE("a message goes out as a datagram, the empty one too, and is answered by one") {
+TEST_CASE("sends each message, even an empty one, as a datagram, and matches its reply") {
     Pair pair;
     for (const std::string text : {"hello", ""}) {
         pair.client.log.clear();
@@ -153,14 +153,14 @@ TEST_CASE("a message goes out as a datagram, the empty one too, and is answered 
     CHECK_FALSE(pair.client.session->has_back_pressure());
 }
 
-TEST_CASE("a message that no datagram can hold is refused, and nothing is sent") {
+TEST_CASE("refuses a message that is too long for a datagram, and sends nothing") {
     Pair pair;
     CHECK_FALSE(pair.client.session->send(std::string(65508, 'x')));
     CHECK(pair.client.session->in_flight() == 0);
     CHECK(pair.client.session->send(std::string(65507, 'x')));
 }
 
-TEST_CASE("a reply that comes after the reply timeout is late and no longer lost") {
+TEST_CASE("counts a reply after the reply timeout as late instead of lost") {
     Pair pair;
     pair.send("a");
     pair.loop.pass(4999ms);
@@ -173,7 +173,7 @@ TEST_CASE("a reply that comes after the reply timeout is late and no longer lost
     pair.until_logged("lost a;right a late;repeated a;");
 }
 
-TEST_CASE("after finish() the replies in flight are awaited, and then the late for a moment") {
+TEST_CASE("waits after finish() for replies in flight, and a moment for late replies") {
     Pair pair;
     pair.send("a");
     pair.send("b");
@@ -191,7 +191,7 @@ TEST_CASE("after finish() the replies in flight are awaited, and then the late f
     CHECK(pair.client.session->end().reason == Reason::clean);
 }
 
-TEST_CASE("a port that nobody has is refused with the sentence of connect") {
+TEST_CASE("reports an unused port with the sentence of a refused connection") {
     VirtualLoop loop;
     const int port = Server(loop).socket.address().port();
     Client client(loop, port, {});
@@ -204,8 +204,7 @@ TEST_CASE("a port that nobody has is refused with the sentence of connect") {
           "cannot connect to 127.0.0.1:" + std::to_string(port) + ": Connection refused");
 }
 
-TEST_CASE(
-    "while nothing has come, a refusal leads to the next address, with all that was sent") {
+TEST_CASE("sends all messages to the next address after a refusal before any reply") {
     const Expect expect = GENERATE(Expect::echo, Expect::any, Expect::none);
     const bool finishing = GENERATE(false, true);
     VirtualLoop loop;
@@ -228,8 +227,7 @@ TEST_CASE(
     CHECK(client.planned == planned);
 }
 
-TEST_CASE(
-    "a message that was sent again has the reply timeout from then on, and is lost once") {
+TEST_CASE("restarts the reply timeout of a message that is sent again, and loses it once") {
     VirtualLoop loop;
     Server server(loop);
     Client client(loop, {nobody(loop), server.socket.address()});
@@ -244,7 +242,7 @@ TEST_CASE(
     turn_until(loop, [&] { return client.log == "lost a;lost b;right a late;"; });
 }
 
-TEST_CASE("once something has come, or all addresses have refused, a refusal is the end") {
+TEST_CASE("ends after a refusal once a reply has come, or all addresses have refused") {
     VirtualLoop loop;
     const bufio::Address first = nobody(loop);
     const bufio::Address second = nobody(loop);
@@ -258,7 +256,7 @@ TEST_CASE("once something has come, or all addresses have refused, a refusal is 
                                                 ": Connection refused; " + second.text() +
                                                 ": Connection refused");
     }
-    SECTION("something has come") {
+    SECTION("a reply has come") {
         auto server = std::make_unique<Server>(loop);
         const bufio::Address address = server->socket.address();
         Client client(loop, {address, second});
@@ -276,7 +274,7 @@ TEST_CASE("once something has come, or all addresses have refused, a refusal is 
     }
 }
 
-TEST_CASE("what could be sent again to another address is bounded, where no replies come") {
+TEST_CASE("bounds the messages to be sent again if no replies come") {
     const bool many = GENERATE(true, false);
     VirtualLoop loop;
     Server server(loop);
@@ -290,7 +288,7 @@ TEST_CASE("what could be sent again to another address is bounded, where no repl
     CHECK(server.got.empty());
 }
 
-TEST_CASE("after a refusal there is another try, where that is allowed") {
+TEST_CASE("retries after a refusal if that is allowed") {
     Session::Options options;
     options.retries = 1;
     VirtualLoop loop;
@@ -306,7 +304,7 @@ TEST_CASE("after a refusal there is another try, where that is allowed") {
     CHECK(client.log == "lost a;lost b;");
 }
 
-TEST_CASE("a peer is known once something has come, and until then a refusal is the end") {
+TEST_CASE("knows the peer once a reply has come, and until then reports a refusal as the end") {
     Session::Options options;
     options.retries = Session::forever;
     VirtualLoop loop;
@@ -330,23 +328,23 @@ TEST_CASE("a peer is known once something has come, and until then a refusal is 
     until(State::open);
     CHECK_FALSE(session.peer_known());
     CHECK(session.end().reason == Reason::connect);
-    SECTION("finishing leaves it") {
+    SECTION("finishing keeps it") {
         client.session->finish();
         until(State::closed);
         CHECK(session.end().reason == Reason::connect);
     }
-    SECTION("disconnecting leaves it") {
+    SECTION("disconnecting keeps it") {
         client.session->disconnect();
         until(State::closed);
         CHECK(session.end().reason == Reason::connect);
     }
-    SECTION("connecting anew forgets it") {
+    SECTION("connecting again forgets it") {
         client.session->disconnect();
         client.session->connect();
         until(State::open);
         CHECK_FALSE(session.end());
     }
-    SECTION("a reply takes it back") {
+    SECTION("a reply revokes it") {
         Server again(loop, address);
         client.send("c");
         turn_until(loop, [&] { return again.got.size() == 1; });
@@ -356,7 +354,7 @@ TEST_CASE("a peer is known once something has come, and until then a refusal is 
     }
 }
 
-TEST_CASE("a wait for the next try is over once it is cut short") {
+TEST_CASE("ends the wait for the next try once it is cut short") {
     Session::Options options;
     options.retries = 1;
     options.retry_delay = 1h;
@@ -373,7 +371,7 @@ TEST_CASE("a wait for the next try is over once it is cut short") {
     CHECK_FALSE(changed);
 }
 
-TEST_CASE("a paused session reads nothing, and no reply is late meanwhile") {
+TEST_CASE("reads nothing while paused, and lets no reply become late meanwhile") {
     Pair pair;
     pair.send("a");
     pair.client.session->pause(true);
@@ -384,7 +382,7 @@ TEST_CASE("a paused session reads nothing, and no reply is late meanwhile") {
     pair.until_logged("right a;");
 }
 
-TEST_CASE("stops of reading are added to the reply timeout of a datagram") {
+TEST_CASE("adds pauses of reading to the reply timeout of a datagram") {
     Session::Options options;
     options.reply_timeout = 50ms;
     Pair pair(options);
@@ -399,7 +397,7 @@ TEST_CASE("stops of reading are added to the reply timeout of a datagram") {
     CHECK(stops == 5);
 }
 
-TEST_CASE("neither a server that goes on talking nor stops of reading put off the end") {
+TEST_CASE("ends in time although the server keeps sending and reading pauses") {
     Session::Options options;
     options.close_timeout = 50ms;
     const ev::Duration stop = GENERATE(0ms, 10ms);
@@ -421,7 +419,7 @@ TEST_CASE("neither a server that goes on talking nor stops of reading put off th
     CHECK(pair.client.session->end().reason == Reason::clean);
 }
 
-TEST_CASE("the limits of time hold for datagrams, too") {
+TEST_CASE("applies the timeouts to datagrams") {
     Session::Options options;
     const bool idle = GENERATE(true, false);
     (idle ? options.idle_timeout : options.max_time) = 3s;
@@ -440,7 +438,7 @@ TEST_CASE("the limits of time hold for datagrams, too") {
     CHECK(pair.client.session->out_of_time() == !idle);
 }
 
-TEST_CASE("a user may close or destroy the session from each of its calls") {
+TEST_CASE("lets the user close or destroy the session in each callback") {
     const int what = GENERATE(0, 1, 2, 3);
     Pair pair;
     const auto act = [&] {

@@ -11,7 +11,7 @@ using Kind = Decoder::Cut::Kind;
 
 namespace {
 
-constexpr std::size_t limit = 1000;  // of a message, in bytes
+constexpr std::size_t limit = 1000;  // limit of a message, in bytes
 
 std::string encoded(const Framing& framing, const std::vector<std::string>& messages) {
     std::string bytes;
@@ -19,7 +19,7 @@ std::string encoded(const Framing& framing, const std::vector<std::string>& mess
     return bytes;
 }
 
-// The messages in bytes that arrive in two parts.
+// Returns the messages in bytes that arrive in two parts.
 std::vector<std::string> decoded(const Framing& framing, const std::string& bytes,
                                  std::size_t cut) {
     Decoder decoder(framing, limit);
@@ -47,7 +47,7 @@ std::vector<std::string_view> pieces(const Framing& framing, std::string_view pa
 
 }  // namespace
 
-TEST_CASE("frames look as their protocols say") {
+TEST_CASE("encodes frames as their protocols define them") {
     struct Case {
         std::string framing;
         std::string bytes;
@@ -60,7 +60,7 @@ TEST_CASE("frames look as their protocols say") {
     CHECK(encoded(*find_framing(each.framing), {"hi"}) == each.bytes);
 }
 
-TEST_CASE("messages are found however their bytes are cut") {
+TEST_CASE("finds messages however their bytes are cut") {
     const std::string name =
         GENERATE("line", "crlf", "nul", "len1", "len2", "len4", "len2le", "len4le");
     const Framing& framing = *find_framing(name);
@@ -73,7 +73,7 @@ TEST_CASE("messages are found however their bytes are cut") {
     }
 }
 
-TEST_CASE("a message over the limit is refused with both numbers") {
+TEST_CASE("refuses a message over the limit with both numbers") {
     const std::string name =
         GENERATE("line", "crlf", "nul", "len2", "len4", "len2le", "len4le");
     const Framing& framing = *find_framing(name);
@@ -87,7 +87,7 @@ TEST_CASE("a message over the limit is refused with both numbers") {
     CHECK(cut.error.find("1000") != std::string::npos);
 }
 
-TEST_CASE("a line that never ends is refused once it is over the limit") {
+TEST_CASE("refuses a line that never ends once it is over the limit") {
     Decoder decoder(*find_framing("line"), limit);
     std::string bytes;
     Kind kind = Kind::incomplete;
@@ -97,8 +97,8 @@ TEST_CASE("a line that never ends is refused once it is over the limit") {
     CHECK(bytes.size() == limit + 2);
 }
 
-// A search of all bytes each time would take minutes, until the watchdog of the tests ends it.
-TEST_CASE("a long line that comes byte by byte is searched once") {
+// Searching all bytes each time would take minutes, until the watchdog of the tests ends it.
+TEST_CASE("searches a long line that comes byte by byte only once") {
     const std::string line(3'000'000, 'x');
     Decoder decoder(*find_framing("line"), line.size());
     std::size_t size = 0;
@@ -109,7 +109,7 @@ TEST_CASE("a long line that comes byte by byte is searched once") {
     CHECK(decoder.next(line + '\n').payload == line);
 }
 
-TEST_CASE("a payload that the framing would cut is several pieces") {
+TEST_CASE("cuts a payload that contains delimiters into pieces") {
     CHECK(pieces(*find_framing("line"), "a\nb") == std::vector<std::string_view>{"a", "b"});
     CHECK(pieces(*find_framing("crlf"), "a\nb") == std::vector<std::string_view>{"a\nb"});
     CHECK(pieces(*find_framing("len4"), "a\nb") == std::vector<std::string_view>{"a\nb"});
@@ -117,7 +117,7 @@ TEST_CASE("a payload that the framing would cut is several pieces") {
     CHECK(pieces(*find_framing("line"), "") == std::vector<std::string_view>{""});
 }
 
-TEST_CASE("pieces are counted as they are cut, however many") {
+TEST_CASE("counts the same number of pieces as it cuts") {
     const Framing& framing =
         *find_framing(GENERATE("line", "crlf", "nul", "len4", "caret", "raw"));
     std::string payload;
@@ -140,9 +140,9 @@ TEST_CASE("the reply of caret is every byte plus one") {
     CHECK(caret.reply("\xff^") == std::string("\0_", 2));
 }
 
-TEST_CASE("there is no framing of another name") { CHECK_FALSE(find_framing("morse")); }
+TEST_CASE("finds no framing of an unknown name") { CHECK_FALSE(find_framing("morse")); }
 
-TEST_CASE("bytes before a head are cut off as stray bytes") {
+TEST_CASE("cuts off bytes before a head as stray bytes") {
     const Framing& caret = *find_framing("caret");
     Decoder decoder(caret, limit);
     const Decoder::Cut stray = decoder.next("xy^hi");
@@ -156,7 +156,7 @@ TEST_CASE("bytes before a head are cut off as stray bytes") {
     CHECK(message.used == 4);
 }
 
-// Framings that are in no table: a row is all that the protocol needs to know.
+// Framings outside of the table: the protocol needs no more than a row.
 namespace {
 
 std::string upper(std::string_view payload) {
@@ -194,7 +194,7 @@ std::string matched(const Framing& framing, const std::vector<std::string>& mess
 
 }  // namespace
 
-TEST_CASE("a row of data is enough for a further framing") {
+TEST_CASE("needs only a row of data for a further framing") {
     CHECK(encoded(shouting, {"hi", "ho"}) == "hi!ho!");
     CHECK(encoded(bracketed, {"hi", ""}) == "[hi]\n[]\n");
     CHECK(encoded(len3, {"hi"}) == "\0\0\2hi"s);
@@ -205,14 +205,14 @@ TEST_CASE("a row of data is enough for a further framing") {
         CHECK(decoded(framing, bytes, cut) == messages);
 }
 
-TEST_CASE("replies in a further framing are matched by its row") {
+TEST_CASE("matches replies in a further framing by its row") {
     CHECK(matched(shouting, {"hi", "ho"}, "hello HIHx") == "HI right;Hx wrong;");
     CHECK(matched(len3, {"hi", "ho"}, "\0\0\2hi\0\0\2hx"s) == "hi right;hx wrong;");
     CHECK(matched(bracketed, {"hi"}, "[hi]\n") == "hi right;");
     CHECK(matched(bracketed, {"hi"}, "xy[hi]\nz") == "xy unsolicited;hi right;z unsolicited;");
 }
 
-TEST_CASE("a length that was misread is named, unless the framing has worked before") {
+TEST_CASE("explains a misread length, unless the framing has worked before") {
     const auto misread = [](const char* framing, const std::string& bytes) {
         return misread_length(*find_framing(framing), bytes, limit);
     };

@@ -1,4 +1,4 @@
-// The queue of messages in flight beside its model: a list in which each message stands alone.
+// Compares the queue of messages in flight with a model, a list of single messages.
 
 #include "app/protocol/in_flight.hpp"
 
@@ -78,7 +78,7 @@ private:
         REQUIRE(queue_.flushed());
     }
 
-    // The system takes some bytes more, of those flushed.
+    // The system takes some more of the flushed bytes.
     void stamp() {
         const std::uint64_t all = gone_ + size(0, flushed_);
         written_ += below(static_cast<std::size_t>(std::max(all, written_) - written_) + 1);
@@ -117,7 +117,7 @@ private:
         compare({message.id, 1, frame, message.planned, message.sent, message.late, false});
     }
 
-    // A batch is as many of the oldest messages of the model.
+    // A batch equals the oldest `count` messages of the model.
     void compare(const Batch& batch) {
         REQUIRE(batch.first == model_[0].id);
         REQUIRE(batch.late == (late_ > 0));
@@ -170,17 +170,17 @@ private:
     std::mt19937 random_;
     std::vector<Twin> model_;
     std::uint64_t last_id_ = 0;
-    std::size_t flushed_ = 0;  // messages, as the next two
+    std::size_t flushed_ = 0;  // messages, like the next two
     std::size_t stamped_ = 0;
     std::size_t late_ = 0;
-    std::uint64_t gone_ = 0;     // bytes of this connection, as the next
+    std::uint64_t gone_ = 0;     // bytes of this connection, like the next
     std::uint64_t written_ = 0;  // by the system
     ev::Time now_{};
 };
 
 }  // namespace
 
-TEST_CASE("coalesced or one by one, messages are kept as in a list") {
+TEST_CASE("keeps messages as a list does, coalesced or one by one") {
     const bool coalesce = GENERATE(false, true);
     const unsigned seed = GENERATE(range(0U, 20U));
     Twins twins(coalesce, seed);
@@ -190,7 +190,7 @@ TEST_CASE("coalesced or one by one, messages are kept as in a list") {
     }
 }
 
-TEST_CASE("messages that expect no reply are sent and forgotten") {
+TEST_CASE("forgets messages that expect no reply once they are sent") {
     InFlight queue(*find_framing("line"), {.expected = false});
     queue.queue("a\nb");
     CHECK(queue.last_id() == 2);
@@ -200,7 +200,7 @@ TEST_CASE("messages that expect no reply are sent and forgotten") {
     CHECK(queue.frames().empty());
 }
 
-TEST_CASE("a message that is answered before it is written is not written") {
+TEST_CASE("a message that is answered before it is written stays unwritten") {
     InFlight queue(*find_framing("line"), {});
     queue.queue("a");
     CHECK(queue.remove_oldest().payload == "a");
@@ -209,7 +209,7 @@ TEST_CASE("a message that is answered before it is written is not written") {
     CHECK(queue.flush(ev::Time{}) == "b\n");
 }
 
-TEST_CASE("each framing puts its own frames around the same messages") {
+TEST_CASE("encloses messages in the frames of each framing") {
     const auto [name, frames] =
         GENERATE(table<const char*, std::string>({{"line", "a\nbc\n"},
                                                   {"crlf", "a\r\nbc\r\n"},
@@ -227,7 +227,7 @@ TEST_CASE("each framing puts its own frames around the same messages") {
     CHECK(queue.count() == 0);
 }
 
-TEST_CASE("late messages are forgotten beyond their limit, the oldest first") {
+TEST_CASE("forgets late messages beyond their limit, the oldest first") {
     InFlight queue(*find_framing("line"), {.late_bytes = 500});
     for (int i = 0; i < 100; ++i) queue.queue(std::to_string(i));
     for (int i = 0; i < 100; ++i) CHECK(queue.mark_late().payload == std::to_string(i));
@@ -237,7 +237,7 @@ TEST_CASE("late messages are forgotten beyond their limit, the oldest first") {
     CHECK(queue.frames().ends_with("99\n"));
 }
 
-TEST_CASE("a payload is found among many, also where all are equal") {
+TEST_CASE("finds a payload among many, even if all are equal") {
     InFlight queue(*find_framing("line"), {});
     const int count = 20'000;
     for (int i = 0; i < count; ++i) queue.queue("same");
@@ -250,7 +250,7 @@ TEST_CASE("a payload is found among many, also where all are equal") {
     CHECK(queue.find("other") == std::size_t{0});
 }
 
-TEST_CASE("a message keeps the time that it was planned for") {
+TEST_CASE("keeps the planned time of a message") {
     InFlight queue(*find_framing("line"), {});
     const ev::Time start{1s};
     queue.queue("planned", start);
@@ -263,7 +263,7 @@ TEST_CASE("a message keeps the time that it was planned for") {
     CHECK(queue.remove_oldest().planned == start + 3ms);
 }
 
-TEST_CASE("messages that come and go allocate nothing") {
+TEST_CASE("allocates nothing while messages come and go") {
     const char* const framing = GENERATE("line", "crlf", "len4");
     InFlight queue(*find_framing(framing), {});
     const std::string text(64, 'x');

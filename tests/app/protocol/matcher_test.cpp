@@ -8,7 +8,7 @@ using yodel::find_framing;
 using yodel::first_difference;
 using yodel::mismatch_hint;
 
-TEST_CASE("the first difference is the first byte that differs, or the end of the shorter") {
+TEST_CASE("finds the first byte that differs, or the end of the shorter text") {
     struct Case {
         std::string a, b;
         std::size_t at;
@@ -23,7 +23,7 @@ TEST_CASE("the first difference is the first byte that differs, or the end of th
     CHECK(first_difference(b, a) == at);
 }
 
-TEST_CASE("a hint fits the reply that was met") {
+TEST_CASE("gives a hint that fits the reply") {
     const auto hint = [](const char* framing, std::string_view reply) {
         return mismatch_hint(*find_framing(framing), "hello", reply);
     };

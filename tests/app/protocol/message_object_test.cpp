@@ -5,7 +5,7 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 
-TEST_CASE("a message is an object with its verdict") {
+TEST_CASE("writes a message as an object with its verdict") {
     const ev::Time start{1s};
     const Message message{.id = 7, .payload = "abc", .planned = start, .sent = start + 2us};
     const Reply right{"abc", 3us, true, 0};
@@ -25,12 +25,12 @@ TEST_CASE("a message is an object with its verdict") {
           R"({"type":"message","received_bytes":3,"verdict":"unsolicited"})");
 }
 
-TEST_CASE("a reply to a message that was reported as lost is late") {
+TEST_CASE("counts a reply to a message that was reported as lost as late") {
     Message message{.id = 7, .payload = "abc", .late = true};
     CHECK(verdict_of(message, {"abc", {}, true, 0}) == std::string("late"));
 }
 
-TEST_CASE("a recorded message holds its payloads, and an unsolicited one its time") {
+TEST_CASE("records the payloads of a message, and the time of an unsolicited one") {
     const ev::Time start{1s};
     const Message message{.id = 7, .payload = "a\"\x1b", .planned = start, .sent = start};
     const Reply reply{"\xff", 3us, true, 0};
@@ -44,7 +44,7 @@ TEST_CASE("a recorded message holds its payloads, and an unsolicited one its tim
         R"({"type":"message","received_bytes":1,"verdict":"unsolicited","received_us":5.000,"received_base64":"/w=="})");
 }
 
-TEST_CASE("a recording begins with its form") {
+TEST_CASE("begins a recording with its format") {
     CHECK(recording_object(*find_framing("crlf"), 8, 2).str() ==
           R"({"type":"recording","version":1,"framing":"crlf","first":8,"connections":2})");
     CHECK(recording_object(*datagram_framing(), 1, 1).str() ==

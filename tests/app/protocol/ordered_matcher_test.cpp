@@ -1,12 +1,12 @@
-// Which reply answers which message, as a table.  A script is a list of words:
+// Matches replies in order, as a table. A script is a list of words:
 //
 //     >TEXT  a message is sent          <TEXT  bytes come; a comma ends a frame of `line`
 //     !      the oldest message is late ?      the first reply is no greeting
 //     .      the unmatched replies are resolved, as when a reply is overdue
 //     ~      the connection ends: all messages are lost
 //
-// With Expect::given, >TEXT=REPLY gives the reply that is expected, >TEXT that none is, and
-// what begins with + is expected_unsolicited to come unsolicited.
+// With Expect::given, >TEXT=REPLY gives the expected reply, and >TEXT expects none. A reply
+// that begins with + is expected to come unsolicited.
 
 #include "app/protocol/ordered_matcher.hpp"
 
@@ -55,7 +55,7 @@ struct Describe {
     }
 };
 
-// A matcher and the bytes that it has not yet taken.
+// A matcher and the bytes that it has not taken yet.
 class Scene {
 public:
     explicit Scene(const OrderedMatcher::Options& options)
@@ -101,7 +101,7 @@ public:
 
     OrderedMatcher matcher;
     std::string log;
-    std::function<void()> on_event;  // called after the first one that is logged
+    std::function<void()> on_event;  // called after the first logged event
     bool given = false;
 
 private:
@@ -122,23 +122,24 @@ const Case cases[] = {
     {"echoes answer in order", ">a >b <a,b,", "right a=a;right b=b;"},
     {"a corrupted reply is wrong at its first different byte", ">a >hello <a,he11o,",
      "right a=a;wrong@2 hello=he11o;"},
-    {"a reply cut short and one too long are wrong where they end",
-     ">a >hello >world <a,hell,world!,", "right a=a;wrong@4 hello=hell;wrong@5 world=world!;"},
+    {"a reply cut short or too long is wrong at its end", ">a >hello >world <a,hell,world!,",
+     "right a=a;wrong@4 hello=hell;wrong@5 world=world!;"},
     {"a dropped message is lost once a later one is answered", ">a >b >c <c,",
      "lost a;lost b;right c=c;"},
-    {"an echo after a wrong answer is no copy", ">z <z, >a <X,a,",
+    {"an echo after a wrong answer is not repeated", ">z <z, >a <X,a,",
      "right z=z;wrong@0 a=X;unsolicited a;"},
     {"a reply before any message is unsolicited", "<hi, >a <a,", "unsolicited hi;right a=a;"},
     {"a reply that comes again is repeated", ">a >b <a,a,b,",
      "right a=a;repeated a;right b=b;"},
-    {"a wrong reply among right ones is that of the message between them", ">a >b >c <a,X,c,",
+    {"a wrong reply among right ones answers the message between them", ">a >b >c <a,X,c,",
      "right a=a;wrong@0 b=X;right c=c;"},
     {"wrong replies for all messages wait for nothing more", ">a >b >c <a,X,Y,",
      "right a=a;wrong@0 b=X;wrong@0 c=Y;"},
     {"more wrong replies than messages begin with an unsolicited one", ">a >b >c <a,X,b,Y,Z,",
      "right a=a;unsolicited X;right b=b;wrong@0 c=Y;unsolicited Z;"},
-    {"the end of the connection resolves what waits", ">a >b <X, ~", "wrong@0 a=X;lost b;"},
-    {"events keep the order of arrival where a reply is repeated", ">a >b >c <a,X,a,c,",
+    {"the end of the connection resolves the unmatched replies", ">a >b <X, ~",
+     "wrong@0 a=X;lost b;"},
+    {"events keep the order of arrival if a reply is repeated", ">a >b >c <a,X,a,c,",
      "right a=a;wrong@0 b=X;repeated a;right c=c;"},
 
     {"a greeting that crosses a message is unsolicited", ">a <hello,a,",
@@ -152,11 +153,11 @@ const Case cases[] = {
      "right a=a;wrong@0 b=X;"},
 
     {"a late echo is right and late", ">a ! <a,", "lost a;late right a=a;"},
-    {"a late wrong reply is that of the late message", ">a ! >b <X,b,",
+    {"a late wrong reply answers the late message", ">a ! >b <X,b,",
      "lost a;late wrong@0 a=X;right b=b;"},
     {"a late wrong reply leaves messages in flight alone", ">a ! >b >c <X,b,c,",
      "lost a;late wrong@0 a=X;right b=b;right c=c;"},
-    {"a wrong reply that is overdue is that of the late message", ">a ! >b <X, . ! <b,",
+    {"an overdue wrong reply answers the late message", ">a ! >b <X, . ! <b,",
      "lost a;late wrong@0 a=X;lost b;late right b=b;"},
     {"a wrong reply while only late messages wait leaves the younger ones to later replies",
      ">a ! >b ! >c ! <X,b, <Y,",
@@ -167,8 +168,8 @@ const Case cases[] = {
      "right a=a;lost b;lost c;unsolicited X;late wrong@0 b=Y;late wrong@0 c=Z;wrong@0 d=W;"},
     {"an overdue wrong reply leaves the younger late messages to later replies",
      ">a ! >b ! >c <X, . <b,c,", "lost a;lost b;late wrong@0 a=X;late right b=b;right c=c;"},
-    {"a corrupted reply after a dropped message is not that of the dropped one",
-     ">a ! >b >c <X,c,", "lost a;wrong@0 b=X;right c=c;"},
+    {"a corrupted reply does not answer a dropped message", ">a ! >b >c <X,c,",
+     "lost a;wrong@0 b=X;right c=c;"},
     {"a reply answers no message that was sent after it came",
      ">a ! >b ! >c <X,Y, >d >e >f <e,",
      "lost a;lost b;late wrong@0 b=X;wrong@0 c=Y;lost d;right e=e;"},
@@ -184,10 +185,10 @@ const Case cases[] = {
 
     {"raw bytes are matched by their place", ">hello >world <hellowor <Xd!",
      "right hello=hello;wrong@3 world=worXd;unsolicited !;", "raw"},
-    {"raw with any reports what came", ">hello <hi", "right hello=hi;", "raw", Expect::any},
+    {"raw with any reports all bytes", ">hello <hi", "right hello=hi;", "raw", Expect::any},
     {"caret replies are the message plus one", ">abc >xyz <*bcd <yz{",
      "right abc=bcd;right xyz=yz{;", "caret"},
-    {"caret with any reports what came", ">abc <*xyz", "right abc=xyz;", "caret", Expect::any},
+    {"caret with any reports all bytes", ">abc <*xyz", "right abc=xyz;", "caret", Expect::any},
     {"caret needs its greeting", ">abc <bcd",
      "refused the server does not greet with *, as it does with -f caret;", "caret"},
 };
@@ -205,14 +206,14 @@ std::string run(const Case& each, bool coalesce) {
 
 }  // namespace
 
-TEST_CASE("each reply answers the message that the table says") {
+TEST_CASE("matches each reply as the table defines") {
     const std::size_t i = GENERATE(range(std::size_t{0}, std::size(cases)));
     const bool coalesce = GENERATE(false, true);
     CAPTURE(cases[i].name, cases[i].script, coalesce);
     CHECK(run(cases[i], coalesce) == cases[i].events);
 }
 
-TEST_CASE("bytes that were read before a message was queued do not answer it") {
+TEST_CASE("lets no bytes answer a message that was queued after they were read") {
     const auto [framing, expect, bytes, log] =
         GENERATE(table<const char*, Expect, std::string, std::string>({
             {"line", Expect::echo, "a\nb\n", "right a=a;unsolicited b;"},
@@ -232,7 +233,7 @@ TEST_CASE("bytes that were read before a message was queued do not answer it") {
     CHECK(scene.log.starts_with(log + "right b=b;"));
 }
 
-TEST_CASE("replies are matched alike, wherever the bytes are cut") {
+TEST_CASE("matches replies the same however the bytes are cut") {
     const std::string answer = "a\nX\nc\nc\nd\n";
     const std::string events = "right a=a;wrong@0 b=X;right c=c;repeated c;right d=d;";
     const std::size_t cut = GENERATE_COPY(range(std::size_t{0}, answer.size() + 1));
@@ -247,7 +248,7 @@ TEST_CASE("replies are matched alike, wherever the bytes are cut") {
 
 namespace {
 
-// What a client reports of a server that garbles, drops and doubles what it echoes.
+// Logs the events of a server that garbles, drops and duplicates its echoes.
 class Garbler {
 public:
     explicit Garbler(unsigned seed) : random_(seed) {
@@ -284,7 +285,7 @@ public:
 
 private:
     unsigned below(unsigned count) { return static_cast<unsigned>(random_() % count); }
-    // Of few letters, so that many messages are equal.
+    // Uses few letters, so that many messages are equal.
     std::string word() {
         std::string text;
         for (unsigned left = below(3); left > 0; --left)
@@ -299,7 +300,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("coalesced or each alone, messages are answered alike") {
+TEST_CASE("answers messages the same whether coalesced or not") {
     const unsigned seed = GENERATE(range(0U, 300U));
     const Garbler garbler(seed);
     CHECK(garbler.reported(true) == garbler.reported(false));
@@ -350,7 +351,7 @@ Verdicts run_with_time_outs(unsigned seed, Verdicts& expected) {
 
 }  // namespace
 
-TEST_CASE("a reply that comes late does not change the verdict on the others") {
+TEST_CASE("a late reply does not change the verdict on the others") {
     Verdicts expected;
     const Verdicts found = run_with_time_outs(GENERATE(range(0U, 200U)), expected);
     CHECK(found.right == expected.right);
@@ -358,7 +359,7 @@ TEST_CASE("a reply that comes late does not change the verdict on the others") {
     CHECK(found.lost == expected.lost);
 }
 
-TEST_CASE("a reply that was given is expected instead of the message") {
+TEST_CASE("expects a given reply instead of the message") {
     const auto [script, log] = GENERATE(table<std::string, std::string>({
         {">set=OK >get=1 <OK,1,", "right set=OK;right get=1;"},
         {">a=OK >b=OK <OK,OK,", "right a=OK;right b=OK;"},
@@ -372,8 +373,7 @@ TEST_CASE("a reply that was given is expected instead of the message") {
         {">a=1 <1, >b=2 <+tick, <3, <x,",
          "right a=1;unsolicited +tick;wrong@0 b=3;unsolicited x;"},
         {">a=1 <1, >b=2 >c=+x <+x, <2,+x,",
-         "right a=1;unsolicited +x;right b=2;right c=+x;"},  // expected_unsolicited, or what
-                                                             // skips a message
+         "right a=1;unsolicited +x;right b=2;right c=+x;"},  // not the reply to c
         {">a=1 <1, >b >c=3 <3,", "right a=1;lost b;right c=3;"},
         {">a=1 <1, >b <9,", "right a=1;wrong@0 b=9;"},
         {">a=1 <1, >b <,", "right a=1;wrong@0 b=;"},
@@ -392,7 +392,7 @@ TEST_CASE("a reply that was given is expected instead of the message") {
     CHECK(scene.log == log);
 }
 
-TEST_CASE("given replies without frames are as long as they were given") {
+TEST_CASE("takes given replies without frames in their given length") {
     const auto [script, log] = GENERATE(table<std::string, std::string>({
         {">abc=bcd <*bc <d", "right abc=bcd;"},
         {">abc=bcd >x=y <*bcdy", "right abc=bcd;right x=y;"},
@@ -411,7 +411,7 @@ TEST_CASE("given replies without frames are as long as they were given") {
     CHECK(scene.log == log);
 }
 
-TEST_CASE("of messages that are to get no reply, several may come after each other") {
+TEST_CASE("accepts several messages in a row that expect no reply") {
     OrderedMatcher::Options options;
     options.framing = find_framing("raw");
     options.expect = Expect::given;
@@ -421,7 +421,7 @@ TEST_CASE("of messages that are to get no reply, several may come after each oth
     CHECK(scene.log == "lost a;lost b;late right a=x;lost c;unsolicited y;");
 }
 
-TEST_CASE("a reply that came before its message was written whole has no round trip") {
+TEST_CASE("measures no round trip for a reply that came before its message was written whole") {
     const auto second = [](int count) { return ev::Time{} + std::chrono::seconds(count); };
     OrderedMatcher matcher{OrderedMatcher::Options()};
     matcher.messages().queue("a");
@@ -435,7 +435,7 @@ TEST_CASE("a reply that came before its message was written whole has no round t
     CHECK_FALSE(std::get<OrderedMatcher::Answered>(*event).reply.round_trip);
 }
 
-TEST_CASE("unmatched replies are resolved once they take more memory than allowed") {
+TEST_CASE("resolves unmatched replies once they take more memory than allowed") {
     OrderedMatcher::Options options;
     options.unmatched_bytes = 1000;
     Scene scene(options);
@@ -446,7 +446,7 @@ TEST_CASE("unmatched replies are resolved once they take more memory than allowe
     CHECK(scene.log.starts_with("wrong@0 message 1=wrong;wrong@0 message 2=wrong;"));
 }
 
-TEST_CASE("a great many wrong replies take linear time") {
+TEST_CASE("takes linear time for a great many wrong replies") {
     Scene scene({});
     const int count = 40'000;
     for (int i = 0; i < count; ++i) scene.send("message " + std::to_string(i));

@@ -18,7 +18,7 @@ const ev::Time start(1h);
 
 }  // namespace
 
-TEST_CASE("only replies that took two round trips of the network are worth a question") {
+TEST_CASE("asks only after replies that took two round trips of the network") {
     RetransmitWatch watch;
     watch.restart(facts(0));
     CHECK_FALSE(watch.worth_asking(1999us, start));
@@ -28,7 +28,7 @@ TEST_CASE("only replies that took two round trips of the network are worth a que
     CHECK_FALSE(watch.worth_asking(199us, start + 1ms));
 }
 
-TEST_CASE("replies that came together are worth one question") {
+TEST_CASE("asks once about replies that came together") {
     RetransmitWatch watch;
     watch.restart(facts(0));
     watch.update(facts(0), start);
@@ -36,13 +36,13 @@ TEST_CASE("replies that came together are worth one question") {
     CHECK(watch.worth_asking(1h, start + 1ns));
 }
 
-TEST_CASE("without a smallest round trip each reply is worth a question") {
+TEST_CASE("asks after each reply if no smallest round trip is known") {
     RetransmitWatch watch;
     watch.restart(facts(0, std::nullopt));
     CHECK(watch.worth_asking(0ns, start));
 }
 
-TEST_CASE("a system that tells nothing is not asked, and no message is hit") {
+TEST_CASE("does not ask a system without facts, and no message is hit") {
     RetransmitWatch watch;
     CHECK_FALSE(watch.worth_asking(1h, start));
     watch.restart(std::nullopt);
@@ -50,9 +50,9 @@ TEST_CASE("a system that tells nothing is not asked, and no message is hit") {
     CHECK_FALSE(watch.hit(start));
 }
 
-TEST_CASE("the messages in flight when the count rises are hit, and no later ones") {
+TEST_CASE("only messages in flight are hit when the count rises") {
     RetransmitWatch watch;
-    watch.restart(facts(3));  // of the connection's own segments
+    watch.restart(facts(3));  // retransmissions before the first message
     watch.update(facts(3), start);
     CHECK_FALSE(watch.hit(start - 1ms));
     watch.update(facts(4), start + 10ms);
@@ -64,7 +64,7 @@ TEST_CASE("the messages in flight when the count rises are hit, and no later one
     CHECK_FALSE(watch.hit(start + 11ms));
 }
 
-TEST_CASE("a new connection starts with its own count") {
+TEST_CASE("starts a new connection with its own count") {
     RetransmitWatch watch;
     watch.restart(facts(0));
     watch.update(facts(1), start);

@@ -1,4 +1,4 @@
-// Sessions against a listener that the test itself answers for, on one loop.
+// Sessions against a listener on the same loop; the test itself answers them.
 
 #include "app/protocol/session.hpp"
 #include "bufio/listen.hpp"
@@ -34,7 +34,7 @@ struct Client : Session::User {
         : session(loop, at(std::move(options), port), *this) {
         session.connect();
     }
-    // The usual time for a reply is too long for a test to wait for.
+    // The default reply timeout is too long for a test.
     static Session::Options at(Session::Options options, int port) {
         if (options.reply_timeout == Session::Options().reply_timeout)
             options.reply_timeout = 1h;
@@ -49,7 +49,7 @@ struct Client : Session::User {
         log += reply.right ? "right " : "wrong@" + std::to_string(reply.difference) + " ";
         log += std::string(message.payload) + "=" + std::string(reply.payload) + ";";
     }
-    // The messages of a batch are logged as each of them would be.
+    // Logs the messages of a batch like single messages.
     void session_echoed(const Batch& batch, std::optional<ev::Duration>) override {
         ids_in_order &= batch.first > last_id;
         last_id = batch.first + batch.count - 1;
@@ -65,7 +65,7 @@ struct Client : Session::User {
         log += "lost " + std::string(message.payload) + ";";
     }
     void session_unsolicited(std::string_view payload) override {
-        log += "unasked " + std::string(payload) + ";";
+        log += "unsolicited " + std::string(payload) + ";";
     }
 
     void send(const std::string& text) {
@@ -103,7 +103,7 @@ struct Pair {
     }
 };
 
-// Every reply is soon late.
+// Returns options with which each reply is soon late.
 Session::Options impatient() {
     Session::Options options;
     options.reply_timeout = 1ms;
@@ -112,7 +112,7 @@ Session::Options impatient() {
 
 }  // namespace
 
-TEST_CASE("messages are answered in order, one write for all that is flushed") {
+TEST_CASE("writes all flushed messages at once, and matches the replies in order") {
     Pair pair;
     REQUIRE(pair.client.session.send("a").first == 1);
     REQUIRE(pair.client.session.send("b").first == 2);
@@ -127,27 +127,28 @@ TEST_CASE("messages are answered in order, one write for all that is flushed") {
     CHECK(pair.client.session.in_flight() == 0);
 }
 
-TEST_CASE("a message from the server that answers nothing is unsolicited") {
+TEST_CASE("reports a message from the server that answers nothing as unsolicited") {
     Pair pair;
     pair.server.stream->write("welcome\n");
-    pair.until_logged("unasked welcome;");
+    pair.until_logged("unsolicited welcome;");
     pair.client.send("a");
     pair.server.stream->write("a\na\n");
-    pair.until_logged("unasked welcome;right a=a;unasked a;");
+    pair.until_logged("unsolicited welcome;right a=a;unsolicited a;");
     pair.client.log.clear();
-    pair.server.stream->write("\x15\x03\x03\n");  // no alert of TLS, in the middle
-    pair.until_logged("unasked \x15\x03\x03;");
+    pair.server.stream->write(
+        "\x15\x03\x03\n");  // not a TLS alert, because it is in the middle
+    pair.until_logged("unsolicited \x15\x03\x03;");
 }
 
-TEST_CASE("a greeting that crosses messages on their way is unasked, not a wrong reply") {
+TEST_CASE("reports a greeting that crosses messages as unsolicited, not as a wrong reply") {
     Pair pair;
     pair.client.send("a");
     pair.client.send("b");
     pair.server.stream->write("welcome\na\nb\n");
-    pair.until_logged("unasked welcome;right a=a;right b=b;");
+    pair.until_logged("unsolicited welcome;right a=a;right b=b;");
 }
 
-TEST_CASE("a wrong reply that nothing follows is reported when the connection ends") {
+TEST_CASE("reports a wrong reply without a successor when the connection ends") {
     Pair pair;
     pair.client.send("a");
     pair.client.send("b");
@@ -156,7 +157,7 @@ TEST_CASE("a wrong reply that nothing follows is reported when the connection en
     pair.until_logged("wrong@0 a=X;lost b;");
 }
 
-TEST_CASE("a reply in time renews nothing, and one that is late counts") {
+TEST_CASE("a timely reply restarts no timeout, and a late reply counts") {
     Pair pair(impatient());
     pair.client.send("a");
     pair.until_logged("lost a;");
@@ -165,7 +166,7 @@ TEST_CASE("a reply in time renews nothing, and one that is late counts") {
     pair.until_logged("lost a;right a=a;");
 }
 
-TEST_CASE("messages that are late when the connection ends were reported before") {
+TEST_CASE("reports late messages before the connection ends, and only once") {
     Session::Options options = impatient();
     options.retries = GENERATE(0U, 1U);
     options.retry_delay = 1h;
@@ -177,7 +178,7 @@ TEST_CASE("messages that are late when the connection ends were reported before"
     CHECK(pair.client.log == "lost a;");
 }
 
-TEST_CASE("each message has its own time for the reply") {
+TEST_CASE("times out the reply to each message separately") {
     Session::Options options;
     options.reply_timeout = 20ms;
     Pair pair(options);
@@ -187,7 +188,7 @@ TEST_CASE("each message has its own time for the reply") {
     pair.until_logged("lost a;lost b;");
 }
 
-TEST_CASE("a server that goes on talking does not put off the reply timeout") {
+TEST_CASE("a server that keeps sending does not extend the reply timeout") {
     Session::Options options;
     options.reply_timeout = 20ms;
     Pair pair(options);
@@ -202,17 +203,17 @@ TEST_CASE("a server that goes on talking does not put off the reply timeout") {
     CHECK(turns < 30);
 }
 
-TEST_CASE("a reply that comes in part, and whole when it is late, is compared from its start") {
+TEST_CASE("compares a reply that becomes whole after the timeout from its start") {
     Pair pair(impatient());
     pair.client.send("ab");
     pair.client.send("cb");
     pair.server.stream->write("X\na");
     pair.until_logged("wrong@0 ab=X;lost cb;");
     pair.server.stream->write("b\n");
-    pair.until_logged("wrong@0 ab=X;lost cb;unasked ab;");
+    pair.until_logged("wrong@0 ab=X;lost cb;unsolicited ab;");
 }
 
-TEST_CASE("a reply that looked like a greeting may still be a wrong answer") {
+TEST_CASE("reports a possible greeting as a wrong answer if no other reply follows") {
     Pair pair;
     pair.server.stream->write("a");
     pair.loop.settle();
@@ -222,7 +223,7 @@ TEST_CASE("a reply that looked like a greeting may still be a wrong answer") {
     pair.until_logged("right a=a;wrong@0 b=;");
 }
 
-TEST_CASE("with expect any the next message is the reply") {
+TEST_CASE("takes the next message as the reply with expect any") {
     Session::Options options;
     options.expect = Expect::any;
     const bool framed = GENERATE(true, false);
@@ -233,7 +234,7 @@ TEST_CASE("with expect any the next message is the reply") {
     pair.until_logged("right a=whatever;");
 }
 
-TEST_CASE("with expect none nothing is awaited") {
+TEST_CASE("awaits nothing with expect none") {
     Session::Options options;
     options.expect = Expect::none;
     Pair pair(options);
@@ -241,10 +242,10 @@ TEST_CASE("with expect none nothing is awaited") {
     CHECK(pair.client.session.in_flight() == 0);
     CHECK(pair.client.session.in_flight_bytes() == 0);
     pair.server.stream->write("a\n");
-    pair.until_logged("unasked a;");
+    pair.until_logged("unsolicited a;");
 }
 
-TEST_CASE("raw bytes are matched by their place, however they are cut") {
+TEST_CASE("matches raw bytes by their place, however they are cut") {
     const std::size_t cut = GENERATE(range<std::size_t>(0, 11));
     Session::Options options;
     options.framing = find_framing("raw");
@@ -255,11 +256,11 @@ TEST_CASE("raw bytes are matched by their place, however they are cut") {
     pair.server.stream->write(answer.substr(0, cut));
     pair.loop.settle();
     pair.server.stream->write(answer.substr(cut));
-    pair.until_logged("right hello=hello;wrong@3 world=worXd;unasked !;");
+    pair.until_logged("right hello=hello;wrong@3 world=worXd;unsolicited !;");
     CHECK_FALSE(pair.client.session.send(""));
 }
 
-TEST_CASE("raw bytes are sent from where they were put, as a message of their own") {
+TEST_CASE("sends raw bytes from the reserved space, as a message of their own") {
     Session::Options options;
     options.framing = find_framing("raw");
     options.max_frame = 100;
@@ -281,7 +282,7 @@ TEST_CASE("raw bytes are sent from where they were put, as a message of their ow
     CHECK_FALSE(session.send_reserved(1));
 }
 
-TEST_CASE("a server that answers with a TLS alert speaks TLS, one that echoes it does not") {
+TEST_CASE("recognises a TLS server by its alert, but not by an echoed alert") {
     Session::Options options;
     options.framing = find_framing("raw");
     Pair pair(options);
@@ -300,7 +301,7 @@ TEST_CASE("a server that answers with a TLS alert speaks TLS, one that echoes it
     }
 }
 
-TEST_CASE("caret: a greeting, then every byte plus one, however they are cut") {
+TEST_CASE("expects a greeting and then every byte plus one with caret, however they are cut") {
     const std::size_t cut = GENERATE(range<std::size_t>(0, 8));
     Session::Options options;
     options.framing = find_framing("caret");
@@ -308,7 +309,7 @@ TEST_CASE("caret: a greeting, then every byte plus one, however they are cut") {
     pair.client.send("abc");
     pair.client.send("xyz");
     pair.until_server_got("^abc$^xyz$");
-    pair.client.session.pause(false);  // looks at what has come: nothing
+    pair.client.session.pause(false);  // looks for input: there is none
     const std::string answer = "*bcdyz{";
     pair.server.stream->write(answer.substr(0, cut));
     pair.loop.settle();
@@ -317,10 +318,10 @@ TEST_CASE("caret: a greeting, then every byte plus one, however they are cut") {
     CHECK_FALSE(pair.client.session.send(""));
 }
 
-TEST_CASE("caret: a wrong byte is found, and a server without its greeting refused") {
+TEST_CASE("finds a wrong byte with caret, and refuses a server without its greeting") {
     Session::Options options;
     options.framing = find_framing("caret");
-    options.retries = Session::forever;  // which would not mend it
+    options.retries = Session::forever;  // which would not help
     Pair pair(options);
     SECTION("wrong") {
         pair.client.send("abc");
@@ -334,7 +335,7 @@ TEST_CASE("caret: a wrong byte is found, and a server without its greeting refus
     }
 }
 
-TEST_CASE("a message with the delimiter inside is several") {
+TEST_CASE("counts a message that contains the delimiter as several") {
     Pair pair;
     pair.client.send("a\nb");
     CHECK(pair.client.session.in_flight() == 2);
@@ -352,7 +353,7 @@ Session::Options coalescing() {
 
 }  // namespace
 
-TEST_CASE("messages sent together are reported together, as far as they have come back") {
+TEST_CASE("reports messages that were sent together as far as they were echoed together") {
     const std::string lines = "a\n\nbc\nd\n";
     const std::size_t cut = GENERATE_COPY(range<std::size_t>(1, lines.size()));
     Pair pair(coalescing());
@@ -375,7 +376,7 @@ TEST_CASE("messages sent together are reported together, as far as they have com
     CHECK(pair.client.ids_in_order);
 }
 
-TEST_CASE("messages sent together are timed as the system takes them") {
+TEST_CASE("times messages that were sent together as the system takes them") {
     struct Timer : Client {
         using Client::Client;
         void session_answered(const Message& message, const Reply&) override {
@@ -390,7 +391,7 @@ TEST_CASE("messages sent together are timed as the system takes them") {
             if (sent.empty() || sent.back() != time) sent.push_back(time);
         }
         std::uint64_t answered = 0;
-        std::vector<ev::Time> sent;  // each but once
+        std::vector<ev::Time> sent;  // each time only once
     };
     VirtualLoop loop;
     ManualServer server(loop);
@@ -412,7 +413,7 @@ TEST_CASE("messages sent together are timed as the system takes them") {
     CHECK(std::is_sorted(client.sent.begin(), client.sent.end()));
 }
 
-TEST_CASE("a message that does not fit the framing or the limit is refused") {
+TEST_CASE("refuses a message that does not fit the framing or the limit") {
     const auto [framing, max_frame, longest] = GENERATE(
         table<const char*, std::size_t, std::size_t>({{"len1", 1000, 255}, {"line", 9, 9}}));
     Session::Options options;
@@ -423,7 +424,7 @@ TEST_CASE("a message that does not fit the framing or the limit is refused") {
     CHECK(pair.client.session.send(std::string(longest, 'x')));
 }
 
-TEST_CASE("a message as long as the limit is sent, however much that is") {
+TEST_CASE("sends a message as long as the limit, however long that is") {
     Session::Options options;
     options.max_frame = 65 * 1024 * 1024;
     Pair pair(options);
@@ -431,7 +432,7 @@ TEST_CASE("a message as long as the limit is sent, however much that is") {
     CHECK((pair.client.session.state() == State::open));
 }
 
-TEST_CASE("finishing waits for the replies before it says so") {
+TEST_CASE("finishes only after the replies have come") {
     Pair pair;
     REQUIRE(pair.client.session.send("a"));
     pair.client.session.finish();
@@ -445,7 +446,7 @@ TEST_CASE("finishing waits for the replies before it says so") {
     CHECK((pair.client.session.end().reason == Reason::clean));
 }
 
-TEST_CASE("a peer that has answered all but stays open is no fault") {
+TEST_CASE("ends in order if a peer has answered all but stays open") {
     Session::Options options;
     options.close_timeout = 1ms;
     Pair pair(options);
@@ -454,7 +455,7 @@ TEST_CASE("a peer that has answered all but stays open is no fault") {
     CHECK((pair.client.session.end().reason == Reason::clean));
 }
 
-TEST_CASE("a peer that has answered all but goes on talking is not waited for") {
+TEST_CASE("does not wait for a peer that has answered all but keeps sending") {
     Session::Options options;
     options.close_timeout = 100ms;
     Pair pair(options);
@@ -468,10 +469,10 @@ TEST_CASE("a peer that has answered all but goes on talking is not waited for") 
     };
     pair.loop.until(closed, 1ms);
     CHECK((pair.client.session.end().reason == Reason::clean));
-    CHECK(pair.client.log.starts_with("right a=a;unasked tick;"));
+    CHECK(pair.client.log.starts_with("right a=a;unsolicited tick;"));
 }
 
-TEST_CASE("a peer that neither answers in time nor goes is left") {
+TEST_CASE("leaves a peer that neither answers in time nor closes") {
     Session::Options options;
     options.reply_timeout = options.close_timeout = 1ms;
     Pair pair(options);
@@ -482,17 +483,17 @@ TEST_CASE("a peer that neither answers in time nor goes is left") {
     CHECK((pair.client.session.end().reason == Reason::clean));
 }
 
-TEST_CASE("a peer that ends inside a message has truncated it") {
+TEST_CASE("reports a message as truncated if the peer ends inside it") {
     Pair pair;
     pair.client.send("hello");
     pair.server.stream->write("hel");
     pair.server.stream->finish();
     pair.until_closed();
     CHECK((pair.client.session.end().reason == Reason::truncated));
-    CHECK(pair.client.log == "unasked hel;lost hello;");
+    CHECK(pair.client.log == "unsolicited hel;lost hello;");
 }
 
-TEST_CASE("a peer that closes its side while replies are expected ends the connection") {
+TEST_CASE("ends the connection if the peer closes its side while replies are expected") {
     Session::Options options;
     options.framing = find_framing(GENERATE("line", "len4", "raw"));
     options.expect = GENERATE(Expect::echo, Expect::any);
@@ -509,7 +510,7 @@ TEST_CASE("a peer that closes its side while replies are expected ends the conne
                      : "closed before the end"));
 }
 
-TEST_CASE("a peer that closes its side is tried again, where that is wanted") {
+TEST_CASE("retries after a peer closed its side, if that is allowed") {
     Session::Options options;
     options.retries = 1;
     options.retry_delay = 1ms;
@@ -519,7 +520,7 @@ TEST_CASE("a peer that closes its side is tried again, where that is wanted") {
     turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
 }
 
-TEST_CASE("a peer that closes its side is still sent to where nothing is awaited") {
+TEST_CASE("still sends to a peer that closed its side if no reply is expected") {
     Session::Options options;
     options.expect = Expect::none;
     Pair pair(options);
@@ -530,7 +531,7 @@ TEST_CASE("a peer that closes its side is still sent to where nothing is awaited
     CHECK((pair.client.session.state() == State::open));
 }
 
-TEST_CASE("an end of our own in the turn of the peer's is in order") {
+TEST_CASE("ends in order if both sides close in the same turn") {
     Pair pair;
     pair.client.send("a");
     pair.until_server_got("a\n");
@@ -542,7 +543,7 @@ TEST_CASE("an end of our own in the turn of the peer's is in order") {
     CHECK((pair.client.session.end().reason == Reason::clean));
 }
 
-TEST_CASE("nothing is awaited from a peer that takes nothing for the time of a reply") {
+TEST_CASE("gives up a peer that takes nothing during the reply timeout") {
     Session::Options options;
     options.expect = GENERATE(Expect::echo, Expect::none);
     options.reply_timeout = 10ms;
@@ -555,7 +556,7 @@ TEST_CASE("nothing is awaited from a peer that takes nothing for the time of a r
     CHECK(pair.client.session.end().text.find("the server takes nothing") != std::string::npos);
 }
 
-TEST_CASE("a reply that is late does not renew the idle timeout") {
+TEST_CASE("does not restart the idle timeout when a reply becomes late") {
     Session::Options options;
     options.idle_timeout = 1h;
     options.reply_timeout = 40min;
@@ -569,7 +570,7 @@ TEST_CASE("a reply that is late does not renew the idle timeout") {
     CHECK((pair.client.session.end().reason == Reason::timeout));
 }
 
-TEST_CASE("a reply to a first message that comes late in the connection is no greeting") {
+TEST_CASE("takes no reply for a greeting if the first message is sent late") {
     Pair pair;
     pair.loop.pass(1s);
     pair.client.send("a");
@@ -577,18 +578,18 @@ TEST_CASE("a reply to a first message that comes late in the connection is no gr
     pair.until_logged("wrong@0 a=hello;");
 }
 
-TEST_CASE("a first reply that differs is held as a possible greeting, and then wrong") {
+TEST_CASE("holds a wrong first reply as a possible greeting, and then reports it") {
     Pair pair;
     pair.client.send("a");
     pair.server.stream->write("hello\n");
     SECTION("an echo follows") {
         pair.server.stream->write("a\n");
-        pair.until_logged("unasked hello;right a=a;");
+        pair.until_logged("unsolicited hello;right a=a;");
     }
     SECTION("nothing follows") { pair.until_logged("wrong@0 a=hello;"); }
 }
 
-TEST_CASE("the wait for the peer's end begins with ours, and is not prolonged by its talk") {
+TEST_CASE("waits for the peer's end from ours on, however much the peer sends") {
     Session::Options options;
     options.expect = GENERATE(Expect::none, Expect::any);
     options.close_timeout = 50ms;
@@ -602,7 +603,7 @@ TEST_CASE("the wait for the peer's end begins with ours, and is not prolonged by
     CHECK((pair.client.session.end().reason == Reason::clean));
 }
 
-TEST_CASE("a frame over the limit ends the session with both numbers") {
+TEST_CASE("ends the session after a frame over the limit, with both numbers") {
     Session::Options options;
     options.framing = find_framing("len4");
     options.max_frame = 100;
@@ -614,7 +615,7 @@ TEST_CASE("a frame over the limit ends the session with both numbers") {
           std::string::npos);
 }
 
-TEST_CASE("while the session is paused replies wait, and are read afterwards") {
+TEST_CASE("leaves replies unread while paused, and reads them afterwards") {
     Pair pair;
     pair.client.send("a");
     pair.client.session.pause(true);
@@ -633,7 +634,7 @@ TEST_CASE("while the session is paused replies wait, and are read afterwards") {
     CHECK((reason == (resets ? Reason::receive : Reason::closed_early)));
 }
 
-TEST_CASE("while held nothing is late, and no wait for an end runs out") {
+TEST_CASE("lets no timeout pass while paused") {
     Session::Options options;
     options.reply_timeout = options.close_timeout = 20ms;
     options.idle_timeout = 20ms;
@@ -657,13 +658,13 @@ TEST_CASE("while held nothing is late, and no wait for an end runs out") {
         wait(pair);
         CHECK((pair.client.session.state() == State::finishing));
         pair.client.session.pause(false);
-        pair.until_logged("unasked b;");
+        pair.until_logged("unsolicited b;");
         pair.until_closed();
         CHECK((pair.client.session.end().reason == Reason::clean));
     }
 }
 
-TEST_CASE("stops of reading are added to the reply timeout, however many there are") {
+TEST_CASE("adds each pause to the reply timeout") {
     Session::Options options;
     options.reply_timeout = 50ms;
     Pair pair(options);
@@ -678,7 +679,7 @@ TEST_CASE("stops of reading are added to the reply timeout, however many there a
     CHECK(stops == 5);
 }
 
-TEST_CASE("stops of reading prolong the wait for the peer's end by the longest of them") {
+TEST_CASE("extends the wait for the peer's end by the longest pause") {
     Session::Options options;
     options.expect = Expect::none;
     options.close_timeout = 50ms;
@@ -699,7 +700,7 @@ TEST_CASE("stops of reading prolong the wait for the peer's end by the longest o
     CHECK(pair.loop.now() - finished < 480ms);
 }
 
-TEST_CASE("a session that stops reading as soon as it goes on comes to its end, too") {
+TEST_CASE("ends even if it pauses again as soon as it resumes") {
     Session::Options options;
     options.reply_timeout = options.close_timeout = 5ms;
     const bool awaits = GENERATE(true, false);
@@ -720,7 +721,7 @@ TEST_CASE("a session that stops reading as soon as it goes on comes to its end, 
     CHECK(stops < 50);
 }
 
-TEST_CASE("a round trip is timed from the write to the read, or voided") {
+TEST_CASE("times a round trip from the write to the read, or voids it") {
     struct Timer : Client {
         using Client::Client;
         void session_answered(const Message&, const Reply& reply) override {
@@ -746,7 +747,7 @@ TEST_CASE("a round trip is timed from the write to the read, or voided") {
 
 namespace {
 
-// A system that says what the test wants, and counts the questions.
+// A system with the facts that the test sets. It counts the questions.
 struct System {
     static inline std::optional<bufio::TcpFacts> facts;
     static inline int questions;
@@ -775,13 +776,13 @@ struct Marked : Client {
     }
 };
 
-// Time moves only by the round trips that the test wants.
+// Time moves only by the round trips that the test makes.
 struct MarkedPair {
     explicit MarkedPair(Session::Options options) : client(loop, server.port(), options) {
         turn_until(loop,
                    [&] { return client.session.state() == State::open && server.stream; });
     }
-    // Sends a message, and has it answered after that time.
+    // Sends a message, which is answered after `round_trip`.
     void exchange(ev::Duration round_trip) {
         client.send("a");
         turn_until(loop, [&] { return !server.got.empty(); });
@@ -799,7 +800,7 @@ struct MarkedPair {
 
 }  // namespace
 
-TEST_CASE("a message during which a segment was sent again is marked, and no other") {
+TEST_CASE("marks only the message during which a segment was retransmitted") {
     MarkedPair pair(System::options());
     pair.exchange(5ms);
     System::facts->retransmits = 1;
@@ -808,7 +809,7 @@ TEST_CASE("a message during which a segment was sent again is marked, and no oth
     CHECK(pair.client.log == "once resent once ");
 }
 
-TEST_CASE("the system is asked about a connection at its beginning, its end and slow replies") {
+TEST_CASE("asks the system about a connection at its beginning, its end and slow replies") {
     MarkedPair pair(System::options());
     CHECK(System::questions == 1);
     pair.exchange(1ms);
@@ -817,12 +818,12 @@ TEST_CASE("the system is asked about a connection at its beginning, its end and 
     CHECK(System::questions == 2);
     pair.client.session.disconnect();
     CHECK(System::questions == 3);
-    System::facts.reset();  // nobody is asked about a connection that is gone
+    System::facts.reset();  // the system is not asked about a connection that is gone
     REQUIRE(pair.client.session.tcp());
     CHECK(pair.client.session.tcp()->min_rtt == ev::Duration(1ms));
 }
 
-TEST_CASE("without the option the system is asked at the end of a connection alone") {
+TEST_CASE("asks the system only at the end of a connection without the option") {
     Session::Options options = System::options();
     options.mark_resent = false;
     MarkedPair pair(options);
@@ -834,7 +835,7 @@ TEST_CASE("without the option the system is asked at the end of a connection alo
     CHECK(System::questions == 1);
 }
 
-TEST_CASE("a system that tells nothing about connections is asked once, and marks nothing") {
+TEST_CASE("asks a system without facts about connections only once, and marks nothing") {
     const Session::Options options = System::options();
     System::facts.reset();
     MarkedPair pair(options);
@@ -845,7 +846,7 @@ TEST_CASE("a system that tells nothing about connections is asked once, and mark
     CHECK_FALSE(pair.client.session.tcp());
 }
 
-TEST_CASE("a message that is late because its segment was lost is marked") {
+TEST_CASE("marks a message that is late because its segment was lost") {
     Session::Options options = System::options();
     options.reply_timeout = 40min;
     MarkedPair pair(options);
@@ -862,7 +863,7 @@ TEST_CASE("a message that is late because its segment was lost is marked") {
     }
 }
 
-TEST_CASE("a session can be ended and begun again") {
+TEST_CASE("connects again after an end") {
     Pair pair;
     pair.client.session.disconnect();
     CHECK((pair.client.session.end().reason == Reason::aborted));
@@ -895,7 +896,7 @@ struct Destroyer final : Session::User {
     void session_received(std::string_view) override { destroy_at(Call::received); }
 
     void destroy_at(Call call) {
-        REQUIRE(session);  // nothing is called any more once it is destroyed
+        REQUIRE(session);  // no callback follows once it is destroyed
         if (call == at) session.reset();
     }
 
@@ -905,7 +906,7 @@ struct Destroyer final : Session::User {
 
 }  // namespace
 
-TEST_CASE("a session may be destroyed in each of its callbacks") {
+TEST_CASE("can be destroyed in each of its callbacks") {
     using Call = Destroyer::Call;
     struct Case {
         Call call;
@@ -946,8 +947,7 @@ TEST_CASE("a session may be destroyed in each of its callbacks") {
     loop.settle();
 }
 
-TEST_CASE(
-    "a connection that can't be made is reported, and the deadline holds over all phases") {
+TEST_CASE("reports a failure to connect, and applies the deadline to all phases together") {
     VirtualLoop loop;
     const int port = unused_port(loop);
     Client refused(loop, port);
@@ -976,7 +976,7 @@ Session::Options persistent(unsigned retries) {
 
 }  // namespace
 
-TEST_CASE("a connection that is refused is tried again, as often as allowed") {
+TEST_CASE("retries after a refused connection, as often as allowed") {
     VirtualLoop loop;
     const int port = unused_port(loop);
     Client client(loop, port, persistent(2));
@@ -994,7 +994,7 @@ TEST_CASE("a connection that is refused is tried again, as often as allowed") {
     CHECK(client.session.retry() == 1);
 }
 
-TEST_CASE("tries are counted from one again once the service has said something") {
+TEST_CASE("counts tries from one again once the service has sent something") {
     const bool talks = GENERATE(false, true);
     Pair pair(persistent(1));
     for (const State expected : {State::waiting, talks ? State::waiting : State::closed}) {
@@ -1003,14 +1003,14 @@ TEST_CASE("tries are counted from one again once the service has said something"
         });
         pair.client.log.clear();
         if (talks) pair.server.stream->write("hello\n");
-        if (talks) pair.until_logged("unasked hello;");
+        if (talks) pair.until_logged("unsolicited hello;");
         pair.server.reset();
         turn_until(pair.loop, [&] { return pair.client.session.state() != State::open; });
         CHECK((pair.client.session.state() == expected));
     }
 }
 
-TEST_CASE("the time allowed for all goes on over a reconnect by hand") {
+TEST_CASE("continues --max-time over a reconnect by hand") {
     VirtualLoop loop;
     const int port = unused_port(loop);
     Session::Options options = persistent(Session::forever);
@@ -1024,7 +1024,7 @@ TEST_CASE("the time allowed for all goes on over a reconnect by hand") {
     CHECK((client.session.end().reason == Reason::timeout));
 }
 
-TEST_CASE("of the time allowed for all, a part may have passed before") {
+TEST_CASE("counts the time that passed before towards --max-time") {
     Session::Options options;
     options.max_time = 7s;
     options.spent = GENERATE(4s, 6s);
@@ -1036,7 +1036,7 @@ TEST_CASE("of the time allowed for all, a part may have passed before") {
     CHECK(pair.client.session.end().text == "not done within 7s (--max-time)");
 }
 
-TEST_CASE("an end stays as it is, also when the time allowed for all has passed") {
+TEST_CASE("keeps the end of the session after --max-time has passed") {
     VirtualLoop loop;
     Session::Options options;
     options.max_time = 20ms;
@@ -1047,7 +1047,7 @@ TEST_CASE("an end stays as it is, also when the time allowed for all has passed"
     CHECK(client.session.end().text == end);
 }
 
-TEST_CASE("messages left over from one connection do not disturb the next") {
+TEST_CASE("is not disturbed by messages left over from the last connection") {
     Session::Options options = persistent(Session::forever);
     options.framing = find_framing(GENERATE("line", "caret"));
     const bool caret = options.framing == find_framing("caret");
@@ -1067,7 +1067,7 @@ TEST_CASE("messages left over from one connection do not disturb the next") {
     pair.until_logged(caret ? "right abc=bcd;" : "wrong@2 abc=abX;");
 }
 
-TEST_CASE("the time allowed for connecting ends with it, that of idleness with what comes") {
+TEST_CASE("stops the connect timeout when connected, and the idle timeout with input") {
     Session::Options options = persistent(Session::forever);
     options.connect_timeout = 20ms;
     SECTION("connecting") {
@@ -1081,7 +1081,7 @@ TEST_CASE("the time allowed for connecting ends with it, that of idleness with w
         Pair pair(options);
         pair.loop.pass(40min);
         pair.server.stream->write("hello\n");
-        pair.until_logged("unasked hello;");
+        pair.until_logged("unsolicited hello;");
         pair.loop.pass(40min);
         pair.loop.settle();
         CHECK((pair.client.session.state() == State::open));
@@ -1091,11 +1091,11 @@ TEST_CASE("the time allowed for connecting ends with it, that of idleness with w
     }
 }
 
-TEST_CASE("after a reset what was sent is lost once, and the rest goes out again") {
+TEST_CASE("loses sent messages once after a reset, and sends the rest again") {
     Pair pair(persistent(Session::forever));
     pair.client.send("sent");
     pair.until_server_got("sent\n");
-    // More than the system takes, and one behind it.
+    // Sends more than the system takes, and another message after it.
     const std::string big(20'000'000, 'x');
     pair.client.send(big);
     pair.client.send("kept");
@@ -1112,8 +1112,7 @@ TEST_CASE("after a reset what was sent is lost once, and the rest goes out again
     CHECK((pair.client.log.ends_with("right kept=kept;")));
 }
 
-TEST_CASE(
-    "a connection that turns out to be gone ends as such, whatever else is sent over it") {
+TEST_CASE("ends a connection that turns out to be gone, whatever else is sent over it") {
     Pair pair(persistent(Session::forever));
     Session& session = pair.client.session;
     Reason reason = Reason::receive;
@@ -1125,7 +1124,7 @@ TEST_CASE(
         pair.server.reset();
     }
     pair.client.send("this finds it out");
-    pair.client.send("before anybody is told");
+    pair.client.send("before anybody notices");
     REQUIRE(session.send("and this"));
     session.finish();
     turn_until(pair.loop, [&] { return session.state() == State::waiting; });
@@ -1133,7 +1132,7 @@ TEST_CASE(
     CHECK(session.in_flight() == 3);
 }
 
-TEST_CASE("after a reset nothing of raw goes out again") {
+TEST_CASE("sends nothing again after a reset with raw") {
     Session::Options options = persistent(Session::forever);
     options.framing = find_framing("raw");
     options.retry_delay = 1h;
@@ -1145,7 +1144,7 @@ TEST_CASE("after a reset nothing of raw goes out again") {
     CHECK(pair.client.session.in_flight() == 0);
 }
 
-TEST_CASE("a message that waits for the next connection is not late") {
+TEST_CASE("lets no message become late while it waits for the next connection") {
     Session::Options options = persistent(Session::forever);
     options.retry_delay = 1h;
     options.reply_timeout = 20ms;
@@ -1157,7 +1156,7 @@ TEST_CASE("a message that waits for the next connection is not late") {
     CHECK(pair.client.session.in_flight() == 1);
 }
 
-TEST_CASE("a connection that goes in the TLS handshake is tried again") {
+TEST_CASE("retries after a connection was lost in the TLS handshake") {
     VirtualLoop loop;
     ManualServer server(loop);
     Session::Options options = persistent(1);
@@ -1172,7 +1171,7 @@ TEST_CASE("a connection that goes in the TLS handshake is tried again") {
     }
 }
 
-TEST_CASE("a reconnect at once leaves the messages of the last connection their times") {
+TEST_CASE("keeps the times of the last connection's messages when it reconnects at once") {
     struct Timed : Client {
         using Client::Client;
         void session_answered(const Message& message, const Reply& reply) override {
@@ -1192,7 +1191,7 @@ TEST_CASE("a reconnect at once leaves the messages of the last connection their 
     turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
     client.send("a");
     client.send("b");
-    server.stream->write("X\n");  // kept until it is decided which of them it answers
+    server.stream->write("X\n");  // kept until the message that it answers is known
     loop.pass(1ms);
     client.session.disconnect();
     client.session.connect();
@@ -1203,7 +1202,7 @@ TEST_CASE("a reconnect at once leaves the messages of the last connection their 
     CHECK(client.sent >= VirtualLoop::start);
 }
 
-TEST_CASE("a wait for the next try is cut short or ended by hand") {
+TEST_CASE("cuts short or ends the wait for the next try by hand") {
     Session::Options options = persistent(Session::forever);
     options.retry_delay = 1h;
     Pair pair(options);
@@ -1223,7 +1222,7 @@ TEST_CASE("a wait for the next try is cut short or ended by hand") {
     }
 }
 
-TEST_CASE("a failure that another try can't mend is not retried") {
+TEST_CASE("does not retry after a failure that another try can't fix") {
     SECTION("a peer that ended in order") {
         Pair pair(persistent(Session::forever));
         pair.server.stream->finish();

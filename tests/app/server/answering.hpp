@@ -23,7 +23,7 @@ class Answering final : private bufio::Stream::User {
 public:
     explicit Answering(std::unique_ptr<yodel::Responder> responder)
         : Answering([&](ev::Loop&) { return std::move(responder); }) {}
-    // `make` is given the loop, and returns the responder.
+    // `make` takes the loop, and returns the responder.
     template <class Make>
     explicit Answering(Make make)
         : responder_(make(loop)),
@@ -35,7 +35,7 @@ public:
         loop.settle();
     }
 
-    // What the peer does. Afterwards the responder has answered all that it can.
+    // The actions of the peer. After each, the responder has answered all that it can.
     void send(std::string_view bytes) {
         REQUIRE(::send(ends_.reader.get(), bytes.data(), bytes.size(), 0) ==
                 static_cast<ssize_t>(bytes.size()));
@@ -45,13 +45,13 @@ public:
         ::shutdown(ends_.reader.get(), SHUT_WR);
         loop.settle();
     }
-    // The bytes that have come since the last call. A moment passes, for a responder that
+    // Returns the bytes received since the last call. A moment passes, for a responder that
     // wants to be called again.
     std::string received() {
         loop.pass(std::chrono::microseconds(1));
         return take(ends_.reader);
     }
-    // The same, until there are no more, with the room that reading makes.
+    // The same, until there are no more, because reading makes space.
     std::string received_in_all() {
         std::string all;
         for (std::string some = received(); !some.empty(); some = received()) all += some;

@@ -35,7 +35,7 @@ struct House {
     bufio::Address address;
 };
 
-// A client by the bare calls of the system.
+// A client that uses system calls only.
 struct Peer {
     explicit Peer(const bufio::Address& to) : socket(bufio::open_datagram_socket(AF_INET)) {
         const int size = 4 * 1024 * 1024;
@@ -53,7 +53,7 @@ struct Peer {
             if (count >= 0) got.emplace_back(room, 0, static_cast<std::size_t>(count));
         }
     }
-    // Sends each, and takes in all answers that come until the server has seen all.
+    // Sends each datagram, and receives answers until the server has received all.
     void exchange(House& house, const std::vector<std::string>& datagrams) {
         const std::uint64_t before = house.server.counters().datagrams_in;
         for (std::size_t i = 0; i < datagrams.size(); ++i) {
@@ -76,7 +76,7 @@ std::vector<std::string> numbered(int count) {
 
 }  // namespace
 
-TEST_CASE("every datagram comes back as it was, the empty one too") {
+TEST_CASE("echoes every datagram, even an empty one") {
     House house;
     Peer peer(house.address);
     const std::vector<std::string> all{"one", "", std::string(65507, 'x')};
@@ -90,7 +90,7 @@ TEST_CASE("every datagram comes back as it was, the empty one too") {
     CHECK(counters.datagram_bytes_out == 65510);
 }
 
-TEST_CASE("the same bytes, again and again, are taken for a loop and reported once") {
+TEST_CASE("takes the same bytes, again and again, for a loop, and reports it once") {
     DatagramServer::Options options;
     options.reflect_any = GENERATE(false, true);
     fake_now = ev::Time(1h);
@@ -107,7 +107,7 @@ TEST_CASE("the same bytes, again and again, are taken for a loop and reported on
     CHECK((house.log == (options.reflect_any ? std::vector<std::string>{} : once)));
 }
 
-TEST_CASE("each fault meets the datagrams that its seed chooses, whatever the others do") {
+TEST_CASE("applies each fault to datagrams by its seed, regardless of the other faults") {
     DatagramServer::Options options;
     options.faults.seed = 5;
     const std::vector<std::string> all = numbered(400);
@@ -137,7 +137,7 @@ TEST_CASE("each fault meets the datagrams that its seed chooses, whatever the ot
     for (const auto& [bytes, count] : times) CHECK(count <= 2);
 }
 
-TEST_CASE("a datagram that is overtaken comes right after the next one") {
+TEST_CASE("sends an overtaken datagram right after the next one") {
     DatagramServer::Options options;
     options.faults.reorder = 0.3;
     House house(options);
@@ -152,7 +152,7 @@ TEST_CASE("a datagram that is overtaken comes right after the next one") {
     for (std::size_t i = 0; i < all.size(); ++i) place[peer.got[i]] = i;
     REQUIRE(place.size() == all.size());
     CHECK((peer.got != all));
-    // Each of a run of overtaken ones is sent after the one that follows the run.
+    // Each datagram of an overtaken run is sent after the datagram that follows the run.
     for (std::size_t i = 0; i + 1 < all.size(); ++i) {
         const bool overtaken = place[all[i]] > place[all[i + 1]];
         const bool in_order = place[all[i]] + 1 == place[all[i + 1]];
@@ -161,7 +161,7 @@ TEST_CASE("a datagram that is overtaken comes right after the next one") {
     }
 }
 
-TEST_CASE("answers that are held back go out when the server is drained, or are given up") {
+TEST_CASE("sends held answers while draining, or gives them up") {
     const bool in_time = GENERATE(true, false);
     DatagramServer::Options options;
     options.faults.delay = in_time ? ev::Duration(20ms) : ev::Duration(1h);
@@ -179,10 +179,10 @@ TEST_CASE("answers that are held back go out when the server is drained, or are 
     CHECK(peer.got.size() == (in_time ? 3 : 0));
 }
 
-TEST_CASE("what faults hold back is bounded") {
+TEST_CASE("bounds the answers that faults hold back") {
     DatagramServer::Options options;
     options.faults.delay = 1h;
-    options.max_held = 2000;  // two of the answers, with what each takes beside its bytes
+    options.max_held = 2000;  // two of the answers, with their overhead
     House house(options);
     Peer peer(house.address);
     peer.exchange(house, {std::string(600, 'a'), std::string(600, 'b'), std::string(400, 'c')});

@@ -28,7 +28,7 @@ using test::turn_until;
 
 namespace {
 
-// A server and what it logs.
+// A server and its log.
 struct LoggedServer {
     explicit LoggedServer(EchoServer::Options options = {},
                           ev::ReadClock clock = ev::Clock::now)
@@ -54,7 +54,7 @@ EchoServer::Options framed(const char* framing) {
     return options;
 }
 
-// A client by the bare calls of the system.
+// A client that uses system calls only.
 struct Peer {
     explicit Peer(const LoggedServer& host, int receive_buffer = 0)
         : socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)) {
@@ -66,12 +66,12 @@ struct Peer {
         ::connect(socket.get(), host.address.get(), host.address.size);
     }
 
-    // The bytes that the system took.
+    // Returns the number of bytes that the system took.
     std::size_t send(std::string_view bytes) const {
         const ssize_t count = ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
         return count > 0 ? static_cast<std::size_t>(count) : 0;
     }
-    // Whether there was something, be it the end.
+    // Returns true if there was something, even the end.
     bool receive(std::size_t most = 65536) {
         std::string room(most, '\0');
         const ssize_t count = ::recv(socket.get(), room.data(), room.size(), 0);
@@ -113,12 +113,12 @@ struct Deaf final : bufio::Stream::User {
     void stream_changed(bufio::Stream&) override {}
 };
 
-// A clock that stands until it is moved.
+// A clock that stands still until it is moved.
 ev::Time fake_now{};
 
 }  // namespace
 
-TEST_CASE("a client that closes its side gets every byte, in reads of any size") {
+TEST_CASE("returns every byte to a client that closes its side, in reads of any size") {
     const auto [size, step, receive_buffer] =
         GENERATE(table<std::size_t, std::size_t, int>({{1, 65536, 0},
                                                        {65'536, 65536, 0},
@@ -134,7 +134,7 @@ TEST_CASE("a client that closes its side gets every byte, in reads of any size")
     host.until_connections(0);
 }
 
-TEST_CASE("all that is sent before anything is read comes back") {
+TEST_CASE("returns all bytes that are sent before anything is read") {
     LoggedServer host;
     const std::string bytes = bytes_of(2'000'000);
     Peer peer(host);
@@ -147,10 +147,10 @@ TEST_CASE("all that is sent before anything is read comes back") {
     CHECK((peer.got == bytes));
 }
 
-TEST_CASE("a client that reads only after it has sent all gets its messages back") {
+TEST_CASE("returns all messages to a client that reads only after it has sent all") {
     EchoServer::Options options = framed("len4");
     options.max_buffer = 4096;
-    options.faults.delay = GENERATE(0ns, 1ns);  // held whole by the faults, too
+    options.faults.delay = GENERATE(0ns, 1ns);  // also held whole by the faults
     const auto size = GENERATE(as<std::size_t>{}, 1, 65'536, 32 * 1024 * 1024);
     std::string bytes;
     for (const std::size_t each : {std::size_t{6}, std::size_t{6}, size, std::size_t{6}})
@@ -167,7 +167,7 @@ TEST_CASE("a client that reads only after it has sent all gets its messages back
     CHECK(host.log.empty());
 }
 
-TEST_CASE("a client may send as many messages as the longest one holds before it reads") {
+TEST_CASE("lets a client send messages up to the size of the longest before it reads") {
     struct Case {
         std::size_t size, count;
     };
@@ -188,7 +188,7 @@ TEST_CASE("a client may send as many messages as the longest one holds before it
     CHECK((peer.got == bytes));
 }
 
-TEST_CASE("a message with a length that is cut by the end is not answered, and logged") {
+TEST_CASE("logs a message with a length that is cut by the end, and does not answer it") {
     EchoServer::Options options = framed("len2");
     options.faults.delay = GENERATE(0ns, 1ns);
     const auto [fragment, sentence] = GENERATE(table<std::string, std::string>(
@@ -204,7 +204,7 @@ TEST_CASE("a message with a length that is cut by the end is not answered, and l
     CHECK(host.server.counters().failed == 1);
 }
 
-TEST_CASE("a small buffer takes longer, but all of it comes back") {
+TEST_CASE("returns all bytes even with a small buffer") {
     EchoServer::Options options = framed(GENERATE("raw", "len4", "caret"));
     options.max_buffer = GENERATE(as<std::size_t>{}, 4, 5, 1000);
     std::string bytes;
@@ -221,7 +221,7 @@ TEST_CASE("a small buffer takes longer, but all of it comes back") {
     CHECK((peer.got == expected));
 }
 
-TEST_CASE("messages as long as a faulty server's buffer come back") {
+TEST_CASE("returns messages as long as a faulty server's buffer") {
     EchoServer::Options options = framed("len4");
     options.faults.delay = 1ns;
     options.max_buffer = 4;
@@ -240,7 +240,7 @@ TEST_CASE("messages as long as a faulty server's buffer come back") {
     CHECK((peer.got == bytes));
 }
 
-TEST_CASE("many clients at once each get their own bytes back") {
+TEST_CASE("returns their own bytes to each of many clients at once") {
     LoggedServer host;
     std::vector<Peer> peers;
     for (int i = 0; i < 200; ++i) peers.emplace_back(host);
@@ -257,7 +257,7 @@ TEST_CASE("many clients at once each get their own bytes back") {
     CHECK(host.server.counters().accepted == 200);
 }
 
-TEST_CASE("the output for a client that never reads is bounded by the buffer") {
+TEST_CASE("bounds the output for a client that never reads by the buffer") {
     EchoServer::Options options;
     options.max_buffer = 100'000;
     options.framing = find_framing(GENERATE("raw", "line", "caret"));
@@ -276,7 +276,7 @@ TEST_CASE("the output for a client that never reads is bounded by the buffer") {
     CHECK(host.server.connections() == 1);
 }
 
-TEST_CASE("a client that resets, at any moment, costs at most one line of the log") {
+TEST_CASE("logs at most one line for a client that resets at any moment") {
     LoggedServer host;
     Peer standing(host);
     for (int moment = 0; moment < 4; ++moment) {
@@ -293,7 +293,7 @@ TEST_CASE("a client that resets, at any moment, costs at most one line of the lo
     CHECK(standing.got == "still here");
 }
 
-TEST_CASE("many clients that each reset at another moment do no harm") {
+TEST_CASE("survives many clients that reset at different moments") {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
@@ -327,7 +327,7 @@ TEST_CASE("many clients that each reset at another moment do no harm") {
     CHECK(standing.got == "still here");
 }
 
-TEST_CASE("idleness is counted from the last byte in either direction") {
+TEST_CASE("counts idleness from the last byte in either direction") {
     EchoServer::Options options;
     options.idle_timeout = 10s;
     fake_now = ev::Time{} + 1h;
@@ -341,7 +341,7 @@ TEST_CASE("idleness is counted from the last byte in either direction") {
     const std::string bytes = bytes_of(300'000);
     std::size_t sent = 0;
     std::uint64_t seen = 0;
-    host.until([&] {  // first it sends, then it reads what has waited for it
+    host.until([&] {  // first it sends, then it reads the waiting bytes
         sent += peer.send(std::string_view(bytes).substr(sent, 10'000));
         if (sent == bytes.size()) peer.receive();
         if (moved() > seen) fake_now += 6s;
@@ -354,7 +354,7 @@ TEST_CASE("idleness is counted from the last byte in either direction") {
     CHECK(host.log == std::vector<std::string>{"idle for 10s"});
 }
 
-TEST_CASE("a handshake byte by byte does not stretch its deadline") {
+TEST_CASE("does not extend the deadline of a handshake that comes byte by byte") {
     EchoServer::Options options;
     options.tls = bufio::TlsContext::self_signed_server();
     options.handshake_timeout = 10s;
@@ -373,7 +373,7 @@ TEST_CASE("a handshake byte by byte does not stretch its deadline") {
     CHECK(host.log == std::vector<std::string>{"no TLS handshake within 10s"});
 }
 
-TEST_CASE("above the limit a connection is closed at once, and below it accepted again") {
+TEST_CASE("closes a connection above the limit at once, and accepts again below it") {
     EchoServer::Options options;
     options.max_connections = 2;
     LoggedServer host(std::move(options));
@@ -391,7 +391,7 @@ TEST_CASE("above the limit a connection is closed at once, and below it accepted
     CHECK(fourth.got == "in");
 }
 
-TEST_CASE("accepting pauses without free descriptors, and resumes when there are some") {
+TEST_CASE("pauses accepting without free descriptors, and resumes when there are some") {
     fake_now = ev::Time{} + 1h;
     LoggedServer host({}, [] { return fake_now; });
     std::vector<Peer> peers;
@@ -404,7 +404,7 @@ TEST_CASE("accepting pauses without free descriptors, and resumes when there are
     host.until_connections(3);
     for (int i = 0; i < 10; ++i) host.loop.step(0s);
     CHECK(host.server.connections() == 3);
-    for (int i = 0; i < 3; ++i) {  // it looks again, in vain, and says no more
+    for (int i = 0; i < 3; ++i) {  // it looks again, in vain, and logs no more
         fake_now += 10s;
         for (int turn = 0; turn < 3; ++turn) host.loop.step(0s);
     }
@@ -417,7 +417,7 @@ TEST_CASE("accepting pauses without free descriptors, and resumes when there are
     host.until_connections(9);
 }
 
-TEST_CASE("a length that is too great ends the connection, after what was in order") {
+TEST_CASE("answers the messages before a length that is too great, and then ends") {
     EchoServer::Options options = framed("len2");
     options.max_frame = 3;
     LoggedServer host(std::move(options));
@@ -437,7 +437,7 @@ TEST_CASE("a length that is too great ends the connection, after what was in ord
     CHECK(host.log.size() == 1);
 }
 
-TEST_CASE("a length that is too great is refused though the end came with it") {
+TEST_CASE("refuses a length that is too great even if the end came with it") {
     EchoServer::Options options = framed("len1");
     options.max_frame = 3;
     options.tls = bufio::TlsContext::self_signed_server();
@@ -456,7 +456,7 @@ TEST_CASE("a length that is too great is refused though the end came with it") {
     CHECK(host.log.size() == 1);
 }
 
-TEST_CASE("a length in little-endian order is read as such") {
+TEST_CASE("reads a length in little-endian order") {
     EchoServer::Options options = framed("len4le");
     options.max_frame = 256;
     LoggedServer host(std::move(options));
@@ -470,8 +470,7 @@ TEST_CASE("a length in little-endian order is read as such") {
     CHECK(over.got.empty());
 }
 
-TEST_CASE("with a fault, caret ignores bytes outside of messages, and the end of the input "
-          "ends one") {
+TEST_CASE("ignores bytes outside of messages with caret and a fault; the end ends a message") {
     EchoServer::Options options = framed("caret");
     options.faults.chunk = 1;
     options.max_buffer = 100;
@@ -483,7 +482,7 @@ TEST_CASE("with a fault, caret ignores bytes outside of messages, and the end of
     CHECK(host.log.empty());
 }
 
-TEST_CASE("with --close-after 0 the connection closes at once") {
+TEST_CASE("closes the connection at once with --close-after 0") {
     EchoServer::Options options;
     options.faults.close_after = 0;
     LoggedServer host(std::move(options));
@@ -492,7 +491,7 @@ TEST_CASE("with --close-after 0 the connection closes at once") {
     CHECK(peer.got.empty());
 }
 
-TEST_CASE("chunks that are larger than the buffer are cut to it") {
+TEST_CASE("cuts chunks to the size of the buffer") {
     EchoServer::Options options;
     options.faults.chunk = 4096;
     options.max_buffer = 1024;
@@ -503,7 +502,7 @@ TEST_CASE("chunks that are larger than the buffer are cut to it") {
     CHECK((peer.got == bytes));
 }
 
-TEST_CASE("a message that does not fit beside delayed replies is answered after them") {
+TEST_CASE("answers a message that does not fit beside delayed replies after them") {
     EchoServer::Options options = framed("line");
     options.faults.dup = 1;
     options.max_buffer = 1024;
@@ -515,7 +514,7 @@ TEST_CASE("a message that does not fit beside delayed replies is answered after 
     CHECK(peer.got.substr(2 * 701, 701) == lines.substr(701));
 }
 
-TEST_CASE("many small delayed replies are bounded as a few large ones are") {
+TEST_CASE("bounds many small delayed replies like a few large ones") {
     EchoServer::Options options = framed("caret");
     options.faults.delay = 1h;
     options.max_buffer = 100'000;
@@ -535,7 +534,7 @@ TEST_CASE("many small delayed replies are bounded as a few large ones are") {
     CHECK(host.server.counters().bytes_in <= 100'000 + 2 * 65536);
 }
 
-TEST_CASE("draining sends what has come, and leaves the idle at once") {
+TEST_CASE("drains by answering the received bytes, and leaves idle peers at once") {
     LoggedServer host;
     Peer idle(host);
     Peer busy(host);
@@ -551,7 +550,7 @@ TEST_CASE("draining sends what has come, and leaves the idle at once") {
     host.until([&] { return drained; });
 }
 
-TEST_CASE("draining does not wait for peers that keep their side open") {
+TEST_CASE("does not wait for peers that keep their side open when draining") {
     EchoServer::Options options;
     const bool tls = GENERATE(false, true);
     bufio::TlsClientOptions trusting;
@@ -572,7 +571,7 @@ TEST_CASE("draining does not wait for peers that keep their side open") {
     host.until_connections(1);
     bool drained = false;
     host.server.drain(1h, [&] { drained = true; });
-    // A peer that has just said something is given a moment for its next word.
+    // A peer that has just sent something gets a moment to send more.
     host.until([&] {
         fake_now += 10ms;
         return drained;
@@ -587,7 +586,7 @@ TEST_CASE("draining does not wait for peers that keep their side open") {
     CHECK(host.log.empty());
 }
 
-TEST_CASE("draining waits until the grace is over for what is under way") {
+TEST_CASE("waits at most for the grace to deliver pending output when draining") {
     EchoServer::Options options = framed("len2");
     const bool delayed = GENERATE(false, true);
     if (delayed) options.faults.delay = 1h;
@@ -607,7 +606,7 @@ TEST_CASE("draining waits until the grace is over for what is under way") {
     CHECK(host.log == std::vector<std::string>{"not all was delivered in time (--grace)"});
 }
 
-TEST_CASE("many connections that the grace cuts off are one line of the log, or each with -v") {
+TEST_CASE("logs many connections that the grace cuts off in one line, or each with -v") {
     EchoServer::Options options = framed("len2");
     options.verbose = GENERATE(false, true);
     fake_now = ev::Time{} + 1h;
@@ -634,7 +633,7 @@ TEST_CASE("many connections that the grace cuts off are one line of the log, or 
                               "20 connections did not get everything in time (--grace)"});
 }
 
-TEST_CASE("a message that is half received when draining begins is answered") {
+TEST_CASE("answers a message that is half received when draining begins") {
     LoggedServer host(framed("len2"));
     Peer peer(host);
     peer.send(std::string("\0\4par", 5));
@@ -648,7 +647,7 @@ TEST_CASE("a message that is half received when draining begins is answered") {
     host.until([&] { return drained; });  // although the peer has not closed its side
 }
 
-TEST_CASE("a peer that goes on talking is drained no longer than the grace") {
+TEST_CASE("drains a peer that keeps sending no longer than the grace") {
     fake_now = ev::Time{} + 1h;
     LoggedServer host({}, [] { return fake_now; });
     Peer peer(host);
@@ -667,7 +666,7 @@ TEST_CASE("a peer that goes on talking is drained no longer than the grace") {
     CHECK(host.log.empty());
 }
 
-TEST_CASE("a message that never becomes whole ends the connection, however it drips") {
+TEST_CASE("ends the connection if a message never becomes whole, however slowly it comes") {
     EchoServer::Options options;
     const auto [framing, bytes] =
         GENERATE(table<std::string, std::string>({{"line", "a line without an end"},
@@ -686,7 +685,7 @@ TEST_CASE("a message that never becomes whole ends the connection, however it dr
     host.until_connections(1);
     std::string whole;
     encode(*find_framing(framing), "whole", whole);
-    for (std::size_t i = 1; i <= 3; ++i) {  // the time of a message ends with it
+    for (std::size_t i = 1; i <= 3; ++i) {  // the timeout of a message ends with it
         fake_now += 4s;
         peer.send(whole);
         host.until([&] { return host.server.counters().bytes_in == i * whole.size(); });
@@ -704,10 +703,10 @@ TEST_CASE("a message that never becomes whole ends the connection, however it dr
     REQUIRE(host.log.size() == 1);
     CAPTURE(host.log[0]);
     CHECK(host.log[0].find("a message was not whole within 10s (--message-timeout)") == 0);
-    host.until([&] { return peer.receive() && peer.ended; });  // and by no reset
+    host.until([&] { return peer.receive() && peer.ended; });  // and not by a reset
 }
 
-TEST_CASE("a message that only waits for the peer to take replies is not late") {
+TEST_CASE("does not time out a message that waits for the peer to take replies") {
     EchoServer::Options options = framed("line");
     options.message_timeout = 10s;
     options.max_buffer = 1000;
@@ -718,7 +717,7 @@ TEST_CASE("a message that only waits for the peer to take replies is not late") 
     while (bytes.size() < 20'000'000) bytes += std::string(999'999, 'x') + "\n";
     std::size_t sent = 0;
     int refused = 0;
-    host.until([&] {  // until it reads no more, in the midst of a message
+    host.until([&] {  // until it reads no more, inside a message
         const std::size_t taken = peer.send(std::string_view(bytes).substr(sent));
         sent += taken;
         refused = taken > 0 ? 0 : refused + 1;
@@ -732,7 +731,7 @@ TEST_CASE("a message that only waits for the peer to take replies is not late") 
     CHECK(host.log.empty());
 }
 
-TEST_CASE("another certificate is shown from the next connection on") {
+TEST_CASE("uses another certificate from the next connection on") {
     EchoServer::Options options;
     options.tls = bufio::TlsContext::self_signed_server();
     LoggedServer host(std::move(options));
@@ -752,7 +751,7 @@ TEST_CASE("another certificate is shown from the next connection on") {
 
 // --- The limit on connections.
 
-TEST_CASE("a limit is reached, and has a place again when one is given back") {
+TEST_CASE("refuses a connection at the limit until one is given back") {
     ConnectionLimit limit(2);
     CHECK(limit.take());
     CHECK(limit.take());
@@ -763,7 +762,7 @@ TEST_CASE("a limit is reached, and has a place again when one is given back") {
     CHECK_FALSE(limit.take());
 }
 
-TEST_CASE("threads never have more places together than the limit") {
+TEST_CASE("never exceeds the limit with several threads") {
     ConnectionLimit limit(3);
     std::atomic<int> taken = 0;
     std::atomic<bool> exceeded = false;

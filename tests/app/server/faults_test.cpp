@@ -12,7 +12,7 @@ using test::Answering;
 
 namespace {
 
-// A connection whose messages meet the faults.
+// A connection with faults.
 struct Faulty {
     explicit Faulty(Faults of, const char* framing = "line", EchoLimits limits = {1000, 1000})
         : faults(std::move(of)), peer([&](ev::Loop& loop) {
@@ -44,7 +44,7 @@ std::string plans(const Faults& faults, std::uint64_t connection) {
 
 }  // namespace
 
-TEST_CASE("the faults of a message depend on seed, connection and number alone") {
+TEST_CASE("chooses the faults of a message by seed, connection and number alone") {
     Faults faults{.delay = 100ms, .jitter = 20ms, .drop = 0.5, .corrupt = 0.5, .dup = 0.5};
     const std::string first = plans(faults, 1);
     CHECK(plans(faults, 1) == first);
@@ -53,7 +53,7 @@ TEST_CASE("the faults of a message depend on seed, connection and number alone")
     CHECK(plans(faults, 1) != first);
 }
 
-TEST_CASE("one fault's chance does not shift the outcomes of the others") {
+TEST_CASE("keeps the outcomes of other faults when the chance of one changes") {
     const Faults often{.drop = 0.9, .corrupt = 0.5, .dup = 0.5};
     const Faults never{.drop = 0, .corrupt = 0.5, .dup = 0.5};
     FaultDice with(often, 1);
@@ -67,7 +67,7 @@ TEST_CASE("one fault's chance does not shift the outcomes of the others") {
     }
 }
 
-TEST_CASE("a delay stays within the jitter, and uses both halves of it") {
+TEST_CASE("keeps a delay within the jitter, and uses both halves of it") {
     const Faults faults{.delay = 100ms, .jitter = 20ms};
     FaultDice dice(faults, 1);
     ev::Duration shortest = 1h;
@@ -83,7 +83,7 @@ TEST_CASE("a delay stays within the jitter, and uses both halves of it") {
     CHECK(longest <= 120ms);
 }
 
-TEST_CASE("a chance is met as often as it says") {
+TEST_CASE("meets a chance at its rate") {
     const Faults faults{.drop = 0.25};
     FaultDice dice(faults, 1);
     int dropped = 0;
@@ -92,8 +92,8 @@ TEST_CASE("a chance is met as often as it says") {
     CHECK(dropped < 2'700);
 }
 
-TEST_CASE("a corrupted payload differs in one bit and never holds what ends a message") {
-    const std::string before = "\x0b\x1a\x0e\x02";  // each one bit from a newline
+TEST_CASE("corrupts one bit, and never creates a byte that ends a message") {
+    const std::string before = "\x0b\x1a\x0e\x02";  // each differs in one bit from a newline
     for (std::uint64_t place = 0; place < 64; ++place) {
         std::string payload = before;
         corrupt(payload.data(), payload.size(), place << 32 | place, "\n");
@@ -103,7 +103,7 @@ TEST_CASE("a corrupted payload differs in one bit and never holds what ends a me
     corrupt(nullptr, 0, 1, "");
 }
 
-TEST_CASE("every fault but the seed makes a server faulty") {
+TEST_CASE("counts every option but the seed as a fault") {
     const auto [faults, any] = GENERATE(table<Faults, bool>({
         {Faults{}, false},
         {{.seed = 7}, false},
@@ -123,7 +123,7 @@ TEST_CASE("every fault but the seed makes a server faulty") {
     CHECK(faults.any() == any);
 }
 
-TEST_CASE("each fault shows in the answers") {
+TEST_CASE("applies each fault to the answers") {
     const auto [faults, answered] = GENERATE(table<Faults, std::string>({
         {{.drop = 1}, ""},
         {{.dup = 1}, "one\none\ntwo\ntwo\n"},
@@ -138,7 +138,7 @@ TEST_CASE("each fault shows in the answers") {
     CHECK(faulty.peer.received() == answered);
 }
 
-TEST_CASE("a corrupted reply has one wrong bit, within its payload") {
+TEST_CASE("corrupts one bit within the payload of a reply") {
     const auto [framing, message, payload] =
         GENERATE(table<const char*, std::string, std::size_t>({
             {"line", "a message\n", 0},
@@ -152,7 +152,7 @@ TEST_CASE("a corrupted reply has one wrong bit, within its payload") {
     CHECK(reply.substr(0, payload) == message.substr(0, payload));
 }
 
-TEST_CASE("a delayed reply is pending until its time, and the order stays") {
+TEST_CASE("keeps a delayed reply pending until its time, and the replies in order") {
     Faulty faulty({.delay = 100ms, .jitter = 90ms});
     faulty.peer.send("1\n2\n3\n4\n5\n");
     CHECK(faulty.peer.received().empty());
@@ -164,7 +164,7 @@ TEST_CASE("a delayed reply is pending until its time, and the order stays") {
     CHECK_FALSE(faulty.peer.responder().has_pending());
 }
 
-TEST_CASE("after its messages a server closes in order, or resets") {
+TEST_CASE("closes in order or resets after the given number of messages") {
     SECTION("in order") {
         Faulty faulty({.close_after = 2});
         faulty.peer.send("1\n2\n3\n");
@@ -180,8 +180,7 @@ TEST_CASE("after its messages a server closes in order, or resets") {
     }
 }
 
-TEST_CASE(
-    "the end of the input ends a last message without a delimiter, not one with a length") {
+TEST_CASE("ends a last message with the input if it lacks a delimiter, but not a length") {
     Faulty line({.dup = 1});
     line.peer.send("whole\npart");
     CHECK(line.peer.received() == "whole\nwhole\n");
@@ -194,8 +193,7 @@ TEST_CASE(
     CHECK(length.peer.responder().end().reason == bufio::Reason::truncated);
 }
 
-TEST_CASE(
-    "a message that a faulty server cannot hold ends the answers, with the option's name") {
+TEST_CASE("ends the answers at a message that does not fit, and names the option") {
     const auto [framing, limits, message, text] =
         GENERATE(table<const char*, EchoLimits, std::string, std::string>({
             {"line", {10, 100}, std::string(20, 'x'), "10 (--max-buffer)"},

@@ -10,7 +10,7 @@ namespace {
 
 constexpr ev::Time start{1h};
 
-// Returns how often, of `times` times that far apart, it is to be answered.
+// Returns how many of `times` repeats at this interval are to be answered.
 unsigned answered(LoopGuard& guard, std::uint64_t key, unsigned times, ev::Duration apart) {
     unsigned count = 0;
     for (unsigned i = 0; i < times; ++i)
@@ -20,7 +20,7 @@ unsigned answered(LoopGuard& guard, std::uint64_t key, unsigned times, ev::Durat
 
 }  // namespace
 
-TEST_CASE("the same bytes are answered 64 times in a second, and then taken for a loop") {
+TEST_CASE("answers the same bytes 64 times in a second, and then takes them for a loop") {
     LoopGuard guard;
     for (unsigned i = 0; i < 64; ++i) CHECK(guard.judge(7, start) == Verdict::answer);
     CHECK(guard.judge(7, start) == Verdict::loop_begins);
@@ -28,19 +28,19 @@ TEST_CASE("the same bytes are answered 64 times in a second, and then taken for 
     CHECK(guard.judge(8, start + 500ms) == Verdict::answer);
 }
 
-TEST_CASE("a loop is one until it has stopped for a second") {
+TEST_CASE("ends a loop once it has stopped for a second") {
     LoopGuard guard;
     CHECK(answered(guard, 7, 1000, 1ms) == 64);
     CHECK(guard.judge(7, start + 1998ms) == Verdict::loop);
     CHECK(guard.judge(7, start + 2998ms) == Verdict::answer);
 }
 
-TEST_CASE("what comes less often is no loop, however long it goes on") {
+TEST_CASE("takes less frequent repeats for no loop, however long they go on") {
     LoopGuard guard;
     CHECK(answered(guard, 7, 10'000, 16ms) == 10'000);
 }
 
-TEST_CASE("many other senders don't hide a loop") {
+TEST_CASE("detects a loop among many other senders") {
     LoopGuard guard;
     unsigned answers = 0;
     for (unsigned i = 0; i < 10'000; ++i) {

@@ -30,7 +30,7 @@ std::string encoded(const Framing& framing, const std::vector<std::string>& mess
 
 }  // namespace
 
-TEST_CASE("the messages in a connection's bytes are found, wherever these are cut") {
+TEST_CASE("finds the messages of a connection however its bytes are cut") {
     const Framing& framing =
         *find_framing(GENERATE("line", "crlf", "nul", "len1", "len2le", "len4", "caret"));
     const std::vector<std::string> messages{
@@ -56,7 +56,7 @@ TEST_CASE("the messages in a connection's bytes are found, wherever these are cu
     }
 }
 
-TEST_CASE("no message has begun between messages, outside of them, or without a framing") {
+TEST_CASE("counts no message as begun between messages or without a framing") {
     for (const char* const name : {"line", "len2", "caret"}) {
         const Framing& framing = *find_framing(name);
         MessageTracker tracker(framing, 10);

@@ -21,7 +21,7 @@ std::string bytes(const char* literal, std::size_t size) { return {literal, size
 
 }  // namespace
 
-TEST_CASE("each framing has its way of answering, however the bytes are cut") {
+TEST_CASE("answers by the rules of each framing, however the bytes are cut") {
     const std::string two = bytes("\0\4part\0\0", 8);
     const auto [framing, sent, answered] =
         GENERATE_COPY(table<const char*, std::string, std::string>({
@@ -40,7 +40,7 @@ TEST_CASE("each framing has its way of answering, however the bytes are cut") {
     CHECK_FALSE(peer.responder().has_pending());
 }
 
-TEST_CASE("a message with a length is answered when it is whole, others as they come") {
+TEST_CASE("answers a message with a length once it is whole, and others as they come") {
     Answering framed(faithful("len2"));
     framed.send(bytes("\0\4par", 5));
     CHECK(framed.received().empty());
@@ -51,7 +51,7 @@ TEST_CASE("a message with a length is answered when it is whole, others as they 
     CHECK(line.received() == "par");
 }
 
-TEST_CASE("a message over the limit ends the answers, after those before it") {
+TEST_CASE("ends the answers at a message over the limit, after the earlier answers") {
     Answering peer(faithful("len2", {1 << 20, 4}));
     peer.send(bytes("\0\4four\0\5fiver", 13));
     CHECK(peer.received() == bytes("\0\4four", 6));
@@ -60,7 +60,7 @@ TEST_CASE("a message over the limit ends the answers, after those before it") {
           "a message of 5 bytes is over the limit of 4 (--max-frame)");
 }
 
-TEST_CASE("an end inside a message with a length is an error that names the missing part") {
+TEST_CASE("reports an end inside a message with a length, and names the missing part") {
     const auto [fragment, text] = GENERATE(table<std::string, std::string>({
         {bytes("\0", 1), "closed inside a message, after 1 byte of its length"},
         {bytes("\0\4", 2), "closed inside a message, after 0 bytes of it (of 4)"},
@@ -76,7 +76,7 @@ TEST_CASE("an end inside a message with a length is an error that names the miss
     CHECK(peer.received().empty());
 }
 
-TEST_CASE("no more is answered than the limit lets wait for a peer that reads nothing") {
+TEST_CASE("stops answering at the limit if the peer reads nothing") {
     const std::string framing = GENERATE("raw", "len4", "caret");
     const std::size_t limit = 10'000;
     Answering peer(faithful(framing.c_str(), {limit, 100'000}));

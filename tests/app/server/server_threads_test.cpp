@@ -24,10 +24,10 @@ using test::turn_until;
 
 namespace {
 
-// So many threads where they can share a port, or else the one.
+// Returns this number of threads if they can share a port, or else 1.
 std::size_t most(std::size_t threads) { return bufio::ports_can_be_shared() ? threads : 1; }
 
-// A client by the bare calls of the system.
+// A client that uses system calls only.
 struct Client {
     Client(const bufio::Address& to, bool datagrams = false)
         : socket(datagrams ? bufio::open_datagram_socket(to.family())
@@ -37,7 +37,7 @@ struct Client {
     bool send(std::string_view bytes) const {
         return ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0;
     }
-    // True once a reply has come, or the end.
+    // Returns true once a reply or the end has come.
     bool heard() {
         char bytes[64];
         const ssize_t count = ::recv(socket.get(), bytes, sizeof bytes, 0);
@@ -88,7 +88,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "the counters of all threads add up") {
+TEST_CASE_METHOD(Fixture, "adds up the counters of all threads") {
     const std::size_t threads = most(GENERATE(as<std::size_t>{}, 1, 2, 3));
     const bufio::Address address = start({.udp = true, .threads = threads});
     connect(address, 20);
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(Fixture, "the counters of all threads add up") {
     CHECK(all.datagram_bytes_out == 150);
 }
 
-TEST_CASE_METHOD(Fixture, "further threads serve while the first one is busy") {
+TEST_CASE_METHOD(Fixture, "serves in further threads while the first one is busy") {
     if (!bufio::ports_can_be_shared()) return;
     const bool datagrams = GENERATE(false, true);
     const bufio::Address address = start({.udp = true, .threads = 2});
@@ -122,7 +122,7 @@ TEST_CASE_METHOD(Fixture, "further threads serve while the first one is busy") {
     turn_until(loop, [&] { return served() == clients.size(); });
 }
 
-TEST_CASE_METHOD(Fixture, "the limit on connections is one for all threads") {
+TEST_CASE_METHOD(Fixture, "applies one limit on connections to all threads together") {
     EchoServer::Options streams;
     streams.max_connections = 4;
     const bufio::Address address = start({.streams = streams, .threads = most(3)});
@@ -139,7 +139,7 @@ TEST_CASE_METHOD(Fixture, "the limit on connections is one for all threads") {
     CHECK(counters().connections == 4);
 }
 
-TEST_CASE_METHOD(Fixture, "an address that another server has is refused") {
+TEST_CASE_METHOD(Fixture, "refuses an address that another server uses") {
     const std::size_t threads = most(GENERATE(as<std::size_t>{}, 1, 2));
     const bufio::Address address = start({.udp = true, .threads = threads});
     for (const std::size_t others : {1U, 2U}) {
@@ -148,12 +148,12 @@ TEST_CASE_METHOD(Fixture, "an address that another server has is refused") {
     }
 }
 
-TEST_CASE_METHOD(Fixture, "several threads can't listen where a port can't be shared") {
+TEST_CASE_METHOD(Fixture, "refuses several threads if a port can't be shared") {
     if (bufio::ports_can_be_shared()) return;
     CHECK_THROWS_AS(start({.threads = 2}), std::system_error);
 }
 
-TEST_CASE_METHOD(Fixture, "the path of a unix-domain socket is served by one thread") {
+TEST_CASE_METHOD(Fixture, "serves the path of a unix-domain socket in one thread") {
     const std::string path = "/tmp/yodel-test-" + std::to_string(::getpid());
     const bufio::Address address =
         start({.udp = true, .threads = 3}, bufio::Address::unix_path(path));
@@ -164,7 +164,7 @@ TEST_CASE_METHOD(Fixture, "the path of a unix-domain socket is served by one thr
     CHECK(::access(path.c_str(), F_OK) != 0);
 }
 
-TEST_CASE_METHOD(Fixture, "lines of all threads come to the log of the first") {
+TEST_CASE_METHOD(Fixture, "logs the lines of all threads in the first one") {
     EchoServer::Options streams;
     streams.verbose = true;
     const bufio::Address address = start({.streams = streams, .threads = most(3)});
@@ -174,7 +174,7 @@ TEST_CASE_METHOD(Fixture, "lines of all threads come to the log of the first") {
     turn_until(loop, [&] { return connected() == 20; });
 }
 
-TEST_CASE_METHOD(Fixture, "draining waits for all threads, and ends each connection") {
+TEST_CASE_METHOD(Fixture, "waits for all threads when draining, and ends each connection") {
     EchoServer::Options streams;
     streams.faults.delay = 50ms;
     const bufio::Address address = start({.streams = streams, .udp = true, .threads = most(3)});
@@ -193,7 +193,7 @@ TEST_CASE_METHOD(Fixture, "draining waits for all threads, and ends each connect
     CHECK(drained == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "threads with nothing to deliver wait for the one that has") {
+TEST_CASE_METHOD(Fixture, "waits for a thread that still delivers while others are idle") {
     EchoServer::Options streams;
     streams.faults.delay = 200ms;
     const bufio::Address address = start({.streams = streams, .udp = true, .threads = most(4)});
@@ -210,7 +210,7 @@ TEST_CASE_METHOD(Fixture, "threads with nothing to deliver wait for the one that
     CHECK(delivered);
 }
 
-TEST_CASE_METHOD(Fixture, "the faults of a thread are those of the seed and its number") {
+TEST_CASE_METHOD(Fixture, "draws the faults of a thread from the seed plus its number") {
     if (!bufio::ports_can_be_shared()) return;
     // With a drop of one half, the 64 datagrams of one sender show which seed it met.
     const auto answered = [&](std::uint64_t seed, std::size_t threads) {
@@ -245,14 +245,13 @@ TEST_CASE_METHOD(Fixture, "the faults of a thread are those of the seed and its 
     CHECK(both_met);
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "connections that come after a change of certificates get the new one") {
+TEST_CASE_METHOD(Fixture, "uses a new certificate for later connections") {
     EchoServer::Options streams;
     streams.tls = bufio::TlsContext::self_signed_server();
     const bufio::Address address = start({.streams = streams, .threads = most(2)});
     const bufio::TlsContext next = bufio::TlsContext::self_signed_server();
     servers->set_tls(next);
-    counters();  // by now all threads have it
+    counters();  // now all threads have it
     bufio::TlsClientOptions options;
     options.pins = {next.pin()};
     const bufio::TlsContext client = bufio::TlsContext::client(options);

@@ -6,7 +6,7 @@
 using namespace yodel;
 using Layout = Buckets<7>;
 
-TEST_CASE("each duration is in one bucket, which is narrower than a hundredth of it") {
+TEST_CASE("puts each duration into one bucket, which is narrower than a hundredth of it") {
     test::Random random(1);
     for (int i = 0; i < 100'000; ++i) {
         const std::uint64_t value = (random.next() >> 1) >> (random.next() % 63);
@@ -18,7 +18,7 @@ TEST_CASE("each duration is in one bucket, which is narrower than a hundredth of
     }
 }
 
-TEST_CASE("the last bucket ends with the longest duration") {
+TEST_CASE("ends the last bucket with the longest duration") {
     CHECK(Layout::upper_end(Layout::count - 1) == (std::uint64_t{1} << 63) - 1);
     CHECK(Layout::index((std::uint64_t{1} << 63) - 1) == Layout::count - 1);
 }

@@ -28,7 +28,7 @@ const Comparison::Row& row_of(const Comparison& comparison, const std::string& n
     return *row;
 }
 
-// 1000 messages, of which each takes as long.
+// Returns a run of 1000 messages with this round trip each.
 Results steady_run(ev::Duration round_trip, std::uint64_t lost = 0) {
     Results results;
     results.count_sent(1000, ev::Time{});
@@ -43,8 +43,8 @@ Comparison compared(const std::vector<Results>& before, const Results& now) {
     return Comparison::of(earlier, now);
 }
 
-// A service whose processes the system places anew for each run: the whole run is faster or
-// slower by as much as `placement` says.
+// A service whose processes the system places again for each run: the whole run is faster or
+// slower, by `placement`.
 Results placed_run(double placement, double factor, std::uint64_t seed) {
     test::Random random(seed);
     Service service;
@@ -67,21 +67,20 @@ std::uint64_t alarms(double placement, double factor, std::uint64_t runs) {
 
 }  // namespace
 
-TEST_CASE("runs that differ by themselves are no change") {
+TEST_CASE("reports no change between runs that differ by themselves") {
     const double placement = GENERATE(0.0, 0.05, 0.3);
     CAPTURE(placement);
     CHECK(alarms(placement, 1, 5) <= rounds / 50);
     CHECK(alarms(placement, 1, 10) <= rounds / 50);
 }
 
-TEST_CASE("a slower service is found out by several runs that differ little") {
+TEST_CASE("detects a slower service by several runs that differ little") {
     CHECK(alarms(0.005, 1.3, 5) >= rounds * 99 / 100);
     CHECK(alarms(0.005, 1.2, 10) >= rounds * 99 / 100);
     CHECK(alarms(0.015, 1.2, 20) >= rounds * 99 / 100);
 }
 
-TEST_CASE(
-    "fewer than five earlier runs have no verdict, and the table says how many are missing") {
+TEST_CASE("gives no verdict by fewer than five earlier runs, and prints how many are missing") {
     std::vector<Results> before;
     for (int runs = 1; runs <= 5; ++runs) {
         before.push_back(steady_run(1ms + runs * 1us));
@@ -96,7 +95,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("the deviation that is allowed follows Student's t distribution") {
+TEST_CASE("allows a deviation by Student's t distribution") {
     // The logarithms of these are 0, 0.1 ... 0.4 apart from the first: their mean is 0.2, their
     // deviation 0.1581, and one more run may be 8.610 times as far, times the root of 1.2.
     std::vector<Results> before;
@@ -109,12 +108,12 @@ TEST_CASE("the deviation that is allowed follows Student's t distribution") {
         return std::string(row_of(compared(before, steady_run(now)), "p50").verdict);
     };
     CHECK(verdict_on(factor * 1.03) == "changed");
-    CHECK(verdict_on(factor / 1.03) == "unclear");  // it is more than twice as long
+    CHECK(verdict_on(factor / 1.03) == "unclear");  // more than twice as long
     CHECK(verdict_on(std::exp(0.4) / factor * 1.03) == "unclear");
     CHECK(verdict_on(std::exp(0.4) / factor / 1.05) == "changed");
 }
 
-TEST_CASE("what changes within a narrow spread is the same, and less than two percent always") {
+TEST_CASE("ignores changes within the spread, and always changes below two percent") {
     std::vector<Results> before(5, steady_run(1000us));
     CHECK(row_of(compared(before, steady_run(1012us)), "p50").verdict == std::string("same"));
     CHECK(row_of(compared(before, steady_run(1050us)), "p50").verdict ==
@@ -123,7 +122,7 @@ TEST_CASE("what changes within a narrow spread is the same, and less than two pe
     CHECK(row_of(compared(before, steady_run(1050us)), "p50").verdict == std::string("same"));
 }
 
-TEST_CASE("each loss counts if there were none before") {
+TEST_CASE("counts each loss if there were none before") {
     const std::vector<Results> before(5, steady_run(1ms));
     CHECK(row_of(compared(before, steady_run(1ms, 1)), "lost").verdict ==
           std::string("changed"));
@@ -132,7 +131,7 @@ TEST_CASE("each loss counts if there were none before") {
           std::string("changed"));
 }
 
-TEST_CASE("what one of two sides did not measure has no row") {
+TEST_CASE("makes no row for a figure that one side did not measure") {
     CHECK(compared({Results()}, {}).rows.empty());
     Results unanswered;
     unanswered.count_sent(10, ev::Time{});
@@ -140,7 +139,7 @@ TEST_CASE("what one of two sides did not measure has no row") {
     CHECK(compared({unanswered, steady_run(1ms)}, steady_run(1ms)).rows.size() == 9);
 }
 
-TEST_CASE("the table has the middle and the range of the earlier runs, and so has the object") {
+TEST_CASE("prints the median and the range of earlier runs, in the table and the object") {
     std::vector<Results> before;
     for (const int time : {210, 190, 200, 195, 205}) before.push_back(steady_run(time * 1us));
     Results now = steady_run(400us);
@@ -162,7 +161,7 @@ TEST_CASE("the table has the middle and the range of the earlier runs, and so ha
     CHECK(compared({before.front()}, now).json().str().find("verdict") == std::string::npos);
 }
 
-TEST_CASE("the middle of an even number of runs is between the two in the middle") {
+TEST_CASE("takes the median of an even number of runs between the middle two") {
     EarlierRuns runs;
     for (const std::uint64_t lost : {1U, 9U, 2U, 4U}) runs.add(steady_run(1ms, lost));
     CHECK(runs.middle(*find_figure("lost")) == 3.0);
@@ -171,6 +170,6 @@ TEST_CASE("the middle of an even number of runs is between the two in the middle
     CHECK_FALSE(runs.middle(*find_figure("jitter")));
 }
 
-TEST_CASE("the longest durations are compared") {
+TEST_CASE("compares the longest durations") {
     CHECK(compared({result_of({}, 1, 100)}, steady_run(ev::Duration::max())).rows.size() == 9);
 }

@@ -42,7 +42,7 @@ std::unique_ptr<Results> read(const std::string& text) {
     return restored_results(JsonFields(*json.value));
 }
 
-// Reads the end objects of a file. Returns the sentence by which it is refused, if it is.
+// Reads the end objects of a file. Returns the sentence of the refusal, or an empty text.
 std::string read_file(const std::string& path,
                       const std::function<void(std::unique_ptr<Results>)>& take) {
     try {
@@ -53,7 +53,7 @@ std::string read_file(const std::string& path,
     return "";
 }
 
-// A file in a place of its own, removed at the end.
+// A temporary file, removed at the end.
 class File {
 public:
     explicit File(const std::string& contents) {
@@ -85,7 +85,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text.replace(at, from.size(), to);
 }
 
-// The least result, in the form that is edited by the tests below.
+// Returns the end object of a small result, which the tests below edit.
 std::string small_end() {
     Results result;
     result.count_sent(2, ev::Time{});
@@ -96,7 +96,7 @@ std::string small_end() {
 
 }  // namespace
 
-TEST_CASE("the end object has every figure of the run") {
+TEST_CASE("writes every figure of the run") {
     CHECK(small_end() ==
           R"({"type":"end","reason":"closed","status":0,"sent":2,"echoed":2,"bad":0,"lost":0,)"
           R"("late":0,"unsent":0,"unsolicited":0,"twice":0,"rate":2.000,)"
@@ -106,7 +106,7 @@ TEST_CASE("the end object has every figure of the run") {
           R"("connections":{"asked":0,"opened":0,"failed":0},"errors":[]})");
 }
 
-TEST_CASE("a result is restored from its end object") {
+TEST_CASE("restores a result from its end object") {
     const Results result = full_result(1);
     const std::string text = end_of(result, "closed").str();
     const std::unique_ptr<Results> restored = read(text);
@@ -120,7 +120,7 @@ TEST_CASE("a result is restored from its end object") {
     CHECK(end_of(*restored, "closed").str() == text);
 }
 
-TEST_CASE("the figures of planned messages are together, and agree") {
+TEST_CASE("requires all figures of planned messages, which must agree") {
     const std::string text = end_of(full_result(1), "closed").str();
     const std::string plan = R"("planned":505,"planned_rate":250.000,"reached_rate":240.000,)";
     const std::unique_ptr<Results> earlier = read(replaced(text, plan, ""));
@@ -131,7 +131,7 @@ TEST_CASE("the figures of planned messages are together, and agree") {
           "\"planned\" disagrees with the other figures");
 }
 
-TEST_CASE("the results of version 0.2.0 can be read") {
+TEST_CASE("reads the results of version 0.2.0") {
     const std::string text = end_of(full_result(1), "closed").str();
     std::string before = replaced(text, "\"unsolicited\":2", "\"unasked\":2");
     before = replaced(before, "\"unsolicited_as_before\"", "\"unasked_as_before\"");
@@ -145,7 +145,7 @@ TEST_CASE("the results of version 0.2.0 can be read") {
     CHECK(exit_status(*restored, {}) == 7);
 }
 
-TEST_CASE("a status that follows from the counts is left to the verdict on the sum") {
+TEST_CASE("leaves a status that follows from the counts to the verdict on the sum") {
     Results results;
     results.count_sent(100, ev::Time{});
     results.echoed = 99;
@@ -157,12 +157,12 @@ TEST_CASE("a status that follows from the counts is left to the verdict on the s
     CHECK(exit_status(*lost, {}) == 1);
     CHECK(exit_status(*lost, tolerant) == 0);
     const std::string kept = replaced(text, "\"lost\":1", "\"lost\":0");
-    CHECK(exit_status(*read(kept), tolerant) == 1);  // a requirement of its own failed
+    CHECK(exit_status(*read(kept), tolerant) == 1);  // its own requirement failed
     const std::string ended = replaced(kept, "\"status\":1", "\"status\":130");
     CHECK(exit_status(*read(ended), {}) == 1);
 }
 
-TEST_CASE("datagrams keep their jitter") {
+TEST_CASE("restores the jitter of datagrams") {
     Results results;
     results.count_sent(1, ev::Time{});
     results.count_answered({}, ev::Time{});
@@ -180,7 +180,7 @@ TEST_CASE("datagrams keep their jitter") {
     CHECK((restored->jitter() == 40us));
 }
 
-TEST_CASE("a result without round trips is restored") {
+TEST_CASE("restores a result without round trips") {
     Results result;
     result.count_try();
     result.count_failure("refused", 7, false);
@@ -191,7 +191,7 @@ TEST_CASE("a result without round trips is restored") {
     CHECK(end_of(*restored, "refused").str() == text);
 }
 
-TEST_CASE("the sum of restored results is the result of the whole, bucket for bucket") {
+TEST_CASE("sums restored results to the result of the whole, bucket for bucket") {
     Results whole;
     Results sum;
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
@@ -215,7 +215,7 @@ TEST_CASE("the sum of restored results is the result of the whole, bucket for bu
     CHECK(end_of(sum, "").str().substr(0, 120) == end_of(whole, "").str().substr(0, 120));
 }
 
-TEST_CASE("an end object that was edited or is of another version is refused") {
+TEST_CASE("refuses an end object that was edited or is of another version") {
     const auto [from, to, trouble] = GENERATE(table<std::string, std::string, std::string>({
         {"\"sent\":2,", "", "\"sent\" is missing"},
         {"\"sent\":2", "\"sent\":-2", "\"sent\" is not a whole number from 0 on"},
@@ -244,12 +244,12 @@ TEST_CASE("an end object that was edited or is of another version is refused") {
           "the end object was edited, or another version of yodel wrote it: " + trouble);
 }
 
-TEST_CASE("members that are not known are skipped, and numbers may be written otherwise") {
+TEST_CASE("skips unknown members, and accepts other notations of numbers") {
     const std::string added = replaced(small_end(), "\"sent\"", "\"new\":[{}],\"sent\"");
     CHECK(read(replaced(added, "\"p50\":5.023,\"p90\":7.000", "\"p50\":5.023,\"p90\":7.0")));
 }
 
-TEST_CASE("the end objects of a file are read in their order") {
+TEST_CASE("reads the end objects of a file in their order") {
     Results other;
     other.sent = 9;
     const File file(end_of(other, "").str() + "\n{\"type\":\"message\"}\n\n" + small_end() +
@@ -259,7 +259,7 @@ TEST_CASE("the end objects of a file are read in their order") {
     CHECK(sent == std::vector<std::uint64_t>{9, 2});
 }
 
-TEST_CASE("a file that is no whole recording of a run is refused in one sentence") {
+TEST_CASE("refuses a file without a complete run in one sentence") {
     CHECK(trouble_of("") == "there is no end object, as --json writes it");
     CHECK(trouble_of("{\"type\":\"message\"}\n") ==
           "there is no end object, as --json writes it");
@@ -274,7 +274,7 @@ TEST_CASE("a file that is no whole recording of a run is refused in one sentence
     CHECK(read_file("/", [](auto) {}) == "/: Is a directory");
 }
 
-TEST_CASE("a file with an end object that is cut anywhere is refused") {
+TEST_CASE("refuses a file with an end object that is cut anywhere") {
     const std::string text = small_end();
     for (std::size_t size = 1; size < text.size(); ++size)
         REQUIRE(trouble_of(text.substr(0, size)) == "line 1 is cut short");

@@ -14,7 +14,7 @@ using namespace yodel;
 
 namespace {
 
-// Has a value for each figure, and no two counts are alike.
+// Returns results with a value for each figure, and with different counts.
 Results measured() {
     Results results = test::result_of({}, 1, 100);
     results.datagrams = true;
@@ -33,7 +33,7 @@ Results measured() {
     return results;
 }
 
-// Follows the names, of which some contain points, through the objects.
+// Follows the names, some of which contain points, through the objects.
 const JsonValue* member(const JsonValue* object, const std::string& path) {
     if (const JsonValue* const found = object->find(path)) return found;
     const std::size_t point = path.find('.');
@@ -45,7 +45,7 @@ double unit_of(const Figure& figure) { return figure.kind == Figure::Kind::time 
 
 }  // namespace
 
-TEST_CASE("each figure has a name and a place of its own") {
+TEST_CASE("gives each figure a name and a place of its own") {
     std::set<std::string> names;
     std::set<std::string> paths;
     for (const Figure& figure : figures()) {
@@ -57,7 +57,7 @@ TEST_CASE("each figure has a name and a place of its own") {
     CHECK_FALSE(find_figure("unasked"));
 }
 
-TEST_CASE("each figure is in the end object, and survives its way through a file") {
+TEST_CASE("writes each figure to the end object, and restores it from a file") {
     const Results results = measured();
     const JsonResult end = read_json(end_object(results, "closed", 0).str());
     REQUIRE(end.value);
@@ -73,7 +73,7 @@ TEST_CASE("each figure is in the end object, and survives its way through a file
     }
 }
 
-TEST_CASE("each figure can be required, also relative to earlier runs") {
+TEST_CASE("accepts requirements on each figure, also relative to earlier runs") {
     const Results results = measured();
     EarlierRuns before;
     before.add(results);
@@ -88,7 +88,7 @@ TEST_CASE("each figure can be required, also relative to earlier runs") {
     }
 }
 
-TEST_CASE("a figure that was not measured is refused with a reason") {
+TEST_CASE("refuses a figure that was not measured, with a reason") {
     for (const Figure& figure : figures()) {
         const std::string failure = Requirement(figure.name + ">=0").failure({}, nullptr);
         CAPTURE(figure.name);
@@ -97,7 +97,7 @@ TEST_CASE("a figure that was not measured is refused with a reason") {
     }
 }
 
-TEST_CASE("results add up in each figure that is a count") {
+TEST_CASE("adds up each figure that is a count") {
     Results sum = measured();
     sum.add(measured());
     for (const Figure& figure : figures()) {
@@ -106,7 +106,7 @@ TEST_CASE("results add up in each figure that is a count") {
     }
 }
 
-TEST_CASE("the manual and the sentence about names list each figure") {
+TEST_CASE("lists each figure in the manual and in the sentence about names") {
     const std::string manual = test::contents(std::string(SOURCES) + "/app/yodel.1");
     const std::size_t begin = manual.find(".It Fl -require Ar list");
     REQUIRE(begin != manual.npos);

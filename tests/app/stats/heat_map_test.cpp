@@ -20,7 +20,7 @@ Histogram of(ev::Duration round_trip, std::uint64_t count) {
     return made;
 }
 
-// The shades as digits, a text for each row.
+// Returns the shades as digits, a text for each row.
 std::vector<std::string> shades(const HeatMap::View& view) {
     std::vector<std::string> rows;
     for (const HeatMap::Row& row : view.rows) {
@@ -32,7 +32,7 @@ std::vector<std::string> shades(const HeatMap::View& view) {
 
 }  // namespace
 
-TEST_CASE("a heat map begins with the first round trips") {
+TEST_CASE("begins with the first round trips") {
     HeatMap map;
     map.add(start, {});
     CHECK(map.empty());
@@ -42,7 +42,7 @@ TEST_CASE("a heat map begins with the first round trips") {
     CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"4"});
 }
 
-TEST_CASE("a cell has a shade for its share of its column") {
+TEST_CASE("shades a cell by its share of its column") {
     const auto [count, shade] = GENERATE(table<std::uint64_t, char>({{0, '0'},
                                                                      {1, '1'},
                                                                      {10, '1'},
@@ -59,7 +59,7 @@ TEST_CASE("a cell has a shade for its share of its column") {
     CHECK(shades(map.view(2, 10)).front().front() == (count == 0 ? '0' : shade));
 }
 
-TEST_CASE("the longest round trips are in the first row, the shortest in the last") {
+TEST_CASE("puts the longest round trips into the first row, the shortest into the last") {
     HeatMap map;
     map.add(start, of(1ms, 1));
     map.add(start + HeatMap::first_width, of(4ms, 1));
@@ -71,7 +71,7 @@ TEST_CASE("the longest round trips are in the first row, the shortest in the las
     CHECK(view.rows.back().upper_end < 2ms);
 }
 
-TEST_CASE("time without round trips is a gap") {
+TEST_CASE("leaves a gap for time without round trips") {
     HeatMap map;
     map.add(start, of(1ms, 1));
     map.add(start + 3 * HeatMap::first_width, {});
@@ -80,7 +80,7 @@ TEST_CASE("time without round trips is a gap") {
     CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"40004"});
 }
 
-TEST_CASE("the whole run stays in the view, in columns of more time") {
+TEST_CASE("keeps the whole run in view, in columns of more time") {
     HeatMap map;
     for (int i = 0; i < 9; ++i) map.add(start + i * HeatMap::first_width, of(1ms, 1));
     CHECK(map.view(1, 9).width == HeatMap::first_width);
@@ -90,7 +90,7 @@ TEST_CASE("the whole run stays in the view, in columns of more time") {
     CHECK(shades(map.view(1, columns)) == std::vector<std::string>{row});
 }
 
-TEST_CASE("a run of any length has a bounded number of columns, and loses nothing") {
+TEST_CASE("bounds the number of columns for a run of any length, and loses nothing") {
     HeatMap map;
     const ev::Duration pause = GENERATE(as<ev::Duration>(), 1min, 1h, 24h * 100);
     for (int i = 0; i < 600; ++i) map.add(start + i * pause, of(1ms, 1));
@@ -101,7 +101,7 @@ TEST_CASE("a run of any length has a bounded number of columns, and loses nothin
     for (const int shade : view.rows.front().shades) CHECK(shade == 4);
 }
 
-TEST_CASE("round trips of every length are in the map") {
+TEST_CASE("contains round trips of every length") {
     HeatMap map;
     for (const ev::Duration each :
          std::initializer_list<ev::Duration>{0s, 1ns, 1us, 1s, 60s, 1h})
@@ -115,7 +115,7 @@ TEST_CASE("round trips of every length are in the map") {
         CHECK(view.rows[i].upper_end < view.rows[i - 1].upper_end);
 }
 
-TEST_CASE("one round trip is in the middle of the rows") {
+TEST_CASE("puts a single round trip into the middle of the rows") {
     HeatMap map;
     map.add(start, of(1ms, 1));
     CHECK(shades(map.view(5, 10)) == std::vector<std::string>{"0", "0", "4", "0", "0"});

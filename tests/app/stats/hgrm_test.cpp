@@ -18,8 +18,8 @@ struct Row {
     double inverse = 0;  // 0 in the last row
 };
 
-// Reads the rows as a plotter does: four numbers, separated by space, of which the last may be
-// missing; lines that begin with "#" are no rows.
+// Reads the rows as a plotter does: four numbers separated by space, the last of which may be
+// missing. Lines that begin with "#" are no rows.
 std::vector<Row> rows_of(const std::string& text) {
     std::istringstream lines(text);
     std::string line;
@@ -38,7 +38,7 @@ std::vector<Row> rows_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the distribution has a row for each level, in the columns of HdrHistogram") {
+TEST_CASE("writes a row for each level, in the columns of HdrHistogram") {
     Histogram histogram;
     histogram.record(1ms);
     histogram.record(3ms);
@@ -57,7 +57,7 @@ TEST_CASE("the distribution has a row for each level, in the columns of HdrHisto
                                   "#[Buckets =           57, SubBuckets     =          128]\n");
 }
 
-TEST_CASE("the rows of the distribution are those of the histogram") {
+TEST_CASE("writes rows that agree with the histogram") {
     Histogram histogram;
     for (int i = 1; i <= 100'000; ++i) histogram.record(i * 1us);
     const std::vector<Row> rows = rows_of(hgrm_text(histogram));
@@ -78,7 +78,7 @@ TEST_CASE("the rows of the distribution are those of the histogram") {
     CHECK(rows.back().inverse == 0);
 }
 
-TEST_CASE("the distribution of nothing has no rows") {
+TEST_CASE("writes no rows for an empty histogram") {
     const std::string text = hgrm_text({});
     CHECK(rows_of(text).empty());
     CHECK(text.find("Total count    =            0]") != text.npos);

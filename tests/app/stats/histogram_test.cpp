@@ -10,7 +10,7 @@ using namespace yodel;
 
 namespace {
 
-// Durations over all magnitudes.
+// Returns durations of all magnitudes.
 ev::Duration any_duration(test::Random& random) {
     return ev::Duration(
         static_cast<std::int64_t>((random.next() >> 1) >> (random.next() % 63)));
@@ -24,7 +24,7 @@ TEST_CASE("an empty histogram has no percentile") {
     CHECK(histogram.percentile(50) == 0ns);
 }
 
-TEST_CASE("a percentile is wrong by at most one part in 128") {
+TEST_CASE("returns percentiles that are wrong by at most one part in 128") {
     Histogram histogram;
     for (int i = 1; i <= 10'000; ++i) histogram.record(i * 1us);
     for (const double percent : {1.0, 50.0, 95.0, 99.0, 99.9}) {
@@ -39,7 +39,7 @@ TEST_CASE("a percentile is wrong by at most one part in 128") {
     CHECK(histogram.percentile(100) == 10ms);
 }
 
-TEST_CASE("durations from below zero to the longest are counted") {
+TEST_CASE("counts durations from below zero to the longest") {
     Histogram histogram;
     for (const ev::Duration time : {ev::Duration(-5ns), ev::Duration(0ns), ev::Duration(1h),
                                     ev::Duration(1000h), ev::Duration::max()})
@@ -50,7 +50,7 @@ TEST_CASE("durations from below zero to the longest are counted") {
     CHECK(histogram.percentile(40) == 0ns);
 }
 
-TEST_CASE("the sum of histograms is the histogram of all durations, bucket for bucket") {
+TEST_CASE("sums histograms to the histogram of all durations, bucket for bucket") {
     test::Random random(1);
     Histogram all;
     std::array<Histogram, 8> parts;
@@ -68,7 +68,7 @@ TEST_CASE("the sum of histograms is the histogram of all durations, bucket for b
     CHECK(sum.buckets() == all.buckets());
 }
 
-TEST_CASE("a histogram can be restored from its buckets") {
+TEST_CASE("restores a histogram from its buckets") {
     test::Random random(2);
     Histogram histogram;
     for (int i = 0; i < 1000; ++i) histogram.record(any_duration(random) / 4096);
@@ -79,7 +79,7 @@ TEST_CASE("a histogram can be restored from its buckets") {
     CHECK(Histogram::restored({}, 0ns, 0ns, 0) == Histogram());
 }
 
-TEST_CASE("buckets that no histogram had are not restored") {
+TEST_CASE("refuses buckets that no histogram can have") {
     using List = std::vector<Histogram::Bucket>;
     struct Case {
         const char* name;
@@ -103,7 +103,7 @@ TEST_CASE("buckets that no histogram had are not restored") {
     CHECK_FALSE(Histogram::restored(each.buckets, each.min, each.max, each.sum));
 }
 
-TEST_CASE("the mean and the sum are exact, and the sum does not overflow") {
+TEST_CASE("computes the mean and the sum exactly, without an overflow of the sum") {
     Histogram histogram;
     CHECK(histogram.mean() == 0ns);
     histogram.record(1ns);
@@ -116,7 +116,7 @@ TEST_CASE("the mean and the sum are exact, and the sum does not overflow") {
     CHECK(histogram.sum() == ~std::uint64_t{0});
 }
 
-TEST_CASE("the rank of a percentile is exact where its fraction is not") {
+TEST_CASE("computes the rank of a percentile exactly even if its fraction is not") {
     Histogram histogram;
     histogram.record(1ms, 4995);
     histogram.record(2ms, 5);

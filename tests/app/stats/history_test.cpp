@@ -5,7 +5,7 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 
-TEST_CASE("each period that has round trips has its percentiles") {
+TEST_CASE("returns the percentiles of each period that has round trips") {
     PercentileHistory history;
     CHECK(history.percentiles().p50.empty());
     const ev::Time start = ev::Time{} + 1h;
@@ -20,7 +20,7 @@ TEST_CASE("each period that has round trips has its percentiles") {
     CHECK(seen.p95[2] == 3ms);
 }
 
-TEST_CASE("only the last periods are kept") {
+TEST_CASE("keeps only the last periods") {
     PercentileHistory history;
     for (std::size_t i = 0; i <= PercentileHistory::max_periods; ++i)
         history.record(ev::Time{} + 1h + i * PercentileHistory::period,
@@ -31,7 +31,7 @@ TEST_CASE("only the last periods are kept") {
     CHECK(seen.p95.back() == std::chrono::milliseconds(PercentileHistory::max_periods + 1));
 }
 
-TEST_CASE("a recent rate is the growth over the last second") {
+TEST_CASE("returns the growth over the last second as the recent rate") {
     const ev::Time start{1h};
     RecentRate rate;
     CHECK(rate.per_second() == 0);
@@ -45,7 +45,7 @@ TEST_CASE("a recent rate is the growth over the last second") {
     CHECK(rate.per_second() == Approx(50));
 }
 
-TEST_CASE("a recent rate after a long pause is that over the pause") {
+TEST_CASE("returns the rate over a long pause after it") {
     const ev::Time start{1h};
     RecentRate rate;
     rate.add(start, 0);
@@ -55,7 +55,7 @@ TEST_CASE("a recent rate after a long pause is that over the pause") {
     CHECK(RecentRate().per_second() == 0);
 }
 
-TEST_CASE("two counts of one moment have no rate") {
+TEST_CASE("returns no rate for two counts of one moment") {
     RecentRate rate;
     rate.add(ev::Time{1h}, 0);
     rate.add(ev::Time{1h}, 10);

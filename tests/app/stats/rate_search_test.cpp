@@ -8,7 +8,7 @@ using namespace yodel;
 
 namespace {
 
-// Runs the search on a service that holds up to `capacity`.
+// Runs the search on a service that holds rates up to `capacity`.
 std::vector<double> searched(RateSearch& search, double capacity) {
     std::vector<double> rates;
     while (const auto rate = search.next()) {
@@ -21,7 +21,7 @@ std::vector<double> searched(RateSearch& search, double capacity) {
 
 }  // namespace
 
-TEST_CASE("the search finds what a service holds to a twentieth") {
+TEST_CASE("finds the highest rate that a service holds, to a twentieth") {
     const double capacity = GENERATE(10.0, 13.0, 62.5, 999.0, 1000.0, 1001.0, 41'500.0, 9.9e6);
     CAPTURE(capacity);
     RateSearch search({});
@@ -32,7 +32,7 @@ TEST_CASE("the search finds what a service holds to a twentieth") {
     CHECK(rates.size() < 45);
 }
 
-TEST_CASE("rates are doubled, then what is between is halved") {
+TEST_CASE("doubles the rate, and then bisects") {
     RateSearch search({.first = 100});
     const std::vector<double> rates = searched(search, 330);
     const std::vector<double> wanted{100,     200,     400,     400,     282.843,
@@ -41,7 +41,7 @@ TEST_CASE("rates are doubled, then what is between is halved") {
     for (std::size_t i = 0; i < 8; ++i) CHECK(rates[i] == Approx(wanted[i]));
 }
 
-TEST_CASE("one failure at a rate is tried again") {
+TEST_CASE("tries a rate again after one failure") {
     RateSearch search({.first = 100});
     search.record(false);
     CHECK(search.next() == 100.0);
@@ -54,7 +54,7 @@ TEST_CASE("one failure at a rate is tried again") {
     CHECK(*search.next() == Approx(141.42));
 }
 
-TEST_CASE("a brief run at the lowest rate ends a search that has no hope") {
+TEST_CASE("ends a hopeless search by a brief run at the lowest rate") {
     RateSearch search({});
     std::vector<double> rates;
     while (const auto rate = search.next()) {
@@ -67,7 +67,7 @@ TEST_CASE("a brief run at the lowest rate ends a search that has no hope") {
     CHECK(search.failed() == 10.0);
 }
 
-TEST_CASE("a brief run that holds proves nothing, and the search goes on") {
+TEST_CASE("goes on after a brief run that holds, which proves nothing") {
     RateSearch search({});
     for (int i = 0; i < 4; ++i) search.record(false);
     REQUIRE(search.brief());
@@ -86,7 +86,7 @@ TEST_CASE("a brief run that holds proves nothing, and the search goes on") {
     CHECK_FALSE(search.held());
 }
 
-TEST_CASE("a search ends at the limits of what can be asked for") {
+TEST_CASE("ends at the limits of the rates") {
     RateSearch none({.first = 4, .min = 1});
     CHECK(searched(none, 0).back() == 1);
     CHECK_FALSE(none.held());

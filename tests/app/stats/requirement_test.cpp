@@ -36,7 +36,7 @@ std::string judged(const std::string& clause, const Results& result,
 
 }  // namespace
 
-TEST_CASE("a requirement that holds is silent") {
+TEST_CASE("prints nothing for a requirement that holds") {
     const std::string clause = GENERATE(
         "min<1ms", "mean<5ms", "p50<5.1ms", "p90<10ms", "p95>9ms", "p99<=10ms", "p99.9<1",
         "p99.99<10ms", "max<9.961ms", "max=9.96ms", "lateness<1ms", "sent=1000", "sent=1k",
@@ -47,7 +47,7 @@ TEST_CASE("a requirement that holds is silent") {
     CHECK(judged(clause, some_result()) == "");
 }
 
-TEST_CASE("a requirement that fails says what was, in digits that show it") {
+TEST_CASE("prints the value that fails a requirement, with enough digits to see it") {
     const auto [clause, sentence] = GENERATE(table<std::string, std::string>({
         {"p50<4ms", "required p50<4ms, was 4.98ms"},
         {"p50<=4.98ms", "required p50<=4.98ms, was 4.981ms"},
@@ -64,7 +64,7 @@ TEST_CASE("a requirement that fails says what was, in digits that show it") {
     CHECK(judged(clause, some_result()) == sentence);
 }
 
-TEST_CASE("a signed percentage is relative to a result of before") {
+TEST_CASE("compares a signed percentage with an earlier result") {
     EarlierRuns before;
     before.add(some_result());
     Results now = some_result();
@@ -88,7 +88,7 @@ TEST_CASE("a signed percentage is relative to a result of before") {
     CHECK_FALSE(Requirement("lost<1%").relative());
 }
 
-TEST_CASE("a requirement fails where nothing was measured") {
+TEST_CASE("fails a requirement if nothing was measured") {
     const auto [clause, sentence] = GENERATE(table<std::string, std::string>({
         {"p99<5ms", "required p99<5ms, but no reply was timed"},
         {"max<5ms", "required max<5ms, but no reply was timed"},
@@ -115,7 +115,7 @@ TEST_CASE("a requirement fails where nothing was measured") {
     CHECK(judged(clause, Results(), &before) == sentence);
 }
 
-TEST_CASE("a clause that is none is refused in one sentence") {
+TEST_CASE("refuses an invalid clause in one sentence") {
     const std::string names =
         "min, mean, p50, p90, p95, p99, p99.9, p99.99, max, rate, jitter, sent, echoed, "
         "bad, lost, late, unsent, unsolicited, twice, out_of_order, asked, opened, failed; "

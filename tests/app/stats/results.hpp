@@ -1,4 +1,4 @@
-// Results of runs that never were: their round trips come from a seeded generator, so that each
+// Results of imaginary runs. Their round trips come from a seeded generator, so that each
 // figure is the same in each run of the tests.
 #pragma once
 
@@ -12,11 +12,11 @@ namespace test {
 
 struct Service {
     double median_us = 200;
-    double spread = 0.4;  // of the logarithm
-    double likeness = 0;  // of a round trip to the one before, from 0 to 1
-    double tail = 0.01;   // the part that takes ten times as long
-    double loss = 0;      // the part that is lost
-    double factor = 1;    // that all take longer
+    double spread = 0.4;  // deviation of the logarithm
+    double likeness = 0;  // of consecutive round trips, from 0 to 1
+    double tail = 0.01;   // the share of round trips that take ten times as long
+    double loss = 0;      // the share of lost messages
+    double factor = 1;    // slows down all round trips
 };
 
 inline void run(const Service& service, Random& random, std::uint64_t count,
@@ -48,7 +48,7 @@ inline yodel::Results result_of(const Service& service, std::uint64_t seed,
     return result;
 }
 
-// The attempts to connect.
+// Counts the attempts to connect.
 struct Connections {
     std::uint64_t asked = 0;
     std::uint64_t opened = 0;

@@ -29,7 +29,7 @@ Results some_results(int count, ev::Duration round_trip) {
 
 }  // namespace
 
-TEST_CASE("results are added up exactly") {
+TEST_CASE("adds up results exactly") {
     Results sum = some_results(10, 1ms);
     Results other = some_results(30, 5ms);
     other.count_failure("timed out", 28, true, 2);
@@ -51,7 +51,7 @@ TEST_CASE("results are added up exactly") {
     CHECK(sum.tcp == TcpTotals{500us, 6, 1448, 10});
 }
 
-TEST_CASE("the rate is that of right replies, from the first message to the last reply") {
+TEST_CASE("computes the rate of right replies from the first message to the last reply") {
     Results results;
     CHECK((results.elapsed() == 0s));
     CHECK(results.rate() == 0);
@@ -70,7 +70,7 @@ TEST_CASE("the rate is that of right replies, from the first message to the last
     CHECK(results.rate() == 20);
 }
 
-TEST_CASE("rates from files are added up, and the longest time counts") {
+TEST_CASE("adds up rates from files, and takes their longest time") {
     Results sum;
     for (const ev::Duration elapsed : {2s, 3s}) {
         Results part;
@@ -81,7 +81,7 @@ TEST_CASE("rates from files are added up, and the longest time counts") {
     CHECK(sum.rate() == 20);
 }
 
-TEST_CASE("a late reply corrects the number of lost messages") {
+TEST_CASE("corrects the number of lost messages by a late reply") {
     Results results;
     results.count_sent(2, start);
     results.count_lost();
@@ -96,7 +96,7 @@ TEST_CASE("a late reply corrects the number of lost messages") {
     CHECK(results.in_flight() == 0);
 }
 
-TEST_CASE("the silence of a recorded message is as before, until a late reply comes") {
+TEST_CASE("counts a silence as recorded until a late reply comes") {
     Results results;
     results.replay = Results::Replay{};
     results.count_sent(1, start);
@@ -117,7 +117,7 @@ TEST_CASE("the silence of a recorded message is as before, until a late reply co
     CHECK(sum.replay == Results::Replay{2, 2, 2});
 }
 
-TEST_CASE("sentences of failures are bounded in number, and none is lost") {
+TEST_CASE("bounds the number of sentences of failures, and counts all failures") {
     Results results;
     for (std::size_t i = 0; i < 10 * Results::max_failures; ++i)
         results.count_failure("failure " + std::to_string(i), 7, true);
@@ -130,24 +130,24 @@ TEST_CASE("sentences of failures are bounded in number, and none is lost") {
     CHECK(results.failed == 0);
 }
 
-TEST_CASE("jitter is the smoothed difference of transits that follow each other") {
+TEST_CASE("smooths the difference of consecutive transits as the jitter") {
     Results results;
     Jitter jitter;
     CHECK((results.jitter() == 0ns));
     results.count_datagram(jitter, false, 10ms);
-    CHECK((results.jitter() == 0ns));  // one alone differs from nothing
+    CHECK((results.jitter() == 0ns));  // a single transit has no difference
     results.count_datagram(jitter, false, 26ms);
     CHECK((results.jitter() == 1ms));
     results.count_datagram(jitter, false, 26ms);
     CHECK((results.jitter() == 937500ns));
-    results.count_datagram(jitter, true, std::nullopt);  // of which no time is known
+    results.count_datagram(jitter, true, std::nullopt);  // without a known time
     CHECK((results.jitter() == 937500ns));
     results.count_datagram(jitter, false, 10ms);
     CHECK((results.jitter() == 1878906ns));
     CHECK(results.out_of_order == 1);
 }
 
-TEST_CASE("the jitter of several connections is weighted by their replies, in parts or not") {
+TEST_CASE("weights the jitter of several connections by their replies, in parts or not") {
     Results whole;
     Results part;
     Results other;
@@ -169,7 +169,7 @@ TEST_CASE("the jitter of several connections is weighted by their replies, in pa
     CHECK(part.out_of_order == 10);
 }
 
-TEST_CASE("facts of connections add up to the smallest of each, and to all retransmits") {
+TEST_CASE("adds up facts of connections to the smallest of each, and to all retransmits") {
     TcpTotals sum{.min_rtt = {}, .retransmits = 1, .mss = 1448, .cwnd = 12};
     sum.add({.min_rtt = 30us, .retransmits = 2, .mss = 536, .cwnd = 14});
     CHECK(sum == TcpTotals{30us, 3, 536, 12});
@@ -180,7 +180,7 @@ TEST_CASE("facts of connections add up to the smallest of each, and to all retra
     CHECK(sum == TcpTotals{20us, 3, 536, 10});
 }
 
-TEST_CASE("sentences are those of the first, and planned rates add up") {
+TEST_CASE("keeps the sentences of the first results, and adds up planned rates") {
     Results sum;
     sum.add_planned_rate({.planned = 100, .reached = 90});
     Results other;

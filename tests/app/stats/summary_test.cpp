@@ -33,7 +33,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("the summary has counts, and times if there are any") {
+TEST_CASE("prints counts, and times if there are any") {
     Results results = counted(3, 0);
     CHECK(summary(results) == "3 sent, 0 echoed, 0 bad, 0 lost");
     results.echoed = 2;
@@ -47,7 +47,7 @@ TEST_CASE("the summary has counts, and times if there are any") {
     CHECK(summary(counted(0, 0), {.load = true}) == "0 sent, 0 echoed, 0 bad, 0 lost");
 }
 
-TEST_CASE("one message has one time, more have percentiles") {
+TEST_CASE("prints one time for one message, and percentiles for more") {
     Results results = counted(1, 0);
     results.count_answered({.round_trip = 2ms}, start);
     CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; rtt 2.0 ms");
@@ -57,7 +57,7 @@ TEST_CASE("one message has one time, more have percentiles") {
           "2 sent, 2 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 2.0/2.0/2.0/2.0/2.0 ms");
 }
 
-TEST_CASE("the rate of a load follows its counts") {
+TEST_CASE("prints the rate of a load after its counts") {
     Results results = counted(443'586, 0);
     results.count_echoed(443'586, std::nullopt, start + 2s);
     CHECK(summary(results, {.load = true}) ==
@@ -65,14 +65,14 @@ TEST_CASE("the rate of a load follows its counts") {
     CHECK(summary(results) == "443586 sent, 443586 echoed, 0 bad, 0 lost");
 }
 
-TEST_CASE("a reply that need not be an echo is answered") {
+TEST_CASE("prints a reply that need not be an echo as answered") {
     CHECK(summary(counted(20, 20), {.answered = true}) ==
           "20 sent, 20 answered, 0 bad, 0 lost");
     CHECK(progress_text(counted(20, 19), {.answered = true}) ==
           "20 sent, 19 answered, 0 bad, 0 lost");
 }
 
-TEST_CASE("a replay has words of its own for the same counts") {
+TEST_CASE("uses its own words for the counts of a replay") {
     Results results = counted(120, 118, 1, 1);
     results.replay = {.recurred = 2, .unrecorded = 4, .missing = 3};
     CHECK(summary(results) ==
@@ -80,7 +80,7 @@ TEST_CASE("a replay has words of its own for the same counts") {
           "3 unsolicited missing, 4 unsolicited not recorded");
 }
 
-TEST_CASE("datagrams have their order and jitter, also while the run goes on") {
+TEST_CASE("prints the order and the jitter of datagrams, even during the run") {
     Results results = counted(3, 0);
     CHECK(progress_text(results) == "3 sent, 0 echoed, 0 bad, 0 lost");
     results.count_answered({.round_trip = 2ms}, start);
@@ -93,7 +93,7 @@ TEST_CASE("datagrams have their order and jitter, also while the run goes on") {
     CHECK(summary(results).ends_with("; jitter 0.00 ms"));
 }
 
-TEST_CASE("the client's lateness is remarked if it exceeds a tenth of the round trips") {
+TEST_CASE("remarks the client's lateness if it exceeds a tenth of the round trips") {
     const auto [late, round_trip, remark] =
         GENERATE(table<ev::Duration, ev::Duration, std::string>(
             {{40us, 400us, ""},
@@ -102,13 +102,13 @@ TEST_CASE("the client's lateness is remarked if it exceeds a tenth of the round 
              {2ms, 5ms, "; late p50/p99 2.0/2.0 ms"}}));
     Results results;
     results.record_lateness(late);
-    CHECK(own_fault_remarks(results).empty() == (late == 0us));  // also without a reply
+    CHECK(own_fault_remarks(results).empty() == (late == 0us));  // even without a reply
     results.round_trips.record(round_trip);
     CHECK(own_fault_remarks(results) == remark);
     CHECK(own_fault_remarks({}).empty());
 }
 
-TEST_CASE("a rate that the client has not kept is remarked, with the one that it reached") {
+TEST_CASE("remarks a rate that the client has missed, with the reached rate") {
     struct Row {
         PlannedRate rate;
         std::uint64_t sent;
@@ -131,7 +131,7 @@ TEST_CASE("a rate that the client has not kept is remarked, with the one that it
     CHECK(own_fault_remarks(results) == row.remark);
 }
 
-TEST_CASE("the network has its share of the median if it is a tenth or more") {
+TEST_CASE("prints the network's share of the median if it is a tenth or more") {
     const auto [network, remark] = GENERATE(table<ev::Duration, std::string>(
         {{519us, ""}, {520us, "; p50 5.2ms = network >=0.52 + service <=4.7"}}));
     Results results = counted(1, 0);
@@ -141,8 +141,7 @@ TEST_CASE("the network has its share of the median if it is a tenth or more") {
     CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; rtt 5.2 ms" + remark);
 }
 
-TEST_CASE(
-    "a load tells of connections that never opened, and with -v how long the others took") {
+TEST_CASE("reports connections that never opened, and with -v the times of the others") {
     Results results = counted(0, 0);
     for (int i = 0; i < 3; ++i) results.count_try();
     results.count_opened(1ms, 2ms);
@@ -153,7 +152,7 @@ TEST_CASE(
     CHECK(summary(results) == "0 sent, 0 echoed, 0 bad, 0 lost");
 }
 
-TEST_CASE("any wrong or lost reply and any unsent message is status 1") {
+TEST_CASE("returns status 1 for any wrong or lost reply and any unsent message") {
     CHECK(exit_status(counted(5, 5), {}) == success);
     CHECK(exit_status(counted(5, 4, 1), {}) == reply_wrong_or_lost);
     CHECK(exit_status(counted(5, 4, 0, 1), {}) == reply_wrong_or_lost);
@@ -164,7 +163,7 @@ TEST_CASE("any wrong or lost reply and any unsent message is status 1") {
     CHECK(exit_status(results, {}) == reply_wrong_or_lost);
 }
 
-TEST_CASE("a second copy of a reply is a fault, but not of a datagram") {
+TEST_CASE("counts a duplicate of a reply as a fault, except with datagrams") {
     Results results = counted(5, 5);
     results.count_repeated();
     CHECK(exit_status(results, {}) == reply_wrong_or_lost);
@@ -172,7 +171,7 @@ TEST_CASE("a second copy of a reply is a fault, but not of a datagram") {
     CHECK(exit_status(results, {}) == success);
 }
 
-TEST_CASE("what a replay misses or gets in addition is a fault") {
+TEST_CASE("counts missing and additional messages of a replay as faults") {
     Results results = counted(5, 5);
     results.replay = Results::Replay{};
     CHECK(exit_status(results, {}) == success);
@@ -184,7 +183,7 @@ TEST_CASE("what a replay misses or gets in addition is a fault") {
     CHECK(exit_status(results, {}) == reply_wrong_or_lost);
 }
 
-TEST_CASE("a requirement about a figure replaces the rule that none of it is allowed") {
+TEST_CASE("lets a requirement on a figure replace the rule that it must be 0") {
     Results results = counted(10'000, 9990, 2, 6);
     results.unsent = 1;
     results.asked = 10;
@@ -203,7 +202,7 @@ TEST_CASE("a requirement about a figure replaces the rule that none of it is all
     CHECK(exit_status(results, verdict_on(results, requirements)) == status);
 }
 
-TEST_CASE("the most telling status wins: signal, connection, trouble, replies") {
+TEST_CASE("prefers the most specific status: signal, connection, trouble, replies") {
     Results results = counted(5, 4, 1);
     Ending ending;
     CHECK(exit_status(results, {}, ending) == 1);
@@ -213,13 +212,13 @@ TEST_CASE("the most telling status wins: signal, connection, trouble, replies") 
     CHECK(exit_status(results, {}, ending) == 7);
     results.count_end(56, true);
     CHECK(exit_status(results, {}, ending) == 56);
-    results.count_end(28, true);  // the first one stays
+    results.count_end(28, true);  // the first status stays
     CHECK(exit_status(results, {}, ending) == 56);
     ending.signo = 15;
     CHECK(exit_status(results, {}, ending) == 143);
 }
 
-TEST_CASE("last words come in one order") {
+TEST_CASE("prints the last words in one order") {
     Results results = counted(5, 2, 1, 2);
     results.wrong_sentence = "reply 2 differs";
     results.lost_sentence = "no reply to message 3 within 5s";
@@ -232,7 +231,7 @@ TEST_CASE("last words come in one order") {
                 "5 sent, 2 echoed, 1 bad, 2 lost", "required sent>10, was 5"});
 }
 
-TEST_CASE("a run that fails has a sentence, also without a summary") {
+TEST_CASE("prints a sentence for a failed run, even without a summary") {
     const Words quiet{.summary = false};
     CHECK(words_about(counted(2, 2), {}, quiet).empty());
     CHECK(words_about(counted(2, 1, 0, 1), {}, quiet) ==
@@ -242,14 +241,14 @@ TEST_CASE("a run that fails has a sentence, also without a summary") {
     CHECK(words_about(results, {}, quiet) == Lines{"no reply to message 2 within 5s"});
 }
 
-TEST_CASE("failures that a retry has overcome are reported of loads") {
+TEST_CASE("reports failures that a retry has overcome for loads") {
     Results results = counted(1, 1);
     results.count_failure("connection refused", 7, false);
     CHECK(words_about(results) == Lines{"1 sent, 1 echoed, 0 bad, 0 lost"});
     CHECK(words_about(results, {}, {.load = true}).front() == "connection refused");
 }
 
-TEST_CASE("there is a limit to the kinds of failures that are printed") {
+TEST_CASE("limits the kinds of failures that are printed") {
     Results results;
     for (int i = 0; i < 13; ++i) results.count_failure("failure " + std::to_string(i), 7, true);
     const Lines lines = failure_lines(results);

@@ -5,7 +5,7 @@
 
 using namespace yodel;
 
-TEST_CASE("a verdict has the requirements that failed, after the table") {
+TEST_CASE("prints the failed requirements after the table") {
     const Results now = test::result_of({}, 1, 100);
     Verdict::Options options{.required = parse_requirements("sent=100,lost>0,bad>0")};
     const Verdict alone = Verdict::on(now, options);
@@ -22,6 +22,4 @@ TEST_CASE("a verdict has the requirements that failed, after the table") {
     CHECK(both.lines(false) == alone.failures);
 }
 
-TEST_CASE("a verdict without options is silent") {
-    CHECK(Verdict::on({}, {}).lines(true).empty());
-}
+TEST_CASE("prints nothing without options") { CHECK(Verdict::on({}, {}).lines(true).empty()); }

@@ -10,7 +10,7 @@ using namespace std::string_literals;
 using namespace yodel;
 using ui::base64;
 
-TEST_CASE("base64 is that of its RFC") {
+TEST_CASE("encodes base64 as its RFC defines") {
     const auto [bytes, text] = GENERATE(table<std::string, std::string>({
         {"", ""},
         {"f", "Zg=="},
@@ -26,7 +26,7 @@ TEST_CASE("base64 is that of its RFC") {
     CHECK(from_base64(text) == bytes);
 }
 
-TEST_CASE("any bytes come back from base64, and none from a part of it") {
+TEST_CASE("decodes any bytes from base64, and none from a part of it") {
     std::mt19937 random(7);
     for (std::size_t size = 0; size < 100; ++size) {
         std::string bytes(size, '\0');
@@ -38,7 +38,7 @@ TEST_CASE("any bytes come back from base64, and none from a part of it") {
     }
 }
 
-TEST_CASE("what is not base64 is refused") {
+TEST_CASE("refuses a text that is not base64") {
     const std::string text =
         GENERATE("Z", "Zg", "Zg=", "Zg===", "Zh==", "Zm9=", "Zm 9v", "Zm9v\n", "Zm9-", "=",
                  "====", "Zg==Zg==", "\xff\xff\xff\xff");

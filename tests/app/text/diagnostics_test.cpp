@@ -19,22 +19,22 @@ std::string last_line(const std::string& text) {
     return text.substr(before + 1);
 }
 
-// Lines of so many bytes each, until some are left out.
+// Writes lines of this size until some are left out.
 std::string long_line() { return std::string(1023, 'y'); }
 
 }  // namespace
 
-TEST_CASE("a remark is one printable line") {
+TEST_CASE("writes a remark as one printable line") {
     const Ends ends = test::pipe_ends();
     Diagnostics diagnostics(ends.writer.get(), "yodel");
     diagnostics.remark("a\x1b[2J\nb");
     CHECK(test::take(ends.reader) == "yodel: a^[[2J^Jb\n");
     diagnostics.set_form(Diagnostics::Form::json);
-    diagnostics.remark("say \"a\"");
-    CHECK(test::take(ends.reader) == "{\"text\":\"say \\\"a\\\"\"}\n");
+    diagnostics.remark("an \"a\"");
+    CHECK(test::take(ends.reader) == "{\"text\":\"an \\\"a\\\"\"}\n");
 }
 
-TEST_CASE("a line for which there is no room waits, and nobody is blocked") {
+TEST_CASE("keeps a line without space waiting, and blocks nobody") {
     Ends (*const make)() =
         GENERATE(&test::pipe_ends, &test::socket_ends, &test::stopped_terminal_ends);
     const Ends ends = make();
@@ -47,16 +47,16 @@ TEST_CASE("a line for which there is no room waits, and nobody is blocked") {
     CHECK(test::take(ends.reader) == std::string(filled, 'x'));
     diagnostics.drain(1s);
     CHECK(test::take(ends.reader) == "yodel: one\nyodel: two\n");
-    CHECK(::fcntl(ends.writer.get(), F_GETFL) == flags);  // which others share
+    CHECK(::fcntl(ends.writer.get(), F_GETFL) == flags);  // other processes share it
 }
 
-TEST_CASE("lines without room are counted, and the count stands in their place") {
+TEST_CASE("counts lines without space, and writes the count in their place") {
     const Ends ends = test::pipe_ends();
     test::fill(ends.writer);
     Diagnostics diagnostics(ends.writer.get(), "yodel");
     for (int i = 0; i < 75; ++i) diagnostics.line(long_line());
     test::take(ends.reader);
-    diagnostics.remark("next");  // behind what waited, for which there is just room
+    diagnostics.remark("next");  // behind the waiting lines, with just enough space
     test::take(ends.reader);
     diagnostics.remark("last");
     const std::string text = test::take(ends.reader);
@@ -67,7 +67,7 @@ TEST_CASE("lines without room are counted, and the count stands in their place")
     CHECK(last_line(text) == "yodel: last\n");
 }
 
-TEST_CASE("in a log the count of lines left out has the time, like every line") {
+TEST_CASE("dates the count of missing lines in a log, like every line") {
     const Ends ends = test::pipe_ends();
     Diagnostics diagnostics(ends.writer.get(), "yodeld");
     diagnostics.set_dated();
@@ -86,7 +86,7 @@ TEST_CASE("in a log the count of lines left out has the time, like every line") 
     CHECK(line.starts_with(json ? "{\"time\":\"20" : "20"));
 }
 
-TEST_CASE("no line is torn, wherever the reader pauses") {
+TEST_CASE("tears no line, however the reader pauses") {
     const Ends ends = test::pipe_ends();
     Diagnostics diagnostics(ends.writer.get(), "yodel");
     std::string text;
@@ -104,7 +104,7 @@ TEST_CASE("no line is torn, wherever the reader pauses") {
     }
 }
 
-TEST_CASE("waiting output is written from the loop, once there is room") {
+TEST_CASE("writes waiting output from the loop, once there is space") {
     const Ends ends = test::pipe_ends();
     test::fill(ends.writer);
     ev::Loop loop;
@@ -119,7 +119,7 @@ TEST_CASE("waiting output is written from the loop, once there is room") {
     CHECK(last_line(text).starts_with("yodel: "));
 }
 
-TEST_CASE("standard error that refuses everything is no reason to stop") {
+TEST_CASE("goes on if standard error refuses everything") {
     std::signal(SIGPIPE, SIG_IGN);
     Ends ends = test::pipe_ends();
     ends.reader.reset();
@@ -134,7 +134,7 @@ TEST_CASE("standard error that refuses everything is no reason to stop") {
     closed.drain(20s);
 }
 
-TEST_CASE("a passing state is left out while lines wait") {
+TEST_CASE("leaves out a passing state while lines wait") {
     const Ends ends = test::pipe_ends();
     Diagnostics diagnostics(ends.writer.get(), "yodel");
     diagnostics.show("\r1 sent");

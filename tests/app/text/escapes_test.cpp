@@ -4,7 +4,7 @@
 
 using namespace yodel;
 
-TEST_CASE("each escape stands for its byte, and others are refused") {
+TEST_CASE("replaces each escape by its byte, and refuses others") {
     CHECK(unescaped("a\\n\\r\\t\\0\\\\\\x7Fz") == std::string("a\n\r\t\0\\\x7fz", 8));
     for (const char* wrong :
          {"\\", "\\a", "\\x", "\\x4", "\\xg0", "\\x-1", "\\x 1", "\\x\x14\x11"}) {

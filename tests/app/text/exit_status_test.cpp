@@ -4,7 +4,7 @@
 
 using bufio::Reason;
 
-TEST_CASE("each reason for an end has the status that curl gives it") {
+TEST_CASE("returns the status of curl for each reason of an end") {
     struct Row {
         Reason reason;
         int status;
@@ -19,7 +19,7 @@ TEST_CASE("each reason for an end has the status that curl gives it") {
     CHECK(yodel::exit_status({row.reason, "text"}) == row.status);
 }
 
-TEST_CASE("silence after a hello of more than a segment gets a remark on the groups") {
+TEST_CASE("remarks on the groups after silence to a hello of more than a segment") {
     bufio::TlsFacts facts;
     const bufio::End silence{Reason::timeout, "no connection"};
     for (const std::size_t size : {0U, 517U, 1448U}) {
@@ -40,7 +40,7 @@ TEST_CASE("silence after a hello of more than a segment gets a remark on the gro
           "no connection" + remark.substr(0, remark.find(": --groups")));
 }
 
-TEST_CASE("a server that refuses what was offered may lack the groups that were asked for") {
+TEST_CASE("remarks that a server that refuses the offer may lack the requested groups") {
     const bufio::End refusal{Reason::tls, "the peer gave up"};
     bufio::TlsFacts facts;
     facts.offer_refused = true;
@@ -53,7 +53,7 @@ TEST_CASE("a server that refuses what was offered may lack the groups that were 
     CHECK(yodel::explain(refusal, nullptr) == "the peer gave up");
 }
 
-TEST_CASE("the end of a certificate is a date and the days until then, or since") {
+TEST_CASE("prints the end of a certificate as a date, with the days until or since then") {
     struct Row {
         long days;
         bool expired;
@@ -70,7 +70,7 @@ TEST_CASE("the end of a certificate is a date and the days until then, or since"
     CHECK(yodel::certificate_end(facts) == "2026-11-20" + row.text);
 }
 
-TEST_CASE("a certificate that -k accepted is remarked on, one that was refused is not") {
+TEST_CASE("remarks on a certificate that -k accepted, but not on a refused certificate") {
     bufio::TlsFacts facts;
     CHECK(yodel::unverified_remark({}, nullptr).empty());
     CHECK(yodel::unverified_remark({}, &facts).empty());

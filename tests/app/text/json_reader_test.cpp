@@ -24,7 +24,7 @@ JsonValue value_of(const std::string& text) {
     return std::move(*result.value);
 }
 
-// Writes an object of all kinds of members, to a bounded depth.
+// Writes an object with all kinds of members, to a bounded depth.
 JsonObject any_object(test::Random& random, int depth) {
     JsonObject object;
     const auto bytes = [&] {
@@ -56,7 +56,7 @@ JsonObject any_object(test::Random& random, int depth) {
 
 }  // namespace
 
-TEST_CASE("each kind of JSON value is read") {
+TEST_CASE("reads each kind of JSON value") {
     CHECK(value_of(" null ").kind == Kind::null);
     CHECK(value_of("true").flag);
     CHECK(value_of("false").kind == Kind::flag);
@@ -71,7 +71,7 @@ TEST_CASE("each kind of JSON value is read") {
     CHECK_FALSE(value.find("a")->find("x"));
 }
 
-TEST_CASE("a JSON text is read without its escapes") {
+TEST_CASE("decodes the escapes of a JSON text") {
     const auto [text, plain] = GENERATE(table<std::string, std::string>({
         {R"("")", ""},
         {R"("\"\\\/\b\f\n\r\t")", "\"\\/\b\f\n\r\t"},
@@ -82,7 +82,7 @@ TEST_CASE("a JSON text is read without its escapes") {
     CHECK(value_of(text).text == plain);
 }
 
-TEST_CASE("a text that is not JSON is refused with its place") {
+TEST_CASE("refuses a text that is not JSON, with the place of the error") {
     const auto [text, sentence] = GENERATE(table<std::string, std::string>({
         {"nul ", "is not JSON at byte 3"},
         {"True", "is not JSON at byte 0"},
@@ -120,7 +120,7 @@ TEST_CASE("a text that is not JSON is refused with its place") {
     CHECK(trouble(text) == sentence);
 }
 
-TEST_CASE("every cut of an object is said to be cut short") {
+TEST_CASE("reports every cut of an object as cut short") {
     const std::string text =
         "{\"a\":[1,-2.5e3,true,null,\"\\u00e9\\ud83d\\ude00\xe2\x82\xac\"],"
         "\"b\":{\"c\":false}}";
@@ -131,7 +131,7 @@ TEST_CASE("every cut of an object is said to be cut short") {
     }
 }
 
-TEST_CASE("all that is written can be read, and no cut of it") {
+TEST_CASE("reads all that is written, but no cut of it") {
     const test::Locale utf8("C.UTF-8");
     test::Random random(1);
     for (int round = 0; round < 300; ++round) {
@@ -142,7 +142,7 @@ TEST_CASE("all that is written can be read, and no cut of it") {
     }
 }
 
-TEST_CASE("a text with bytes changed is read or refused") {
+TEST_CASE("reads or refuses a text with changed bytes") {
     test::Random random(2);
     for (int round = 0; round < 20'000; ++round) {
         std::string text = any_object(random, 2).str();
@@ -152,7 +152,7 @@ TEST_CASE("a text with bytes changed is read or refused") {
     }
 }
 
-TEST_CASE("a number is a count, a time or a fraction where it can be one exactly") {
+TEST_CASE("converts a number to a count, a time or a fraction if that is exact") {
     struct Case {
         std::string text;
         std::optional<std::uint64_t> count;
@@ -172,13 +172,13 @@ TEST_CASE("a number is a count, a time or a fraction where it can be one exactly
     CHECK(value.fraction() == each.fraction);
 }
 
-TEST_CASE("the number of values is bounded") {
+TEST_CASE("bounds the number of values") {
     std::string text = "[0";
     while (text.size() < 2'500'000) text += ",0";
     CHECK(trouble(text + "]") == "has too many values");
 }
 
-TEST_CASE("a member that is missing, of another kind or out of range is one clause") {
+TEST_CASE("reports a member that is missing, of another kind or out of range, as one clause") {
     const JsonResult read = read_json(
         R"({"n":7,"big":1e3,"minus":-1,"us":1.5,"long":1.0005,"text":"a","list":[1],"o":{"n":1}})");
     REQUIRE(read.value);

@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 using namespace std::string_literals;
 using namespace yodel;
 
-TEST_CASE("a JSON string shows any bytes without control characters") {
+TEST_CASE("writes any bytes as a JSON string without control characters") {
     const test::Locale utf8("C.UTF-8");
     const auto [text, json] = GENERATE(table<std::string, std::string>({
         {"", R"("")"},
@@ -22,7 +22,7 @@ TEST_CASE("a JSON string shows any bytes without control characters") {
     CHECK(json_string(text) == json);
 }
 
-TEST_CASE("a JSON object has its members in the order in which they were added") {
+TEST_CASE("writes the members of an object in the order in which they were added") {
     CHECK(JsonObject().str() == "{}");
     const JsonObject inner = JsonObject().flag("yes", true).flag("no", false);
     CHECK(JsonObject()
@@ -34,7 +34,7 @@ TEST_CASE("a JSON object has its members in the order in which they were added")
                         R"("object":{"yes":true,"no":false},"time":1234.567})");
 }
 
-TEST_CASE("times are exact, and fractions have three decimals") {
+TEST_CASE("writes times exactly, and fractions with three decimals") {
     CHECK(JsonObject()
               .time("a", -1500ns)
               .time("b", ev::Duration::max())
@@ -45,7 +45,7 @@ TEST_CASE("times are exact, and fractions have three decimals") {
     CHECK(JsonObject().fraction("a", 1e300).str().size() == 5 + 301 + 5);
 }
 
-TEST_CASE("bytes are restored by a reader of JSON, and command no terminal") {
+TEST_CASE("writes bytes that a reader can restore, and that command no terminal") {
     const test::Locale utf8("C.UTF-8");
     const auto [bytes, json] = GENERATE(table<std::string, std::string>({
         {"", R"({"a":""})"},
@@ -63,7 +63,7 @@ TEST_CASE("bytes are restored by a reader of JSON, and command no terminal") {
     CHECK((!read.value->find("a") || read.value->find("a")->text == bytes));
 }
 
-TEST_CASE("every character is restored from its JSON string") {
+TEST_CASE("restores every character from its JSON string") {
     const test::Locale utf8("C.UTF-8");
     const std::string all = GENERATE("\x7f\xc2\x80\xc2\xa0\xcc\x81", "\xef\xbf\xbf",
                                      "\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf");
@@ -72,7 +72,7 @@ TEST_CASE("every character is restored from its JSON string") {
     CHECK(read.value->text == all);
 }
 
-TEST_CASE("a JSON array has its elements in order") {
+TEST_CASE("writes the elements of an array in order") {
     CHECK(JsonArray().str() == "[]");
     const JsonArray inner = JsonArray().time(1us).number(2);
     const JsonArray array = JsonArray().array(inner).array({}).object(JsonObject());

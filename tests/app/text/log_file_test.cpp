@@ -40,7 +40,7 @@ struct NamedPipe {
 
 }  // namespace
 
-TEST_CASE("a log that can't be opened is named with the reason, and nothing waits") {
+TEST_CASE("refuses a log that can't be opened with the reason, without waiting") {
     const NamedPipe pipe;
     CHECK(refusal("/") == "cannot write the log /: Is a directory");
     CHECK(refusal("/no/log") == "cannot write the log /no/log: No such file or directory");
@@ -48,7 +48,7 @@ TEST_CASE("a log that can't be opened is named with the reason, and nothing wait
                                          ": nobody reads this pipe"));
 }
 
-TEST_CASE("a log takes a line for each message, into a pipe too") {
+TEST_CASE("writes a line for each message, also into a pipe") {
     const Ends ends = test::pipe_ends();
     LogFile log(path_of(ends.writer));
     log.add('>', "a\x1b");
@@ -58,7 +58,7 @@ TEST_CASE("a log takes a line for each message, into a pipe too") {
     CHECK(log.trouble().empty());
 }
 
-TEST_CASE("a log that is full has failed, and says so once and for all") {
+TEST_CASE("fails once and for all when the log is full") {
     LogFile log("/dev/full");
     log.add('>', "a");
     CHECK_FALSE(log.flush());
@@ -68,7 +68,7 @@ TEST_CASE("a log that is full has failed, and says so once and for all") {
     CHECK_FALSE(log.finish());
 }
 
-TEST_CASE("a log that nobody reads any more blocks nothing") {
+TEST_CASE("blocks nothing if nobody reads the log any more") {
     Ends (*const make)() = GENERATE(&test::pipe_ends, &test::stopped_terminal_ends);
     const Ends ends = make();
     test::fill(ends.writer);
@@ -80,14 +80,14 @@ TEST_CASE("a log that nobody reads any more blocks nothing") {
         CHECK_FALSE(log.finish());
         CHECK(log.trouble().ends_with("not all was written, because it is not read"));
     }
-    SECTION("of too much, the log fails") {
+    SECTION("too many bytes make the log fail") {
         for (int i = 0; i < 11; ++i) log.add('>', message);
         CHECK_FALSE(log.flush());
         CHECK(log.trouble().ends_with(": it is not read"));
     }
 }
 
-TEST_CASE("the end of a log's reader is an error, not a signal") {
+TEST_CASE("reports the end of the log's reader as an error, not by a signal") {
     std::signal(SIGPIPE, SIG_IGN);
     Ends ends = test::pipe_ends();
     LogFile log(path_of(ends.writer));

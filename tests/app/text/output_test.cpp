@@ -24,7 +24,7 @@ std::string numbers(int count) {
 
 }  // namespace
 
-TEST_CASE("an output keeps the order of what its reader takes late") {
+TEST_CASE("keeps the order of bytes that the reader takes late") {
     Ends (*const make)() = GENERATE(&test::pipe_ends, &test::socket_ends, &test::terminal_ends);
     const Ends ends = make();
     const int flags = ::fcntl(ends.writer.get(), F_GETFL);
@@ -44,7 +44,7 @@ TEST_CASE("an output keeps the order of what its reader takes late") {
     CHECK(::fcntl(ends.writer.get(), F_GETFL) == flags);
 }
 
-TEST_CASE("an output waits for its reader no longer than it is told to") {
+TEST_CASE("waits for the reader no longer than the given time") {
     const Ends ends = test::pipe_ends();
     test::fill(ends.writer);
     Output output(ends.writer.get());
@@ -58,7 +58,7 @@ TEST_CASE("an output waits for its reader no longer than it is told to") {
     CHECK(test::take(ends.reader) == "late\n");
 }
 
-TEST_CASE("an output that can't be written has the system's reason") {
+TEST_CASE("reports the system's reason if writing fails") {
     std::signal(SIGPIPE, SIG_IGN);
     SECTION("nobody will ever read") {
         Ends ends = test::pipe_ends();

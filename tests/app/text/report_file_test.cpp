@@ -24,7 +24,7 @@ std::string refusal(const std::string& path) {
     return "opened";
 }
 
-// A path of its own, removed at the end.
+// A temporary path, removed at the end.
 struct Path {
     explicit Path(const char* name)
         : text(std::filesystem::temp_directory_path() / (name + std::to_string(::getpid()))) {}
@@ -40,7 +40,7 @@ struct Path {
 
 }  // namespace
 
-TEST_CASE("a report file is emptied at the start and written at the end") {
+TEST_CASE("empties a report file at the start, and writes it at the end") {
     const Path path("report_file_test.");
     std::ofstream(path.text) << "something longer than the report";
     ReportFile file(path.text);
@@ -49,7 +49,7 @@ TEST_CASE("a report file is emptied at the start and written at the end") {
     CHECK(path.contents() == "the report\n");
 }
 
-TEST_CASE("a report file that can't be opened is named with the reason, and nothing waits") {
+TEST_CASE("refuses a report file that can't be opened with the reason, without waiting") {
     const Path pipe("report_file_test_pipe.");
     ::mkfifo(pipe.text.c_str(), 0600);
     CHECK(refusal("/no/report") == "cannot write /no/report: No such file or directory");
@@ -58,7 +58,7 @@ TEST_CASE("a report file that can't be opened is named with the reason, and noth
                                          ": nobody reads this pipe"));
 }
 
-TEST_CASE("a report file that can't be written is named with the reason") {
+TEST_CASE("names a report file that can't be written, with the reason") {
     ReportFile full("/dev/full");
     CHECK(full.write("the report\n") == "cannot write /dev/full: No space left on device");
 }

@@ -12,7 +12,7 @@ using namespace yodel;
 
 namespace {
 
-// Sets the time zone of this process while it lives.
+// Sets the time zone of this process during its life.
 class ZoneGuard {
 public:
     explicit ZoneGuard(const char* zone) {
@@ -34,7 +34,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a duration is a number with a unit, seconds without one") {
+TEST_CASE("parses a duration as a number with a unit, or as seconds without a unit") {
     struct Case {
         const char* text;
         std::chrono::nanoseconds value;
@@ -49,7 +49,7 @@ TEST_CASE("a duration is a number with a unit, seconds without one") {
     CHECK(parse_duration(each.text) == each.value);
 }
 
-TEST_CASE("every whole number of a unit is exact") {
+TEST_CASE("parses every whole number of a unit exactly") {
     for (int i = 0; i <= 1000; ++i) {
         CHECK(parse_duration(std::to_string(i) + "us") == std::chrono::microseconds(i));
         CHECK(parse_duration(std::to_string(i) + "ms") == std::chrono::milliseconds(i));
@@ -57,7 +57,7 @@ TEST_CASE("every whole number of a unit is exact") {
     }
 }
 
-TEST_CASE("text that is not a duration is refused") {
+TEST_CASE("refuses a text that is not a duration") {
     const char* const wrong = GENERATE(
         "", "s", "us", "-1", "-0", "1x", "1 s", " 1", "nan", "inf", "1e300", "ms", "1.5.2",
         "0x10", ".", "1e", "+1", "1u", "1sm", "1ss", "1ms ", "1S", "1d", "876601h", "1,5");
@@ -65,7 +65,7 @@ TEST_CASE("text that is not a duration is refused") {
     CHECK_FALSE(parse_duration(wrong));
 }
 
-TEST_CASE("a chance is a fraction or a percentage, at most 1") {
+TEST_CASE("parses a chance as a fraction or a percentage, at most 1") {
     CHECK(parse_chance("0") == 0.0);
     CHECK(parse_chance("1") == 1.0);
     CHECK(parse_chance("0.25") == 0.25);
@@ -78,7 +78,7 @@ TEST_CASE("a chance is a fraction or a percentage, at most 1") {
     }
 }
 
-TEST_CASE("a size is a whole number of bytes, with a binary unit") {
+TEST_CASE("parses a size as a whole number of bytes, with a binary unit") {
     CHECK(parse_size("0") == 0u);
     CHECK(parse_size("512") == 512u);
     CHECK(parse_size("64k") == 65536u);
@@ -92,7 +92,7 @@ TEST_CASE("a size is a whole number of bytes, with a binary unit") {
     }
 }
 
-TEST_CASE("a number is within its bounds") {
+TEST_CASE("parses a number only within its bounds") {
     CHECK(parse_number("7", 7, 9) == 7u);
     CHECK(parse_number("9", 7, 9) == 9u);
     for (const char* wrong : {"", "6", "10", "-8", "+8", "8.0", " 8", "8x", "99999999999"}) {
@@ -101,7 +101,7 @@ TEST_CASE("a number is within its bounds") {
     }
 }
 
-TEST_CASE("a duration is shown with the unit that suits it") {
+TEST_CASE("writes a duration with a suitable unit") {
     const auto [duration, text] =
         GENERATE(table<ev::Duration, std::string>({{0ms, "0ms"},
                                                    {250ms, "250ms"},
@@ -112,13 +112,13 @@ TEST_CASE("a duration is shown with the unit that suits it") {
     CHECK(duration_text(duration) == text);
 }
 
-TEST_CASE("milliseconds are shown with two digits, larger ones whole") {
+TEST_CASE("writes milliseconds with two digits, or larger numbers whole") {
     const auto [duration, text] = GENERATE(table<ev::Duration, std::string>(
         {{0us, "0.00"}, {210us, "0.21"}, {1234us, "1.2"}, {12345us, "12"}, {13s, "13000"}}));
     CHECK(milliseconds_text(duration) == text);
 }
 
-TEST_CASE("a time is shown in the local zone, for programs in UTC") {
+TEST_CASE("writes a time in the local zone, and for programs in UTC") {
     const ZoneGuard zone("XYZ-2");
     const std::chrono::system_clock::time_point at(1'795'258'984'208'417us);
     CHECK(clock_text(at) == "13:03:04.208");
@@ -128,7 +128,7 @@ TEST_CASE("a time is shown in the local zone, for programs in UTC") {
     CHECK(timestamp_text(at) == "2026-11-21T11:03:04.208417Z");
 }
 
-TEST_CASE("numbers are written with significant digits") {
+TEST_CASE("writes numbers with significant digits") {
     const auto [value, digits, text] = GENERATE(table<double, int, std::string>({
         {0, 3, "0"},
         {7.2, 3, "7.2"},
@@ -142,7 +142,7 @@ TEST_CASE("numbers are written with significant digits") {
     CHECK(significant_text(value, digits) == text);
 }
 
-TEST_CASE("one byte is written in the singular") {
+TEST_CASE("writes one byte in the singular") {
     CHECK(count_text(1, "day") == "1 day");
     CHECK(count_text(2, "day") == "2 days");
     CHECK(bytes_text(0) == "0 bytes");
@@ -150,20 +150,20 @@ TEST_CASE("one byte is written in the singular") {
     CHECK(bytes_text(512) == "512 bytes");
 }
 
-TEST_CASE("rates are written in thousands or millions") {
+TEST_CASE("writes rates in thousands or millions") {
     CHECK(rate_text(0) == "0/s");
     CHECK(rate_text(950.4) == "950/s");
     CHECK(rate_text(41'460) == "41.5k/s");
     CHECK(rate_text(1.2e6) == "1.2M/s");
 }
 
-TEST_CASE("a decimal is finite and not negative") {
+TEST_CASE("parses a decimal only if it is finite and not negative") {
     CHECK(parse_decimal("1.5") == 1.5);
     const std::string text = GENERATE("", "-1", "+1", "1e999", "nan", "inf", "0x1", "1 ");
     CHECK_FALSE(parse_decimal(text));
 }
 
-TEST_CASE("a rate is a number with a decimal unit") {
+TEST_CASE("parses a rate as a number with a decimal unit") {
     CHECK(parse_rate("20k") == 20'000.0);
     CHECK(parse_rate("1.5M") == 1'500'000.0);
     CHECK(parse_rate("2G") == 2e9);
@@ -175,7 +175,7 @@ TEST_CASE("a rate is a number with a decimal unit") {
     }
 }
 
-TEST_CASE("a time stamp is read back") {
+TEST_CASE("reads back a time stamp") {
     const std::chrono::system_clock::time_point at(1'795'258'984'208'417us);
     CHECK(parse_timestamp(timestamp_text(at)) == at);
     CHECK(parse_timestamp("1970-01-01T00:00:00Z") == std::chrono::system_clock::time_point());

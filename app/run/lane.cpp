@@ -93,7 +93,7 @@ private:
     }
     void session_repeated(std::string_view payload) override {
         Results& results = *lane_.results_;
-        results.count_repeated();
+        results.count_duplicate();
         if (!results.datagrams) lane_.report_wrong(*this, "a reply came twice");
         if (lane_.observer_) lane_.observer_->repeated(number, payload);
     }

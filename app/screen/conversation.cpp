@@ -184,7 +184,7 @@ void Conversation::session_unsolicited(std::string_view payload) {
 
 void Conversation::session_repeated(std::string_view payload) {
     user_.conversation_changed();
-    results_.count_repeated();
+    results_.count_duplicate();
     const Reply reply{payload, {}};
     if (recording_) recording_->add("twice", nullptr, &reply, loop_.now());
     log_.add_repeated(wall_time(), payload);

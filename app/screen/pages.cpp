@@ -185,7 +185,7 @@ Rows statistics_page(const Results& results, const PercentileHistory& history, i
     add_count("late", results.late);
     add_count("unsolicited", results.unsolicited);
     if (results.datagrams) {
-        add_count("twice", results.twice);
+        add_count("twice", results.duplicates);
         page.add_fact("order", std::to_string(results.out_of_order) + " out of order");
         page.add_fact("jitter", ms_text(results.jitter()) + " (RFC 3550)");
     }

@@ -25,7 +25,7 @@ void ScreenRecording::add(const char* verdict, const Message* message, const Rep
     recorder_.add(verdict, message, reply, now);
     const std::string_view kind = verdict;
     if (kind == "unsolicited") result_.count_unsolicited();
-    if (kind == "twice") result_.count_repeated();
+    if (kind == "twice") result_.count_duplicate();
     if (!message) return;
     const bool counted = reply && message->late;  // as lost
     if (!counted) result_.count_sent(1, message->sent);

@@ -96,7 +96,7 @@ void add_counts(std::vector<StatusPart>& parts, const Results& results, std::siz
             count > 0 ? Style::status_bad : Style::status);
     for (const auto& [count, sign] :
          {std::pair(results.unsolicited, ui::glyph::unsolicited.text()),
-          {results.twice, std::string(" ") + status_word::twice},
+          {results.duplicates, std::string(" ") + status_word::twice},
           {results.out_of_order, std::string(" ") + status_word::out_of_order}})
         if (count > 0) add(count, sign, Worth::count, Style::status_warn);
 }

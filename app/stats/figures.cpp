@@ -88,7 +88,7 @@ std::vector<Figure> all_figures() {
     all.push_back(count_row("late", &Results::late));
     all.push_back(fault_row(count_row("unsent", &Results::unsent, due_messages), false));
     all.push_back(count_row("unsolicited", &Results::unsolicited));
-    all.push_back(fault_row(count_row("twice", &Results::twice), false));
+    all.push_back(fault_row(count_row("twice", &Results::duplicates), false));
     all.push_back(out_of_order_row());
     all.push_back(count_row("asked", &Results::asked, tries));
     all.push_back(count_row("opened", &Results::opened, tries));

@@ -72,7 +72,7 @@ struct Results {
     std::uint64_t late = 0;          // echoed or bad, after the reply timeout
     std::uint64_t unsent = 0;        // due, and never sent by this program
     std::uint64_t unsolicited = 0;   // messages from the server that answer nothing
-    std::uint64_t twice = 0;         // duplicates of replies
+    std::uint64_t duplicates = 0;    // duplicates of replies
     std::uint64_t out_of_order = 0;  // replies that came after replies to later messages
     Histogram round_trips;
     // How long after its planned time the client wrote each message; empty without planned
@@ -147,7 +147,7 @@ struct Results {
     void count_lost() { ++lost; }
     void count_unsent(std::uint64_t count = 1) { unsent += count; }
     void count_unsolicited() { ++unsolicited; }
-    void count_repeated() { ++twice; }
+    void count_duplicate() { ++duplicates; }
     // Counts the order and the transit of a datagram's reply, in addition to count_answered().
     // The transit begins when the message was written; none: unknown.
     void count_datagram(Jitter& connection, bool late_in_order,

@@ -57,8 +57,8 @@ std::string number_if_any(std::uint64_t count, const char* of) {
 }
 
 std::string datagrams_text(const Results& results) {
-    if (!results.datagrams) return number_if_any(results.twice, "twice");
-    return number(results.twice, "twice") + number(results.out_of_order, "out of order");
+    if (!results.datagrams) return number_if_any(results.duplicates, "twice");
+    return number(results.duplicates, "twice") + number(results.out_of_order, "out of order");
 }
 
 std::string unsolicited_text(const Results& results) {
@@ -75,7 +75,7 @@ std::string times(std::uint64_t count) {
 // Returns true if one of these counts is above 0, unless a requirement decides.
 bool faulty(const Results& results, const Verdict& verdict) {
     const auto fails = [&](const Figure& figure) {
-        const bool usual = results.datagrams && figure.count == &Results::twice;
+        const bool usual = results.datagrams && figure.count == &Results::duplicates;
         return figure.fault && !usual && results.*figure.count > 0 &&
                !verdict.tolerates(figure.name);
     };

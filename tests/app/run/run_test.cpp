@@ -528,7 +528,7 @@ TEST_CASE_METHOD(VirtualFixture, "a run counts the same with one connection and 
     CHECK(results.late == 0);
     CHECK(results.unsent == 0);
     CHECK(results.unsolicited == 0);
-    CHECK(results.twice == 0);
+    CHECK(results.duplicates == 0);
     CHECK(results.in_flight() == 0);
     CHECK(results.round_trips.count() == 60 - row.lost);
     CHECK(results.lateness.count() == (row.paced ? 60 : 0));

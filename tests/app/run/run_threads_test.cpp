@@ -264,5 +264,5 @@ TEST_CASE_METHOD(Fixture, "datagrams are dealt out to threads, too") {
     CHECK(results.echoed == 1000);
     CHECK(echo.count == 1000);
     CHECK(results.datagrams);
-    CHECK(results.twice == 0);
+    CHECK(results.duplicates == 0);
 }

@@ -93,7 +93,7 @@ TEST_CASE(
     const test::Locale locale("C.UTF-8");
     Run run;
     run.result->datagrams = true;
-    run.result->twice = 21;
+    run.result->duplicates = 21;
     run.result->jitter_sum = 150'000;
     run.result->jitter_count = 1;
     const auto [rows, columns] = GENERATE(table<int, int>({{24, 80}, {24, 120}, {10, 40}}));

@@ -26,7 +26,7 @@ Results full_result(std::uint64_t seed) {
     result.lateness.record(3us, 5);
     const ev::Duration connect_time = 40us * static_cast<int>(seed);
     result.count_opened(connect_time, 3 * connect_time);
-    result.twice = 1;
+    result.duplicates = 1;
     result.replay = {.recurred = 1, .unrecorded = 0, .missing = seed};
     result.add_tcp({.min_rtt = connect_time / 2, .retransmits = seed, .mss = 1448, .cwnd = 10});
     return result;
@@ -140,7 +140,7 @@ TEST_CASE("reads the results of version 0.2.0") {
     const std::unique_ptr<Results> restored = read(before);
     REQUIRE(restored);
     CHECK(restored->unsolicited == 2);
-    CHECK(restored->twice == 0);
+    CHECK(restored->duplicates == 0);
     CHECK(restored->replay == Results::Replay{1, 0, 1});
     CHECK(exit_status(*restored, {}) == 7);
 }
@@ -168,7 +168,7 @@ TEST_CASE("restores the jitter of datagrams") {
     results.count_answered({}, ev::Time{});
     CHECK(end_of(results, "").str().find("jitter") == std::string::npos);
     results.datagrams = true;
-    results.twice = 2;
+    results.duplicates = 2;
     results.jitter_sum = 40'000;
     results.jitter_count = 1;
     const std::string text = end_of(results, "").str();
@@ -176,7 +176,7 @@ TEST_CASE("restores the jitter of datagrams") {
     const std::unique_ptr<Results> restored = read(text);
     REQUIRE(restored);
     CHECK(restored->datagrams);
-    CHECK(restored->twice == 2);
+    CHECK(restored->duplicates == 2);
     CHECK((restored->jitter() == 40us));
 }
 

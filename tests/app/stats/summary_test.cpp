@@ -41,7 +41,7 @@ TEST_CASE("prints counts, and times if there are any") {
     results.late = 2;
     results.unsent = 5;
     results.unsolicited = 4;
-    results.twice = 3;
+    results.duplicates = 3;
     CHECK(summary(results) == "3 sent, 2 echoed, 1 bad, 0 lost, 2 late, 5 unsent, "
                               "4 unsolicited, 3 twice");
     CHECK(summary(counted(0, 0), {.load = true}) == "0 sent, 0 echoed, 0 bad, 0 lost");
@@ -87,7 +87,7 @@ TEST_CASE("prints the order and the jitter of datagrams, even during the run") {
     CHECK(progress_text(results) == "3 sent, 1 echoed, 0 bad, 0 lost, p50 2.0 ms");
     results.count_answered({.round_trip = 2ms}, start);
     results.datagrams = true;
-    results.count_repeated();
+    results.count_duplicate();
     CHECK(progress_text(results) == "3 sent, 2 echoed, 0 bad, 0 lost, 1 twice, 0 out of order, "
                                     "p50 2.0 ms, jitter 0.00 ms");
     CHECK(summary(results).ends_with("; jitter 0.00 ms"));
@@ -165,7 +165,7 @@ TEST_CASE("returns status 1 for any wrong or lost reply and any unsent message")
 
 TEST_CASE("counts a duplicate of a reply as a fault, except with datagrams") {
     Results results = counted(5, 5);
-    results.count_repeated();
+    results.count_duplicate();
     CHECK(exit_status(results, {}) == reply_wrong_or_lost);
     results.datagrams = true;
     CHECK(exit_status(results, {}) == success);

@@ -54,7 +54,7 @@ public:
     void run() {
         for (const bufio::Endpoint& endpoint : options_.endpoints) listen(endpoint);
         raise_descriptor_limit();
-        if (options_.self_signed) say_pin();
+        if (options_.self_signed) announce_pin();
         check_output();
         const PortFile file(options_.port_file, ports_);
         give_up_rights();  // before another thread starts, and before the first byte of a peer
@@ -144,9 +144,9 @@ private:
             options_.threads * (options_.endpoints.size() + descriptors_of_thread);
         const rlim_t wanted = options_.server.max_connections + own_descriptors + of_threads;
         if (limit.rlim_cur < wanted)
-            say("--max-conns " + std::to_string(options_.server.max_connections) +
-                " does not fit: the system allows " + std::to_string(limit.rlim_cur) +
-                " descriptors (ulimit -Hn)");
+            remark("--max-conns " + std::to_string(options_.server.max_connections) +
+                   " does not fit: the system allows " + std::to_string(limit.rlim_cur) +
+                   " descriptors (ulimit -Hn)");
     }
 
     // All sockets are bound by now, so only files remain that are removed at the end.
@@ -161,10 +161,10 @@ private:
     void give_up_rights() {
         const std::string state =
             options_.no_sandbox ? "none: --no-sandbox" : enter_sandbox(sandbox_rules());
-        if (options_.server.verbose) say("sandbox: " + state);
+        if (options_.server.verbose) remark("sandbox: " + state);
     }
 
-    void say_pin() {
+    void announce_pin() {
         const std::string pin = options_.server.tls->pin();
         announce("--pinnedpubkey " + pin, JsonObject().text("pinnedpubkey", pin));
     }
@@ -181,9 +181,9 @@ private:
             bufio::TlsServerOptions tls = options_.tls;
             tls.unattended = true;
             servers_.set_tls(bufio::TlsContext::server(tls));
-            say("certificates read again");
+            remark("certificates read again");
         } catch (const bufio::TlsError& error) {
-            say(std::string("the certificates stay as they were: ") + error.what());
+            remark(std::string("the certificates stay as they were: ") + error.what());
         }
     }
 
@@ -197,26 +197,29 @@ private:
             object.number(row.name, count);
         }
         std::replace(text.begin(), text.end(), '_', ' ');
-        tell(text, object);
+        remark(text, object);
     }
 
     void log(const EchoServer::Event& event) const {
-        tell(event.peer + ": " + event.text,
-             timed_object().text("peer", event.peer).text("text", event.text));
+        remark(event.peer + ": " + event.text,
+               timed_object().text("peer", event.peer).text("text", event.text));
     }
 
-    void say(const std::string& text) const { tell(text, timed_object().text("text", text)); }
+    void remark(const std::string& text) const {
+        remark(text, timed_object().text("text", text));
+    }
 
     static JsonObject timed_object() {
         const auto now = std::chrono::system_clock::now();
         return JsonObject().text("time", timestamp_text(now));
     }
 
-    // On standard output, and on standard error.
+    // Writes to standard output.
     void announce(const std::string& text, const JsonObject& object) {
         output_.write((options_.json ? object.str() : text) + "\n");
     }
-    void tell(const std::string& text, const JsonObject& object) const {
+    // Writes to standard error.
+    void remark(const std::string& text, const JsonObject& object) const {
         if (options_.json) return diagnostics().line(object.str());
         diagnostics().remark(text);
     }

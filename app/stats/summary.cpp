@@ -150,23 +150,23 @@ std::vector<std::string> failure_lines(const Results& results) {
 
 std::vector<std::string> last_words(const Results& results, const Verdict& verdict,
                                     const Ending& ending, const Words& words) {
-    std::vector<std::string> said;
+    std::vector<std::string> lines;
     const bool failed = exit_status(results, verdict, ending) != success;
     if (!results.wrong_sentence.empty() && !words.wrong_reported)
-        said.push_back(results.wrong_sentence);
+        lines.push_back(results.wrong_sentence);
     if (failed && results.lost > 0 && !results.lost_sentence.empty())
-        said.push_back(results.lost_sentence + times(results.lost));
+        lines.push_back(results.lost_sentence + times(results.lost));
     if (failed && results.unsent > 0 && !results.unsent_sentence.empty())
-        said.push_back(results.unsent_sentence + times(results.unsent));
-    const auto add = [&said](const std::vector<std::string>& more) {
-        said.insert(said.end(), more.begin(), more.end());
+        lines.push_back(results.unsent_sentence + times(results.unsent));
+    const auto add = [&lines](const std::vector<std::string>& more) {
+        lines.insert(lines.end(), more.begin(), more.end());
     };
     if (failed || words.load) add(failure_lines(results));
-    for (const Trouble& trouble : ending.troubles) said.push_back(trouble.text);
-    const bool silent = said.empty() && verdict.failures.empty() && ending.signo == 0;
-    if (words.summary || (failed && silent)) said.push_back(summary(results, words));
+    for (const Trouble& trouble : ending.troubles) lines.push_back(trouble.text);
+    const bool silent = lines.empty() && verdict.failures.empty() && ending.signo == 0;
+    if (words.summary || (failed && silent)) lines.push_back(summary(results, words));
     add(verdict.lines(words.summary));
-    return said;
+    return lines;
 }
 
 }  // namespace yodel

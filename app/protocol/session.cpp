@@ -34,7 +34,7 @@ Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& u
       matcher_(link_->matcher()),
       backoff_(options_->retry_delay, options_->retry_seed),
       changed_(loop, [this] { advance(); }),
-      reply_(loop, [this] { replies_late(); }) {}
+      reply_(loop, [this] { on_reply_timeout(); }) {}
 
 template <class Due>
 void Session::start(ev::Timer& timer, ev::Time at, Due due) {
@@ -83,7 +83,7 @@ void Session::finish() {
     flush();
     if (state_ != State::open) return;
     finished_at_ = loop_.now();
-    longest_stop_ = {};
+    longest_pause_ = {};
     set_state(State::finishing);
     release(closed_early_);
     watch_end();
@@ -129,8 +129,8 @@ void Session::pause(bool paused) {
         resumed_at_ = loop_.now();
         awaited_since_ += resumed_at_ - std::max(awaited_since_, paused_at_);
         taken_at_ += resumed_at_ - std::max(taken_at_, paused_at_);
-        longest_stop_ =
-            std::max(longest_stop_, resumed_at_ - std::max(finished_at_, paused_at_));
+        longest_pause_ =
+            std::max(longest_pause_, resumed_at_ - std::max(finished_at_, paused_at_));
         void_round_trips();
     }
     link_->pause(paused);
@@ -212,7 +212,7 @@ void Session::advance_connection() {
     }
     link_->done();
     if (paused_) return;
-    if (link_->input_ended()) input_over();
+    if (link_->input_ended()) on_input_ended();
     if (connection.expired()) return;
     if (link_->end()) return ended(link_->end());
     report_resolved();
@@ -278,7 +278,7 @@ std::string Session::partial_text(const Message& message) const {
 
 // Handles the end of the input, after all messages in it were matched. If no reply is awaited,
 // the user may go on to send. While finishing, only replies are lost.
-void Session::input_over() {
+void Session::on_input_ended() {
     const std::string rest = options_->framing->has_frames() ? link_->partial_message() : "";
     const bool partial = !rest.empty() && !partial_message_;
     const std::weak_ptr<void> connection = connection_;
@@ -341,7 +341,7 @@ void Session::watch_writing() {
 
 void Session::watch_replies() {
     if (in_flight() == 0) return reply_.cancel();
-    start_reading_limit(reply_, reply_due(), [this] { replies_late(); });
+    start_reading_limit(reply_, reply_due(), [this] { on_reply_timeout(); });
 }
 
 // The timeout of the oldest message begins when it was sent, but not before the end of the
@@ -353,7 +353,7 @@ ev::Time Session::reply_due() {
     return awaited_since_ + options_->reply_timeout;
 }
 
-void Session::replies_late() {
+void Session::on_reply_timeout() {
     if (reply_due() > loop_.now()) return watch_replies();
     const std::weak_ptr<void> session = lifetime_;
     const std::weak_ptr<void> connection = connection_;
@@ -384,7 +384,7 @@ void Session::watch_end() {
     if (paused_ || in_flight() == 0) release(quiet_);
     if (in_flight() == 0) {
         if (!paused_) link_->finish();
-        const ev::Time limit = finished_at_ + options_->close_timeout + longest_stop_;
+        const ev::Time limit = finished_at_ + options_->close_timeout + longest_pause_;
         const ev::Time due = link_->end_due(limit, std::max(read_at_, resumed_at_));
         start_reading_limit(closing_, due, [this] {
             fail(Reason::timeout, "the peer has not closed in time");

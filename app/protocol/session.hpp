@@ -155,7 +155,7 @@ private:
     void report(const Matcher::Event& event);
     void report_resolved();
     void report_changes();
-    void input_over();
+    void on_input_ended();
     Message marked(Message message, std::optional<ev::Duration> round_trip);
     void change_soon() { changed_.start(ev::Duration::zero()); }
 
@@ -166,7 +166,7 @@ private:
     void watch_greeting();
     void watch_end();
     ev::Time reply_due();
-    void replies_late();
+    void on_reply_timeout();
 
     void set_state(State state);
     void fail(bufio::Reason reason, std::string text);
@@ -203,17 +203,17 @@ private:
     const std::shared_ptr<void> lifetime_ = std::make_shared<char>();
     std::shared_ptr<void> connection_;  // while there is one
     Backoff backoff_;
-    std::uint64_t replies_ = 0;    // over this connection
-    std::uint64_t moved_ = 0;      // read and written at the last activity
-    std::uint64_t written_ = 0;    // written when the peer last took output
-    ev::Time read_at_{};           // when the bytes that are being matched were read
-    ev::Time taken_at_{};          // when the peer last took output
-    ev::Time awaited_{};           // when the oldest message in flight was sent
-    ev::Time awaited_since_{};     // start of its reply timeout
-    ev::Time paused_at_{};         // start of the last pause
-    ev::Time resumed_at_{};        // end of the last pause
-    ev::Time finished_at_{};       // when finish() was called
-    ev::Duration longest_stop_{};  // longest pause since finish()
+    std::uint64_t replies_ = 0;     // over this connection
+    std::uint64_t moved_ = 0;       // read and written at the last activity
+    std::uint64_t written_ = 0;     // written when the peer last took output
+    ev::Time read_at_{};            // when the bytes that are being matched were read
+    ev::Time taken_at_{};           // when the peer last took output
+    ev::Time awaited_{};            // when the oldest message in flight was sent
+    ev::Time awaited_since_{};      // start of its reply timeout
+    ev::Time paused_at_{};          // start of the last pause
+    ev::Time resumed_at_{};         // end of the last pause
+    ev::Time finished_at_{};        // when finish() was called
+    ev::Duration longest_pause_{};  // longest pause since finish()
     ev::Time flushed_at_{};
     bool paused_ = false;
     bool partial_message_ = false;  // the peer closed inside a message

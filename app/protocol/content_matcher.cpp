@@ -119,7 +119,7 @@ std::optional<Matcher::Event> ContentMatcher::match(std::string_view reply, ev::
     if (!entry && unsolicited) return Unsolicited{reply};
     const bool certain = !given() || !awaiting();
     if (!entry && certain && answered_before(reply)) {
-        repeats_ = true;
+        duplicate_found_ = true;
         return Repeated{reply};
     }
     if (!entry && options_.numbered) entry = find_damaged(reply);
@@ -276,7 +276,7 @@ std::optional<Matcher::Event> ContentMatcher::keep(std::string_view reply, ev::T
     unmatched_.push_back({.payload = std::string(reply),
                           .read_at = read_at,
                           .last_id = read_id_,
-                          .repeated = given() && !alike_ && answered_before(reply)});
+                          .repeated = given() && !equal_replies_ && answered_before(reply)});
     if (unmatched_.size() > max_unmatched) give_up_unmatched();
     resolve_if_decided();
     return std::nullopt;
@@ -285,7 +285,7 @@ std::optional<Matcher::Event> ContentMatcher::keep(std::string_view reply, ev::T
 // Reports the oldest unmatched reply, which answers nothing.
 void ContentMatcher::give_up_unmatched() {
     Unmatched& reply = unmatched_.front();
-    repeats_ = repeats_ || reply.repeated;
+    duplicate_found_ = duplicate_found_ || reply.repeated;
     const Due::Kind kind = reply.repeated ? Due::Kind::repeated : Due::Kind::unsolicited;
     due_.push_back({.kind = kind, .reply = std::move(reply)});
     unmatched_.pop_front();
@@ -332,14 +332,14 @@ void ContentMatcher::resolve_oldest(Due::Kind without_reply) {
     if (std::optional<Unmatched> reply = take_likeliest(due.entry)) {
         due.kind = Due::Kind::answered;
         due.reply = std::move(*reply);
-        alike_ = alike_ || due.reply.repeated;
+        equal_replies_ = equal_replies_ || due.reply.repeated;
     }
     if (due.kind == Due::Kind::late) remember_late(due.entry);
     due_.push_back(std::move(due));
 }
 
 bool ContentMatcher::can_answer(const Unmatched& reply) const {
-    return !reply.repeated || !repeats_;
+    return !reply.repeated || !duplicate_found_;
 }
 
 // A new reply is more likely to answer than a repeated one.

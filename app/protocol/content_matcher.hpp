@@ -167,8 +167,8 @@ private:
     std::vector<std::size_t> answers_;
     std::size_t next_answer_ = 0;
     std::deque<Unmatched> unmatched_;
-    bool repeats_ = false;  // a duplicate was found
-    bool alike_ = false;    // a seeming duplicate was the only reply to its message
+    bool duplicate_found_ = false;  // a duplicate was found
+    bool equal_replies_ = false;    // a seeming duplicate was the only reply to its message
     std::deque<Due> due_;
     Entry current_;      // message of the event returned last, which views it
     Unmatched reply_;    // its reply, if it was kept

@@ -311,9 +311,9 @@ Message OrderedMatcher::take_late() {
     same_ = 0;
     if (!given() || messages_.late() > 0 || messages_.oldest_reply())
         return messages_.mark_late();
-    Message silent = take_oldest();
-    silent.late = true;
-    return silent;
+    Message unanswered = take_oldest();
+    unanswered.late = true;
+    return unanswered;
 }
 
 // --- Replies without frames.
@@ -327,8 +327,8 @@ std::optional<Matcher::Event> OrderedMatcher::next_unframed(std::string_view& re
         return Arrived{bytes};
     }
     while (given() && awaiting() > 0 && !messages_.oldest_reply()) {
-        const Message silent = take_oldest();
-        if (!silent.late) return Lost{silent};
+        const Message unanswered = take_oldest();
+        if (!unanswered.late) return Lost{unanswered};
     }
     std::string_view part = received;
     const bool awaited = awaiting() > 0 && !messages_.forgot_late();

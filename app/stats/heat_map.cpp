@@ -15,9 +15,9 @@ void add_up(Column& to, const Column& other) {
 int shade(std::uint64_t count, std::uint64_t all) {
     if (count == 0) return 0;
     const double share = static_cast<double>(count) / static_cast<double>(all);
-    const auto* const least =
+    const auto* const limit =
         std::lower_bound(HeatMap::shares.begin(), HeatMap::shares.end(), share);
-    return 1 + static_cast<int>(least - HeatMap::shares.begin());
+    return 1 + static_cast<int>(limit - HeatMap::shares.begin());
 }
 
 }  // namespace

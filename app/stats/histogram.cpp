@@ -166,9 +166,9 @@ ev::Duration Histogram::upper_end(std::size_t bucket) {
 // the minimum, and at most the present sum, of the upper ends.
 bool Histogram::agrees_with(ev::Duration min, ev::Duration max, std::uint64_t sum) const {
     if (count_ == 0) return min == max && max == ev::Duration::zero() && sum == 0;
-    const std::uint64_t least = limited_product(nanoseconds(min), count_);
+    const std::uint64_t min_sum = limited_product(nanoseconds(min), count_);
     const bool ordered = ev::Duration::zero() <= min && min <= max;
-    return ordered && least <= sum && sum <= sum_ && index(min) == index(min_) &&
+    return ordered && min_sum <= sum && sum <= sum_ && index(min) == index(min_) &&
            index(max) == index(max_);
 }
 

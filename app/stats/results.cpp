@@ -148,8 +148,8 @@ ev::Duration Results::jitter() const {
 }
 
 std::uint64_t Results::in_flight() const {
-    const std::uint64_t settled = echoed + bad + lost;
-    return sent > settled ? sent - settled : 0;
+    const std::uint64_t resolved = echoed + bad + lost;
+    return sent > resolved ? sent - resolved : 0;
 }
 
 bool Results::kept_rate() const {

@@ -18,8 +18,8 @@ namespace {
 std::optional<double> parse_fraction(const std::string& text) {
     char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
-    const bool strange = text.find_first_not_of("0123456789.e-") != text.npos;
-    if (text.empty() || *end != '\0' || strange || text.starts_with('-')) return std::nullopt;
+    const bool unknown = text.find_first_not_of("0123456789.e-") != text.npos;
+    if (text.empty() || *end != '\0' || unknown || text.starts_with('-')) return std::nullopt;
     return number;
 }
 
@@ -219,10 +219,10 @@ std::string ms_text(ev::Duration duration) { return milliseconds_text(duration) 
 // The system measures in whole microseconds, so the network's part may exceed the round trip.
 std::string shares_text(ev::Duration round_trip, ev::Duration network) {
     const bool unicode = ui::utf8_locale();
-    const ev::Duration least = std::min(network, round_trip);
+    const ev::Duration part = std::min(network, round_trip);
     return milliseconds_text(round_trip) + "ms = network " + (unicode ? "≥" : ">=") +
-           milliseconds_text(least) + " + service " + (unicode ? "≤" : "<=") +
-           milliseconds_text(round_trip - least);
+           milliseconds_text(part) + " + service " + (unicode ? "≤" : "<=") +
+           milliseconds_text(round_trip - part);
 }
 
 }  // namespace yodel

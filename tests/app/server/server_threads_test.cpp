@@ -25,7 +25,7 @@ using test::turn_until;
 namespace {
 
 // Returns this number of threads if they can share a port, or else 1.
-std::size_t most(std::size_t threads) { return bufio::ports_can_be_shared() ? threads : 1; }
+std::size_t up_to(std::size_t threads) { return bufio::ports_can_be_shared() ? threads : 1; }
 
 // A client that uses system calls only.
 struct Client {
@@ -89,7 +89,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "adds up the counters of all threads") {
-    const std::size_t threads = most(GENERATE(as<std::size_t>{}, 1, 2, 3));
+    const std::size_t threads = up_to(GENERATE(as<std::size_t>{}, 1, 2, 3));
     const bufio::Address address = start({.udp = true, .threads = threads});
     connect(address, 20);
     connect(address, 30, true);
@@ -125,7 +125,7 @@ TEST_CASE_METHOD(Fixture, "serves in further threads while the first one is busy
 TEST_CASE_METHOD(Fixture, "applies one limit on connections to all threads together") {
     EchoServer::Options streams;
     streams.max_connections = 4;
-    const bufio::Address address = start({.streams = streams, .threads = most(3)});
+    const bufio::Address address = start({.streams = streams, .threads = up_to(3)});
     connect(address, 10);
     exchange();
     CHECK(counters().connections == 4);
@@ -140,7 +140,7 @@ TEST_CASE_METHOD(Fixture, "applies one limit on connections to all threads toget
 }
 
 TEST_CASE_METHOD(Fixture, "refuses an address that another server uses") {
-    const std::size_t threads = most(GENERATE(as<std::size_t>{}, 1, 2));
+    const std::size_t threads = up_to(GENERATE(as<std::size_t>{}, 1, 2));
     const bufio::Address address = start({.udp = true, .threads = threads});
     for (const std::size_t others : {1U, 2U}) {
         ServerThreads second(loop, {.udp = true, .threads = others}, [](auto&) {});
@@ -167,7 +167,7 @@ TEST_CASE_METHOD(Fixture, "serves the path of a unix-domain socket in one thread
 TEST_CASE_METHOD(Fixture, "logs the lines of all threads in the first one") {
     EchoServer::Options streams;
     streams.verbose = true;
-    const bufio::Address address = start({.streams = streams, .threads = most(3)});
+    const bufio::Address address = start({.streams = streams, .threads = up_to(3)});
     connect(address, 20);
     exchange();
     const auto connected = [&] { return std::count(log.begin(), log.end(), "connected"); };
@@ -177,7 +177,8 @@ TEST_CASE_METHOD(Fixture, "logs the lines of all threads in the first one") {
 TEST_CASE_METHOD(Fixture, "waits for all threads when draining, and ends each connection") {
     EchoServer::Options streams;
     streams.faults.delay = 50ms;
-    const bufio::Address address = start({.streams = streams, .udp = true, .threads = most(3)});
+    const bufio::Address address =
+        start({.streams = streams, .udp = true, .threads = up_to(3)});
     connect(address, 20);
     for (const auto& client : clients) client->send("hello");
     turn_until(loop, [&] { return counters().bytes_in == 100; });
@@ -196,7 +197,8 @@ TEST_CASE_METHOD(Fixture, "waits for all threads when draining, and ends each co
 TEST_CASE_METHOD(Fixture, "waits for a thread that still delivers while others are idle") {
     EchoServer::Options streams;
     streams.faults.delay = 200ms;
-    const bufio::Address address = start({.streams = streams, .udp = true, .threads = most(4)});
+    const bufio::Address address =
+        start({.streams = streams, .udp = true, .threads = up_to(4)});
     connect(address, 1);
     clients.front()->send("hello");
     turn_until(loop, [&] { return counters().bytes_in == 5; });
@@ -248,7 +250,7 @@ TEST_CASE_METHOD(Fixture, "draws the faults of a thread from the seed plus its n
 TEST_CASE_METHOD(Fixture, "uses a new certificate for later connections") {
     EchoServer::Options streams;
     streams.tls = bufio::TlsContext::self_signed_server();
-    const bufio::Address address = start({.streams = streams, .threads = most(2)});
+    const bufio::Address address = start({.streams = streams, .threads = up_to(2)});
     const bufio::TlsContext next = bufio::TlsContext::self_signed_server();
     servers->set_tls(next);
     counters();  // now all threads have it

@@ -132,7 +132,7 @@ public:
         add(net_port, &rule);
     }
 
-    // Returns errno; 0: the rules hold from now on.
+    // Returns errno; 0: the rules apply from now on.
     int enter() {
         if (error_ == 0 && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) error_ = errno;
         if (error_ == 0 && ::syscall(restrict_self_call, fd_.get(), 0) != 0) error_ = errno;

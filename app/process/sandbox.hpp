@@ -1,11 +1,11 @@
 // The sandbox: the rights that a program keeps for the rest of its life, so that a peer that
 // finds a hole in it gains little.
 //
-// Linux: by Landlock, as far as the system supports it. Reading stays allowed. Writing and,
-// for TCP, binding and connecting are limited by the rules, and executing is forbidden. Open
+// Linux: by Landlock, as far as the system supports it. Reading stays allowed. Writing and, for
+// TCP, binding and connecting are limited by the rules, and executing is forbidden. Open
 // descriptors stay usable. The rules apply to the calling thread and to threads that it starts
-// later, so there must be no other thread yet. OpenBSD: by pledge(2), which knows kinds of
-// files and sockets, but neither paths nor ports.
+// later, so there must be no other thread yet.
+// OpenBSD: by pledge(2), which knows kinds of files and sockets, but neither paths nor ports.
 #pragma once
 
 #include <cstdint>

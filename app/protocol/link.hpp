@@ -87,7 +87,7 @@ public:
     // The connection.
     virtual void forget() {}                          // drops the facts of the last one
     virtual void open(bufio::DialResult result) = 0;  // takes result.socket, which must exist
-    virtual void close() = 0;                         // now, in order if there is a connection
+    virtual void close() = 0;             // closes now, in order if there is a connection
     virtual bool connected() const = 0;   // from the start of its handshake to close()
     virtual bool ready() const = 0;       // the handshake is done
     virtual void opened() {}              // called once ready() is true

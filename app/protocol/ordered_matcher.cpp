@@ -207,7 +207,7 @@ void OrderedMatcher::rule_out_greeting() {
     resolve_unmatched();
 }
 
-// Takes the oldest messages, because replies come in order, and a later reply may still
+// Takes the oldest messages, because replies come in order and a later reply may still
 // identify a younger message. Even if a reply answers a younger message, the counts of wrong
 // replies and of lost messages are the same.
 void OrderedMatcher::resolve_unmatched() {

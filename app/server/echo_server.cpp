@@ -248,7 +248,7 @@ private:
     std::unique_ptr<MessageTracker> tracker_;  // null: neither a log nor a limit needs it
     std::uint64_t timed_ = 0;                  // number of the message that message_ is for
     std::uint64_t read_ = 0;                   // bytes_read() at the last follow_traffic()
-    std::uint64_t moved_ = 0;                  // bytes in both directions, likewise
+    std::uint64_t moved_ = 0;                  // bytes in both directions by then
     ev::Time moved_at_{};                      // the time of the last traffic
     bool opened_ = false;                      // the handshake is done
     bool draining_ = false;                    // to be ended when no output is pending

@@ -21,7 +21,7 @@ public:
 
     void greet(Stream& stream) final { stream.write(framing_.greeting); }
 
-    // A write that completes at once frees space without any event, so this goes on until
+    // A write that completes at once frees space without any event, so this continues until
     // nothing more can be answered, or the turn is over.
     std::optional<ev::Time> answer(Stream& stream) final {
         for (int i = 0; i < max_writes; ++i) {

@@ -24,7 +24,7 @@ const char* values_of(const Figure& figure) {
     return "";
 }
 
-// Blanks may stand around a clause, and around its operator.
+// Removes the blanks around a clause, or around its operator.
 std::string_view without_blanks(std::string_view text) {
     const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
     const std::size_t last = text.find_last_not_of(' ');

@@ -141,7 +141,7 @@ struct Results {
 
     void count_sent(std::uint64_t count, ev::Time now);
     void count_answered(const Answer& answer, ev::Time now);
-    // Counts right replies that came together, and their round trip.
+    // Counts right replies that were read together, and their round trip.
     void count_echoed(std::uint64_t count, std::optional<ev::Duration> round_trip,
                       ev::Time now);
     void count_lost() { ++lost; }

@@ -25,12 +25,12 @@ struct RunProgress {
     Phase phase = Phase::connecting;
     std::string target;
     bool load = true;                           // false: a single connection without a load
-    std::size_t connections = 1;                // asked for, at the same time
-    std::size_t open = 0;                       // of these, the open ones
-    std::optional<double> planned_rate = {};    // messages a second; none: as replies come
+    std::size_t connections = 1;                // concurrent connections asked for
+    std::size_t open = 0;                       // open connections
+    std::optional<double> planned_rate = {};    // messages a second; none: paced by the replies
     ev::Duration elapsed{};                     // since the first message
     std::optional<ev::Duration> length = {};    // of the run; none: unlimited
-    std::optional<ev::Duration> until_start{};  // time until the start that was asked for
+    std::optional<ev::Duration> until_start{};  // time until the requested start
     std::size_t descriptors = 0;                // in use
     std::size_t descriptor_limit = 0;           // 0: no limit
 };

@@ -21,15 +21,15 @@ struct Words {
 };
 
 // "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms", and
-// remarks if there is a reason.
+// remarks if there are any.
 std::string summary(const Results& results, const Words& words = {});
 // "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms": while the run goes on.
 std::string progress_text(const Results& results, const Words& words = {});
 // "120 sent, 119 echoed, 0 bad, 1 lost"
 std::string counts_text(const Results& results, const Words& words = {});
 // Returns the clauses of a summary about the client's lateness and a missed planned rate: ";
-// late p50/p99 0.04/0.21 ms; planned 10M/s, reached 287k/s". A clause is left out if there is
-// no reason.
+// late p50/p99 0.04/0.21 ms; planned 10M/s, reached 287k/s". Empty if the client was neither
+// late nor slow.
 std::string own_fault_remarks(const Results& results);
 
 // The causes of the end of a run besides its connections.

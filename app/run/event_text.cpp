@@ -105,7 +105,7 @@ std::string DifferenceText::late(const Message& message, const Reply& reply) {
            ", and is as before\n";
 }
 
-// A payload that is not shown whole has its size.
+// Includes the size of a payload that is not shown whole.
 std::string DifferenceText::part(const char* name, std::string_view payload,
                                  std::size_t difference) const {
     const std::size_t before = std::max(difference, shown_before) - shown_before;

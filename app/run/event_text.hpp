@@ -1,5 +1,5 @@
-// Sentences about the events of a run: connections that were opened, and replies that are
-// wrong, missing, or not as recorded.
+// Sentences about the events of a run: opened connections, and replies that are wrong, missing
+// or different from the recording.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -12,11 +12,11 @@
 
 namespace yodel {
 
-// connected to 127.0.0.1:7000; look-up 0.00, connect 0.05 ms
+// Returns "connected to 127.0.0.1:7000; look-up 0.00, connect 0.05 ms".
 std::string connection_text(const Session& session);
-// subject, issued by issuer, valid until 2027-01-01, sha256//…
+// Returns "subject, issued by issuer, valid until 2027-01-01, sha256//…".
 std::string certificate_text(const bufio::TlsFacts& tls);
-// Adds what the system knows of the connection, which has ended.
+// Adds the system's figures for the connection. Call it when the connection has ended.
 void add_tcp(Results& results, const Session& session);
 
 // Returns "reply 3 differs from its message at byte 7", with the option that may help.
@@ -26,17 +26,17 @@ std::string wrong_reply_text(const Message& message, const Reply& reply,
 // before the connection ended".
 std::string lost_reply_text(const Message& message, const Session& session);
 
-// Describes how a replay differs from its recording, in whole lines. They are printable,
-// whatever the payloads contain.
+// Describes how a replay differs from its recording, in whole lines. The lines are printable
+// even if the payloads are not.
 class DifferenceText {
 public:
-    // `hex`: payloads are dumps. `reply_timeout`: the session's, quoted in sentences.
+    // `hex`: print payloads as hex dumps. `reply_timeout`: the session's, quoted in sentences.
     DifferenceText(bool hex, ev::Duration reply_timeout)
         : hex_(hex), reply_timeout_(reply_timeout) {}
 
     std::string wrong(const Message& message, const Reply& reply) const;
     std::string lost(const Message& message) const;
-    // The right reply to a message that was reported as lost.
+    // Describes a right reply to a message that was reported as lost.
     static std::string late(const Message& message, const Reply& reply);
     std::string unrecorded(std::string_view unsolicited) const;
     std::string missing(std::string_view unsolicited) const;

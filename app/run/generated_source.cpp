@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::size_t checks = 2;  // letters
 
-// Both are sums modulo a prime that is greater than the values of a place, 0 to 10, and than
-// the number of places. So a change in one place changes both sums, and one in two places at
-// least one of them.
+// Both letters are sums modulo a prime that exceeds the values of a place (0 to 10) and the
+// number of places. So a change in one place changes both sums, and changes in two places
+// change at least one.
 constexpr unsigned modulus = 23;
 
 }  // namespace
@@ -19,7 +19,7 @@ constexpr unsigned modulus = 23;
 GeneratedText::GeneratedText(std::size_t size) : text_(size, ' ') { fill(0, size); }
 
 std::string_view GeneratedText::text(std::uint64_t number) {
-    char all[20];  // digits that the greatest number has
+    char all[20];  // digits of the largest number
     const char* const end = std::to_chars(all, all + sizeof all, number).ptr;
     const std::size_t digits = std::min(static_cast<std::size_t>(end - all), text_.size());
     std::copy(end - digits, end, text_.begin());

@@ -13,19 +13,19 @@ namespace yodel {
 // The texts of generated messages: printable, without the delimiter of any framing, and
 // different for consecutive numbers if the size allows.
 //
-// A text is a number, letters, and two check letters at its end. Two such texts differ in at
-// least three bytes, so that a text with one damaged byte equals no other text, and is still
-// nearest to its own. If the size leaves no space for the check letters behind the number, they
-// are left out: damage may then turn a text into another one.
+// A text consists of a number, letters, and two check letters. Two such texts differ in at
+// least three bytes. So a text with one damaged byte equals no other text, and is still
+// closest to the original. If there is no space for the check letters after the number, they
+// are omitted. Damage may then turn one text into another.
 class GeneratedText {
 public:
-    // A text of this many bytes holds the whole of each number, and the check letters.
+    // The smallest size that fits every number in full and the check letters.
     static constexpr std::size_t min_checked_size = 22;
 
     explicit GeneratedText(std::size_t size);  // bytes
 
-    // Returns the text for a number: its last digits, letters behind them, and the check
-    // letters. The view is valid until the next call. Nothing is allocated.
+    // Returns the text for a number: its last digits, then letters, then the check letters.
+    // The view is valid until the next call. Allocates nothing.
     std::string_view text(std::uint64_t number);
 
 private:
@@ -38,7 +38,7 @@ private:
 
 class GeneratedSource final : public Source {
 public:
-    // `count` messages of `size` bytes.
+    // Generates `count` messages of `size` bytes.
     GeneratedSource(std::size_t size, std::uint64_t count) : text_(size), count_(count) {}
 
     std::optional<Outgoing> next() override {

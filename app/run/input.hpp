@@ -1,7 +1,7 @@
-// Standard input, cut into messages: a line each, or the bytes as they come.
+// Standard input, cut into messages: one per line, or one per read.
 //
-// It is read only while more is wanted, so that a fast writer meets back-pressure. `changed` is
-// called from the loop after each read.
+// Reads only on demand, so that a fast writer meets back-pressure. Calls `changed` from the
+// loop after each read.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -21,33 +21,34 @@ namespace yodel {
 class Input {
 public:
     struct Options {
-        const Framing* framing = find_framing("line");  // of the connections
-        std::size_t max_frame = 32 * 1024 * 1024;       // bytes of a message
+        const Framing* framing = find_framing("line");  // the connections' framing
+        std::size_t max_frame = 32 * 1024 * 1024;       // limit for a message
         bool escapes = false;                           // lines contain \n, \xNN and the like
-        bool lines = true;                              // else each read is a message
-        // Returns space for bytes that are messages as they are read; null: they are kept here.
+        bool lines = true;                              // false: each read is a message
+        // Returns space for a read that becomes a message as it is. Null: reads into our own
+        // buffer.
         std::function<char*(std::size_t)> reserve = nullptr;
     };
     Input(ev::Loop& loop, Options options, std::function<void()> changed);
 
     void want(bool more) { watch_.want(more && !ended_ ? ev::readable : ev::none); }
-    // Returns the next message, whole and valid until it is taken; none if there is none yet,
-    // at the end, and after a failure.
+    // Returns the next complete message, valid until it is taken. Returns none if no message
+    // is complete yet, at the end, and after an error.
     std::optional<std::string_view> next();
-    // Returns the whole lines at the front, in at most `limit` bytes, with their newlines.
+    // Returns the complete lines in the first `limit` bytes, with their newlines.
     std::string_view whole_lines(std::size_t limit) const;
-    // Removes what next() or whole_lines() has returned.
+    // Remove the message from next(), or `size` bytes of the lines from whole_lines().
     void take_message() { take(used_); }
     void take_lines(std::size_t size);
-    // The message that next() has returned is in the space of `reserve`.
+    // True if the message from next() is in the space from `reserve`.
     bool direct() const { return !direct_.empty(); }
-    // It is a line without its newline.
+    // True if the message from next() was not ended by a newline.
     bool unterminated() const { return unterminated_; }
-    // Nothing is left, and nothing will come.
+    // True if the input has ended and all messages were taken.
     bool over() const { return ended_ && buffer_.empty() && direct_.empty(); }
 
     const Trouble& trouble() const { return trouble_; }
-    // Ends the input with a sentence, which gets the input's name.
+    // Ends the input with an error. The text is prefixed with "standard input: ".
     void fail(const std::string& text, int status);
 
 private:
@@ -58,28 +59,28 @@ private:
     const Options options_;
     const std::function<void()> changed_;
     bool ended_ = false;
-    bufio::Buffer buffer_;     // read and not yet taken
-    std::string_view direct_;  // the same, in the space of `reserve`
+    bufio::Buffer buffer_;     // bytes read and not yet taken
+    std::string_view direct_;  // the same in the space from `reserve`
     Decoder lines_;
-    std::size_t used_ = 0;  // bytes of the message that next() has returned
+    std::size_t used_ = 0;  // bytes that the message from next() occupies
     bool unterminated_ = false;
-    std::string plain_;  // the same message without its escapes
+    std::string plain_;  // the message from next(), with its escapes replaced
     Trouble trouble_;
     ev::Watch watch_;
 };
 
-// Standard input as the source of many connections: each sends all of its messages, in order.
-// They are kept, because a connection that opens late begins with the first one. The trouble of
-// a script is reported once, not for each connection.
+// Standard input as the source of many connections: each connection sends all messages, in
+// order. Messages are kept, because a connection that opens late begins with the first one. An
+// error is reported once, not for each connection.
 class Script {
 public:
-    static constexpr std::size_t max_bytes = 256 * 1024 * 1024;  // with their overhead
+    static constexpr std::size_t max_bytes = 256 * 1024 * 1024;  // including overhead
 
-    // `changed` is called from the loop when there are more messages, or no more will come.
+    // Calls `changed` from the loop when more messages have come, or the input has ended.
     Script(ev::Loop& loop, Input::Options options, std::function<void()> changed);
 
     std::size_t size() const { return messages_.size(); }  // messages so far
-    // Valid until the loop goes on.
+    // The reference is valid until the next turn of the loop.
     const std::string& message(std::size_t i) const { return messages_[i]; }
     bool ended() const { return input_.over(); }
     const Trouble& trouble() const { return input_.trouble(); }
@@ -93,7 +94,7 @@ private:
     Input input_;
 };
 
-// One connection's way through a script, which outlives it.
+// One connection's position in a script. The script must outlive it.
 class ScriptSource final : public Source {
 public:
     explicit ScriptSource(const Script& script) : script_(script) {}
@@ -107,7 +108,7 @@ public:
 
 private:
     const Script& script_;
-    std::size_t line_ = 0;  // the next one
+    std::size_t line_ = 0;  // index of the next message
 };
 
 }  // namespace yodel

@@ -1,7 +1,7 @@
-// Standard input as the source of one connection, read as fast as its messages are taken.
+// Standard input as the source of one connection, read as fast as messages are sent.
 //
-// Lines whose echoes nobody looks at one by one (Session::Options::coalesce) go out many at a
-// time. Bytes of `raw` without escapes are read into the session's own buffer.
+// If no echo needs a report of its own (Session::Options::coalesce), many lines are sent at
+// once. With `raw` and no escapes, input is read directly into the session's buffer.
 #pragma once
 
 #include "app/run/input.hpp"
@@ -12,7 +12,8 @@ namespace yodel {
 
 class InputSource final : public Source {
 public:
-    // `greeting_wait`: how long a service may take to greet before the first message.
+    // `greeting_wait`: delay before the first message, in which the service may send a
+    // greeting.
     InputSource(ev::Loop& loop, Session& session, User& user, bool escapes,
                 ev::Duration greeting_wait);
 
@@ -28,7 +29,7 @@ private:
     ev::Loop& loop_;
     Session& session_;
     const ev::Duration greeting_wait_;
-    bool lines_ = false;  // next() has returned whole lines
+    bool lines_ = false;  // the message from next() consists of whole lines
     Input input_;
     ev::Timer greeting_;
 };

@@ -16,26 +16,26 @@ using State = Session::State;
 
 namespace {
 
-// One turn of the loop makes and sends no more than this, so that replies are read in between.
+// Limits for one turn of the loop, so that replies are read in between.
 constexpr unsigned connections_a_turn = 64;
 constexpr unsigned messages_a_turn = 256;
 
-// In flight to a server that has answered nothing in time: enough to fill the system's buffers,
-// which shows soon whether it reads at all.
-constexpr std::size_t silent_window = 64 * 1024;  // messages, if each is kept by itself
+// Limits in flight to a server that has answered nothing in time. They fill the system's
+// buffers, which soon shows whether the server reads at all.
+constexpr std::size_t silent_window = 64 * 1024;  // messages, unless they are coalesced
 constexpr std::size_t silent_window_bytes = 4 * 1024 * 1024;
 
-// Datagrams in flight, as payload and as what the system counts for each beside it: what fits
-// into the usual buffer of a socket. They have no back-pressure, so that more would be dropped.
+// Limit for datagrams in flight: bytes, and the system's overhead for each payload. They fit
+// into the usual socket buffer. Without back-pressure, more would be dropped.
 constexpr std::size_t datagram_bytes = 128 * 1024;
 constexpr std::size_t datagram_overhead = 1024;
 
-// Reads of `raw` in flight to a near peer, whose round trips take less than the time below:
-// they stay in the processor's caches. Only the full window keeps a longer link busy.
+// Window for `raw` to a near peer, whose round trips are below `near_time`: its bytes stay in
+// the processor's caches. A longer link needs the full window to stay busy.
 constexpr std::size_t near_window = 2;
 constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 
-// Enough for messages that wait for a replaced connection, or for a processor.
+// Time for overdue messages at the end, which waited for a new connection or for a processor.
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 }  // namespace
@@ -54,18 +54,18 @@ public:
     Session session;
     const std::unique_ptr<Source> own_source;  // null: generated messages
     const std::unique_ptr<Jitter> jitter;      // null: a stream
-    std::uint64_t sent = 0;                    // messages, over the present connection
+    std::uint64_t sent = 0;                    // messages, over the current connection
     State reported = State::idle;
-    bool opened = false;     // the present connection was open
+    bool opened = false;     // the current connection was open
     bool settled = false;    // was open at least once, or has failed
-    bool withdrawn = false;  // the present connection is not needed any more
-    bool replacing = false;  // worn out; or in its place, and in its first try
+    bool withdrawn = false;  // the current connection is no longer needed
+    bool replacing = false;  // worn out, or a replacement in its first try
     bool silent = false;     // a reply is overdue, and none has come since
-    bool failed = false;     // the trouble of the source was counted
+    bool failed = false;     // the source's error was counted
 
     Source& source() const { return own_source ? *own_source : *lane_.generated_; }
     bool worn_out() const { return lane_.options_.churn > 0 && sent >= lane_.options_.churn; }
-    // No message can be sent on it now, but soon one can, unless connecting fails.
+    // True if it cannot send now, but soon can unless connecting fails.
     bool being_replaced() const { return replacing && reported != State::closed; }
 
 private:
@@ -142,10 +142,10 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
 
 Lane::~Lane() = default;
 
-// --- Connections begin.
+// --- Connecting.
 
-// A name is looked up once for all connections, on a thread of its own. A single connection
-// looks it up by itself, again in each of its tries.
+// Looks up the name once for all connections, on a separate thread. A single connection looks
+// it up by itself, again in each try.
 void Lane::look_up() {
     const bufio::Endpoint& endpoint = options_.session.endpoint;
     if (options_.connections == 1 && options_.churn == 0) {
@@ -200,14 +200,14 @@ void Lane::connect_due() {
     limit_connecting(connect_.deadline());
 }
 
-// A connection that was begun at this time must be open when the run would end if it had its
-// first message then, or at the start that was asked for.
+// Limits connecting to the run's length, counted from this time or from the requested start if
+// that is later.
 void Lane::limit_connecting(ev::Time begun) {
     if (!options_.length || phase_ != Phase::connecting) return;
     time_up_.start_at(std::max(options_.start.value_or(begun), begun) + *options_.length);
 }
 
-// With a recording each session has options of its own: it asks its own source.
+// In a replay each session has its own options, because it asks its own source.
 std::shared_ptr<const Session::Options> Lane::options_of(Connection& connection) {
     if (options_.session.expect != Expect::given) return session_options_;
     auto to = std::make_shared<Session::Options>(*session_options_);
@@ -222,13 +222,13 @@ void Lane::begin_try(Connection& connection) {
     results_->count_try();
 }
 
-// --- Connections change.
+// --- State changes.
 
 void Lane::state_changed(Connection& connection) {
     const State before = std::exchange(connection.reported, connection.session.state());
     if (before == State::open) --open_;
     if (connection.reported != State::open) connection.source().wait(false);
-    if (waiting_) due_.start(ev::Duration::zero());  // and no sooner than this call is over
+    if (waiting_) due_.start(ev::Duration::zero());  // after this call, from the loop
     if (before == State::waiting && connection.reported == State::dialing)
         begin_try(connection);
     if (connection.reported == State::open) opened(connection);
@@ -252,7 +252,7 @@ void Lane::opened(Connection& connection) {
     settle(connection);
 }
 
-// Without anything left to send, another try would be of no use.
+// Gives up retrying if nothing is left to send.
 void Lane::interrupted(Connection& connection) {
     connection.replacing = false;
     end_try(connection);
@@ -269,7 +269,7 @@ void Lane::closed(Connection& connection) {
     settle(connection);
     const bool more = !over() && !connection.source().over();
     if (connection.worn_out() && status == 0 && more) {
-        // The new connection is not reported as closed before its first report.
+        // Its old state is forgotten, so that the new connection does not count as closed.
         connection.sent = 0;
         connection.reported = State::idle;
         begin_try(connection);
@@ -285,7 +285,7 @@ void Lane::end_try(const Connection& connection) {
     const bool counts = connection.opened || (!leaving_ && !connection.withdrawn);
     if (status != 0 && counts) {
         bufio::End end = session.end();
-        // One sentence for all connections of a load, whose counts of replies differ.
+        // The original sentences would differ in their counts of replies: use one for all.
         if (end.reason == bufio::Reason::closed_early && options_.connections > 1)
             end.text = session.options().closed_early;
         results_->count_failure(explain(end, session.tls()), status, connection.opened);
@@ -294,7 +294,7 @@ void Lane::end_try(const Connection& connection) {
     if (observer_) observer_->ended(connection.number, session);
 }
 
-// The open loop begins with the last connection that settles, the closed loop with the first.
+// The open loop begins when the last connection settles, the closed loop when one is open.
 void Lane::settle(Connection& connection) {
     if (!connection.settled) ++settled_;
     connection.settled = true;
@@ -314,7 +314,7 @@ void Lane::end_if_done() {
     done_.start(ev::Duration::zero());
 }
 
-// --- Messages go.
+// --- Sending.
 
 void Lane::begin_at(ev::Time time) {
     if (phase_ != Phase::connecting && phase_ != Phase::ready) return;
@@ -324,7 +324,7 @@ void Lane::begin_at(ev::Time time) {
     if (!options_.pace && due_.deadline() <= loop_.now()) begin();
 }
 
-// Planned times count from the time that was asked for, not from when the timer fired.
+// Planned times count from the requested start, not from when the timer fired.
 void Lane::begin() {
     phase_ = Phase::sending;
     const ev::Time start = due_.deadline();
@@ -370,17 +370,17 @@ bool Lane::may_send(const Connection& connection) const {
            has_room(connection);
 }
 
-// The peer takes what is sent, and the limits of memory allow it.
+// True if the peer is not blocked and the memory limits allow another message.
 bool Lane::takes(const Connection& connection) const {
     const Session& session = connection.session;
     if (connection.reported != State::open || session.state() != State::open) return false;
     if (connection.worn_out()) return false;
-    const bool streaming = options_.source && !options_.window;  // no faster with more waiting
+    const bool streaming = options_.source && !options_.window;  // a longer queue is no faster
     if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
     return session.in_flight_bytes() < max_bytes_of_each(options_.connections, options_.size);
 }
 
-// The window allows another message.
+// True if the window allows another message.
 bool Lane::has_room(const Connection& connection) const {
     const Session& session = connection.session;
     const std::size_t count = session.in_flight();
@@ -396,12 +396,12 @@ bool Lane::has_room(const Connection& connection) const {
     return count < (results_->round_trips.min() < near_time ? near_window : usual_window);
 }
 
-// A message that waits keeps its planned time, so that the wait is in its round trip.
+// A waiting message keeps its planned time, so that its round trip includes the wait.
 void Lane::send_due() {
     for (unsigned i = 0; i < messages_a_turn; ++i) {
         const auto message = schedule_->due(loop_.now());
         if (!message) break;
-        // Nothing can be sent now, but soon on a connection that takes the place of another.
+        // Nothing can be sent now, but soon a replacement connection will be open.
         waiting_ = options_.churn > 0 && !open_from(turn_) &&
                    std::any_of(connections_.begin(), connections_.end(),
                                [](const auto& one) { return one->being_replaced(); });
@@ -413,7 +413,7 @@ void Lane::send_due() {
     due_.start_at(schedule_->next_time());
 }
 
-// Returns the place of the first connection, from this one on, that may send more messages.
+// Returns the place of the first connection, from this place on, that may send more messages.
 std::optional<std::size_t> Lane::open_from(std::size_t place) const {
     const std::size_t count = connections_.size();
     for (std::size_t i = 0; i < count && open_ > 0; ++i) {
@@ -424,8 +424,7 @@ std::optional<std::size_t> Lane::open_from(std::size_t place) const {
     return std::nullopt;
 }
 
-// The message goes to the connection whose turn it is; if that is not open, to the next one
-// that is.
+// Sends on the connection whose turn it is or, if that is not open, on the next open one.
 void Lane::send_planned(const Schedule::Message& message) {
     turn_ = options_.each_its_own ? share_.place_of(message.number)
                                   : (turn_ + 1) % connections_.size();
@@ -488,9 +487,9 @@ void Lane::pause(bool paused) {
     for (const auto& connection : connections_) connection->session.pause(paused);
 }
 
-// --- The end.
+// --- Ending.
 
-// The planned rate is the part of this lane.
+// Adds this lane's share of the planned rate.
 void Lane::send_no_more() {
     if (!over() && schedule_) {
         const double share = static_cast<double>(share_.own_connections()) /
@@ -511,7 +510,7 @@ void Lane::count_unsent(ev::Duration tolerated) {
         results_->unsent_sentence = "not sent: still due at the end of the run";
 }
 
-// The user may end the run when a message has just become due.
+// Tolerates a message that has only just become due when the user ends the run.
 void Lane::finish() {
     if (!over()) count_unsent(tolerated_lateness);
     finish_all();
@@ -541,7 +540,7 @@ void Lane::time_up() {
     const std::string limit =
         "no connection within " + duration_text(*options_.length) + " (--max-time): still ";
     if (!session_options_) return fail_all(limit + "resolving", timed_out);
-    // A schedule that is not over has messages that were due before.
+    // A schedule that is not over contains overdue messages.
     if (schedule_ && phase_ == Phase::sending) {
         phase_ = Phase::catching_up;
         return time_up_.start(std::min(max_catch_up, options_.session.reply_timeout));
@@ -554,8 +553,8 @@ void Lane::time_up() {
     finish_all();
 }
 
-// A connection that is not yet open by the end of the run has failed, unless it only takes the
-// place of another: then it counts neither as failed nor as asked for.
+// A connection that is not open by the end of the run has failed. A replacement counts neither
+// as failed nor as requested.
 void Lane::give_up(Connection& connection, const std::string& limit) {
     connection.withdrawn = true;
     if (connection.settled) {
@@ -568,16 +567,16 @@ void Lane::give_up(Connection& connection, const std::string& limit) {
     results_->count_end(timed_out, false);
 }
 
-// Messages that are already overdue are not timed either.
+// Messages already overdue are not timed either.
 void Lane::void_round_trips() {
     resumed_at_ = loop_.now();
     for (const auto& connection : connections_) connection->session.void_round_trips();
 }
 
-// --- Replies come.
+// --- Replies.
 
-// The round trip of a generated message counts from its planned time, not from when the peer
-// took it.
+// The round trip of a generated message is measured from its planned time, not from when the
+// peer took it.
 void Lane::answered(Connection& connection, const Message& message, const Reply& reply) {
     connection.silent = false;
     if (!message.late) connection.source().left_flight(message);
@@ -597,14 +596,14 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
     if (observer_) observer_->answered(connection.number, message, counted);
 }
 
-// The first sentence is that of the run.
+// Keeps only the first sentence.
 void Lane::report_wrong(const Connection& connection, const std::string& text) {
     const std::string which = "connection " + std::to_string(connection.number) + ": ";
     if (results_->wrong_sentence.empty())
         results_->wrong_sentence = (options_.connections > 1 ? which : "") + text;
 }
 
-// A message without a recorded reply is lost as before.
+// In a replay, a message without a recorded reply is expected to get none.
 void Lane::lost(Connection& connection, const Message& message) {
     connection.silent = message.late;
     connection.source().left_flight(message);

@@ -1,14 +1,14 @@
-// The connections of a run that one thread has, on its loop: they begin, send, wear out, and
-// end here. Run has one lane or several.
+// One thread's connections of a run, on that thread's loop. The lane opens them, sends
+// messages, replaces worn-out connections, and closes them. A Run has one lane per thread.
 //
-// In the closed loop each connection sends its next message when it has room for one. In the
-// open loop messages have planned times from the moment on when every connection is open or has
-// failed. They go out whatever the replies do, to the connections in turn, and a round trip
-// counts from the planned time. A message that is due while every connection that could take it
-// is being replaced (`churn`) waits for the first new one. Otherwise it is left unsent if no
-// connection is open, or if the one whose turn it is has too much waiting.
+// In the closed loop, each connection sends its next message when it has room for one. In the
+// open loop, messages have planned times, which begin when every connection is open or has
+// failed. They are sent on the connections in turn, whether or not replies come, and round
+// trips are measured from the planned times. If every connection that could take a due message
+// is being replaced (`churn`), the message waits for the first new one. Otherwise it stays
+// unsent if no connection is open, or if too much is queued on the connection in turn.
 //
-// Generated messages allocate nothing in the steady state.
+// Sending generated messages allocates nothing in the steady state.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -31,43 +31,43 @@ namespace yodel {
 
 class Lane {
 public:
-    // Both are called from the loop. `ready`: the lane would begin to send, and waits for
-    // begin_at(). `done`: all its connections are closed; the call may destroy the lane.
+    // Both are called from the loop. `ready`: the lane is ready to send, and waits for
+    // begin_at(). `done`: all connections are closed; the callback may destroy the lane.
     struct Hooks {
         std::function<void()> ready;
         std::function<void()> done;
     };
 
-    // The options and the observer, which may be null, outlive the lane.
+    // The options and the observer must outlive the lane. The observer may be null.
     Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks,
          RunObserver* observer);
     ~Lane();
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
-    // Begins to send at this time, or at the start that was asked for if that is later.
+    // Begins to send at this time, or at RunOptions::start if that is later.
     void begin_at(ev::Time time);
     void sources_changed();
-    // While paused, nothing is read, so that the peers meet our back-pressure.
+    // While paused, reads nothing, so that the peers meet our back-pressure.
     void pause(bool paused);
-    // Sends nothing more, waits for the replies, and closes the connections in order.
+    // Stops sending, waits for the replies, and closes the connections in order.
     void finish();
     // Closes the connections at once; messages in flight count neither as echoed nor as lost.
     void leave();
-    // Something other than the service delays the replies in flight: their times don't count.
+    // Excludes the messages in flight from the round trips, because something other than the
+    // service delays their replies.
     void void_round_trips();
 
-    bool over() const { return phase_ >= Phase::over; }  // nothing more is sent
+    bool over() const { return phase_ >= Phase::over; }  // sending has ended
     const Results& results() const;
-    // The round trips since the last call. Needs the option `recent`.
+    // Returns the round trips since the last call. Requires the option `recent`.
     Histogram take_recent() { return std::exchange(*recent_, {}); }
     std::size_t open() const { return open_; }  // connections
 
 private:
     class Connection;
     friend class Connection;
-    // `catching_up`: the length is over, and some messages are overdue. `over`: nothing more is
-    // sent.
+    // `catching_up`: time is up, but some messages are overdue. `over`: sending has ended.
     enum class Phase { connecting, ready, sending, catching_up, over, ended };
 
     void look_up();
@@ -113,27 +113,27 @@ private:
     const Share share_;
     const Hooks hooks_;
     RunObserver* const observer_;
-    std::unique_ptr<Source> generated_;    // of all connections; null: each has its own source
-    std::optional<bufio::Lookup> lookup_;  // of the target's name, once for all
-    std::shared_ptr<const Session::Options> session_options_;  // known after the look-up
+    std::unique_ptr<Source> generated_;    // shared; null: each connection has its own source
+    std::optional<bufio::Lookup> lookup_;  // of the target's name, for all connections
+    std::shared_ptr<const Session::Options> session_options_;  // set after the look-up
     ev::Time connecting_since_{};
-    std::vector<std::unique_ptr<Connection>> connections_;  // those made so far
-    std::size_t present_ = 0;                               // of these, not closed for good
-    std::size_t settled_ = 0;  // of these, open at least once, or failed
+    std::vector<std::unique_ptr<Connection>> connections_;  // the connections made so far
+    std::size_t present_ = 0;  // connections that are not closed for good
+    std::size_t settled_ = 0;  // connections that were open once, or failed
     std::size_t open_ = 0;
-    std::size_t turn_ = 0;  // the connection that took the last planned message
+    std::size_t turn_ = 0;  // place of the connection that took the last planned message
     std::optional<Schedule> schedule_;
     Phase phase_ = Phase::connecting;
-    bool waiting_ = false;  // a message is due, and waits for a connection
+    bool waiting_ = false;  // a due message waits for a connection
     bool leaving_ = false;
     bool paused_ = false;
-    ev::Time resumed_at_{};  // when void_round_trips() was last called
+    ev::Time resumed_at_{};  // time of the last void_round_trips()
     std::unique_ptr<Results> results_;
     std::unique_ptr<Histogram> recent_;
     ev::Timer connect_;  // the look-up, and the next connections
     ev::Timer due_;      // the first message, or the next planned one
-    ev::Timer time_up_;  // the end of the length; until the lane is ready, of connecting
-    ev::Timer done_;     // due at once
+    ev::Timer time_up_;  // end of the run's time; until the lane is ready, limit for connecting
+    ev::Timer done_;     // calls `done`, due at once
 };
 
 }  // namespace yodel

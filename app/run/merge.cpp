@@ -22,7 +22,7 @@ std::string number_of_runs(std::size_t count) {
     return std::to_string(count) + (count == 1 ? " run" : " runs");
 }
 
-// The texts of failures come from files, which may be anybody's.
+// Makes the texts of failures printable, because the files may be anybody's.
 std::string text_form(const Results& sum, const Verdict& verdict, std::size_t count) {
     std::string text = number_of_runs(count) + ": " + summary(sum, {.load = true}) + "\n";
     for (const std::string& line : failure_lines(sum)) text += ui::printable(line) + "\n";
@@ -40,7 +40,7 @@ void read_runs(const char* option, const std::string& file,
     }
 }
 
-// A name that leads nowhere is reported when the file is read.
+// Skips a file that does not exist: reading it reports the error.
 void refuse_same(const std::vector<std::string>& files) {
     std::map<std::filesystem::path, std::string> seen;
     for (const std::string& file : files) {

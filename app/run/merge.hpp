@@ -1,4 +1,4 @@
-// The results of earlier runs, from the files that --json has written.
+// Reads the results of earlier runs from the output of --json.
 #pragma once
 
 #include "app/run/reporter.hpp"
@@ -13,8 +13,8 @@ namespace yodel {
 // Returns the runs whose results the file contains, for --compare. Throws UsageError.
 std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file);
 
-// Adds up the results of the files, prints the sum and the verdict on it, and returns the exit
-// status. Throws UsageError, and OutputError.
+// Adds up the results of the files, prints the sum and its verdict, and returns the exit
+// status. Throws UsageError and OutputError.
 int merge(const std::vector<std::string>& files, const Reporter::Options& options);
 
 }  // namespace yodel

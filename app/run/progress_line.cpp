@@ -15,14 +15,14 @@ namespace {
 
 constexpr ev::Duration period = std::chrono::milliseconds(200);
 
-// Returns the width of the terminal that standard error is, or 80 if it is unknown.
+// Returns the width of the terminal on standard error, or 80 if it is unknown.
 std::size_t columns() {
     winsize size{};
     ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
     return size.ws_col > 0 ? size.ws_col : 80;
 }
 
-// A job in the background leaves the line to the program in the foreground.
+// A background job leaves the terminal to the foreground program.
 bool in_background() {
     const pid_t owner = ::tcgetpgrp(STDERR_FILENO);
     return owner > 0 && owner != ::getpgrp();
@@ -33,7 +33,7 @@ bool in_background() {
 void ProgressLine::show(std::string text) {
     clear();
     if (in_background()) return;
-    text.resize(std::min(text.size(), columns() - 1));  // in the last one some go to a new row
+    text.resize(std::min(text.size(), columns() - 1));  // some wrap after the last column
     diagnostics().show(text);
     width_ = text.size();
 }

@@ -9,19 +9,19 @@
 
 namespace yodel {
 
-// A line that takes the place of the one before it.
+// A line that is updated in place.
 class ProgressLine {
 public:
-    // Cut to the width of the terminal. In the background of the terminal nothing is shown.
+    // Shows the text, cut to the width of the terminal. Shows nothing as a background job.
     void show(std::string text);
-    // Must be called before anything else is written.
+    // Erases the line. Call it before anything else is written to the terminal.
     void clear();
 
 private:
-    std::size_t width_ = 0;  // columns to be cleared
+    std::size_t width_ = 0;  // columns to clear
 };
 
-// A display that shows the counts of a run in such a line.
+// Displays the counts of a run as a progress line.
 class ProgressDisplay final : public RunDisplay {
 public:
     ProgressDisplay(ev::Loop& loop, User& user);

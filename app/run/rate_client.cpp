@@ -63,7 +63,7 @@ void RateClient::run_over() {
     begin_run();
 }
 
-// Returns why the rate was not held; empty if it was.
+// Returns why the rate did not hold; empty if it held.
 std::string RateClient::trouble_of(const Results& result) const {
     if (!result.failures.empty()) return result.failures.front().text;
     const auto& before = options_.report.verdict.before;
@@ -129,7 +129,7 @@ std::string RateClient::found() const {
     return start + "; at " + rate_text(*search_.failed()) + " " + trouble_;
 }
 
-// A rate that holds is what was asked for, whatever became of the higher ones.
+// The search succeeds if any rate held, even if higher rates failed.
 int RateClient::status() const {
     if (signo_ != 0) return 128 + signo_;
     if (output_.error() != 0 || !hgrm_trouble_.empty()) return output_failed;

@@ -1,8 +1,8 @@
-// Searches for the highest rate at which a service meets a requirement: makes one run after
-// another in the open loop, each at a rate of its own, and reports the last rate that held.
+// Searches for the highest rate at which a service meets a requirement. Makes one open-loop
+// run after another, each at its own rate, and reports the highest rate that held.
 //
-// A rate holds if the requirement does, the client itself has kept the rate, and 19 of 20
-// messages got their right reply.
+// A rate holds if the requirement is met, the client itself kept the rate, and at least 95 %
+// of the messages were echoed.
 #pragma once
 
 #include "app/run/progress_line.hpp"
@@ -23,32 +23,32 @@ namespace yodel {
 class RateClient {
 public:
     struct Options {
-        RunOptions run;  // its pace and its length are set here
+        RunOptions run;  // the client sets its pace and length
         Requirement required;
         Reporter::Options report = {};
         RateSearch::Options search = {};
-        // The shortest run at a rate.
+        // Minimum duration and number of messages of a run.
         ev::Duration min_time = std::chrono::seconds(2);
         double min_messages = 1000;
-        // The messages of a brief run, see RateSearch: too few to show that a condition holds,
-        // and enough to show that it can't.
+        // Messages of a brief run (see RateSearch): too few to prove that a condition holds,
+        // but enough to prove that it does not.
         double brief_messages = 30;
     };
 
-    // Throws std::runtime_error if the limits of the system do not allow that many connections.
+    // Throws std::runtime_error if the system's limits do not allow that many connections.
     RateClient(ev::Loop& loop, Options options);
     RateClient(const RateClient&) = delete;
     RateClient& operator=(const RateClient&) = delete;
 
-    // Ends the run under way and stops the loop soon, for a signal from outside, which then is
-    // the exit status.
+    // Aborts the current run on a signal and soon stops the loop. The exit status is then 128
+    // plus the signal.
     void leave(int signo);
     void continued() { run_->void_round_trips(); }
     bool has_open_connection() const { return run_->has_open_connection(); }
     void turn_ended() {}
-    // Returns the sentence about the highest rate. Once the search is over.
+    // Returns the sentence about the highest rate. Call it when the search is over.
     std::string found() const;
-    // Prints on standard error what was found, and returns the exit status.
+    // Prints the outcome on standard error, and returns the exit status.
     int report();
 
 private:
@@ -67,9 +67,9 @@ private:
     Output output_;
     RateSearch search_;
     std::unique_ptr<Run> run_;
-    std::unique_ptr<Results> best_;  // of the highest rate that held
-    std::unique_ptr<Results> last_;  // of the last run
-    std::string trouble_;            // of the last run that failed
+    std::unique_ptr<Results> best_;  // results at the highest rate that held
+    std::unique_ptr<Results> last_;  // results of the last run
+    std::string trouble_;            // reason of the last failure
     std::string mismatch_;
     Verdict verdict_;
     ReportFile hgrm_;

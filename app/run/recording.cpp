@@ -15,7 +15,7 @@ constexpr std::size_t piece = 64 * 1024;  // bytes read at once
 
 bool is_input(const std::string& path) { return path == "-"; }
 
-// Without O_NONBLOCK, the writer of a pipe would be waited for.
+// Without O_NONBLOCK, open() would wait for the writer of a pipe.
 constexpr int open_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 }  // namespace
@@ -30,7 +30,7 @@ Recording::Recording(const std::string& path, std::size_t max_frame)
     struct stat status {};
     regular_ = *file_ && ::fstat(fd(), &status) == 0 && S_ISREG(status.st_mode);
     if (!regular_) return;
-    // Somebody may have read a part of standard input.
+    // Part of standard input may already have been read.
     offset_ = static_cast<std::uint64_t>(::lseek(fd(), 0, SEEK_CUR));
     while (!head_known()) read();
     if (!over()) read();
@@ -48,7 +48,7 @@ bool Recording::read_head(ev::Loop& loop, std::optional<ev::Duration> limit) {
     return head_known();
 }
 
-// Copies share the position of the descriptor, which therefore does not count.
+// Copies share the descriptor's position, so a regular file is read at `offset_` instead.
 void Recording::read() {
     char bytes[piece];
     const ssize_t count = regular_

@@ -1,7 +1,7 @@
-// The file of a recording, read in pieces, so that its length does not matter.
+// The file of a recording, read in pieces so that it may be of any length.
 //
-// A copy continues by itself at the position of the original, over the same descriptor, if the
-// file is regular(). So several connections can read it at once.
+// If the file is regular(), a copy reads on by itself from the position of the original, over
+// the same descriptor. So several connections can read the file at once.
 #pragma once
 
 #include "app/run/recording_reader.hpp"
@@ -18,14 +18,14 @@ namespace yodel {
 
 class Recording {
 public:
-    // Opens the file without waiting for it; "-" is standard input. After this the framing of a
-    // regular file is known, unless there is trouble(), and a file of less than 64 KiB is read
-    // whole. Any other file needs read_head().
+    // Opens the file without blocking; "-" is standard input. Reads a regular file until its
+    // framing is known or there is trouble(), and a regular file below 64 KiB to its end. Any
+    // other file requires read_head().
     Recording(const std::string& path, std::size_t max_frame);
 
-    // Reads on, in turns of the loop, until the framing is known or there is trouble: a pipe
-    // may have a silent writer, or none yet. Returns false if the limit passes first, or the
-    // loop was stopped.
+    // Runs the loop until the framing is known or there is trouble(), because a pipe may have
+    // a silent writer, or none yet. Returns false if the limit passes first or the loop is
+    // stopped.
     bool read_head(ev::Loop& loop, std::optional<ev::Duration> limit);
     // Reads the next piece. Blocks unless the file is regular or the descriptor is readable.
     void read();
@@ -36,9 +36,9 @@ public:
 
     std::deque<RecordedItem>& items() { return reader_.items(); }
     const Framing* framing() const { return reader_.framing(); }
-    // Nothing more can be read: the recording was complete, or there is trouble.
+    // True if nothing more can be read: at the end of the recording, or after an error.
     bool over() const { return at_end_ || !trouble().empty(); }
-    // One sentence that names the file; empty if nothing is wrong.
+    // One sentence that names the file; empty if there is no error.
     const std::string& trouble() const { return error_.empty() ? reader_.trouble() : error_; }
 
 private:
@@ -46,7 +46,7 @@ private:
     void fail(int code);
 
     std::string name_;
-    std::shared_ptr<const bufio::Fd> file_;  // the copies have the same
+    std::shared_ptr<const bufio::Fd> file_;  // shared by all copies
     bool regular_ = false;
     std::uint64_t offset_ = 0;  // position of the next piece in a regular file
     RecordingReader reader_;

@@ -13,22 +13,22 @@ namespace yodel {
 
 namespace {
 
-// The longest usual message and its reply fit into a line.
+// A message of the usual maximum size and its reply fit into a line.
 constexpr std::size_t max_line = 128 * 1024 * 1024;
 
-// Messages were written when they were answered. They are kept until all messages that were
-// sent before them have been read.
-constexpr std::size_t max_ahead = 64 * 1024 * 1024;  // bytes, with their overhead
+// Messages were written when they were answered. Each is kept until all messages sent before
+// it have been read.
+constexpr std::size_t max_ahead = 64 * 1024 * 1024;  // bytes, including overhead
 
 constexpr std::string_view space = " \t\r";
 
-// The verdicts on messages that a recording may contain, also if it is of a replay.
+// The verdicts that a recording may contain, including a recording of a replay.
 constexpr std::string_view verdicts[] = {"echoed",  "wrong",       "sent",       "lost",
                                          "late",    "unsolicited", "twice",      "as before",
                                          "missing", "different",   "unrecorded", "unsent",
                                          "unasked"};  // unsolicited, until version 0.2
 
-// No sum of a few of these overflows.
+// A sum of a few such times does not overflow.
 constexpr ev::Duration max_time = std::chrono::hours(24 * 365);
 
 std::size_t memory_of(const RecordedItem& item) {
@@ -37,7 +37,7 @@ std::size_t memory_of(const RecordedItem& item) {
 
 [[noreturn]] void refuse(const std::string& trouble) { throw JsonError(trouble); }
 
-// Refuses an end object that counts other messages than those that were read.
+// Refuses an end object whose count differs from the messages read.
 void check_count(const std::string& name, std::uint64_t counted, std::uint64_t here) {
     if (counted != here)
         refuse("the end counts " + std::to_string(counted) + " messages as " + name +
@@ -45,7 +45,7 @@ void check_count(const std::string& name, std::uint64_t counted, std::uint64_t h
                ": lines are missing or added");
 }
 
-// Returns none if there is no such member, in either form.
+// Returns the payload, decoded if it is base64; none if neither member exists.
 std::optional<std::string> payload(const JsonFields& object, const std::string& name) {
     const std::string base64_name = name + "_base64";
     const std::string size_name = name + "_bytes";
@@ -68,7 +68,7 @@ void RecordingReader::append(std::string_view bytes) {
         while (true) {
             const std::size_t end = bytes.find('\n');
             rest_ += bytes.substr(0, end);
-            // A line that does not begin as an object need not be read to its end.
+            // A line that does not begin as an object is refused before its end is read.
             const std::size_t begin = rest_.find_first_not_of(space);
             if (begin != rest_.npos && rest_[begin] != '{')
                 refuse("the line is no JSON object");
@@ -144,7 +144,7 @@ void RecordingReader::read_message(const JsonFields& object) {
     check_payloads(sent, received);
     if (verdict == "late") ++late_;
     if (verdict == "sent") ++unawaited_;
-    const bool repeated = verdict == "twice";  // and unsolicited, unless it is a datagram
+    const bool repeated = verdict == "twice";  // also unsolicited, except for datagrams
     if (verdict == "unsolicited" || verdict == "unasked" || verdict == "unrecorded" ||
         (repeated && !framing_->datagrams))
         ++unsolicited_;
@@ -171,7 +171,7 @@ void RecordingReader::read_message(const JsonFields& object) {
                       .payload = std::move(*received)});
 }
 
-// A payload that the framing takes for several could neither be sent nor come as it is.
+// Refuses a payload that the framing would cut into several messages.
 void RecordingReader::check_payloads(const Text& sent, const Text& received) const {
     const std::string framing = "of " + framing_->holder();
     if (sent &&
@@ -183,7 +183,7 @@ void RecordingReader::check_payloads(const Text& sent, const Text& received) con
         refuse("\"received\" is no reply " + framing);
 }
 
-// A late reply no longer belongs to its message, which was said before as one without a reply.
+// A late reply becomes an unsolicited message: its message was already added without a reply.
 void RecordingReader::add_message(std::uint64_t number, bool late, RecordedItem item) {
     const bool known = number < next_ || ahead_.contains(number);
     if (known && late && item.reply) {
@@ -211,8 +211,8 @@ void RecordingReader::add_ahead() {
     }
 }
 
-// The numbers that are missing by now are of messages that were in flight when a signal ended
-// the program. The end object counts these as sent, but neither as answered nor as lost.
+// Numbers still missing belong to messages that were in flight when a signal ended the
+// program. The end object counts them as sent, but neither as answered nor as lost.
 void RecordingReader::read_end(const JsonFields& object) {
     ended_ = true;
     add_ahead();

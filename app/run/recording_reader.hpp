@@ -1,9 +1,9 @@
-// Reads a recording, which --json --payload has written, in pieces of any size: an object a
-// line. Each message, and each unsolicited message, becomes an item.
+// Parses a recording as --json --payload writes it, one object per line, in pieces of any
+// size. Each message and each unsolicited message becomes an item.
 //
-// Each line is checked when it is read: its JSON, its members, and that they agree. The first
-// bad line ends the reading: trouble() names it, and neither it nor a later line becomes an
-// item. The end object must be there, and must count the same messages.
+// Checks the JSON of each line, its members, and their consistency. The first bad line ends
+// the reading: trouble() names it, and neither this line nor a later one becomes an item. The
+// end object is required, and must count the same messages.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -25,32 +25,33 @@ namespace yodel {
 struct RecordedItem {
     enum class Kind {
         message,
-        unsolicited,  // sent by the server, answering nothing; or later than its message waited
-        unsent,       // a message that was due, and not sent
+        unsolicited,  // answers no message, or came after the reply timeout
+        unsent,       // a message that was due, but not sent
     };
     Kind kind = Kind::message;
-    ev::Duration at{};         // planned time, or time of arrival; since some common start
+    ev::Duration at{};         // planned time or time of arrival, since a common start
     ev::Duration delay{};      // time from the message to its late reply
-    std::string payload = {};  // what was sent, or what came unsolicited
+    std::string payload = {};  // bytes that were sent, or came unsolicited
     std::optional<std::string> reply = {};  // none: no reply came in time
-    ev::Duration answered{};                // when the reply came; if unknown, equal to `at`
+    ev::Duration answered{};                // time of the reply; `at` if unknown
 };
 
 class RecordingReader {
 public:
-    // `name`: of the file, for sentences. A payload of more than `max_frame` bytes is trouble.
+    // `name`: the file's name, for errors. A payload of more than `max_frame` bytes is an
+    // error.
     RecordingReader(std::string name, std::size_t max_frame)
         : name_(std::move(name)), max_frame_(max_frame) {}
 
-    // Take the next bytes of the file, and its end. Both are ignored after trouble.
+    // Take the next bytes of the file, and its end. Both are ignored after an error.
     void append(std::string_view bytes);
     void end();
 
-    // The items read so far, in the order of the replay: messages ordered by their numbers.
+    // Returns the items read so far in replay order: messages are sorted by number.
     std::deque<RecordedItem>& items() { return items_; }
-    // The framing of the recording; null until its first line is read.
+    // Returns the framing of the recording; null until its first line is read.
     const Framing* framing() const { return framing_; }
-    // One sentence, as in "file.json:17: the line is cut short"; empty while all is right.
+    // One sentence such as "file.json:17: the line is cut short"; empty if there is no error.
     const std::string& trouble() const { return trouble_; }
 
 private:
@@ -67,18 +68,18 @@ private:
 
     const std::string name_;
     const std::size_t max_frame_;
-    std::string rest_;        // the beginning of a line
-    std::uint64_t line_ = 1;  // the number of the line that is being read
+    std::string rest_;        // the beginning of an incomplete line
+    std::uint64_t line_ = 1;  // number of the current line
     const Framing* framing_ = nullptr;
     bool connected_ = false;
-    bool any_ = false;  // message
+    bool any_ = false;  // a message was read
     bool ended_ = false;
-    std::uint64_t next_ = 1;  // the number of the message that is to be said next
-    std::map<std::uint64_t, RecordedItem> ahead_;  // messages that came before it, by number
+    std::uint64_t next_ = 1;                       // number of the next message to replay
+    std::map<std::uint64_t, RecordedItem> ahead_;  // messages read before their turn, by number
     std::size_t ahead_bytes_ = 0;
-    std::uint64_t messages_ = 0;   // that were sent; this and the next three are counted here
-    std::uint64_t unawaited_ = 0;  // of them, those to which no reply was awaited
-    std::uint64_t late_ = 0;       // replies
+    std::uint64_t messages_ = 0;   // messages sent, counted from the lines like the next three
+    std::uint64_t unawaited_ = 0;  // messages that awaited no reply
+    std::uint64_t late_ = 0;       // late replies
     std::uint64_t unsolicited_ = 0;
     std::deque<RecordedItem> items_;
     std::string trouble_;

@@ -39,7 +39,7 @@ RecordingSource::RecordingSource(ev::Loop& loop, Options options, Session& sessi
         watch_ = ev::Watch(loop, recording_.fd(), ev::none, [this](ev::Events) { read(); });
 }
 
-// --- What is sent.
+// --- Sending.
 
 std::optional<Outgoing> RecordingSource::next() {
     std::deque<RecordedItem>& items = recording_.items();
@@ -57,7 +57,7 @@ std::optional<Outgoing> RecordingSource::next() {
     return std::nullopt;
 }
 
-// Without a time of its own it is due now, and a late reply as late as it was.
+// Without recorded times, the message is due now, or after the recorded delay of a late reply.
 bool RecordingSource::expect(RecordedItem& item) {
     if (expected_.size() == max_expected) return false;
     const bool timed = begun_ && !options_.fast;
@@ -76,8 +76,8 @@ bool RecordingSource::may_send(const RecordedItem& item) {
     if ((options_.fast || !begun_) && awaited) return false;
     if (!begun_) start_ = loop_.now() - item.at;
     begun_ = true;
-    // The service may have answered the messages in flight otherwise without this one, for
-    // example if a reply of several lines was taken for the replies to several messages.
+    // If the replies in flight were recorded after this message, they may depend on it: one
+    // reply of several lines may have been taken for replies to several messages.
     const bool was_sent_meanwhile =
         std::all_of(answered_.begin(), answered_.end(),
                     [&](const auto& each) { return each.second > item.at; });
@@ -109,7 +109,7 @@ bool RecordingSource::over() const {
            expected_.empty();
 }
 
-// --- What is read.
+// --- Reading the recording.
 
 void RecordingSource::wait(bool /*room*/) {
     const bool wanted = session_.state() == State::open && !stopped_ && !recording_.over() &&
@@ -118,7 +118,7 @@ void RecordingSource::wait(bool /*room*/) {
     if (wanted) more_.start(ev::Duration::zero());
 }
 
-// The messages in flight still get their replies when a line is bad.
+// After a bad line, messages in flight still get their replies.
 void RecordingSource::read() {
     recording_.read();
     if (!recording_.trouble().empty()) {
@@ -146,7 +146,7 @@ void RecordingSource::cancel() {
     if (!recording_.regular()) watch_.want(ev::none);
 }
 
-// --- What comes unsolicited.
+// --- Unsolicited messages.
 
 std::deque<RecordingSource::Expected>::iterator
 RecordingSource::find(std::string_view payload) {

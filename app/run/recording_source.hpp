@@ -1,7 +1,8 @@
-// One conversation of a recording as the source of a connection: its messages go out again, at
-// their times or as soon as replies come, and its unsolicited messages are expected again.
+// Replays one recorded conversation as the source of a connection. Sends its messages again,
+// at their recorded times or as soon as replies come, and expects its unsolicited messages
+// again.
 //
-// Times count from the first message, which waits for what was recorded before it, such as a
+// Times count from the first message, which waits for everything recorded before it, such as a
 // greeting. The recording is read while it is replayed.
 #pragma once
 
@@ -23,15 +24,15 @@ namespace yodel {
 class RecordingSource final : public Source {
 public:
     struct Options {
-        std::shared_ptr<Recording> recording;  // of this conversation alone, without trouble
-        // Each message goes out as soon as all that was recorded before it has come: what was
-        // unsolicited, and the replies, of which fewer than `window` may be missing.
+        std::shared_ptr<Recording> recording;  // used by this source only, without trouble()
+        // Sends each message as soon as all unsolicited messages recorded before it have come,
+        // and fewer than `window` replies are missing.
         bool fast = false;
         std::size_t window = 1;
-        std::size_t max_bytes = max_bytes_in_flight;  // in flight, with the expected replies
+        std::size_t max_bytes = max_bytes_in_flight;  // in flight, including expected replies
     };
 
-    // Changes the options that a replaying session needs beside its target.
+    // Sets the session options that a replay requires, apart from the target.
     static void prepare(Session::Options& options, const Framing& framing);
 
     RecordingSource(ev::Loop& loop, Options options, Session& session, User& user);
@@ -50,10 +51,10 @@ public:
     void closed() override;
 
 private:
-    // An unsolicited message that was recorded and has not yet come.
+    // A recorded unsolicited message that has not come yet.
     struct Expected {
-        ev::Duration at;    // when it came, in the time of the recording
-        ev::Time deadline;  // until when it is awaited
+        ev::Duration at;    // recorded time of arrival
+        ev::Time deadline;  // missing after this time
         std::string payload;
     };
 
@@ -70,18 +71,18 @@ private:
     Session& session_;
     User& user_;
     bool begun_ = false;           // the first message was due
-    bool stopped_ = false;         // by the user, or because of a bad line
-    ev::Time start_{};             // once begun: of the recording's times
+    bool stopped_ = false;         // by the user, or after a bad line
+    ev::Time start_{};             // start of the recorded times, once begun
     std::size_t silent_ = 0;       // messages in flight without an expected reply
-    std::size_t reply_bytes_ = 0;  // bytes of the expected replies to the others
-    // With `fast`: when the replies to messages in flight came, by the messages' numbers.
+    std::size_t reply_bytes_ = 0;  // bytes of the expected replies in flight
+    // With `fast`: recorded times of the replies to messages in flight, by message id.
     std::map<std::uint64_t, ev::Duration> answered_;
     std::deque<Expected> expected_;
     Trouble trouble_;
-    ev::Watch watch_;    // of a recording that has to be waited for
-    ev::Timer more_;     // due at once: the next piece of a regular file
+    ev::Watch watch_;    // the recording, unless it is a regular file
+    ev::Timer more_;     // the next piece of a regular file, due at once
     ev::Timer due_;      // the next message
-    ev::Timer overdue_;  // the first of `expected_`
+    ev::Timer overdue_;  // the deadline of the first in `expected_`
 };
 
 }  // namespace yodel

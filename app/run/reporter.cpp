@@ -16,7 +16,7 @@ namespace yodel {
 
 namespace {
 
-// Lines about connections, and differences from a recording, of which there may be any number.
+// Limits for lines about connections, and for differences from a recording.
 constexpr std::size_t max_remarks = 1000;
 constexpr std::size_t max_differences = 1000;
 
@@ -30,7 +30,7 @@ std::string sequence_line(const Message& message, const Reply& reply) {
     return message.resent ? text + ", resent" : text;
 }
 
-// The bytes at the end that are the beginning of a UTF-8 character.
+// Returns the number of bytes at the end that begin an incomplete UTF-8 character.
 std::size_t partial_character(std::string_view bytes) {
     for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
         const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
@@ -41,7 +41,7 @@ std::size_t partial_character(std::string_view bytes) {
     return 0;
 }
 
-// An empty message has a row, too.
+// Returns a row even for an empty message.
 std::string hex_text(std::string_view bytes) {
     constexpr int width = 80;
     if (bytes.empty()) return ui::hex_row(bytes, 0);
@@ -51,7 +51,7 @@ std::string hex_text(std::string_view bytes) {
     return text;
 }
 
-// A reply to no message.
+// Returns a reply that answers no message.
 Reply reply_of(std::string_view payload) { return {payload, {}, false, 0}; }
 
 }  // namespace
@@ -145,13 +145,13 @@ void Reporter::answered(std::size_t connection, const Message& message, const Re
         print_difference(connection, DifferenceText::late(message, reply));
 }
 
-// Lines, which came back as they were sent.
+// Prints lines that came back unchanged.
 void Reporter::echoed(std::size_t /*connection*/, const Batch& batch) {
     const bool open = batch.first + batch.count - 1 == open_line_;
     output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
 }
 
-// A message without a recorded reply is lost as before.
+// In a replay, a message without a recorded reply is expected to get none.
 void Reporter::lost(std::size_t connection, const Message& message) {
     const bool as_before = replay() && !message.expected;
     log('-',
@@ -179,7 +179,7 @@ void Reporter::missed(std::size_t connection, std::string_view payload) {
     print_difference(connection, difference_.missing(payload));
 }
 
-// The copy of a datagram is the network's doing, and is not printed.
+// A duplicate datagram comes from the network, and its payload is not printed.
 void Reporter::repeated(std::size_t connection, std::string_view payload) {
     log('<', payload);
     const Reply reply{payload, {}, true, 0};
@@ -220,7 +220,7 @@ void Reporter::add_message(std::size_t connection, const char* verdict, const Me
     output_.append_line(object.str());
 }
 
-// Bytes of `raw` were printed as they came.
+// Prints nothing for `raw`, whose bytes received() has already printed.
 void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
     if (!messages_ || json() || options_.form == Form::sequence) return;
     if (many() && !options_.verbose) return;
@@ -234,7 +234,7 @@ void Reporter::print(std::size_t connection, std::string_view payload, bool newl
     if (newline || many()) output_.append("\n");
 }
 
-// Newlines stay what they are.
+// Makes all bytes visible except newlines.
 void Reporter::print_visible(std::string_view bytes) {
     std::size_t end = 0;
     while ((end = bytes.find('\n')) != std::string_view::npos) {

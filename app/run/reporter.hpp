@@ -1,9 +1,9 @@
-// What a run prints for each event: a reply, a wrong one, a lost message, a connection; in one
-// of several forms on standard output, in a log, and in a recording.
+// Prints the events of a run: connections, replies, lost messages. Writes them in one of
+// several forms to standard output, and to a log or a recording.
 //
-// With Form::json each connection and each message is an object, a line each. A message that
-// gets no reply in time is `lost`; a reply that comes later is another object, `late`. With
-// several connections, lines begin with a connection's number, and objects contain it.
+// Form::json prints one object per line for each connection and each message. A message
+// without a reply in time is `lost`; a reply that comes later is another object, `late`. With
+// several connections, lines begin with the connection's number, and objects contain it.
 #pragma once
 
 #include "app/protocol/recorder.hpp"
@@ -25,32 +25,34 @@ namespace yodel {
 
 class Reporter final : public RunObserver {
 public:
-    // `payload`: each reply and a newline, or the bytes as they come if nothing is framed;
-    // `hex`: the same as a dump; `sequence`: one line for each, as ping prints it.
+    // `payload`: each reply and a newline, or the bytes as they come if there are no frames;
+    // `hex`: the same as a hex dump; `sequence`: one line per reply, like ping.
     enum class Form { payload, hex, json, sequence };
     struct Options {
         Form form = Form::payload;
-        bool payloads = false;  // with `json`: the objects make a recording
-        bool hex = false;       // a replay's differences are dumps
+        bool payloads = false;  // with `json`: print a recording
+        bool hex = false;       // print a replay's differences as hex dumps
         bool quiet = false;     // results only
-        bool verbose = false;   // report connections too
-        bool probe = false;     // a connection is all that there is to report
+        bool verbose = false;   // also report connections
+        bool probe = false;     // report connections only
         std::string log;        // a file; empty: none
         std::string hgrm;       // a file for the percentile distribution; empty: none
         Verdict::Options verdict;
     };
     class User {
     public:
-        // Standard output has been written to, or has failed.
+        // Called after queued output was written, or when writing failed.
         virtual void output_changed() = 0;
-        // A line is about to be written to standard error. False: it must be left out.
+        // Called before a line is written to standard error. Returns false if it must be
+        // omitted.
         virtual bool make_way() = 0;
 
     protected:
         ~User() = default;
     };
 
-    // `messages`: report each message, not only connections. Throws std::system_error: the log.
+    // `messages`: report each message, not only connections. Throws std::system_error if the
+    // log cannot be opened.
     Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages, User& user);
 
     void opened(std::size_t connection, const Session& session) override;
@@ -68,16 +70,16 @@ public:
     void received(std::size_t connection, std::string_view bytes) override;
     void flush() override;
 
-    // Standard output; what is written there must be followed by flush().
+    // Returns standard output. Call flush() after writing to it.
     Output& output() { return output_; }
     const Output& output() const { return output_; }
-    // No more events come: completes the log, before the end is reported.
+    // Completes the log. Call it after the last event, before the end is reported.
     void close_log();
-    // Ends the recording and, with Form::json, standard output, with the end object.
+    // Writes the end object to the recording and, with Form::json, to standard output.
     void add_end(const std::string& object);
     bool needs_end() const { return options_.form == Form::json || recorder_; }
     std::string log_trouble() const;  // a sentence; empty if all was written
-    // The facts of a certificate for which a connection was not opened.
+    // Returns the facts of the certificate that was refused, if there was one.
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
         return refused_certificate_;
     }
@@ -105,12 +107,12 @@ private:
     const bool raw_;      // replies have no frames
     const bool visible_;  // standard output is a terminal: unsafe bytes are made visible
     const DifferenceText difference_;
-    std::size_t remarks_ = 0;      // about connections
-    std::size_t differences_ = 0;  // that were printed
+    std::size_t remarks_ = 0;      // lines printed about connections
+    std::size_t differences_ = 0;  // differences printed
     std::uint64_t open_line_ = 0;  // id of the message whose reply gets no newline
-    std::string partial_;          // the beginning of a UTF-8 character, kept for its end
+    std::string partial_;          // first bytes of an incomplete UTF-8 character
     Output output_;
-    const ev::Time start_;  // of the times in objects
+    const ev::Time start_;  // start of the times in objects
     std::optional<bufio::TlsFacts> refused_certificate_;
     std::optional<LogFile> log_;
     std::optional<Recorder> recorder_;  // instead of the log

@@ -12,14 +12,14 @@ namespace yodel {
 
 namespace {
 
-// From one report of all threads to the next.
+// Interval between reports of all threads.
 constexpr ev::Duration report_time = std::chrono::milliseconds(100);
 
-// Planned times begin this long after the last connection has settled, so that every thread has
-// heard of it by then.
+// Planned times begin this long after the last connection has settled, so that every thread is
+// notified in time.
 constexpr ev::Duration notice = std::chrono::milliseconds(1);
 
-// The descriptors of a further thread: its loop's, and its mailbox's.
+// Descriptors of each additional thread: for its loop and its mailbox.
 constexpr std::size_t descriptors_of_thread = 4;
 
 RunOptions completed(RunOptions options) {
@@ -34,8 +34,8 @@ RunOptions completed(RunOptions options) {
 
 }  // namespace
 
-// One of the further threads, with its lane. What is declared here is of the owner's thread
-// before start() and after join().
+// An additional thread with its lane. The members belong to the owner's thread before start()
+// and after join().
 class Run::Worker {
 public:
     Worker(Run& owner, std::size_t thread)
@@ -54,7 +54,7 @@ public:
         thread_.post([this, call] { call(lane_); });
     }
 
-    // The report is the thread's from here on, until the owner's reported() is called.
+    // The report belongs to the thread from this call until the owner's reported() is called.
     void ask() {
         thread_.post([this] {
             update();
@@ -98,7 +98,7 @@ Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObse
 
 Run::~Run() = default;
 
-// The calls of a worker's lane come on its thread.
+// A worker's lane calls on its own thread, so its calls are posted to the owner's.
 Lane::Hooks Run::hooks(std::size_t thread) {
     if (thread == 0) return {[this] { settled(0); }, [this] { ended(0); }};
     const auto posted = [this, thread](auto call) {
@@ -132,7 +132,7 @@ void Run::void_round_trips() {
     for_each_lane([](Lane& lane) { lane.void_round_trips(); });
 }
 
-// --- They begin together, and end one by one.
+// --- Beginning and end.
 
 void Run::settled(std::size_t thread) {
     if (settled_[thread]) return;
@@ -145,7 +145,7 @@ void Run::settled(std::size_t thread) {
     for_each_lane([time](Lane& lane) { lane.begin_at(time); });
 }
 
-// A lane can end without having been ready: the look-up of the name may fail on it alone.
+// A lane can end without having been ready, because the look-up may fail on its thread alone.
 void Run::ended(std::size_t thread) {
     if (!workers_.empty()) settled(thread);
     if (--running_ > 0) return;
@@ -156,7 +156,7 @@ void Run::ended(std::size_t thread) {
     done_();
 }
 
-// --- They report.
+// --- Reports.
 
 void Run::ask() {
     asked_ = workers_.size();

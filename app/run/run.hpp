@@ -1,10 +1,10 @@
-// A run: 1 to N connections to one target, spread over 1 to T threads, which send the messages
-// of a source and check every reply. Each thread has a lane of its own, the first one on the
-// caller's loop. Lanes share nothing while they run: their results are added up.
+// A run: 1 to N connections to one target, spread over 1 to T threads. They send the messages
+// of a source and check every reply. Each thread has its own lane, the first one on the
+// caller's loop. Lanes share nothing while they run; their results are added up.
 //
-// The lanes begin to send together: in the open loop when every connection is open or has
-// failed, else with the first that is open. A lane whose connections have all failed leaves its
-// messages out.
+// All lanes begin to send together: in the open loop when every connection is open or has
+// failed, in the closed loop when the first one is open. A lane whose connections have all
+// failed skips its messages.
 #pragma once
 
 #include "app/run/lane.hpp"
@@ -24,9 +24,9 @@ namespace yodel {
 
 class Run {
 public:
-    // `done` is called once, from the loop, when all connections of all threads are closed. It
-    // may destroy this. An exception in a thread comes out of the loop. The observer may be
-    // null. Throws std::runtime_error if the limits of the system do not allow that many
+    // Calls `done` once, from the loop, when all connections of all threads are closed; the
+    // callback may destroy the run. The loop rethrows an exception from a thread. The observer
+    // may be null. Throws std::runtime_error if the system's limits do not allow that many
     // connections, std::system_error if there are no threads or descriptors left.
     Run(ev::Loop& loop, RunOptions options, std::function<void()> done,
         RunObserver* observer = nullptr);
@@ -34,29 +34,30 @@ public:
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
 
-    // More may be sent from the sources of the first lane, or nothing more will be.
+    // Call it when the sources of the first lane have more messages, or have ended.
     void sources_changed() { first_.sources_changed(); }
     void pause(bool paused);
-    // Sends nothing more, waits for the replies, and closes the connections in order.
+    // Stops sending, waits for the replies, and closes the connections in order.
     void finish();
     // Closes the connections at once; messages in flight count neither as echoed nor as lost.
     void leave();
-    // Something other than the service delays the replies in flight: their times don't count.
+    // Excludes the messages in flight from the round trips, because something other than the
+    // service delays their replies.
     void void_round_trips();
 
     const RunOptions& options() const { return options_; }
-    bool over() const { return first_.over(); }  // nothing more is sent
-    // With several threads these three are at most a tenth of a second old; once all is done
-    // they are exact.
+    bool over() const { return first_.over(); }  // sending has ended
+    // With several threads these three are up to a tenth of a second old. They are exact after
+    // the end.
     const Results& results() const { return sum_ ? sum_->results : first_.results(); }
     std::size_t open() const { return sum_ ? sum_->open : first_.open(); }  // connections
-    // The round trips since the last call. Needs the option `recent`.
+    // Returns the round trips since the last call. Requires the option `recent`.
     Histogram take_recent();
-    // A connection of the caller's thread is open.
+    // True if a connection of the caller's thread is open.
     bool has_open_connection() const { return first_.open() > 0; }
 
 private:
-    // What a lane can report at any time.
+    // A snapshot of one lane.
     struct Report {
         Results results;
         Histogram recent;
@@ -80,10 +81,10 @@ private:
     // These are empty with one thread.
     std::optional<ev::Mailbox> mailbox_;
     std::unique_ptr<Report> sum_;
-    Histogram recent_;  // of all threads, since the last call of take_recent()
+    Histogram recent_;  // of all threads, since the last take_recent()
     ev::Timer ask_;
-    std::vector<bool> settled_;  // for each thread: it is ready to begin, or has ended
-    std::size_t unsettled_;      // threads that are not
+    std::vector<bool> settled_;  // for each thread: it is ready to begin, or ended
+    std::size_t unsettled_;      // threads that are not settled
     std::size_t running_;        // threads that have not ended
     std::size_t asked_ = 0;      // workers that have not yet reported since ask()
     bool begun_ = false;

@@ -25,18 +25,18 @@ namespace {
 
 using From = RunClient::Options::From;
 
-// After the last reply and the end of the connections: for late datagrams, and for our output.
+// Extra time at the end, for late datagrams and for our own output.
 constexpr ev::Duration last_moment = std::chrono::seconds(2);
 
-// Nothing is sent: the connections end when they are open.
+// Sends nothing: connections are closed as soon as they are open.
 class NoSource final : public Source {
 public:
     std::optional<Outgoing> next() override { return std::nullopt; }
     bool over() const override { return true; }
 };
 
-// Lines are sent many at a time, and their echoes passed to a file or pipe as they came, if
-// nothing asks for a look at each.
+// True if many lines may be sent at once and their echoes copied to a file or pipe unchanged,
+// because nothing needs each echo by itself.
 bool lines_pass(const RunClient::Options& options) {
     const RunOptions& run = options.run;
     return run.session.framing == find_framing("line") && !run.window && !options.escapes &&
@@ -45,8 +45,9 @@ bool lines_pass(const RunClient::Options& options) {
            ::isatty(STDOUT_FILENO) == 0;
 }
 
-// With Expect::any a greeting that comes after the first message is taken for its reply. A
-// replay of that would fail with the same server, because it awaits the greeting first.
+// With Expect::any, a greeting that comes after the first message is taken for its reply. A
+// recording of that could not be replayed to the same server, because a replay awaits the
+// greeting first.
 ev::Duration greeting_wait(const RunClient::Options& options) {
     const bool recorded = options.report.payloads || Recorder::wanted(options.report.log);
     const Session::Options& session = options.run.session;
@@ -54,7 +55,7 @@ ev::Duration greeting_wait(const RunClient::Options& options) {
     return waits ? session.greeting_time : ev::Duration::zero();
 }
 
-// Why the run ended, for the end object: the failure that decided its status, if there is one.
+// Returns why the run ended, for the end object: the failure that decided its status, if any.
 std::string end_reason(const Results& results) {
     const int status = results.ended_status != 0 ? results.ended_status : results.failed_status;
     for (const Results::Failure& failure : results.failures)
@@ -134,7 +135,7 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
     };
 }
 
-// Printed replies and a line would mix.
+// A progress line would mix with replies printed on the same terminal.
 void RunClient::make_display(const Options& options) {
     if (options.page) own_descriptors_ = used_descriptors();
     const bool printing = (json() || messages_) && ::isatty(STDOUT_FILENO) == 1;
@@ -147,7 +148,7 @@ void RunClient::make_display(const Options& options) {
     }
 }
 
-// --- How it goes.
+// --- Progress.
 
 void RunClient::second_over() {
     const Histogram recent = run_.take_recent();
@@ -185,9 +186,8 @@ RunProgress RunClient::progress() {
     return now;
 }
 
-// The first wrong reply is reported at once, because its sentence may contain what helps. All
-// that may take its time after the length of a run is limited: replies, the end of the
-// connections, our output.
+// Reports the first wrong reply at once, because its sentence may suggest a remedy. After the
+// run's time, limits the time for replies, for closing connections, and for our output.
 void RunClient::turn_ended() {
     if (display_) display_->turn_ended();
     const std::string& wrong = run_.results().wrong_sentence;
@@ -247,7 +247,7 @@ void RunClient::output_changed() {
     loop_.stop();
 }
 
-// The files come first because their failures count in the status of the end object.
+// Completes the files first, because their errors affect the status in the end object.
 void RunClient::done() {
     second_.cancel();
     display_.reset();

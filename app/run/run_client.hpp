@@ -1,9 +1,10 @@
-// Every client without a screen: makes the source of a run, runs it, prints what the reporter
-// makes of its events, and reports the results.
+// All modes without a screen: makes the source of a run, runs it, and prints its events and
+// its results.
 //
-// Standard output gets the replies or, with Form::json, objects; a load prints an `interval`
-// object each second instead of one for each message. While the run goes on, a display may show
-// how it goes: the page that the options make, or a line on the terminal of standard error.
+// Prints the replies on standard output or, with Form::json, objects. A load prints an
+// `interval` object each second instead of one for each message. During the run a display may
+// show its progress: the page made by the options, or a line on standard error if that is a
+// terminal.
 #pragma once
 
 #include "app/run/input.hpp"
@@ -30,13 +31,13 @@ public:
         RunOptions run;  // `source` and `start` are set here
         Reporter::Options report = {};
         From from = From::generator;
-        bool load = false;     // report the whole, not each generated message
-        bool escapes = false;  // the input contains \n, \xNN and the like
-        std::shared_ptr<Recording> recording = {};  // without trouble
+        bool load = false;     // report totals, not each generated message
+        bool escapes = false;  // the input contains escapes such as \n and \xNN
+        std::shared_ptr<Recording> recording = {};  // without trouble()
         bool fast = false;                          // see RecordingSource::Options
         // The time of the first message.
         std::optional<std::chrono::system_clock::time_point> start = {};
-        // Makes a page, which has standard output for itself; null: there is no page.
+        // Makes a page, which has standard output to itself; null: there is no page.
         RunDisplay::Make page = {};
     };
 
@@ -45,14 +46,15 @@ public:
     RunClient(const RunClient&) = delete;
     RunClient& operator=(const RunClient&) = delete;
 
-    // Closes the connections and stops the loop soon, for a signal from outside, which then is
-    // the exit status.
+    // Closes the connections on a signal and soon stops the loop. The exit status is then 128
+    // plus the signal.
     void leave(int signo);
-    // The program was stopped for a while: the round trips in flight can't be timed.
+    // Call it when the program continues after a suspension. Excludes the messages in flight
+    // from the round trips.
     void continued();
     bool has_open_connection() const { return run_.has_open_connection(); }
     void turn_ended();
-    // Prints on standard error how it went, and returns the exit status.
+    // Prints the outcome on standard error, and returns the exit status.
     int report();
 
 private:
@@ -85,19 +87,19 @@ private:
     bool paused_ = false;
     bool out_of_time_ = false;
     bool interrupted_ = false;
-    bool wrong_reported_ = false;      // the sentence about the first wrong reply
-    std::optional<ev::Time> begun_;    // when a message was first seen to be sent
+    bool wrong_reported_ = false;      // the first wrong reply was reported
+    std::optional<ev::Time> begun_;    // when the first sent message was noticed
     std::size_t own_descriptors_ = 0;  // in use before the first connection
     std::vector<Trouble> troubles_;
     Verdict verdict_;
     ReportFile hgrm_;
-    std::unique_ptr<Script> script_;  // null: no connections share standard input
+    std::unique_ptr<Script> script_;  // standard input, if several connections share it
     ev::Timer second_;                // the end of an interval
-    ev::Timer limit_;                 // the time for our own output
+    ev::Timer limit_;                 // the end of the time, also for our own output
     const RunOptions run_given_;
     Reporter reporter_;
     Run run_;
-    std::unique_ptr<RunDisplay> display_;  // until the end; null: nothing is shown
+    std::unique_ptr<RunDisplay> display_;  // null: no display, or the run has ended
 };
 
 }  // namespace yodel

@@ -1,4 +1,4 @@
-// What a run does, and who watches it.
+// The options of a run, and its observer.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -14,45 +14,45 @@
 
 namespace yodel {
 
-// All numbers are for the whole run, not for one of its threads.
+// All counts are for the whole run, not per thread.
 struct RunOptions {
     Session::Options session;
     std::size_t connections = 1;
-    std::size_t threads = 1;                // at most one for each connection
+    std::size_t threads = 1;                // at most `connections`
     bool busy = false;                      // threads never sleep while they have a connection
-    std::optional<Pace> connect_pace = {};  // of new connections; none: all at once
-    std::uint64_t churn = 0;  // messages until a connection is replaced; 0: it is not
-    // Makes the source of each connection; null: messages are generated. Of the options below,
-    // a source of its own leaves only the window to the run.
+    std::optional<Pace> connect_pace = {};  // of connecting; none: all at once
+    std::uint64_t churn = 0;  // messages after which a connection is replaced; 0: never
+    // Makes the source of each connection; null: messages are generated. With such a source,
+    // only the window applies of the options below.
     Source::Make source = nullptr;
     std::optional<Pace> pace = {};           // of messages; none: closed loop
-    std::optional<std::uint64_t> seed = {};  // of random gaps (Poisson); none: even gaps
-    // With a pace: a message whose turn it is on a connection that has failed is left unsent,
-    // instead of going to the next connection.
+    std::optional<std::uint64_t> seed = {};  // for random gaps (Poisson); none: even gaps
+    // With a pace: messages of a failed connection stay unsent, instead of going to the next
+    // connection.
     bool each_its_own = false;
-    // Closed loop: messages in flight on each connection. None: enough to keep it busy.
+    // Closed loop: limit for messages in flight per connection. None: enough to keep it busy.
     std::optional<unsigned> window = 1;
     std::uint64_t count = 0;  // messages; 0: any number
-    // Time from the first message on: then overdue messages have a second to go out, and the
-    // rest is unsent. Before the first message, connections have as long to open.
+    // Time from the first message. When it ends, overdue messages may still be sent for one
+    // second; the remainder count as unsent. Connections have the same time to open before the
+    // first message.
     std::optional<ev::Duration> length = {};
-    std::optional<ev::Time> start = {};  // of the first message, at the earliest
+    std::optional<ev::Time> start = {};  // earliest time of the first message
     OwnMessages messages = {};           // sent over and over; null: generated ones
     std::size_t size = 64;               // bytes of a message, at most
     bool recent = false;                 // keep the round trips for take_recent()
 };
 
-// Sees the connections and messages of a run's first thread. Connections are numbered from 1; a
-// connection that replaces another one has its number. Views and references are valid until the
-// call returns.
+// Observes the connections and messages of a run's first thread. Connections are numbered from
+// 1; a replacement keeps the number. Views and references are valid until the call returns.
 class RunObserver {
 public:
     virtual void opened(std::size_t connection, const Session& session) = 0;
-    // It is closed, or waits for another try; it need not have been open.
+    // The connection is closed, or waits for a retry. It need not have been open.
     virtual void ended(std::size_t connection, const Session& session) = 0;
     virtual void sent(std::size_t connection, const Session& session, const Outgoing& message,
                       Queued queued) = 0;
-    // The message was due and could not be sent.
+    // The message was due, but could not be sent.
     virtual void unsent(std::size_t connection, const Message& message) = 0;
     virtual void answered(std::size_t connection, const Message& message,
                           const Reply& reply) = 0;
@@ -62,9 +62,9 @@ public:
                              Unsolicited kind) = 0;
     virtual void missed(std::size_t connection, std::string_view payload) = 0;
     virtual void repeated(std::size_t connection, std::string_view payload) = 0;
-    // Bytes of `raw`, before they are matched.
+    // With `raw`: bytes as they were read, before matching.
     virtual void received(std::size_t connection, std::string_view bytes) = 0;
-    // The end of a turn of a connection, after some of the above.
+    // Called at the end of a connection's turn, after some of the calls above.
     virtual void flush() = 0;
 
 protected:

@@ -42,8 +42,8 @@ std::optional<double> Schedule::kept() const {
 
 bool Schedule::over() const { return !planned_until(number_, planned_, ev::Duration::max()); }
 
-// Planned times grow with the numbers, so that the first number that is not due can be found
-// by halving, if gaps are even.
+// With even gaps, planned times follow from the numbers, so a binary search finds the first
+// one not yet due.
 std::uint64_t Schedule::overdue(ev::Time now) const {
     if (options_.seed) {
         std::uint64_t count = 0;
@@ -79,7 +79,8 @@ std::uint64_t Share::own_messages(std::uint64_t count) const {
     return count / connections * own_connections() + share_of(count % connections, *this);
 }
 
-// The next one of the same round over all connections, or the first one of the next round.
+// Returns the next message of the same round over all connections, or the first of the next
+// round.
 std::uint64_t Share::message_after(std::uint64_t message) const {
     const std::uint64_t connection = message % connections;
     if (connection + threads < connections) return message + threads;

@@ -1,4 +1,4 @@
-// The limits of what waits and of what is in flight.
+// Limits for queued bytes, and for messages and bytes in flight.
 #pragma once
 
 #include "ev/time.hpp"
@@ -9,31 +9,33 @@
 
 namespace yodel {
 
-// A peer counts as blocked when more bytes than this wait for it.
+// A peer counts as blocked if more bytes than this are queued for it.
 inline constexpr std::size_t peer_high_water = 256 * 1024;
 
-// Standard input is not read while more bytes than this wait for the socket, or for the reader
-// of our output. A higher limit would be no faster.
+// Standard input is not read while more bytes than this are queued for the socket or for
+// standard output. A higher limit would be no faster.
 inline constexpr std::size_t input_high_water = 64 * 1024;
 
-// Messages in flight if no window was asked for, or bytes of shorter messages. With half of
-// this a server on another processor is idle at times; with more, messages leave the caches.
+// Default window, in messages; short ones may exceed it up to the window in bytes. With half
+// of this, a server on another processor is sometimes idle. With more, messages leave the
+// caches.
 inline constexpr std::size_t usual_window = 64;
 inline constexpr std::size_t usual_window_bytes = 128 * 1024;
 
-// Bytes in flight on one connection, and on all of them. They are kept until the reply comes.
+// Limits for bytes in flight on one connection, and on all. They are kept until the reply
+// comes.
 inline constexpr std::size_t max_bytes_in_flight = 8 * 1024 * 1024;
 inline constexpr std::size_t max_bytes_in_flight_of_all = 256 * 1024 * 1024;
 
-// Returns the limit for each connection, which allows at least one message of this size.
+// Returns the limit for each connection. It allows at least one message of this size.
 constexpr std::size_t max_bytes_of_each(std::size_t connections, std::size_t size) {
     constexpr std::size_t min = 64 * 1024;
     return std::min(max_bytes_in_flight,
                     std::max(max_bytes_in_flight_of_all / connections, min + size));
 }
 
-// How long the first reply of a connection may turn out to be a greeting. Nobody waits for that
-// reply, so the time is longer than in other runs.
+// How long the first reply of a connection may still turn out to be a greeting. Nobody waits
+// for that reply, so the time is longer than in other runs.
 inline constexpr ev::Duration generated_greeting_time = std::chrono::seconds(2);
 
 }  // namespace yodel

@@ -1,7 +1,7 @@
-// Where the messages of a connection come from: standard input, a generator, a recording.
+// The source of a connection's messages: standard input, a generator or a recording.
 //
-// A source is asked for its next message while the connection has room for one. It never calls
-// its user from inside a call of the user.
+// The user calls next() while the connection has room for a message. A source never calls its
+// user from inside such a call.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -18,10 +18,10 @@ namespace yodel {
 // A message to send. Its views are valid until the next call of the source.
 struct Outgoing {
     std::string_view payload;
-    ev::Time planned{};                          // when it is due; none: when it is written
+    ev::Time planned{};                          // due time; none: when it is written
     std::optional<std::string_view> reply = {};  // see Session::send()
     bool reserved = false;                       // the payload is in Session::reserve()'s space
-    bool unterminated = false;                   // the input's last line, without its newline
+    bool unterminated = false;                   // the input's last line, without a newline
 };
 
 // How an unsolicited message compares with a recording.
@@ -33,13 +33,13 @@ public:
     public:
         // next() may return another message now, or over() has become true.
         virtual void source_changed() = 0;
-        // An unsolicited message was recorded, and has not come again.
+        // A recorded unsolicited message did not come again.
         virtual void source_missed(std::string_view payload) = 0;
 
     protected:
         ~User() = default;
     };
-    // Makes the source of one connection. The loop, the session and the user outlive it.
+    // Makes the source of one connection. The loop, the session and the user must outlive it.
     using Make =
         std::function<std::unique_ptr<Source>(ev::Loop&, Session& session, User& user)>;
 
@@ -52,23 +52,24 @@ public:
     virtual std::optional<Outgoing> next() = 0;
     // The message was sent with these ids.
     virtual void sent(const Outgoing&, Queued) {}
-    // All that may be sent now was sent. `room`: the connection is open and could take more.
+    // Called when everything that may be sent now was sent. `room`: the connection is open and
+    // could take more.
     virtual void wait(bool /*room*/) {}
-    // No message is left.
+    // True if no message is left.
     virtual bool over() const = 0;
-    // Why no message is left, if that is no orderly end.
+    // Returns the error that ended the source; empty after an orderly end.
     virtual Trouble trouble() const { return {}; }
-    // The end of the source is the end of the connection's sending side, which the service may
-    // await before it replies. Otherwise the replies are awaited first.
+    // True if the end of the source half-closes the connection at once, because the service
+    // may await that before it replies. Otherwise the replies are awaited first.
     virtual bool ends_sending() const { return false; }
 
     virtual void left_flight(const Message&) {}  // it was answered in time, or lost
-    // An unsolicited message has come.
+    // Compares an unsolicited message with the recording.
     virtual Unsolicited compare(std::string_view) { return Unsolicited::no_recording; }
     virtual bool expects(std::string_view /*unsolicited*/) { return false; }
-    // Nothing more is wanted from the source.
+    // Called when no more messages are wanted.
     virtual void stop() {}
-    // The connection is closed for good.
+    // Called when the connection is closed for good.
     virtual void closed() {}
 };
 

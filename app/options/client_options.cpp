@@ -66,7 +66,7 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options) {
     return active;
 }
 
-// --- What needs words of its own.
+// --- Checks with errors of their own.
 
 void check_tls(const ClientOptions& options) {
     const bufio::TlsClientOptions& tls = options.tls;
@@ -118,7 +118,7 @@ void check_load(const ClientOptions& options) {
                          std::to_string(connections) + ")");
 }
 
-// Addresses of two families don't meet.
+// Refuses a source address and a target of two families.
 void check_families(const bufio::Endpoint& endpoint) {
     check_family(endpoint.family, endpoint.host);
     const int source = numeric_family(endpoint.source_host);
@@ -138,7 +138,7 @@ void check_verdict(const ClientOptions& options) {
     if (options.load.rate_while) check("--rate max@", *options.load.rate_while);
 }
 
-// All words that are not options are further files.
+// Takes all words that are not options as further files.
 void check_merge(ClientOptions& options, const CommandLine& line) {
     std::vector<std::string>& files = options.merge;
     files.insert(files.end(), line.words.begin(), line.words.end());
@@ -158,7 +158,7 @@ void choose_form(ClientOptions& options) {
 
 // --- The target.
 
-// What the scheme says counts as an option.
+// Returns the scheme as if it were an option.
 Given scheme_given(Target::Scheme scheme) {
     switch (scheme) {
     case Target::Scheme::tcp: return {"tcp://", mode::tcp | mode::plain, mode::tcp};
@@ -187,7 +187,7 @@ void set_target(ClientOptions& options, const std::vector<std::string>& words) {
     if (!target.path.empty()) options.given.push_back({"unix:", mode::path, mode::path});
 }
 
-// A message is a datagram, whatever it holds.
+// Makes each datagram a message, regardless of its content.
 void prepare_datagrams(ClientOptions& options) {
     if (!options.session.endpoint.datagrams) return;
     if (!options.framing_given.empty() && options.framing_given != "raw")

@@ -31,19 +31,19 @@ struct LoadOptions {
     std::optional<std::size_t> threads;
     bool threads_by_system = false;  // `auto`: no more than can be used
 
-    // Any of these options makes a load, of one connection by default.
+    // True if any of these options was given. Each makes a load, of one connection by default.
     bool given() const {
         return connections || connect_rate || scheduled() || churn || start || threads;
     }
-    // Messages are sent at a rate.
+    // True if messages are sent at a rate.
     bool scheduled() const { return rate || rate_while; }
 };
 
-// A conversation that is recorded or replayed.
+// The recording or the replay of a conversation.
 struct ReplayOptions {
     bool payload = false;  // the objects of --json make a recording
     std::string file;      // the recording to replay; empty: none
-    bool fast = false;     // as soon as replies come
+    bool fast = false;     // send as soon as replies come
 
     bool given() const { return !file.empty(); }
 };
@@ -61,12 +61,12 @@ struct ClientOptions {
     Reporter::Options report;               // pipe mode
     std::optional<unsigned> window;         // pipe mode: messages in flight at once
     std::optional<std::size_t> scrollback;  // screen: messages kept
-    bool escapes = false;                   // the input holds escape sequences
+    bool escapes = false;                   // the input contains escape sequences
     bool hex = false;
     ui::Color color = ui::Color::automatic;  // screen
     bool mouse = false;                      // screen: the wheel scrolls
     std::string messages;  // file of the messages to send; empty: generated ones
-    // Each of these selects generated messages, and has a default there.
+    // Each of these options selects generated messages, and has a default for them.
     std::optional<unsigned> count;
     std::optional<ev::Duration> interval;
     std::optional<std::size_t> size;  // bytes
@@ -84,18 +84,18 @@ struct ClientOptions {
     std::vector<Given> given;  // all of these, in their order
 };
 
-// Parses all of the command line. After --help or --version only that flag is set. Throws
+// Parses and checks the command line. After --help or --version only that flag is set. Throws
 // UsageError.
 ClientOptions parse_client_options(int argc, char* argv[]);
 
-// Throws UsageError about an option that does not apply to the full screen, or that applies to
-// it alone. To be called as soon as it is known whether there is a screen.
+// Throws UsageError about an option that does not apply with this display. Call it as soon as
+// it is known whether there is a screen.
 void check_display(const ClientOptions& options, bool screen);
 
-std::string client_help();  // all of the output of --help
+std::string client_help();  // the whole output of --help
 std::string client_completion(const std::string& shell);
 
-// Each option sets its value in `to`, which must outlive the table.
+// Returns the table of options. Each sets its value in `to`, which must outlive the table.
 std::vector<OptionGroup> client_table(ClientOptions& to);
 
 }  // namespace yodel

@@ -30,9 +30,8 @@ std::string port(const std::string& text) {
     return accepted(parse_number(text, 1, 65535).has_value(), text, "a port, from 1 to 65535");
 }
 
-// A message takes longer to be sent than the shortest interval allowed here, so that a shorter
-// one could only fall behind. One below the clock's resolution is not rounded to 0, which means
-// something else.
+// The minimum is shorter than sending a message takes, so a shorter interval could only fall
+// behind. An interval below the clock's resolution is refused, because 0 means something else.
 ev::Duration interval(const std::string& text) {
     const auto value = parse_duration(text);
     const bool rounded =
@@ -161,7 +160,7 @@ std::vector<Option> timing_options(ClientOptions& to) {
     };
 }
 
-// The options for TLS do not switch it on, so that a forgotten --tls is reported.
+// These options do not switch TLS on, so that a forgotten --tls is reported.
 std::vector<Option> tls_options(ClientOptions& to) {
     bufio::TlsClientOptions& tls = to.tls;
     const auto version = one_of<bufio::TlsVersion>(
@@ -246,7 +245,7 @@ std::vector<Option> generated_options(ClientOptions& to) {
     };
 }
 
-// Any of these options makes a load run, of one connection if their number is not given.
+// Any of these options makes a load run, of one connection if no number is given.
 std::vector<Option> load_options(LoadOptions& to) {
     constexpr Modes any = mode::load | mode::search;
     return {

@@ -1,4 +1,4 @@
-// A command line, parsed by a table of options from which --help is made, too.
+// Parses a command line by a table of options, from which --help is made as well.
 #pragma once
 
 #include "app/options/modes.hpp"
@@ -12,24 +12,24 @@ namespace yodel {
 
 struct Option {
     char letter = 0;                 // 0: none
-    const char* name = nullptr;      // without its dashes; null: none
-    const char* argument = nullptr;  // the argument's name in the help; null: takes none
+    const char* name = nullptr;      // without dashes; null: none
+    const char* argument = nullptr;  // the argument's name in the help; null: no argument
     const char* help = "";
-    // Called with the argument, or "" if the option takes none. May throw UsageError, in words
-    // that need not name the option: the parser adds the name as the user wrote it.
+    // Called with the argument, or "" if the option takes none. May throw UsageError without
+    // naming the option: the parser adds its name as the user wrote it.
     std::function<void(const std::string&)> apply = {};
-    Modes modes = 0;    // the modes that the option applies to; 0: the modes of its group
-    Modes chooses = 0;  // one of these modes
-    // The words that the argument may be, for completion.
+    Modes modes = 0;    // modes that the option applies to; 0: the modes of its group
+    Modes chooses = 0;  // the option chooses one of these modes
+    // The possible arguments, for completion.
     std::vector<std::string> values = {};
-    bool last = false;  // the words after it are not read
+    bool last = false;  // ignore the words after it
 };
 
 // The options under one heading of the help.
 struct OptionGroup {
     const char* title;
     std::vector<Option> options;
-    Modes modes = 0;  // that those apply to which list none
+    Modes modes = 0;  // for options that list no modes
 };
 
 struct CommandLine {

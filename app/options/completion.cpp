@@ -11,8 +11,8 @@ namespace yodel {
 
 namespace {
 
-// What the scripts of the shells hold for an argument: the part of a branch in bash, the end of
-// a specification in zsh, the options of a command in fish.
+// The text for an argument in each script: the body of a branch in bash, the end of a
+// specification in zsh, the options of a command in fish.
 struct Argument {
     const char* bash;
     const char* zsh;
@@ -45,7 +45,7 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
     return text;
 }
 
-// Returns the ways to write the option, such as -f and --framing.
+// Returns the spellings of the option, such as -f and --framing.
 std::vector<std::string> spellings(const Option& option) {
     std::vector<std::string> list;
     if (option.letter != 0) list.push_back(std::string("-") + option.letter);
@@ -66,7 +66,7 @@ void for_each(const CompletionSpec& spec, Function function) {
         for (const Option& option : group.options) function(option);
 }
 
-// Returns the text with each of the marks replaced, wherever it stands.
+// Returns the text with all marks replaced.
 std::string filled(std::string text,
                    const std::vector<std::pair<std::string, std::string>>& marks) {
     for (const auto& [mark, value] : marks)
@@ -76,12 +76,12 @@ std::string filled(std::string text,
     return text;
 }
 
-// Returns what the shell's script holds for the option's argument.
+// Returns the text for the option's argument in the shell's script.
 std::string argument(const Option& option, const char* Argument::*shell) {
     return filled(argument_of(option).*shell, {{"@VALUES@", joined(option.values)}});
 }
 
-// The spellings of the options after which all words are files, between bars.
+// Returns the options after which all words are files, in all spellings, separated by bars.
 std::string file_takers(const CompletionSpec& spec) {
     std::vector<std::string> list;
     for_each(spec, [&](const Option& option) {
@@ -160,7 +160,7 @@ _arguments -s -S@OPTIONS@ "*:$words_are"
 )";
 
 std::string zsh_option(const Option& option) {
-    // What _arguments would take for its own syntax is escaped.
+    // Escapes the syntax of _arguments.
     const std::string help =
         filled(option.help, {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
     const std::string tail = quoted("[" + help + "]" + argument(option, &Argument::zsh));

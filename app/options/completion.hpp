@@ -1,4 +1,4 @@
-// The scripts by which shells complete a command line, made from the table of its options.
+// Makes the scripts for completion in shells from the table of options.
 #pragma once
 
 #include "app/options/command_line.hpp"
@@ -8,19 +8,19 @@
 
 namespace yodel {
 
-// The program that is completed.
+// The program to complete.
 struct CompletionSpec {
     std::string program;
     std::vector<OptionGroup> options;
-    bool hosts = false;  // the words that are not options name hosts
+    bool hosts = false;  // words that are not options name hosts
 };
 
-// An argument is completed by its values in the table, by files if it is called FILE or PATH,
-// and by directories if it is called DIR. After an option called FILE..., all further words are
-// files. The shell is bash, zsh or fish.
+// Returns the script for bash, zsh or fish. It completes an argument by its values in the
+// table, by files if it is called FILE or PATH, and by directories if it is called DIR. After
+// an option with the argument FILE..., all further words are files.
 std::string completion_script(const std::string& shell, const CompletionSpec& spec);
 
-// The option --completion, which sets `shell`; the string must outlive the table.
+// Returns the option --completion. It sets `shell`, which must outlive the table.
 Option completion_option(std::string& shell);
 
 }  // namespace yodel

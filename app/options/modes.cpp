@@ -22,7 +22,7 @@ constexpr Modes kinds[] = {
     mode::single | mode::several,
 };
 
-// What to ask for to be in a mode, if that is not the default one.
+// The option or other name that stands for a mode in errors.
 constexpr struct {
     Modes modes;
     const char* name;

@@ -1,6 +1,6 @@
-// The modes of a program: how it runs, what it talks over, what it prints. Each option lists
-// the modes that it applies to, and the sentence about two options that exclude each other
-// follows from their rows.
+// The modes of a program: how it runs, how it connects, what it prints. Each option lists the
+// modes that it applies to. The errors about options that exclude each other follow from these
+// lists.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace yodel {
 // A set of modes, as bits.
 using Modes = std::uint32_t;
 
-// Of each kind exactly one mode is active.
+// Exactly one mode of each kind is active.
 namespace mode {
 
-// How the client runs. The first two are told apart by whether there is a terminal.
+// How the client runs. The terminal decides between the first two.
 inline constexpr Modes input = 1U << 0;  // without a screen, from standard input
 inline constexpr Modes screen = 1U << 1;
 inline constexpr Modes probe = 1U << 2;

@@ -1,5 +1,5 @@
-// The values of options that both programs have. All of these throw UsageError, in words that
-// need not name the option.
+// Parses the values of options that both programs share. All functions throw UsageError
+// without naming the option.
 #pragma once
 
 #include "app/options/command_line.hpp"
@@ -16,7 +16,7 @@
 
 namespace yodel {
 
-// Returns the value that `text` was parsed to. If there is none, the error is "TEXT is not
+// Returns the value parsed from `text`. If there is none, throws the error "TEXT is not
 // EXPECTED".
 template <class Value>
 Value checked(const std::optional<Value>& value, const std::string& text,
@@ -25,11 +25,11 @@ Value checked(const std::optional<Value>& value, const std::string& text,
     return *value;
 }
 
-// Returns the text if it is valid, with the same error.
+// Returns the text if it is valid. Otherwise throws the same error.
 std::string accepted(bool valid, const std::string& text, const std::string& expected);
 
-// Return what an option calls: the first stores the value of its argument, the second sets a
-// flag. What they refer to must outlive the table.
+// Return the action of an option: the first stores its parsed argument, the second sets a
+// flag. The referenced variables must outlive the table.
 template <class To, class Parse>
 auto into(To& to, Parse parse) {
     return [&to, parse](const std::string& text) { to = parse(text); };
@@ -60,12 +60,12 @@ std::size_t threads_value(const std::string& text);  // `auto`: a thread on each
 const Framing* framing_value(const std::string& text);
 std::string host_name_value(const std::string& text);  // or an address
 
-// An error if -4 or -6 was given and the host is a numeric address of the other family. Names
-// are not looked up.
+// Throws if -4 or -6 was given and the host is a numeric address of the other family. Does not
+// look up names.
 void check_family(int family, const std::string& host);
 
-// The options that both programs end their tables with; each sets its flag, which must outlive
-// the table.
+// Return the options at the end of both programs' tables. Each sets its flag, which must
+// outlive the table.
 Option help_option(bool& wanted);
 Option version_option(bool& wanted);
 
@@ -74,7 +74,7 @@ Option sandbox_option(bool& left_out);
 // Splits a text at its blanks.
 std::vector<std::string> words(const std::string& text);
 
-// Stands for a name or an argument that an option has not.
+// Stands for a missing name or argument of an option.
 inline constexpr const char* nothing = nullptr;
 
 }  // namespace yodel

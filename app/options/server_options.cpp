@@ -30,7 +30,7 @@ double chance(const std::string& text) {
     return checked(parse_chance(text), text, "a chance such as 0.1 or 10%, up to 1");
 }
 
-// DELAY or DELAY~JITTER
+// Parses DELAY or DELAY~JITTER.
 void set_delay(const std::string& text, Faults& faults) {
     const std::size_t mark = text.find('~');
     faults.delay = duration_value(text.substr(0, mark));
@@ -181,7 +181,7 @@ std::vector<ActiveMode> active_modes(const ServerOptions& options,
             {framed ? mode::framed : mode::raw}};
 }
 
-// What needs words of its own.
+// Checks with errors of their own.
 void check(const ServerOptions& options) {
     const Faults& faults = options.server.faults;
     if (options.use_tls && !options.self_signed && options.tls.certificate.empty())

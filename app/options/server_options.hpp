@@ -1,4 +1,4 @@
-// What yodeld is asked to do: its command line, read and checked.
+// The options of yodeld, parsed from its command line and checked.
 #pragma once
 
 #include "app/options/command_line.hpp"
@@ -12,12 +12,12 @@
 namespace yodel {
 
 struct ServerOptions {
-    EchoServer::Options server;  // its `tls` is left to be made of the following
+    EchoServer::Options server;  // its `tls` is made later from the fields below
     bufio::TlsServerOptions tls;
     bool use_tls = false;
     bool self_signed = false;
     bool udp = false;          // each port also answers datagrams
-    bool reflect_any = false;  // whoever sends them
+    bool reflect_any = false;  // answer every datagram, whoever sent it
     int family = AF_UNSPEC;
     std::vector<bufio::Endpoint> endpoints;  // at least one
     ev::Duration grace = std::chrono::seconds(5);
@@ -34,7 +34,7 @@ struct ServerOptions {
 
 // Throws UsageError.
 ServerOptions parse_server_options(int argc, char* argv[]);
-// Returns the rows; each sets its value in `to`, which must outlive the table.
+// Returns the table of options. Each sets its value in `to`, which must outlive the table.
 std::vector<OptionGroup> server_table(ServerOptions& to);
 std::string server_help();
 std::string server_completion(const std::string& shell);

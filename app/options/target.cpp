@@ -35,7 +35,7 @@ void check_service(const std::string& service, unsigned min) {
         throw UsageError(in_quotes(service) + " is neither a port nor the name of a service");
 }
 
-// Refuses hosts that the resolver would refuse later, with a worse sentence.
+// Refuses hosts that the resolver would refuse later with a worse error.
 void check_host(const std::string& host) {
     if (host.find_first_of(" /@") != host.npos || host.starts_with('['))
         throw UsageError(in_quotes(host) + " is not a host");
@@ -70,7 +70,7 @@ void split_host_and_port(const std::string& text, Target& target) {
     target.host = unbracketed(target.host);
 }
 
-// Returns the scheme of "scheme://..." in small letters; empty if there is none.
+// Returns the scheme of "scheme://..." in lower case; empty if there is none.
 std::string scheme_of(const std::string& text) {
     const std::size_t end = text.find("://");
     std::string scheme = end == text.npos ? "" : text.substr(0, end);
@@ -123,7 +123,7 @@ void check_pair(const std::string& host, const std::string& service) {
         throw UsageError(in_quotes(host) + " is not a host, but a port follows it: " + service);
 }
 
-// Refuses schemes, which only the client takes: for TLS the server has an option.
+// Refuses schemes, which only the client accepts: the server has an option for TLS.
 void check_no_scheme(const std::string& word) {
     for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
         const std::size_t end = word.find_first_not_of('/', scheme.size());
@@ -137,7 +137,7 @@ void check_no_scheme(const std::string& word) {
     if (!scheme_of(word).empty()) throw UsageError(in_quotes(word) + " is not [ADDR:]PORT");
 }
 
-// Refuses a port alone. Users type it, since it is enough for yodeld.
+// Refuses a port alone. Users type it because it is enough for yodeld.
 void check_host_given(const std::string& word) {
     const std::string port = word.starts_with(':') ? word.substr(1) : word;
     if (is_number(port))

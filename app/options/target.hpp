@@ -1,4 +1,4 @@
-// The addresses to connect to or to listen on, as users write them on a command line.
+// Parses the addresses to connect to or to listen on, as users write them.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ struct Target {
 };
 
 // Parses HOST PORT (two words), HOST:PORT or [v6]:PORT, each also after tcp://, tls:// or
-// udp://, or unix:PATH. There must be at least one word. Throws UsageError, which names the
+// udp://, or unix:PATH. There must be at least one word. Throws UsageError, which suggests the
 // right form if there is a likely one.
 Target parse_target(const std::vector<std::string>& words);
 
-// Parses [ADDR:]PORT. Port 0 means any free port; without ADDR the loopback is used. Throws
+// Parses [ADDR:]PORT. Port 0 means any free port; the default address is the loopback. Throws
 // UsageError.
 Target parse_listening_target(const std::string& word);
 

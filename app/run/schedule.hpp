@@ -51,8 +51,8 @@ struct Share {
 
     // Returns how many of the first `count` messages belong to this thread.
     std::uint64_t own_messages(std::uint64_t count) const;
-    // Returns this thread's next message after one of its own. Its first message has the
-    // thread's number.
+    // Returns this thread's next message after one of its own. The thread's number is the
+    // first.
     std::uint64_t message_after(std::uint64_t message) const;
 };
 

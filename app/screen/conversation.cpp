@@ -21,14 +21,14 @@ using ui::Style;
 
 namespace {
 
-// Within this time of a retry's success the user may still see the wait for it.
+// For this long after a retry succeeded, the user may not have noticed yet.
 constexpr ev::Duration reaction_time = std::chrono::seconds(2);
 // Round trips in the status line's sparkline.
 constexpr std::size_t recent_count = 8;
 
 MessageLog::WallTime wall_time() { return std::chrono::system_clock::now(); }
 
-// A long scrollback needs a higher limit of memory: some hundred bytes for each message.
+// Returns limits with enough memory for a long scrollback: some hundred bytes per message.
 ui::Transcript::Limits limits(std::size_t scrollback) {
     ui::Transcript::Limits limits;
     limits.entries = scrollback;
@@ -70,7 +70,7 @@ bool Conversation::all_echoed() const {
     return results_.bad == 0 && results_.lost == 0 && queued_lines_.empty();
 }
 
-// After a failure to connect there is nothing to count, so nothing is printed.
+// Prints nothing after a failure to connect, because there is nothing to count.
 void Conversation::report_counts() const {
     const bool failed = exit_status(session_.end()) != 0;
     if (all_echoed() && (options_.quiet || (failed && results_.sent == 0))) return;
@@ -90,7 +90,7 @@ void Conversation::add_note(std::string_view text, Style style) {
     user_.conversation_changed();
 }
 
-// --- Reports of the session.
+// --- Events of the session.
 
 void Conversation::session_changed() {
     user_.conversation_changed();
@@ -104,8 +104,8 @@ void Conversation::session_changed() {
     if (over && session_.state() == State::closed) loop_.stop();
 }
 
-// With Expect::none, messages can still be sent to a server that has closed its side. Otherwise
-// the connection ends with it.
+// Reports a half-close by the server with Expect::none, because messages can still be sent.
+// Otherwise the connection ends with it.
 void Conversation::report_server_end() {
     const bool ended = session_.state() == State::open && session_.input_ended() &&
                        session_.options().expect == Expect::none;
@@ -122,7 +122,7 @@ void Conversation::report_state() {
         retried_ = !std::exchange(reported_trouble_, {}).empty();
         if (session_.peer_known())
             return add_note("connected to " + session_.address().text(), Style::good);
-        if (session_.end()) return;  // datagrams follow a refusal, which was reported
+        if (session_.end()) return;  // a refusal of datagrams was already reported
         add_note("sending to " + session_.options().endpoint.text() +
                  "; a reply will show that somebody is there");
     }
@@ -133,7 +133,7 @@ void Conversation::report_state() {
                  exit_status(session_.end()) != 0 ? Style::bad : Style::dim);
 }
 
-// A replay repeats one connection, so each connection has a recording of its own.
+// A replay repeats one connection, so each connection has its own recording.
 void Conversation::begin_connection() {
     if (recording_ && recording_->has_connection()) {
         stop_file();
@@ -198,8 +198,8 @@ void Conversation::quit_when_answered() {
     session_.finish();
 }
 
-// The session reports the lost messages and then its end, from the loop, and session_changed()
-// stops the loop. A session that has reported its end before reports nothing more.
+// From the loop, the session reports the lost messages and then its end, and session_changed()
+// stops the loop. A session that has already reported its end reports nothing more.
 void Conversation::quit() {
     quitting_ = true;
     session_.disconnect();
@@ -282,7 +282,7 @@ void Conversation::start_file() {
     }
 }
 
-// A transcript goes on in its file. A recording needs one of its own.
+// A transcript continues its file. Each recording needs a new file.
 std::string Conversation::next_file_name() const {
     if (options_.log.empty()) return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time());
     if (!Recorder::wanted(options_.log)) return options_.log;
@@ -304,7 +304,7 @@ bool Conversation::stop_file() {
     return whole;
 }
 
-// The exit status stands for the first trouble.
+// Keeps the first error, which decides the exit status.
 void Conversation::fail_file(const std::string& trouble) {
     if (file_trouble_.empty()) file_trouble_ = trouble;
 }

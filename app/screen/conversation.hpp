@@ -1,5 +1,5 @@
-// The conversation with the service: the session, its log and its counts. It knows no keys and
-// draws nothing.
+// The conversation with the service: the session, its log and its counts. Independent of keys
+// and drawing.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -20,10 +20,10 @@ class Conversation final : private Session::User {
 public:
     struct Options {
         Session::Options session;
-        bool escapes = false;              // lines contain \n, \xNN and the like
+        bool escapes = false;              // lines contain escapes such as \n and \xNN
         std::size_t scrollback = 100'000;  // entries of the log
-        // The transcript's file; empty: named by the time when it starts. A recording that is
-        // started again gets a name with a number, because it begins its file.
+        // The transcript's file; empty: named after its starting time. A recording that is
+        // started again gets a numbered file, because each recording begins its file.
         std::string log;
         bool quiet = false;  // no summary at the end if all is well
     };
@@ -47,17 +47,17 @@ public:
     void send(const std::string& line);
     std::size_t queued_lines() const { return queued_lines_.size(); }
 
-    // Closes our side, and stops the loop once all is answered. disconnect() and reconnect()
-    // revoke that. Without a connection it is the same as quit().
+    // Half-closes the connection, and stops the loop once all messages are answered.
+    // disconnect() and reconnect() cancel that. Without a connection it is the same as quit().
     void quit_when_answered();
-    // Closes the connection, and stops the loop once the session has reported that.
+    // Closes the connection, and stops the loop once the session has reported the end.
     void quit();
     void disconnect();
-    // Disconnects and connects again. If a retry has only just connected, which the user may
-    // not have seen yet, it adds a note to the log instead, and the next call reconnects.
+    // Disconnects and connects again. If a retry has only just succeeded, the user may not
+    // have seen it: then adds a note to the log instead, and the next call reconnects.
     void reconnect();
 
-    // Adds a remark of the program to the log.
+    // Adds a remark by the program to the log.
     void add_note(std::string_view text, ui::Style style = ui::Style::dim);
     // Starts or stops the transcript file, or the recording.
     void toggle_file();
@@ -65,7 +65,7 @@ public:
     void flush_file();
     bool file_open() const { return recording_ || log_.file_open(); }
 
-    // Prints the outcome on standard error, returns the exit status.
+    // Prints the outcome on standard error, and returns the exit status.
     int report();
 
     Session& session() { return session_; }
@@ -100,19 +100,20 @@ private:
     const Options options_;
     User& user_;
     MessageLog log_;
-    std::optional<ScreenRecording> recording_;  // while one is written
+    std::optional<ScreenRecording> recording_;  // none: no recording is being written
     Results results_;
     Jitter jitter_;  // of datagrams
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_;
-    std::deque<std::string> queued_lines_;  // to be sent over the next connection
-    Session::State reported_state_ = Session::State::idle;  // the last one in the log
-    bool server_ended_ = false;  // the log reports that the server has closed its side
-    std::string file_trouble_;   // why a file is missing, or not whole; empty: none is
+    std::deque<std::string> queued_lines_;  // lines to send over the next connection
+    Session::State reported_state_ = Session::State::idle;  // the last state in the log
+    bool server_ended_ = false;  // the log reports a half-close by the server
+    std::string file_trouble_;   // why a file is missing or incomplete; empty: no error
     bool quitting_ = false;      // the loop stops once all is answered
-    // The failure of the last try to connect is reported once, however many tries fail by it.
+    // The failure of the last try to connect. It is reported once, even if many tries fail by
+    // it.
     std::string reported_trouble_;
-    // The connection came after a failure, and no key has asked for another one since.
+    // True if this connection followed a failure, and no key has requested another one since.
     bool retried_ = false;
     Session session_;
 };

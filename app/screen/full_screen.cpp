@@ -25,10 +25,11 @@ FullScreen::FullScreen(ev::Loop& loop, ui::Color color, ev::Duration frame_time)
       frame_(loop, [] {}) {}
 
 void FullScreen::turn_ended() {
-    // Not in the handler of SIGCONT: a signal that came with it can end the program first.
+    // Not done in the handler of SIGCONT: a signal that came with it may end the program
+    // first.
     if (resuming_ && terminal_.take_over()) {
         resuming_ = false;
-        read_keys();  // those that had been read before the suspension
+        read_keys();  // keys that were read before the suspension
     }
     if (resuming_ || !changed_ || frame_.pending()) return;
     if (terminal_.flush()) {
@@ -45,7 +46,7 @@ void FullScreen::read_keys() {
     changed_ = true;
     if (!terminal_.gone()) return;
     keyboard_.want(ev::none);
-    std::raise(SIGHUP);  // a terminal that hangs up ends the program as the signal does
+    std::raise(SIGHUP);  // a hang-up ends the program as the signal does
 }
 
 void FullScreen::suspend() {

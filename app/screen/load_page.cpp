@@ -21,7 +21,7 @@ namespace {
 
 // The columns of the scale of the heat map.
 constexpr int scale_width = 8;
-// On a narrower screen the facts speak for themselves.
+// On a narrower screen the names of the facts are omitted.
 constexpr int width_with_names = 36;
 
 // A heat map has a title, an axis, and at least this many rows between them.
@@ -35,15 +35,15 @@ constexpr std::size_t max_failures = 5;
 // The columns between two marks of the axis.
 constexpr std::size_t mark_distance = 16;
 
-// A part of a row. As the width shrinks, the part of the highest rank is left out first. Parts
-// of rank 0 stay, and the row is cut.
+// A part of a row. As the width shrinks, the part of the highest rank is omitted first. Parts
+// of rank 0 stay; then the row is cut.
 struct Part {
     std::string text;
     int rank = 0;
     Style style = Style::normal;
 };
 
-// A row of the page, with the same rule for the height.
+// A row of the page. As the height shrinks, the row of the highest rank is omitted first.
 struct Fact {
     int rank;
     std::string name;
@@ -64,7 +64,7 @@ std::string time_text(ev::Duration duration) {
     return format("%lld:%02d:%02d", static_cast<long long>(seconds / 3600), minutes, rest);
 }
 
-// --- Rows out of parts.
+// --- Rows made of parts.
 
 template <class Item>
 typename std::vector<Item>::iterator highest_rank(std::vector<Item>& items) {
@@ -200,7 +200,7 @@ void add_failures(std::vector<Fact>& facts, const std::vector<Results::Failure>&
         facts.push_back({20, "", {{number(failures.size() - shown, "other kinds")}}});
 }
 
-// In the order of their display.
+// Returns the facts in the order of their display.
 std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
     std::vector<Fact> facts{{1, "messages", count_parts(progress)},
                             {3, "rate", rate_parts(progress, rate)},
@@ -216,7 +216,7 @@ std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
     return facts;
 }
 
-// The whole page in one row.
+// Returns the whole page as one row.
 ui::Row only_row(const RunProgress& progress, double rate, int width) {
     std::vector<Part> parts{phase_part(progress)};
     const auto add = [&parts](std::vector<Part> more, int rank) {
@@ -244,7 +244,7 @@ ui::Row map_title(const HeatMap::View& view, int width) {
     return fitted(std::move(parts), "  ", width);
 }
 
-// Times above the p99 of the run are drawn as warnings.
+// Marks times above the run's p99 as warnings.
 ui::Row map_row(const HeatMap::Row& row, ev::Duration p99) {
     const std::string scale =
         significant_text(std::chrono::duration<double, std::milli>(row.upper_end).count(), 2);
@@ -292,7 +292,7 @@ std::vector<ui::Row> load_page(const RunProgress& progress, double rate, const H
     std::vector<ui::Row> rows{
         fitted({phase_part(progress), {progress.target, 1, Style::bold}}, "  ", width)};
     std::vector<Fact> facts = facts_of(progress, rate);
-    // If all connections have failed, the reasons matter more than the times before.
+    // If all connections have failed, the reasons matter more than the map.
     const bool all_failed = progress.open == 0 && !progress.results.failures.empty();
     const int before_map = all_failed ? static_cast<int>(facts.size()) : firm_facts - 1;
     const bool hint = size.rows > firm_facts;

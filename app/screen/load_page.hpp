@@ -1,7 +1,7 @@
 // The page of a load: counts, rates, percentiles, failures, and a heat map of the round trips.
 //
-// Pure: rows of text, composed for a size. If there is no space for all rows, the least
-// important ones are left out, and so are the parts of a row.
+// Pure: composes rows of text for a size. If there is no space for all rows, the least
+// important ones are omitted; so are the parts of a row.
 #pragma once
 
 #include "app/stats/heat_map.hpp"

@@ -24,7 +24,7 @@ void LoadScreen::draw() {
     map_.add(loop_.now(), user_.take_recent());
     rate_.add(loop_.now(), progress.results.echoed);
     terminal().draw({.rows = load_page(progress, rate_.per_second(), map_, terminal().size())});
-    mark_changed();  // the page shows times, so it always differs by the next drawing
+    mark_changed();  // the page contains times, so the next drawing always differs
 }
 
 }  // namespace yodel

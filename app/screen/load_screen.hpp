@@ -11,19 +11,19 @@ namespace yodel {
 
 class LoadScreen final : public RunDisplay, private FullScreen {
 public:
-    // See FullScreen; the handler of SIGCONT calls continued(). The user must outlive the
+    // See FullScreen. The handler of SIGCONT must call continued(). The user must outlive the
     // screen.
     LoadScreen(ev::Loop& loop, ui::Color color, User& user);
 
     void turn_ended() override { FullScreen::turn_ended(); }
-    // Returns true if standard error is no terminal.
+    // Returns true if standard error is not a terminal.
     bool make_way() override;
     void continued() override { FullScreen::continued(); }
 
 private:
     void press(const ui::Key& key) override;
     void draw() override;
-    // Replies that are read later in this turn were delayed by the suspension.
+    // Replies read later in this turn were delayed by the suspension.
     void suspending() override { user_.suspending(); }
 
     ev::Loop& loop_;

@@ -12,7 +12,7 @@ using ui::Style;
 
 namespace {
 
-// Formats as +1.234s, and from a thousand seconds on in whole seconds.
+// Returns "+1.234s", or whole seconds from a thousand on.
 std::string delta_text(ev::Duration duration) {
     const double seconds = std::chrono::duration<double>(duration).count();
     return format(seconds < 1000 ? "+%.3fs" : "+%.0fs", seconds);
@@ -28,7 +28,7 @@ std::string difference_text(const Exchange& exchange) {
            ui::glyph::becomes.text() + byte(exchange.reply);
 }
 
-// As 68 65 6c 6c 6f, on one line.
+// Returns the bytes as "68 65 6c 6c 6f", on one line.
 std::string hex_numbers(std::string_view bytes) {
     std::string text;
     for (const char byte : bytes) {
@@ -143,14 +143,14 @@ void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style
     trim();
 }
 
-// Drops the records of the entries that the transcript has dropped.
+// Drops the records of entries that the transcript has dropped.
 void MessageLog::trim() {
     for (; records_.size() > transcript_.size(); records_.pop_front())
         if (const Record& gone = records_.front(); gone.kind == Kind::sent)
             open_.erase(gone.exchange->id);
 }
 
-// The time, or for a reply its round trip, and the sign for the kind of entry.
+// Returns the time, or a reply's round trip, and the sign for the kind of entry.
 ui::Span MessageLog::label(const Record& record) const {
     static constexpr struct {
         ui::Glyph sign;
@@ -168,7 +168,7 @@ ui::Span MessageLog::label(const Record& record) const {
 std::string MessageLog::time_text(const Record& record) const {
     const bool off = timestamp_style_ == TimestampStyle::off;
     const bool delta = timestamp_style_ == TimestampStyle::delta;
-    const std::size_t width = off ? 0 : delta ? 8 : 12;  // as +123.456s or a clock
+    const std::size_t width = off ? 0 : delta ? 8 : 12;  // "+123.456s" or a clock
     if (record.kind == Kind::received) {
         const auto time = record.exchange->round_trip;
         return right_aligned(time ? milliseconds_text(*time) + "ms" : "untimed", width);

@@ -1,5 +1,4 @@
-// The log that the screen shows: the entries of the transcript, and for each of them the
-// message that it belongs to.
+// The log on the screen: the entries of the transcript, and the message of each entry.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -16,7 +15,7 @@
 
 namespace yodel {
 
-// A message and its reply, as far as they are known.
+// A message and its reply, if known.
 struct Exchange {
     std::uint64_t id = 0;  // 0: an unsolicited message of the peer
     std::string payload = {};
@@ -27,8 +26,8 @@ struct Exchange {
     bool right = false;
     std::size_t difference = 0;  // the first byte that differs, if the reply is wrong
     std::optional<ev::Duration> round_trip = {};
-    ev::Duration waited{};  // from when it was to go out until the system had taken all of it
-    std::optional<ev::Duration> network = {};  // its smallest round trip, as known by then
+    ev::Duration waited{};  // from the planned time until the system took all of it
+    std::optional<ev::Duration> network = {};  // its smallest round trip so far
     bool resent = false;                       // see Session::Options::mark_resent
 };
 
@@ -41,7 +40,7 @@ public:
     ui::Transcript& transcript() { return transcript_; }
     const ui::Transcript& transcript() const { return transcript_; }
 
-    // Each adds an entry. A note is a remark of the program.
+    // Each adds an entry. A note is a remark by the program.
     void add_note(WallTime at, std::string_view text, ui::Style style = ui::Style::dim);
     void add_sent(WallTime at, std::uint64_t id, std::string_view payload);
     // `network`: see Exchange.
@@ -49,20 +48,20 @@ public:
                     std::optional<ev::Duration> network);
     void add_loss(WallTime at, const Message& message, const std::string& why);
     void add_unsolicited(WallTime at, std::string_view payload);
-    void add_repeated(WallTime at, std::string_view payload);  // a reply that came before
+    void add_repeated(WallTime at, std::string_view payload);  // a duplicate reply
 
-    // Changes the time in front of entries that are no replies: from the clock to the time
-    // since the entry before, to none, and back to the clock.
+    // Switches the timestamps of entries other than replies: from the clock to the time since
+    // the previous entry, to none, and back to the clock.
     void next_timestamp_style();
-    // The message of the selected entry; null if none is selected, or a note.
+    // Returns the message of the selected entry; null if none or a note is selected.
     std::shared_ptr<const Exchange> selected() const;
-    // The text of the selected entry without its time and verdict: its first bytes, or
-    // in the hex view their numbers on one line. None if none is selected.
+    // Returns the text of the selected entry without its time and verdict: its first bytes, or
+    // in the hex view their hex numbers on one line. Returns none if no entry is selected.
     std::optional<std::string> selected_text(std::size_t max_bytes) const;
 
-    // From now on also writes every entry to a file. Throws std::system_error.
+    // Also writes every further entry to a file. Throws std::system_error.
     void start_file(const std::string& name) { file_.emplace(name); }
-    // False: not every entry could be written.
+    // Return false if an entry could not be written.
     bool stop_file();
     bool flush_file() { return !file_ || file_->flush(); }
     bool file_open() const { return file_.has_value(); }
@@ -73,7 +72,7 @@ private:
     struct Record {
         Kind kind;
         WallTime at;
-        ev::Duration since_last;  // since the record before
+        ev::Duration since_last;  // since the previous record
         std::shared_ptr<const Exchange> exchange;
     };
 

@@ -15,14 +15,14 @@ using ui::Style;
 
 namespace {
 
-// The bytes of a message that a page shows. If the difference is further in, the page begins
-// this many bytes before it.
+// Limit for a message's bytes on a page. If the difference comes later, the page begins
+// `bytes_before` it.
 constexpr std::size_t max_bytes = 16 * 1024;
 constexpr std::size_t bytes_before = 128;
 constexpr std::size_t nowhere = std::string::npos;
 
-// Returns the number of bytes at the front that fit into `width` columns: whole words if
-// possible, and at least one cell. A blank behind them is for the caller to skip.
+// Returns how many bytes at the front fit into `width` columns: whole words if possible, and
+// at least one cell. The caller skips a blank after them.
 std::size_t fitting(std::string_view bytes, int width) {
     std::size_t end = ui::next_cell(bytes, 0);
     while (end < bytes.size() &&
@@ -39,7 +39,7 @@ std::string repeated(const std::string& text, std::uint64_t count) {
     return all;
 }
 
-// A row for each doubling of a microsecond, from the fastest round trip to the slowest.
+// Adds a row for each doubling of a microsecond, from the fastest round trip to the slowest.
 void add_histogram(PageRows& page, const Histogram& times) {
     struct Step {
         ev::Duration end;
@@ -133,7 +133,7 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
     for (const std::string& link : tls.chain) page.add_fact("chain", link);
 }
 
-// The times of a message. If the peer read nothing for a while, it was written later than sent.
+// Adds the times of a message. If the peer was blocked, it was written later than sent.
 void add_times(PageRows& page, const Exchange& exchange) {
     if (exchange.waited > ev::Duration::zero())
         page.add_fact("written", ms_text(exchange.waited) + " later", Style::warn);

@@ -1,4 +1,4 @@
-// The pages that the screen shows over the messages: rows of text, composed for a width.
+// The pages that cover the messages: rows of text, composed for a width.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -15,29 +15,29 @@ namespace yodel {
 
 using Rows = std::vector<ui::Row>;
 
-// The counts, the percentiles and their course over time, and a histogram of the round trips.
+// Returns the counts, the percentiles and their history, and a histogram of the round trips.
 Rows statistics_page(const Results& results, const PercentileHistory& history, int width);
 
-// The target, the address and the timeouts, and with TLS its parameters and the certificate.
-// `key_log`: the file to which TLS secrets are written; empty: none. `sandbox`: its state;
-// empty: it is left out. Asks the system about the connection.
+// Returns the target, the address and the timeouts, and with TLS its parameters and the
+// certificate. `key_log`: the file to which TLS secrets are written; empty: none. `sandbox`:
+// its state; empty: omitted. Asks the system about the connection.
 Rows connection_page(const Session& session, const Results& results, const std::string& key_log,
                      const std::string& sandbox, int width);
 
-// A message and its reply in hex, with the first difference marked.
+// Returns a message and its reply in hex, with the first difference marked.
 Rows message_page(const Exchange& exchange, int width);
 
-// The columns of the names of facts.
+// Width of the names of facts, in columns.
 inline constexpr int fact_name_width = 12;
 
-// The rows of a page while it is composed.
+// Composes the rows of a page.
 struct PageRows {
     explicit PageRows(int columns) : width(columns) {}
 
     // Adds a heading, with an empty row before it unless it is the first row.
     void add_title(const std::string& title);
-    // Adds a name and its value; the value wraps below itself, and begins below a name that is
-    // too long to stand before it.
+    // Adds a name and its value. A long value is wrapped in its own columns; it begins below a
+    // name that is too long to stand before it.
     void add_fact(const std::string& name, std::string_view value,
                   ui::Style style = ui::Style::normal);
 

@@ -18,13 +18,13 @@ using ui::Style;
 
 namespace {
 
-// The shortest time between two drawings, about 60 a second, which only a flood reaches.
+// Minimum time between two drawings: at most about 60 a second.
 constexpr ev::Duration frame_time = 16ms;
 // A second ^C within this time quits.
 constexpr ev::Duration quit_time = 2s;
 constexpr int wheel_rows = 3;
 
-// Signs without a form in the locale's encoding are left out.
+// Adds the signs, except signs without a form in the locale's encoding.
 void add_signs(PageRows& page, std::span<const SignGroup> groups) {
     for (const SignGroup& group : groups) {
         page.add_title(group.title);
@@ -41,7 +41,7 @@ bool is_cancel(const ui::Key& key) {
 
 constexpr const char* no_mouse = "no mouse; this type of terminal reports none";
 
-// Behind a label a hint that does not fit is left out: the label explains the line.
+// Omits a hint that does not fit after a label, because the label explains the line.
 void append_hints(ui::Row& row, std::string_view hints, int width) {
     const int space = width - ui::display_width(row);
     const std::string_view fitting = fit_hints(hints, space);
@@ -159,7 +159,7 @@ void ScreenClient::press(const ui::Key& key) {
     if (key.cut)
         conversation_.add_note("the paste was too long: its end is missing", Style::warn);
     ui::Chord chord = key.chord;
-    chord.alt = false;  // which an Esc shortly before the key makes of it
+    chord.alt = false;  // an Esc shortly before the key sets it
     const bool interrupts = chord == ui::ctrl('c') && !editor_.takes_all();
     if (interrupts && quit_asked_.pending()) return conversation_.quit();
     quit_asked_.cancel();
@@ -171,7 +171,7 @@ void ScreenClient::press(const ui::Key& key) {
     if (!done) press_bound(key);
 }
 
-// The wheel ends no mode, and is no key between two others.
+// The wheel neither ends a mode nor comes between two keys.
 bool ScreenClient::scroll_by_wheel(const ui::Key& key) {
     const bool up = key.chord == ui::plain(KeyCode::wheel_up);
     if (!up && key.chord != ui::plain(KeyCode::wheel_down)) return false;
@@ -214,7 +214,7 @@ bool ScreenClient::press_in(ui::HistorySearch& search, const ui::Key& key) {
 bool ScreenClient::press_in(Find& find, const ui::Key& key) {
     find.failed = false;
     if (key.chord == ui::plain(KeyCode::enter)) {
-        const bool nothing = find.text.empty();  // removes the marks of the last search
+        const bool nothing = find.text.empty();  // which removes the last marks
         const bool found = transcript().search(find.text.text());
         find.failed = !found && !nothing;
         if (nothing) mode_.emplace<Typing>();
@@ -239,8 +239,8 @@ bool ScreenClient::press_in(FindNext& next, const ui::Key& key) {
     return true;
 }
 
-// Any key that does not scroll the page closes it, and then has its usual effect, except Enter
-// and the keys that cancel.
+// A key that does not scroll the page closes it and then has its usual effect, except Enter
+// and the cancelling keys.
 bool ScreenClient::press_in(ui::Page& page, const ui::Key& key) {
     if (page.press(key, main_height())) return true;
     mode_.emplace<Typing>();
@@ -306,7 +306,7 @@ void ScreenClient::copy_selected() {
                               : "not copied; " + trouble;
 }
 
-// A line that is being typed is not replaced: the refused one is in the history.
+// Does not replace a line being typed: the refused line is in the history.
 void ScreenClient::line_refused(const std::string& line) {
     if (editor_.empty()) editor_.set(line);
 }
@@ -339,7 +339,7 @@ Rows ScreenClient::key_page(int width) {
 
 // --- The screen.
 
-// Rows go to the input line first, then to the status, then to the messages.
+// The input line gets its row first, then the status, then the messages.
 void ScreenClient::draw() {
     conversation_.flush_file();
     const ui::Size size = terminal().size();
@@ -400,7 +400,8 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
 
 ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
                                  ui::Frame& frame) const {
-    // The match may be long, and no column takes more bytes: a base and its marks.
+    // The match may be long. No column takes more than 20 bytes: a base character and its
+    // marks.
     const std::size_t max_bytes = 20 * static_cast<std::size_t>(width);
     ui::Row row;
     ui::append(row, search.failed() ? "not sent before: " : "search: ", Style::dim);
@@ -415,7 +416,7 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     return row;
 }
 
-// The text that is shown instead of the input line; empty: none.
+// Returns the text shown instead of the input line; empty: none.
 std::string_view ScreenClient::words() const {
     if (quit_asked_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
@@ -433,8 +434,8 @@ std::string_view ScreenClient::words() const {
     return connection_hints(conversation_.session(), !history_.lines().empty());
 }
 
-// The status line shows seconds while the connection is open, otherwise tenths of a second. The
-// screen is drawn when they change.
+// Draws the screen again when the time in the status line changes: seconds while the
+// connection is open, otherwise tenths of a second.
 void ScreenClient::schedule_clock() {
     const State state = session().state();
     if (state == State::closed || state == State::idle) return clock_.cancel();

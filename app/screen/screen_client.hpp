@@ -1,6 +1,5 @@
-// The client on the whole screen: the messages, a status line, and the line being typed. This
-// class decides what the keys do and how the screen is drawn; the Conversation sends and
-// receives the messages.
+// The full-screen client: the messages, a status line, and the line being typed. This class
+// handles the keys and draws the screen; the Conversation sends and receives the messages.
 #pragma once
 
 #include "app/screen/conversation.hpp"
@@ -34,29 +33,30 @@ public:
     // Throws as FullScreen and Conversation do.
     ScreenClient(ev::Loop& loop, const Options& options);
 
-    // Closes the connection after a signal from outside, and soon stops the loop.
+    // Closes the connection on a signal and soon stops the loop.
     void leave(int signo);
-    // The program was stopped for a while.
+    // Call it when the program continues after a suspension.
     void continued();
     bool has_open_connection() const { return conversation_.session().connected(); }
-    // The keys and what they do, in the order of the page of keys.
+    // Returns the keys and their effects, in the order of the page of keys.
     static std::vector<ui::LineEditor::KeyHelp> key_help();
-    // Gives the terminal back, prints the outcome on standard error, returns the exit status.
+    // Restores the terminal, prints the outcome on standard error, and returns the exit
+    // status.
     int report();
 
 private:
     struct Binding;
     static const Binding bindings[];
 
-    // The modes. Each gives the keys their meaning until one of them ends it.
-    struct Typing {};   // the message; the keys are those of the editor and of `bindings`
+    // The modes. Each defines the effect of the keys until one of them ends it.
+    struct Typing {};   // a message, with the keys of the editor and of `bindings`
     struct Escaped {};  // the same, after Esc: the next key counts as pressed with Alt
     struct Find {       // the text to find
         ui::LineEditor text;
-        bool failed = false;  // it was not found, and nothing was pressed since
+        bool failed = false;  // it was not found, and no key was pressed since
     };
     struct FindNext {         // n and N
-        bool failed = false;  // there is no further place, and nothing was pressed since
+        bool failed = false;  // there is no further match, and no key was pressed since
     };
     using Mode = std::variant<Typing, Escaped, ui::HistorySearch, Find, FindNext, ui::Page>;
 
@@ -72,8 +72,7 @@ private:
 
     bool scroll_by_wheel(const ui::Key& key);
     bool press_bound(const ui::Key& key);
-    // Each may end its mode, and returns false if the key is still to be looked up in
-    // `bindings`.
+    // Each may end its mode. Returns false if the key must still be looked up in `bindings`.
     bool press_in(Typing& typing, const ui::Key& key);
     bool press_in(Escaped& escaped, const ui::Key& key);
     bool press_in(ui::HistorySearch& search, const ui::Key& key);
@@ -82,7 +81,7 @@ private:
     bool press_in(ui::Page& page, const ui::Key& key);
     void open_page(ui::Page::Compose compose) { mode_.emplace<ui::Page>(std::move(compose)); }
 
-    // The keys that take more than one statement.
+    // The actions of more than one statement.
     void submit();
     void back_to_end();
     void older_line();
@@ -91,11 +90,11 @@ private:
     void toggle_mouse();
     void copy_selected();
 
-    // True while a message is selected and Enter, Up and Down are for it.
+    // True while a message is selected, which Enter, Up and Down then apply to.
     bool selecting() { return editor_.empty() && transcript().selected(); }
     Rows key_page(int width);
 
-    // The rows above the status line and the input line.
+    // Returns the number of rows above the status line and the input line.
     int main_height() const { return terminal().size().rows - 2; }
     std::vector<StatusPart> status() const;
     std::string_view words() const;
@@ -109,7 +108,7 @@ private:
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;
-    std::string notice_;    // stands in the place of the input line until the next key
+    std::string notice_;    // replaces the input line until the next key
     ev::Timer quit_asked_;  // runs while another ^C quits
     ev::Timer clock_;       // fires when a displayed time changes
     Conversation conversation_;

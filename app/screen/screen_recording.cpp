@@ -27,7 +27,7 @@ void ScreenRecording::add(const char* verdict, const Message* message, const Rep
     if (kind == "unsolicited") result_.count_unsolicited();
     if (kind == "twice") result_.count_duplicate();
     if (!message) return;
-    const bool counted = reply && message->late;  // as lost
+    const bool counted = reply && message->late;  // before, as lost
     if (!counted) result_.count_sent(1, message->sent);
     if (kind == "lost") result_.count_lost();
     if (!reply) return;

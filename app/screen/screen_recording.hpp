@@ -1,5 +1,6 @@
-// A recording of the conversation on the screen, as --json --payload prints one: its file, and
-// the counts for its end object. It contains one connection at most, because a replay has one.
+// A recording of the conversation on the screen, in the form of --json --payload: its file,
+// and the counts for its end object. It contains at most one connection, because a replay
+// repeats only one.
 #pragma once
 
 #include "app/protocol/recorder.hpp"
@@ -14,19 +15,19 @@ namespace yodel {
 
 class ScreenRecording {
 public:
-    // Begins with the connection if one is open, and with the next message. The session
-    // outlives it. Throws OutputError, see Recorder.
+    // Begins with the connection if one is open, and with the next message. The session must
+    // outlive the recording. Throws OutputError, see Recorder.
     ScreenRecording(const std::string& path, const Session& session, ev::Time now);
 
     bool has_connection() const { return result_.opened > 0; }
     void connected();
-    // Adds what came of a message, as message_object() describes it, or "sent" if no reply is
-    // awaited, or a reply alone: "unsolicited", or "twice". A message that was sent before the
-    // recording began is left out.
+    // Adds a message with a verdict of message_object(), or with "sent" if no reply is
+    // awaited. A reply without a message is "unsolicited" or "twice". Ignores a message that
+    // was sent before the recording began.
     void add(const char* verdict, const Message* message, const Reply* reply, ev::Time now);
 
     bool flush() { return recorder_.flush(); }
-    // Writes the object of the end. False: not all of the recording could be written.
+    // Writes the end object. Returns false if the recording could not be written in full.
     bool finish(std::string_view reason);
 
 private:

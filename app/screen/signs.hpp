@@ -1,5 +1,5 @@
-// The signs and words on the screen and their meanings. The page of keys (F1) prints them, and
-// the manual page must contain the same.
+// The signs and words on the screen, with their meanings. The page of keys (F1) prints them,
+// and the manual page must contain them.
 #pragma once
 
 #include "ui/glyphs.hpp"
@@ -17,18 +17,18 @@ inline constexpr const char* file = "FILE";
 inline constexpr const char* mouse = "MOUSE";
 inline constexpr const char* key_log = "KEYLOG";
 inline constexpr const char* unverified = "UNVERIFIED (-k)";
-inline constexpr const char* twice = "twice";  // after a number, as the next
+inline constexpr const char* twice = "twice";  // after a number, like the next
 inline constexpr const char* out_of_order = "out of order";
 
 }  // namespace status_word
 
-// Heights of a bar, the lowest first, and shades of a cell, the emptiest first. The bars have
-// no form in ASCII, and are left out there.
+// Heights of a bar, the lowest first, and shades of a cell, the emptiest first. Bars have no
+// ASCII form and are omitted there.
 inline constexpr const char* bar_heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 inline constexpr ui::Glyph shades[] = {
     {" ", " "}, {"░", "."}, {"▒", ":"}, {"▓", "#"}, {"█", "@"}};
 
-// A sign in both its forms, and its meaning without a full stop.
+// A sign in both forms, and its meaning without a full stop.
 struct Sign {
     ui::Glyph sign;
     const char* meaning;
@@ -39,7 +39,7 @@ struct SignGroup {
     std::span<const Sign> signs;
 };
 
-// All signs, in the order of their explanation.
+// Returns all signs, in the order of their explanation.
 std::span<const SignGroup> sign_groups();
 
 }  // namespace yodel

@@ -30,7 +30,7 @@ std::string seconds_text(ev::Duration duration) {
     return format("%.1fs", std::chrono::duration<double>(duration).count());
 }
 
-// A word or two; the log has the whole sentence.
+// Returns a word or two. The log contains the whole sentence.
 std::string reason_words(const bufio::End& end) {
     switch (end.reason) {
     case bufio::Reason::lookup: return "unknown host";
@@ -42,7 +42,7 @@ std::string reason_words(const bufio::End& end) {
     }
 }
 
-// The date of an expired certificate is shown even if expiry is not its only fault.
+// Includes the date of an expired certificate even if it has other faults.
 std::string certificate_words(const bufio::TlsFacts* tls) {
     if (!tls || !tls->expired) return "CERT REFUSED";
     if (tls->faults == 1) return "CERT EXPIRED " + tls->not_after;
@@ -61,7 +61,8 @@ std::string closed_words(const Session& session) {
     }
 }
 
-// While replies are expected, a server that closes its side ends the connection at once.
+// True only if no replies are expected; otherwise a half-close by the server ends the
+// connection.
 bool half_closed(const Session& session) {
     return session.input_ended() && session.options().expect == Expect::none;
 }
@@ -101,7 +102,7 @@ void add_counts(std::vector<StatusPart>& parts, const Results& results, std::siz
         if (count > 0) add(count, sign, Worth::count, Style::status_warn);
 }
 
-// A time has four columns, up to ten seconds, so that no part comes and goes with its digits.
+// Pads each time to four columns, enough up to ten seconds, so that parts do not come and go.
 void add_times(std::vector<StatusPart>& parts, const Histogram& times,
                const std::deque<ev::Duration>& recent) {
     const auto add = [&](Worth worth, std::string text) {
@@ -142,7 +143,7 @@ std::string state_words(const Session& session, ev::Time now) {
     case State::open:
         if (session.peer_known())
             return half_closed(session) ? "half-closed (server)" : "up " + uptime_text(elapsed);
-        // An open socket of datagrams does not show that anybody is there; a reply does.
+        // An open datagram socket does not prove that a server is there; a reply does.
         return session.end() ? reason_words(session.end()) + "; send to try again"
                              : "ready " + uptime_text(elapsed);
     case State::finishing: return "closing " + seconds_text(elapsed);
@@ -176,7 +177,7 @@ std::vector<StatusPart> status_parts(const Session& session, const Results& resu
     add(session.state() == State::open ? Worth::target : Worth::mode,
         ui::printable(scheme + options.endpoint.text()));
     const bool refused =
-        session.end().reason == bufio::Reason::pin;  // so the connection was not used
+        session.end().reason == bufio::Reason::pin;  // the connection was not used
     if (const bufio::TlsFacts* const tls = session.tls();
         tls && !tls->version.empty() && !refused)
         add_tls(parts, *tls);

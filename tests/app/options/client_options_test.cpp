@@ -76,7 +76,7 @@ TEST_CASE("options that contradict each other are refused") {
     CHECK_THROWS_AS(parse(words), UsageError);
 }
 
-TEST_CASE("a mistake in an option is reported with the option's name as it was written") {
+TEST_CASE("a mistake in an option is reported with the option's name as written") {
     const auto [words, sentence] = GENERATE(table<std::string, std::string>({
         {"-w localhost 7000", "-w: \"localhost\" is not a duration such as 1.5s, 200ms or 2m"},
         {"--connect-timeout=x h 7",
@@ -138,7 +138,7 @@ TEST_CASE("requirements of several options add up") {
     CHECK_FALSE(parse({}).verdict());
 }
 
-TEST_CASE("files to be added up are the argument and all further words") {
+TEST_CASE("--merge takes its argument and all further words as files") {
     using Files = std::vector<std::string>;
     CHECK(parse({"--merge", "a", "b", "c"}).merge == Files{"a", "b", "c"});
     CHECK(parse({"c", "--json", "--quiet", "--merge", "a", "--require", "p99<1", "--hgrm", "h",
@@ -147,7 +147,7 @@ TEST_CASE("files to be added up are the argument and all further words") {
     CHECK(parse({"--merge", "tls://%x", "-h"}).help);
 }
 
-TEST_CASE("options of verdicts that make no sense are refused") {
+TEST_CASE("meaningless options of verdicts are refused") {
     const auto [words, sentence] = GENERATE(table<std::string, std::string>({
         {"--require p99 h 7",
          "--require: \"p99\" is no requirement such as p99<5ms, lost<0.1% or rate>10k"},

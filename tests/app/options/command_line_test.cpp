@@ -1,4 +1,4 @@
-// The command line as a whole: words, help, and the examples in all texts.
+// The whole command line: words, help, and the examples in all documents.
 
 #include "app/options/command_line.hpp"
 
@@ -30,7 +30,7 @@ std::string source(const std::string& file) { return test::contents(SOURCES "/" 
 
 // Returns the commands of a program in the examples of a text, without the program's name. An
 // example is indented or follows .Dl; it ends at a pipe, a redirection, an ampersand or a
-// remark. One with quotation marks is for a shell and left out.
+// comment. Omits examples with quotation marks, which are for a shell.
 std::vector<std::string> examples(const std::string& text, const std::string& program) {
     const std::regex pattern("(?:\n {2,4}|\n\\.Dl |\\| )" + program +
                              "((?: [^ \n|<>#&']+)*)(?=\n|  | [|<>#&])");
@@ -42,7 +42,7 @@ std::vector<std::string> examples(const std::string& text, const std::string& pr
 
 }  // namespace
 
-TEST_CASE("options may stand behind other words, up to --") {
+TEST_CASE("options may follow other words, up to --") {
     CHECK(parse({"h", "-n", "7", "-vCx"}).session.endpoint.numeric);
     CHECK(parse({"-W2", "h", "7"}).session.reply_timeout == 2s);
     CHECK(parse({"--reply-timeout=2", "h", "7"}).session.reply_timeout == 2s);
@@ -59,7 +59,7 @@ TEST_CASE("words after --help or --version are not read") {
     CHECK(refusal([] { parse({"--nonsense", "--help"}); }) == "there is no option --nonsense");
 }
 
-TEST_CASE("the help has the options, within 80 columns") {
+TEST_CASE("the help lists the options, within 80 columns") {
     const std::string help = client_help();
     for (const char* option :
          {"-4", "--tls", "--cacert FILE", "-f, --framing F", "-V, --version"})
@@ -73,7 +73,7 @@ TEST_CASE("the help has the options, within 80 columns") {
     }
 }
 
-TEST_CASE("every example is a command that is accepted") {
+TEST_CASE("every example is accepted as a command") {
     struct Case {
         std::string text;
         std::size_t least;  // examples of the client and of the server

@@ -14,14 +14,14 @@ std::string script(const std::string& shell, const Option& option) {
 
 }  // namespace
 
-TEST_CASE("help that a shell would read as its own syntax is quoted") {
+TEST_CASE("help that contains a shell's syntax is quoted") {
     const Option option{.letter = 'x', .name = "xs", .help = "it's [a]: b"};
     CHECK(contains(script("zsh", option), "'(-x --xs)'{-x,--xs}'[it'\\''s \\[a\\]\\: b]'"));
     CHECK(contains(script("fish", option), "complete -c p -s x -l xs -d 'it'\\''s [a]: b'"));
     CHECK(contains(script("bash", option), "_p_words \"-x --xs\""));
 }
 
-TEST_CASE("the argument's name says how it is completed") {
+TEST_CASE("the argument's name decides how it is completed") {
     const std::string name = GENERATE("FILE", "PATH", "FILE...");
     const Option file{.name = "f", .argument = name.c_str()};
     CHECK(contains(script("bash", file), "--f) _p_paths -f ;;"));
@@ -42,7 +42,7 @@ TEST_CASE("only a program with an option for all words completes files for them"
     CHECK(contains(script("fish", all), "complete -c p -n '__fish_contains_opt f' -F"));
 }
 
-TEST_CASE("the option takes the shells that there are scripts for") {
+TEST_CASE("the option accepts exactly the shells with scripts") {
     std::string shell;
     const Option option = completion_option(shell);
     for (const std::string name : {"bash", "zsh", "fish"}) {

@@ -1,5 +1,5 @@
-// Each row of both tables with each mode: accepted, or refused by a sentence that names two
-// options.
+// Tries each row of both tables in each mode: accepted, or refused in a sentence that names
+// two options.
 
 #include "app/options/modes.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr Modes all_runs = mode::runs | mode::merge;
 
-// Words that choose a mode; the first one is the option that the sentence names.
+// Words that choose a mode. The sentence names the first one.
 struct Choice {
     Modes mode;
     std::string words;
@@ -61,7 +61,7 @@ std::string written(const Option& row) {
     return row.name ? "--" + std::string(row.name) : std::string("-") + row.letter;
 }
 
-// The option with an argument that it takes.
+// Returns the option with a valid argument.
 std::string sample(const Option& row) {
     static const std::map<std::string, std::string> arguments = {
         {"", ""},
@@ -96,7 +96,7 @@ std::string sample(const Option& row) {
     return alone ? words : words + " --cert f";
 }
 
-// What a row that does not apply to the default modes needs beside it.
+// Returns the words that a row requires if it does not apply to the default modes.
 std::string needed(const Option& row, const std::vector<Choice>& choices,
                    const std::vector<Modes>& defaults) {
     std::string words;
@@ -145,8 +145,8 @@ void check_rows(const std::vector<OptionGroup>& groups, const std::vector<Choice
             for (const Choice& each : choices) {
                 const std::string sentence = refused(line + " " + each.words);
                 CAPTURE(line, each.words, sentence);
-                // Each run without a screen is pipe mode, too, and a run of one kind may be a
-                // part of another: -c makes messages on many connections as well.
+                // Each run without a screen is also pipe mode. A run of one kind may be part
+                // of another: -c also makes messages on many connections.
                 const Modes mode = each.mode == mode::input ? mode::piped : each.mode;
                 const bool part = (each.mode & all_runs) != 0 &&
                                   ((row.chooses & all_runs) || contains(line, "--replay"));
@@ -167,7 +167,7 @@ TEST_CASE("an option of yodel is accepted in a mode, or refused with the option 
                client_refusal);
 }
 
-TEST_CASE("options of the screen and of the other runs are refused where they do not apply") {
+TEST_CASE("options of the screen and of other runs are refused if they do not apply") {
     const auto display_refusal = [](const std::string& words, bool screen) {
         const ClientOptions options = parse_by(parse_client_options, words_of(words));
         return refusal([&] { check_display(options, screen); });

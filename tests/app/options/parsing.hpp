@@ -1,4 +1,4 @@
-// Command lines for the parsers, and the sentences with which they refuse them.
+// Parses command lines, and returns the sentence of a refusal.
 #pragma once
 
 #include "tests/app/refusal.hpp"

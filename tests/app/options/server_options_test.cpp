@@ -38,7 +38,7 @@ TEST_CASE("a mistake in an option of the server is reported with the option's na
     CHECK(refusal([&, &words = words] { parse_server(words_of(words)); }) == sentence);
 }
 
-TEST_CASE("the number of threads is one, or as asked, or that of the processors") {
+TEST_CASE("the number of threads is one, the given number, or one per processor") {
     CHECK(parse_server({"7"}).threads == 1);
     CHECK(parse_server({"--threads", "1", "7"}).threads == 1);
     CHECK(parse_server({"--threads", "auto", "7"}).threads >= 1);
@@ -46,7 +46,7 @@ TEST_CASE("the number of threads is one, or as asked, or that of the processors"
     if (bufio::ports_can_be_shared()) CHECK(parse_server({"--threads", "3", "7"}).threads == 3);
 }
 
-TEST_CASE("several threads are refused where a port can't be shared") {
+TEST_CASE("several threads are refused if a port can't be shared") {
     if (bufio::ports_can_be_shared()) return;
     CHECK(parse_server({"--threads", "auto", "7"}).threads == 1);
     CHECK(refusal([] {

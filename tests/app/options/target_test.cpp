@@ -6,7 +6,7 @@
 using namespace yodel;
 using test::refusal;
 
-TEST_CASE("a target is a host and a port in one of several forms") {
+TEST_CASE("a target is a host and a port in several forms") {
     struct Case {
         std::vector<std::string> words;
         std::string host;
@@ -33,7 +33,7 @@ TEST_CASE("a unix-domain path is a target") {
     CHECK(parse_target({"unix:/a:b"}).path == "/a:b");
 }
 
-TEST_CASE("a target that is not valid is refused, with the form that would be") {
+TEST_CASE("an invalid target is refused with the right form") {
     struct Case {
         std::vector<std::string> words;
         std::string sentence;
@@ -80,7 +80,7 @@ TEST_CASE("a server listens on the loopback if only a port is given") {
     CHECK(parse_listening_target("[::]:7").host == "::");
 }
 
-TEST_CASE("a listening address that is not valid is refused, with the form that would be") {
+TEST_CASE("an invalid listening address is refused with the right form") {
     const auto [word, sentence] = GENERATE(table<std::string, std::string>(
         {{"70000", "\"70000\" is not a port: they go from 0 to 65535"},
          {"", "a port is missing"},

@@ -1,4 +1,4 @@
-// An echo server of a test's own, on its loop.
+// An echo server inside a test, on the test's loop.
 #pragma once
 
 #include "bufio/listen.hpp"
@@ -14,12 +14,12 @@
 
 namespace test {
 
-// Echoes, and allocates nothing for it, but for what its mischief makes of a message.
+// Echoes without allocating, except for replies that the test wants changed.
 class EchoServer final : private bufio::Stream::User {
 public:
     explicit EchoServer(ev::Loop& loop) : loop_(loop) { listen(); }
     int port() const { return address_.port(); }
-    void close() { listener_.reset(); }  // to new connections
+    void close() { listener_.reset(); }  // refuses new connections
     void listen() {
         listener_.emplace(loop_, address_, [this](bufio::Fd socket, const bufio::Address&) {
             streams.push_back(std::make_unique<bufio::Stream>(
@@ -27,7 +27,7 @@ public:
         });
         address_ = listener_->address();
     }
-    // Answers from here on, beginning with what has come meanwhile.
+    // Answers from now on, beginning with the bytes received meanwhile.
     void resume() {
         answers = true;
         for (const auto& stream : streams) answer(*stream);
@@ -41,7 +41,7 @@ public:
     std::vector<std::unique_ptr<bufio::Stream>> streams;
     std::size_t reads = 0;
     bool answers = true;
-    bool damages = false;  // every message that begins with an even digit
+    bool damages = false;  // damages every message that begins with an even digit
 
 private:
     bufio::Stream::User& user() { return *this; }

@@ -19,7 +19,7 @@ std::size_t differences(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-TEST_CASE("a generated text is its number, letters, and two check letters") {
+TEST_CASE("a generated text consists of its number, letters, and two check letters") {
     GeneratedText text(8);
     CHECK(text.text(1) == "1bcdefcc");
     CHECK(text.text(10) == "10cdefde");
@@ -29,7 +29,7 @@ TEST_CASE("a generated text is its number, letters, and two check letters") {
     CHECK(GeneratedText(22).text(~std::uint64_t{0}).substr(0, 20) == "18446744073709551615");
 }
 
-TEST_CASE("a text that has no space for the check letters is its number alone") {
+TEST_CASE("a text without space for check letters contains only its number") {
     GeneratedText text(8);
     CHECK(text.text(9'999'999) == "9999999h");
     CHECK(text.text(99'999'999) == "99999999");
@@ -41,7 +41,7 @@ TEST_CASE("a text that has no space for the check letters is its number alone") 
     CHECK(GeneratedText(20).text(~std::uint64_t{0}) == "18446744073709551615");
 }
 
-TEST_CASE("two generated texts differ in three bytes at least") {
+TEST_CASE("two generated texts differ in at least three bytes") {
     const std::size_t size = GENERATE(as<std::size_t>{}, 6, 22, 64);
     std::vector<std::string> texts;
     GeneratedText text(size);
@@ -54,7 +54,7 @@ TEST_CASE("two generated texts differ in three bytes at least") {
     CHECK(least == 3);
 }
 
-TEST_CASE("a generated text whose one byte is damaged is no other text, however long") {
+TEST_CASE("damage to one byte never turns a generated text into another, at any length") {
     GeneratedText text(GeneratedText::min_checked_size);
     GeneratedText others(GeneratedText::min_checked_size);
     std::uint64_t number = 1;
@@ -68,7 +68,7 @@ TEST_CASE("a generated text whose one byte is damaged is no other text, however 
     }
 }
 
-TEST_CASE("a generated text allocates nothing") {
+TEST_CASE("generating a text allocates nothing") {
     GeneratedText text(1000);
     test::allocations.count = 0;
     for (std::uint64_t number = 0; number < 1000; ++number) text.text(number);

@@ -13,7 +13,7 @@ using namespace yodel;
 
 namespace {
 
-// Reads an input to its end, and writes down its messages: "[one][two]".
+// Reads an input to its end, and records its messages: "[one][two]".
 class Reader {
 public:
     explicit Reader(Input::Options options)
@@ -103,7 +103,7 @@ std::vector<BadRow> bad_rows() {
 
 }  // namespace
 
-TEST_CASE("an input has the same messages wherever its bytes are cut") {
+TEST_CASE("an input yields the same messages at any cut between its bytes") {
     for (const Row& row : rows())
         for (std::size_t cut = 0; cut <= row.text.size(); ++cut) {
             CAPTURE(row.text, cut);
@@ -119,7 +119,7 @@ TEST_CASE("an input has the same messages wherever its bytes are cut") {
         }
 }
 
-TEST_CASE("an input that comes byte by byte has the same messages") {
+TEST_CASE("an input that comes byte by byte yields the same messages") {
     for (const Row& row : rows()) {
         CAPTURE(row.text);
         Reader reader(row.options);
@@ -130,7 +130,7 @@ TEST_CASE("an input that comes byte by byte has the same messages") {
     }
 }
 
-TEST_CASE("an input ends before a line that can't be sent, wherever it is cut") {
+TEST_CASE("an input ends before a line that can't be sent, at any cut between its bytes") {
     for (const BadRow& row : bad_rows())
         for (const std::string after : {"\nafter\n", ""}) {
             const std::string text = "ok\n" + row.text + after;
@@ -150,7 +150,7 @@ TEST_CASE("an input ends before a line that can't be sent, wherever it is cut") 
         }
 }
 
-TEST_CASE("a line that fits into no datagram ends the input") {
+TEST_CASE("a line too long for a datagram ends the input") {
     Reader reader({.framing = datagram_framing()});
     reader.read("ok\n" + std::string(65'508, 'x') + "\nafter\n");
     reader.end();
@@ -159,7 +159,7 @@ TEST_CASE("a line that fits into no datagram ends the input") {
           "standard input: a message of 65508 bytes does not fit into a datagram");
 }
 
-TEST_CASE("an input without lines is the bytes as they come") {
+TEST_CASE("an input without lines passes on the bytes as they come") {
     const bool direct = GENERATE(false, true);
     std::vector<char> space(100'000);
     Input::Options options{.framing = find_framing("raw"), .lines = false};
@@ -174,7 +174,7 @@ TEST_CASE("an input without lines is the bytes as they come") {
     CHECK((std::string_view(space.data(), 2) == "o\n") == direct);
 }
 
-TEST_CASE("an input is read only while more is wanted") {
+TEST_CASE("an input is read only on demand") {
     Reader reader({});
     reader.input.want(false);
     reader.read("one\n");
@@ -184,7 +184,7 @@ TEST_CASE("an input is read only while more is wanted") {
     CHECK(reader.messages == "[one]");
 }
 
-TEST_CASE("a message is the next one until it is taken") {
+TEST_CASE("a message stays the next one until it is taken") {
     test::StandardInput standard_input;
     ev::Loop loop;
     int changes = 0;

@@ -5,7 +5,7 @@
 
 using namespace yodel;
 
-TEST_CASE("a file that holds no run is refused with the option's name") {
+TEST_CASE("a file without a run is refused with the option's name") {
     CHECK(test::refusal([] { earlier_runs("/no/file"); }) ==
           "--compare: /no/file: No such file or directory");
     CHECK(test::refusal([] { earlier_runs("/dev/null"); }) ==

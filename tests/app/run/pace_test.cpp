@@ -5,7 +5,7 @@
 using namespace std::chrono_literals;
 using yodel::Pace;
 
-TEST_CASE("each message of a pace has its place to the nanosecond") {
+TEST_CASE("a pace plans each message to the nanosecond") {
     struct Row {
         Pace pace;
         std::uint64_t number;
@@ -32,7 +32,7 @@ TEST_CASE("a pace does not drift in a year") {
     CHECK(Pace::per_second(7'001).offset(7'001 * (year / 1000)) == std::chrono::seconds(year));
 }
 
-TEST_CASE("a pace knows its rate") {
+TEST_CASE("a pace returns its rate") {
     CHECK(Pace::per_second(20'000'000).rate() == 20'000);
     CHECK(Pace::per_second(2'500).rate() == 2.5);
     CHECK(Pace(200, 100ms).rate() == Approx(2000));

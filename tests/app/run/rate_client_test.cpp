@@ -31,7 +31,7 @@ struct Fixture {
         return to;
     }
 
-    // Returns what was found and the status.
+    // Returns the sentence about the result, and the exit status.
     std::pair<std::string, int> search(const RateClient::Options& options) {
         RateClient client(loop, options);
         loop.run();
@@ -42,14 +42,14 @@ struct Fixture {
 }  // namespace
 
 // In 20 ms fewer than 150 messages are planned at less than 7500 a second.
-TEST_CASE_METHOD(Fixture, "the highest rate at which the clause holds is found") {
+TEST_CASE_METHOD(Fixture, "a search finds the highest rate at which the clause holds") {
     const auto [found, status] = search(options("sent<150"));
     CHECK(contains(found, "highest rate with sent<150: 7.34k/s; at 7.66k/s required sent<150, "
                           "was 154"));
     CHECK(status == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "a search that meets its upper limit says so") {
+TEST_CASE_METHOD(Fixture, "a search reports that it reached its upper limit") {
     RateClient::Options options = this->options("sent>0");
     options.search = {.first = 500, .min = 500, .max = 1000};
     const auto [found, status] = search(options);
@@ -57,7 +57,7 @@ TEST_CASE_METHOD(Fixture, "a search that meets its upper limit says so") {
     CHECK(status == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "messages without replies hold no rate") {
+TEST_CASE_METHOD(Fixture, "no rate holds without replies") {
     server.answers = false;
     RateClient::Options options = this->options("bad<1");
     options.search = {.first = 500, .min = 250, .max = 1000};
@@ -76,7 +76,7 @@ TEST_CASE_METHOD(Fixture, "a clause that holds at no rate ends the search briefl
     CHECK(status == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a search that is ended before its first failure found nothing") {
+TEST_CASE_METHOD(Fixture, "a search that is ended before its first failure reports no rate") {
     RateClient client(loop, options("p99<1s"));
     client.leave(SIGINT);
     loop.run();

@@ -1,4 +1,4 @@
-// What a recording says, and what is said of one that is not right.
+// Reads recordings, and refuses bad ones with a sentence.
 
 #include "app/run/recording_reader.hpp"
 
@@ -40,8 +40,8 @@ std::string unsolicited(const std::string& received,
 }
 std::string unsent(int seq) { return message(seq, R"("verdict":"unsent","sent":"never")"); }
 
-// Writes down items as "a=b" for a message and its reply, "a" for one without, "+a" for what
-// came unsolicited; or the trouble, after what was read before it.
+// The items as text: "a=b" for a message and its reply, "a" without a reply, "+a" for an
+// unsolicited message. After an error, the items before it and the sentence.
 struct Outcome {
     std::string items;
     std::string trouble;
@@ -75,7 +75,7 @@ const std::string whole_items = "+hi a=b gr\xc3\xbc\xc3\x9f= c +x \xff=\x1b";
 
 }  // namespace
 
-TEST_CASE("a recording is what is to be said, and heard, again") {
+TEST_CASE("a recording yields its messages and its unsolicited messages") {
     const Outcome outcome = read(whole);
     CHECK(outcome.trouble.empty());
     CHECK(outcome.items == whole_items);
@@ -86,14 +86,14 @@ TEST_CASE("a recording is what is to be said, and heard, again") {
     CHECK(reader.framing() == find_framing("line"));
 }
 
-TEST_CASE("a recording is read alike, wherever its bytes are cut") {
+TEST_CASE("a recording yields the same items at any cut between its bytes") {
     const std::size_t step = GENERATE(1U, 2U, 3U, 7U, 64U, 100U);
     const Outcome outcome = read(whole, step);
     CHECK(outcome.trouble.empty());
     CHECK(outcome.items == whole_items);
 }
 
-TEST_CASE("a recording that is cut at any byte is refused, and its line is named") {
+TEST_CASE("a recording cut short at any byte is refused, and its line is named") {
     for (std::size_t size = 0; size < whole.size() - 1; ++size) {
         CAPTURE(size);
         const std::string part = whole.substr(0, size);
@@ -105,7 +105,7 @@ TEST_CASE("a recording that is cut at any byte is refused, and its line is named
     CHECK(read(whole.substr(0, whole.size() - 1)).trouble.empty());
 }
 
-TEST_CASE("messages are said in the order in which they were sent") {
+TEST_CASE("messages are replayed in the order in which they were sent") {
     const auto [text, items] = GENERATE(table<std::string, std::string>({
         {echoed(2, "b", "2") + echoed(1, "a", "1") + echoed(3, "c", "3"), "a=1 b=2 c=3"},
         {echoed(3, "c", "3") + unsolicited("x") + echoed(2, "b", "2") + echoed(1, "a", "1"),
@@ -132,7 +132,7 @@ TEST_CASE("messages are said in the order in which they were sent") {
     CHECK(outcome.items == items);
 }
 
-TEST_CASE("a late reply counts from when it came") {
+TEST_CASE("a late reply is timed at its arrival") {
     RecordingReader reader("f", 1000);
     reader.append(form + message(1, R"("verdict":"lost","sent":"a")") +
                   message(1, R"("verdict":"late","rtt_us":9,"sent":"a","received":"1")"));
@@ -140,7 +140,7 @@ TEST_CASE("a late reply counts from when it came") {
     CHECK((reader.items()[1].at == 1009500ns));
 }
 
-TEST_CASE("what is no recording is refused in one sentence") {
+TEST_CASE("a file that is no recording is refused in one sentence") {
     const auto [text, trouble] = GENERATE(table<std::string, std::string>({
         {"", "f:1: the file is empty"},
         {"\n\n", "f:3: the file is empty"},
@@ -167,7 +167,7 @@ TEST_CASE("what is no recording is refused in one sentence") {
     CHECK(read(text).trouble == trouble);
 }
 
-TEST_CASE("a line that is not right ends the recording, and is named") {
+TEST_CASE("a bad line ends the recording, and is named") {
     const auto [line, trouble] = GENERATE(table<std::string, std::string>({
         {form, "an object of type \"recording\" is in no recording"},
         {"{\"type\":\"interval\"}", "an object of type \"interval\" is in no recording"},
@@ -211,7 +211,7 @@ TEST_CASE("a line that is not right ends the recording, and is named") {
     CHECK(outcome.items == "a=b");
 }
 
-TEST_CASE("a recording has as many messages as its end counts") {
+TEST_CASE("a recording whose end counts other messages is refused") {
     const std::string lost = message(3, R"("verdict":"lost","sent":"c")");
     const std::string late =
         message(3, R"("verdict":"late","rtt_us":9,"sent":"c","received":"d")");
@@ -229,15 +229,15 @@ TEST_CASE("a recording has as many messages as its end counts") {
          "counts 1 messages as unsolicited, but the recording has 0"},
         {lost, R"("sent":1,"unsolicited":0,"late":1)",
          "counts 1 messages as late, but the recording has 0"},
-        // Version 0.2 had this word.
+        // Version 0.2 wrote this word.
         {unsolicited("x", "unasked") + echoed(1, "a", "b"), R"("sent":1,"unasked":1)", ""},
         {echoed(1, "a", "b"), R"("sent":1,"unasked":1)",
          "counts 1 messages as unasked, but the recording has 0"},
-        // What was not sent is not counted as sent.
+        // Unsent messages are not counted as sent.
         {echoed(1, "a", "b") + unsent(2) + echoed(3, "c", "d"), R"("sent":2,"unsent":1)", ""},
         {echoed(1, "a", "b") + unsent(2), R"("sent":2,"unsent":1)",
          "counts 2 messages as sent, but the recording has 1"},
-        // A signal has ended these.
+        // A signal ended these runs.
         {echoed(1, "a", "b") + sent, R"("status":130,"sent":5,"echoed":1,"bad":0,"lost":0)",
          ""},
         {unsolicited("x"), R"("status":143,"sent":5,"echoed":0,"bad":0,"lost":0)", ""},
@@ -250,13 +250,13 @@ TEST_CASE("a recording has as many messages as its end counts") {
           (trouble.empty() ? "" : trouble + ": lines are missing or added"));
 }
 
-TEST_CASE("nothing may follow the end of a recording") {
+TEST_CASE("an object after the end of a recording is refused") {
     CHECK(read(whole + "\n" + end).trouble ==
           "f:11: the recording goes on after the object of its end");
     CHECK(read(whole + "\n \n").trouble.empty());
 }
 
-TEST_CASE("without frames, replies are any bytes but none") {
+TEST_CASE("without frames, a reply may be any bytes but not empty") {
     std::string caret = form;
     caret.replace(caret.find("line"), 4, "caret");
     CHECK(read(caret + echoed(1, "a", "b$^") + end).items == "a=b$^");
@@ -266,7 +266,7 @@ TEST_CASE("without frames, replies are any bytes but none") {
           "f:2: \"sent\" is no message of -f caret");
 }
 
-TEST_CASE("messages that wait for one before them are bounded") {
+TEST_CASE("a missing message is refused before later ones take too much memory") {
     RecordingReader reader("f", 8 << 20);
     reader.append(form);
     const std::string big(4 << 20, 'x');
@@ -276,7 +276,7 @@ TEST_CASE("messages that wait for one before them are bounded") {
     CHECK(reader.items().empty());
 }
 
-TEST_CASE("what is recorded at random is read as it was") {
+TEST_CASE("a random recording is read back unchanged") {
     std::mt19937 random(GENERATE(range(1U, 30U)));
     const auto bytes = [&] {
         std::string text(random() % 20, '\0');

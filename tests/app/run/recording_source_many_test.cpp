@@ -1,4 +1,4 @@
-// A recording that is said again on several connections at once, in virtual time.
+// A recording replayed on several connections at once, in virtual time.
 
 #include "app/run/recording_source.hpp"
 
@@ -33,8 +33,8 @@ struct Outcome {
     int status = -1;
     std::string output;
     std::string errors;
-    std::size_t lines = 0;   // that the server got
-    ev::Duration between{};  // the first and the last of them
+    std::size_t lines = 0;   // that the server received
+    ev::Duration between{};  // the first line and the last
 };
 
 struct Settings {
@@ -44,10 +44,10 @@ struct Settings {
     Lines greeting = {};
     std::optional<Pace> connect_pace = {};
     ev::Duration reply_timeout = 5s;
-    std::optional<ev::Duration> interrupted = {};  // since the start
+    std::optional<ev::Duration> interrupted = {};  // time since the start
 };
 
-// On three connections.
+// Replays the recording on three connections.
 Outcome replay(const std::string& text, const LineServer::Answer& answer,
                const Settings& settings = {}) {
     const RecordingFile file(text);
@@ -84,7 +84,7 @@ Outcome replay(const std::string& text, const LineServer::Answer& answer,
 
 Lines twice(const std::string& line) { return {line + line}; }
 
-// Answers the second of all lines that are "b" as the test says, and everything else as before.
+// Answers the second line "b" of all with `other`, and every other line as before.
 LineServer::Answer with_second_b(Lines other) {
     return [other = std::move(other), count = 0](const std::string& line) mutable {
         if (line == "b") ++count;
@@ -108,7 +108,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("each connection says the whole recording, and the counts are sums") {
+TEST_CASE("each connection replays the whole recording, and the counts are sums") {
     const bool fast = GENERATE(false, true);
     const Outcome outcome = replay(three, twice, {.fast = fast});
     CAPTURE(outcome.output, outcome.errors);
@@ -120,14 +120,14 @@ TEST_CASE("each connection says the whole recording, and the counts are sums") {
     CHECK((outcome.between >= 500ms) == !fast);
 }
 
-TEST_CASE("connections that come one after the other each have their own times") {
+TEST_CASE("connections that open one after the other replay at their own times") {
     const Outcome outcome = replay(three, twice, {.connect_pace = Pace(1, 1s)});
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "9 said again, 9 as before, 0 different, 0 lost"));
     CHECK((outcome.between >= 2500ms && outcome.between < 2600ms));
 }
 
-TEST_CASE("a reply that differs on one connection is shown with the connection's number") {
+TEST_CASE("a different reply on one connection is printed with the connection's number") {
     const bool fast = GENERATE(false, true);
     const Outcome outcome = replay(three, with_second_b({"bX"}), {.fast = fast});
     CHECK(outcome.status == 1);
@@ -140,7 +140,7 @@ TEST_CASE("a reply that differs on one connection is shown with the connection's
     CHECK(contains(outcome.errors, "9 said again, 8 as before, 1 different, 0 lost"));
 }
 
-TEST_CASE("a reply that does not come on one connection is lost, and all replays go on") {
+TEST_CASE("a missing reply on one connection is lost, and all replays continue") {
     const bool fast = GENERATE(false, true);
     const Outcome outcome = replay(three, with_second_b({}), {.fast = fast});
     CHECK(outcome.status == 1);
@@ -149,7 +149,7 @@ TEST_CASE("a reply that does not come on one connection is lost, and all replays
     CHECK(contains(outcome.errors, "9 said again, 8 as before, 0 different, 1 lost"));
 }
 
-TEST_CASE("on each connection a message that got no reply gets none again") {
+TEST_CASE("each connection expects no reply to a message without a recorded one") {
     const std::string text = Recorded()
                                  .say(0s, "a", "aa")
                                  .say(1s, "b", std::nullopt)
@@ -169,7 +169,7 @@ TEST_CASE("on each connection a message that got no reply gets none again") {
     CHECK(contains(other.errors, "12 said again, 9 as before, 3 different, 0 lost"));
 }
 
-TEST_CASE("late replies are compared, and one where none was recorded is different") {
+TEST_CASE("late replies are compared, and an unrecorded late reply differs") {
     const std::string text =
         Recorded().say(0s, "a", "aa").say(1ms, "b", std::nullopt).say(3s, "c", "cc").end().text;
     const auto slow = [](const std::string& line) {
@@ -184,7 +184,7 @@ TEST_CASE("late replies are compared, and one where none was recorded is differe
     CHECK(contains(outcome.output, ": reply 2 is new: no reply was recorded\n"));
 }
 
-TEST_CASE("where a signal ends the replays, what has not come is not missing") {
+TEST_CASE("a signal that ends the replays makes no message missing") {
     const std::string text =
         Recorded().say(0s, "a", "aa").hear(1s, "tick").say(9s, "b", "bb").end().text;
     const Outcome outcome = replay(text, twice, {.interrupted = 2s});
@@ -193,7 +193,7 @@ TEST_CASE("where a signal ends the replays, what has not come is not missing") {
     CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost; rtt"));
 }
 
-TEST_CASE("on each connection what was unsolicited must come again") {
+TEST_CASE("each connection expects its unsolicited messages again") {
     const std::string text = Recorded().hear(0s, "ready").say(1s, "a", "aa").end().text;
     const bool fast = GENERATE(false, true);
     const Outcome same = replay(text, twice, {.fast = fast, .greeting = {"ready"}});
@@ -207,7 +207,7 @@ TEST_CASE("on each connection what was unsolicited must come again") {
     CHECK(contains(other.output, "connection 3: unsolicited, and not recorded\n"));
 }
 
-TEST_CASE("connections read a long recording each at its own speed") {
+TEST_CASE("each connection reads a long recording at its own speed") {
     Recorded recorded;
     for (int i = 0; i < 5000; ++i) {
         const std::string text = std::to_string(i);
@@ -219,7 +219,7 @@ TEST_CASE("connections read a long recording each at its own speed") {
     CHECK(contains(outcome.errors, "15000 said again, 15000 as before, 0 different, 0 lost"));
 }
 
-TEST_CASE("a line that is not right ends the replay of each connection in order") {
+TEST_CASE("a bad line ends the replay of each connection in order") {
     Recorded recorded;
     for (int i = 0; i < 3000; ++i) {
         const std::string text = std::to_string(i);
@@ -232,7 +232,7 @@ TEST_CASE("a line that is not right ends the replay of each connection in order"
     CHECK(outcome.lines < 9000);
 }
 
-TEST_CASE("a thousand differences are shown, and all are counted") {
+TEST_CASE("a thousand differences are printed, and all are counted") {
     Recorded recorded;
     for (int i = 0; i < 500; ++i) recorded.say(i * 1ms, "a", "before");
     const Outcome outcome = replay(recorded.end().text, twice, {.fast = true});
@@ -242,7 +242,7 @@ TEST_CASE("a thousand differences are shown, and all are counted") {
     CHECK(contains(outcome.errors, "1500 said again, 0 as before, 1500 different, 0 lost"));
 }
 
-TEST_CASE("the objects of a replay say which connection, and hold the sums") {
+TEST_CASE("the objects of a replay contain the connection and the sums") {
     const Settings json{.fast = true, .form = Reporter::Form::json};
     const Outcome outcome = replay(three, with_second_b({"bX"}), json);
     CHECK(outcome.status == 1);

@@ -1,5 +1,4 @@
-// Recordings that are replayed on one connection, in virtual time, to a server that the test
-// makes up.
+// Recordings replayed on one connection, in virtual time, to a server that each test defines.
 
 #include "app/run/recording_source.hpp"
 
@@ -34,7 +33,7 @@ struct Outcome {
     int status = -1;
     std::string output;
     std::string errors;
-    ev::Duration first{};             // the time of the first line, since the start
+    ev::Duration first{};             // time of the first line since the start
     std::vector<ev::Duration> times;  // of the lines, since the first
 };
 
@@ -86,7 +85,7 @@ const std::string three = Recorded()
 
 }  // namespace
 
-TEST_CASE("messages are said again at their times, and their replies are as before") {
+TEST_CASE("messages are replayed at their times, and their replies are as before") {
     const Outcome outcome = replay(three, twice);
     CHECK(outcome.status == 0);
     CHECK(outcome.output.empty());
@@ -96,7 +95,7 @@ TEST_CASE("messages are said again at their times, and their replies are as befo
     CHECK((outcome.times[2] >= 500ms && outcome.times[2] < 600ms));
 }
 
-TEST_CASE("a replay that is fast does not wait for the times") {
+TEST_CASE("a fast replay does not wait for the recorded times") {
     const unsigned window = GENERATE(1U, 2U, 10U);
     const Outcome outcome = replay(three, twice, {.fast = true, .window = window});
     CHECK(outcome.status == 0);
@@ -104,7 +103,7 @@ TEST_CASE("a replay that is fast does not wait for the times") {
     CHECK((outcome.times.back() < 100ms));
 }
 
-TEST_CASE("a reply that differs is shown with what was recorded") {
+TEST_CASE("a different reply is printed with the recorded one") {
     const auto changed = [](const std::string& line) {
         return line == "b" ? Lines{"bX\x1b"} : twice(line);
     };
@@ -119,20 +118,20 @@ TEST_CASE("a reply that differs is shown with what was recorded") {
     CHECK(contains(outcome.errors, "3 said again, 2 as before, 1 different, 0 lost"));
 }
 
-TEST_CASE("a reply that does not come is lost, and the replay goes on") {
+TEST_CASE("a missing reply is lost, and the replay continues") {
     const auto silent = [](const std::string& line) {
         return line == "b" ? Lines{} : twice(line);
     };
     const bool fast = GENERATE(false, true);
     const Outcome outcome = replay(three, silent, {.fast = fast});
     CHECK(outcome.status == 1);
-    // The reply to the next message shows it sooner than the time does.
+    // The reply to the next message reveals the loss before the timeout does.
     const std::string how = fast ? "has not come within 5s" : "is missing";
     CHECK(contains(outcome.output, "reply 2 " + how + "\n    sent      b\n    recorded  bb\n"));
     CHECK(contains(outcome.errors, "3 said again, 2 as before, 0 different, 1 lost"));
 }
 
-TEST_CASE("a reply that comes late is reported twice, and is no difference") {
+TEST_CASE("a late reply is reported twice, and is no difference") {
     const auto slow = [](const std::string& line) {
         return line == "b" ? Lines{"~bb"} : twice(line);
     };
@@ -149,7 +148,7 @@ TEST_CASE("a reply that comes late is reported twice, and is no difference") {
     CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost, 1 late"));
 }
 
-TEST_CASE("a reply that was late may come as late again") {
+TEST_CASE("a reply that was recorded late may be as late again") {
     const Message message{.id = 1, .payload = "a", .planned = ev::Time(3s)};
     const Reply reply{"aa", 1s};
     const std::string text = Recorded()
@@ -169,7 +168,7 @@ TEST_CASE("a reply that was late may come as late again") {
         contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unsolicited as before"));
 }
 
-TEST_CASE("a message that got no reply gets none again") {
+TEST_CASE("a message without a recorded reply expects none") {
     const std::string text =
         Recorded().say(0s, "a", "aa").say(1s, "b", std::nullopt).say(2s, "c", "cc").end().text;
     const bool fast = GENERATE(false, true);
@@ -188,7 +187,7 @@ TEST_CASE("a message that got no reply gets none again") {
     CHECK(contains(other.output, "reply 2 is new: no reply was recorded\n"));
 }
 
-TEST_CASE("what was unsolicited must come again, between whatever replies") {
+TEST_CASE("unsolicited messages must come again, between any replies") {
     const std::string text = Recorded()
                                  .hear(100ms, "ready")
                                  .say(200ms, "a", "aa")
@@ -201,11 +200,11 @@ TEST_CASE("what was unsolicited must come again, between whatever replies") {
     const Lines where = GENERATE(Lines{"a"}, Lines{"b"});
     const auto ticking = [&](const std::string& line) {
         const bool now = line == where[0];
-        const bool early = now && line == "b";  // before the reply, if it is late
+        const bool early = now && line == "b";  // before the late reply
         if (early) return Lines{"tick", line + line};
         return now ? Lines{line + line, "tick"} : twice(line);
     };
-    if (fast && where[0] == "b") return;  // a fast replay waits for it before b
+    if (fast && where[0] == "b") return;  // a fast replay waits for it before sending b
     const Outcome outcome = replay(text, ticking, {.fast = fast, .greeting = {"ready"}});
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
@@ -250,7 +249,7 @@ TEST_CASE(
         contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unsolicited as before"));
 }
 
-TEST_CASE("messages that were in flight together are so again in a fast replay") {
+TEST_CASE("a fast replay has the same messages in flight together") {
     const std::string text = Recorded()
                                  .say(1s, "PING", "PONG", 10ms)
                                  .say(1s, "LIST", "one", 10ms)
@@ -283,7 +282,7 @@ TEST_CASE("messages without a reply do not hold up a fast replay") {
     CHECK((outcome.times[4] < 1s));
 }
 
-TEST_CASE("what does not come again, and what was not recorded, is a difference") {
+TEST_CASE("missing and unrecorded messages are differences") {
     const std::string text =
         Recorded().hear(0s, "ready").say(1s, "a", "aa").say(2s, "b", "bb").end().text;
     const auto extra = [](const std::string& line) {
@@ -300,7 +299,7 @@ TEST_CASE("what does not come again, and what was not recorded, is a difference"
                    "missing, 1 unsolicited not recorded"));
 }
 
-TEST_CASE("a line that is not right ends a long replay in order") {
+TEST_CASE("a bad line ends a long replay in order") {
     Recorded script;
     for (int i = 0; i < 3000; ++i) {
         const std::string text = std::to_string(i);
@@ -313,7 +312,7 @@ TEST_CASE("a line that is not right ends a long replay in order") {
     CHECK(outcome.times.size() < 3000);
 }
 
-TEST_CASE("the objects of a replay are a recording, and hold its counts") {
+TEST_CASE("the objects of a replay make a recording with its counts") {
     const Settings json{.fast = true, .form = Reporter::Form::json};
     const auto changed = [](const std::string& line) {
         return line == "b" ? Lines{"bX"} : twice(line);
@@ -329,7 +328,7 @@ TEST_CASE("the objects of a replay are a recording, and hold its counts") {
 
 namespace {
 
-// A server whose lines depend on all that it was sent before, and the recording of it.
+// A server whose lines depend on all earlier input, and a recording of it.
 class RandomServer {
 public:
     explicit RandomServer(unsigned seed) : seed_(seed) {}
@@ -348,7 +347,7 @@ public:
         return lines;
     }
 
-    int wrong = 0;  // the number of the line that is answered otherwise; 0: none is
+    int wrong = 0;  // number of the line that is answered differently; 0: none
 
 private:
     unsigned seed_;
@@ -379,7 +378,7 @@ std::string random_recording(unsigned seed, int count) {
 
 }  // namespace
 
-TEST_CASE("what is recorded of any server is said again as before, and one change is found") {
+TEST_CASE("the recording of a random server is replayed as before, and one change is found") {
     const unsigned seed = GENERATE(range(1U, 13U));
     const bool fast = GENERATE(false, true);
     constexpr int count = 40;

@@ -1,4 +1,4 @@
-// What tests of recordings share: a server that the test makes up, and recordings in files.
+// Shared by tests of recordings: a server that the test defines, and recordings in files.
 #pragma once
 
 #include "app/protocol/message_object.hpp"
@@ -25,8 +25,8 @@ namespace test {
 
 using Lines = std::vector<std::string>;
 
-// Answers each line of each connection with the lines that the test says, and may begin with
-// some. One that begins with ~ is sent a second later.
+// Answers each line of each connection with the lines that the test chooses, and may begin
+// with some. A line that begins with ~ is sent a second later.
 class LineServer final : private bufio::Stream::User {
 public:
     using Answer = std::function<Lines(const std::string& line)>;
@@ -43,7 +43,7 @@ public:
                     }) {}
     std::string port() const { return std::to_string(listener_.address().port()); }
 
-    std::vector<ev::Time> times;  // when each line came
+    std::vector<ev::Time> times;  // arrival of each line
 
 private:
     void send(bufio::Stream& stream, const Lines& lines) {
@@ -77,7 +77,7 @@ private:
     bufio::Listener listener_;
 };
 
-// A recording, made line by line.
+// Builds a recording line by line.
 class Recorded {
 public:
     Recorded& say(ev::Duration at, const std::string& sent,
@@ -106,7 +106,7 @@ private:
     std::uint64_t last_ = 0;
 };
 
-// A file that is gone with the object.
+// A temporary file, removed with the object.
 class RecordingFile {
 public:
     explicit RecordingFile(const std::string& text) {

@@ -21,7 +21,7 @@ struct NobodyElse final : Reporter::User {
     bool make_way() override { return true; }
 };
 
-// Returns what a reporter prints of the event.
+// Returns the reporter's output for the event.
 std::string printed(Reporter::Options options, const RunOptions& run,
                     const std::function<void(Reporter&)>& event) {
     const Redirected output(STDOUT_FILENO);
@@ -68,7 +68,7 @@ const std::string times = R"("planned_us":1000.000,"sent_us":2000.000,)";
 
 }  // namespace
 
-TEST_CASE("the copy of a datagram is not printed") {
+TEST_CASE("a duplicate datagram is not printed") {
     RunOptions run;
     run.session.endpoint.datagrams = true;
     const auto copy = [](Reporter& to) { to.repeated(1, "ab"); };
@@ -150,13 +150,13 @@ TEST_CASE("a reporter prints each event in its form") {
     }
 }
 
-TEST_CASE("lines that came back as they were sent are printed as they came") {
+TEST_CASE("lines that came back unchanged are printed unchanged") {
     CHECK(printed({}, {}, [](auto& to) {
               to.echoed(1, {.first = 1, .count = 2, .frames = "one\ntwo\n"});
           }) == "one\ntwo\n");
 }
 
-TEST_CASE("bytes without frames are printed before they are matched, and once") {
+TEST_CASE("bytes without frames are printed once, before they are matched") {
     RunOptions run;
     run.session.framing = find_framing("raw");
     const auto event = [](Reporter& to) {
@@ -168,7 +168,7 @@ TEST_CASE("bytes without frames are printed before they are matched, and once") 
     CHECK(printed({}, run, event).empty());
 }
 
-TEST_CASE("a reporter prints of a replay only what differs") {
+TEST_CASE("a reporter prints only the differences of a replay") {
     RunOptions run;
     run.session.expect = Expect::given;
     Message expected = message("ab");

@@ -1,4 +1,4 @@
-// Whole clients: schedules on a clock that moves only when the test moves it, and other runs in
+// Tests of whole clients: schedules on a clock that only the test moves, and other runs in
 // virtual time.
 
 #include "app/run/run_client.hpp"
@@ -31,8 +31,8 @@ using test::turn_until;
 
 namespace {
 
-// The diagnostics write to the pipe that standard error is when they are first asked for, also
-// after it was redirected. Here it is a file then, for all tests of this program.
+// Diagnostics keep writing to the pipe that standard error was at their first use, even after
+// a redirection. Here that is a file, for all tests of this program.
 [[maybe_unused]] const Diagnostics& errors_to_a_file = []() -> Diagnostics& {
     const Redirected errors(STDERR_FILENO);
     return diagnostics();
@@ -45,7 +45,7 @@ ev::Time restart_time() {
     return virtual_time;
 }
 
-// What the system says of the connection: nothing, unless the test has it say something.
+// The system's facts about the connection; none unless the test sets them.
 std::optional<bufio::TcpFacts> facts;
 std::optional<bufio::TcpFacts> ask(int) { return facts; }
 
@@ -111,7 +111,7 @@ struct RunAgainst {
         client.emplace(loop, options);
         until_sent(1);
     }
-    // And until their replies are in, so that time does not move on before.
+    // Also waits for the replies, so that the clock does not move before they are read.
     void until_sent(int messages) {
         turn_until(loop, [&] { return server.messages >= messages; });
         CHECK(server.messages == messages);
@@ -149,7 +149,7 @@ std::string number(ev::Duration duration) {
 
 }  // namespace
 
-TEST_CASE("each message of a schedule is sent at its planned nanosecond, and not before") {
+TEST_CASE("a schedule sends each message at its planned nanosecond, not before") {
     const auto interval = GENERATE(1000ns, 250'000ns, 333'333ns, 999'999'999ns);
     constexpr int count = 100;
     TimedRun run(interval, count);
@@ -169,7 +169,7 @@ TEST_CASE("each message of a schedule is sent at its planned nanosecond, and not
     CHECK(contains(output, R"("max":0.000,"sum":0.000},)"));
 }
 
-TEST_CASE("a late turn sends all that is due, and the schedule goes on as planned") {
+TEST_CASE("a late turn sends all due messages, and the schedule continues as planned") {
     TimedRun run(1ms, 6);
     virtual_time = run.start + 3500us;
     run.until_sent(4);
@@ -193,7 +193,7 @@ TEST_CASE("a late turn sends all that is due, and the schedule goes on as planne
     CHECK(contains(run.summary(), "/2.5 ms; late p50/p99 0.00/2.5 ms\n"));
 }
 
-TEST_CASE("jitter is the way's alone, and not that of a client that sends late") {
+TEST_CASE("jitter excludes the client's own delay in sending") {
     RunAgainst<DatagramServer> run(1ms, 6, true);
     virtual_time = run.start + 3500us;
     run.until_sent(4);
@@ -201,14 +201,14 @@ TEST_CASE("jitter is the way's alone, and not that of a client that sends late")
     run.until_sent(5);
     virtual_time = run.start + 5ms;
     run.until_sent(6);
-    virtual_time += 1s;  // for replies that come twice
+    virtual_time += 1s;  // for duplicate replies
     const std::string output = run.until_ended();
     CAPTURE(output);
     CHECK(contains(output, R"("planned_us":1000.000,"sent_us":3500.000,"rtt_us":2500.000)"));
     CHECK(contains(output, R"("jitter_us":0.000)"));
 }
 
-TEST_CASE("what the system knows about the connection is in the end object and the summary") {
+TEST_CASE("the system's facts about the connection are in the end object and the summary") {
     facts = {.min_rtt = 13us, .retransmits = 0, .mss = 1448, .cwnd = 10};
     TimedRun run(1ms, 2);
     facts->retransmits = 2;
@@ -226,7 +226,7 @@ TEST_CASE("what the system knows about the connection is in the end object and t
     CHECK(contains(summary, "; p50 0.00ms = network >=0.00 + service <=0.00\n"));
 }
 
-TEST_CASE("a turn that is very late looks at replies between its messages") {
+TEST_CASE("a very late turn reads replies between its messages") {
     TimedRun run(1us, 100'000);
     virtual_time = run.start + 1s;
     run.loop.step(0ns);
@@ -235,7 +235,7 @@ TEST_CASE("a turn that is very late looks at replies between its messages") {
     CHECK(run.server.messages < 1000);
 }
 
-TEST_CASE("messages that were due while the program was stopped are late, and not timed") {
+TEST_CASE("messages due while the program was stopped are late, and not timed") {
     TimedRun run(1ms, 4);
     virtual_time = run.start + 2500us;
     run.client->continued();
@@ -255,11 +255,11 @@ struct Outcome {
     int status = -1;
     std::string output;
     std::string errors;
-    std::vector<ev::Time> times;  // of the lines that the server got
+    std::vector<ev::Time> times;  // of the lines that the server received
 };
 
-// Runs a client to its end against a server of lines; or, without an answer, one that reads all
-// and answers nothing.
+// Runs a client to its end against a server of lines. Without an answer, the server reads
+// everything and answers nothing.
 Outcome outcome(RunClient::Options options, const test::LineServer::Answer& answer,
                 const test::Lines& greeting = {}) {
     const Redirected output(STDOUT_FILENO);
@@ -281,7 +281,7 @@ Outcome outcome(RunClient::Options options, const test::LineServer::Answer& answ
 
 test::Lines same(const std::string& line) { return {line}; }
 
-// A file whose name ends as that of a recording; it is gone with the object.
+// A temporary file with the name of a recording, removed with the object.
 struct Log {
     ~Log() { ::unlink(name.c_str()); }
     const std::string name = "/tmp/yodel_run_client_" + std::to_string(::getpid()) + ".json";
@@ -289,7 +289,7 @@ struct Log {
 
 }  // namespace
 
-TEST_CASE("a message that was due and not sent is unsent in every form") {
+TEST_CASE("a due message that could not be sent is unsent in every form") {
     struct Row {
         Reporter::Form form;
         std::string part;
@@ -319,7 +319,7 @@ TEST_CASE("a message that was due and not sent is unsent in every form") {
     CHECK(contains(of.output, R"("planned":12,)"));
 }
 
-TEST_CASE("a service has time to greet before a recording with --expect any begins") {
+TEST_CASE("a recording with --expect any waits for a greeting before its first message") {
     struct Row {
         bool recorded;
         Expect expect;
@@ -359,7 +359,7 @@ TEST_CASE("a greeting that comes in time is recorded as unsolicited") {
     CHECK(of.output == "hello\none\n");
 }
 
-TEST_CASE("standard input is sent by one connection, or all of it by each of several") {
+TEST_CASE("one connection sends standard input, or each of several sends all of it") {
     const std::size_t connections = GENERATE(as<std::size_t>{}, 1, 3);
     test::StandardInput input;
     input.write("one\ntwo\nlast");
@@ -375,7 +375,7 @@ TEST_CASE("standard input is sent by one connection, or all of it by each of sev
     CHECK(of.errors.empty());
 }
 
-TEST_CASE("input that can't be sent ends a run with its sentence, after the replies") {
+TEST_CASE("input that can't be sent ends a run with a sentence, after the replies") {
     const std::size_t connections = GENERATE(as<std::size_t>{}, 1, 3);
     test::StandardInput input;
     input.write("one\na\\q\nlast\n");

@@ -1,4 +1,4 @@
-// A run against an echo server of the test's own, whose loop is that of the first thread.
+// A run against an echo server inside the test, on the loop of the first thread.
 #pragma once
 
 #include "app/run/run.hpp"

@@ -1,5 +1,5 @@
-// Runs on one thread, against an echo server of the test's own on the same loop; with
-// VirtualFixture in virtual time.
+// Runs on one thread, against an echo server inside the test on the same loop. VirtualFixture
+// makes the time virtual.
 
 #include "app/text/exit_status.hpp"
 #include "tests/app/run/run_fixture.hpp"
@@ -27,7 +27,8 @@ const std::optional<Pace> open_loop = Pace::per_second(1'000'000);
 
 struct Fixture : test::RunFixture<> {
     RunOptions options() const { return RunFixture::options(3); }
-    // The server is silent while the connection takes all of its messages, and this long after.
+    // Keeps the server silent until the connection has sent all its messages, and for `after`
+    // more.
     void wear_out(RunOptions options, std::uint64_t messages, ev::Duration after) {
         options.churn = messages;
         options.pace = open_loop;
@@ -41,7 +42,7 @@ struct Fixture : test::RunFixture<> {
 
 struct VirtualFixture : test::RunFixture<test::VirtualLoop> {};
 
-// Writes down what it sees of a run: "opened 1, sent 1, answered 1".
+// Records the events of a run: "opened 1, sent 1, answered 1".
 class Diary final : public RunObserver {
 public:
     void opened(std::size_t connection, const Session&) override { add("opened", connection); }
@@ -78,7 +79,7 @@ private:
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a closed loop sends its count over all connections") {
+TEST_CASE_METHOD(Fixture, "a closed loop sends the count of messages over all connections") {
     RunOptions options = this->options();
     options.count = 1000;
     const Results& results = run_to_end(options);
@@ -92,7 +93,7 @@ TEST_CASE_METHOD(Fixture, "a closed loop sends its count over all connections") 
     CHECK(server.streams.size() == 3);
 }
 
-TEST_CASE_METHOD(Fixture, "an open loop sends its count by the pace") {
+TEST_CASE_METHOD(Fixture, "an open loop sends the count of messages at the pace") {
     RunOptions options = this->options();
     options.count = 30;
     options.pace = open_loop;
@@ -102,12 +103,12 @@ TEST_CASE_METHOD(Fixture, "an open loop sends its count by the pace") {
     CHECK(results.lateness.count() == 30);
     CHECK(connections(results) == all_three);
     CHECK(status(results) == success);
-    // The time runs from the first message, which may leave late.
+    // Time is measured from the first message, which may be sent late.
     CHECK(results.elapsed() + results.lateness.max() >= 29ms);
     for (const auto& stream : server.streams) CHECK(stream->bytes_read() == 10 * 65);
 }
 
-TEST_CASE_METHOD(Fixture, "the length ends a run in both loops, in order") {
+TEST_CASE_METHOD(Fixture, "the length ends a run in order, in both loops") {
     RunOptions options = this->options();
     options.length = 20ms;
     options.pace = GENERATE(closed_loop, open_loop);
@@ -120,7 +121,7 @@ TEST_CASE_METHOD(Fixture, "the length ends a run in both loops, in order") {
         CHECK(stream->end().reason == bufio::Reason::clean);
 }
 
-TEST_CASE_METHOD(Fixture, "messages that are overdue at the end are caught up with") {
+TEST_CASE_METHOD(Fixture, "messages overdue at the end are still sent") {
     RunOptions options = this->options();
     options.length = 40ms;
     options.pace = open_loop;
@@ -139,7 +140,8 @@ TEST_CASE_METHOD(Fixture, "messages that are overdue at the end are caught up wi
     CHECK(results.planned_rate->reached < 1000);
 }
 
-TEST_CASE_METHOD(Fixture, "what can't be caught up with is unsent, and no success") {
+TEST_CASE_METHOD(Fixture,
+                 "overdue messages that can't be sent count as unsent, and fail the run") {
     RunOptions options = this->options();
     options.length = 20ms;
     options.session.reply_timeout = GENERATE(1ms, 20ms);
@@ -153,7 +155,7 @@ TEST_CASE_METHOD(Fixture, "what can't be caught up with is unsent, and no succes
     CHECK(results.planned_rate->reached < 10'000'000);
 }
 
-TEST_CASE_METHOD(Fixture, "an end before the planned one counts what was due until then") {
+TEST_CASE_METHOD(Fixture, "an early end counts the messages due until then") {
     RunOptions options = this->options();
     options.connections = 1;
     wear_out(options, 10, 20ms + tolerated_lateness);
@@ -165,7 +167,7 @@ TEST_CASE_METHOD(Fixture, "an end before the planned one counts what was due unt
     CHECK(run->results().unsent < 100'000);
 }
 
-TEST_CASE_METHOD(Fixture, "a round trip of the open loop counts from the planned time") {
+TEST_CASE_METHOD(Fixture, "the open loop measures round trips from the planned time") {
     RunOptions options = this->options();
     options.connections = 1;
     options.count = 50;
@@ -196,7 +198,8 @@ TEST_CASE_METHOD(Fixture, "a connection is replaced after its number of messages
     for (const auto& stream : server.streams) CHECK(stream->bytes_read() <= 3 * 65);
 }
 
-TEST_CASE_METHOD(Fixture, "a message that waits for a new connection counts from its plan") {
+TEST_CASE_METHOD(Fixture,
+                 "a message that waits for a new connection is timed from its planned time") {
     RunOptions options = this->options();
     options.connections = 1;
     options.count = 5;
@@ -252,7 +255,7 @@ TEST_CASE_METHOD(Fixture, "a run ends while a connection is about to be replaced
     CHECK(run->open() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "new connections come at their pace") {
+TEST_CASE_METHOD(Fixture, "new connections open at their pace") {
     RunOptions options = this->options();
     options.count = 3;
     options.pace = open_loop;
@@ -264,11 +267,12 @@ TEST_CASE_METHOD(Fixture, "new connections come at their pace") {
     CHECK(connections(run->results()) == all_three);
 }
 
-TEST_CASE_METHOD(Fixture, "the length counts from the first message, when all have come") {
+TEST_CASE_METHOD(Fixture,
+                 "the length counts from the first message, once all connections are open") {
     RunOptions options = this->options();
     options.length = 20ms;
     options.pace = open_loop;
-    // The last one comes after the length, also that from the start on.
+    // The last connection opens after the length, even counted from the start.
     options.connect_pace = Pace::per_second(GENERATE(as<std::uint64_t>{}, 30'000, 60'000));
     if (GENERATE(false, true)) options.start = loop.now() + 5ms;
     const Results& results = run_to_end(options);
@@ -278,7 +282,7 @@ TEST_CASE_METHOD(Fixture, "the length counts from the first message, when all ha
     CHECK(status(results) == success);
 }
 
-TEST_CASE_METHOD(Fixture, "no message is sent before the start that was asked for") {
+TEST_CASE_METHOD(Fixture, "no message is sent before the requested start") {
     RunOptions options = this->options();
     options.count = 3;
     options.start = loop.now() + 30ms;
@@ -292,7 +296,7 @@ TEST_CASE_METHOD(Fixture, "no message is sent before the start that was asked fo
     CHECK(run->results().echoed == 3);
 }
 
-TEST_CASE_METHOD(Fixture, "a target that refuses is one failure of all connections") {
+TEST_CASE_METHOD(Fixture, "a target that refuses is one failure for all connections") {
     RunOptions options = this->options();
     options.session.endpoint.service = std::to_string(test::unused_port(loop));
     options.pace = GENERATE(closed_loop, open_loop);
@@ -305,7 +309,7 @@ TEST_CASE_METHOD(Fixture, "a target that refuses is one failure of all connectio
     CHECK(results.sent == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "a run whose look-up takes longer than it has failed") {
+TEST_CASE_METHOD(Fixture, "a run fails if its look-up takes longer than its length") {
     const std::uint64_t count = GENERATE(as<std::uint64_t>{}, 1, 3);
     RunOptions options = RunFixture::options(count);
     options.session.endpoint.host = "name.invalid";
@@ -318,7 +322,7 @@ TEST_CASE_METHOD(Fixture, "a run whose look-up takes longer than it has failed")
     CHECK(status(results) == timed_out);
 }
 
-TEST_CASE_METHOD(Fixture, "each failed try is counted, and the last one is the status") {
+TEST_CASE_METHOD(Fixture, "each failed try is counted, and the last one decides the status") {
     RunOptions options = this->options();
     options.session.endpoint.service = std::to_string(test::unused_port(loop));
     options.session.retries = 2;
@@ -330,7 +334,8 @@ TEST_CASE_METHOD(Fixture, "each failed try is counted, and the last one is the s
     CHECK(status(results) == connect_failed);
 }
 
-TEST_CASE_METHOD(Fixture, "what a reset leaves unanswered is lost, and the others go on") {
+TEST_CASE_METHOD(Fixture,
+                 "a reset loses its unanswered messages, and other connections continue") {
     RunOptions options = this->options();
     start(options);
     turn_until(loop, [&] { return run->results().echoed > 100; });
@@ -347,7 +352,7 @@ TEST_CASE_METHOD(Fixture, "what a reset leaves unanswered is lost, and the other
     CHECK(results.sent == results.echoed + results.lost);
 }
 
-TEST_CASE_METHOD(Fixture, "messages that are due while no connection is open are unsent") {
+TEST_CASE_METHOD(Fixture, "messages due while no connection is open are unsent") {
     RunOptions options = RunFixture::options(GENERATE(as<std::size_t>{}, 1, 3));
     options.pace = open_loop;
     options.session.retries = Session::forever;
@@ -376,7 +381,7 @@ TEST_CASE_METHOD(Fixture, "leaving counts nothing as lost") {
     CHECK(run->results().lost == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "leaving before the first connection ends it, too") {
+TEST_CASE_METHOD(Fixture, "leaving before the first connection also ends the run") {
     start(options());
     run->leave();
     CHECK(done == 0);
@@ -384,7 +389,7 @@ TEST_CASE_METHOD(Fixture, "leaving before the first connection ends it, too") {
     CHECK(run->results().asked == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "a run calls back once, whatever is asked of it later") {
+TEST_CASE_METHOD(Fixture, "a run calls back once, even if it is ended again later") {
     RunOptions options = this->options();
     options.count = 3;
     run_to_end(options);
@@ -405,15 +410,14 @@ TEST_CASE_METHOD(Fixture, "generated messages allocate nothing in the steady sta
     test::allocations.count = 0;
     const std::function<bool()> more = [&] { return run->results().echoed > echoed + 2000; };
     while (!more()) loop.step(1ms);
-    // In the open loop a delay of this machine may bring a queue that is longer than any
-    // before.
+    // In the open loop a delay of this machine may make a queue longer than ever before.
     CHECK(test::allocations.count <= (options.pace ? 200U : 0U));
     run->finish();
     wait_for_end();
     CHECK(status(run->results()) == success);
 }
 
-TEST_CASE_METHOD(Fixture, "a stop of the program itself is in no round trip") {
+TEST_CASE_METHOD(Fixture, "a suspension of the program is in no round trip") {
     RunOptions options = this->options();
     options.count = 1000;
     options.pace = open_loop;
@@ -434,7 +438,7 @@ TEST_CASE_METHOD(VirtualFixture, "a run leaves a message unsent while too much i
     options.size = 1024 * 1024;
     options.count = 12;
     options.pace = Pace::per_second(1'000);
-    test::ManualServer sink(loop);  // reads all, and answers nothing
+    test::ManualServer sink(loop);  // reads everything, answers nothing
     options.session.endpoint.service = std::to_string(sink.port());
     options.session.reply_timeout = 60s;
     Diary diary;
@@ -455,7 +459,7 @@ TEST_CASE_METHOD(VirtualFixture, "a run leaves a message unsent while too much i
     }
 }
 
-TEST_CASE_METHOD(VirtualFixture, "a run leaves a message unsent while the peer takes nothing") {
+TEST_CASE_METHOD(VirtualFixture, "a run leaves a message unsent while the peer is blocked") {
     RunOptions options = this->options(GENERATE(as<std::size_t>{}, 1, 2));
     options.size = 1024 * 1024;
     options.count = 40;
@@ -484,7 +488,7 @@ TEST_CASE_METHOD(VirtualFixture, "only a message whose own connection has failed
     CHECK(results.echoed + results.lost == results.sent);
 }
 
-TEST_CASE_METHOD(VirtualFixture, "messages that are due when the length is over are unsent") {
+TEST_CASE_METHOD(VirtualFixture, "messages still due when the length is over are unsent") {
     RunOptions options = this->options(1);
     options.length = 10s;
     options.pace = Pace::per_second(1'000);
@@ -541,7 +545,7 @@ TEST_CASE_METHOD(VirtualFixture, "a run counts the same with one connection and 
     CHECK(results.lost_sentence.empty() == !row.silent);
 }
 
-TEST_CASE_METHOD(VirtualFixture, "a connection that is tried again begins when it opens") {
+TEST_CASE_METHOD(VirtualFixture, "a retried connection begins to send when it opens") {
     RunOptions options = this->options(1);
     options.count = 10;
     options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(1'000)));
@@ -594,7 +598,7 @@ TEST_CASE_METHOD(Fixture, "a closed loop begins in the turn in which a connectio
     CHECK(diary.text == "opened 1, sent 1, answered 1, ended 1");
 }
 
-TEST_CASE_METHOD(VirtualFixture, "connections have numbers, which their successors keep") {
+TEST_CASE_METHOD(VirtualFixture, "a replacement keeps the number of its connection") {
     RunOptions options = this->options(2);
     options.count = 4;
     options.churn = 1;
@@ -609,8 +613,7 @@ TEST_CASE_METHOD(VirtualFixture, "connections have numbers, which their successo
     CHECK(diary.flushes > 0);
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "a service that is unknown is one failure of one connection or several") {
+TEST_CASE_METHOD(Fixture, "an unknown service is one failure for one connection or several") {
     const std::uint64_t count = GENERATE(as<std::uint64_t>{}, 1, 3);
     RunOptions options = RunFixture::options(count);
     options.session.endpoint.service = "no-such-service";

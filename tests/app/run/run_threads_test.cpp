@@ -1,4 +1,4 @@
-// Runs on several threads, against an echo server on the loop of the test.
+// Runs on several threads, against an echo server on the test's loop.
 
 #include "app/text/exit_status.hpp"
 #include "bufio/datagram.hpp"
@@ -43,7 +43,8 @@ const std::optional<Pace> open_loop = Pace::per_second(2'000'000);
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "threads send exactly the count, over connections of their own") {
+TEST_CASE_METHOD(Fixture,
+                 "threads send exactly the count of messages, over their own connections") {
     const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2, 3, 5);
     RunOptions options = this->options();
     options.pace = GENERATE(closed_loop, open_loop);
@@ -61,7 +62,7 @@ TEST_CASE_METHOD(Fixture, "threads send exactly the count, over connections of t
     CHECK(server.bytes_read() == options.count * 65);
 }
 
-TEST_CASE_METHOD(Fixture, "each connection has the messages that it has with one thread") {
+TEST_CASE_METHOD(Fixture, "each connection sends the same messages as with one thread") {
     const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2, 3, 4);
     RunOptions options = this->options(4);
     options.each_its_own = GENERATE(false, true);
@@ -73,11 +74,11 @@ TEST_CASE_METHOD(Fixture, "each connection has the messages that it has with one
     CHECK(messages == std::multiset<std::uint64_t>{10, 10, 11, 11});
 }
 
-TEST_CASE_METHOD(Fixture, "the threads of an open loop begin together, when all are there") {
+TEST_CASE_METHOD(Fixture, "the threads of an open loop begin together, once all are ready") {
     RunOptions options = this->options(3);
     options.pace = open_loop;
     options.count = 60;
-    options.connect_pace = Pace::per_second(50'000);  // the last one comes after 40 ms
+    options.connect_pace = Pace::per_second(50'000);  // the last one opens after 40 ms
     const Results& results = run_to_end(options, 3);
     CHECK(results.echoed == 60);
     for (const auto& stream : server.streams) CHECK(stream->bytes_read() == 20 * 65);
@@ -85,7 +86,7 @@ TEST_CASE_METHOD(Fixture, "the threads of an open loop begin together, when all 
     CHECK(results.elapsed() < 20s);
 }
 
-// The connections of the first thread are there long before the last one of the other.
+// The connections of the first thread are open long before the other's last one.
 TEST_CASE_METHOD(Fixture, "the length counts from when the threads begin together") {
     RunOptions options = this->options(4);
     options.pace = open_loop;
@@ -99,7 +100,7 @@ TEST_CASE_METHOD(Fixture, "the length counts from when the threads begin togethe
     CHECK(results.planned_rate->planned == Approx(2000));
 }
 
-TEST_CASE_METHOD(Fixture, "the length ends a run on all threads, in order") {
+TEST_CASE_METHOD(Fixture, "the length ends a run in order on all threads") {
     RunOptions options = this->options();
     options.length = 20ms;
     options.pace = GENERATE(closed_loop, open_loop);
@@ -135,7 +136,8 @@ TEST_CASE_METHOD(Fixture, "wrong replies are counted exactly, and the first one 
           std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "what resets leave unanswered is lost, and the others go on") {
+TEST_CASE_METHOD(Fixture,
+                 "resets lose their unanswered messages, and other connections continue") {
     start(options(), 3);
     turn_until(loop, [&] { return run->results().echoed > 100; });
     for (const std::size_t i : {0U, 2U}) {
@@ -165,18 +167,18 @@ TEST_CASE_METHOD(Fixture, "a target that refuses fails the connections of all th
     CHECK(results.sent == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "a thread whose connections have failed does not keep the others") {
+TEST_CASE_METHOD(Fixture, "a thread whose connections have failed does not delay the others") {
     RunOptions options = this->options(2);
     options.pace = open_loop;
     options.count = 40;
-    options.connect_pace = Pace::per_second(20'000);  // the second one comes after 50 ms
+    options.connect_pace = Pace::per_second(20'000);  // the second one opens after 50 ms
     start(options, 2);
     turn_until(loop, [&] { return server.streams.size() == 1; });
     server.streams.front()->abort();
     server.streams.front().reset();
     const Results& results = wait_for_end();
     CHECK(status(results) == receive_failed);
-    CHECK(results.sent == 20);  // those of the other one
+    CHECK(results.sent == 20);  // by the other connection
     CHECK(results.echoed == 20);
 }
 
@@ -190,7 +192,7 @@ TEST_CASE_METHOD(Fixture, "leaving ends all threads and counts nothing as lost")
     CHECK(run->results().sent == 5);
 }
 
-TEST_CASE_METHOD(Fixture, "leaving before anything was done ends all threads, too") {
+TEST_CASE_METHOD(Fixture, "leaving at the very start also ends all threads") {
     start(options(), 3);
     run->leave();
     CHECK(done == 0);
@@ -198,7 +200,7 @@ TEST_CASE_METHOD(Fixture, "leaving before anything was done ends all threads, to
     CHECK(run->results().sent == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "threads that still run end with their owner") {
+TEST_CASE_METHOD(Fixture, "destroying a run ends its threads") {
     start(options(), 3);
     turn_until(loop, [&] { return server.streams.size() == 5; });
     run.reset();
@@ -243,7 +245,7 @@ TEST_CASE_METHOD(Fixture, "paused threads read nothing, so that the peers meet b
     CHECK(status(run->results()) == success);
 }
 
-TEST_CASE_METHOD(Fixture, "datagrams are dealt out to threads, too") {
+TEST_CASE_METHOD(Fixture, "datagrams are also spread over threads") {
     struct Echo final : private bufio::DatagramSocket::User {
         explicit Echo(ev::Loop& loop) : socket(loop, test::any_loopback_port(), *this) {}
         void datagrams_received(std::span<const bufio::Datagram> datagrams) override {

@@ -45,7 +45,7 @@ TEST_CASE("a message is due at its planned nanosecond and not before") {
     }
 }
 
-TEST_CASE("after a delay all that is due comes at once, each with its planned time") {
+TEST_CASE("after a delay all due messages come at once, each with its planned time") {
     Schedule schedule({.pace = Pace::per_second(1'000'000)}, begin);
     for (std::uint64_t number = 0; number <= 1'400; ++number) {
         const auto message = take(schedule, begin + 1400ms);
@@ -71,7 +71,7 @@ TEST_CASE("a schedule ends after its count of messages or its length") {
     CHECK(schedule.over());
 }
 
-TEST_CASE("what is due and was not taken is counted") {
+TEST_CASE("due messages that were not passed are counted") {
     const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 3);
     Schedule::Options options{.pace = Pace::per_second(1'000'000),
                               .seed = GENERATE(std::optional<std::uint64_t>(), 3),
@@ -104,7 +104,7 @@ TEST_CASE("schedules that share a pace take turns") {
     CHECK(shares == std::vector<std::vector<std::uint64_t>>{{0, 3, 6}, {1, 4, 7}, {2, 5}});
 }
 
-TEST_CASE("schedules that share a pace have the planned times of one schedule") {
+TEST_CASE("schedules that share a pace plan the times of one schedule") {
     Schedule::Options options{.pace = Pace::per_second(3'700'000),
                               .seed = GENERATE(std::optional<std::uint64_t>(), 3),
                               .length = 50ms};
@@ -141,7 +141,7 @@ TEST_CASE("a message stays the next one until it is passed") {
     CHECK(schedule.overdue(begin + 5ms) == 5);
 }
 
-TEST_CASE("the kept part of the rate counts until the last message that was passed") {
+TEST_CASE("the kept rate is measured until the last message was passed") {
     Schedule schedule({.pace = Pace::per_second(1'000'000)}, begin);
     CHECK_FALSE(schedule.kept());
     schedule.pass(begin);

@@ -1,4 +1,4 @@
-// The messages themselves are those of the input: input_test.cpp.
+// input_test.cpp tests how the input is cut into messages.
 
 #include "app/run/input.hpp"
 
@@ -43,7 +43,7 @@ std::string messages(const Script& script) {
     return all;
 }
 
-// Takes all that the source would send now.
+// Takes all messages that the source would send now.
 std::string take_all(ScriptSource& source) {
     std::string all;
     while (const auto message = source.next()) {
@@ -55,7 +55,7 @@ std::string take_all(ScriptSource& source) {
 
 }  // namespace
 
-TEST_CASE("each line of a script is a message, however its bytes come") {
+TEST_CASE("each line of a script is a message, in whatever pieces its bytes come") {
     const std::string text = "one\ntwo\n\nlast";
     const std::size_t piece = GENERATE(1U, 2U, 5U, 100U);
     Fixture of;
@@ -86,7 +86,7 @@ TEST_CASE("a script ends before a line that can't be sent") {
     CHECK(of.changes > 0);
 }
 
-TEST_CASE("a script has a bound") {
+TEST_CASE("a script is limited in size") {
     Fixture of;
     const std::string line = std::string(1024 * 1024 - 1, 'x') + '\n';
     for (int i = 0; i < 300 && !of.script.ended(); ++i) of.write(line);
@@ -95,7 +95,7 @@ TEST_CASE("a script has a bound") {
           "standard input: more than 256 MiB, all of which each connection would send");
 }
 
-TEST_CASE("each connection sends the whole script, whenever it begins") {
+TEST_CASE("each connection sends the whole script, even if it begins late") {
     Fixture of;
     ScriptSource early(of.script);
     of.write("one\ntwo\n");
@@ -111,7 +111,7 @@ TEST_CASE("each connection sends the whole script, whenever it begins") {
     CHECK(ScriptSource(of.script).over() == false);
 }
 
-TEST_CASE("a message of a script is the next one until it is sent") {
+TEST_CASE("a message of a script stays the next one until it is sent") {
     Fixture of;
     ScriptSource source(of.script);
     of.write("one\n");
@@ -120,7 +120,7 @@ TEST_CASE("a message of a script is the next one until it is sent") {
     CHECK_FALSE(source.next()->unterminated);
 }
 
-TEST_CASE("the trouble of a script is not that of its connections") {
+TEST_CASE("an error in a script is not reported by its connections") {
     Fixture of({.escapes = true});
     ScriptSource source(of.script);
     of.write("a\\q\n");

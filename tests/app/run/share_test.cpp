@@ -8,7 +8,7 @@ using yodel::Share;
 
 namespace {
 
-// All shares of a run.
+// Returns all shares of a run.
 std::vector<Share> shares(std::size_t threads, std::size_t connections) {
     std::vector<Share> all;
     for (std::size_t thread = 0; thread < threads; ++thread)
@@ -18,7 +18,7 @@ std::vector<Share> shares(std::size_t threads, std::size_t connections) {
 
 }  // namespace
 
-TEST_CASE("the shares of a run have each connection once") {
+TEST_CASE("the shares of a run contain each connection once") {
     const std::size_t connections = GENERATE(range(std::size_t{1}, std::size_t{12}));
     const std::size_t threads = GENERATE_COPY(range(std::size_t{1}, connections + 1));
     std::vector<int> owners(connections);
@@ -30,7 +30,7 @@ TEST_CASE("the shares of a run have each connection once") {
     CHECK(owners == std::vector<int>(connections, 1));
 }
 
-TEST_CASE("the shares of a run have each message once, on the connection of its number") {
+TEST_CASE("the shares of a run contain each message once, on the connection of its number") {
     const std::size_t connections = GENERATE(range(std::size_t{1}, std::size_t{9}));
     const std::size_t threads = GENERATE_COPY(range(std::size_t{1}, connections + 1));
     const std::uint64_t count = GENERATE(as<std::uint64_t>{}, 0, 1, 2, 5, 8, 100, 10'001);

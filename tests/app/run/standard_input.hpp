@@ -1,4 +1,4 @@
-// Standard input that a test writes.
+// Standard input written by a test.
 #pragma once
 
 #include "bufio/fd.hpp"
@@ -11,7 +11,7 @@
 
 namespace test {
 
-// While this object lives.
+// Replaces standard input for the lifetime of this object.
 class StandardInput {
 public:
     StandardInput() : before_(::dup(STDIN_FILENO)) {
@@ -25,7 +25,7 @@ public:
     StandardInput(const StandardInput&) = delete;
     StandardInput& operator=(const StandardInput&) = delete;
 
-    // At most 64 KiB may wait to be read.
+    // Writes input. At most 64 KiB may be unread.
     void write(std::string_view text) const {
         REQUIRE(::write(writer_.get(), text.data(), text.size()) ==
                 static_cast<ssize_t>(text.size()));

@@ -1,4 +1,4 @@
-// Conversations with a server that the test answers for, in virtual time, without a screen.
+// Conversations in virtual time without a screen; the test answers as the server.
 
 #include "app/screen/conversation.hpp"
 
@@ -57,14 +57,14 @@ struct Talk final : Conversation::User {
         server.stream->write(reply + "\n");
         loop.settle();
     }
-    // True if the loop stops, within an hour.
+    // Returns true if the loop stops within an hour.
     bool loop_stops() {
         for (const ev::Time end = loop.time + 1h; loop.time < end;)
             if (!loop.step(1min)) return true;
         return false;
     }
 
-    // The bodies of the log's entries, with what follows them.
+    // The bodies of the log's entries, with their suffixes.
     std::vector<std::string> log() const {
         std::vector<std::string> all;
         const ui::Transcript& transcript = conversation.log().transcript();
@@ -91,7 +91,7 @@ struct Talk final : Conversation::User {
     Conversation conversation;
 };
 
-// A folder that is gone with the object.
+// A temporary folder, removed with the object.
 struct Folder {
     Folder() { std::filesystem::create_directory(path); }
     ~Folder() { std::filesystem::remove_all(path); }
@@ -131,7 +131,7 @@ TEST_CASE("only the last round trips are recent") {
     CHECK(talk.conversation.recent().size() == 8);
 }
 
-TEST_CASE("a line is sent as it is, or with its escapes read") {
+TEST_CASE("a line is sent as it is, or with its escapes replaced") {
     const auto [escapes, sent, messages] =
         GENERATE(table<bool, std::string, int>({{false, "a\\nb\n", 1}, {true, "a\nb\n", 2}}));
     Conversation::Options options;
@@ -145,7 +145,7 @@ TEST_CASE("a line is sent as it is, or with its escapes read") {
     CHECK(talk.log().size() == static_cast<std::size_t>(1 + messages));
 }
 
-TEST_CASE("a line that cannot be sent goes back to the user, and the log has the reason") {
+TEST_CASE("a line that cannot be sent returns to the user, and the log contains the reason") {
     const auto [framing, line, reason] = GENERATE(table<const char*, std::string, std::string>({
         {"line", "\\q", escapes_expected},
         {"line", "123456789", "too long for line"},
@@ -163,7 +163,7 @@ TEST_CASE("a line that cannot be sent goes back to the user, and the log has the
     CHECK(talk.conversation.results().sent == 0);
 }
 
-TEST_CASE("lines without a connection wait for one, and then go out in their order") {
+TEST_CASE("lines wait for a connection, and are then sent in order") {
     Talk talk;
     talk.conversation.send("one");
     talk.conversation.send("two");
@@ -175,7 +175,7 @@ TEST_CASE("lines without a connection wait for one, and then go out in their ord
     CHECK(talk.conversation.queued_lines() == 0);
 }
 
-TEST_CASE("to quit when all is answered stops the loop after the last echo and the end") {
+TEST_CASE("quit_when_answered() stops the loop after the last echo and the end") {
     Talk talk;
     talk.connect();
     talk.conversation.send("hello");
@@ -189,7 +189,7 @@ TEST_CASE("to quit when all is answered stops the loop after the last echo and t
     CHECK(talk.conversation.results().echoed == 1);
 }
 
-TEST_CASE("to reconnect revokes quitting") {
+TEST_CASE("reconnecting cancels quitting") {
     Talk talk;
     talk.connect();
     talk.conversation.quit_when_answered();
@@ -205,7 +205,7 @@ TEST_CASE("to reconnect revokes quitting") {
     CHECK(talk.conversation.results().echoed == 1);
 }
 
-TEST_CASE("the key to reconnect asks first where a retry has only just connected") {
+TEST_CASE("reconnecting asks first if a retry has only just connected") {
     Session::Options session;
     session.retries = Session::forever;
     Talk talk(with(std::move(session)));
@@ -214,7 +214,7 @@ TEST_CASE("the key to reconnect asks first where a retry has only just connected
     talk.until(State::waiting);
     talk.until(State::open);
     REQUIRE(talk.entries_with(talk.connected()) == 2);
-    SECTION("so that one more press reconnects") {
+    SECTION("and one more press reconnects") {
         talk.conversation.reconnect();
         talk.loop.settle();
         CHECK(talk.last_entry() == "connected just now; M-r again connects anew");
@@ -230,7 +230,7 @@ TEST_CASE("the key to reconnect asks first where a retry has only just connected
     CHECK(talk.entries_with(talk.connected()) == 3);
 }
 
-TEST_CASE("to quit stops the loop from any state, and unanswered messages are lost") {
+TEST_CASE("quitting stops the loop in any state, and unanswered messages are lost") {
     Talk talk;
     SECTION("while connecting") { talk.conversation.session().connect(); }
     SECTION("while a message is in flight") {
@@ -250,7 +250,7 @@ TEST_CASE("to quit stops the loop from any state, and unanswered messages are lo
     if (sent > 0) CHECK(talk.entries_with("no reply before the connection ended") == 1);
 }
 
-TEST_CASE("however often a connection is refused for one reason, the log says it once") {
+TEST_CASE("repeated refusals for one reason are logged once") {
     Session::Options session;
     session.retries = Session::forever;
     Talk talk(with(std::move(session)));
@@ -263,7 +263,7 @@ TEST_CASE("however often a connection is refused for one reason, the log says it
     CHECK(talk.entries_with("not connected") == 0);
 }
 
-TEST_CASE("a reply that is late is lost first, and counted as late when it comes") {
+TEST_CASE("a late reply is lost first, and counted as late when it comes") {
     Talk talk;
     talk.connect();
     talk.conversation.send("hello");
@@ -288,7 +288,7 @@ TEST_CASE("the first wrong reply comes with a hint, the others without") {
     CHECK(talk.entries_with("--expect any") == 1);
 }
 
-TEST_CASE("messages that answer nothing are logged and counted on their own") {
+TEST_CASE("unsolicited messages are logged and counted separately") {
     Talk talk;
     talk.connect();
     talk.server.stream->write("welcome\n");
@@ -298,7 +298,7 @@ TEST_CASE("messages that answer nothing are logged and counted on their own") {
     CHECK(talk.conversation.results().echoed == 0);
 }
 
-TEST_CASE("a server that closes its side is noted once, where one may go on to send") {
+TEST_CASE("a half-close by the server is noted once, if sending can continue") {
     Session::Options session;
     session.expect = Expect::none;
     Talk talk(with(std::move(session)));
@@ -306,7 +306,7 @@ TEST_CASE("a server that closes its side is noted once, where one may go on to s
     talk.server.stream->finish();
     talk.loop.settle();
     CHECK(talk.last_entry() == "the server has closed its side, and can still be sent to");
-    // So long a line that the session reports once more, when there is space again.
+    // The line is long enough for the session to report again when there is space.
     const std::string line(8 << 20, 'x');
     talk.conversation.send(line);
     talk.loop.until([&] { return talk.server.got.size() > line.size(); });
@@ -314,7 +314,7 @@ TEST_CASE("a server that closes its side is noted once, where one may go on to s
     CHECK(talk.entries_with("closed its side") == 1);
 }
 
-TEST_CASE("the transcript file starts and stops, and the log says so") {
+TEST_CASE("the transcript file starts and stops, with notes in the log") {
     const test::Ends file = test::pipe_ends();
     Conversation::Options options;
     options.log = "/dev/fd/" + std::to_string(file.writer.get());
@@ -374,7 +374,7 @@ TEST_CASE("a file whose name ends in .json becomes a recording, from the next me
     CHECK(contains(later, R"("sent":"d","received":"d"})"));
 }
 
-TEST_CASE("a recording that is started again goes to a file with the next number") {
+TEST_CASE("a recording that is started again gets a file with the next number") {
     const Folder folder;
     Conversation::Options options;
     options.log = folder.path / "x.y.json";
@@ -390,7 +390,7 @@ TEST_CASE("a recording that is started again goes to a file with the next number
     CHECK(talk.conversation.report() == success);
 }
 
-TEST_CASE("the recording of another connection is another file") {
+TEST_CASE("the recording of another connection gets another file") {
     const Folder folder;
     Conversation::Options options;
     options.log = folder.path / "x.json";
@@ -430,7 +430,7 @@ TEST_CASE("a recording that can't be started again is reported at the end") {
     CHECK(talk.conversation.report() == output_failed);
 }
 
-TEST_CASE("a recording does not follow what a file holds") {
+TEST_CASE("a recording is not appended to an existing file") {
     const std::string name = std::filesystem::temp_directory_path() /
                              ("conversation_test." + std::to_string(::getpid()) + ".json");
     std::ofstream(name) << "before\n";
@@ -440,7 +440,7 @@ TEST_CASE("a recording does not follow what a file holds") {
     std::filesystem::remove(name);
 }
 
-TEST_CASE("a transcript file that takes no more is given up, and the log says so") {
+TEST_CASE("a transcript file that can't be written is given up, with a note in the log") {
     Conversation::Options options;
     options.log = "/dev/full";
     options.quiet = true;
@@ -452,13 +452,13 @@ TEST_CASE("a transcript file that takes no more is given up, and the log says so
     CHECK(talk.conversation.report() == output_failed);
 }
 
-TEST_CASE("a transcript file that cannot be opened is a refusal at the start, later a note") {
+TEST_CASE("a transcript file that can't be opened is an error at the start, and later a note") {
     Conversation::Options options;
     options.log = "/none/such";
     CHECK_THROWS_AS(Talk(options), std::system_error);
 }
 
-TEST_CASE("the exit status is that of the connection, then of the file, then of the replies") {
+TEST_CASE("the connection decides the exit status, then the file, then the replies") {
     Conversation::Options options;
     options.quiet = true;
     Talk talk(std::move(options));

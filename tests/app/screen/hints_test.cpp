@@ -47,7 +47,7 @@ TEST_CASE("each state of the connection has its hints") {
     CHECK(contains(connection_hints(session, true), "M-r connects again"));
 }
 
-TEST_CASE("between two tries the hint is to connect now") {
+TEST_CASE("between two tries the hint suggests to connect now") {
     test::VirtualLoop loop;
     test::NoUser user;
     Session::Options options;
@@ -58,7 +58,7 @@ TEST_CASE("between two tries the hint is to connect now") {
     CHECK(contains(connection_hints(session, false), "M-r connects now"));
 }
 
-TEST_CASE("after a refused certificate the hint is the page that explains it") {
+TEST_CASE("after a refused certificate the hint names the page that explains it") {
     test::VirtualLoop loop;
     test::NoUser user;
     test::SilentTlsServer server(loop);

@@ -1,5 +1,5 @@
-// The page of a load, against those in tests/screens. SCREENS_UPDATE=1 in the environment
-// writes the files anew instead of comparing.
+// Compares the page of a load with the files in tests/screens. SCREENS_UPDATE=1 in the
+// environment rewrites the files instead.
 
 #include "app/screen/load_page.hpp"
 
@@ -75,7 +75,7 @@ struct Run {
 
 }  // namespace
 
-TEST_CASE("the page of a load is as it stands in tests/screens") {
+TEST_CASE("the page of a load equals its file in tests/screens") {
     const test::Locale locale("C.UTF-8");
     const auto [rows, columns] = GENERATE(
         table<int, int>({{1, 80}, {2, 80}, {3, 80}, {5, 20}, {10, 40}, {24, 80}, {60, 200}}));
@@ -105,7 +105,7 @@ TEST_CASE(
     CHECK(page == test::contents(file));
 }
 
-TEST_CASE("the page of a load in ASCII is as it stands in tests/screens") {
+TEST_CASE("the page of a load in ASCII equals its file in tests/screens") {
     const test::Locale locale("C");
     const Run run;
     const std::string file = std::string(SCREENS) + "/load-ascii-80x24.txt";
@@ -160,7 +160,7 @@ TEST_CASE("the page of a load without replies has no map") {
     CHECK(!contains(page, "lateness"));
 }
 
-TEST_CASE("a small page of a load counts failures, and without connections has no map") {
+TEST_CASE("a small page of a load counts failures, and omits the map without connections") {
     const test::Locale locale("C.UTF-8");
     Run run;
     run.result->failures.clear();
@@ -177,7 +177,7 @@ TEST_CASE("a small page of a load counts failures, and without connections has n
     CHECK(contains(text(run.page({24, 80})), "a column: "));
 }
 
-TEST_CASE("what went wrong on the page of a load is marked") {
+TEST_CASE("failures on the page of a load are marked") {
     const test::Locale locale("C.UTF-8");
     Run run;
     run.result->bad = 2;

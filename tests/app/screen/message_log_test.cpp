@@ -1,4 +1,4 @@
-// The log is given its times: each entry is checked as a row of text.
+// The tests set the times of the log, and check each entry as a row of text.
 
 #include "app/screen/message_log.hpp"
 
@@ -71,11 +71,11 @@ void no_timestamps(MessageLog& log) {
 
 }  // namespace
 
-TEST_CASE("each kind of entry has its sign, and its time in the style that was chosen") {
+TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
     MessageLog log{{}};
     add_each(log);
     const std::string blank(12, ' ');
-    SECTION("by the clock, where a reply shows its round trip") {
+    SECTION("by the clock, with the round trip of a reply") {
         CHECK(rows(log) == std::vector<std::string>{
                                clock_text(start) + " - note",
                                clock_text(start + 1s) + " > hello",
@@ -87,7 +87,7 @@ TEST_CASE("each kind of entry has its sign, and its time in the style that was c
                                blank + " << news",
                            });
     }
-    SECTION("since the entry before") {
+    SECTION("since the previous entry") {
         log.next_timestamp_style();
         CHECK(rows(log) == std::vector<std::string>{
                                " +0.000s - note",
@@ -100,7 +100,7 @@ TEST_CASE("each kind of entry has its sign, and its time in the style that was c
                                " +1.000s << news",
                            });
     }
-    SECTION("off, but for the round trip") {
+    SECTION("off, except for round trips") {
         no_timestamps(log);
         CHECK(rows(log) == std::vector<std::string>{
                                "- note",
@@ -125,7 +125,7 @@ TEST_CASE("a long pause is shown in whole seconds") {
           std::vector<std::string>{" +0.000s - a", "+999.000s - b", "  +1001s - c"});
 }
 
-TEST_CASE("a reply that ends before its message says so, and one across a pause has no time") {
+TEST_CASE("a reply that ends early is marked, and a reply across a pause has no time") {
     MessageLog log{{}};
     no_timestamps(log);
     log.add_answer(start, message(1, "long"), wrong("lo", 2), std::nullopt);
@@ -134,7 +134,7 @@ TEST_CASE("a reply that ends before its message says so, and one across a pause 
                                                 "untimed < paused ok"});
 }
 
-TEST_CASE("a message during which a segment was sent again is marked, answered or not") {
+TEST_CASE("a message with a retransmitted segment is marked, answered or not") {
     MessageLog log{{}};
     no_timestamps(log);
     Message resent = message(1, "hello");
@@ -150,7 +150,7 @@ TEST_CASE("a message during which a segment was sent again is marked, answered o
     CHECK(log.selected()->network == ev::Duration(100us));
 }
 
-TEST_CASE("the selected entry leads to its message and reply, a note to nothing") {
+TEST_CASE("the selected entry yields its message and reply, a note yields nothing") {
     MessageLog log{{}};
     add_each(log);
     CHECK(log.selected() == nullptr);
@@ -181,7 +181,7 @@ TEST_CASE("a reply after the loss belongs to the message that was sent") {
     CHECK(answered->round_trip == ev::Duration(6s));
 }
 
-TEST_CASE("entries that are dropped take their messages along, and a reply stands for itself") {
+TEST_CASE("dropped entries drop their messages, and a reply is logged without them") {
     MessageLog log{{.entries = 2}};
     log.add_sent(start, 1, "first");
     log.add_sent(start, 2, "second");
@@ -197,7 +197,7 @@ TEST_CASE("entries that are dropped take their messages along, and a reply stand
     CHECK(log.selected()->sent_at == MessageLog::WallTime{});
 }
 
-TEST_CASE("the text of the selected entry is that of the message, or its bytes as numbers") {
+TEST_CASE("the selected entry's text is its message, or the bytes as numbers") {
     MessageLog log{{}};
     CHECK_FALSE(log.selected_text(100));
     add_each(log);
@@ -209,10 +209,10 @@ TEST_CASE("the text of the selected entry is that of the message, or its bytes a
     CHECK(log.selected_text(100) == "6e 65 77 73");
     CHECK(log.selected_text(2) == "6e 65");
     for (int i = 0; i < 10; ++i) log.transcript().select_older();
-    CHECK(log.selected_text(100) == "note");  // which has no hex view
+    CHECK(log.selected_text(100) == "note");  // a note has no hex view
 }
 
-TEST_CASE("the file has a line for each entry, with the remarks of what went wrong") {
+TEST_CASE("the file contains a line for each entry, with remarks about faults") {
     const test::Ends file = test::pipe_ends();
     MessageLog log{{}};
     log.add_note(start, "before the file");
@@ -228,7 +228,7 @@ TEST_CASE("the file has a line for each entry, with the remarks of what went wro
           "- gone - no reply after 5s\n< news\n");
 }
 
-TEST_CASE("a file that cannot be opened is refused, one that cannot be written fails later") {
+TEST_CASE("a file that cannot be opened is refused; failing to write it is reported later") {
     MessageLog log{{}};
     CHECK_THROWS_AS(log.start_file("/none/such"), std::system_error);
     CHECK_FALSE(log.file_open());

@@ -1,4 +1,4 @@
-// Pages as plain text, for a width.
+// Checks pages as plain text of a given width.
 
 #include "app/screen/pages.hpp"
 
@@ -32,7 +32,7 @@ std::string text(const Rows& rows) {
     return all;
 }
 
-// The rows of which a part is marked as wrong.
+// Returns the rows with a part marked as wrong.
 Texts bad_rows(const Rows& rows) {
     Texts bad;
     for (const ui::Row& row : rows)
@@ -55,7 +55,7 @@ Exchange answered(const std::string& payload, const std::string& reply,
 
 }  // namespace
 
-TEST_CASE("a fact wraps between words, below its own beginning") {
+TEST_CASE("a fact wraps between words, in its own columns") {
     const auto [width, value, expected] = GENERATE(table<int, std::string, Texts>({
         {80, "one two three", {"name        one two three"}},
         {20, "one two three", {"name        one two ", "            three"}},
@@ -78,7 +78,7 @@ TEST_CASE("a title has an empty row before it unless it is the first") {
     CHECK(texts(page.rows) == Texts{"One", "", "Two"});
 }
 
-TEST_CASE("the page of statistics has counts, and times once there are any") {
+TEST_CASE("the page of statistics contains counts, and times once there are any") {
     Results tally;
     tally.sent = 4;
     tally.bad = 1;
@@ -145,7 +145,7 @@ TEST_CASE("a message without a reply, and a message from the server alone") {
     CHECK(bad_rows(message_page(news, 80)).empty());
 }
 
-TEST_CASE("of a long message the page shows the part around the difference") {
+TEST_CASE("the page of a long message shows the part around the difference") {
     const std::string payload(100'000, 'a');
     std::string reply = payload;
     SECTION("that is near the front") {
@@ -163,7 +163,7 @@ TEST_CASE("of a long message the page shows the part around the difference") {
     }
 }
 
-TEST_CASE("the page of the connection names what was asked, what came of it, and the secrets") {
+TEST_CASE("the page of the connection lists the options, the result, and the secrets") {
     test::VirtualLoop loop;
     test::NoUser user;
     const std::string port = std::to_string(test::unused_port(loop));
@@ -181,7 +181,7 @@ TEST_CASE("the page of the connection names what was asked, what came of it, and
     CHECK(contains(text(rows), "\nsandbox     landlock 7\n"));
 }
 
-TEST_CASE("the page of a connection that stands has its address and what it took") {
+TEST_CASE("the page of an open connection contains its address and its phases") {
     test::VirtualLoop loop;
     test::NoUser user;
     test::ManualServer server(loop);

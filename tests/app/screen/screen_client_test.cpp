@@ -1,4 +1,4 @@
-// The page of keys against the keys that are handled. The screen itself is tested by tests/e2e.
+// Compares the page of keys with the handled keys. tests/e2e tests the screen itself.
 
 #include "app/screen/screen_client.hpp"
 
@@ -17,7 +17,7 @@ using KeyHelp = ui::LineEditor::KeyHelp;
 
 namespace {
 
-// The key that a word on the page names: M-x, ^X, M-Up, Enter.
+// Returns the key named by a word on the page: M-x, ^X, M-Up, Enter.
 Chord named(const std::string& word) {
     static const std::map<std::string, KeyCode> names{
         {"Enter", KeyCode::enter}, {"Up", KeyCode::up},        {"Down", KeyCode::down},
@@ -48,7 +48,7 @@ bool has(const std::vector<Chord>& chords, const Chord& chord) {
 
 }  // namespace
 
-TEST_CASE("the page of keys names the keys that are handled, and all of them") {
+TEST_CASE("the page of keys names exactly the handled keys") {
     for (const KeyHelp& row : ScreenClient::key_help()) {
         CAPTURE(row.keys);
         const std::vector<Chord> named = named_keys(row);
@@ -57,7 +57,7 @@ TEST_CASE("the page of keys names the keys that are handled, and all of them") {
     }
 }
 
-TEST_CASE("the keys that the page names for the line are those of the editor") {
+TEST_CASE("the page names exactly the editor's keys for the line") {
     for (const KeyHelp& row : ui::LineEditor::key_help()) {
         CAPTURE(row.keys);
         for (const Chord& chord : named_keys(row)) CHECK(has(row.chords, chord));

@@ -1,4 +1,4 @@
-// What a recording of the screen counts, and that others can read it.
+// The counts of a screen's recording, and its format.
 
 #include "app/screen/screen_recording.hpp"
 

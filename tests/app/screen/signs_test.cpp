@@ -1,4 +1,4 @@
-// The table of signs against the code that draws, and the manual page against the table.
+// Compares the table of signs with the drawing code, and the manual page with the table.
 
 #include "app/screen/signs.hpp"
 
@@ -26,7 +26,7 @@ std::vector<Sign> all_signs() {
     return all;
 }
 
-// All characters of the table, of both forms.
+// Returns all characters of the table, in both forms.
 std::string drawn() {
     std::string text;
     for (const Sign& sign : all_signs()) text += std::string(sign.sign.unicode) + " ";
@@ -35,7 +35,7 @@ std::string drawn() {
     return text;
 }
 
-// The parts of a text that match the first group of a pattern.
+// Returns the parts of a text that match the first group of a pattern.
 std::vector<std::string> found(const std::string& text, const std::string& pattern) {
     std::vector<std::string> parts;
     const std::regex regex(pattern);
@@ -52,7 +52,7 @@ std::string utf8(unsigned c) {
     return text += static_cast<char>(0x80 | (c & 0x3f));
 }
 
-// A line of the page without its escapes and macros.
+// Returns a line of the page without its escapes and macros.
 std::string plain(const std::string& line) {
     std::string text;
     std::size_t end = 0;
@@ -67,7 +67,7 @@ std::string plain(const std::string& line) {
     return std::regex_replace(text, std::regex("\\\\&|\""), "");
 }
 
-// The signs of the manual page, as "SIGN (ASCII): meaning".
+// Returns the signs of the manual page, as "SIGN (ASCII): meaning".
 std::set<std::string> documented() {
     const std::string page = contents(sources + "/app/yodel.1");
     const std::size_t begin = page.find("\n.Sh STATUS LINE");
@@ -94,7 +94,7 @@ std::string as_documented(const Sign& sign) {
 
 }  // namespace
 
-TEST_CASE("the table of signs has every symbol that the screen draws") {
+TEST_CASE("the table of signs contains every symbol that the screen draws") {
     const std::string glyphs = contents(sources + "/ui/glyphs.hpp");
     const auto symbols = found(glyphs, "constexpr Glyph \\w+\\{\"([^\"]+)\"");
     CHECK(symbols.size() > 15);
@@ -104,7 +104,7 @@ TEST_CASE("the table of signs has every symbol that the screen draws") {
     }
 }
 
-TEST_CASE("the screen draws no symbol past the table of signs") {
+TEST_CASE("the drawing code takes every symbol from the table of signs") {
     for (const char* const folder : {"/app/screen", "/ui"})
         for (const auto& entry : std::filesystem::directory_iterator(sources + folder)) {
             if (entry.path().extension() != ".cpp") continue;

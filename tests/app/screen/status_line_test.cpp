@@ -14,7 +14,7 @@ using test::turn_until;
 
 namespace {
 
-// A session with a server that holds what connects to it, and says nothing.
+// A session with a server that accepts connections and sends nothing.
 struct Line final : test::NoUser {
     explicit Line(Session::Options options = {})
         : listener(
@@ -45,7 +45,7 @@ struct Line final : test::NoUser {
     Session session;
 };
 
-// A port whose queue of connections is full, so that another one waits.
+// A port with a full queue of connections, so that another one waits.
 class Backlog {
 public:
     Backlog() : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -120,7 +120,7 @@ TEST_CASE("the words while the connection is open and while it closes") {
     CHECK(line.words() == "closing 0.4s");
 }
 
-TEST_CASE("datagrams are only ready until one has come") {
+TEST_CASE("a datagram session is only ready until a reply has come") {
     ev::Loop loop;
     test::NoUser user;
     Session::Options options;
@@ -136,7 +136,7 @@ TEST_CASE("datagrams are only ready until one has come") {
               .starts_with(ui::glyph::disconnected.text() + " ready"));
 }
 
-TEST_CASE("a server that closes its side leaves a half only where nothing is expected") {
+TEST_CASE("a half-close by the server shows only if no replies are expected") {
     Session::Options options;
     options.expect = GENERATE(Expect::none, Expect::echo);
     const bool half = options.expect == Expect::none;
@@ -147,7 +147,7 @@ TEST_CASE("a server that closes its side leaves a half only where nothing is exp
     CHECK(line.words(0s) == (half ? "half-closed (server)" : "up 00:00"));
 }
 
-TEST_CASE("the words while it waits for the next try") {
+TEST_CASE("the words while waiting for the next try") {
     Session::Options options;
     options.retries = Session::forever;
     SECTION("after a refusal") {
@@ -241,7 +241,7 @@ TEST_CASE("the target and the version of TLS come before the times") {
     }
 }
 
-TEST_CASE("a round trip takes the same columns, however long it was") {
+TEST_CASE("a round trip of any length takes the same columns") {
     Line line;
     line.open();
     const auto width = [&](ev::Duration time) {
@@ -266,7 +266,7 @@ TEST_CASE("unsolicited messages are counted if there are any") {
     CHECK(text().ends_with("0?2<<"));
 }
 
-TEST_CASE("parts go by their worth as the width shrinks, the state never") {
+TEST_CASE("parts are dropped by their worth as the width shrinks, the state never") {
     Line line;
     line.open();
     Results tally;
@@ -288,7 +288,7 @@ TEST_CASE("parts go by their worth as the width shrinks, the state never") {
         CHECK(fitted(6) == "* up 0");
         CHECK(fitted(1) == "*");
     }
-    SECTION("but where there is no connection, the address comes first") {
+    SECTION("but without a connection the address comes first") {
         line.session.disconnect();
         CHECK(fitted(48) == "- closed: disconnected " + address);
     }
@@ -296,7 +296,7 @@ TEST_CASE("parts go by their worth as the width shrinks, the state never") {
         CHECK(fitted(40, {210us}) == "* up 00:12 | 0^ 0v 0~ 0x 0? | 0.21ms");
         CHECK(fitted(40, {12ms}) == "* up 00:12 | 0^ 0v 0~ 0x 0? |   12ms");
     }
-    SECTION("what went wrong comes before all") {
+    SECTION("failures come before everything else") {
         tally.bad = 7;
         tally.lost = 12;
         CHECK(fitted(40) == "* up 00:12 | 0^ 0v 0~ 7x 12?");

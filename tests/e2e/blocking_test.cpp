@@ -1,4 +1,4 @@
-// What nobody reads, or takes, blocks neither program.
+// Outputs that nobody reads block neither program.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/blocked.hpp"
@@ -31,7 +31,7 @@ std::vector<char*> pointers(const std::vector<std::string>& arguments) {
     return list;
 }
 
-// A program with given descriptors as standard output and error; its input is empty.
+// Runs a program with given descriptors as standard output and error; its input is empty.
 class Child {
 public:
     Child(const std::vector<std::string>& arguments, int output, int errors) {
@@ -53,7 +53,7 @@ public:
     Child& operator=(const Child&) = delete;
 
     void kill(int signo) const { ::kill(pid_, signo); }
-    // As Process::wait_exit().
+    // See Process::wait_exit().
     int wait_exit() {
         for (int waited = 0; waited < 20'000 /* ms */; ++waited) {
             int status = 0;
@@ -90,7 +90,7 @@ int nowhere() {
     return fd.get();
 }
 
-// A second connection proves that the client went on after the first message and its reset.
+// A second connection proves that the client continued after the first message and its reset.
 const std::vector<std::string> resetting{"-v", "--reset-after", "1"};
 
 bool connected_twice(Server& server) {
@@ -105,7 +105,7 @@ std::vector<std::string> endless_client(const Server& server) {
             "127.0.0.1", server.port()};
 }
 
-// A FIFO that somebody has open, and reads nothing from.
+// A full FIFO with a reader that reads nothing.
 struct Fifo {
     explicit Fifo(const std::string& name) : path(name) {
         ::mkfifo(path.c_str(), 0600);
@@ -118,7 +118,7 @@ struct Fifo {
 
 }  // namespace
 
-TEST_CASE("standard error that nobody reads blocks no client, and a signal still ends it") {
+TEST_CASE("unread standard error blocks no client, and a signal still ends it") {
     const Kind& kind = kinds[GENERATE(0, 1, 2)];
     const int signo = GENERATE(SIGTERM, SIGINT, SIGHUP);
     CAPTURE(kind.name, signo);
@@ -130,7 +130,7 @@ TEST_CASE("standard error that nobody reads blocks no client, and a signal still
     CHECK(client.wait_exit() == 128 + signo);
 }
 
-TEST_CASE("standard output that nobody takes delays no signal") {
+TEST_CASE("unread standard output delays no signal") {
     const Kind& kind = kinds[GENERATE(0, 1, 2)];
     CAPTURE(kind.name);
     Server server(resetting);
@@ -141,7 +141,7 @@ TEST_CASE("standard output that nobody takes delays no signal") {
     CHECK(client.wait_exit() == 128 + SIGTERM);
 }
 
-TEST_CASE("a usage error ends a program whose standard error nobody reads") {
+TEST_CASE("a usage error ends a program with unread standard error") {
     const Kind& kind = kinds[GENERATE(0, 1, 2)];
     const std::string program = GENERATE(as<std::string>(), yodel, yodeld);
     CAPTURE(kind.name, program);
@@ -159,7 +159,7 @@ TEST_CASE("a log's pipe without a reader is refused at once") {
     CHECK(outcome.errors.find(path + ": nobody reads this pipe") != std::string::npos);
 }
 
-TEST_CASE("a log's pipe that is not read delays nothing, and is a failure at the end") {
+TEST_CASE("a log's unread pipe delays nothing, and is an error at the end") {
     const Folder folder;
     const Fifo fifo(folder.path("pipe"));
     const test::Outcome outcome = run({yodel, "--json", "-o", fifo.path}, "a\n");
@@ -180,8 +180,7 @@ TEST_CASE("a log is written to a process that reads it") {
     CHECK(copy.find(" < hello\n") != std::string::npos);
 }
 
-TEST_CASE(
-    "outputs of the server that nobody reads block no client, and a signal still ends it") {
+TEST_CASE("unread outputs of the server block no client, and a signal still ends it") {
     const Kind& kind = kinds[GENERATE(0, 1, 2)];
     CAPTURE(kind.name);
     const Folder folder;
@@ -198,7 +197,7 @@ TEST_CASE(
     CHECK(server.wait_exit() == 0);
 }
 
-TEST_CASE("a file's size limit is an error with a sentence, not a signal") {
+TEST_CASE("reaching a file's size limit is an error with a sentence, not a signal") {
     const Folder folder;
     const std::string path = folder.path("file");
     const auto limited = [&](const std::string& command) {
@@ -218,14 +217,15 @@ TEST_CASE("a file's size limit is an error with a sentence, not a signal") {
     CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("a server that can't say where it listens ends with a sentence") {
+TEST_CASE("a server that can't print its address ends with a sentence") {
     const std::string output = GENERATE(as<std::string>(), ">/dev/full", ">&-");
     const test::Outcome outcome = run({"sh", "-c", "exec \"$0\" 0 " + output, yodeld});
     CHECK(outcome.status == 1);
     CHECK(outcome.errors.starts_with("yodeld: standard output: "));
 }
 
-TEST_CASE("a server that cannot start reports why, with --json as an object with the status") {
+TEST_CASE("a server that cannot start reports why, and with --json prints an object with the "
+          "status") {
     struct Row {
         std::vector<std::string> arguments;
         int status;

@@ -1,5 +1,5 @@
-// With --busy the programs spin while there is a connection, and sleep while there is none. The
-// system says which of the two they do by /proc; the tests are left out where it has none.
+// With --busy the programs spin while there is a connection, and sleep while there is none.
+// /proc shows which of the two they do; without it the tests are skipped.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -26,10 +26,10 @@ bool system_tells() { return std::filesystem::exists("/proc/self/stat"); }
 
 struct Activity {
     char state = 0;  // 'S': it sleeps
-    long ticks = 0;  // of the processor, hundredths of a second
+    long ticks = 0;  // processor time in hundredths of a second
 };
 
-// The name of the program, in brackets, may hold spaces.
+// The name of the program, in brackets, may contain spaces.
 Activity activity(const Process& process) {
     const std::string text = test::contents("/proc/" + std::to_string(process.pid()) + "/stat");
     std::istringstream fields(text.substr(text.rfind(')') + 1));
@@ -52,13 +52,13 @@ bool wait_for(const std::function<bool()>& condition) {
     return true;
 }
 
-// A sleeping process takes no time, however long one waits for it.
+// Returns true if the process spins. A sleeping process takes no processor time.
 bool spins(const Process& process) {
     const long before = activity(process).ticks;
     return wait_for([&] { return activity(process).ticks > before + 10; });
 }
 
-// One that spins is running, or waits for a processor, each time that one looks.
+// Returns true if the process sleeps. A spinning process is runnable at each look.
 bool sleeps(const Process& process) {
     int looks = 0;
     return wait_for([&] {
@@ -69,7 +69,7 @@ bool sleeps(const Process& process) {
 
 }  // namespace
 
-TEST_CASE("yodeld --busy spins while a connection stands, and sleeps while none does") {
+TEST_CASE("yodeld --busy spins while a connection is open, and sleeps while none is") {
     if (!system_tells()) return;
     Server server({"--busy"});
     CHECK(sleeps(server.process()));
@@ -80,7 +80,7 @@ TEST_CASE("yodeld --busy spins while a connection stands, and sleeps while none 
     CHECK(sleeps(server.process()));
 }
 
-TEST_CASE("yodel --busy spins while connected, and sleeps while it waits for the next try") {
+TEST_CASE("yodel --busy spins while connected, and sleeps while waiting to retry") {
     if (!system_tells()) return;
     Server server;
     Process client({yodel, "--no-tui", "--busy", "--retry", "forever", "--retry-delay", "1h",
@@ -91,7 +91,7 @@ TEST_CASE("yodel --busy spins while connected, and sleeps while it waits for the
     CHECK(sleeps(client));
 }
 
-TEST_CASE("without --busy both programs sleep while nothing comes") {
+TEST_CASE("without --busy both idle programs sleep") {
     if (!system_tells()) return;
     Server server;
     Process client({yodel, "--no-tui", "127.0.0.1", server.port()});

@@ -1,4 +1,4 @@
-// The shells themselves are asked for completions.
+// Completions as the shells themselves compute them.
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
@@ -21,7 +21,7 @@ std::vector<std::string> sorted_lines(const std::string& text) {
     return list;
 }
 
-// A folder with the scripts, and with the files that are to be found.
+// A folder with the scripts, and with files to complete.
 class Scripts {
 public:
     Scripts() {
@@ -114,7 +114,7 @@ TEST_CASE("zsh completes options, their values, and files") {
     tty.send("cd; LISTMAX=999; fpath=(~ $fpath); autoload -Uz compinit; compinit -u -D; "
              "echo rea''dy\r");
     REQUIRE(tty.wait_for("\nready"));
-    // A tab that comes before the words are drawn may only list what there is.
+    // A tab that comes before the words are drawn may only list the completions.
     const auto complete = [&](const std::string& words, const std::string& shown) {
         tty.send(words);
         REQUIRE(tty.wait_for(
@@ -136,12 +136,12 @@ TEST_CASE("zsh completes options, their values, and files") {
     CHECK(tty.wait_exit());
 }
 
-TEST_CASE("the descriptions of completions refer to nothing that is not there") {
+TEST_CASE("the descriptions of completions name only existing options") {
     const std::string program = GENERATE(yodel, yodeld);
     CHECK(!contains(run({program, "--completion", "fish"}).output, "below"));
 }
 
-TEST_CASE("a shell that is not known is refused") {
+TEST_CASE("an unknown shell is refused") {
     const Outcome outcome = run({yodel, "--completion", "tcsh"});
     CHECK(outcome.status == 2);
     CHECK(contains(outcome.errors, "--completion: \"tcsh\" is not one of bash, zsh, fish"));

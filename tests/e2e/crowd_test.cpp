@@ -1,4 +1,4 @@
-// Many conversations at once, by the program against servers of all kinds.
+// Loads: many connections at once against servers of all kinds.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -31,14 +31,14 @@ Outcome crowd(const Server& server, Words options) {
     return run(options);
 }
 
-// The number of a member in the last object of the output.
+// Returns the number of a member in the last object of the output.
 std::uint64_t member(const Outcome& outcome, const std::string& name) {
     const std::size_t place = outcome.output.rfind("\"" + name + "\":");
     REQUIRE(place != std::string::npos);
     return std::stoull(outcome.output.substr(place + name.size() + 3));
 }
 
-// A figure of the round trips in the end object, in microseconds.
+// Returns a figure of the round trips in the end object, in microseconds.
 double round_trip(const Outcome& outcome, const std::string& name) {
     const std::size_t begin = outcome.output.rfind("\"rtt_us\":{");
     REQUIRE(begin != std::string::npos);
@@ -47,7 +47,7 @@ double round_trip(const Outcome& outcome, const std::string& name) {
     return std::stod(outcome.output.substr(place + name.size() + 3));
 }
 
-// The number before these words in the counters that a server prints.
+// Returns the number before these words in the server's counters.
 std::uint64_t counted(Server& server, const std::string& words) {
     server.process().kill(SIGUSR1);
     REQUIRE(server.process().wait_for_errors("bytes out"));
@@ -59,7 +59,7 @@ std::uint64_t counted(Server& server, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("a crowd sends so many messages over so many connections") {
+TEST_CASE("a load sends its count of messages over its connections") {
     Server server;
     const Words schedule = GENERATE(Words{}, Words{"-i", "5ms"}, Words{"--rate", "2k"},
                                     Words{"--window", "3"}, Words{"--churn", "7"});
@@ -74,7 +74,7 @@ TEST_CASE("a crowd sends so many messages over so many connections") {
     CHECK(counted(server, "accepted") >= 20);
 }
 
-TEST_CASE("a crowd speaks each framing, and TLS") {
+TEST_CASE("a load speaks each framing, and TLS") {
     const std::string framing =
         GENERATE("line", "crlf", "nul", "len1", "len4le", "caret", "raw");
     const Words tls = GENERATE(Words{}, Words{"--tls"});
@@ -86,7 +86,7 @@ TEST_CASE("a crowd speaks each framing, and TLS") {
     CHECK(contains(outcome.errors, "50 sent, 50 echoed, 0 bad, 0 lost"));
 }
 
-TEST_CASE("a crowd without a target has a server with as many connections") {
+TEST_CASE("a load without a target runs a server that accepts all its connections") {
     const Outcome outcome = run({yodel, "--connections", "1100", "-c", "1100", "--json"});
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
@@ -95,7 +95,7 @@ TEST_CASE("a crowd without a target has a server with as many connections") {
         "\"connections\":{\"asked\":1100,\"opened\":1100,\"failed\":0,\"connect_us\":{"));
 }
 
-TEST_CASE("a crowd counts exactly what a server drops, doubles and damages") {
+TEST_CASE("a load counts exactly the replies that a server drops, doubles and damages") {
     const Words schedule = GENERATE(Words{}, Words{"--rate", "2k"});
     Server server(
         {"--drop", "0.05", "--dup", "0.05", "--corrupt", "0.05", "--seed", "3", "-f", "line"});
@@ -127,7 +127,7 @@ TEST_CASE("connections that a server resets are counted by their sentences") {
         contains(outcome.output,
                  "\"connections\":{\"asked\":10,\"opened\":10,\"failed\":0,\"connect_us\":{"));
     const std::string part = "\"status\":56,\"count\":";
-    std::uint64_t failures = 0;  // while sending, or while receiving
+    std::uint64_t failures = 0;  // while sending or receiving
     for (std::size_t i = outcome.output.find(part); i != std::string::npos;
          i = outcome.output.find(part, i + 1))
         failures += std::stoull(outcome.output.substr(i + part.size()));
@@ -136,7 +136,7 @@ TEST_CASE("connections that a server resets are counted by their sentences") {
     CHECK(member(outcome, "echoed") <= 50);
 }
 
-TEST_CASE("a server that takes some connections only gets the messages over these") {
+TEST_CASE("a server that accepts only some connections gets the messages over these") {
     Server server({"--max-conns", "5"});
     const Outcome outcome =
         crowd(server, {"--connections", "8", "-c", "400", "--rate", "1k", "--json"});
@@ -148,7 +148,7 @@ TEST_CASE("a server that takes some connections only gets the messages over thes
     CHECK(member(outcome, "lost") < 100);  // three of eight connections would lose 150
 }
 
-TEST_CASE("a crowd tries again where it may") {
+TEST_CASE("a load with --retry reconnects after resets") {
     Server server({"--reset-after", "5", "-f", "line"});
     const Outcome outcome = crowd(server, {"--connections", "4", "-c", "100", "--retry",
                                            "forever", "--retry-delay", "1ms", "--json"});
@@ -158,7 +158,7 @@ TEST_CASE("a crowd tries again where it may") {
     CHECK(member(outcome, "echoed") >= 70);
 }
 
-TEST_CASE("a crowd that nobody answers ends with the number of the failure") {
+TEST_CASE("a load without replies ends with the status of the failure") {
     const std::string port = std::to_string(test::free_port());
     const Words options = GENERATE(Words{"-m", "5s"}, Words{"--rate", "10", "-c", "7"});
     Words command{yodel, "--connections", "7", "127.0.0.1", port};
@@ -180,7 +180,7 @@ TEST_CASE("connections that never open end with the run") {
     CHECK(contains(outcome.errors, "(3 times)"));
 }
 
-TEST_CASE("a signal ends a crowd with the sum of all") {
+TEST_CASE("a signal ends a load with the sum of all connections") {
     Server server({"-v"});
     const Words schedule = GENERATE(Words{}, Words{"--rate", "500"});
     Words command{yodel, "--connections", "5", "--json"};
@@ -194,7 +194,7 @@ TEST_CASE("a signal ends a crowd with the sum of all") {
     CHECK(contains(client.output(), "\"status\":130"));
 }
 
-TEST_CASE("a crowd that the limit of descriptors is too small for does not start") {
+TEST_CASE("a load does not start if the limit of descriptors is too low") {
     Server server;
     const Outcome outcome = run(
         {"sh", "-c",
@@ -204,7 +204,7 @@ TEST_CASE("a crowd that the limit of descriptors is too small for does not start
     CHECK(counted(server, "accepted") == 0);
 }
 
-TEST_CASE("a crowd raises the soft limit of descriptors") {
+TEST_CASE("a load raises the soft limit of descriptors") {
     Server server;
     const Outcome outcome = run({"sh", "-c",
                                  "ulimit -S -n 64; exec " + yodel +
@@ -214,7 +214,7 @@ TEST_CASE("a crowd raises the soft limit of descriptors") {
     CHECK(counted(server, "accepted") == 90);
 }
 
-TEST_CASE("a crowd begins at the time that it was told") {
+TEST_CASE("a load begins at its --start-at time") {
     Server server;
     const Outcome outcome =
         run({"sh", "-c",
@@ -227,7 +227,7 @@ TEST_CASE("a crowd begins at the time that it was told") {
     CHECK(outcome.output.substr(0, line) >= outcome.output.substr(line + 1, line));
 }
 
-TEST_CASE("each connection says the script, against servers of the caret protocol") {
+TEST_CASE("each connection sends the script to servers of the caret protocol") {
     const bool ours = GENERATE(true, false);
     std::unique_ptr<Server> server;
     std::unique_ptr<test::Peer> peer;
@@ -255,7 +255,7 @@ TEST_CASE("each connection says the script, against servers of the caret protoco
     }
 }
 
-TEST_CASE("a script is said in silence, unless its replies are asked for") {
+TEST_CASE("a script prints no replies, unless they are requested") {
     Server server;
     const Outcome quiet =
         run({yodel, "--connections", "2", "127.0.0.1", server.port()}, "one\ntwo");
@@ -275,7 +275,7 @@ TEST_CASE("a script is said in silence, unless its replies are asked for") {
     CHECK(member(json, "echoed") == 2);
 }
 
-TEST_CASE("a script that goes on after a while is said to its end") {
+TEST_CASE("a script that continues after a while is sent to its end") {
     Server server({"-v"});
     test::Process client({yodel, "--connections", "2", "-v", "127.0.0.1", server.port()});
     client.write("first\n");
@@ -299,7 +299,7 @@ TEST_CASE("a line that can't be sent ends the script before it") {
     CHECK(contains(outcome.errors, "2 sent, 2 echoed"));
 }
 
-TEST_CASE("a server that closes amid a script ends it with its sentence") {
+TEST_CASE("a server that closes during a script ends it with a sentence") {
     Server server({"--close-after", "2", "-f", "line"});
     const Outcome outcome =
         run({yodel, "--connections", "2", "127.0.0.1", server.port()}, "a\nb\nc\nd\n");
@@ -308,7 +308,7 @@ TEST_CASE("a server that closes amid a script ends it with its sentence") {
     CHECK(contains(outcome.errors, "the server closed before the end of the input (2 times)"));
 }
 
-TEST_CASE("a reader who takes nothing pauses a script, and gets all of it later") {
+TEST_CASE("a blocked reader pauses a script, and gets all of it later") {
     Server server;
     std::string script;
     for (int i = 0; i < 20'000; ++i) script += "line " + std::to_string(i) + "\n";
@@ -321,12 +321,11 @@ TEST_CASE("a reader who takes nothing pauses a script, and gets all of it later"
     CHECK(contains(outcome.errors, "40000 sent, 40000 echoed, 0 bad, 0 lost"));
 }
 
-// The server stands still for 1.4 s in a run of 200 messages a second. Each message that is due
-// in that time waits for the rest of it: the longest round trip is the length of the
-// standstill, and, as a hundredth of the 600 messages is due in its first 30 ms, the p99 is 30
-// ms less. The test measures the length itself, so that a machine that is slow to stop and to
-// go on changes both sides alike.
-TEST_CASE("an open loop shows the whole of a standstill of the server") {
+// The server is stopped for 1.4 s in a run of 200 messages a second. Each message due in that
+// time waits for the rest of it, so the longest round trip is the length of the stop. A
+// hundredth of the 600 messages is due in its first 30 ms, so the p99 is 30 ms less. The test
+// measures the length itself, so that a slow machine changes both sides alike.
+TEST_CASE("an open loop measures the whole time that the server is stopped") {
     using Clock = std::chrono::steady_clock;
     using Microseconds = std::chrono::duration<double, std::micro>;
     Server server({"-v"});
@@ -356,7 +355,7 @@ TEST_CASE("an open loop shows the whole of a standstill of the server") {
     CHECK(round_trip(outcome, "p99") <= 1.02 * (longest - 30e3));
 }
 
-TEST_CASE("a crowd takes 4 MiB, and 3 KiB for each connection") {
+TEST_CASE("a load takes 4 MiB, and 3 KiB for each connection") {
 #ifndef YODEL_INSTRUMENTED
     constexpr std::size_t connections = 10'000;
 #    ifdef _LIBCPP_VERSION
@@ -381,7 +380,7 @@ TEST_CASE("a crowd takes 4 MiB, and 3 KiB for each connection") {
 #endif
 }
 
-TEST_CASE("a crowd looks its target's name up once") {
+TEST_CASE("a load looks up its target's name once") {
     const Outcome outcome =
         run({yodel, "--connections", "50", "-c", "1", "--json", "name.invalid", "7"});
     CAPTURE(outcome.errors);
@@ -391,8 +390,8 @@ TEST_CASE("a crowd looks its target's name up once") {
     CHECK(contains(outcome.output, "\"asked\":50,\"opened\":0,\"failed\":50"));
 }
 
-// In a network of its own, where the system gives it one, in which there are ten ports.
-TEST_CASE("connections for which no source port is left say how many there are") {
+// In a separate network with ten ports, if the system allows one.
+TEST_CASE("running out of source ports is reported with their number") {
     if (run({"unshare", "-rn", "sh", "-c", "ip link set lo up"}).status != 0) return;
     const test::Folder folder;
     const std::string script =
@@ -411,7 +410,7 @@ TEST_CASE("connections for which no source port is left say how many there are")
     CHECK(contains(outcome.errors, "(5 times)"));
 }
 
-TEST_CASE("each second of a crowd is an object") {
+TEST_CASE("a load prints an object each second") {
     Server server;
     const Outcome outcome =
         crowd(server, {"--connections", "3", "--rate", "100", "-m", "2500ms", "--json"});
@@ -425,7 +424,7 @@ TEST_CASE("each second of a crowd is an object") {
     CHECK(contains(outcome.output, "\n{\"type\":\"end\","));
 }
 
-TEST_CASE("a terminal sees how a crowd goes in a line, and then the summary alone") {
+TEST_CASE("a load shows its progress in a line on a terminal, and then only the summary") {
     test::Tty tty(
         {.arguments = {yodel, "--no-tui", "--connections", "3", "-i", "10ms", "-m", "700ms"}});
     REQUIRE(tty.wait_for([&] { return contains(tty.output(), "3 open, "); }));
@@ -435,7 +434,7 @@ TEST_CASE("a terminal sees how a crowd goes in a line, and then the summary alon
     CHECK(tty.modes().empty());
 }
 
-TEST_CASE("connections of a crowd that take the place of others are timed") {
+TEST_CASE("replacements of a load's connections are timed") {
     Server server({"--self-signed", "--tls"});
     const Outcome outcome = crowd(server, {"--connections", "3", "--churn", "5", "-c", "60",
                                            "--tls", "-k", "--json", "-v"});
@@ -457,7 +456,7 @@ TEST_CASE("connections of a crowd that take the place of others are timed") {
     CHECK(contains(outcome.errors, " ms, TLS "));
 }
 
-TEST_CASE("a crowd reports connections and their ends, and not without a bound") {
+TEST_CASE("a load reports a limited number of connections and their ends") {
     Server server({"--close-after", "1", "-f", "line"});
     const Outcome outcome =
         crowd(server, {"--connections", "600", "-c", "1200", "--churn", "2", "-v"});
@@ -471,7 +470,7 @@ TEST_CASE("a crowd reports connections and their ends, and not without a bound")
     CHECK(contains(outcome.errors, ": the server closed "));
 }
 
-TEST_CASE("processes that start together add up to one run") {
+TEST_CASE("the results of processes that start together add up to one run") {
     Server server;
     const test::Folder folder;
     const std::string script =
@@ -489,7 +488,7 @@ TEST_CASE("processes that start together add up to one run") {
     CHECK(counted(server, "bytes in") == 400 * 65);
 }
 
-TEST_CASE("a crowd on several threads counts exactly what the server counts") {
+TEST_CASE("a load on several threads counts the same as the server") {
     Server server({"--threads", server_threads(GENERATE("1", "2"))});
     const Words schedule = GENERATE(Words{}, Words{"--rate", "20k"}, Words{"--churn", "50"});
     Words options{"--connections", "8", "--threads", "2", "-c", "10000", "--json"};
@@ -503,7 +502,7 @@ TEST_CASE("a crowd on several threads counts exactly what the server counts") {
     CHECK(counted(server, "bytes out") == 10'000 * 65);
 }
 
-TEST_CASE("a crowd on several threads counts exactly what a server does to its messages") {
+TEST_CASE("a load on several threads counts a server's faults exactly") {
     Server server(
         {"--drop", "0.05", "--dup", "0.05", "--corrupt", "0.05", "--seed", "3", "-f", "line"});
     const Outcome outcome = crowd(
@@ -519,7 +518,7 @@ TEST_CASE("a crowd on several threads counts exactly what a server does to its m
     CHECK(counted(server, "bytes out") == (answered + further) * 65);
 }
 
-TEST_CASE("a crowd on several threads speaks TLS, and datagrams, and never sleeps") {
+TEST_CASE("a load on several threads supports TLS, datagrams, and --busy") {
     const Words way =
         GENERATE(Words{"--tls"}, Words{"-u"}, Words{"--busy"}, Words{"--tls", "--churn", "5"});
     Words command{yodel, "--connections", "4", "--threads", "2", "-c", "200"};
@@ -530,7 +529,7 @@ TEST_CASE("a crowd on several threads speaks TLS, and datagrams, and never sleep
     CHECK(contains(outcome.errors, "200 sent, 200 echoed, 0 bad, 0 lost"));
 }
 
-TEST_CASE("an interrupt ends a crowd on several threads in order, with its summary") {
+TEST_CASE("an interrupt ends a load on several threads in order, with its summary") {
     Server server;
     test::Process client({yodel, "--connections", "4", "--threads", "2", "--json", "-m", "1m",
                           "127.0.0.1", server.port()});
@@ -544,7 +543,7 @@ TEST_CASE("an interrupt ends a crowd on several threads in order, with its summa
     CHECK(member(outcome, "sent") - member(outcome, "echoed") <= 4);
 }
 
-TEST_CASE("more threads than can be had are refused, and nothing is started") {
+TEST_CASE("too many threads are refused, and nothing is started") {
     struct Row {
         Words options;
         std::string input;
@@ -570,7 +569,7 @@ TEST_CASE("more threads than can be had are refused, and nothing is started") {
     CHECK(outcome.output.empty());
 }
 
-TEST_CASE("with --threads auto a crowd has no more threads than it can use") {
+TEST_CASE("with --threads auto a load starts no more threads than it can use") {
     CHECK(run({yodel, "--threads", "auto", "-c", "5"}).status == 0);
     const Outcome outcome =
         run({yodel, "--connections", "3", "--threads", "auto", "-v"}, "a\n");

@@ -1,5 +1,5 @@
-// The end of a connection, as the pipe client reports it: which side ended it, how, and whether
-// all was said by then.
+// The end of a connection, as the pipe client reports it: which side ended it, how, and
+// whether all messages were answered.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -37,7 +37,7 @@ struct Open {
 
 }  // namespace
 
-TEST_CASE("a server that closes before the end of the input has ended the conversation") {
+TEST_CASE("a server that closes before the end of the input ends the run with a sentence") {
     const std::vector<std::string> options = GENERATE(
         std::vector<std::string>{}, std::vector<std::string>{"-f", "raw"},
         std::vector<std::string>{"--expect", "any"}, std::vector<std::string>{"--json"});
@@ -56,8 +56,7 @@ TEST_CASE("a server that closes after the end of the input is in order") {
     CHECK(outcome.output == "one\ntwo\n");
 }
 
-TEST_CASE(
-    "with retries a server that closes is connected to again, for the rest of the input") {
+TEST_CASE("with --retry a closed connection is opened again for the rest of the input") {
     Peer peer(scripted({"echo", "close"}));
     Open open(peer, {"--retry", "3", "--retry-delay", "10ms"}, "one\n");
     REQUIRE(open.client.wait_for_output("one\n"));
@@ -68,7 +67,7 @@ TEST_CASE(
     CHECK(open.client.wait_exit() == 0);
 }
 
-TEST_CASE("an unattended run reports a server that closes at once") {
+TEST_CASE("a run of generated messages reports at once that the server has closed") {
     Peer peer(scripted({"echo", "close"}));
     const Outcome outcome =
         run({yodel, "-c", "1000", "-i", "20ms", "-W", "15s", "127.0.0.1", peer.port()});
@@ -86,7 +85,7 @@ TEST_CASE("a greeting is no reply") {
     CHECK(contains(outcome.errors, "2 sent, 2 echoed, 0 bad, 0 lost, 1 unsolicited"));
 }
 
-TEST_CASE("a greeting is no reply where the reply takes its time") {
+TEST_CASE("a greeting is no reply, even if the reply is slow") {
     Server server({"--banner", "hello\\n", "--delay", "800ms"});
     const Outcome piped = run({yodel, "127.0.0.1", server.port()}, "one\n");
     CHECK(piped.output == "hello\none\n");
@@ -131,7 +130,7 @@ TEST_CASE("a server that reads nothing is given up after the reply timeout") {
     CHECK(contains(client.errors(), "the server takes nothing"));
 }
 
-TEST_CASE("a server that closes is met by the next write as by the next read") {
+TEST_CASE("a close by the server is noticed by the next write and by the next read alike") {
     const std::string end = GENERATE("close", "reset");
     Peer peer({"python3", "-c",
                "import socket, struct, sys\n"
@@ -150,7 +149,7 @@ TEST_CASE("a server that closes is met by the next write as by the next read") {
     CHECK(outcome.status == 56);
 }
 
-TEST_CASE("an unattended run does not wait for each window of a server that answers nothing") {
+TEST_CASE("a generated run does not wait for each window of a server that answers nothing") {
     Peer peer(scripted({"wait"}));
     const Outcome outcome = run({yodel, "-c", "3000", "-i", "0", "-W", "300ms", "-m", "12s",
                                  "--quiet", "127.0.0.1", peer.port()});
@@ -158,7 +157,7 @@ TEST_CASE("an unattended run does not wait for each window of a server that answ
     CHECK(outcome.status == 1);
 }
 
-TEST_CASE("messages that are due while too many bytes await replies are unsent") {
+TEST_CASE("messages due while too many bytes await replies are unsent") {
     Peer peer({"socat", "-u", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "OPEN:/dev/null"});
     test::Process client({yodel, "-c", "400", "-i", "1ms", "--size", "64k", "-W", "1s", "-q",
                           "1s", "--json", "127.0.0.1", peer.port()});
@@ -178,7 +177,7 @@ TEST_CASE("messages that are due while too many bytes await replies are unsent")
     CHECK(count("sent") + count("unsent") == 400);
 }
 
-TEST_CASE("an unattended run ends although its server reads nothing") {
+TEST_CASE("a run of generated messages ends even if the server reads nothing") {
     Server server({"--no-read"});
     const Outcome outcome = run({yodel, "-c", "200", "-i", "0", "--size", "1M", "-W", "300ms",
                                  "--quiet", "127.0.0.1", server.port()});
@@ -186,7 +185,7 @@ TEST_CASE("an unattended run ends although its server reads nothing") {
     CHECK(contains(outcome.errors, "the server takes nothing"));
 }
 
-TEST_CASE("with --expect any, one reply that never comes costs one reply timeout") {
+TEST_CASE("with --expect any, a missing reply costs one reply timeout") {
     Peer peer(scripted({"line", "rest"}));
     const Outcome outcome = run(
         {yodel, "--expect", "any", "--window", "1", "-W", "300ms", "127.0.0.1", peer.port()},
@@ -196,7 +195,7 @@ TEST_CASE("with --expect any, one reply that never comes costs one reply timeout
     CHECK(contains(outcome.errors, "4 sent, 3 answered, 0 bad, 1 lost"));
 }
 
-TEST_CASE("an end inside a message is a truncation, whatever is expected") {
+TEST_CASE("an end inside a message is a truncation with any --expect") {
     const std::string expect = GENERATE("none", "any", "echo");
     Peer peer(scripted({"echo", "send:half", "close"}));
     const Outcome outcome = run({yodel, "--expect", expect, "127.0.0.1", peer.port()}, "one\n");
@@ -205,7 +204,7 @@ TEST_CASE("an end inside a message is a truncation, whatever is expected") {
     CHECK(contains(outcome.errors, "the peer closed inside a message, after 4 bytes"));
 }
 
-TEST_CASE("a length that begins as an alert of TLS does is a length") {
+TEST_CASE("a length prefix that looks like a TLS alert is a length") {
     Server server({"-f", "len4le"});
     const std::string line(0x315, 'x');  // the prefix is 15 03 00 00
     const Outcome outcome =
@@ -233,7 +232,7 @@ TEST_CASE("caret with --expect any prints each reply") {
     CHECK(outcome.output == "xyz\n");
 }
 
-TEST_CASE("the first reply that is no echo is reported with the option that accepts it") {
+TEST_CASE("the first wrong reply is reported with the option that accepts it") {
     Peer peer(scripted({"line", "send:HTTP/1.1 400 Bad Request\\r\\n", "close"}));
     const Outcome outcome = run({yodel, "127.0.0.1", peer.port()}, "GET / HTTP/1.0\n");
     CHECK(outcome.status == 1);
@@ -287,7 +286,7 @@ TEST_CASE("each way to break a reply has its sentence and its status") {
     CHECK(outcome.status == broken.status);
 }
 
-TEST_CASE("a copy of a reply that comes later is a fault, and a message of its own is not") {
+TEST_CASE("a late copy of a reply is a fault, and an unsolicited message is not") {
     const auto [second, status] = GENERATE(table<const char*, int>({{"one", 1}, {"two", 0}}));
     Peer peer(scripted({"echo", std::string("send:") + second + "\\n", "wait"}));
     Open open(peer, {}, "one\n");
@@ -296,7 +295,7 @@ TEST_CASE("a copy of a reply that comes later is a fault, and a message of its o
     CHECK(open.client.wait_exit() == status);
 }
 
-TEST_CASE("what could not be sent is not the server's fault") {
+TEST_CASE("unsent input is not reported as the server's fault") {
     Peer peer(scripted({"wait"}));
     const Outcome outcome = run({yodel, "-c", "3", "-i", "10ms", "--size", "20M", "-W", "300ms",
                                  "127.0.0.1", peer.port()});
@@ -316,7 +315,7 @@ TEST_CASE("the status that json reports is the exit status") {
     CHECK(contains(open.client.output(), "\"status\":" + std::to_string(128 + signal)));
 }
 
-TEST_CASE("a connection that a signal or a limit ends says close_notify") {
+TEST_CASE("a connection ended by a signal or a limit sends close_notify") {
     const auto [signal, option, limit, status] =
         GENERATE(table<int, const char*, const char*, int>({
             {0, "-m", "1s", 28},

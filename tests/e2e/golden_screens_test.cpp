@@ -1,7 +1,7 @@
-// The main screens against those in tests/screens, which a reader can browse.
+// Compares the main screens with the files in tests/screens, which a reader can browse.
 //
-// Times, ports and the like are replaced by zeros.  SCREENS_UPDATE=1 in the environment writes
-// the files anew instead of comparing.
+// Times, ports and the like are replaced by zeros.  SCREENS_UPDATE=1 in the environment
+// rewrites the files instead of comparing.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -33,7 +33,7 @@ std::string without_chance(std::string screen) {
     return std::regex_replace(screen, std::regex(" +\n"), "\n");
 }
 
-// Waits until the screen is that of the file.
+// Waits until the screen equals the file.
 void check_screen(Tty& tty, const std::string& name, const std::string& sign) {
     REQUIRE(tty.wait_for(sign));
     const std::string file = std::string(SCREENS) + "/" + name + ".txt";
@@ -54,7 +54,8 @@ struct Shape {
     Tty::Size size;
 };
 
-// A socket whose name is the same in each run. The sandbox is not the same on each system.
+// Runs the client with a socket of a fixed name, without the sandbox, which differs between
+// systems.
 std::vector<std::string> at_socket(const test::Folder& folder) {
     return {"sh", "-c",
             "cd " + folder.path("") + " && exec " + yodel + " --no-sandbox unix:echo"};
@@ -67,7 +68,7 @@ void wait_for_socket(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("the main screens are as they stand in tests/screens") {
+TEST_CASE("the main screens equal their files in tests/screens") {
     const Shape shape = GENERATE(Shape{"80x24", {24, 80}}, Shape{"40x10", {10, 40}});
     const std::string of = std::string("-") + shape.name;
     test::Folder folder;
@@ -96,7 +97,7 @@ TEST_CASE("the main screens are as they stand in tests/screens") {
     check_screen(tty, "quit" + of, "^C again to quit");
 }
 
-TEST_CASE("the screen of a server that corrupts is as it stands in tests/screens") {
+TEST_CASE("the screen of a corrupting server equals its file in tests/screens") {
     test::Folder folder;
     test::Process server(
         {"socat", "UNIX-LISTEN:" + folder.path("echo") + ",fork", "EXEC:stdbuf -o0 tr l 1"});

@@ -1,4 +1,4 @@
-// A server that attacks the terminal, in every mode that writes to one.
+// Tries a server that attacks the terminal, in every mode that writes to one.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -12,7 +12,7 @@ using test::yodel;
 
 namespace {
 
-// A server that sends each attack as a line, and then echoes.
+// Sends each attack as a line, and then echoes.
 class Attacker {
 public:
     Attacker()

@@ -24,7 +24,8 @@ Words load(Words options, const Server& server) {
     return options;
 }
 
-// Its own screen is gone, and the one before it is as it was, with what was printed since.
+// Checks that the page is gone, and that the previous screen is restored, with the output
+// since.
 void check_given_back(Tty& tty) {
     CHECK(!tty.alternate_screen());
     CHECK(tty.cursor_shown());
@@ -33,7 +34,7 @@ void check_given_back(Tty& tty) {
 
 }  // namespace
 
-TEST_CASE("a load on a terminal has a page, and leaves the summary behind") {
+TEST_CASE("a load on a terminal shows a page, and leaves the summary behind") {
     Server server;
     const Words schedule =
         GENERATE(Words{}, Words{"--rate", "500"}, Words{"-i", "5ms"}, Words{"--size", "9"});
@@ -78,7 +79,7 @@ TEST_CASE("^C on the page of a load waits for replies, and ^C again does not") {
     CHECK(contains(tty.row(0), "3 sent, 0 echoed, 0 bad, 0 lost"));
 }
 
-TEST_CASE("^C on the page of a load ends it before the first connection, too") {
+TEST_CASE("^C on the page of a load also ends it before the first connection") {
     Server server;
     Tty tty({.arguments = load({"--connections", "3", "--start-at", "+1h"}, server)});
     REQUIRE(tty.wait_for("● starts in 36"));
@@ -139,7 +140,7 @@ TEST_CASE("the page of a load ends when its terminal hangs up") {
     CHECK(tty.wait_exit() == 128 + SIGHUP);
 }
 
-TEST_CASE("a terminal that takes nothing does not delay the end of a load") {
+TEST_CASE("a blocked terminal does not delay the end of a load") {
     Server server;
     Tty tty({.arguments = load({"--connections", "3"}, server), .size = {60, 200}});
     REQUIRE(tty.wait_for("● running"));
@@ -156,16 +157,16 @@ TEST_CASE("a terminal that takes nothing does not delay the end of a load") {
     CHECK(tty.settings_restored());
 }
 
-TEST_CASE("the page of a load shows failures, and a server that comes back") {
+TEST_CASE("the page of a load shows failures, and the return of the server") {
     Server server({"--reset-after", "5", "-f", "line"});
     Tty tty({.arguments = load({"--connections", "3", "--retry", "forever", "--retry-delay",
                                 "1ms", "--color", "always"},
                                server)});
-    REQUIRE(tty.wait_for("Connection reset by peer"));  // met by whichever call comes first
+    REQUIRE(tty.wait_for("Connection reset by peer"));  // whichever call reports it
     REQUIRE(tty.wait_for("failures "));
     REQUIRE(tty.wait_for(" tried"));
     tty.send("\x03");
-    CHECK(tty.wait_exit());  // which connections are whole just then decides the status
+    CHECK(tty.wait_exit());  // the status depends on which connections are open just then
     check_given_back(tty);
     CAPTURE(tty.screen());
     CHECK(tty.wait_for(": Connection reset by peer ("));
@@ -184,7 +185,7 @@ TEST_CASE("the page of a load needs neither colors nor Unicode") {
     for (const char byte : tty.output()) REQUIRE(static_cast<unsigned char>(byte) < 0x80);
 }
 
-TEST_CASE("a load has no page where it is not wanted, and where there is no terminal for it") {
+TEST_CASE("a load has no page if none is wanted, or without a terminal for it") {
     Server server;
     const std::string program = yodel + " --connections 3 -c 9 127.0.0.1 " + server.port();
     const std::string how =
@@ -195,7 +196,7 @@ TEST_CASE("a load has no page where it is not wanted, and where there is no term
     CHECK(!contains(tty.output(), "\x1b[?1049h"));
 }
 
-// A background job that takes the terminal is stopped, and would neither run nor report.
+// A background job that takes over the terminal is stopped: it would neither run nor report.
 TEST_CASE("a load in the background of its terminal runs without a page") {
     Server server;
     const std::string options = GENERATE("--rate 500 -m 600ms", "--connections 3 -m 600ms");
@@ -206,5 +207,5 @@ TEST_CASE("a load in the background of its terminal runs without a page") {
     CHECK(contains(tty.output(), " echoed, 0 bad, 0 lost"));
     CHECK(contains(tty.output(), "over"));
     CHECK(!contains(tty.output(), "\x1b[?1049h"));
-    CHECK(!contains(tty.output(), " \r"));  // a line of progress, over what the shell shows
+    CHECK(!contains(tty.output(), " \r"));  // a progress line over the shell's output
 }

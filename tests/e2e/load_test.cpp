@@ -1,4 +1,4 @@
-// The screen under load, at rest, and with much to hold.
+// The screen under load, at rest, and with much to keep.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -21,7 +21,7 @@ using test::yodel;
 
 namespace {
 
-// Sanitizers make all slower, and larger.
+// Sanitizers make everything slower and larger.
 #ifdef YODEL_INSTRUMENTED
 constexpr bool instrumented = true;
 #else
@@ -33,13 +33,13 @@ std::string proc(const Tty& tty, const std::string& name) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The most memory that it had so far, in kilobytes.
+// Returns the peak memory so far, in kilobytes.
 long peak_memory(const Tty& tty) {
     const std::string status = proc(tty, "status");
     return std::atol(status.c_str() + status.find("VmHWM:") + 6);
 }
 
-// The processor's time that it took so far.
+// Returns the processor time used so far.
 std::chrono::milliseconds used_time(const Tty& tty) {
     const std::string stat = proc(tty, "stat");
     std::istringstream fields(stat.substr(stat.rfind(')') + 2));
@@ -89,7 +89,7 @@ TEST_CASE("an idle screen draws nothing and takes no time") {
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\033c");
     REQUIRE(tty.wait_for("closed: disconnected"));
-    // However long the machine takes to come to rest: once it has, a while passes in silence.
+    // Waits for a silent period, however long the machine takes to come to rest.
     const auto rests = [&] {
         const auto before = used_time(tty);
         const auto written = tty.output().size();
@@ -127,7 +127,7 @@ TEST_CASE("a message of 1 MiB is sent, echoed and opened") {
     CHECK(tty.wait_for("Sent, 1048576 bytes"));
 }
 
-TEST_CASE("the first difference of a reply is shown, however far in it is") {
+TEST_CASE("the first difference of a reply is shown, however late it comes") {
     const test::Peer corrupting(
         {"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:stdbuf -o0 tr l 1"});
     Tty tty({.arguments = {yodel, "127.0.0.1", corrupting.port()}});
@@ -142,7 +142,7 @@ TEST_CASE("the first difference of a reply is shown, however far in it is") {
     CHECK(tty.wait_for("000186a0  31 65 "));
 }
 
-TEST_CASE("a long line from the history is drawn only as far as it is visible") {
+TEST_CASE("only the visible part of a long line from the history is drawn") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x1b[200~" + std::string(4 << 20, 'm') + "\x1b[201~\r");
@@ -220,7 +220,7 @@ TEST_CASE("a paste of ten thousand lines is one edit") {
     CHECK(tty.wait_for([&] { return input_line(tty) == "^C again to quit"; }));
 }
 
-TEST_CASE("ESCDELAY says for how long an ESC waits, and nothing else waits with it") {
+TEST_CASE("ESCDELAY sets the delay of an ESC, and delays nothing else") {
     SECTION("for long") {
         Tty tty({.arguments = {yodel}, .environment = {"ESCDELAY=1000"}});
         REQUIRE(tty.wait_for("up 00:"));
@@ -240,7 +240,7 @@ TEST_CASE("ESCDELAY says for how long an ESC waits, and nothing else waits with 
     }
 }
 
-TEST_CASE("with NO_COLOR nothing is colored, and all is said") {
+TEST_CASE("with NO_COLOR nothing is colored, and no text is missing") {
     Tty tty({.arguments = {yodel}, .environment = {"NO_COLOR=1"}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("hello\r");
@@ -258,7 +258,7 @@ TEST_CASE("an empty screen has a hint, at any size") {
     CHECK(tty.wait_for("F1 keys; ^D leaves"));
 }
 
-TEST_CASE("a wide character that would be cut goes to the next row") {
+TEST_CASE("a wide character that would be cut moves to the next row") {
     Tty tty({.arguments = {yodel}, .size = {10, 20}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x1bt\x1bt");  // no times
@@ -267,7 +267,7 @@ TEST_CASE("a wide character that would be cut goes to the next row") {
     CHECK(tty.wait_for("› a你你你你你你你你\n你你\n"));
 }
 
-TEST_CASE("in the C locale what is not ASCII is sent as it is and shown as bytes") {
+TEST_CASE("in the C locale other bytes than ASCII are sent unchanged and shown as bytes") {
     Tty tty({.arguments = {yodel}, .environment = {"LC_ALL=C"}});
     REQUIRE(tty.wait_for("* up 00:0"));
     tty.send("caf\xc3\xa9");

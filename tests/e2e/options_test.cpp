@@ -1,4 +1,4 @@
-// The options as a whole: the help against the manual pages, and the options of the screen.
+// All options: the help against the manual pages, and the options of the screen.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -27,8 +27,8 @@ std::set<std::string> matches(const std::string& text, const std::regex& pattern
     return found;
 }
 
-// Maps each option, by its name or else its letter, to the name of its argument in small
-// letters and without brackets; empty if it takes none.
+// Maps each option, by its name or else its letter, to the name of its argument in lower case
+// and without brackets; empty if it takes none.
 using Options = std::map<std::string, std::string>;
 
 std::string plain(const std::string& argument) {
@@ -51,8 +51,8 @@ Options offered(const std::string& program) {
     return options;
 }
 
-// Returns the options of a manual page. Its source leaves out the first dash of each name and
-// has macros between the words.
+// Returns the options of a manual page. Its source omits the first dash of each name and
+// contains macros between the words.
 Options documented(const std::string& page) {
     const std::string text = contents(std::string(MANUALS) + "/" + page);
     Options options;
@@ -67,7 +67,7 @@ Options documented(const std::string& page) {
 
 }  // namespace
 
-TEST_CASE("the manual page has the options that --help has, with the same arguments") {
+TEST_CASE("the manual page lists all options of --help, with the same arguments") {
     const auto [program, page] =
         GENERATE(table<std::string, std::string>({{yodel, "yodel.1"}, {yodeld, "yodeld.8"}}));
     const Options options = offered(program);
@@ -80,7 +80,7 @@ TEST_CASE("the manual page has the options that --help has, with the same argume
     }
 }
 
-TEST_CASE("the manual page has no option that is missing in --help") {
+TEST_CASE("the manual page lists no option that is missing in --help") {
     const auto [program, page] =
         GENERATE(table<std::string, std::string>({{yodel, "yodel.1"}, {yodeld, "yodeld.8"}}));
     const std::string help = run({program, "--help"}).output;
@@ -90,7 +90,7 @@ TEST_CASE("the manual page has no option that is missing in --help") {
     }
 }
 
-TEST_CASE("the manual pages have the exit statuses that there are") {
+TEST_CASE("the manual pages list exactly the exit statuses") {
     const std::string code = contents(std::string(MANUALS) + "/text/exit_status.hpp");
     const std::set<std::string> statuses = matches(code, std::regex("\n    \\w+ = ([0-9]+),"));
     CHECK(statuses.size() == 15);
@@ -101,7 +101,7 @@ TEST_CASE("the manual pages have the exit statuses that there are") {
     for (const std::string& status : of_server) CHECK(statuses.count(status) == 1);
 }
 
-TEST_CASE("README has no option that is missing in --help") {
+TEST_CASE("README mentions no option that is missing in --help") {
     const std::string help = run({yodel, "--help"}).output + run({yodeld, "--help"}).output +
                              "  --ssl-verify ";  // ncat's
     const auto options = matches(contents(README), std::regex("(--[a-z][a-z-]+)"));
@@ -112,7 +112,7 @@ TEST_CASE("README has no option that is missing in --help") {
     }
 }
 
-TEST_CASE("a mistake in an option is reported in one line that names the help") {
+TEST_CASE("a mistake in an option is reported in one line that mentions --help") {
     const auto [program, arguments, sentence] =
         GENERATE(table<std::string, std::vector<std::string>, std::string>(
             {{yodel,
@@ -130,7 +130,7 @@ TEST_CASE("a mistake in an option is reported in one line that names the help") 
     CHECK(outcome.errors == sentence);
 }
 
-TEST_CASE("the manual page has every field that --json writes") {
+TEST_CASE("the manual page lists every field that --json writes") {
     Server server({"--corrupt", "0.5"});
     const std::string output =
         run({yodel, "--json", "-W", "50ms", "127.0.0.1", server.port()}, "a\nb\nc\nd\n")

@@ -1,8 +1,9 @@
 // The picture in README: three sessions of the programs, drawn by a terminal emulator.
 //
 // It must show what the programs draw: the same letters in the same styles. Times and other
-// figures are those of the run that made it. SCREENS_UPDATE=1 in the environment (make picture)
-// writes it anew if it shows something else; the sessions then take longer, for more to see.
+// figures come from the run that made it. SCREENS_UPDATE=1 in the environment (make picture)
+// rewrites it if it shows something else. The sessions then take longer, so that there is more
+// to see.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -36,7 +37,8 @@ std::vector<Picture> pictures_of_file() {
     return svg.empty() ? std::vector<Picture>(3) : test::from_svg(svg);
 }
 
-// yodeld on the first free port from 7000 on, so that ports have as many digits in each run.
+// yodeld on the first free port from 7000 on, so that ports have the same number of digits in
+// each run.
 class PictureServer {
 public:
     explicit PictureServer(std::vector<std::string> options) {
@@ -50,7 +52,7 @@ public:
         REQUIRE(process_);
     }
 
-    // A command as a user types it.
+    // Returns a command as a user types it.
     std::string command(const std::string& options) const {
         return "yodel " + options + (options.empty() ? "" : " ") + "localhost " + port_;
     }
@@ -71,7 +73,7 @@ void wait(Tty& tty, std::chrono::milliseconds time) {
     tty.wait_for([] { return false; }, time);
 }
 
-// Waits until the screen is that of the picture in the file, if it is to be compared.
+// Waits until the screen equals the picture in the file, unless the file is rewritten.
 Picture taken(Tty& tty, const std::string& command, std::size_t place) {
     const auto now = [&] { return test::picture_of(tty, "$ " + command); };
     const std::string expected = without_chance(pictures_of_file().at(place));
@@ -85,7 +87,7 @@ Picture taken(Tty& tty, const std::string& command, std::size_t place) {
     return now();
 }
 
-// A server that flips a bit now and then; letters of all kinds, and bytes for the terminal.
+// Draws a server that flips a bit now and then, with letters of all kinds and control bytes.
 Picture conversation() {
     PictureServer server({"-f", "line", "--corrupt", "10%", "--seed", "1122"});
     const std::string command = server.command("");
@@ -106,7 +108,7 @@ Picture conversation() {
     return taken(tty, command, 0);
 }
 
-// A server with a delay that varies, and its round trips.
+// Draws a server with a varying delay, and its round trips.
 Picture statistics() {
     PictureServer server(
         {"-f", "line", "--delay", "3ms~2.9ms", "--corrupt", "1%", "--seed", "6"});
@@ -124,7 +126,7 @@ Picture statistics() {
     return taken(tty, command, 1);
 }
 
-// Many connections to a server that is frozen for a while.
+// Draws many connections to a server that is stopped for a while.
 Picture load() {
     PictureServer server({"-f", "line", "--delay", "2ms~1.5ms"});
     const std::string command = server.command("--connections 40 --rate 2k -m 14s");

@@ -1,4 +1,4 @@
-// yodel between two pipes, against yodeld and against servers that nobody here wrote.
+// yodel between two pipes, against yodeld and against other people's servers.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -25,7 +25,7 @@ std::string many_lines(int count) {
     return text;
 }
 
-// Bytes of every kind, the same in each run.
+// Returns bytes of every kind, the same in each run.
 std::string noise(std::size_t count) {
     std::string bytes(count, '\0');
     std::uint32_t state = 1;
@@ -34,7 +34,7 @@ std::string noise(std::size_t count) {
     return bytes;
 }
 
-// The client of the server, run by a shell that redirects its descriptors.
+// Runs a client of the server by a shell that redirects its descriptors.
 Outcome shell(const Server& server, const std::string& redirection) {
     return run(
         {"sh", "-c", "exec \"$0\" 127.0.0.1 \"$1\" " + redirection, yodel, server.port()},
@@ -52,14 +52,14 @@ TEST_CASE("lines come back from yodeld as they were piped in") {
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("a last line without its newline is a message, and comes back without one") {
+TEST_CASE("a last line without a newline is a message, and comes back without one") {
     Server server;
     const std::string framing = GENERATE("line", "len4", "crlf");
     for (const std::string input : {"a\nb", "b", "a\nb\n"})
         CHECK(run({yodel, "-f", framing, "localhost:" + server.port()}, input).output == input);
 }
 
-TEST_CASE("a last line without its newline stays so where it holds several messages") {
+TEST_CASE("a last line of several messages without a newline comes back without one") {
     Server server;
     const std::string port = server.port();
     CHECK(run({yodel, "--escapes", "127.0.0.1", port}, "a\\nb").output == "a\nb");
@@ -91,7 +91,7 @@ TEST_CASE("raw passes every byte both ways") {
     CHECK((outcome.output == bytes));
 }
 
-TEST_CASE("each framing brings back what was piped in") {
+TEST_CASE("each framing brings back the piped lines") {
     Server server;
     const std::string framing =
         GENERATE("line", "crlf", "nul", "len1", "len2", "len4", "len2le", "len4le");
@@ -114,7 +114,7 @@ TEST_CASE("raw passes any number of bytes") {
     }
 }
 
-TEST_CASE("slow input is passed on as it comes") {
+TEST_CASE("slow input is sent as it comes") {
     Server server;
     const std::string framing = GENERATE("line", "raw");
     test::Process client({yodel, "-f", framing, "127.0.0.1", server.port()});
@@ -128,7 +128,7 @@ TEST_CASE("slow input is passed on as it comes") {
     CHECK(client.output() == "ab\nc\nd\n");
 }
 
-TEST_CASE("a line longer than any terminal takes is one message") {
+TEST_CASE("a line longer than a terminal's limit is one message") {
     Server server;
     const std::string line(1'000'000, 'x');
     const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, line + "\n");
@@ -136,7 +136,7 @@ TEST_CASE("a line longer than any terminal takes is one message") {
     CHECK(contains(outcome.errors, "1 sent, 1 echoed"));
 }
 
-TEST_CASE("echo servers that others wrote bring back every line") {
+TEST_CASE("other people's echo servers bring back every line") {
     const std::vector<std::string> command = GENERATE(
         std::vector<std::string>{"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "PIPE"},
         std::vector<std::string>{"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:cat"},
@@ -148,7 +148,7 @@ TEST_CASE("echo servers that others wrote bring back every line") {
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("a service that answers only at the end of input sees that end") {
+TEST_CASE("a service that answers only at the end of input receives that end") {
     Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:sort,pipes"});
     const Outcome outcome = run({yodel, "--expect", "any", "127.0.0.1", peer.port()}, "b\na\n");
     CHECK(outcome.output == "a\nb\n");
@@ -172,7 +172,7 @@ TEST_CASE("a reply that does not come is lost after the reply timeout") {
     CHECK(outcome.status == 1);
 }
 
-TEST_CASE("a server that has echoed all and stays open is left after -q, in order") {
+TEST_CASE("a server that has echoed all and stays open is left in order after -q") {
     Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "SYSTEM:head -n 1; sleep 60"});
     const std::string wait = GENERATE("0", "50ms");
     const Outcome outcome = run({yodel, "-q", wait, "127.0.0.1", peer.port()}, "hello\n");
@@ -203,7 +203,7 @@ TEST_CASE("a peer that stops reading is reported as such") {
     CHECK(contains(client.errors(), "the server closed the connection after 0 of 1 replies"));
 }
 
-TEST_CASE("with TLS and a certificate that is trusted, lines come back") {
+TEST_CASE("with TLS and a trusted certificate, lines come back") {
     Certificates certificates;
     certificates.issue("good", "DNS:localhost,IP:127.0.0.1");
     Server server(certificates.server_options("good"));
@@ -215,7 +215,7 @@ TEST_CASE("with TLS and a certificate that is trusted, lines come back") {
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("TLS servers that others wrote bring back every line") {
+TEST_CASE("other people's TLS servers bring back every line") {
     Certificates certificates;
     certificates.issue("good", "DNS:localhost");
     const std::string pem = certificates.file("good.pem");
@@ -255,7 +255,7 @@ TEST_CASE("TLS servers that others wrote bring back every line") {
     }
 }
 
-TEST_CASE("a certificate that is not accepted has its reason and its remedy") {
+TEST_CASE("a refused certificate is reported with its reason and its remedy") {
     struct Case {
         const char* name;
         const char* reason;
@@ -335,8 +335,7 @@ TEST_CASE("TLS to a plain port and plain text to a TLS port are both named") {
     }
 }
 
-TEST_CASE(
-    "a server that demands a client certificate gets it, or the user is told to name one") {
+TEST_CASE("a server that demands a client certificate gets it, or the user is asked for one") {
     Certificates certificates;
     certificates.issue("good", "DNS:localhost");
     auto options = certificates.server_options("good");
@@ -355,7 +354,7 @@ TEST_CASE(
     CHECK(run(command, "a\n").output == "a\n");
 }
 
-TEST_CASE("bad input of each kind has one sentence and its exit status") {
+TEST_CASE("bad input of each kind is reported with one sentence and its exit status") {
     struct Case {
         std::vector<std::string> arguments;
         int status;
@@ -402,7 +401,7 @@ TEST_CASE("bad input of each kind has one sentence and its exit status") {
     CHECK(outcome.status == each.status);
     CHECK(contains(outcome.errors, each.sentence));
     CHECK(outcome.errors.starts_with("yodel: "));
-    // A run that reached nobody has its summary, too.
+    // A run that reached nobody also prints its summary.
     const bool ran = outcome.status == 6 || outcome.status == 7;
     CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') == (ran ? 2 : 1));
     CHECK(outcome.errors.ends_with("\nyodel: 0 sent, 0 echoed, 0 bad, 0 lost\n") == ran);
@@ -418,14 +417,14 @@ TEST_CASE("a server that hangs in the TLS handshake is given up") {
                    "within 100ms: still in the TLS handshake with 127.0.0.1:" + peer.port()));
 }
 
-TEST_CASE("a connection on which nothing happens ends with the idle timeout") {
+TEST_CASE("an idle connection ends with the idle timeout") {
     Server server;
     test::Process client({yodel, "--idle-timeout", "50ms", "127.0.0.1", server.port()});
     CHECK(client.wait_exit() == 28);
     CHECK(contains(client.errors(), "nothing sent or received for 50ms"));
 }
 
-TEST_CASE("a limit of 0 is none, in the client and in the server") {
+TEST_CASE("a limit of 0 means none, in the client and in the server") {
     Server server({"--idle-timeout", "0"});
     const Outcome outcome = run(
         {yodel, "--idle-timeout", "0", "--max-time", "0", "127.0.0.1", server.port()}, "a\n");
@@ -434,7 +433,7 @@ TEST_CASE("a limit of 0 is none, in the client and in the server") {
     CHECK(outcome.output == "a\n");
 }
 
-TEST_CASE("a signal ends the program orderly, and by itself") {
+TEST_CASE("a signal ends the program in order, and appears as its end") {
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
     Server server;
     test::Process client({yodel, "127.0.0.1", server.port()});
@@ -457,14 +456,14 @@ TEST_CASE("a reader that goes away ends the program with a sentence") {
     CHECK(contains(client.errors(), "standard output: Broken pipe"));
 }
 
-TEST_CASE("hostile bytes reach a pipe unchanged, and no diagnostic") {
+TEST_CASE("hostile bytes reach a pipe unchanged, but no diagnostic") {
     Server server;
     const std::string hostile = "\x1b[2J\x1b]52;c;AAAA\x07\x9b"
                                 "31m\n";
     CHECK(run({yodel, "127.0.0.1", server.port()}, hostile).output == hostile);
 }
 
-TEST_CASE("json is one object for the connection, each message and the end") {
+TEST_CASE("json prints one object for the connection, each message and the end") {
     Server server({"-f", "line", "--corrupt", "0.5", "--seed", "3"});
     const std::string tls = GENERATE("", "--tls");
     const Outcome outcome = run({yodel, "--json", "-f", "line", tls.empty() ? "-4" : tls},
@@ -481,7 +480,7 @@ TEST_CASE("json is one object for the connection, each message and the end") {
     CHECK(wrong.status == 1);
 }
 
-TEST_CASE("json reports how long TLS took, also where it was done at once") {
+TEST_CASE("json reports how long TLS took, even if it was done at once") {
     test::Certificates certificates;
     certificates.issue("good", "DNS:localhost");
     Server server(certificates.server_options("good"));
@@ -541,7 +540,7 @@ TEST_CASE("escapes stand for bytes that are hard to type, and a wrong one is rep
     CHECK(contains(wrong.errors, "after a backslash come"));
 }
 
-TEST_CASE("a log has every message with its time, made visible") {
+TEST_CASE("a log contains every message with its time, made visible") {
     Server server;
     test::Folder folder;
     const std::string file = folder.path("log");
@@ -579,7 +578,7 @@ TEST_CASE("option --max-time limits a run as a whole") {
     CHECK(persistent.wait_exit() == 28);
 }
 
-TEST_CASE("a server that is not there yet is tried again, and then gets all") {
+TEST_CASE("a server that starts late is retried, and then gets all") {
     const std::string port = std::to_string(test::free_port());
     test::Process client(
         {yodel, "--retry", "forever", "--retry-delay", "10ms", "127.0.0.1", port});
@@ -608,7 +607,7 @@ TEST_CASE("a reset is no orderly end") {
     CHECK(contains(outcome.errors, "Connection reset"));
 }
 
-TEST_CASE("a standard descriptor that is missing at the start is nobody's socket") {
+TEST_CASE("no socket takes the number of a standard descriptor that is closed at the start") {
     Server server;
     CHECK(shell(server, "<&-").status == 0);
     CHECK(contains(shell(server, "<&-").errors, "0 sent"));
@@ -620,8 +619,7 @@ TEST_CASE("a standard descriptor that is missing at the start is nobody's socket
     CHECK(shell(server, "<&- >&- 2>&-").status == 0);
 }
 
-TEST_CASE(
-    "an input that can't be read and an output that is full have a sentence and a status") {
+TEST_CASE("an unreadable input and a full output end with a sentence and a status") {
     Server server;
     CHECK(shell(server, "</").status == 26);
     CHECK(contains(shell(server, "</").errors, "standard input: Is a directory"));
@@ -641,7 +639,7 @@ TEST_CASE("a slow reader gets all of the output") {
     CHECK((outcome.output == lines));
 }
 
-TEST_CASE("a reader that takes nothing stops the input, and memory stays bounded") {
+TEST_CASE("a blocked reader stops the input, and memory stays bounded") {
     Server server;
     const std::string framing = GENERATE("raw", "line");
     test::Process client({yodel, "--quiet", "-f", framing, "127.0.0.1", server.port()});
@@ -652,7 +650,7 @@ TEST_CASE("a reader that takes nothing stops the input, and memory stays bounded
     client.write(std::move(lines));
     client.close_input();
     REQUIRE(client.write_until_stuck());
-    // Some megabytes are in the system's buffers.
+    // The system's buffers hold some megabytes.
     CHECK(client.written() < size / 2);
     REQUIRE(client.wait_for_output(size / 2));
 #ifndef YODEL_INSTRUMENTED
@@ -662,7 +660,7 @@ TEST_CASE("a reader that takes nothing stops the input, and memory stays bounded
     CHECK(client.output().size() == size);
 }
 
-TEST_CASE("a reader that takes nothing does not outlast --max-time") {
+TEST_CASE("a blocked reader does not outlast --max-time") {
     Server server;
     const test::Folder folder;
     const Outcome outcome =
@@ -674,13 +672,12 @@ TEST_CASE("a reader that takes nothing does not outlast --max-time") {
     CHECK(contains(outcome.errors, "not done within 300ms (--max-time)"));
 }
 
-TEST_CASE("output that nobody reads does not prolong the run, and its loss is reported") {
+TEST_CASE("unread output does not prolong the run, and its loss is reported") {
     Server server;
     const test::Folder folder;
     struct Case {
         const char* options;
-        const char*
-            lines;  // so many that a pipe can't hold them, and the client need not pause
+        const char* lines;  // more than a pipe can hold, but not enough for the client to pause
     };
     const Case each = GENERATE(Case{"", "15000"}, Case{"-f raw", "15000"},
                                Case{"-f len4", "15000"}, Case{"-x", "1200"});

@@ -33,7 +33,7 @@ void openssl(std::vector<std::string> arguments) {
     if (outcome.status != 0) throw std::runtime_error("openssl: " + outcome.errors);
 }
 
-// As `openssl ca` takes it.
+// Returns the time in the format of `openssl ca`.
 std::string date(std::time_t time) {
     char text[32];
     std::tm parts{};
@@ -84,7 +84,7 @@ Server::Server(std::vector<std::string> options)
     if (!process_.wait_for_output("\n"))
         throw std::runtime_error("yodeld: " + process_.errors());
     const std::string& line = process_.output();
-    const std::size_t begin = line.rfind(':') + 1;  // of the last line, where there are several
+    const std::size_t begin = line.rfind(':') + 1;  // of the last line, if there are several
     port_ = line.substr(begin, line.find('\n', begin) - begin);
 }
 

@@ -1,4 +1,4 @@
-// The protocols of the books, spoken with peers that share no code with the programs.
+// The protocols of the books, with peers that share no code with the programs.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -16,8 +16,8 @@ const std::string caret_echo = test::peers + "/caret_echo.py";
 
 }  // namespace
 
-TEST_CASE("a length-framed server in Python answers several messages at once, one of 32 MiB, "
-          "and one after it") {
+TEST_CASE(
+    "a length-framed server in Python answers several messages at once, and one of 32 MiB") {
     Peer peer({"python3", length_echo, "serve", "PORT"});
     const std::string input =
         "hello1\nhello2\nhello3\n" + std::string(32 << 20, 'x') + "\nhello5\n";
@@ -50,7 +50,7 @@ TEST_CASE("yodeld does not answer a part of a length-framed message") {
         "closed inside a message, after 5 bytes of it (of 10)\n"));
 }
 
-TEST_CASE("a caret server in Python increases every byte") {
+TEST_CASE("a caret server in Python increments every byte") {
     Peer peer({"python3", caret_echo, "serve", "PORT"});
     const Outcome outcome =
         run({yodel, "-f", "caret", "127.0.0.1", peer.port()}, "abc\nhello\n^\n");
@@ -69,16 +69,14 @@ TEST_CASE("yodeld answers the caret session of the protocol's description") {
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE(
-    "yodeld serves several caret clients in Python at once, however they cut their messages") {
+TEST_CASE("yodeld serves several caret clients in Python at once, with messages cut anywhere") {
     Server server({"-f", "caret"});
     const Outcome outcome = run({"python3", caret_echo, "ask", server.port(), "5"});
     CAPTURE(outcome.errors);
     CHECK(outcome.output == "all came back\n");
 }
 
-TEST_CASE("a message that caret cannot carry is refused, and a server without its greeting "
-          "recognized") {
+TEST_CASE("caret refuses a message that it can't carry, and a server without a greeting") {
     Server server({"-f", "caret"});
     const Outcome empty = run({yodel, "-f", "caret", "127.0.0.1", server.port()}, "a\n\nb\n");
     CHECK(empty.output == "b\n");

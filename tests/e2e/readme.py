@@ -3,12 +3,11 @@
 
 usage: readme.py README YODEL YODELD
 
-Every indented line of README is a command. Ports are those of this run; long runs are made
-short. Lines of yodeld or of a server in tests/peers start a server that stays;
-lines that end in the background are typed into a shell on a terminal;
-"# status N" behind a command is its exit status, which is 0 otherwise. Left out are commands
-of tools that are not installed, make, which builds all of this, and the search for the highest
-rate, which takes long.
+Every indented line of README is a command. Ports are replaced by free ones, and long runs are
+shortened. Lines with yodeld or a server in tests/peers start a server that keeps running.
+Lines that end in the background are typed into a shell on a terminal. "# status N" after a
+command is its exit status, 0 by default. Skipped are commands of tools that are not installed,
+make, which builds all of this, and the search for the highest rate, which takes long.
 """
 import contextlib
 import os
@@ -36,7 +35,7 @@ LEFT_OUT = re.compile(r"make |.*--rate 'max@")
 
 
 def free_port():
-    """Returns a port that nobody has, for TCP and UDP."""
+    """Returns a port that is free for TCP and UDP."""
     with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
         tcp.bind(("127.0.0.1", 0))
         try:
@@ -74,7 +73,7 @@ def on_terminal(lines, folder, environment):
                 if typed < min(output.count(PROMPT.encode()), len(lines)):
                     terminal.write(lines[typed].encode() + b"\n")
                     typed += 1
-        except OSError:  # all that had the terminal are gone
+        except OSError:  # all users of the terminal have ended
             pass
     os.waitpid(pid, 0)
     return output.decode()
@@ -100,7 +99,7 @@ class Reader:
         return line
 
     def start(self, line):
-        """Starts a server, and waits until it listens. Those in tests/peers do not say it."""
+        """Starts a server, and waits until it listens. The servers in tests/peers do not report it."""
         if line.startswith(PEER):
             self.servers.append(subprocess.Popen(shlex.split(line, comments=True), cwd=self.folder))
             return None if listens(line.split()[2]) else f"{line}: it does not listen"
@@ -124,7 +123,7 @@ class Reader:
         return f"{script}\n  status {done.returncode}, not {wanted}: {done.stderr}{done.stdout}"
 
     def run_jobs(self, lines):
-        """Each yodel in the background must come to its summary, and the shell not complain."""
+        """Checks that each yodel in the background prints its summary, and the shell no error."""
         output = on_terminal(lines, self.folder, self.path)
         jobs = sum(line.startswith("yodel ") for line in lines)
         if output.count(" echoed, ") == jobs and "bash:" not in output:
@@ -140,7 +139,7 @@ def tools_are_there(line, path):
 
 
 def complaints(text, reader):
-    """Yields what goes wrong. Lines that share a pipe or jobs are one script."""
+    """Yields each complaint. Lines that share a pipe or jobs are one script."""
     script = []
     for line in map(reader.adapted, commands(text)):
         if LEFT_OUT.match(line) or not tools_are_there(line, reader.path["PATH"]):

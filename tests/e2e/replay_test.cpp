@@ -1,4 +1,4 @@
-// Conversations that are recorded with a server in Python, and said again to it and to others.
+// Conversations recorded with a server in Python, and replayed to it and to others.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -29,7 +29,7 @@ std::string contents(const std::string& name) {
     return text.str();
 }
 
-// A recording of the commands, in a file.
+// Records the commands in a file.
 class Recorded {
 public:
     explicit Recorded(const std::vector<std::string>& target) {
@@ -52,7 +52,7 @@ Outcome replay(const std::string& file, const std::vector<std::string>& rest) {
 
 }  // namespace
 
-TEST_CASE("a conversation is said again, and a server that has changed is found out") {
+TEST_CASE("a replay repeats a conversation, and detects a server that has changed") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
     const Outcome same = replay(recorded.file, {"127.0.0.1", peer.port()});
@@ -75,7 +75,7 @@ TEST_CASE("a conversation is said again, and a server that has changed is found 
     CHECK(contains(required.errors, "required bad=1, was 2\n"));
 }
 
-TEST_CASE("a conversation is said again on several connections at once") {
+TEST_CASE("a replay repeats a conversation on several connections at once") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
     const std::vector<std::string> options =
@@ -106,7 +106,7 @@ TEST_CASE("a conversation is said again on several connections at once") {
         contains(json.output, R"("replay":{"said":18,"as_before":12,"different":6,"lost":0,)"));
 }
 
-TEST_CASE("a server that says nothing, and one that says more, are found out") {
+TEST_CASE("a replay detects a server that answers nothing or too much") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
     Peer silent(store({"silent"}));
@@ -121,7 +121,7 @@ TEST_CASE("a server that says nothing, and one that says more, are found out") {
     CHECK(contains(more.errors, "3 unsolicited not recorded"));
 }
 
-TEST_CASE("what came unsolicited must come again") {
+TEST_CASE("unsolicited messages must come again") {
     Peer ticks(store({"ticks", "greeting", "hello"}));
     test::Folder folder;
     const std::string file = folder.path("r.json");
@@ -161,7 +161,7 @@ TEST_CASE("replies of several lines come again in a fast replay") {
     CHECK(contains(again.errors, "5 said again, 5 as before, 0 different, 0 lost"));
 }
 
-TEST_CASE("a greeting is recorded as such, and not as the reply to the first message") {
+TEST_CASE("a greeting is recorded as unsolicited, not as the first reply") {
     Peer greeting(store({"greeting", "hello"}));
     const Recorded recorded({"127.0.0.1", greeting.port()});
     CHECK(contains(contents(recorded.file), R"("verdict":"unsolicited","received_us")"));
@@ -175,7 +175,7 @@ TEST_CASE("a greeting is recorded as such, and not as the reply to the first mes
     CHECK(slow.status == 28);
 }
 
-TEST_CASE("a conversation is said again over TLS") {
+TEST_CASE("a replay repeats a conversation over TLS") {
     test::Certificates certificates;
     certificates.issue("server", "DNS:localhost");
     std::vector<std::string> options{"tls", certificates.file("server.pem"),
@@ -221,7 +221,7 @@ TEST_CASE("with -o FILE.json the conversation of a filter is recorded beside its
     CHECK(contains(raw.errors, "-o x.json would record messages, but -f raw has none"));
 }
 
-TEST_CASE("datagrams are said again, and matched by the recorded replies") {
+TEST_CASE("datagrams are replayed, and matched by the recorded replies") {
     Peer peer(store({"udp"}));
     const Recorded recorded({"udp://127.0.0.1:" + peer.port()});
     const Outcome same = replay(recorded.file, {"-u", "127.0.0.1", peer.port()});
@@ -237,7 +237,7 @@ TEST_CASE("datagrams are said again, and matched by the recorded replies") {
     CHECK(contains(stream.errors, "was recorded with datagrams: -u"));
 }
 
-TEST_CASE("a recording is JSON of one object a line, which jq reads") {
+TEST_CASE("a recording contains one JSON object a line, which jq reads") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
     const std::string python =
@@ -256,7 +256,7 @@ TEST_CASE("a recording is JSON of one object a line, which jq reads") {
     CHECK(text.find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("a recording that is cut, edited or none is refused in one sentence") {
+TEST_CASE("a file that is no recording, or cut or edited, is refused in one sentence") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
     const std::string text = contents(recorded.file);
@@ -286,7 +286,7 @@ TEST_CASE("a recording that is cut, edited or none is refused in one sentence") 
     CHECK(replay("/", {}).status == 2);
 }
 
-TEST_CASE("options that have no meaning with a recording are refused") {
+TEST_CASE("options without meaning for a recording are refused") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
     const auto [options, sentence] = GENERATE(table<std::vector<std::string>, std::string>({
@@ -327,7 +327,7 @@ TEST_CASE("options that have no meaning with a recording are refused") {
     CHECK(contains(outcome.errors, sentence));
 }
 
-TEST_CASE("a script on several connections is recorded, and not said again") {
+TEST_CASE("a script on several connections is recorded, but not replayed") {
     Peer peer(store());
     const Outcome outcome = run({yodel, "--json", "--payload", "--expect", "any",
                                  "--connections", "2", "127.0.0.1", peer.port()},
@@ -347,7 +347,7 @@ TEST_CASE("a file of 4 GiB that is no recording is refused at once") {
     test::Folder folder;
     const std::string file = folder.path("big");
     REQUIRE(run({"truncate", "-s", "4G", file}).status == 0);
-#ifdef YODEL_INSTRUMENTED  // which reserves more than any limit
+#ifdef YODEL_INSTRUMENTED  // it reserves more than any limit
     const std::string limit;
 #else
     const std::string limit = "ulimit -v 1000000; ";
@@ -357,7 +357,7 @@ TEST_CASE("a file of 4 GiB that is no recording is refused at once") {
     CHECK(contains(outcome.errors, "big:1: the line is no JSON object"));
 }
 
-TEST_CASE("with one connection a recording may be a pipe, and with several a file") {
+TEST_CASE("a recording may be a pipe for one connection, and must be a file for several") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
     const Outcome outcome = run({"sh", "-c",

@@ -1,4 +1,4 @@
-// A run without --connections, and the same with one connection, give the same verdict.
+// Compares runs without --connections and with one connection: the verdicts must be the same.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -23,7 +23,7 @@ std::string end_object(const std::string& output) {
     return begin == std::string::npos ? "" : output.substr(begin);
 }
 
-// The names of all members, at any depth.
+// Returns the names of all members, at any depth.
 std::set<std::string> keys(const std::string& object) {
     std::set<std::string> names;
     for (std::size_t end = object.find("\":"); end != object.npos;
@@ -34,7 +34,7 @@ std::set<std::string> keys(const std::string& object) {
     return names;
 }
 
-// The requirements that failed, without the figures.
+// Returns the failed requirements, without the figures.
 std::set<std::string> failed_requirements(const std::string& errors) {
     std::set<std::string> clauses;
     for (std::size_t at = errors.find("required "); at != errors.npos;
@@ -71,7 +71,7 @@ TEST_CASE("a run and the same with --connections 1 give the same verdict") {
     CHECK(failed_requirements(without.errors) == failed_requirements(with.errors));
 }
 
-TEST_CASE("a run that reaches nobody ends as the same with --connections 1") {
+TEST_CASE("a run that reaches nobody ends the same with --connections 1") {
     const Options sending = GENERATE(Options{"-c", "3", "-i", "1ms"}, Options{"-c", "3"});
     Options one{yodel, "--json", "--require", "failed=0"};
     one.insert(one.end(), sending.begin(), sending.end());

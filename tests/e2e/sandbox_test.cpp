@@ -23,7 +23,7 @@ using test::yodeld;
 
 namespace {
 
-// The state as -v reports it, and no more of that line.
+// Returns the state as -v reports it, without the rest of the line.
 std::string state() {
     const Outcome outcome = run({yodel, "-v"}, "");
     const std::string mark = "yodel: sandbox: ";
@@ -35,7 +35,7 @@ std::string state() {
 
 }  // namespace
 
-TEST_CASE("both programs say with -v which sandbox they are in, or why they are in none") {
+TEST_CASE("both programs report their sandbox with -v, or why they have none") {
     const std::string found = state();
     CHECK((found.starts_with("landlock ") || found.starts_with("none: ")));
     Server server({"-v"});
@@ -46,7 +46,7 @@ TEST_CASE("both programs say with -v which sandbox they are in, or why they are 
     CHECK(without.process().wait_for_errors("yodeld: sandbox: none: --no-sandbox\n"));
 }
 
-TEST_CASE("the page of the connection says which sandbox the client is in") {
+TEST_CASE("the page of the connection shows the client's sandbox") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x1bi");
@@ -57,13 +57,13 @@ TEST_CASE("the page of the connection says which sandbox the client is in") {
 
 namespace {
 
-// The version of the system's Landlock; 0: none.
+// Returns the version of the system's Landlock; 0: none.
 int landlock() {
     const std::string found = state();
     return found.starts_with("landlock ") ? std::stoi(found.substr(9)) : 0;
 }
 
-// A program with the payload in it, another server that it may reach, and a file it may make.
+// The targets of a payload in a program: another server to reach, and a file to make.
 struct Taken {
     std::vector<std::string> command(const std::vector<std::string>& program) const {
         std::vector<std::string> all{"env", "LD_PRELOAD=" PAYLOAD, "PAYLOAD_FILE=" + file,
@@ -76,7 +76,7 @@ struct Taken {
     Server elsewhere;
 };
 
-// `ports`: the sandbox limits ports, too.
+// `ports`: the sandbox also limits ports.
 void check(const std::string& errors, const Taken& taken, bool sandbox, bool ports) {
     CHECK_FALSE((sandbox && contains(errors, "payload executes: done\n")));
     const std::string verdict = sandbox ? "Permission denied" : "done";

@@ -1,4 +1,4 @@
-// yodel on a terminal, as a user meets it.
+// yodel on a terminal, as a user sees it.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -22,7 +22,7 @@ std::string last_row(const Tty& tty, int rows) { return tty.row(rows - 1); }
 
 void type(Tty& tty, const std::string& line) { tty.send(line + "\r"); }
 
-// The program is gone, with this status, and has left the terminal as it was.
+// Checks that the program has ended with this status and restored the terminal.
 void check_gone(Tty& tty, int status) {
     const auto exited = tty.wait_exit();
     CAPTURE(tty.screen());
@@ -50,7 +50,7 @@ TEST_CASE("a line is sent, its echo is shown with its time, and ^D leaves") {
     CHECK(tty.wait_for("yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt "));
 }
 
-TEST_CASE("leaving a connection that is not verified says so once more") {
+TEST_CASE("leaving an unverified connection repeats the warning") {
     Server server({"--tls", "--self-signed"});
     Tty tty(
         {.arguments = {yodel, "--tls", "-k", "localhost", server.port()}, .size = {24, 200}});
@@ -80,8 +80,8 @@ TEST_CASE("the summary, and nothing else, is left on the shell's screen") {
     for (int row = left.empty() ? 2 : 3; row < 24; ++row) CHECK(tty.row(row).empty());
 }
 
-TEST_CASE("the screen ends with --max-time") {
-    const std::string host = GENERATE("127.0.0.1", "no.such");  // which is not found
+TEST_CASE("the screen ends after --max-time") {
+    const std::string host = GENERATE("127.0.0.1", "no.such");  // which does not exist
     Server server;
     Tty tty({.arguments = {yodel, "-n", "-m", "300ms", host, server.port()}});
     check_gone(tty, 28);
@@ -94,7 +94,7 @@ TEST_CASE("with --expect none, a server that has closed its side still receives"
     REQUIRE(tty.wait_for("half-closed (server)"));
     CHECK(tty.wait_for("the server has closed its side, and can still be sent to"));
     type(tty, "hello");
-    CHECK(tty.wait_for("; retrying"));  // it has read the line
+    CHECK(tty.wait_for("; retrying"));  // the client has read the line
 }
 
 TEST_CASE("with TLS the program trusts the certificate that it made for itself") {
@@ -106,7 +106,7 @@ TEST_CASE("with TLS the program trusts the certificate that it made for itself")
     REQUIRE(tty.wait_for("ms ‹ hello ✓"));
 }
 
-TEST_CASE("with TLS, a connection that is left by any key is closed with close_notify") {
+TEST_CASE("with TLS, leaving by any key closes the connection with close_notify") {
     Server server({"--tls", "--self-signed", "-v"});
     Tty tty({.arguments = {yodel, "--tls", "-k", "localhost", server.port()}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -120,7 +120,7 @@ TEST_CASE("with TLS, a connection that is left by any key is closed with close_n
     }
     REQUIRE(server.process().wait_for_errors(": closed, "));
     const std::string& log = server.process().errors();
-    CHECK(log.find("close_notify") == std::string::npos);  // that it was missing
+    CHECK(log.find("close_notify") == std::string::npos);  // the complaint that it was missing
 }
 
 TEST_CASE("^C clears the line, then asks, then quits") {
@@ -134,7 +134,7 @@ TEST_CASE("^C clears the line, then asks, then quits") {
     check_gone(tty, 0);
 }
 
-TEST_CASE("^C twice quits, whatever the first one ended") {
+TEST_CASE("^C twice quits, regardless of what the first one ended") {
     test::Peer silent({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:sleep 60"});
     Server late({"--delay", "60s", "-f", "line"});
     const std::string nobody = std::to_string(test::free_port());
@@ -209,7 +209,7 @@ TEST_CASE("a key between two ^C makes the second one the first") {
     REQUIRE(tty.wait_for([&] { return last_row(tty, 24) == "^C"; }));
 }
 
-TEST_CASE("an M- key is also Esc and then the key, without haste") {
+TEST_CASE("Esc and then a key acts as the M- key, however slowly it is typed") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "first");
@@ -229,7 +229,7 @@ TEST_CASE("an M- key is also Esc and then the key, without haste") {
         CHECK(tty.wait_for("Round trips"));
         tty.send("\x1b");
         CHECK(tty.wait_for("‹ first ✓"));
-        CHECK(line_is(""));  // the page was what it closed
+        CHECK(line_is(""));  // the key closed only the page
     }
     SECTION("a key of the editor") {
         tty.send("\x1b");
@@ -244,7 +244,7 @@ TEST_CASE("an M- key is also Esc and then the key, without haste") {
         tty.send("\r!");
         CHECK(line_is("one >^J!two"));
     }
-    SECTION("an arrow, and again") {
+    SECTION("an arrow, twice") {
         tty.send("\x1b[A");
         CHECK(tty.wait_for("Enter opens it"));
         tty.send("\x1b[A\x1b[A\r");
@@ -256,11 +256,11 @@ TEST_CASE("an M- key is also Esc and then the key, without haste") {
         tty.send("s");
         CHECK(line_is("s"));
     }
-    SECTION("a key that means nothing with it is as it is without") {
+    SECTION("a key without a binding for it acts as usual") {
         tty.send("z");
         CHECK(line_is("z"));
     }
-    SECTION("a paste is one") {
+    SECTION("a paste") {
         tty.send("\x1b[200~pasted\x1b[201~");
         CHECK(line_is("pasted"));
     }
@@ -359,7 +359,7 @@ TEST_CASE("reconnecting by key is logged as one connection") {
     CHECK_FALSE(tty.shows("disconnected"));
 }
 
-TEST_CASE("each signal that ends the program restores the terminal, and is its end") {
+TEST_CASE("each signal that ends the program restores the terminal, and appears as its end") {
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -397,18 +397,18 @@ TEST_CASE("a terminal that hangs up ends the program") {
     CHECK(*exited == 128 + SIGHUP);
 }
 
-TEST_CASE("a terminal that takes nothing delays neither keys nor signals") {
+TEST_CASE("a blocked terminal delays neither keys nor signals") {
     test::Peer flood(
         {"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:yes " + std::string(200, 'x')});
     Tty tty({.arguments = {yodel, "--expect", "none", "127.0.0.1", flood.port()},
              .size = {200, 300}});
     REQUIRE(tty.wait_for("xxx"));
     tty.stall(true);
-    for (int i = 0; i < 8; ++i) {  // more frames than any buffer between holds
+    for (int i = 0; i < 8; ++i) {  // more frames than any buffer on the way holds
         tty.send("\x0c");
         std::this_thread::sleep_for(std::chrono::milliseconds(30));
     }
-    SECTION("and shows the last state when it goes on") {
+    SECTION("and shows the last state when it continues") {
         tty.send("still here");
         tty.stall(false);
         CHECK(tty.wait_for([&] { return last_row(tty, 200) == "still here"; }));
@@ -433,7 +433,7 @@ TEST_CASE("a terminal that takes nothing delays neither keys nor signals") {
     }
 }
 
-TEST_CASE("a terminal that was stopped is restored too") {
+TEST_CASE("a stopped terminal is also restored") {
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1);
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -526,7 +526,7 @@ TEST_CASE("a suspended program can be ended by a signal") {
     CHECK_FALSE(tty.alternate_screen());
 }
 
-TEST_CASE("round trips across a suspension are not counted, however it came about") {
+TEST_CASE("round trips across any kind of suspension are not counted") {
     Server server;
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -545,7 +545,7 @@ TEST_CASE("a refused connection is retried, and reported at the end") {
     REQUIRE(tty.wait_for("cannot connect to 127.0.0.1:" + port + ": Connection refused"));
     REQUIRE(tty.wait_for("refused; retry 1 in 0."));
     REQUIRE(tty.wait_for("retry 2 in"));
-    const std::string screen = tty.screen();  // which reports the failure once
+    const std::string screen = tty.screen();  // it reports the failure once
     CHECK(screen.find("cannot connect") == screen.rfind("cannot connect"));
     tty.send("\x03");
     REQUIRE(tty.wait_for("closed: cannot connect"));
@@ -564,13 +564,13 @@ TEST_CASE("connecting can be given up, and tried again") {
     REQUIRE(tty.wait_for("handshake"));
 }
 
-TEST_CASE("when a server goes away, that is shown at once and typed lines are kept") {
+TEST_CASE("the end of a server is shown at once, and typed lines are kept") {
     auto server = std::make_unique<Server>();
     const std::string port = server->port();
     Tty tty({.arguments = {yodel, "127.0.0.1", port}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "hello");
-    REQUIRE(tty.wait_for("‹ hello ✓"));  // it has taken the connection
+    REQUIRE(tty.wait_for("‹ hello ✓"));  // the server has accepted the connection
     server->process().kill(SIGTERM);
     REQUIRE(tty.wait_for("the server closed the connection"));
     server.reset();
@@ -581,7 +581,7 @@ TEST_CASE("when a server goes away, that is shown at once and typed lines are ke
     REQUIRE(tty.wait_for("‹ later ✓"));
 }
 
-TEST_CASE("a kept line that can't be sent leaves alone what is being typed") {
+TEST_CASE("a kept line that can't be sent does not replace the line being typed") {
     auto server = std::make_unique<Server>();
     const std::string port = server->port();
     server.reset();
@@ -620,7 +620,7 @@ TEST_CASE("lines that were kept and never sent are reported after a failure too"
     CHECK(tty.wait_for("yodel: 0 sent, 0 echoed, 0 bad, 0 lost; 1 kept and never sent"));
 }
 
-TEST_CASE("a server that closes is connected to again, and lines typed before are sent") {
+TEST_CASE("a closed connection is opened again, and lines typed before are sent") {
     test::Peer peer({"python3", test::peers + "/scripted.py", "PORT", "echo"});
     Tty tty({.arguments = {yodel, "127.0.0.1", peer.port()}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -645,7 +645,7 @@ TEST_CASE("the first mismatch adds a hint, once") {
     CHECK(screen.find("--expect any") == screen.rfind("--expect any"));
 }
 
-TEST_CASE("a plain connection to a TLS port is named") {
+TEST_CASE("a plain connection to a TLS port is reported as such") {
     Server server({"--tls", "--self-signed"});
     Tty tty({.arguments = {yodel, "localhost", server.port()}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -705,7 +705,7 @@ TEST_CASE("messages in flight are lost when the connection is closed by key") {
     check_gone(tty, 1);
 }
 
-TEST_CASE("a certificate that is not accepted is not tried again") {
+TEST_CASE("no retry follows a refused certificate") {
     test::Certificates certificates;
     certificates.issue("old", "DNS:localhost", -1);
     Server server(certificates.server_options("old"));
@@ -792,14 +792,14 @@ TEST_CASE("each TLS failure has a status word, a sentence and an option") {
         Tty tty({.arguments = arguments});
         CHECK(tty.wait_for(each.word));
         CHECK(tty.wait_for(each.sentence));
-        CHECK_FALSE(tty.shows("-k)"));  // it was not asked for
+        CHECK_FALSE(tty.shows("-k)"));  // -k was not given
         tty.send("\x03\x03");
         check_gone(tty, each.status);
         CHECK(tty.wait_for("yodel: the "));
     }
 }
 
-TEST_CASE("each key of the table does what it says") {
+TEST_CASE("each key of the table has the effect in its help") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "first");
@@ -992,12 +992,12 @@ TEST_CASE("the selected message goes to the clipboard as it is shown") {
     REQUIRE(tty.wait_for("M-w copies it"));
     tty.send("\x1bw");
     REQUIRE(tty.wait_for("copied; a terminal that forbids it (OSC 52) says nothing"));
-    // In base64: rm ^[[31mx^G
+    // base64 of: rm ^[[31mx^G
     CHECK(tty.output().find("\x1b]52;c;cm0gXltbMzFteF5H\x1b\\") != std::string::npos);
     SECTION("in the hex view as numbers") {
         tty.send("\x1bh\x1bw");
         REQUIRE(tty.wait_for("copied; a"));
-        CHECK(tty.wait_for([&] {  // In base64: 72 6d 20
+        CHECK(tty.wait_for([&] {  // base64 of: 72 6d 20
             return tty.output().find("\x1b]52;c;NzIgNmQgMjAg") != std::string::npos;
         }));
     }
@@ -1007,7 +1007,7 @@ TEST_CASE("the selected message goes to the clipboard as it is shown") {
     }
 }
 
-TEST_CASE("a message that terminals would not take is not copied") {
+TEST_CASE("a message too long for terminals is not copied") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "\x1b[200~" + std::string(75'000, 'x') + "\x1b[201~");
@@ -1046,7 +1046,7 @@ TEST_CASE("the wheel scrolls while the mouse is reported, and types nothing") {
         CHECK(tty.wait_for("mouse off; it is the terminal's again"));
         CHECK(tty.modes().count(1000) == 0);
     }
-    SECTION("and a signal ends that, too") {
+    SECTION("and until a signal") {
         tty.kill(SIGQUIT);
         check_gone(tty, 128 + SIGQUIT);
     }
@@ -1068,7 +1068,7 @@ TEST_CASE("on a small screen no hint is cut") {
     CHECK(tty.wait_for([&, &row = hint] { return last_row(tty, 5) == row; }));
 }
 
-TEST_CASE("a program that was stopped without a warning gives the wheel back later") {
+TEST_CASE("a program that was stopped without a warning restores the wheel later") {
     Tty tty({.arguments = {yodel, "--mouse"}});
     REQUIRE(tty.wait_for(" MOUSE "));
     tty.kill(SIGSTOP);
@@ -1079,7 +1079,7 @@ TEST_CASE("a program that was stopped without a warning gives the wheel back lat
     check_gone(tty, 0);
 }
 
-TEST_CASE("a terminal that knows none of the modes is not sent them") {
+TEST_CASE("a terminal without the modes is not sent them") {
     const std::string term = GENERATE("linux", "vt100");
     Tty tty({.arguments = {yodel, "--mouse"}, .environment = {"TERM=" + term}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -1096,7 +1096,7 @@ TEST_CASE("a terminal that knows none of the modes is not sent them") {
         CHECK(tty.output().find(sequence) == std::string::npos);
 }
 
-TEST_CASE("a search says that there is no further place, whatever is typed in the line") {
+TEST_CASE("a search reports that there is no further match, regardless of the typed line") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "An Apple");
@@ -1111,7 +1111,7 @@ TEST_CASE("a search says that there is no further place, whatever is typed in th
     CHECK_FALSE(tty.shows("HELD"));
 }
 
-TEST_CASE("a message that is open shows its reply once that comes") {
+TEST_CASE("an open message shows its reply when it comes") {
     test::Folder folder;
     std::ofstream(folder.path("server"))
         << "read line; until test -e " << folder.path("go") << "; do sleep 0.02; done\n"
@@ -1128,7 +1128,7 @@ TEST_CASE("a message that is open shows its reply once that comes") {
     CHECK(tty.wait_for("Received: the same"));
 }
 
-TEST_CASE("the transcript goes to a file, made printable, from key to key") {
+TEST_CASE("M-o starts and stops writing a printable transcript to a file") {
     test::Folder folder;
     Tty tty({.arguments = {"sh", "-c", "cd " + folder.path("") + " && exec " + yodel}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -1179,7 +1179,7 @@ TEST_CASE("with -o the transcript goes to the file from the start, and M-o stops
     CHECK_FALSE(has(" > between"));
 }
 
-TEST_CASE("a recording that M-o starts again is another file, which the sandbox allows") {
+TEST_CASE("a recording that M-o starts again gets another file, which the sandbox allows") {
     test::Folder folder;
     Tty tty({.arguments = {yodel, "-o", folder.path("x.json")}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -1211,7 +1211,7 @@ TEST_CASE("a transcript file that cannot be written is reported") {
     }
 }
 
-TEST_CASE("the screen shows where TLS secrets are written") {
+TEST_CASE("the screen shows the file to which TLS secrets are written") {
     test::Folder folder;
     const std::string keys = folder.path("keys");
     Tty tty({.arguments = {yodel, "--tls"},
@@ -1226,7 +1226,7 @@ TEST_CASE("the screen shows where TLS secrets are written") {
     CHECK(contents(keys).find("TRAFFIC_SECRET") != std::string::npos);
 }
 
-TEST_CASE("what is switched on shows in a usual terminal, before the times") {
+TEST_CASE("the modes that are on are shown before the times in a usual terminal") {
     const bool keys = GENERATE(true, false);
     test::Folder folder;
     Server server({"--tls", "--self-signed"});
@@ -1266,7 +1266,7 @@ TEST_CASE("options of the other mode are refused") {
     CHECK(tty.wait_for("--window is for "));
 }
 
-TEST_CASE("bytes that could command a terminal are shown instead") {
+TEST_CASE("bytes that could control a terminal are made visible") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "\x1b[200~\x1b]0;OWNED\x07 \x1b[2J\x1b[201~");
@@ -1304,10 +1304,10 @@ TEST_CASE("the screen works on other types of terminal") {
     REQUIRE(tty.wait_for("Enter opens it"));
     tty.send("\x03\x03");
     check_gone(tty, 0);
-    CHECK(last_row(tty, 24).empty());  // there the shell goes on
+    CHECK(last_row(tty, 24).empty());  // the shell continues there
 }
 
-TEST_CASE("a terminal that can't place its cursor gets the pipe mode") {
+TEST_CASE("pipe mode is used on a terminal that can't place its cursor") {
     const std::string term = GENERATE("TERM=dumb", "TERM");
     Server server;
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}, .environment = {term}});
@@ -1318,7 +1318,7 @@ TEST_CASE("a terminal that can't place its cursor gets the pipe mode") {
     CHECK(tty.wait_exit() == 0);
 }
 
-TEST_CASE("a terminal of unknown kind gets the pipe mode, with a note") {
+TEST_CASE("pipe mode is used on a terminal of unknown type, with a note") {
     Server server;
     Tty tty({.arguments = {yodel, "127.0.0.1", server.port()},
              .environment = {"TERM=no-such-terminal"}});

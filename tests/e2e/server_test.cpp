@@ -1,4 +1,4 @@
-// yodeld as its users meet it.
+// yodeld as its users see it.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -38,7 +38,7 @@ constexpr bool measures_memory() {
 
 }  // namespace
 
-TEST_CASE("the first line says where it listens") {
+TEST_CASE("the first line names the address that it listens on") {
     Server server;
     CHECK(server.process().output() == "listening 127.0.0.1:" + server.port() + "\n");
 }
@@ -54,7 +54,7 @@ TEST_CASE("several ports are listened on at once") {
     CHECK(std::count(server.output().begin(), server.output().end(), '\n') == 3);
 }
 
-TEST_CASE("a unix-domain socket serves too, and goes with the server") {
+TEST_CASE("a unix-domain socket serves as well, and is removed with the server") {
     const Folder folder;
     const std::string path = folder.path("echo");
     Server server({"-U", path});
@@ -68,7 +68,7 @@ TEST_CASE("a unix-domain socket serves too, and goes with the server") {
     CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("a name is listened on by each of its addresses") {
+TEST_CASE("the server listens on each address of a name") {
     const std::string port = std::to_string(test::free_port());
     Process server({yodeld, "localhost:" + port});
     REQUIRE(server.wait_for_output("listening [::1]:" + port));
@@ -84,11 +84,11 @@ TEST_CASE("option -6 means the loopback of IPv6") {
     CHECK(run({yodel, "-6", "-c", "1"}).status == 0);
 }
 
-TEST_CASE("the port file is there while the server is") {
+TEST_CASE("the port file exists while the server runs") {
     const Folder folder;
     const std::string file = folder.path("port");
     Server server({"--port-file", file, "--threads", server_threads(GENERATE("1", "2"))});
-    // A client that is served comes after the file.
+    // A served client proves that the file is complete.
     CHECK(run({yodel, "127.0.0.1", server.port()}, "a\n").output == "a\n");
     CHECK(contents(file) == server.port() + "\n");
     server.process().kill(SIGTERM);
@@ -112,7 +112,7 @@ TEST_CASE("with --json each line of both outputs is an object") {
     CHECK(std::regex_match(server.errors(), dated));
 }
 
-TEST_CASE("the pin that is printed is the one to use") {
+TEST_CASE("the printed pin is accepted by the client") {
     Server server({"--self-signed"});
     const std::string option = "--pinnedpubkey ";
     REQUIRE(server.process().wait_for_output(option));
@@ -123,7 +123,7 @@ TEST_CASE("the pin that is printed is the one to use") {
     CHECK(run({yodel, "--tls", "localhost", server.port()}, "a\n").status == 60);
 }
 
-TEST_CASE("with --self-signed it can demand client certificates") {
+TEST_CASE("with --self-signed the server can demand client certificates") {
     Certificates certificates;
     certificates.issue("client", "DNS:client");
     Server server({"--self-signed", "--cacert", certificates.authority()});
@@ -199,7 +199,7 @@ TEST_CASE("USR1 prints the counters, and HUP does no harm without TLS") {
                                            "0 failed, 5 bytes in, 5 bytes out\n"));
 }
 
-TEST_CASE("lines of the log are dated") {
+TEST_CASE("lines of the log contain the date") {
     Server server;
     server.process().kill(SIGUSR1);
     REQUIRE(server.process().wait_for_errors("\n"));
@@ -209,7 +209,7 @@ TEST_CASE("lines of the log are dated") {
     CHECK(std::regex_match(server.process().errors(), dated));
 }
 
-TEST_CASE("option -v shows the size of each read, and each message with its head") {
+TEST_CASE("option -v prints the size of each read, and the head of each message") {
     struct Case {
         std::string framing;
         std::string input;
@@ -244,7 +244,7 @@ TEST_CASE("option -v shows the size of each read, and each message with its head
     CHECK_FALSE(contains(server.process().errors(), "\x1b"));
 }
 
-TEST_CASE("option -v counts the messages of one read that are too many to show") {
+TEST_CASE("option -v counts the messages of a read that it does not print") {
     Server server({"-v", "-f", "line"});
     run({"socat", "-t", "10", "-", "TCP:127.0.0.1:" + server.port()}, std::string(5000, '\n'));
     CHECK(server.process().wait_for_errors(" more messages\n"));
@@ -257,7 +257,7 @@ TEST_CASE("option -v logs every connection") {
     CHECK(server.process().wait_for_errors(": closed, 5 bytes in, 5 out\n"));
 }
 
-TEST_CASE("the name in a peer's certificate can't command the terminal") {
+TEST_CASE("the name in a peer's certificate can't control the terminal") {
     const Folder folder;
     const std::string path = folder.path("echo");
     Server server({"-v", "-U", path});
@@ -268,19 +268,19 @@ TEST_CASE("the name in a peer's certificate can't command the terminal") {
     CHECK_FALSE(contains(server.process().errors(), "\x1b"));
 }
 
-TEST_CASE("more connections than the system has descriptors for are reported") {
+TEST_CASE("running out of descriptors for connections is reported") {
     Process server({"sh", "-c", "ulimit -n 24; exec \"$@\"", "sh", yodeld, "0"});
     CHECK(server.wait_for_errors("--max-conns 1024 does not fit: the system allows 24 "));
 }
 
-TEST_CASE("caret over the wire") {
+TEST_CASE("the server speaks caret") {
     Server server({"-f", "caret"});
     const Outcome outcome =
         run({"socat", "-t", "10", "-", "TCP:127.0.0.1:" + server.port()}, "^abc$junk^xyz$");
     CHECK(outcome.output == "*bcdyz{");
 }
 
-TEST_CASE("all that a client sent before it closed its side comes back") {
+TEST_CASE("all bytes sent before a half-close come back") {
     Server server;
     const std::string bytes(3'000'000, 'x');
     const Outcome outcome =
@@ -288,8 +288,7 @@ TEST_CASE("all that a client sent before it closed its side comes back") {
     CHECK((outcome.output == bytes));
 }
 
-TEST_CASE(
-    "many clients at once, slow and fast, plain and by TLS, each get their own bytes back") {
+TEST_CASE("many clients at once, slow and fast, plain and TLS, each get their own bytes back") {
     const bool tls = GENERATE(false, true);
     Server server(tls ? std::vector<std::string>{"--self-signed"} : std::vector<std::string>{});
     const std::string options = tls ? "--tls -k" : "-4";
@@ -311,7 +310,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("64 MiB come back, plain and by TLS") {
+TEST_CASE("64 MiB come back, plain and over TLS") {
     const bool tls = GENERATE(false, true);
     Server server(tls ? std::vector<std::string>{"--self-signed"} : std::vector<std::string>{});
     const std::string options = tls ? "--tls -k" : "-4";
@@ -325,7 +324,7 @@ TEST_CASE("64 MiB come back, plain and by TLS") {
     CHECK(outcome.output == "same\n");
 }
 
-TEST_CASE("on TERM and INT the server delivers what is under way and leaves with 0") {
+TEST_CASE("on TERM and INT the server delivers pending replies and exits with 0") {
     const int signal = GENERATE(SIGTERM, SIGINT);
     Server server({"--threads", server_threads(GENERATE("1", "3"))});
     Process client({yodel, "127.0.0.1", server.port()});
@@ -334,11 +333,11 @@ TEST_CASE("on TERM and INT the server delivers what is under way and leaves with
     server.process().kill(signal);
     CHECK(server.process().wait_exit() == 0);
     CHECK(server.process().errors().empty());
-    CHECK(client.wait_exit() == 56);  // its input has not ended
+    CHECK(client.wait_exit() == 56);  // the client's input has not ended
     CHECK(client.output() == "a\n");
 }
 
-TEST_CASE("clients that send and never read cost one buffer each, also when they leave") {
+TEST_CASE("clients that send and never read cost one buffer each, even when they leave") {
     const bool tls = GENERATE(false, true);
     Server server(tls ? std::vector<std::string>{"--self-signed"} : std::vector<std::string>{});
     std::vector<std::string> command{"python3", test::peers + "/deaf.py", server.port(), "50"};
@@ -353,7 +352,7 @@ TEST_CASE("clients that send and never read cost one buffer each, also when they
     if (measures_memory()) CHECK(server.process().peak_memory() < most * megabyte);
 }
 
-TEST_CASE("memory for long messages goes back to the system when they are gone") {
+TEST_CASE("memory for long messages goes back to the system after them") {
     Server server({"-f", "len4le"});
     for (int i = 0; i < 3; ++i)
         run({"python3", test::peers + "/length_echo.py", "ask", server.port(), "33554432"});
@@ -362,7 +361,7 @@ TEST_CASE("memory for long messages goes back to the system when they are gone")
     CHECK(server.process().wait_for_memory_below(8 * megabyte));
 }
 
-TEST_CASE("on TERM idle peers that stay are left at once, with close_notify by TLS") {
+TEST_CASE("on TERM the server leaves idle peers at once, over TLS with close_notify") {
     const bool tls = GENERATE(false, true);
     std::vector<std::string> options{"--grace", "1h"};
     if (tls) options.emplace_back("--self-signed");
@@ -414,9 +413,9 @@ TEST_CASE("an idle client is dropped, a busy one is not") {
     CHECK(contains(client.output(), "line 9\n"));
 }
 
-TEST_CASE("records of TLS without data are no traffic, and the idle get close_notify") {
+TEST_CASE("TLS records without data are no traffic, and idle clients get close_notify") {
     Server server({"--idle-timeout", "500ms", "--self-signed"});
-    // Each K sends a KeyUpdate. The last one would come long after the time is up.
+    // Each K sends a KeyUpdate. The last one would come long after the timeout.
     Process client({"sh", "-c",
                     "for i in $(seq 100); do echo K; sleep 0.05; done |"
                     " openssl s_client -state -connect 127.0.0.1:" +
@@ -425,7 +424,7 @@ TEST_CASE("records of TLS without data are no traffic, and the idle get close_no
     CHECK(client.wait_for_errors("SSL3 alert read:warning:close notify"));
 }
 
-TEST_CASE("a message that never becomes whole is ended, though no time passes without a byte") {
+TEST_CASE("an incomplete message times out, even if its bytes keep coming") {
     Server server({"--idle-timeout", "5s", "--message-timeout", "300ms", "-f", "line"});
     Process client({"sh", "-c",
                     "(echo whole; while echo -n x; do sleep 0.05; done) |"
@@ -460,7 +459,7 @@ TEST_CASE("a client that never finishes its handshake is dropped") {
     CHECK(server.process().wait_for_errors("no TLS handshake within 50ms"));
 }
 
-TEST_CASE("every error at the start has a sentence and the right exit status") {
+TEST_CASE("every error at the start is reported with a sentence and its exit status") {
     struct Case {
         std::vector<std::string> arguments;
         int status;
@@ -505,7 +504,7 @@ TEST_CASE("every error at the start has a sentence and the right exit status") {
     CHECK(contains(outcome.errors, each.sentence));
 }
 
-TEST_CASE("a port that is taken is named") {
+TEST_CASE("a port in use is named") {
     Server other;
     const Outcome outcome =
         run({yodeld, "--threads", server_threads(GENERATE("1", "2")), other.port()});

@@ -1,5 +1,5 @@
-// What the client says to each class of server that is not as it should be. The table is the
-// specification; tests/peers/tls_classes.sh makes the certificates.
+// The client's verdict on each class of faulty server. The table is the specification;
+// tests/peers/tls_classes.sh makes the certificates.
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
@@ -11,7 +11,7 @@ using namespace test;
 
 namespace {
 
-// The certificates, made once for all rows.
+// Returns the certificates, made once for all rows.
 const Folder& certificates() {
     static const Folder folder;
     static const Outcome made = run({"sh", peers + "/tls_classes.sh", folder.path("")});
@@ -20,14 +20,13 @@ const Folder& certificates() {
 }
 
 struct Row {
-    const char*
-        server;  // the class of its certificate, and options of tests/peers/tls_server.py
+    const char* server;  // class of its certificate, and options of tests/peers/tls_server.py
     const char* client;  // options; CLASS.pem and the like are files of the certificates
     int status;
     const char* sentence;  // with HOST for the target; empty: all is well
 };
 
-// A protocol's name of 40 letters, forty times, so that a hello has more than a segment.
+// A protocol's name of 40 letters, forty times, so that a hello exceeds a segment.
 const std::string many_protocols = [] {
     std::string list = "a";
     for (int i = 0; i < 40; ++i) list += "," + std::string(40, 'b');
@@ -143,7 +142,7 @@ TEST_CASE("each class of TLS server gets its verdict, sentence and status") {
     }
 }
 
-TEST_CASE("with -k or its pin each certificate is accepted, and -k is remarked on") {
+TEST_CASE("with -k or its pin each certificate is accepted, and -k causes a remark") {
     for (const Row& row : rows) {
         if (row.status != 60 || std::string(row.client) != "") continue;
         CAPTURE(row.server);
@@ -165,7 +164,7 @@ TEST_CASE("with -k or its pin each certificate is accepted, and -k is remarked o
     }
 }
 
-TEST_CASE("servers that speak no TLS get their verdict, sentence and status") {
+TEST_CASE("servers without TLS get their verdict, sentence and status") {
     struct Case {
         std::vector<std::string> steps;  // of tests/peers/scripted.py
         int status;
@@ -199,14 +198,14 @@ TEST_CASE("servers that speak no TLS get their verdict, sentence and status") {
     }
 }
 
-TEST_CASE("a server that asks for renegotiation hears no, and its end says why") {
+TEST_CASE("a server that requests renegotiation is refused, and its end is explained") {
     const std::string file = certificates().path("right");
     Peer server({"openssl", "s_server", "-tls1_2", "-accept", "127.0.0.1:PORT", "-cert",
                  file + ".pem", "-key", file + ".key"});
     Process client({yodel, "--cacert", certificates().path("ca.pem"), "--expect", "none", "-i",
                     "20ms", "tls://127.0.0.1:" + server.port()});
     REQUIRE(server.process().wait_for_output("Secure Renegotiation IS supported"));
-    server.process().write("r\n");  // its command for that
+    server.process().write("r\n");  // the server's command for renegotiation
     REQUIRE(server.process().wait_for_output("SSL_do_handshake"));
     CHECK(client.wait_exit() == 56);
     CHECK(contains(client.errors(),

@@ -1,4 +1,4 @@
-// yodeld with datagrams, as its users and its abusers meet it.
+// yodeld with datagrams, as its users and its abusers see it.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -42,7 +42,7 @@ TEST_CASE("yodeld -u answers connections and datagrams on the same port, in both
     CHECK(server.wait_exit() == 0);
 }
 
-TEST_CASE("yodeld -u says and counts in JSON what it does with datagrams") {
+TEST_CASE("yodeld -u reports and counts its datagrams in JSON") {
     Process server({yodeld, "-u", "--json", "-v", "127.0.0.1:0"});
     REQUIRE(server.wait_for_output("\"protocol\":\"udp\"}\n"));
     const std::string& lines = server.output();
@@ -57,7 +57,7 @@ TEST_CASE("yodeld -u says and counts in JSON what it does with datagrams") {
                                  "\"datagram_bytes_in\":5,\"datagram_bytes_out\":5}\n"));
 }
 
-TEST_CASE("options that datagrams can't have are refused in one sentence") {
+TEST_CASE("options that exclude datagrams are refused in one sentence") {
     const auto [options, sentence] = GENERATE(table<std::vector<std::string>, std::string>({
         {{"-u", "--self-signed", "0"}, "--self-signed cannot be combined with -u"},
         {{"-u", "--chunk", "5", "0"}, "--chunk cannot be combined with -u"},
@@ -77,7 +77,7 @@ TEST_CASE("options that datagrams can't have are refused in one sentence") {
     CHECK(contains(outcome.errors, sentence));
 }
 
-TEST_CASE("a port of datagrams that is taken is said in one sentence") {
+TEST_CASE("a datagram port in use is reported in one sentence") {
     Process first({yodeld, "-u", "127.0.0.1:0"});
     REQUIRE(first.wait_for_output("listening udp "));
     const std::string port = port_of(first.output());
@@ -86,7 +86,7 @@ TEST_CASE("a port of datagrams that is taken is said in one sentence") {
     CHECK(contains(outcome.errors, "cannot listen on udp 127.0.0.1:" + port + ": Address"));
 }
 
-TEST_CASE("a forged sender can't make the server talk to others, to itself, or for ever") {
+TEST_CASE("a forged sender can't make the server answer others, itself, or for ever") {
     const std::vector<std::string> alone{"unshare", "--user", "--map-root-user", "--net"};
     std::vector<std::string> command = alone;
     command.push_back("true");
@@ -95,7 +95,7 @@ TEST_CASE("a forged sender can't make the server talk to others, to itself, or f
         return;
     }
     const std::string threads = test::server_threads(GENERATE("1", "3"));
-    // The system gives a datagram for all to each thread; none answers it.
+    // The system delivers a broadcast datagram to each thread, and none answers it.
     const bool told = test::system_tells_target();
     const std::string to_all = told ? threads + " in, 0 out, " + threads + " unanswered\n"
                                     : "1 in, 1 out, 0 unanswered\n";
@@ -121,8 +121,8 @@ TEST_CASE("a forged sender can't make the server talk to others, to itself, or f
                                 "two servers, reflecting: going on\n");
 }
 
-// The system keeps what comes while the server stands still, and then gives it all of it at
-// once.
+// The system queues the datagrams that come while the server is stopped, and then delivers all
+// at once.
 TEST_CASE("memory for a burst of datagrams goes back to the system") {
     Process server({yodeld, "-u", "--delay", "1ms~1ms", "--reorder", "2%", "127.0.0.1:0"});
     REQUIRE(server.wait_for_output("listening udp "));

@@ -1,4 +1,4 @@
-// yodel in datagrams, as its users meet it.
+// yodel with datagrams, as its users see it.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -18,7 +18,7 @@ using test::yodeld;
 
 namespace {
 
-// A server of datagrams that announces its port as the last word of its first line.
+// A datagram server that prints its port as the last word of its first line.
 class Echo {
 public:
     explicit Echo(const std::vector<std::string>& command) : process_(command) {
@@ -27,7 +27,7 @@ public:
         port_ = line.substr(line.find_last_of(": ") + 1);
     }
     std::string port() const { return port_; }
-    // Ends it, and returns what it has said at its end.
+    // Ends the server, and returns its final output.
     std::string last_words() {
         process_.kill(SIGTERM);
         process_.wait_exit();
@@ -47,7 +47,7 @@ std::string lines(int count) {
 
 }  // namespace
 
-TEST_CASE("what is piped in comes out again, a datagram a line") {
+TEST_CASE("piped lines come back, one datagram each") {
     const std::string input = GENERATE(std::string("a\n"), std::string("\n\na"), lines(3000),
                                        std::string(65507, 'x') + "\n");
     Echo server({yodeld, "-u", "127.0.0.1:0"});
@@ -59,7 +59,7 @@ TEST_CASE("what is piped in comes out again, a datagram a line") {
     CHECK(contains(outcome.errors, "; jitter ") == !contains(outcome.errors, "1 sent, "));
 }
 
-TEST_CASE("without a target there is a server of datagrams inside, in both families") {
+TEST_CASE("without a target yodel runs a datagram server inside, in both families") {
     const std::string family = GENERATE("-4", "-6");
     const Outcome outcome = run({yodel, "-u", family}, "same\nsame\n");
     CAPTURE(outcome.errors);
@@ -70,18 +70,18 @@ TEST_CASE("without a target there is a server of datagrams inside, in both famil
     CHECK(run({yodel, "-u", family}, many).output == many);
 }
 
-TEST_CASE("other people's servers of datagrams are understood") {
+TEST_CASE("other people's datagram servers are understood") {
     Process server({"socat", "-dd", "UDP4-RECVFROM:0,bind=127.0.0.1,fork", "EXEC:cat"});
     REQUIRE(server.wait_for_errors("AF=2 127.0.0.1:"));
     const std::size_t at = server.errors().find("127.0.0.1:") + 10;
     const std::string port =
         server.errors().substr(at, server.errors().find_first_not_of("0123456789", at) - at);
-    if (port == "0") return;  // this socat does not say which port it got
+    if (port == "0") return;  // this socat does not print its port
     const Outcome outcome = run({yodel, "-u", "127.0.0.1", port}, "hello\n");
     CHECK(outcome.output == "hello\n");
 }
 
-TEST_CASE("bad, lost, twice and out of order are counted as a peer's plan has them") {
+TEST_CASE("bad, lost, twice and out of order are counted as the peer planned them") {
     const std::string seed = GENERATE("1", "2", "3");
     const std::vector<std::string> way =
         GENERATE(std::vector<std::string>{"-i", "500us", "--quiet"},
@@ -119,7 +119,7 @@ TEST_CASE("datagrams are counted alike in lines, in objects, and by --require") 
     CHECK(contains(swapped.output, "\"verdict\":\"echoed\""));
 }
 
-TEST_CASE("what came twice or out of order, and the jitter, are shown while a crowd runs") {
+TEST_CASE("duplicates, replies out of order, and the jitter are shown during a load") {
     Echo server({yodeld, "-u", "--dup", "100%", "127.0.0.1:0"});
     const std::string target = "udp://127.0.0.1:" + server.port();
     const std::string threads = GENERATE("1", "2");
@@ -161,13 +161,13 @@ TEST_CASE("a reply that comes after the reply timeout is late and not lost") {
     const Outcome outcome = run(
         {yodel, "-c", "5", "-i", "100ms", "-W", "100ms", "udp://127.0.0.1:" + server.port()});
     CAPTURE(outcome.errors);
-    // The last ones are lost, because nobody awaits them any more.
+    // The last ones are lost, because nothing awaits them any more.
     CHECK(contains(outcome.errors, " late, 0 twice"));
     CHECK(contains(outcome.output, ", late\n"));
     CHECK(contains(outcome.output, "no reply, seq 1\n"));
 }
 
-TEST_CASE("a reply that was damaged is wrong, with the message that it belongs to") {
+TEST_CASE("a damaged reply is wrong, and matched with its message") {
     Echo server({yodeld, "-u", "--corrupt", "1", "--seed", "3", "127.0.0.1:0"});
     const std::string target = "udp://127.0.0.1:" + server.port();
     const Outcome piped = run({yodel, target}, "hello\n");
@@ -175,7 +175,7 @@ TEST_CASE("a reply that was damaged is wrong, with the message that it belongs t
     CHECK(contains(piped.errors, "1 sent, 0 echoed, 1 bad, 0 lost, 0 twice"));
 }
 
-TEST_CASE("a conversation whose replies all come twice is replayed as it was") {
+TEST_CASE("a conversation with duplicate replies is replayed as before") {
     const std::string pace = GENERATE("--fast", "-v");
     Echo server({yodeld, "-u", "--dup", "100%", "127.0.0.1:0"});
     const std::string target = "udp://127.0.0.1:" + server.port();
@@ -188,7 +188,7 @@ TEST_CASE("a conversation whose replies all come twice is replayed as it was") {
     CHECK(contains(outcome.errors, "9 said again, 9 as before, 0 different, 0 lost"));
 }
 
-TEST_CASE("where nobody listens, the sentence is that of connect") {
+TEST_CASE("a port without a server is reported as a refused connection") {
     const std::string port = std::to_string(test::free_port());
     const Outcome outcome = run({yodel, "-u", "127.0.0.1", port}, "a\n");
     CHECK(outcome.status == 7);
@@ -197,7 +197,7 @@ TEST_CASE("where nobody listens, the sentence is that of connect") {
     CHECK(contains(outcome.errors, "1 sent, 0 echoed, 0 bad, 1 lost"));
 }
 
-TEST_CASE("the two programs meet at localhost, of which the server has IPv4 alone") {
+TEST_CASE("the two programs meet at localhost, even if the server only has IPv4") {
     Echo server({yodeld, "-u", "0"});
     const auto [extra, errors] = GENERATE(table<std::vector<std::string>, std::string>({
         {{"-v"}, "3 sent, 3 echoed, 0 bad, 0 lost, 0 twice, 0 out of order"},
@@ -214,9 +214,8 @@ TEST_CASE("the two programs meet at localhost, of which the server has IPv4 alon
     CHECK(contains(outcome.errors, errors));
 }
 
-// In a network of its own, where the system gives it one, in which there are ten ports.
-TEST_CASE(
-    "sockets of datagrams for which no source port is left say so, also from an address") {
+// In a separate network with ten ports, if the system allows one.
+TEST_CASE("running out of source ports for datagrams is reported, also with -s") {
     if (run({"unshare", "-rn", "sh", "-c", "ip link set lo up"}).status != 0) return;
     const std::string source = GENERATE("", "-s 127.0.0.1");
     const test::Folder folder;
@@ -235,7 +234,7 @@ TEST_CASE(
     CHECK(contains(outcome.errors, "(5 times)"));
 }
 
-TEST_CASE("what datagrams can't do is refused in one sentence") {
+TEST_CASE("options that datagrams don't support are refused in one sentence") {
     const auto [arguments, status,
                 sentence] = GENERATE(table<std::vector<std::string>, int, std::string>({
         {{"-u", "-z", "h", "7"}, 2, "-z cannot be combined with -u"},
@@ -258,8 +257,8 @@ TEST_CASE("what datagrams can't do is refused in one sentence") {
     CHECK(contains(outcome.errors, sentence));
 }
 
-TEST_CASE("option -f raw is no mistake, and a datagram that is too long is refused before it "
-          "is sent") {
+TEST_CASE(
+    "option -f raw is accepted, and a datagram that is too long is refused before it is sent") {
     CHECK(run({yodel, "-u", "-f", "raw"}, "a\n").output == "a\n");
     const Outcome outcome = run({yodel, "-u"}, "a\n" + std::string(65508, 'x') + "\n");
     CHECK(outcome.status == 1);
@@ -268,7 +267,7 @@ TEST_CASE("option -f raw is no mistake, and a datagram that is too long is refus
     CHECK(contains(outcome.errors, "1 sent, 1 echoed"));
 }
 
-TEST_CASE("the screen speaks datagrams, and shows what came twice") {
+TEST_CASE("the screen supports datagrams, and shows duplicates") {
     Echo server({yodeld, "-u", "--dup", "1", "127.0.0.1:0"});
     test::Tty tty(
         {.arguments = {yodel, "udp://127.0.0.1:" + server.port()}, .size = {24, 110}});
@@ -289,7 +288,7 @@ TEST_CASE("the screen speaks datagrams, and shows what came twice") {
     CHECK(tty.wait_exit() == 0);
 }
 
-TEST_CASE("on the screen, a port that nobody has is refused, and tried again") {
+TEST_CASE("on the screen, a port without a server is refused, and tried again") {
     const std::string port = std::to_string(test::free_port());
     test::Tty tty({.arguments = {yodel, "udp://127.0.0.1:" + port}});
     REQUIRE(tty.wait_for("ready 00:"));

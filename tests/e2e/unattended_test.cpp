@@ -1,4 +1,4 @@
-// yodel by itself, as ping: messages made up, sent when they are due, and counted.
+// Runs of generated messages, like ping: sent when they are due, and counted.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
-// The number that follows the first such text.
+// Returns the number after the first such text.
 double number_after(const std::string& text, const std::string& name) {
     return std::stod(text.substr(text.find(name) + name.size()));
 }
@@ -45,8 +45,7 @@ TEST_CASE("the default size is reduced to a smaller --max-frame") {
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE(
-    "a schedule is planned to the nanosecond, and the client's own lateness is reported") {
+TEST_CASE("messages are planned to the nanosecond, and the client's own lateness is reported") {
     Server server;
     const Outcome outcome =
         run({yodel, "--json", "-c", "20", "-i", "1234.567us", "127.0.0.1", server.port()});
@@ -83,19 +82,19 @@ TEST_CASE("each framing carries generated messages") {
     CHECK(contains(outcome.errors, "1000 sent, 1000 echoed"));
 }
 
-TEST_CASE("a service that stalls delays no message, and its replies are late") {
+TEST_CASE("a stalled service delays no message, and its replies are late") {
     Server server({"--delay", "300ms"});
     const Outcome outcome = run(
         {yodel, "-c", "5", "-i", "1ms", "-W", "100ms", "--json", "127.0.0.1", server.port()});
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "5 sent, 5 echoed, 0 bad, 0 lost, 5 late; rtt"));
-    // All had gone before the first was answered.
+    // All messages were sent before the first one was answered.
     CHECK(outcome.output.rfind("\"verdict\":\"lost\"") <
           outcome.output.find("\"verdict\":\"late\""));
 }
 
-TEST_CASE("a message that never comes back is lost") {
+TEST_CASE("a message without a reply is lost") {
     Server server({"--drop", "1", "-f", "line"});
     const Outcome outcome = run({yodel, "-c", "2", "-i", "1ms", "-W", "20ms", "-q", "20ms",
                                  "127.0.0.1", server.port()});
@@ -113,7 +112,7 @@ TEST_CASE("without -c a run goes on until it is interrupted, and then prints the
     CHECK(contains(client.errors(), " 0 bad, 0 lost; rtt"));
 }
 
-TEST_CASE("a run goes on after a reset, and each message is answered or unsent") {
+TEST_CASE("a run continues after a reset, and each message is answered or unsent") {
     Server server({"--reset-after", "3", "-f", "line"});
     const Outcome outcome = run({yodel, "-c", "10", "-i", "5ms", "--retry", "forever",
                                  "--retry-delay", "1ms", "127.0.0.1", server.port()});
@@ -123,7 +122,7 @@ TEST_CASE("a run goes on after a reset, and each message is answered or unsent")
     CHECK(contains(outcome.errors, "next try in "));
 }
 
-TEST_CASE("messages that could not be sent have their numbers and are reported") {
+TEST_CASE("messages that could not be sent keep their numbers and are reported") {
     Server server({"--reset-after", "3", "-f", "line"});
     std::vector<std::string> command{
         yodel, "-c", "10", "-i", "5ms", "--retry", "forever", "--retry-delay", "50ms"};
@@ -185,7 +184,7 @@ TEST_CASE("messages without a schedule wait while too many bytes are in flight")
     CHECK(contains(outcome.errors, "4 sent, 4 echoed, 0 bad, 0 lost"));
 }
 
-TEST_CASE("option -m is the length of a run, after which all ends in order") {
+TEST_CASE("option -m sets the length of a run, which then ends in order") {
     const auto [interval, sent] =
         GENERATE(table<const char*, const char*>({{"10ms", "yodel: 30 sent, 30 echoed, "},
                                                   {"299ms", "yodel: 2 sent, 2 echoed, "},
@@ -228,7 +227,7 @@ TEST_CASE("a connection that is not open by the length of a run has failed") {
     CHECK(contains(outcome.errors, "no connection within 200ms (--max-time): still "));
 }
 
-TEST_CASE("a run ends although nobody reads its output") {
+TEST_CASE("a run ends even if nobody reads its output") {
     const std::string form = GENERATE("", " --json");
     const Outcome outcome = run({"sh", "-c",
                                  "{ " + yodel + " -i 0 -m 200ms -W 100ms -q 100ms" + form +

@@ -17,7 +17,7 @@ using test::yodel;
 
 namespace {
 
-// A run of yodel with --json, its output in a file.
+// Runs yodel with --json, and writes its output to a file.
 std::string recorded(const Folder& folder, const std::string& name,
                      std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {yodel, "--json"});
@@ -40,7 +40,7 @@ std::string histogram(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a requirement that fails is a sentence and status 1, in each form") {
+TEST_CASE("a failed requirement gives a sentence and status 1, in each form") {
     const std::vector<std::string> form =
         GENERATE(std::vector<std::string>{"-c", "3", "-i", "0"},
                  std::vector<std::string>{"-c", "3", "-i", "0", "--json"},
@@ -65,13 +65,13 @@ TEST_CASE("requirements that hold change nothing") {
     CHECK_FALSE(contains(outcome.errors, "required"));
 }
 
-TEST_CASE("a failed connection keeps its status, and requirements fail beside it") {
+TEST_CASE("a failed connection keeps its status, even if requirements fail as well") {
     const Outcome outcome = run({yodel, "-c", "1", "--require", "p99<5ms", "127.0.0.1", "1"});
     CHECK(outcome.status == 7);
     CHECK(contains(outcome.errors, "required p99<5ms, but no reply was timed"));
 }
 
-TEST_CASE("a requirement about losses replaces the rule that there are none") {
+TEST_CASE("a requirement about losses replaces the rule that none are allowed") {
     Server server({"--drop", "0.2", "-f", "line"});
     std::vector<std::string> command{yodel, "-c", "100", "-i", "0", "-W", "200ms"};
     if (GENERATE(false, true)) command.insert(command.end(), {"--connections", "3"});
@@ -165,7 +165,7 @@ TEST_CASE("requirements, comparisons and the distribution apply to a sum") {
     CHECK(contains(with_failure.output, "\ncannot connect to 127.0.0.1:1: "));
 }
 
-TEST_CASE("a file that is named twice is refused, whatever its names") {
+TEST_CASE("a file that is named twice is refused, even by different names") {
     const Folder folder;
     const std::string one = recorded(folder, "one", {"-c", "5", "-i", "0"});
     const std::string other = folder.path("./one");
@@ -186,7 +186,7 @@ TEST_CASE("the signal that ended a run is not the status of a sum") {
     CHECK(contains(outcome.output, "\"status\":1,"));
 }
 
-TEST_CASE("a file that holds no whole run is one sentence and status 2, and nothing starts") {
+TEST_CASE("a file without a whole run gives one sentence and status 2, and nothing starts") {
     const Folder folder;
     const std::string whole = recorded(folder, "whole", {"-c", "5", "-i", "0"});
     const std::string text = contents(whole);
@@ -218,7 +218,7 @@ TEST_CASE("the distribution is written to a file, or the status is 23") {
     }
 }
 
-TEST_CASE("the screen has no verdicts, and says so") {
+TEST_CASE("options of verdicts are refused on the screen") {
     test::Tty tty({.arguments = {yodel, "--require", "p99<5ms"}});
     REQUIRE(tty.wait_for("--require is for "));
     CHECK(tty.wait_exit() == 2);

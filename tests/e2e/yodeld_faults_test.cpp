@@ -22,7 +22,7 @@ std::string lines(int count) {
     return text;
 }
 
-// What becomes of ten lines sent to a server with the fault.
+// Returns the outcome of ten lines sent to a server with the fault.
 Outcome ten_lines(const std::vector<std::string>& server_options,
                   std::vector<std::string> client_options = {}) {
     std::vector<std::string> options{"-f", "line"};
@@ -34,7 +34,7 @@ Outcome ten_lines(const std::vector<std::string>& server_options,
     return run(command, lines(10));
 }
 
-// The least round trip of a summary, in milliseconds.
+// Returns the minimum round trip of a summary, in milliseconds.
 double least_round_trip(const std::string& errors) {
     const std::string mark = "min/p50/p95/p99/max ";
     const std::size_t place = errors.find(mark);
@@ -77,7 +77,7 @@ TEST_CASE("with --dup each reply comes twice, which is a fault") {
     CHECK(several.status == 1);
 }
 
-TEST_CASE("without a framing the faults act on what one read brings") {
+TEST_CASE("without a framing the faults apply to the bytes of each read") {
     Server server({"--corrupt", "1"});
     const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, lines(1));
     CHECK(contains(outcome.errors, "1 sent, 0 echoed, "));
@@ -89,7 +89,7 @@ TEST_CASE("without a framing the faults act on what one read brings") {
     CHECK(lost.output.empty());
 }
 
-TEST_CASE("the same seed meets the same faults, another one others") {
+TEST_CASE("the same seed causes the same faults, another seed others") {
     const std::vector<std::string> faults{"--corrupt", "0.3", "--dup", "0.3", "--seed"};
     const auto output = [&](const char* seed) {
         auto options = faults;
@@ -102,7 +102,7 @@ TEST_CASE("the same seed meets the same faults, another one others") {
     CHECK(output("8") != first);
 }
 
-TEST_CASE("with --chunk replies in pieces are put together") {
+TEST_CASE("with --chunk the client joins the pieces of replies") {
     const Outcome outcome = ten_lines({"--chunk", "1"});
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "10 sent, 10 echoed, 0 bad, 0 lost;"));
@@ -134,7 +134,7 @@ TEST_CASE("with --half-close the server's early end is reported") {
     CHECK(contains(client.errors(), "the server closed the connection after 0 of 1 replies"));
 }
 
-TEST_CASE("with --no-read nothing comes back, and in the end nothing is taken") {
+TEST_CASE("with --no-read nothing comes back, and finally the server is blocked") {
     Server server({"--no-read"});
     const Outcome outcome =
         run({yodel, "-f", "raw", "--idle-timeout", "200ms", "127.0.0.1", server.port()},
@@ -144,7 +144,7 @@ TEST_CASE("with --no-read nothing comes back, and in the end nothing is taken") 
     CHECK(contains(outcome.errors, "nothing sent or received for 200ms"));
 }
 
-TEST_CASE("with --stall-handshake the connect timeout runs out") {
+TEST_CASE("with --stall-handshake the connect timeout expires") {
     Server server({"--self-signed", "--stall-handshake"});
     const Outcome outcome =
         run({yodel, "--tls", "-w", "200ms", "127.0.0.1", server.port()}, "a\n");
@@ -152,12 +152,12 @@ TEST_CASE("with --stall-handshake the connect timeout runs out") {
     CHECK(contains(outcome.errors, "within 200ms: still in the TLS handshake with 127.0.0.1:"));
 }
 
-TEST_CASE("silence after a large hello names the option that makes it smaller") {
+TEST_CASE("silence after a large hello is reported with the option that makes it smaller") {
     Server server({"--self-signed", "--stall-handshake"});
     std::string protocols = "a";
     for (int i = 0; i < 40; ++i) protocols += "," + std::string(40, 'b') + std::to_string(i);
     const std::string target = "tls://127.0.0.1:" + server.port();
-    // From OpenSSL 3.5 on, a hello of TLS 1.3 is large in any case.
+    // Since OpenSSL 3.5, every hello of TLS 1.3 is large.
     const Outcome small = run({yodel, "-z", "-w", "200ms", "--tls-max", "1.2", target});
     CHECK(small.status == 28);
     CHECK_FALSE(contains(small.errors, "--groups"));
@@ -177,7 +177,7 @@ TEST_CASE("with --banner its text comes first, unsolicited") {
     CHECK(contains(client.errors(), "10 sent, 10 echoed, 0 bad, 0 lost, 1 unsolicited"));
 }
 
-TEST_CASE("faults act over TLS too") {
+TEST_CASE("faults also apply over TLS") {
     Server server({"--self-signed", "-f", "len2", "--corrupt", "1"});
     const Outcome outcome =
         run({yodel, "--tls", "-k", "-f", "len2", "127.0.0.1", server.port()}, lines(5));
@@ -185,7 +185,7 @@ TEST_CASE("faults act over TLS too") {
     CHECK(contains(outcome.errors, "5 sent, 0 echoed, 5 bad, 0 lost"));
 }
 
-TEST_CASE("a message that is larger than a faulty server's buffer ends its connection") {
+TEST_CASE("a message larger than a faulty server's buffer ends its connection") {
     Server server({"-f", "line", "--dup", "1", "--max-buffer", "1k"});
     run({yodel, "127.0.0.1", server.port()}, std::string(5000, 'x') + "\n");
     CHECK(server.process().wait_for_errors("over the limit of 1024 (--max-buffer)"));

@@ -138,7 +138,7 @@ TEST_CASE("requirements of several options add up") {
     CHECK_FALSE(parse({}).verdict());
 }
 
-TEST_CASE("--merge takes its argument and all further words as files") {
+TEST_CASE("option --merge takes its argument and all further words as files") {
     using Files = std::vector<std::string>;
     CHECK(parse({"--merge", "a", "b", "c"}).merge == Files{"a", "b", "c"});
     CHECK(parse({"c", "--json", "--quiet", "--merge", "a", "--require", "p99<1", "--hgrm", "h",

@@ -212,8 +212,7 @@ TEST_CASE("unsolicited messages must come again, between any replies") {
                    "3 said again, 3 as before, 0 different, 0 lost, 2 unsolicited as before"));
 }
 
-TEST_CASE(
-    "what came unsolicited is waited for: by the first message, the end, and if fast each") {
+TEST_CASE("the first message, the end, and a fast replay wait for unsolicited messages") {
     const std::string text = Recorded()
                                  .hear(1s, "ready")
                                  .say(2s, "a", "aa")
@@ -235,8 +234,7 @@ TEST_CASE(
     CHECK((outcome.times[1] >= 1s) == fast);
 }
 
-TEST_CASE(
-    "an expected unsolicited message is no answer to a message that waits for another one") {
+TEST_CASE("an expected unsolicited message does not answer a message in flight") {
     const std::string text =
         Recorded().say(0s, "a", "aa").hear(100ms, "tick").say(200ms, "b", "bb").end().text;
     const auto early = [](const std::string& line) {

@@ -89,7 +89,7 @@ TEST_CASE("the page of a load equals its file in tests/screens") {
 }
 
 TEST_CASE(
-    "the page of a load of datagrams has what came twice or out of order, and the jitter") {
+    "the page of a datagram load shows duplicates, replies out of order, and the jitter") {
     const test::Locale locale("C.UTF-8");
     Run run;
     run.result->datagrams = true;

@@ -228,7 +228,8 @@ TEST_CASE("the file contains a line for each entry, with remarks about faults") 
           "- gone - no reply after 5s\n< news\n");
 }
 
-TEST_CASE("a file that cannot be opened is refused; failing to write it is reported later") {
+TEST_CASE(
+    "a file that cannot be opened is refused, and failing to write it is reported later") {
     MessageLog log{{}};
     CHECK_THROWS_AS(log.start_file("/none/such"), std::system_error);
     CHECK_FALSE(log.file_open());

@@ -24,7 +24,7 @@ struct LoadOptions {
     std::optional<std::uint64_t> connect_rate;  // thousandths of connections a second
     std::optional<std::uint64_t> rate;          // thousandths of messages a second
     std::optional<Requirement> rate_while;  // search for the highest rate at which this holds
-    bool random_arrivals = false;           // a Poisson process; else even gaps
+    bool random_arrivals = false;           // a Poisson process; false: even gaps
     std::uint64_t seed = 1;                 // of random arrivals
     std::optional<unsigned> churn;          // messages
     std::optional<std::chrono::system_clock::time_point> start;

@@ -98,11 +98,11 @@ private:
     Options options_;
     ev::Time begin_;
     Random random_;
-    std::uint64_t number_ = 0;  // the next message
-    ev::Duration planned_{};    // times since the beginning: of the next message,
-    ev::Duration first_{};      // of the first one,
-    ev::Duration passed_{};     // of the last one that was passed,
-    ev::Duration passed_at_{};  // and when it was passed
+    std::uint64_t number_ = 0;  // of the next message
+    ev::Duration planned_{};    // planned time of the next message, since `begin_`
+    ev::Duration first_{};      // planned time of the first one
+    ev::Duration passed_{};     // planned time of the last passed one
+    ev::Duration passed_at_{};  // when that one was passed
 };
 
 }  // namespace yodel

@@ -198,8 +198,9 @@ void Conversation::quit_when_answered() {
     session_.finish();
 }
 
-// From the loop, the session reports the lost messages and then its end, and session_changed()
-// stops the loop. A session that has already reported its end reports nothing more.
+// The session reports the lost messages and then its end, from the loop. Then
+// session_changed() stops the loop. A session that has already reported its end reports
+// nothing more.
 void Conversation::quit() {
     quitting_ = true;
     session_.disconnect();

@@ -799,7 +799,7 @@ TEST_CASE("each TLS failure has a status word, a sentence and an option") {
     }
 }
 
-TEST_CASE("each key of the table has the effect in its help") {
+TEST_CASE("each key of the table works as its help explains") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "first");

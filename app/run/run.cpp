@@ -20,10 +20,10 @@ constexpr ev::Duration report_time = std::chrono::milliseconds(100);
 constexpr ev::Duration notice = std::chrono::milliseconds(1);
 
 // Descriptors of each additional thread: for its loop and its mailbox.
-constexpr std::size_t descriptors_of_thread = 4;
+constexpr std::size_t descriptors_per_thread = 4;
 
 RunOptions completed(RunOptions options) {
-    provide_descriptors(options.connections + (options.threads - 1) * descriptors_of_thread);
+    provide_descriptors(options.connections + (options.threads - 1) * descriptors_per_thread);
     if (options.source) return options;
     options.session.closed_early = "the server closed before the end of the run";
     options.session.greeting_time = generated_greeting_time;

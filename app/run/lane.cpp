@@ -377,7 +377,8 @@ bool Lane::takes(const Connection& connection) const {
     if (connection.worn_out()) return false;
     const bool streaming = options_.source && !options_.window;  // a longer queue is no faster
     if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
-    return session.in_flight_bytes() < max_bytes_of_each(options_.connections, options_.size);
+    return session.in_flight_bytes() <
+           max_bytes_per_connection(options_.connections, options_.size);
 }
 
 // True if the window allows another message.

@@ -106,7 +106,7 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
         const std::size_t window = to.window.value_or(1);
         to.window = std::numeric_limits<unsigned>::max();
         to.source = [recording = options.recording, fast = options.fast, window,
-                     max_bytes = max_bytes_of_each(to.connections, to.size)](
+                     max_bytes = max_bytes_per_connection(to.connections, to.size)](
                         auto& loop, auto& session, auto& user) {
             return std::make_unique<RecordingSource>(
                 loop,

@@ -25,13 +25,13 @@ inline constexpr std::size_t usual_window_bytes = 128 * 1024;
 // Limits for bytes in flight on one connection, and on all. They are kept until the reply
 // comes.
 inline constexpr std::size_t max_bytes_in_flight = 8 * 1024 * 1024;
-inline constexpr std::size_t max_bytes_in_flight_of_all = 256 * 1024 * 1024;
+inline constexpr std::size_t max_total_bytes_in_flight = 256 * 1024 * 1024;
 
 // Returns the limit for each connection. It allows at least one message of this size.
-constexpr std::size_t max_bytes_of_each(std::size_t connections, std::size_t size) {
+constexpr std::size_t max_bytes_per_connection(std::size_t connections, std::size_t size) {
     constexpr std::size_t min = 64 * 1024;
     return std::min(max_bytes_in_flight,
-                    std::max(max_bytes_in_flight_of_all / connections, min + size));
+                    std::max(max_total_bytes_in_flight / connections, min + size));
 }
 
 // How long the first reply of a connection may still turn out to be a greeting. Nobody waits

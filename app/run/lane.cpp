@@ -17,8 +17,8 @@ using State = Session::State;
 namespace {
 
 // Limits for one turn of the loop, so that replies are read in between.
-constexpr unsigned connections_a_turn = 64;
-constexpr unsigned messages_a_turn = 256;
+constexpr unsigned connections_per_turn = 64;
+constexpr unsigned messages_per_turn = 256;
 
 // Limits in flight to a server that has answered nothing in time. They fill the system's
 // buffers, which soon shows whether the server reads at all.
@@ -185,7 +185,7 @@ void Lane::connect_due() {
         return connecting_since_ +
                options_.connect_pace->offset(share_.number_of(connections_.size()));
     };
-    for (unsigned i = 0; i < connections_a_turn && next() <= loop_.now(); ++i) {
+    for (unsigned i = 0; i < connections_per_turn && next() <= loop_.now(); ++i) {
         const std::size_t number = share_.number_of(connections_.size()) + 1;
         Connection& connection =
             *connections_.emplace_back(std::make_unique<Connection>(*this, number));
@@ -399,7 +399,7 @@ bool Lane::has_room(const Connection& connection) const {
 
 // A waiting message keeps its planned time, so that its round trip includes the wait.
 void Lane::send_due() {
-    for (unsigned i = 0; i < messages_a_turn; ++i) {
+    for (unsigned i = 0; i < messages_per_turn; ++i) {
         const auto message = schedule_->due(loop_.now());
         if (!message) break;
         // Nothing can be sent now, but soon a replacement connection will be open.

@@ -71,7 +71,7 @@ std::string known_groups(const std::string& text) {
                     "a list of groups that OpenSSL knows, such as X25519:P-256");
 }
 
-std::uint64_t thousandths_a_second(const std::string& text) {
+std::uint64_t thousandths_per_second(const std::string& text) {
     const auto rate = parse_rate(text);
     const bool possible = rate && *rate >= 0.001 && *rate <= 10e6;
     return checked(possible
@@ -96,7 +96,7 @@ void set_rate(LoadOptions& to, const std::string& text) {
     to.rate.reset();
     to.rate_while.reset();
     if (!text.starts_with(search)) {
-        to.rate = thousandths_a_second(text);
+        to.rate = thousandths_per_second(text);
         return;
     }
     to.rate_while.emplace(text.substr(search.size()));
@@ -252,7 +252,7 @@ std::vector<Option> load_options(LoadOptions& to) {
         {0, "connections", "N", "open N connections at once (1)",
          into(to.connections, up_to(1'000'000)), any | mode::replay_load, mode::load},
         {0, "connect-rate", "R", "open R connections a second (all at once)",
-         into(to.connect_rate, thousandths_a_second), any | mode::replay_load, mode::load},
+         into(to.connect_rate, thousandths_per_second), any | mode::replay_load, mode::load},
         {0, "rate", "R", "send R messages a second; max@p99<5ms: search",
          [&](auto& text) { set_rate(to, text); }, any, mode::load | mode::rate},
         {0, "arrivals", "KIND", "gaps between messages of --rate: even, poisson",

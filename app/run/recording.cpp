@@ -32,20 +32,20 @@ Recording::Recording(const std::string& path, std::size_t max_frame)
     if (!regular_) return;
     // Part of standard input may already have been read.
     offset_ = static_cast<std::uint64_t>(::lseek(fd(), 0, SEEK_CUR));
-    while (!head_known()) read();
+    while (!head_complete()) read();
     if (!over()) read();
 }
 
 bool Recording::read_head(ev::Loop& loop, std::optional<ev::Duration> limit) {
-    if (head_known()) return true;
+    if (head_complete()) return true;
     ev::Timer overdue(loop, [&] { loop.stop(); });
     if (limit) overdue.start(*limit);
     const ev::Watch watch(loop, fd(), ev::readable, [&](ev::Events) {
         read();
-        if (head_known()) loop.stop();
+        if (head_complete()) loop.stop();
     });
     loop.run();
-    return head_known();
+    return head_complete();
 }
 
 // Copies share the descriptor's position, so a regular file is read at `offset_` instead.

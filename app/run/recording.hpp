@@ -42,7 +42,7 @@ public:
     const std::string& trouble() const { return error_.empty() ? reader_.trouble() : error_; }
 
 private:
-    bool head_known() const { return framing() || over(); }
+    bool head_complete() const { return framing() || over(); }
     void fail(int code);
 
     std::string name_;

@@ -403,7 +403,7 @@ void Lane::send_due() {
         const auto message = schedule_->due(loop_.now());
         if (!message) break;
         // Nothing can be sent now, but soon a replacement connection will be open.
-        waiting_ = options_.churn > 0 && !open_from(turn_) &&
+        waiting_ = options_.churn > 0 && !next_open(turn_) &&
                    std::any_of(connections_.begin(), connections_.end(),
                                [](const auto& one) { return one->being_replaced(); });
         if (waiting_) return;
@@ -415,7 +415,7 @@ void Lane::send_due() {
 }
 
 // Returns the place of the first connection, from this place on, that may send more messages.
-std::optional<std::size_t> Lane::open_from(std::size_t place) const {
+std::optional<std::size_t> Lane::next_open(std::size_t place) const {
     const std::size_t count = connections_.size();
     for (std::size_t i = 0; i < count && open_ > 0; ++i) {
         const std::size_t next = (place + i) % count;
@@ -430,7 +430,7 @@ void Lane::send_planned(const Schedule::Message& message) {
     turn_ = options_.each_its_own ? share_.place_of(message.number)
                                   : (turn_ + 1) % connections_.size();
     const bool gone = options_.each_its_own && connections_[turn_]->reported == State::closed;
-    if (!gone) turn_ = open_from(turn_).value_or(turn_);
+    if (!gone) turn_ = next_open(turn_).value_or(turn_);
     Connection& connection = *connections_[turn_];
     Outgoing next = *connection.source().next();
     next.planned = message.planned;

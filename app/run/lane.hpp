@@ -92,7 +92,7 @@ private:
     bool takes(const Connection& connection) const;
     bool has_room(const Connection& connection) const;
     void send_due();
-    std::optional<std::size_t> open_from(std::size_t place) const;
+    std::optional<std::size_t> next_open(std::size_t place) const;
     void send_planned(const Schedule::Message& message);
     bool send(Connection& connection, Outgoing message);
     void leave_unsent(Connection& connection, const Outgoing& message);

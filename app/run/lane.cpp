@@ -175,7 +175,7 @@ void Lane::fail_all(const std::string& text, int status) {
     for (std::size_t i = 0; i < share_.own_connections(); ++i) results_->count_try();
     results_->count_failure(text, status, false, share_.own_connections());
     results_->count_end(status, false);
-    send_no_more();
+    stop_sending();
     end_if_done();
 }
 
@@ -309,7 +309,7 @@ void Lane::end_if_done() {
     const bool more = connections_.size() < share_.own_connections() && !over();
     if (present_ > 0 || more || phase_ == Phase::ended) return;
     if (!over()) count_unsent({});
-    send_no_more();
+    stop_sending();
     phase_ = Phase::ended;
     done_.start(ev::Duration::zero());
 }
@@ -491,7 +491,7 @@ void Lane::pause(bool paused) {
 // --- Ending.
 
 // Adds this lane's share of the planned rate.
-void Lane::send_no_more() {
+void Lane::stop_sending() {
     if (!over() && schedule_) {
         const double share = static_cast<double>(share_.own_connections()) /
                              static_cast<double>(options_.connections);
@@ -518,7 +518,7 @@ void Lane::finish() {
 }
 
 void Lane::finish_all() {
-    send_no_more();
+    stop_sending();
     for (const auto& connection : connections_) {
         if (connection->own_source) connection->source().stop();
         if (connection->reported == State::waiting) connection->session.disconnect();
@@ -529,7 +529,7 @@ void Lane::finish_all() {
 
 void Lane::leave() {
     leaving_ = true;
-    send_no_more();
+    stop_sending();
     for (const auto& connection : connections_) {
         if (connection->own_source) connection->source().stop();
         connection->session.disconnect();

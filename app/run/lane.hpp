@@ -98,7 +98,7 @@ private:
     void leave_unsent(Connection& connection, const Outgoing& message);
     void finish_if_done(Connection& connection);
 
-    void send_no_more();
+    void stop_sending();
     void count_unsent(ev::Duration tolerated);
     void finish_all();
     void time_up();

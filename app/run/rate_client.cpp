@@ -17,7 +17,7 @@ namespace yodel {
 
 namespace {
 
-constexpr double min_part_answered = 0.95;
+constexpr double min_answered = 0.95;
 
 }  // namespace
 
@@ -52,7 +52,7 @@ void RateClient::run_over() {
     last_ = std::make_unique<Results>(run_->results());
     if (mismatch_.empty()) mismatch_ = last_->wrong_sentence;
     if (signo_ != 0) return search_over();
-    const std::string trouble = trouble_of(*last_);
+    const std::string trouble = failure_reason(*last_);
     report_run(*last_, trouble);
     const bool proven = trouble.empty() && !search_.brief();
     search_.record(trouble.empty());
@@ -64,12 +64,12 @@ void RateClient::run_over() {
 }
 
 // Returns why the rate did not hold; empty if it held.
-std::string RateClient::trouble_of(const Results& result) const {
+std::string RateClient::failure_reason(const Results& result) const {
     if (!result.failures.empty()) return result.failures.front().text;
     const auto& before = options_.report.verdict.before;
     std::string trouble = options_.required.failure(result, before.get());
     const auto sent = static_cast<double>(result.sent);
-    const bool answered = static_cast<double>(result.echoed) >= min_part_answered * sent;
+    const bool answered = static_cast<double>(result.echoed) >= min_answered * sent;
     if (trouble.empty() && (!answered || !result.kept_rate())) trouble = counts_text(result);
     return trouble.empty() ? "" : trouble + own_fault_remarks(result);
 }
@@ -103,10 +103,10 @@ void RateClient::leave(int signo) {
 void RateClient::search_over() {
     over_ = true;
     line_.clear();
-    verdict_ = Verdict::on(shown(), options_.report.verdict);
-    if (hgrm_) hgrm_trouble_ = hgrm_.write(hgrm_text(shown().round_trips));
+    verdict_ = Verdict::on(reported(), options_.report.verdict);
+    if (hgrm_) hgrm_trouble_ = hgrm_.write(hgrm_text(reported().round_trips));
     if (json()) {
-        JsonObject end = end_object(shown(), found(), status(), verdict_);
+        JsonObject end = end_object(reported(), result_text(), status(), verdict_);
         if (best_) end.fraction("max_rate", *search_.held());
         output_.append_line(end.str());
     }
@@ -119,7 +119,7 @@ void RateClient::stop_if_written() {
     if (over_ && output_.done()) loop_.stop();
 }
 
-std::string RateClient::found() const {
+std::string RateClient::result_text() const {
     const std::string condition = " with " + options_.required.clause();
     if (!best_ && trouble_.empty()) return "no rate" + condition + " so far";
     if (!best_) return "no rate" + condition + ": " + trouble_;
@@ -133,7 +133,7 @@ std::string RateClient::found() const {
 int RateClient::status() const {
     if (signo_ != 0) return 128 + signo_;
     if (output_.error() != 0 || !hgrm_trouble_.empty()) return output_failed;
-    const int status = exit_status(shown(), verdict_);
+    const int status = exit_status(reported(), verdict_);
     return status == success && !best_ ? reply_wrong_or_lost : status;
 }
 
@@ -142,8 +142,8 @@ int RateClient::report() {
     if (!mismatch_.empty()) print_error("yodel", mismatch_);
     if (output_.error() != 0) print_error("yodel", "standard output: " + output_.error_text());
     if (!hgrm_trouble_.empty()) print_error("yodel", hgrm_trouble_);
-    if (signo_ == 0 || best_) print_error("yodel", found());
-    if (!options_.report.quiet) print_error("yodel", summary(shown(), {.load = true}));
+    if (signo_ == 0 || best_) print_error("yodel", result_text());
+    if (!options_.report.quiet) print_error("yodel", summary(reported(), {.load = true}));
     for (const std::string& line : verdict_.lines(!options_.report.quiet))
         print_error("yodel", line);
     return status();

@@ -47,19 +47,19 @@ public:
     bool has_open_connection() const { return run_->has_open_connection(); }
     void turn_ended() {}
     // Returns the sentence about the highest rate. Call it when the search is over.
-    std::string found() const;
+    std::string result_text() const;
     // Prints the outcome on standard error, and returns the exit status.
     int report();
 
 private:
     void begin_run();
     void run_over();
-    std::string trouble_of(const Results& result) const;
+    std::string failure_reason(const Results& result) const;
     void report_run(const Results& result, const std::string& trouble);
     void search_over();
     void stop_if_written();
     bool json() const { return options_.report.form == Reporter::Form::json; }
-    const Results& shown() const { return best_ ? *best_ : *last_; }
+    const Results& reported() const { return best_ ? *best_ : *last_; }
     int status() const;
 
     ev::Loop& loop_;

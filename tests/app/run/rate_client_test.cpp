@@ -35,7 +35,7 @@ struct Fixture {
     std::pair<std::string, int> search(const RateClient::Options& options) {
         RateClient client(loop, options);
         loop.run();
-        return {client.found(), client.report()};
+        return {client.result_text(), client.report()};
     }
 };
 
@@ -80,7 +80,7 @@ TEST_CASE_METHOD(Fixture, "a search that is ended before its first failure repor
     RateClient client(loop, options("p99<1s"));
     client.leave(SIGINT);
     loop.run();
-    CHECK(client.found() == "no rate with p99<1s so far");
+    CHECK(client.result_text() == "no rate with p99<1s so far");
     CHECK(client.report() == 128 + SIGINT);
 }
 

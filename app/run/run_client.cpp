@@ -37,7 +37,7 @@ public:
 
 // True if many lines may be sent at once and their echoes copied to a file or pipe unchanged,
 // because nothing needs each echo by itself.
-bool lines_pass(const RunClient::Options& options) {
+bool can_coalesce(const RunClient::Options& options) {
     const RunOptions& run = options.run;
     return run.session.framing == find_framing("line") && !run.window && !options.escapes &&
            run.session.max_frame >= usual_window_bytes &&
@@ -128,7 +128,7 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
         };
         return;
     }
-    to.session.coalesce = lines_pass(options);
+    to.session.coalesce = can_coalesce(options);
     to.source = [escapes = options.escapes,
                  wait = greeting_wait(options)](auto& loop, auto& session, auto& user) {
         return std::make_unique<InputSource>(loop, session, user, escapes, wait);

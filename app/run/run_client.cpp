@@ -75,10 +75,10 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
       hgrm_(options.report.hgrm),
       second_(loop, [this] { second_over(); }),
       limit_(loop, [this] { out_of_time(); }),
-      run_given_(run_options(options)),
-      reporter_(loop, options.report, run_given_, messages_, *this),
+      run_options_(run_options(options)),
+      reporter_(loop, options.report, run_options_, messages_, *this),
       run_(
-          loop, run_given_, [this] { done(); },
+          loop, run_options_, [this] { done(); },
           messages_ || options.report.verbose ? &reporter_ : nullptr) {
     if (intervals()) second_.start(std::chrono::seconds(1));
     if (max_time_) limit_.start(*max_time_ - options.run.session.spent);

@@ -96,7 +96,7 @@ private:
     std::unique_ptr<Script> script_;  // standard input, if several connections share it
     ev::Timer second_;                // the end of an interval
     ev::Timer limit_;                 // the end of the time, also for our own output
-    const RunOptions run_given_;
+    const RunOptions run_options_;
     Reporter reporter_;
     Run run_;
     std::unique_ptr<RunDisplay> display_;  // null: no display, or the run has ended

@@ -73,14 +73,14 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
       start_(loop.now()),
       max_time_(options.from == From::generator ? std::nullopt : options.run.session.max_time),
       hgrm_(options.report.hgrm),
-      second_(loop, [this] { second_over(); }),
+      interval_(loop, [this] { interval_over(); }),
       limit_(loop, [this] { out_of_time(); }),
       run_options_(run_options(options)),
       reporter_(loop, options.report, run_options_, messages_, *this),
       run_(
           loop, run_options_, [this] { done(); },
           messages_ || options.report.verbose ? &reporter_ : nullptr) {
-    if (intervals()) second_.start(std::chrono::seconds(1));
+    if (intervals()) interval_.start(std::chrono::seconds(1));
     if (max_time_) limit_.start(*max_time_ - options.run.session.spent);
     make_display(options);
 }
@@ -150,18 +150,18 @@ void RunClient::make_display(const Options& options) {
 
 // --- Progress.
 
-void RunClient::second_over() {
+void RunClient::interval_over() {
     const Histogram recent = run_.take_recent();
     JsonObject object;
     object.text("type", "interval");
     const auto seconds =
-        std::chrono::duration_cast<std::chrono::seconds>(second_.deadline() - start_);
+        std::chrono::duration_cast<std::chrono::seconds>(interval_.deadline() - start_);
     object.number("t", static_cast<std::uint64_t>(seconds.count()));
     object.number("open", run_.open());
     add_counts(object, run_.results());
     add_percentiles(object, recent);
     reporter_.output().append_line(object.str());
-    second_.start_at(second_.deadline() + std::chrono::seconds(1));
+    interval_.start_at(interval_.deadline() + std::chrono::seconds(1));
     reporter_.flush();
 }
 
@@ -249,7 +249,7 @@ void RunClient::output_changed() {
 
 // Completes the files first, because their errors affect the status in the end object.
 void RunClient::done() {
-    second_.cancel();
+    interval_.cancel();
     display_.reset();
     reporter_.close_log();
     const Results& results = run_.results();

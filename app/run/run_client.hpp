@@ -70,7 +70,7 @@ private:
     void make_display(const Options& options);
     bool json() const { return options_.form == Reporter::Form::json; }
     bool intervals() const { return load_ && !messages_ && json() && !options_.quiet; }
-    void second_over();
+    void interval_over();
     void out_of_time();
     void done();
     Ending ending() const;
@@ -94,7 +94,7 @@ private:
     Verdict verdict_;
     ReportFile hgrm_;
     std::unique_ptr<Script> script_;  // standard input, if several connections share it
-    ev::Timer second_;                // the end of an interval
+    ev::Timer interval_;              // the end of an interval
     ev::Timer limit_;                 // the end of the time, also for our own output
     const RunOptions run_options_;
     Reporter reporter_;

@@ -26,7 +26,7 @@ namespace {
 using From = RunClient::Options::From;
 
 // Extra time at the end, for late datagrams and for our own output.
-constexpr ev::Duration last_moment = std::chrono::seconds(2);
+constexpr ev::Duration grace_time = std::chrono::seconds(2);
 
 // Sends nothing: connections are closed as soon as they are open.
 class NoSource final : public Source {
@@ -198,7 +198,7 @@ void RunClient::turn_ended() {
     }
     if (!run_.options().length || !run_.over() || limit_.pending() || out_of_time_) return;
     const Session::Options& session = run_.options().session;
-    const ev::Duration rest = session.reply_timeout + session.close_timeout + last_moment;
+    const ev::Duration rest = session.reply_timeout + session.close_timeout + grace_time;
     max_time_ = *run_.options().length + rest;
     limit_.start(rest);
 }

@@ -110,7 +110,8 @@ void RecordingReader::read_line(std::string_view line) {
     if (type == "message") return read_message(object);
     if (type == "end") return read_end(object);
     if (type != "connection") refuse("an object of type \"" + type + "\" is in no recording");
-    if (connected_ || any_) refuse("another connection begins, and only one can be said again");
+    if (connected_ || has_message_)
+        refuse("another connection begins, and only one can be said again");
     connected_ = true;
 }
 
@@ -136,7 +137,7 @@ void RecordingReader::read_form(const JsonFields& object) {
 
 void RecordingReader::read_message(const JsonFields& object) {
     const std::string verdict = object.word("verdict");
-    any_ = true;
+    has_message_ = true;
     if (std::find(std::begin(verdicts), std::end(verdicts), verdict) == std::end(verdicts))
         refuse("\"verdict\" is none that a recording has");
     Text sent = payload(object, "sent");
@@ -216,7 +217,7 @@ void RecordingReader::add_ahead() {
 void RecordingReader::read_end(const JsonFields& object) {
     ended_ = true;
     add_ahead();
-    if (!any_) refuse("nothing was said in this recording, nor heard");
+    if (!has_message_) refuse("nothing was said in this recording, nor heard");
     const auto counted = [&object](const char* name, std::uint64_t otherwise) {
         return object.has(name) ? object.count(name) : otherwise;
     };

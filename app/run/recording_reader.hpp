@@ -72,7 +72,7 @@ private:
     std::uint64_t line_ = 1;  // number of the current line
     const Framing* framing_ = nullptr;
     bool connected_ = false;
-    bool any_ = false;  // a message was read
+    bool has_message_ = false;  // a message was read
     bool ended_ = false;
     std::uint64_t next_ = 1;                       // number of the next message to replay
     std::map<std::uint64_t, RecordedItem> ahead_;  // messages read before their turn, by number

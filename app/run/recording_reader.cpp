@@ -106,7 +106,7 @@ void RecordingReader::read_line(std::string_view line) {
     if (ended_) refuse("the recording goes on after the object of its end");
     const JsonFields object(*read.value);
     const std::string type = object.word("type");
-    if (!framing_) return read_form(object);
+    if (!framing_) return read_header(object);
     if (type == "message") return read_message(object);
     if (type == "end") return read_end(object);
     if (type != "connection") refuse("an object of type \"" + type + "\" is in no recording");
@@ -115,7 +115,7 @@ void RecordingReader::read_line(std::string_view line) {
     connected_ = true;
 }
 
-void RecordingReader::read_form(const JsonFields& object) {
+void RecordingReader::read_header(const JsonFields& object) {
     if (object.word("type") != "recording")
         refuse("this is no recording, as --json --payload writes it");
     const std::uint64_t version = object.count("version", 1);

@@ -59,7 +59,7 @@ private:
 
     void read_checked(const std::function<void()>& read);
     void read_line(std::string_view line);
-    void read_form(const JsonFields& object);
+    void read_header(const JsonFields& object);
     void read_message(const JsonFields& object);
     void read_end(const JsonFields& object);
     void check_payloads(const Text& sent, const Text& received) const;

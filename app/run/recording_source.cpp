@@ -82,7 +82,7 @@ bool RecordingSource::may_send(const RecordedItem& item) {
         std::all_of(answered_.begin(), answered_.end(),
                     [&](const auto& each) { return each.second > item.at; });
     if (options_.fast)
-        return session_.in_flight() - silent_ < options_.window || was_sent_meanwhile;
+        return session_.in_flight() - without_reply_ < options_.window || was_sent_meanwhile;
     const ev::Time due = start_ + item.at;
     if (due > loop_.now()) due_.start_at(due);
     return due <= loop_.now();
@@ -90,7 +90,7 @@ bool RecordingSource::may_send(const RecordedItem& item) {
 
 void RecordingSource::sent(const Outgoing& message, Queued queued) {
     if (!queued) return;
-    if (!message.reply) ++silent_;
+    if (!message.reply) ++without_reply_;
     if (message.reply) reply_bytes_ += message.reply->size();
     if (message.reply && options_.fast)
         answered_[queued.first] = recording_.items().front().answered;
@@ -98,7 +98,7 @@ void RecordingSource::sent(const Outgoing& message, Queued queued) {
 }
 
 void RecordingSource::left_flight(const Message& message) {
-    if (!message.expected) --silent_;
+    if (!message.expected) --without_reply_;
     if (message.expected) reply_bytes_ -= message.expected->size();
     answered_.erase(message.id);
 }

@@ -70,11 +70,11 @@ private:
     Recording& recording_;
     Session& session_;
     User& user_;
-    bool begun_ = false;           // the first message was due
-    bool stopped_ = false;         // by the user, or after a bad line
-    ev::Time start_{};             // start of the recorded times, once begun
-    std::size_t silent_ = 0;       // messages in flight without an expected reply
-    std::size_t reply_bytes_ = 0;  // bytes of the expected replies in flight
+    bool begun_ = false;             // the first message was due
+    bool stopped_ = false;           // by the user, or after a bad line
+    ev::Time start_{};               // start of the recorded times, once begun
+    std::size_t without_reply_ = 0;  // messages in flight without an expected reply
+    std::size_t reply_bytes_ = 0;    // bytes of the expected replies in flight
     // With `fast`: recorded times of the replies to messages in flight, by message id.
     std::map<std::uint64_t, ev::Duration> answered_;
     std::deque<Expected> expected_;

@@ -78,11 +78,11 @@ bool RecordingSource::may_send(const RecordedItem& item) {
     begun_ = true;
     // If the replies in flight were recorded after this message, they may depend on it: one
     // reply of several lines may have been taken for replies to several messages.
-    const bool was_sent_meanwhile =
+    const bool replies_may_depend =
         std::all_of(answered_.begin(), answered_.end(),
                     [&](const auto& each) { return each.second > item.at; });
     if (options_.fast)
-        return session_.in_flight() - without_reply_ < options_.window || was_sent_meanwhile;
+        return session_.in_flight() - without_reply_ < options_.window || replies_may_depend;
     const ev::Time due = start_ + item.at;
     if (due > loop_.now()) due_.start_at(due);
     return due <= loop_.now();

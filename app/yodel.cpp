@@ -196,7 +196,7 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
             "--payload records the messages of a script; of generated ones on many "
             "connections only numbers are kept");
     if (to.from == RunClient::Options::From::input && to.run.threads > 1) {
-        if (!options.load.threads_by_system)
+        if (!options.load.threads_auto)
             throw UsageError("--threads is for generated messages, which -c, -i, --size, "
                              "--rate and -m choose; standard input is read by one thread");
         to.run.threads = 1;

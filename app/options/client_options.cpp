@@ -112,7 +112,7 @@ void check_load(const ClientOptions& options) {
         throw UsageError("with --expect none no reply calls for the next message: --rate or -i "
                          "does");
     const unsigned connections = load.connections.value_or(1);
-    if (!load.threads_by_system && load.threads.value_or(1) > connections)
+    if (!load.threads_auto && load.threads.value_or(1) > connections)
         throw UsageError("--threads " + std::to_string(*load.threads) +
                          " is more than there are connections (--connections " +
                          std::to_string(connections) + ")");

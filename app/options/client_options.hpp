@@ -29,7 +29,7 @@ struct LoadOptions {
     std::optional<unsigned> churn;          // messages
     std::optional<std::chrono::system_clock::time_point> start;
     std::optional<std::size_t> threads;
-    bool threads_by_system = false;  // `auto`: no more than can be used
+    bool threads_auto = false;  // `auto`: no more than can be used
 
     // True if any of these options was given. Each makes a load, of one connection by default.
     bool given() const {

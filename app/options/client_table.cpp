@@ -264,7 +264,7 @@ std::vector<Option> load_options(LoadOptions& to) {
         {0, "threads", "N|auto", "spread connections over N threads (1)",
          [&](auto& text) {
              to.threads = threads_value(text);
-             to.threads_by_system = text == "auto";
+             to.threads_auto = text == "auto";
          },
          any, mode::load, words("auto")},
         {0, "start-at", "TIME|+D", "send the first message at this time, in UTC",

@@ -73,7 +73,7 @@ std::vector<Option> listening_options(ServerOptions& to) {
         {0, "threads", "N|auto", "serve each port by N threads (1)",
          [&](auto& text) {
              to.threads = threads_value(text);
-             to.threads_by_system = text == "auto";
+             to.threads_auto = text == "auto";
          },
          0, 0, words("auto")},
         {0, "busy", nothing, "never sleep while connected; uses a whole CPU", flag(to.busy)},
@@ -191,7 +191,7 @@ void check(const ServerOptions& options) {
     const bool has_ports = has_port(options.endpoints);
     if (options.udp && !has_ports)
         throw UsageError("-u needs a port: datagrams don't come to the path of -U");
-    const bool several = options.threads > 1 && !options.threads_by_system;
+    const bool several = options.threads > 1 && !options.threads_auto;
     if (several && !has_ports)
         throw UsageError("--threads needs a port: connections to -U are served by one thread");
     if (several && !bufio::ports_can_be_shared())

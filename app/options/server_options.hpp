@@ -23,8 +23,8 @@ struct ServerOptions {
     ev::Duration grace = std::chrono::seconds(5);
     std::string port_file;
     std::size_t threads = 1;
-    bool threads_by_system = false;  // `auto`: no more than can be used
-    bool busy = false;               // never sleep while there is a connection
+    bool threads_auto = false;  // `auto`: no more than can be used
+    bool busy = false;          // never sleep while there is a connection
     bool json = false;
     bool no_sandbox = false;
     bool help = false;

@@ -123,7 +123,7 @@ bool terminal_able() {
 }
 
 bool full_screen(const ClientOptions& options) {
-    const bool piped = options.no_tui || options.unattended() || options.report.probe ||
+    const bool piped = options.no_tui || options.generated() || options.report.probe ||
                        options.load.given() || options.replay.given() ||
                        options.report.form == Reporter::Form::json;
     return !piped && terminal_able();
@@ -136,7 +136,7 @@ RunClient::Options::From source_of(const ClientOptions& options) {
     if (options.replay.given()) return recording;
     if (options.report.probe) return nothing;
     const LoadOptions& load = options.load;
-    if (options.unattended() || load.scheduled()) return generator;
+    if (options.generated() || load.scheduled()) return generator;
     const bool unread = options.session.max_time || ::isatty(STDIN_FILENO) == 1;
     return load.given() && unread ? generator : input;
 }

@@ -27,7 +27,7 @@ Modes run_mode(const ClientOptions& options) {
     if (options.replay.given()) return load.given() ? mode::replay_load : mode::replay;
     if (load.rate_while) return mode::search;
     if (load.given()) return mode::load;
-    if (options.unattended()) return mode::generated;
+    if (options.generated()) return mode::generated;
     const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
     return piped ? mode::input : mode::input | mode::screen;
 }
@@ -153,7 +153,7 @@ void choose_form(ClientOptions& options) {
     if (options.hex) form = Reporter::Form::hex;
     if (options.replay.given() && options.hex) form = Reporter::Form::payload;
     options.report.hex = options.hex;
-    if (options.unattended() && form != Reporter::Form::json) form = Reporter::Form::sequence;
+    if (options.generated() && form != Reporter::Form::json) form = Reporter::Form::sequence;
 }
 
 // --- The target.

@@ -70,7 +70,7 @@ struct ClientOptions {
     std::optional<unsigned> count;
     std::optional<ev::Duration> interval;
     std::optional<std::size_t> size;  // bytes
-    bool unattended() const { return count || interval || size || !messages.empty(); }
+    bool generated() const { return count || interval || size || !messages.empty(); }
     LoadOptions load;
     ReplayOptions replay;
     std::string compare;             // the file with earlier runs; empty: none

@@ -82,7 +82,7 @@ std::string argument(const Option& option, const char* Argument::*shell) {
 }
 
 // Returns the options after which all words are files, in all spellings, separated by bars.
-std::string file_takers(const CompletionSpec& spec) {
+std::string file_options(const CompletionSpec& spec) {
     std::vector<std::string> list;
     for_each(spec, [&](const Option& option) {
         if (!takes_all_words(option)) return;
@@ -139,7 +139,7 @@ std::string bash_script(const CompletionSpec& spec) {
             branches +=
                 "    " + joined(names, "|") + ")" + argument(option, &Argument::bash) + " ;;\n";
     });
-    const std::string takers = file_takers(spec);
+    const std::string takers = file_options(spec);
     return filled(
         bash_template,
         {{"@BRANCHES@", branches},
@@ -178,7 +178,7 @@ std::string zsh_script(const CompletionSpec& spec) {
     std::string options;
     for_each(spec, [&](const Option& option) { options += zsh_option(option); });
     return filled(zsh_template, {{"@OPTIONS@", options},
-                                 {"@TAKERS@", file_takers(spec)},
+                                 {"@TAKERS@", file_options(spec)},
                                  {"@OTHERS@", spec.hosts ? "host:_hosts" : "port: "},
                                  {"@PROGRAM@", spec.program}});
 }

@@ -25,10 +25,10 @@ constexpr int scale_width = 8;
 constexpr int width_with_names = 36;
 
 // A heat map has a title, an axis, and at least this many rows between them.
-constexpr int min_map = 2;
-// Beyond `firm_facts`, facts are dropped until the map has at least this many rows.
-constexpr int wanted_map = 9;
-constexpr int firm_facts = 5;
+constexpr int min_map_rows = 2;
+// Beyond `min_facts`, facts are dropped until the map has at least this many rows.
+constexpr int preferred_map_rows = 9;
+constexpr int min_facts = 5;
 
 constexpr std::size_t max_failures = 5;
 
@@ -217,7 +217,7 @@ std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
 }
 
 // Returns the whole page as one row.
-ui::Row only_row(const RunProgress& progress, double rate, int width) {
+ui::Row single_row(const RunProgress& progress, double rate, int width) {
     std::vector<Part> parts{phase_part(progress)};
     const auto add = [&parts](std::vector<Part> more, int rank) {
         for (Part& part : more) part.rank += rank;
@@ -288,22 +288,22 @@ void add_map(std::vector<ui::Row>& rows, const RunProgress& progress, const Heat
 std::vector<ui::Row> load_page(const RunProgress& progress, double rate, const HeatMap& map,
                                ui::Size size) {
     const int width = size.columns;
-    if (size.rows <= 1) return {only_row(progress, rate, width)};
+    if (size.rows <= 1) return {single_row(progress, rate, width)};
     std::vector<ui::Row> rows{
         fitted({phase_part(progress), {progress.target, 1, Style::bold}}, "  ", width)};
     std::vector<Fact> facts = facts_of(progress, rate);
     // If all connections have failed, the reasons matter more than the map.
     const bool all_failed = progress.open == 0 && !progress.results.failures.empty();
-    const int before_map = all_failed ? static_cast<int>(facts.size()) : firm_facts - 1;
-    const bool hint = size.rows > firm_facts;
+    const int before_map = all_failed ? static_cast<int>(facts.size()) : min_facts - 1;
+    const bool hint = size.rows > min_facts;
     const int left = size.rows - (hint ? 2 : 1);
-    const int kept = std::max(left - wanted_map, before_map);
-    const bool room = left - kept >= min_map + 2;
+    const int kept = std::max(left - preferred_map_rows, before_map);
+    const bool room = left - kept >= min_map_rows + 2;
     while (facts.size() > static_cast<std::size_t>(room ? kept : left))
         facts.erase(highest_rank(facts));
     for (const Fact& fact : facts) rows.push_back(row_of(fact, width));
     const int height = size.rows - static_cast<int>(rows.size()) - (hint ? 1 : 0);
-    if (height >= min_map + 2) add_map(rows, progress, map, height, width);
+    if (height >= min_map_rows + 2) add_map(rows, progress, map, height, width);
     if (!hint) return rows;
     rows.resize(static_cast<std::size_t>(size.rows - 1));
     const bool ending = progress.phase == Phase::ending;

@@ -53,15 +53,15 @@ void MessageLog::add_note(WallTime at, std::string_view text, Style style) {
 void MessageLog::add_sent(WallTime at, std::uint64_t id, std::string_view payload) {
     auto exchange = std::make_shared<Exchange>(
         Exchange{.id = id, .payload = std::string(payload), .sent_at = at});
-    open_[id] = exchange;
+    unanswered_[id] = exchange;
     add({Kind::sent, at, {}, std::move(exchange)}, payload);
 }
 
 void MessageLog::add_answer(WallTime at, const Message& message, const Reply& reply,
                             std::optional<ev::Duration> network) {
-    auto& slot = open_[message.id];
+    auto& slot = unanswered_[message.id];
     auto exchange = slot ? std::move(slot) : std::make_shared<Exchange>();
-    open_.erase(message.id);
+    unanswered_.erase(message.id);
     exchange->id = message.id;
     exchange->payload = message.payload;
     exchange->reply = reply.payload;
@@ -80,11 +80,11 @@ void MessageLog::add_answer(WallTime at, const Message& message, const Reply& re
 }
 
 void MessageLog::add_loss(WallTime at, const Message& message, const std::string& why) {
-    const auto it = open_.find(message.id);
+    const auto it = unanswered_.find(message.id);
     ui::Row verdict{{" - " + why, Style::bad}};
     if (message.resent) verdict.push_back(resent_mark());
-    if (it != open_.end()) it->second->resent = message.resent;
-    add({Kind::lost, at, {}, it == open_.end() ? nullptr : it->second}, message.payload,
+    if (it != unanswered_.end()) it->second->resent = message.resent;
+    add({Kind::lost, at, {}, it == unanswered_.end() ? nullptr : it->second}, message.payload,
         std::move(verdict), Style::dim);
 }
 
@@ -147,7 +147,7 @@ void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style
 void MessageLog::trim() {
     for (; records_.size() > transcript_.size(); records_.pop_front())
         if (const Record& gone = records_.front(); gone.kind == Kind::sent)
-            open_.erase(gone.exchange->id);
+            unanswered_.erase(gone.exchange->id);
 }
 
 // Returns the time, or a reply's round trip, and the sign for the kind of entry.

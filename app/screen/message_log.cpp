@@ -70,7 +70,7 @@ void MessageLog::add_answer(WallTime at, const Message& message, const Reply& re
     exchange->right = reply.right;
     exchange->difference = reply.difference;
     exchange->round_trip = reply.round_trip;
-    exchange->waited = message.sent - message.planned;
+    exchange->write_delay = message.sent - message.planned;
     exchange->network = network;
     exchange->resent = message.resent;
     ui::Row verdict{reply.right ? ui::Span{" " + ui::glyph::match.text(), Style::good}

@@ -26,7 +26,7 @@ struct Exchange {
     bool right = false;
     std::size_t difference = 0;  // the first byte that differs, if the reply is wrong
     std::optional<ev::Duration> round_trip = {};
-    ev::Duration waited{};  // from the planned time until the system took all of it
+    ev::Duration write_delay{};  // from the planned time until the system took all of it
     std::optional<ev::Duration> network = {};  // its smallest round trip so far
     bool resent = false;                       // see Session::Options::mark_resent
 };

@@ -135,8 +135,8 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
 
 // Adds the times of a message. If the peer was blocked, it was written later than sent.
 void add_times(PageRows& page, const Exchange& exchange) {
-    if (exchange.waited > ev::Duration::zero())
-        page.add_fact("written", ms_text(exchange.waited) + " later", Style::warn);
+    if (exchange.write_delay > ev::Duration::zero())
+        page.add_fact("written", ms_text(exchange.write_delay) + " later", Style::warn);
     if (exchange.answered) page.add_fact("received", clock_text(exchange.answered_at));
     if (exchange.round_trip)
         page.add_fact("round trip", exchange.network

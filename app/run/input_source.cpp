@@ -32,9 +32,9 @@ std::optional<Outgoing> InputSource::next() {
         return std::nullopt;
     }
     const std::size_t in_flight = session_.in_flight_bytes();
-    lines_ = session_.options().coalesce && in_flight < usual_window_bytes;
+    lines_ = session_.options().coalesce && in_flight < default_window_bytes;
     if (lines_) {
-        const std::string_view lines = input_.whole_lines(usual_window_bytes - in_flight);
+        const std::string_view lines = input_.whole_lines(default_window_bytes - in_flight);
         if (!lines.empty()) return Outgoing{.payload = lines.substr(0, lines.size() - 1)};
         lines_ = false;
     }

@@ -389,12 +389,12 @@ bool Lane::has_room(const Connection& connection) const {
     const std::size_t bytes = session.in_flight_bytes();
     if (!session.has_back_pressure())
         return count == 0 ||
-               (count < usual_window && bytes + count * datagram_overhead < datagram_bytes);
+               (count < default_window && bytes + count * datagram_overhead < datagram_bytes);
     const bool few = session.options().coalesce || count < silent_window;
     if (connection.silent && few && bytes < silent_window_bytes) return true;
     if (session.options().framing->has_frames() || !options_.source)
-        return count < usual_window || (options_.source && bytes < usual_window_bytes);
-    return count < (results_->round_trips.min() < near_time ? near_window : usual_window);
+        return count < default_window || (options_.source && bytes < default_window_bytes);
+    return count < (results_->round_trips.min() < near_time ? near_window : default_window);
 }
 
 // A waiting message keeps its planned time, so that its round trip includes the wait.

@@ -40,7 +40,7 @@ public:
 bool can_coalesce(const RunClient::Options& options) {
     const RunOptions& run = options.run;
     return run.session.framing == find_framing("line") && !run.window && !options.escapes &&
-           run.session.max_frame >= usual_window_bytes &&
+           run.session.max_frame >= default_window_bytes &&
            options.report.form == Reporter::Form::payload && options.report.log.empty() &&
            ::isatty(STDOUT_FILENO) == 0;
 }

@@ -19,8 +19,8 @@ inline constexpr std::size_t input_high_water = 64 * 1024;
 // Default window, in messages; short ones may exceed it up to the window in bytes. With half
 // of this, a server on another processor is sometimes idle. With more, messages leave the
 // caches.
-inline constexpr std::size_t usual_window = 64;
-inline constexpr std::size_t usual_window_bytes = 128 * 1024;
+inline constexpr std::size_t default_window = 64;
+inline constexpr std::size_t default_window_bytes = 128 * 1024;
 
 // Limits for bytes in flight on one connection, and on all. They are kept until the reply
 // comes.

@@ -167,7 +167,7 @@ RunOptions run_options(const ClientOptions& options, RunClient::Options::From fr
     if (!to.window && !single) to.window = 1;
     if (!generated) return to;
     to.pace = pace(options);
-    to.each_its_own = !load.scheduled();
+    to.fixed_connections = !load.scheduled();
     if (load.random_arrivals) to.seed = load.seed;
     to.count = options.count.value_or(0);
     to.length = options.session.max_time;

@@ -427,9 +427,10 @@ std::optional<std::size_t> Lane::next_open(std::size_t place) const {
 
 // Sends on the connection whose turn it is or, if that is not open, on the next open one.
 void Lane::send_planned(const Schedule::Message& message) {
-    turn_ = options_.each_its_own ? share_.place_of(message.number)
-                                  : (turn_ + 1) % connections_.size();
-    const bool gone = options_.each_its_own && connections_[turn_]->reported == State::closed;
+    turn_ = options_.fixed_connections ? share_.place_of(message.number)
+                                       : (turn_ + 1) % connections_.size();
+    const bool gone =
+        options_.fixed_connections && connections_[turn_]->reported == State::closed;
     if (!gone) turn_ = next_open(turn_).value_or(turn_);
     Connection& connection = *connections_[turn_];
     Outgoing next = *connection.source().next();

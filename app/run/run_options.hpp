@@ -29,7 +29,7 @@ struct RunOptions {
     std::optional<std::uint64_t> seed = {};  // for random gaps (Poisson); none: even gaps
     // With a pace: messages of a failed connection stay unsent, instead of going to the next
     // connection.
-    bool each_its_own = false;
+    bool fixed_connections = false;
     // Closed loop: limit for messages in flight per connection. None: enough to keep it busy.
     std::optional<unsigned> window = 1;
     std::uint64_t count = 0;  // messages; 0: any number

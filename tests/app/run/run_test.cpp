@@ -476,13 +476,13 @@ TEST_CASE_METHOD(VirtualFixture, "only a message whose own connection has failed
     RunOptions options = this->options(2);
     options.count = 40;
     options.pace = Pace::per_second(1'000'000);
-    options.each_its_own = GENERATE(false, true);
+    options.fixed_connections = GENERATE(false, true);
     start(options);
     turn_until(loop, [&] { return run->results().echoed == 20; });
     server.streams.front()->abort();
     server.streams.front().reset();
     const Results& results = wait_for_end();
-    CHECK(results.unsent == (options.each_its_own ? 10 : 0));
+    CHECK(results.unsent == (options.fixed_connections ? 10 : 0));
     CHECK(results.sent + results.unsent == 40);
     CHECK(results.lost <= 1);
     CHECK(results.echoed + results.lost == results.sent);

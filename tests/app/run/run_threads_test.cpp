@@ -65,7 +65,7 @@ TEST_CASE_METHOD(Fixture,
 TEST_CASE_METHOD(Fixture, "each connection sends the same messages as with one thread") {
     const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2, 3, 4);
     RunOptions options = this->options(4);
-    options.each_its_own = GENERATE(false, true);
+    options.fixed_connections = GENERATE(false, true);
     options.pace = open_loop;
     options.count = 42;
     run_to_end(options, threads);

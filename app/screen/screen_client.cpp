@@ -361,19 +361,20 @@ std::vector<StatusPart> ScreenClient::status() const {
     std::vector<StatusPart> parts = status_parts(
         conversation_.session(), conversation_.results(), conversation_.recent(), loop_.now());
     const ui::Transcript& transcript = conversation_.log().transcript();
-    const auto put = [&](Worth worth, std::string text, Style style) {
+    const auto put = [&](Priority priority, std::string text, Style style) {
         parts.insert(parts.begin() + 1,
-                     {worth, StatusGroup::connection, std::move(text), style});
+                     {priority, StatusGroup::connection, std::move(text), style});
     };
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
-        put(Worth::mode, std::to_string(count) + " " + status_word::kept, Style::status_warn);
-    if (conversation_.file_open()) put(Worth::target, status_word::file, Style::status);
-    if (terminal().reports_mouse()) put(Worth::target, status_word::mouse, Style::status);
-    if (!key_log_.empty()) put(Worth::trust, status_word::key_log, Style::status_warn);
+        put(Priority::mode, std::to_string(count) + " " + status_word::kept,
+            Style::status_warn);
+    if (conversation_.file_open()) put(Priority::target, status_word::file, Style::status);
+    if (terminal().reports_mouse()) put(Priority::target, status_word::mouse, Style::status);
+    if (!key_log_.empty()) put(Priority::trust, status_word::key_log, Style::status_warn);
     if (!transcript.following()) {
         const std::size_t below = transcript.below();
         const std::string more = below == 0 ? "" : ", " + std::to_string(below) + " below";
-        put(Worth::mode, status_word::held + more, Style::status_warn);
+        put(Priority::mode, status_word::held + more, Style::status_warn);
     }
     return parts;
 }

@@ -68,54 +68,54 @@ bool half_closed(const Session& session) {
 }
 
 void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
-    const auto add = [&](Worth worth, std::string text, Style style = Style::status) {
-        parts.push_back({worth, StatusGroup::connection, std::move(text), style});
+    const auto add = [&](Priority priority, std::string text, Style style = Style::status) {
+        parts.push_back({priority, StatusGroup::connection, std::move(text), style});
     };
     std::string version = tls.version;
     std::erase(version, 'v');  // TLS1.3
-    add(Worth::target, version);
-    if (!tls.group.empty()) add(Worth::detail, tls.group);
+    add(Priority::target, version);
+    if (!tls.group.empty()) add(Priority::detail, tls.group);
     if (!tls.unverified.empty())
-        return add(Worth::trust, status_word::unverified, Style::status_bad);
+        return add(Priority::trust, status_word::unverified, Style::status_bad);
     const bool soon = tls.days_left < 14;
-    add(soon ? Worth::trust : Worth::detail,
+    add(soon ? Priority::trust : Priority::detail,
         ui::glyph::match.text() + std::to_string(tls.days_left) + "d",
         soon ? Style::status_warn : Style::status);
 }
 
 void add_counts(std::vector<StatusPart>& parts, const Results& results, std::size_t in_flight) {
     const auto add = [&](std::uint64_t count, const std::string& sign,
-                         Worth worth = Worth::count, Style style = Style::status) {
-        parts.push_back({worth, StatusGroup::counts, std::to_string(count) + sign, style});
+                         Priority priority = Priority::count, Style style = Style::status) {
+        parts.push_back({priority, StatusGroup::counts, std::to_string(count) + sign, style});
     };
     add(results.sent, ui::glyph::outgoing.text());
     add(results.echoed, ui::glyph::incoming.text());
     add(in_flight, ui::glyph::in_flight.text());
     for (const auto& [count, sign] :
          {std::pair(results.bad, ui::glyph::mismatch), {results.lost, ui::glyph::lost}})
-        add(count, sign.text(), count > 0 ? Worth::failure : Worth::count,
+        add(count, sign.text(), count > 0 ? Priority::failure : Priority::count,
             count > 0 ? Style::status_bad : Style::status);
     for (const auto& [count, sign] :
          {std::pair(results.unsolicited, ui::glyph::unsolicited.text()),
           {results.duplicates, std::string(" ") + status_word::twice},
           {results.out_of_order, std::string(" ") + status_word::out_of_order}})
-        if (count > 0) add(count, sign, Worth::count, Style::status_warn);
+        if (count > 0) add(count, sign, Priority::count, Style::status_warn);
 }
 
 // Pads each time to four columns, enough up to ten seconds, so that parts do not come and go.
 void add_times(std::vector<StatusPart>& parts, const Histogram& times,
                const std::deque<ev::Duration>& recent) {
-    const auto add = [&](Worth worth, std::string text) {
-        parts.push_back({worth, StatusGroup::times, std::move(text)});
+    const auto add = [&](Priority priority, std::string text) {
+        parts.push_back({priority, StatusGroup::times, std::move(text)});
     };
     const auto padded = [](ev::Duration time) {
         return format("%4s", milliseconds_text(time).c_str());
     };
-    add(Worth::time, padded(recent.back()) + "ms");
-    if (ui::utf8_locale()) add(Worth::course, sparkline(recent));
+    add(Priority::time, padded(recent.back()) + "ms");
+    if (ui::utf8_locale()) add(Priority::course, sparkline(recent));
     for (const auto& [name, percent] :
          {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
-        add(Worth::course, name + padded(times.percentile(percent)));
+        add(Priority::course, name + padded(times.percentile(percent)));
 }
 
 ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& chosen) {
@@ -163,10 +163,10 @@ std::vector<StatusPart> status_parts(const Session& session, const Results& resu
     const Style down_style =
         exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
     std::vector<StatusPart> parts;
-    const auto add = [&](Worth worth, std::string text, Style style = Style::status) {
-        parts.push_back({worth, StatusGroup::connection, std::move(text), style});
+    const auto add = [&](Priority priority, std::string text, Style style = Style::status) {
+        parts.push_back({priority, StatusGroup::connection, std::move(text), style});
     };
-    add(Worth::state, glyph.text() + " " + ui::printable(state_words(session, now)),
+    add(Priority::state, glyph.text() + " " + ui::printable(state_words(session, now)),
         up ? up_style : down_style);
     const Session::Options& options = session.options();
     const std::string scheme = !options.endpoint.path.empty() ? "unix:"
@@ -174,30 +174,30 @@ std::vector<StatusPart> status_parts(const Session& session, const Results& resu
                                : options.tls                  ? "tls://"
                                                               : "tcp://";
     // Without a connection the target matters more than the counters.
-    add(session.state() == State::open ? Worth::target : Worth::mode,
+    add(session.state() == State::open ? Priority::target : Priority::mode,
         ui::printable(scheme + options.endpoint.text()));
     const bool refused =
         session.end().reason == bufio::Reason::pin;  // the connection was not used
     if (const bufio::TlsFacts* const tls = session.tls();
         tls && !tls->version.empty() && !refused)
         add_tls(parts, *tls);
-    add(Worth::detail, std::string(options.framing->name));
+    add(Priority::detail, std::string(options.framing->name));
     add_counts(parts, results, session.in_flight());
     if (!recent.empty()) add_times(parts, results.round_trips, recent);
     return parts;
 }
 
 ui::Row fit_status(const std::vector<StatusPart>& parts, int width) {
-    std::vector<std::size_t> by_worth(parts.size());
-    std::iota(by_worth.begin(), by_worth.end(), std::size_t{0});
-    std::stable_sort(by_worth.begin(), by_worth.end(), [&](std::size_t a, std::size_t b) {
-        return parts[a].worth < parts[b].worth;
+    std::vector<std::size_t> by_priority(parts.size());
+    std::iota(by_priority.begin(), by_priority.end(), std::size_t{0});
+    std::stable_sort(by_priority.begin(), by_priority.end(), [&](std::size_t a, std::size_t b) {
+        return parts[a].priority < parts[b].priority;
     });
     std::vector<bool> chosen(parts.size());
     std::set<StatusGroup> full;  // these groups take no further parts
-    for (const std::size_t i : by_worth) {
+    for (const std::size_t i : by_priority) {
         chosen[i] = full.count(parts[i].group) == 0;
-        if (!chosen[i] || parts[i].worth == Worth::state) continue;
+        if (!chosen[i] || parts[i].priority == Priority::state) continue;
         if (ui::display_width(joined(parts, chosen)) <= width) continue;
         chosen[i] = false;
         full.insert(parts[i].group);

@@ -1,5 +1,5 @@
-// The status line. Its parts keep their order. As the width shrinks, the parts of least worth
-// are omitted, but never the state.
+// The status line. Its parts keep their order. As the width shrinks, the parts of lowest
+// priority are omitted, but never the state.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -15,16 +15,16 @@ namespace yodel {
 // Returns the state of a session in words, with the time since the state began.
 std::string state_words(const Session& session, ev::Time now);
 
-// The worth of a part, the greatest first. If there is no space for all parts, the worthiest
-// are shown. `mode`: something switched on, such as a transcript or the mouse.
-enum class Worth { state, failure, trust, mode, count, target, time, detail, course };
+// The priority of a part, the highest first. `mode`: something switched on, such as a
+// transcript or the mouse.
+enum class Priority { state, failure, trust, mode, count, target, time, detail, course };
 
-// A bar separates two groups. If a part of a group does not fit, its parts of less worth are
-// omitted as well, because alone they mean little.
+// A bar separates two groups. If a part of a group does not fit, its parts of lower priority
+// are omitted as well, because alone they mean little.
 enum class StatusGroup { connection, counts, times };
 
 struct StatusPart {
-    Worth worth;
+    Priority priority;
     StatusGroup group;
     std::string text;
     ui::Style style = ui::Style::status;
@@ -34,7 +34,7 @@ struct StatusPart {
 std::vector<StatusPart> status_parts(const Session& session, const Results& results,
                                      const std::deque<ev::Duration>& recent, ev::Time now);
 
-// Returns the parts that fit, chosen by their worth, as one row of the whole width.
+// Returns the parts that fit, chosen by their priority, as one row of the whole width.
 ui::Row fit_status(const std::vector<StatusPart>& parts, int width);
 
 // Returns the times as bars of eight heights, relative to the longest: ▁▂▁▃█▂

@@ -282,7 +282,7 @@ void Lane::closed(Connection& connection) {
 void Lane::end_try(const Connection& connection) {
     const Session& session = connection.session;
     const int status = exit_status(session.end());
-    const bool counts = connection.opened || (!leaving_ && !connection.withdrawn);
+    const bool counts = connection.opened || (!closing_ && !connection.withdrawn);
     if (status != 0 && counts) {
         bufio::End end = session.end();
         // The original sentences would differ in their counts of replies: use one for all.
@@ -528,8 +528,8 @@ void Lane::finish_all() {
     end_if_done();
 }
 
-void Lane::leave() {
-    leaving_ = true;
+void Lane::close() {
+    closing_ = true;
     stop_sending();
     for (const auto& connection : connections_) {
         if (connection->own_source) connection->source().stop();
@@ -609,7 +609,7 @@ void Lane::report_wrong(const Connection& connection, const std::string& text) {
 void Lane::lost(Connection& connection, const Message& message) {
     connection.silent = message.late;
     connection.source().left_flight(message);
-    if (leaving_) return;
+    if (closing_) return;
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     if (as_recorded) results_->count_silence();
     if (!as_recorded) results_->count_lost();

@@ -53,7 +53,7 @@ public:
     // Stops sending, waits for the replies, and closes the connections in order.
     void finish();
     // Closes the connections at once; messages in flight count neither as echoed nor as lost.
-    void leave();
+    void close();
     // Excludes the messages in flight from the round trips, because something other than the
     // service delays their replies.
     void void_round_trips();
@@ -125,7 +125,7 @@ private:
     std::optional<Schedule> schedule_;
     Phase phase_ = Phase::connecting;
     bool waiting_ = false;  // a due message waits for a connection
-    bool leaving_ = false;
+    bool closing_ = false;
     bool paused_ = false;
     ev::Time resumed_at_{};  // time of the last void_round_trips()
     std::unique_ptr<Results> results_;

@@ -96,7 +96,7 @@ void RateClient::report_run(const Results& result, const std::string& trouble) {
 
 void RateClient::leave(int signo) {
     signo_ = signo;
-    run_->leave();
+    run_->close();
     if (over_) loop_.stop();
 }
 
@@ -115,7 +115,7 @@ void RateClient::search_over() {
 }
 
 void RateClient::stop_if_written() {
-    if (output_.error() != 0 && !over_) run_->leave();
+    if (output_.error() != 0 && !over_) run_->close();
     if (over_ && output_.done()) loop_.stop();
 }
 

@@ -124,8 +124,8 @@ void Run::finish() {
     for_each_lane([](Lane& lane) { lane.finish(); });
 }
 
-void Run::leave() {
-    for_each_lane([](Lane& lane) { lane.leave(); });
+void Run::close() {
+    for_each_lane([](Lane& lane) { lane.close(); });
 }
 
 void Run::void_round_trips() {

@@ -40,7 +40,7 @@ public:
     // Stops sending, waits for the replies, and closes the connections in order.
     void finish();
     // Closes the connections at once; messages in flight count neither as echoed nor as lost.
-    void leave();
+    void close();
     // Excludes the messages in flight from the round trips, because something other than the
     // service delays their replies.
     void void_round_trips();

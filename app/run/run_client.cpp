@@ -219,20 +219,20 @@ void RunClient::interrupted() {
 
 void RunClient::leave(int signo) {
     signo_ = signo;
-    run_.leave();
+    run_.close();
     if (over_) loop_.stop();
 }
 
 void RunClient::out_of_time() {
     out_of_time_ = true;
-    if (run_.options().length) run_.leave();
+    if (run_.options().length) run_.close();
     output_changed();
 }
 
 // Stops reading from the connections while standard output is blocked.
 void RunClient::output_changed() {
     Output& output = reporter_.output();
-    if (output.error() != 0 && !over_) run_.leave();
+    if (output.error() != 0 && !over_) run_.close();
     const bool pause = output.pending() > (paused_ ? input_high_water / 4 : input_high_water);
     if (pause != paused_) run_.pause(pause);
     paused_ = pause;

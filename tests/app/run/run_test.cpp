@@ -249,7 +249,7 @@ TEST_CASE_METHOD(Fixture, "a run ends while a connection is about to be replaced
     options.churn = 1;
     start(options);
     turn_until(loop, [&] { return run->results().asked == 2; });
-    const auto end = GENERATE(&Run::leave, &Run::finish);
+    const auto end = GENERATE(&Run::close, &Run::finish);
     ((*run).*end)();
     wait_for_end();
     CHECK(run->open() == 0);
@@ -376,14 +376,14 @@ TEST_CASE_METHOD(Fixture, "leaving counts nothing as lost") {
     server.answers = false;
     start(options());
     turn_until(loop, [&] { return run->results().sent == 3; });
-    run->leave();
+    run->close();
     wait_for_end();
     CHECK(run->results().lost == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "leaving before the first connection also ends the run") {
     start(options());
-    run->leave();
+    run->close();
     CHECK(done == 0);
     wait_for_end();
     CHECK(run->results().asked == 0);
@@ -394,7 +394,7 @@ TEST_CASE_METHOD(Fixture, "a run calls back once, even if it is ended again late
     options.count = 3;
     run_to_end(options);
     done = 0;
-    run->leave();
+    run->close();
     run->finish();
     for (int i = 0; i < 3; ++i) loop.step(1ms);
     CHECK(done == 0);

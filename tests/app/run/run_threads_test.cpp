@@ -186,7 +186,7 @@ TEST_CASE_METHOD(Fixture, "leaving ends all threads and counts nothing as lost")
     server.answers = false;
     start(options(), 2);
     turn_until(loop, [&] { return run->results().sent == 5; });
-    run->leave();
+    run->close();
     wait_for_end();
     CHECK(run->results().lost == 0);
     CHECK(run->results().sent == 5);
@@ -194,7 +194,7 @@ TEST_CASE_METHOD(Fixture, "leaving ends all threads and counts nothing as lost")
 
 TEST_CASE_METHOD(Fixture, "leaving at the very start also ends all threads") {
     start(options(), 3);
-    run->leave();
+    run->close();
     CHECK(done == 0);
     wait_for_end();
     CHECK(run->results().sent == 0);

@@ -291,7 +291,7 @@ ScreenClient::Options screen_options(const ClientOptions& options) {
 template <class Client>
 int run(ev::Loop& loop, const typename Client::Options& options, bool busy, int& signo) {
     std::optional<Client> client;
-    const Ending ending(loop, [&](int number) { client->leave(number); });
+    const Ending ending(loop, [&](int number) { client->quit(number); });
     const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
     client.emplace(loop, options);  // may take the terminal: signals are handled by now
     while (loop.step()) {

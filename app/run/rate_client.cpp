@@ -94,7 +94,7 @@ void RateClient::report_run(const Results& result, const std::string& trouble) {
 
 // --- The end.
 
-void RateClient::leave(int signo) {
+void RateClient::quit(int signo) {
     signo_ = signo;
     run_->close();
     if (over_) loop_.stop();

@@ -42,7 +42,7 @@ public:
 
     // Aborts the current run on a signal and soon stops the loop. The exit status is then 128
     // plus the signal.
-    void leave(int signo);
+    void quit(int signo);
     void continued() { run_->void_round_trips(); }
     bool has_open_connection() const { return run_->has_open_connection(); }
     void turn_ended() {}

@@ -217,7 +217,7 @@ void RunClient::interrupted() {
 
 // --- The end.
 
-void RunClient::leave(int signo) {
+void RunClient::quit(int signo) {
     signo_ = signo;
     run_.close();
     if (over_) loop_.stop();

@@ -48,7 +48,7 @@ public:
 
     // Closes the connections on a signal and soon stops the loop. The exit status is then 128
     // plus the signal.
-    void leave(int signo);
+    void quit(int signo);
     // Call it when the program continues after a suspension. Excludes the messages in flight
     // from the round trips.
     void continued();

@@ -139,7 +139,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     session().connect();
 }
 
-void ScreenClient::leave(int) { conversation_.quit(); }
+void ScreenClient::quit(int) { conversation_.quit(); }
 
 void ScreenClient::continued() {
     session().void_round_trips();

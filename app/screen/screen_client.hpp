@@ -34,7 +34,7 @@ public:
     ScreenClient(ev::Loop& loop, const Options& options);
 
     // Closes the connection on a signal and soon stops the loop.
-    void leave(int signo);
+    void quit(int signo);
     // Call it when the program continues after a suspension.
     void continued();
     bool has_open_connection() const { return conversation_.session().connected(); }

@@ -78,7 +78,7 @@ TEST_CASE_METHOD(Fixture, "a clause that holds at no rate ends the search briefl
 
 TEST_CASE_METHOD(Fixture, "a search that is ended before its first failure reports no rate") {
     RateClient client(loop, options("p99<1s"));
-    client.leave(SIGINT);
+    client.quit(SIGINT);
     loop.run();
     CHECK(client.result_text() == "no rate with p99<1s so far");
     CHECK(client.report() == 128 + SIGINT);

@@ -69,7 +69,7 @@ Outcome replay(const std::string& text, const LineServer::Answer& answer,
     options.report.form = settings.form;
     REQUIRE(options.recording->trouble().empty());
     RunClient client(loop, options);
-    ev::Timer interrupt(loop, [&] { client.leave(SIGINT); });
+    ev::Timer interrupt(loop, [&] { client.quit(SIGINT); });
     if (settings.interrupted) interrupt.start(*settings.interrupted);
     const ev::Time limit = ev::Clock::now() + 20s;
     while (loop.step()) REQUIRE(ev::Clock::now() < limit);

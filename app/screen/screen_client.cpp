@@ -384,7 +384,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     if (const auto* const search = std::get_if<ui::HistorySearch>(&mode_))
         return search_row(*search, width, frame);
     ui::Row row;
-    if (const std::string_view text = words(); !text.empty()) {
+    if (const std::string_view text = hint_text(); !text.empty()) {
         append_hints(row, text, width);
         return row;
     }
@@ -418,7 +418,7 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
 }
 
 // Returns the text shown instead of the input line; empty: none.
-std::string_view ScreenClient::words() const {
+std::string_view ScreenClient::hint_text() const {
     if (quit_asked_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
     if (std::holds_alternative<ui::Page>(mode_))

@@ -372,7 +372,7 @@ TEST_CASE_METHOD(Fixture, "messages due while no connection is open are unsent")
     CHECK(results.sent == results.echoed + results.lost);
 }
 
-TEST_CASE_METHOD(Fixture, "leaving counts nothing as lost") {
+TEST_CASE_METHOD(Fixture, "closing counts nothing as lost") {
     server.answers = false;
     start(options());
     turn_until(loop, [&] { return run->results().sent == 3; });
@@ -381,7 +381,7 @@ TEST_CASE_METHOD(Fixture, "leaving counts nothing as lost") {
     CHECK(run->results().lost == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "leaving before the first connection also ends the run") {
+TEST_CASE_METHOD(Fixture, "closing before the first connection ends the run") {
     start(options());
     run->close();
     CHECK(done == 0);

@@ -182,7 +182,7 @@ TEST_CASE_METHOD(Fixture, "a thread whose connections have failed does not delay
     CHECK(results.echoed == 20);
 }
 
-TEST_CASE_METHOD(Fixture, "leaving ends all threads and counts nothing as lost") {
+TEST_CASE_METHOD(Fixture, "closing ends all threads and counts nothing as lost") {
     server.answers = false;
     start(options(), 2);
     turn_until(loop, [&] { return run->results().sent == 5; });
@@ -192,7 +192,7 @@ TEST_CASE_METHOD(Fixture, "leaving ends all threads and counts nothing as lost")
     CHECK(run->results().sent == 5);
 }
 
-TEST_CASE_METHOD(Fixture, "leaving at the very start also ends all threads") {
+TEST_CASE_METHOD(Fixture, "closing at the very start ends all threads") {
     start(options(), 3);
     run->close();
     CHECK(done == 0);

@@ -66,7 +66,7 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options) {
     return active;
 }
 
-// --- Checks with errors of their own.
+// --- Checks that the modes do not cover.
 
 void check_tls(const ClientOptions& options) {
     const bufio::TlsClientOptions& tls = options.tls;

@@ -181,7 +181,7 @@ std::vector<ActiveMode> active_modes(const ServerOptions& options,
             {framed ? mode::framed : mode::raw}};
 }
 
-// Checks with errors of their own.
+// Checks the options beyond their modes.
 void check(const ServerOptions& options) {
     const Faults& faults = options.server.faults;
     if (options.use_tls && !options.self_signed && options.tls.certificate.empty())

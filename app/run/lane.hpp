@@ -3,10 +3,10 @@
 //
 // In the closed loop, each connection sends its next message when it has room for one. In the
 // open loop, messages have planned times, which begin when every connection is open or has
-// failed. They are sent on the connections in turn, whether or not replies come, and round
-// trips are measured from the planned times. If every connection that could take a due message
-// is being replaced (`churn`), the message waits for the first new one. Otherwise it stays
-// unsent if no connection is open, or if too much is queued on the connection in turn.
+// failed. They are sent on the connections in turn, whether or not replies come. Round trips
+// are measured from the planned times. If every connection that could take a due message is
+// being replaced (`churn`), the message waits for the first new one. Otherwise it stays unsent
+// if no connection is open, or if too much is queued on the connection in turn.
 //
 // Sending generated messages allocates nothing in the steady state.
 #pragma once

@@ -35,8 +35,8 @@ public:
     bool over() const override { return true; }
 };
 
-// True if many lines may be sent at once and their echoes copied to a file or pipe unchanged,
-// because nothing needs each echo by itself.
+// True if many lines may be sent at once, and their echoes copied to a file or pipe unchanged.
+// Nothing may depend on the single echo.
 bool can_coalesce(const RunClient::Options& options) {
     const RunOptions& run = options.run;
     return run.session.framing == find_framing("line") && !run.window && !options.escapes &&

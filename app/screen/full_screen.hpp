@@ -18,7 +18,7 @@ public:
 
     // Call it after each turn of the loop.
     void turn_ended();
-    // Call it after SIGCONT, whose handler must exist before the screen does.
+    // Call it after SIGCONT. Its handler must be installed before the screen is made.
     void continued() { resuming_ = true; }
 
 protected:
@@ -45,7 +45,7 @@ private:
 
     const ev::Duration frame_time_;
     // Declared before the terminal, so that a signal during its take-over cannot stop the
-    // program before the terminal is restored.
+    // program with the terminal changed.
     ev::Signal resized_;
     ev::Signal stopped_;
     ui::Terminal terminal_;

@@ -85,7 +85,7 @@ private:
 
     ui::Transcript transcript_;
     std::deque<Record> records_;  // one for each entry of the transcript
-    // The unanswered messages whose entries are still in the transcript, by their ids.
+    // Unanswered messages with entries still in the transcript, by id.
     std::map<std::uint64_t, std::shared_ptr<Exchange>> unanswered_;
     TimestampStyle timestamp_style_ = TimestampStyle::clock;
     WallTime last_{};

@@ -16,7 +16,7 @@ using ui::Style;
 namespace {
 
 // Limit for a message's bytes on a page. If the difference comes later, the page begins
-// `bytes_before` it.
+// `bytes_before` bytes before it.
 constexpr std::size_t max_bytes = 16 * 1024;
 constexpr std::size_t bytes_before = 128;
 constexpr std::size_t nowhere = std::string::npos;

@@ -31,7 +31,8 @@ RecordingSource::RecordingSource(ev::Loop& loop, Options options, Session& sessi
       more_(loop, [this] { read(); }),
       due_(loop, [this] { user_.source_changed(); }),
       overdue_(loop, [this] {
-          while (!expected_.empty() && expected_.front().deadline <= loop_.now()) miss_first();
+          while (!expected_.empty() && expected_.front().deadline <= loop_.now())
+              report_first_missing();
           if (!expected_.empty()) overdue_.start_at(expected_.front().deadline);
           user_.source_changed();
       }) {
@@ -136,7 +137,7 @@ void RecordingSource::stop() {
 
 void RecordingSource::closed() {
     cancel();
-    while (!expected_.empty()) miss_first();
+    while (!expected_.empty()) report_first_missing();
 }
 
 void RecordingSource::cancel() {
@@ -162,7 +163,7 @@ Unsolicited RecordingSource::compare(std::string_view payload) {
     return Unsolicited::as_recorded;
 }
 
-void RecordingSource::miss_first() {
+void RecordingSource::report_first_missing() {
     user_.source_missed(expected_.front().payload);
     expected_.pop_front();
 }

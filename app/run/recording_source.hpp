@@ -62,7 +62,7 @@ private:
     bool expect(RecordedItem& item);
     bool may_send(const RecordedItem& item);
     void read();
-    void miss_first();
+    void report_first_missing();
     void cancel();
 
     ev::Loop& loop_;

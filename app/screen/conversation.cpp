@@ -97,7 +97,7 @@ void Conversation::session_changed() {
     const bool opened = session_.state() == State::open && reported_state_ != State::open;
     report_state();
     reported_state_ = session_.state();
-    report_server_end();
+    report_half_close();
     if (opened) begin_connection();
     if (opened && quitting_) session_.finish();
     const bool over = quitting_ || session_.out_of_time();
@@ -106,12 +106,12 @@ void Conversation::session_changed() {
 
 // Reports a half-close by the server with Expect::none, because messages can still be sent.
 // Otherwise the connection ends with it.
-void Conversation::report_server_end() {
+void Conversation::report_half_close() {
     const bool ended = session_.state() == State::open && session_.input_ended() &&
                        session_.options().expect == Expect::none;
-    if (ended && !server_ended_)
+    if (ended && !half_close_noted_)
         add_note("the server has closed its side, and can still be sent to", Style::warn);
-    server_ended_ = ended;
+    half_close_noted_ = ended;
 }
 
 void Conversation::report_state() {

@@ -83,7 +83,7 @@ private:
     void session_unsolicited(std::string_view payload) override;
     void session_repeated(std::string_view payload) override;
     void report_state();
-    void report_server_end();
+    void report_half_close();
     void begin_connection();
     void report_counts() const;
     bool all_echoed() const;
@@ -107,9 +107,9 @@ private:
     std::deque<ev::Duration> recent_;
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
     Session::State reported_state_ = Session::State::idle;  // the last state in the log
-    bool server_ended_ = false;  // the log reports a half-close by the server
-    std::string file_trouble_;   // why a file is missing or incomplete; empty: no error
-    bool quitting_ = false;      // the loop stops once all is answered
+    bool half_close_noted_ = false;  // the log reports a half-close by the server
+    std::string file_trouble_;       // why a file is missing or incomplete; empty: no error
+    bool quitting_ = false;          // the loop stops once all is answered
     // The failure of the last try to connect. It is reported once, even if many tries fail by
     // it.
     std::string reported_trouble_;

@@ -17,14 +17,14 @@ namespace yodel {
 
 using OwnMessages = std::shared_ptr<const std::vector<std::string>>;
 
-// Reads the lines of a file, or of standard input if its name is "-": each is a message, at
-// least one. Throws InputError if the file cannot be read, and FileError, with the number of
-// the line, if a message cannot be sent.
+// Reads the lines of a file, or of standard input if its name is "-". Each line is a message;
+// there is at least one. Throws InputError if the file cannot be read, and FileError, with the
+// number of the line, if a message cannot be sent.
 OwnMessages read_own_messages(const std::string& file, const Framing& framing,
                               std::size_t max_frame, bool escapes);
 
-// Message n of the run is line n modulo their number. The connections of one thread share a
-// source.
+// Message n of the run is line n modulo the number of lines. The connections of one thread
+// share a source.
 class OwnSource final : public Source {
 public:
     // Sends `count` of the messages of the thread's share.

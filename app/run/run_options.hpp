@@ -38,8 +38,8 @@ struct RunOptions {
     // first message.
     std::optional<ev::Duration> length = {};
     std::optional<ev::Time> start = {};  // earliest time of the first message
-    OwnMessages messages = {};           // sent over and over; null: generated ones
-    std::size_t size = 64;               // bytes of a message, at most
+    OwnMessages messages = {};           // sent repeatedly; null: generated messages
+    std::size_t size = 64;               // maximum size of a message, in bytes
     bool recent = false;                 // keep the round trips for take_recent()
 };
 

@@ -1,4 +1,4 @@
-// Runs that send the user's own messages to a service that is no echo server.
+// Runs that send the user's own messages to a service other than an echo server.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -19,7 +19,7 @@ const std::string commands = "SET a one\nGET a\nDEL a\n";
 
 }  // namespace
 
-TEST_CASE("own messages are sent over and over at the planned rate") {
+TEST_CASE("own messages are sent repeatedly at the planned rate") {
     Peer peer({"python3", test::peers + "/key_value.py", "PORT"});
     const std::vector<std::string> arrivals =
         GENERATE(values<std::vector<std::string>>({{}, {"--arrivals", "poisson"}}));
@@ -33,7 +33,7 @@ TEST_CASE("own messages are sent over and over at the planned rate") {
     CHECK(contains(outcome.errors, "20 sent, 20 answered, 0 bad, 0 lost"));
 }
 
-TEST_CASE("the service gets the lines in their order") {
+TEST_CASE("the service receives the lines in order") {
     Peer peer({"python3", test::peers + "/key_value.py", "PORT"});
     const Outcome outcome = run({yodel, "--messages", "-", "--expect", "any", "-c", "5", "-i",
                                  "0", "--json", "--payload", "127.0.0.1", peer.port()},

@@ -79,7 +79,7 @@ TEST_CASE("a file of messages that cannot be read is refused with its name") {
     CHECK_THROWS_WITH(read_file("/no/such"), "--messages: /no/such: No such file or directory");
 }
 
-TEST_CASE("message n of a run is line n, whatever the threads and connections") {
+TEST_CASE("message n of a run is line n with any number of threads and connections") {
     const auto lines = std::make_shared<const std::vector<std::string>>(
         std::vector<std::string>{"0", "1", "2", "3", "4"});
     const std::size_t connections = GENERATE(range(std::size_t{1}, std::size_t{8}));

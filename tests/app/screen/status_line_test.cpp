@@ -266,7 +266,7 @@ TEST_CASE("unsolicited messages are counted if there are any") {
     CHECK(text().ends_with("0?2<<"));
 }
 
-TEST_CASE("parts are dropped by their worth as the width shrinks, the state never") {
+TEST_CASE("parts are dropped by their priority as the width shrinks, the state never") {
     Line line;
     line.open();
     Results tally;

@@ -81,7 +81,7 @@ struct OwnServer {
 bufio::Address loopback_address(const bufio::Endpoint& endpoint) {
     const bufio::LookupResult found = bufio::resolve_without_network(endpoint);
     if (found.addresses.empty())
-        throw std::runtime_error("the system does not know its own address " + endpoint.host);
+        throw std::runtime_error("cannot resolve the local address " + endpoint.host);
     return found.addresses.front();
 }
 
@@ -118,7 +118,7 @@ bool terminal_able() {
     const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
     if (!able || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) return false;
     const std::string trouble = ui::terminal_trouble();
-    if (!trouble.empty()) print_error("yodel", trouble + "; going on without the full screen");
+    if (!trouble.empty()) print_error("yodel", trouble + "; using pipe mode");
     return trouble.empty();
 }
 
@@ -192,13 +192,12 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
     to.recording = std::move(recording);
     const bool generated = to.from == RunClient::Options::From::generator;
     if (to.report.payloads && to.load && generated)
-        throw UsageError(
-            "--payload records the messages of a script; of generated ones on many "
-            "connections only numbers are kept");
+        throw UsageError("--payload cannot record generated messages on many connections, only "
+                         "standard input");
     if (to.from == RunClient::Options::From::input && to.run.threads > 1) {
         if (!options.load.threads_auto)
-            throw UsageError("--threads is for generated messages, which -c, -i, --size, "
-                             "--rate and -m choose; standard input is read by one thread");
+            throw UsageError("--threads needs generated messages (-c, -i, --size, --rate or "
+                             "-m), because one thread reads standard input");
         to.run.threads = 1;
     }
     // A load has a page, which takes no input, because a script comes from elsewhere. In the
@@ -229,15 +228,15 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
     const Framing& framing = *recording.framing();
     const bool datagrams = options.session.endpoint.datagrams;
     if (framing.datagrams && !datagrams)
-        throw UsageError(file + " was recorded with datagrams: -u");
+        throw UsageError(file + " was recorded with datagrams and needs -u");
     if (!framing.datagrams && datagrams)
-        throw UsageError(file + " was recorded on a connection, but datagrams are asked for");
+        throw UsageError(file + " was recorded on a connection, not with datagrams (-u)");
     if (!datagrams && !options.framing_given.empty() && options.framing_given != framing.name)
         throw UsageError("-f " + options.framing_given + " is given, but " + file +
                          " was recorded with -f " + std::string(framing.name));
     if (options.load.connections.value_or(1) > 1 && !recording.regular())
-        throw UsageError(file + " is no file that each of several connections could read from "
-                                "its beginning, but --connections is given");
+        throw UsageError(file + " is not a regular file; with --connections, each connection "
+                                "reads it from the start");
 }
 
 std::string folder_of(const std::string& file) {
@@ -358,7 +357,7 @@ int run(ClientOptions options, int& signo) {
         const bool begun = await_recording(loop, *recording, options, signo);
         if (signo != 0) return cannot_run;  // the signal decides the status
         if (!begun)
-            return fail({timed_out, recording->name() + ": no recording has come within " +
+            return fail({timed_out, recording->name() + ": no recording arrived within " +
                                         duration_text(*options.session.max_time) +
                                         " (--max-time)"});
         check_recording(*recording, options);

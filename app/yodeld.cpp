@@ -102,9 +102,8 @@ private:
     // One datagram to such an address could be answered by many hosts.
     void check_answerable(const bufio::Endpoint& endpoint, const bufio::Address& wanted) const {
         if (options_.udp && !options_.reflect_any && bufio::reaches_many(wanted))
-            throw UsageError("-u answers nothing that is sent to a broadcast or multicast "
-                             "address, as " +
-                             endpoint.host + " is");
+            throw UsageError("-u cannot listen on the broadcast or multicast address " +
+                             endpoint.host);
     }
 
     void listen_on(const bufio::Address& wanted) {
@@ -145,7 +144,7 @@ private:
         const rlim_t wanted = options_.server.max_connections + own_descriptors + of_threads;
         if (limit.rlim_cur < wanted)
             remark("--max-conns " + std::to_string(options_.server.max_connections) +
-                   " does not fit: the system allows " + std::to_string(limit.rlim_cur) +
+                   " is too high: the system allows " + std::to_string(limit.rlim_cur) +
                    " descriptors (ulimit -Hn)");
     }
 
@@ -181,9 +180,10 @@ private:
             bufio::TlsServerOptions tls = options_.tls;
             tls.unattended = true;
             servers_.set_tls(bufio::TlsContext::server(tls));
-            remark("certificates read again");
+            remark("certificates reloaded");
         } catch (const bufio::TlsError& error) {
-            remark(std::string("the certificates stay as they were: ") + error.what());
+            remark(std::string("cannot reload the certificates, keeping the old ones: ") +
+                   error.what());
         }
     }
 

@@ -24,8 +24,8 @@ bool is_connected_to_itself(int fd, const Address& peer) {
 std::string no_port_text(const Endpoint& endpoint, int code) {
     const std::size_t ports = endpoint.source_port.empty() ? source_ports() : 0;
     if (ports == 0) return std::generic_category().message(code);
-    return "no source port is left, of the " + std::to_string(ports) +
-           " that the system has for one address";
+    return "no source port is left: the system has " + std::to_string(ports) +
+           " for each address";
 }
 
 // Returns the reason why the socket can't connect. The system also reports a refused
@@ -84,7 +84,7 @@ Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
     if (!bind_source(socket.get(), endpoint, sources, address.family())) {
         // Without a port, bind() already allocates an ephemeral one.
         const bool foreign = errno == EADDRNOTAVAIL && !endpoint.source_host.empty();
-        failure = foreign ? endpoint.source_host + " is no address of this machine"
+        failure = foreign ? endpoint.source_host + " is not an address of this machine"
                   : errno == EADDRINUSE ? no_port_text(endpoint, errno)
                                         : std::generic_category().message(errno);
         return {};

@@ -33,7 +33,7 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user,
       watch_(loop, transport_->descriptor(), ev::none, [this](ev::Events e) { on_events(e); }),
       resume_timer_(loop, [this] { resume(); }),
       finish_deadline_(loop, [this] {
-          end_with({Reason::timeout, "the peer has not closed in time"});
+          end_with({Reason::timeout, "the peer did not close in time"});
           notify();
       }) {
     handshake();

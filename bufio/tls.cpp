@@ -65,7 +65,8 @@ void use_key(SSL_CTX* context, const std::string& file, bool unattended) {
     SSL_CTX_set_default_passwd_cb(context, nullptr);
     SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
     if (result == 1) return;
-    std::string problem = lacks_contents() ? " holds no private key" : ": " + openssl_reason();
+    std::string problem =
+        lacks_contents() ? " contains no private key" : ": " + openssl_reason();
     if (phrase.wanted && !phrase.asked)
         problem = phrase.may_ask
                       ? " is encrypted, and there is no terminal to ask for its pass phrase"
@@ -84,7 +85,7 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
     if (SSL_CTX_use_certificate_chain_file(context, file.c_str()) != 1)
         refuse(Reason::own_certificate,
                "certificate " + file +
-                   (lacks_contents() ? " holds no certificate" : ": " + openssl_reason()));
+                   (lacks_contents() ? " contains no certificate" : ": " + openssl_reason()));
     use_key(context, key_file, unattended);
     if (SSL_CTX_check_private_key(context) != 1)
         refuse(Reason::own_certificate,
@@ -160,8 +161,9 @@ void check_revocation(SSL_CTX* context, const std::string& file) {
     X509_LOOKUP* const lookup =
         check_allocated(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
     if (X509_load_crl_file(lookup, file.c_str(), X509_FILETYPE_PEM) < 1)
-        refuse(Reason::trust, "revocation list " + file +
-                                  (lacks_contents() ? " holds none" : ": " + openssl_reason()));
+        refuse(Reason::trust,
+               "revocation list " + file +
+                   (lacks_contents() ? " contains no list" : ": " + openssl_reason()));
     X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 
@@ -179,7 +181,7 @@ void keep_key_log(TlsState& state, const std::string& file) {
     const std::string name = "key log " + file;
     struct stat status {};
     if (::stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
-        refuse(Reason::output, name + " is a FIFO, but has to be a file");
+        refuse(Reason::output, name + " is a FIFO, but must be a file");
     const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     state.key_log.reset(::open(file.c_str(), flags, 0600));
     if (!state.key_log) refuse(Reason::output, system_end(Reason::output, name, errno).text);
@@ -192,7 +194,7 @@ int openssl_version(TlsVersion version) {
 
 SslCtx new_context(bool client) {
     SslCtx context(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
-    if (!context) refuse(Reason::tls, "OpenSSL can't start: " + openssl_reason());
+    if (!context) refuse(Reason::tls, "cannot start OpenSSL: " + openssl_reason());
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
     // SSL_MODE_RELEASE_BUFFERS is not set, so an idle connection keeps its buffers of 50 KiB.

@@ -40,7 +40,7 @@ std::string list_text(const std::vector<std::string>& items) {
 std::string address_text(const ASN1_OCTET_STRING* address) {
     const auto size = static_cast<std::size_t>(ASN1_STRING_length(address));
     const bool v4 = size == sizeof(in_addr);
-    if (!v4 && size != sizeof(in6_addr)) return "an address of no known kind";
+    if (!v4 && size != sizeof(in6_addr)) return "an address of unknown type";
     char text[INET6_ADDRSTRLEN];
     return ::inet_ntop(v4 ? AF_INET : AF_INET6, ASN1_STRING_get0_data(address), text,
                        sizeof text);
@@ -69,10 +69,11 @@ std::string mismatch(const X509* certificate, const std::string& host) {
         X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
     if (!names)
         return "names no host: it has no subject alternative name, and its subject " +
-               name_text(X509_get_subject_name(certificate)) + " is not looked at";
+               name_text(X509_get_subject_name(certificate)) + " is ignored";
     const std::vector<std::string> list = names_of(names.get());
     if (list.empty())
-        return "names no host: its subject alternative name holds no DNS name and no address";
+        return "names no host: its subject alternative name contains no DNS name and no "
+               "address";
     if (std::find(list.begin(), list.end(), host) != list.end())
         return "has " + host + " as a DNS name, not as an address";
     return "is for " + list_text(list) + ", not for " + host;
@@ -84,7 +85,7 @@ std::string issuer_text(const X509* certificate) {
 
 std::string crl_fault(int error, const X509_CRL* list) {
     const std::string start =
-        "can't be checked: the revocation list of " + name_text(X509_CRL_get_issuer(list));
+        "cannot be checked: the revocation list of " + name_text(X509_CRL_get_issuer(list));
     switch (error) {
     case X509_V_ERR_CRL_HAS_EXPIRED:
         return start + " expired on " + date_text(X509_CRL_get0_nextUpdate(list));
@@ -196,18 +197,19 @@ std::string verification_error(const Fault& fault, const TlsClientOptions& optio
     const X509* const certificate = fault.certificate;
     if (fault.error == X509_V_OK) return {};
     if (lacks_issuer(fault))
-        return "came without the certificate of its issuer " + issuer_text(certificate) +
-               ", an intermediate or an authority that is not trusted here";
+        return "was sent without the certificate of its issuer " + issuer_text(certificate) +
+               ", an intermediate or an untrusted CA";
     if (lacks_trust(fault.error) && fault.error != X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT)
-        return "is by an authority that is not trusted here: " + issuer_text(certificate);
+        return "is issued by an untrusted CA: " + issuer_text(certificate);
     if (fault.error == X509_V_ERR_UNABLE_TO_GET_CRL)
-        return "can't be checked: there is no revocation list of " + issuer_text(certificate) +
+        return "cannot be checked: there is no revocation list of " + issuer_text(certificate) +
                " in --crl " + options.crl_file;
     if (fault.list && fault.error != X509_V_ERR_CERT_REVOKED)
         return crl_fault(fault.error, fault.list);
     const std::string text = certificate_fault(fault.error, certificate, host);
     if (fault.depth == 0) return text;
-    return "is by " + name_text(X509_get_subject_name(certificate)) + ", whose own " + text;
+    return "is issued by " + name_text(X509_get_subject_name(certificate)) +
+           ", whose certificate " + text;
 }
 
 void describe_certificate(TlsFacts& facts, const X509* certificate,
@@ -241,7 +243,7 @@ void add_fault(TlsFacts& facts, const Fault& fault, const TlsClientOptions& opti
     ++facts.faults;
     if (facts.faults > max_faults) return;
     facts.unverified += (facts.unverified.empty() ? "" : "; it also ") + text;
-    if (facts.faults == max_faults) facts.unverified += "; and so on";
+    if (facts.faults == max_faults) facts.unverified += "; and more";
 }
 
 Certificate make_certificate(EVP_PKEY* key) {

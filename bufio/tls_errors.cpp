@@ -43,20 +43,19 @@ End alert_end(int alert, Reason reason, const TlsSituation& situation) {
     const bool refused = concerns_our_certificate(alert);
     const bool missed = refused || alert == SSL_AD_HANDSHAKE_FAILURE;
     if (situation.certificate_requested && !situation.has_certificate && missed)
-        return {Reason::own_certificate, "the peer demands a client certificate" + name};
+        return {Reason::own_certificate, "the peer requires a client certificate" + name};
     if (situation.certificate_withheld && missed)
         return {Reason::own_certificate,
-                "our certificate suits none of the signature algorithms that the peer accepts" +
-                    name};
+                "the peer accepts no signature algorithm of our certificate" + name};
     if (situation.certificate_requested && refused)
-        return {Reason::own_certificate, "the peer refuses our certificate" + name};
+        return {Reason::own_certificate, "the peer refused our certificate" + name};
     if (situation.renegotiation_refused)
         return {reason,
-                "the peer gave up, because renegotiation, for which it asked, is refused" +
+                "the peer aborted the connection, because its renegotiation was refused" +
                     name};
     if (alert == SSL_AD_PROTOCOL_VERSION && situation.client && !situation.handshake_done)
-        return {reason, "the peer speaks none of the versions of TLS that we do" + name};
-    return {reason, "the peer gave up" + name};
+        return {reason, "the peer supports none of our TLS versions" + name};
+    return {reason, "the peer aborted the connection" + name};
 }
 
 }  // namespace
@@ -99,7 +98,7 @@ End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituatio
     if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING && !situation.handshake_done)
         return closed_in_handshake();
     if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
-        return {Reason::truncated, "the peer closed without TLS's close_notify"};
+        return {Reason::truncated, "the peer closed without a TLS close_notify"};
     if (code == SSL_R_CERTIFICATE_VERIFY_FAILED)
         return {Reason::certificate, (situation.client ? "the certificate of " + situation.host
                                                        : "the client's certificate") +

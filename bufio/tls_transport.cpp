@@ -222,7 +222,7 @@ private:
         const bool waits =
             outcome.status == IoStatus::wants_read || outcome.status == IoStatus::wants_write;
         if (waits && socket_.silent > max_silent)
-            return fail({Reason::receive, "the peer goes on sending TLS records without data"});
+            return fail({Reason::receive, "the peer keeps sending TLS records without data"});
         return outcome;
     }
 
@@ -319,11 +319,10 @@ private:
         if (pins.empty()) return {IoStatus::done};
         if (facts_.pin.empty())
             return fail({Reason::pin, "the public key of " + host_ +
-                                          " can't be encoded, to compare it with the pinned "
-                                          "one"});
+                                          " cannot be encoded for comparison with the pin"});
         if (std::find(pins.begin(), pins.end(), facts_.pin) == pins.end())
             return fail({Reason::pin, "the public key of " + host_ +
-                                          " is not the pinned one but " + facts_.pin});
+                                          " does not match the pin: it is " + facts_.pin});
         facts_.unverified.clear();
         facts_.faults = 0;
         facts_.untrusted = false;

@@ -137,16 +137,16 @@ CursesCanvas::CursesCanvas(bool with_colors)
 void CursesCanvas::start() {
     const SettingsGuard settings;
     const File memory(open_memory(), std::fclose);
-    if (!memory) fail("a file to draw into");
+    if (!memory) fail("the drawing buffer");
     file_.reset(open_writer(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)));
     if (!file_) fail("the terminal");
     screen_.reset(::newterm(nullptr, file_.get(), stdin));
-    if (!screen_) throw std::runtime_error("curses can't use this terminal");
+    if (!screen_) throw std::runtime_error("curses cannot use this terminal");
     ::raw();
     ::noecho();
     ::nonl();
     ::typeahead(-1);  // curses must not look at the input, which it never reads
-    if (::dup2(::fileno(memory.get()), ::fileno(file_.get())) < 0) fail("a file to draw into");
+    if (::dup2(::fileno(memory.get()), ::fileno(file_.get())) < 0) fail("the drawing buffer");
     ::fcntl(::fileno(file_.get()), F_SETFD, FD_CLOEXEC);
     settings_ = terminal_settings();
 }

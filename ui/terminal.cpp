@@ -69,7 +69,7 @@ std::string crash_sequences(const Modes& modes) {
 
 std::string terminal_trouble() {
     if (!::isatty(STDIN_FILENO) || !::isatty(STDOUT_FILENO))
-        return "standard input or output is no terminal";
+        return "standard input or output is not a terminal";
     return terminal_type_trouble();
 }
 
@@ -240,9 +240,8 @@ std::string Terminal::copy(std::string_view text) {
     if (!parts_->modes.accepts_text()) return "this type of terminal has no clipboard";
     const std::string sequence = clipboard_sequence(text);
     if (sequence.empty())
-        return "it has more than the " + std::to_string(longest_copy) +
-               " bytes that terminals take";
-    if (restored_ || !flush()) return "the terminal takes nothing now";
+        return "it exceeds the limit of " + std::to_string(longest_copy) + " bytes";
+    if (restored_ || !flush()) return "the terminal is not ready";
     put(sequence);
     flush();
     return {};

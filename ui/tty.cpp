@@ -60,7 +60,7 @@ std::string terminal_type_trouble() {
         return named + "is not known on this system";
     const bool places_cursor = !control_sequence("cup").empty();
     ::del_curterm(cur_term);
-    return places_cursor ? "" : named + "can't place its cursor";
+    return places_cursor ? "" : named + "cannot position its cursor";
 }
 
 std::string curses_library() {

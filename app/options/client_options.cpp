@@ -72,7 +72,8 @@ void check_tls(const ClientOptions& options) {
     const bufio::TlsClientOptions& tls = options.tls;
     if (!tls.key.empty() && tls.certificate.empty()) throw UsageError("--key needs --cert");
     if (!tls.crl_file.empty() && !tls.pins.empty())
-        throw UsageError("--pinnedpubkey trusts a key whether or not --crl lists it");
+        throw UsageError("--crl cannot be combined with --pinnedpubkey, which trusts a key "
+                         "even if it is revoked");
     const std::string& host = options.session.endpoint.host;
     if (options.use_tls && !host.empty()) host_name_value(host);
     if (tls.max_version && *tls.max_version < tls.min_version)
@@ -90,11 +91,11 @@ void check_messages(const ClientOptions& options) {
 void check_sizes(const ClientOptions& options) {
     const Framing& framing = *options.session.framing;
     const std::size_t limit = options.session.max_frame;
-    if (limit == 0) throw UsageError("--max-frame 0 lets no message pass");
+    if (limit == 0) throw UsageError("--max-frame 0 allows no messages");
     if (!options.size) return;
     const std::string size = "--size " + std::to_string(*options.size);
     if (*options.size > limit)
-        throw UsageError(size + " is over the limit of " + std::to_string(limit) +
+        throw UsageError(size + " exceeds the limit of " + std::to_string(limit) +
                          " (--max-frame)");
     const std::size_t least = framing.replies_framed() ? 0 : 1;
     if (*options.size < least || *options.size > framing.longest())
@@ -109,12 +110,12 @@ void check_load(const ClientOptions& options) {
         throw UsageError("--rate max@ counts replies, and cannot be combined with --expect "
                          "none");
     if (silent && !load.rate && !has_interval(options))
-        throw UsageError("with --expect none no reply calls for the next message: --rate or -i "
-                         "does");
+        throw UsageError(
+            "--expect none needs --rate or -i, because no reply triggers the next message");
     const unsigned connections = load.connections.value_or(1);
     if (!load.threads_auto && load.threads.value_or(1) > connections)
         throw UsageError("--threads " + std::to_string(*load.threads) +
-                         " is more than there are connections (--connections " +
+                         " exceeds the number of connections (--connections " +
                          std::to_string(connections) + ")");
 }
 
@@ -125,14 +126,14 @@ void check_families(const bufio::Endpoint& endpoint) {
     const int target = numeric_family(endpoint.host);
     if (source != AF_UNSPEC && target != AF_UNSPEC && source != target)
         throw UsageError("-s " + endpoint.source_host + " and " + endpoint.host +
-                         " are not of one family");
+                         " are of different address families");
 }
 
 void check_verdict(const ClientOptions& options) {
     const auto check = [&](const char* option, const Requirement& clause) {
         if (clause.relative() && options.compare.empty())
             throw UsageError(option + clause.clause() +
-                             " is relative to an earlier run, which --compare names");
+                             " is relative to earlier runs and needs --compare");
     };
     for (const Requirement& each : options.report.verdict.required) check("--require ", each);
     if (options.load.rate_while) check("--rate max@", *options.load.rate_while);
@@ -145,7 +146,7 @@ void check_merge(ClientOptions& options, const CommandLine& line) {
     std::vector<std::string> sorted = files;
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twice != sorted.end()) throw UsageError("--merge: " + *twice + " is named twice");
+    if (twice != sorted.end()) throw UsageError("--merge: " + *twice + " is given twice");
 }
 
 void choose_form(ClientOptions& options) {
@@ -193,7 +194,7 @@ void prepare_datagrams(ClientOptions& options) {
     if (!options.framing_given.empty() && options.framing_given != "raw")
         throw UsageError(chosen_by(options.given, mode::framed) + " cannot be combined with " +
                          chosen_by(options.given, mode::datagrams) +
-                         ": a datagram is a message as it is");
+                         ": each datagram is one message");
     options.session.framing = datagram_framing();
 }
 
@@ -221,7 +222,7 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     check_load(options);
     if (Recorder::wanted(options.report.log) && !options.session.framing->has_frames())
         throw UsageError("-o " + options.report.log +
-                         " would record messages, but -f raw has none");
+                         " cannot record with -f raw, which has no messages");
     choose_form(options);
     return options;
 }
@@ -240,9 +241,9 @@ std::string client_completion(const std::string& shell) {
 std::string client_help() {
     ClientOptions unused;
     return "usage: yodel [options] [[tcp://|tls://|udp://|unix:]HOST[:PORT] [PORT]]\n"
-           "Sends what is typed or piped in to a service, above all an echo server, and\n"
-           "times and checks every reply. Without a target it starts an echo server of its\n"
-           "own. -z, -c, -i, --size, --json, --replay and --no-tui select pipe mode.\n" +
+           "Sends typed or piped lines to a service, usually an echo server, and times and\n"
+           "checks every reply. Without a target it starts its own echo server. -z, -c, -i,\n"
+           "--size, --json, --replay and --no-tui select pipe mode.\n" +
            help_text(client_table(unused)) +
            "\n"
            "framings: " +
@@ -251,7 +252,7 @@ std::string client_help() {
            "D: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G\n"
            "\n"
            "Examples:\n"
-           "  yodel                                  an echo server inside; F1: the keys\n"
+           "  yodel                                  with an echo server inside; F1: keys\n"
            "  yodel -c 10 -i 200ms localhost 7000    ten messages, and a summary\n"
            "  seq 1000 | yodel localhost 7000        each line is a message\n"
            "See yodel(1) for details.\n";

@@ -54,7 +54,7 @@ std::vector<std::string> protocols(const std::string& text) {
         end = text.find(',', begin);
         list.push_back(text.substr(begin, end - begin));
         if (list.back().empty() || list.back().size() > 255)
-            throw UsageError("a protocol's name has 1 to 255 bytes");
+            throw UsageError("a protocol name must be 1 to 255 bytes long");
     }
     return list;
 }
@@ -77,7 +77,7 @@ std::uint64_t thousandths_per_second(const std::string& text) {
     return checked(possible
                        ? std::optional(static_cast<std::uint64_t>(std::llround(*rate * 1000)))
                        : std::nullopt,
-                   text, "a number a second from 0.001 to 10M, such as 50, 2.5 or 20k");
+                   text, "a rate from 0.001 to 10M a second, such as 50, 2.5 or 20k");
 }
 
 std::chrono::system_clock::time_point start_time(const std::string& text) {
@@ -128,8 +128,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
          mode::v4},
         {'6', nothing, nothing, "use IPv6 only", [&](auto&) { endpoint.family = AF_INET6; },
          mode::v6, mode::v6},
-        {'n', nothing, nothing, "numeric addresses only, no name look-ups",
-         flag(endpoint.numeric)},
+        {'n', nothing, nothing, "accept numeric addresses only", flag(endpoint.numeric)},
         {'s', "source", "ADDR", "connect from this address",
          into(endpoint.source_host, source_address)},
         {'p', "source-port", "PORT", "connect from this port", into(endpoint.source_port, port),
@@ -146,13 +145,13 @@ std::vector<Option> connection_options(ClientOptions& to) {
 std::vector<Option> timing_options(ClientOptions& to) {
     Session::Options& session = to.session;
     return {
-        {'w', "connect-timeout", "D", "limit for look-up, TCP and TLS together (10s)",
+        {'w', "connect-timeout", "D", "time limit for look-up, TCP and TLS (10s)",
          into(session.connect_timeout, duration_value)},
         {0, "idle-timeout", "D", "close after this time without traffic (off)",
          into(session.idle_timeout, limit_value)},
-        {'m', "max-time", "D", "limit, or length with -c, -i or --rate (off)",
+        {'m', "max-time", "D", "time limit; length with -c, -i or --rate (off)",
          into(session.max_time, limit_value), mode::runs & ~mode::search},
-        {0, "retry", "N", "retries, or forever (pipe: 0, screen: forever)",
+        {0, "retry", "N", "number of retries (pipe: 0, screen: forever)",
          into(to.retries, retries), mode::runs & ~mode::replays, 0, words("forever")},
         {0, "retry-delay", "D", "delay before a retry; doubles up to 30s (0.5s)",
          into(session.retry_delay, duration_value)},
@@ -172,7 +171,7 @@ std::vector<Option> tls_options(ClientOptions& to) {
          [&](auto& text) { tls.certificate = text; }},
         {0, "key", "FILE", "private key of --cert (in the same file)",
          [&](auto& text) { tls.key = text; }},
-        {0, "servername", "NAME", "server name to send, SNI (HOST)",
+        {0, "servername", "NAME", "server name to send with SNI (HOST)",
          into(tls.server_name, host_name_value)},
         {0, "alpn", "A,B", "protocols to offer", into(tls.alpn, protocols)},
         {0, "groups", "A:B", "key exchange groups to offer, such as X25519:P-256",
@@ -217,15 +216,15 @@ std::vector<Option> message_options(ClientOptions& to) {
         {0, "expect", "echo|any|none", "which reply to expect (echo)",
          into(session.expect, expectation), mode::runs & ~mode::replays, 0,
          words("echo any none")},
-        {'W', "reply-timeout", "D", "limit for the server to read and to reply (5s)",
+        {'W', "reply-timeout", "D", "time limit for each reply (5s)",
          into(session.reply_timeout, duration_value)},
-        {0, "window", "N", "messages in flight (64, or 128 KiB if more)",
+        {0, "window", "N", "maximum messages in flight (64, or 128 KiB)",
          into(to.window, up_to(1'000'000)), mode::piped | mode::unpaced},
         {0, "escapes", nothing, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
          flag(to.escapes),
          mode::input | mode::screen | mode::probe | mode::generated | mode::load |
              mode::search | mode::framed},
-        {'q', nothing, "D", "limit for the server to close after input (5s)",
+        {'q', nothing, "D", "time limit for the server to close (5s)",
          into(session.close_timeout, duration_value)},
     };
 }
@@ -253,7 +252,7 @@ std::vector<Option> load_options(LoadOptions& to) {
          into(to.connections, up_to(1'000'000)), any | mode::replay_load, mode::load},
         {0, "connect-rate", "R", "open R connections a second (all at once)",
          into(to.connect_rate, thousandths_per_second), any | mode::replay_load, mode::load},
-        {0, "rate", "R", "send R messages a second; max@p99<5ms: search",
+        {0, "rate", "R", "messages a second in total; max@p99<5ms: search",
          [&](auto& text) { set_rate(to, text); }, any, mode::load | mode::rate},
         {0, "arrivals", "KIND", "gaps between messages of --rate: even, poisson",
          into(to.random_arrivals, random_arrivals), mode::rate, 0, words("even poisson")},
@@ -276,20 +275,20 @@ std::vector<Option> replay_options(ReplayOptions& to) {
     return {
         {0, "payload", nothing, "include payloads in --json, to make a recording",
          flag(to.payload), mode::json | mode::framed},
-        {0, "replay", "FILE", "send a recording again, require its replies",
+        {0, "replay", "FILE", "replay a recording and require its replies",
          [&](auto& text) { to.file = text; }, mode::replays, mode::replays | mode::recorded},
-        {0, "fast", nothing, "replay as replies come, not at recorded times", flag(to.fast),
+        {0, "fast", nothing, "replay as replies arrive, not at recorded times", flag(to.fast),
          mode::replays},
     };
 }
 
 std::vector<Option> verdict_options(ClientOptions& to) {
     return {
-        {0, "require", "LIST", "fail unless, as in p99<5ms,lost<0.1%,rate>10k",
+        {0, "require", "LIST", "fail unless true: p99<5ms,lost<0.1%,rate>10k",
          [&](auto& text) { add_requirements(to, text); }},
         {0, "compare", "FILE", "compare with earlier runs, saved with --json",
          [&](auto& text) { to.compare = text; }},
-        {0, "merge", "FILE...", "add up saved runs; connect to nobody",
+        {0, "merge", "FILE...", "add up saved runs instead of connecting",
          [&](auto& text) { to.merge.push_back(text); }, mode::merge, mode::merge},
         {0, "hgrm", "FILE", "write percentiles in HdrHistogram's format, in ms",
          [&](auto& text) { to.report.hgrm = text; }},
@@ -310,16 +309,16 @@ std::vector<Option> output_options(ClientOptions& to) {
         {'o', "log", "FILE", "append a transcript with times to FILE",
          [&](auto& text) { to.report.log = text; },
          mode::input | mode::screen | mode::probe | mode::generated | mode::replay},
-        {0, "scrollback", "N", "messages to keep on the screen (100000)",
+        {0, "scrollback", "N", "messages kept for scrolling back (100000)",
          into(to.scrollback, up_to(10'000'000)), mode::screen},
-        {0, "color", "WHEN", "auto, always or never (auto: obeys NO_COLOR)",
-         into(to.color, color), 0, 0, words("auto always never")},
+        {0, "color", "WHEN", "use colours: auto, always or never (auto)", into(to.color, color),
+         0, 0, words("auto always never")},
         {0, "mouse", nothing, "scroll with the mouse wheel (also M-m)", flag(to.mouse),
          mode::screen},
-        {'v', nothing, nothing, "report connections, too (pipe mode)", flag(to.report.verbose)},
+        {'v', nothing, nothing, "also report connections (pipe mode)", flag(to.report.verbose)},
         {0, "quiet", nothing, "print results only: replies, or the summary",
          flag(to.report.quiet), any},
-        {0, "no-tui", nothing, "pipe mode, even on a terminal", flag(to.no_tui),
+        {0, "no-tui", nothing, "use pipe mode, even on a terminal", flag(to.no_tui),
          any & ~mode::screen, mode::input},
         sandbox_option(to.no_sandbox),
         help_option(to.help),

@@ -69,8 +69,8 @@ private:
             const Option* const option = find_letter(word[i]);
             if (!option) {
                 const bool one_dash = find_name(word.substr(1)) != nullptr;
-                throw UsageError("there is no option " + written +
-                                 (one_dash ? "; -" + word + " has two dashes" : ""));
+                throw UsageError("unknown option " + written +
+                                 (one_dash ? "; did you mean -" + word + "?" : ""));
             }
             if (!option->argument) {
                 apply(*option, written, "");
@@ -85,7 +85,7 @@ private:
         const std::size_t end = word.find('=');
         const std::string written = word.substr(0, end);
         const Option* const option = find_name(written.substr(2));
-        if (!option) throw UsageError("there is no option " + written + suggestion(written));
+        if (!option) throw UsageError("unknown option " + written + suggestion(written));
         if (end == word.npos)
             return apply(*option, written, option->argument ? take_argument(written) : "");
         if (!option->argument) throw UsageError(written + " takes no value");
@@ -100,7 +100,7 @@ private:
     // All errors of values pass here, so that each begins with the name of its option.
     void apply(const Option& option, const std::string& written, const std::string& value) {
         if (option.argument && value.empty())
-            throw UsageError(written + " needs an argument that is not empty");
+            throw UsageError(written + " needs a non-empty argument");
         try {
             option.apply(value);
         } catch (const UsageError& error) {

@@ -49,7 +49,7 @@ std::string refusal(const Given& option, const ActiveMode& active) {
         std::find_if(std::begin(names), std::end(names),
                      [&](const auto& each) { return (each.modes & wanted) != 0; });
     assert(found != std::end(names));
-    return option.written + " is for " + found->name;
+    return option.written + " needs " + found->name;
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ std::size_t threads_value(const std::string& text) {
 const Framing* framing_value(const std::string& text) {
     const Framing* const found = find_framing(text);
     if (!found)
-        throw UsageError(in_quotes(text) + " is no framing; there are " + framing_names());
+        throw UsageError(in_quotes(text) + " is not a framing; the framings are " +
+                         framing_names());
     return found;
 }
 
@@ -75,7 +76,7 @@ Option version_option(bool& wanted) {
 }
 
 Option sandbox_option(bool& left_out) {
-    return {0, "no-sandbox", nothing, "keep all rights; see SANDBOX in the manual",
+    return {0, "no-sandbox", nothing, "do not enter the sandbox; see the manual",
             flag(left_out)};
 }
 

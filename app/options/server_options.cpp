@@ -27,7 +27,7 @@ std::uint64_t count(const std::string& text) {
 }
 
 double chance(const std::string& text) {
-    return checked(parse_chance(text), text, "a chance such as 0.1 or 10%, up to 1");
+    return checked(parse_chance(text), text, "a probability such as 0.1 or 10%, up to 1");
 }
 
 // Parses DELAY or DELAY~JITTER.
@@ -62,10 +62,10 @@ std::vector<Option> listening_options(ServerOptions& to) {
         {'4', nothing, nothing, "use IPv4 only", [&](auto&) { to.family = AF_INET; }, mode::v4},
         {'6', nothing, nothing, "use IPv6 only", [&](auto&) { to.family = AF_INET6; }, mode::v6,
          mode::v6},
-        {'U', "unixsock", "PATH", "listen on this Unix-domain socket, too",
+        {'U', "unixsock", "PATH", "also listen on this Unix-domain socket",
          [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
-        {'u', "udp", nothing, "answer datagrams, too, on each port", flag(to.udp), mode::plain,
-         mode::datagrams},
+        {'u', "udp", nothing, "also answer datagrams (UDP) on each port", flag(to.udp),
+         mode::plain, mode::datagrams},
         {0, "reflect-any", nothing, "answer all datagrams, even if they may loop",
          flag(to.reflect_any), mode::datagrams},
         {0, "port-file", "FILE", "write the ports to this file, one a line",
@@ -86,7 +86,7 @@ std::vector<Option> tls_options(ServerOptions& to) {
         {0, "tls", nothing, "use TLS", flag(to.use_tls), mode::stream, mode::tls},
         {0, "cert", "FILE", "certificate and chain (PEM)",
          [&](auto& text) { to.tls.certificate = text; }, given},
-        {0, "key", "FILE", "private key (in the certificate's file)",
+        {0, "key", "FILE", "private key (in the file of --cert)",
          [&](auto& text) { to.tls.key = text; }, given},
         {0, "self-signed", nothing, "use TLS with a new certificate; print its pin",
          [&](auto&) { to.use_tls = to.self_signed = true; }, mode::stream | mode::self_signed,
@@ -99,19 +99,19 @@ std::vector<Option> tls_options(ServerOptions& to) {
 std::vector<Option> limit_options(ServerOptions& to) {
     EchoServer::Options& server = to.server;
     return {
-        {'m', "max-conns", "N", "connections at once (1024)",
+        {'m', "max-conns", "N", "maximum number of connections (1024)",
          into(server.max_connections, up_to(1'000'000))},
         {0, "idle-timeout", "D", "close a connection that is idle for this time (off)",
          into(server.idle_timeout, limit_value)},
         {0, "message-timeout", "D", "close a connection if a message takes longer (off)",
          into(server.message_timeout, limit_value), mode::framed},
-        {0, "handshake-timeout", "D", "limit for the TLS handshake (10s)",
+        {0, "handshake-timeout", "D", "time limit for the TLS handshake (10s)",
          into(server.handshake_timeout, duration_value)},
-        {0, "max-buffer", "SIZE", "stop reading above it (1M, or a message if more)",
+        {0, "max-buffer", "SIZE", "limit of unsent bytes (1M, or one message)",
          into(server.max_buffer, positive_size)},
         {0, "max-frame", "SIZE", "maximum message of a length framing (32M)",
          into(server.max_frame, positive_size)},
-        {0, "grace", "D", "at exit, wait for pending echoes (5s)",
+        {0, "grace", "D", "time limit for pending echoes at exit (5s)",
          into(to.grace, duration_value)},
     };
 }
@@ -137,10 +137,10 @@ std::vector<Option> message_fault_options(Faults& to) {
         {0, "delay", "D[~JITTER]", "delay each echo by D, plus or minus the jitter",
          [&](auto& text) { set_delay(text, to); }},
         {0, "drop", "P", "probability that a message is dropped", into(to.drop, chance)},
-        {0, "corrupt", "P", "probability that a bit of it is flipped",
+        {0, "corrupt", "P", "probability that a bit of a message is flipped",
          into(to.corrupt, chance)},
-        {0, "dup", "P", "probability that it is echoed twice", into(to.dup, chance)},
-        {0, "reorder", "P", "-u: probability that the next echo overtakes it",
+        {0, "dup", "P", "probability that a message is echoed twice", into(to.dup, chance)},
+        {0, "reorder", "P", "-u: probability that two answers are swapped",
          into(to.reorder, chance), mode::datagrams},
         {0, "seed", "N", "seed of probabilities and jitter (1)", into(to.seed, count)},
     };
@@ -190,7 +190,7 @@ void check(const ServerOptions& options) {
         throw UsageError("--close-after cannot be combined with --reset-after");
     const bool has_ports = has_port(options.endpoints);
     if (options.udp && !has_ports)
-        throw UsageError("-u needs a port: datagrams don't come to the path of -U");
+        throw UsageError("-u needs a port: datagrams cannot be sent to the path of -U");
     const bool several = options.threads > 1 && !options.threads_auto;
     if (several && !has_ports)
         throw UsageError("--threads needs a port: connections to -U are served by one thread");
@@ -234,9 +234,9 @@ std::string server_help() {
     ServerOptions unused;
     return "usage: yodeld [options] [ADDR:]PORT...\n"
            "       yodeld [options] -U PATH\n"
-           "Sends back what it receives. Listens on the loopback unless ADDR is given; port\n"
-           "0 is any free one. SIGTERM or SIGINT: sends pending echoes, then exits. SIGHUP:\n"
-           "reloads the certificates. SIGUSR1: prints counters.\n" +
+           "Echoes all data that it receives. Listens on the loopback address unless ADDR is\n"
+           "given; port 0 is any free port. SIGTERM or SIGINT: sends pending echoes, then\n"
+           "exits. SIGHUP: reloads the certificates. SIGUSR1: prints counters.\n" +
            help_text(server_table(unused)) +
            "\n"
            "framings: " +
@@ -247,7 +247,7 @@ std::string server_help() {
            "\n"
            "Examples:\n"
            "  yodeld 7000                 an echo server for this machine\n"
-           "  yodeld --self-signed 7443   the same with TLS; prints how to trust it\n"
+           "  yodeld --self-signed 7443   the same with TLS; prints the option to trust it\n"
            "  yodeld -f line --drop 10% --delay 200ms~50ms 7000\n"
            "See yodeld(8) for details.\n";
 }

@@ -27,8 +27,8 @@ bool is_service(const std::string& text) {
 void check_service(const std::string& service, unsigned min) {
     if (is_number(service)) {
         if (parse_number(service, min, 65535)) return;
-        throw UsageError(in_quotes(service) + " is not a port: they go from " +
-                         std::to_string(min) + " to 65535");
+        throw UsageError(in_quotes(service) + " is not a port from " + std::to_string(min) +
+                         " to 65535");
     }
     if (service.empty()) throw UsageError("a port is missing");
     if (!is_service(service))
@@ -46,9 +46,10 @@ void check_host(const std::string& host) {
     const std::size_t colon = text.rfind(':');
     const std::string host = text.substr(0, colon);
     if (is_v6(host))
-        throw UsageError("an IPv6 address with a port is written [" + host +
+        throw UsageError("write an IPv6 address with a port as [" + host +
                          "]:" + text.substr(colon + 1));
-    if (is_v6(text)) throw UsageError(in_quotes(text) + " has no port: [" + text + "]:PORT");
+    if (is_v6(text))
+        throw UsageError(in_quotes(text) + " needs a port: write [" + text + "]:PORT");
     throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
 }
 
@@ -63,7 +64,7 @@ void split_host_and_port(const std::string& text, Target& target) {
     const bool bracketed = text.starts_with('[');
     const bool ends_with_bracket = bracketed && text.ends_with(']');
     if (colon == std::string::npos || ends_with_bracket)
-        throw UsageError(in_quotes(text) + " has no port: HOST PORT or HOST:PORT is wanted");
+        throw UsageError(in_quotes(text) + " needs a port: write HOST PORT or HOST:PORT");
     target.host = text.substr(0, colon);
     target.service = text.substr(colon + 1);
     if (!bracketed && target.host.find(':') != std::string::npos) refuse_colons(text);
@@ -84,7 +85,7 @@ void check_slashes(const std::string& text, bool port_follows) {
     for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
         const std::string rest = text.substr(std::min(scheme.size(), text.size()));
         if (text.starts_with(scheme) && (port_follows || rest.find(':') != rest.npos))
-            throw UsageError(in_quotes(text) + " is written " + scheme + "//" +
+            throw UsageError(in_quotes(text) + " must be written " + scheme + "//" +
                              rest.substr(std::min(rest.find_first_not_of('/'), rest.size())));
     }
 }
@@ -112,13 +113,13 @@ Target path_target(const std::vector<std::string>& words) {
     Target target;
     target.path = words[0].substr(5);
     if (target.path.empty()) throw UsageError("unix: needs a path");
-    if (words.size() > 1) throw UsageError(in_quotes(words[0]) + " is a target without a port");
+    if (words.size() > 1) throw UsageError(in_quotes(words[0]) + " takes no port");
     return target;
 }
 
 void check_pair(const std::string& host, const std::string& service) {
     if (is_number(host) && !is_service(service))
-        throw UsageError("the host comes first: " + service + " " + host);
+        throw UsageError("the host must come first: " + service + " " + host);
     if (host.find(':') != host.npos && !is_v6(host))
         throw UsageError(in_quotes(host) + " is not a host, but a port follows it: " + service);
 }
@@ -128,7 +129,7 @@ void check_no_scheme(const std::string& word) {
     for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
         const std::size_t end = word.find_first_not_of('/', scheme.size());
         if (!word.starts_with(scheme) || word.find(':', scheme.size()) == word.npos) continue;
-        throw UsageError(in_quotes(word) + " is written " +
+        throw UsageError(in_quotes(word) + " must be written " +
                          (scheme == "tls:"   ? "--tls "
                           : scheme == "udp:" ? "-u "
                                              : "") +
@@ -142,13 +143,13 @@ void check_host_given(const std::string& word) {
     const std::string port = word.starts_with(':') ? word.substr(1) : word;
     if (is_number(port))
         throw UsageError("a host is missing before " + in_quotes(word) +
-                         "; this machine is localhost " + port);
+                         "; for this machine write localhost " + port);
 }
 
 }  // namespace
 
 Target parse_target(const std::vector<std::string>& words) {
-    if (words.size() > 2) throw UsageError(in_quotes(words[2]) + " is one argument too many");
+    if (words.size() > 2) throw UsageError("unexpected argument " + in_quotes(words[2]));
     std::string first = words.at(0);
     if (first.empty()) throw UsageError("the target is empty");
     if (first.starts_with("unix:")) return path_target(words);
@@ -171,7 +172,7 @@ Target parse_target(const std::vector<std::string>& words) {
 Target parse_listening_target(const std::string& word) {
     Target target;
     if (word.starts_with("unix:"))
-        throw UsageError(in_quotes(word) + " is written -U " + word.substr(5));
+        throw UsageError(in_quotes(word) + " must be written -U " + word.substr(5));
     check_no_scheme(word);
     if (word.find(':') == std::string::npos) {
         if (!word.empty() && !is_service(word))

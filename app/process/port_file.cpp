@@ -56,8 +56,8 @@ void check_replaceable(const std::string& path) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return;
     throw std::runtime_error("--port-file: cannot write " + path +
-                             (S_ISLNK(status.st_mode) ? ": it is a link, not a plain file"
-                                                      : ": it is not a plain file"));
+                             (S_ISLNK(status.st_mode) ? ": it is a link, not a regular file"
+                                                      : ": it is not a regular file"));
 }
 
 }  // namespace

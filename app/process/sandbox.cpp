@@ -188,7 +188,7 @@ Landlock find_landlock(int max_version) {
     const long version = ::syscall(create_ruleset_call, nullptr, std::size_t{0}, version_flag);
     const bool filtered = version < 0 && errno != ENOSYS && errno != EOPNOTSUPP;
     if (filtered) return {.text = refusal(errno)};
-    if (version < 1 || max_version < 1) return {.text = "none: this system has no Landlock"};
+    if (version < 1 || max_version < 1) return {.text = "none: Landlock is not supported"};
     return {static_cast<int>(version), "landlock " + std::to_string(version)};
 }
 
@@ -220,7 +220,7 @@ std::string enter_sandbox(const SandboxRules& rules, int) {
 
 #else
 
-std::string available_sandbox() { return "none: this system has none"; }
+std::string available_sandbox() { return "none: not supported on this system"; }
 
 std::string enter_sandbox(const SandboxRules&, int) { return available_sandbox(); }
 

@@ -166,12 +166,12 @@ std::string misread_length(const Framing& framing, std::string_view bytes,
                    std::string(other.name);
     }
     if (is_cut_by(framing, bytes, framing.prefix))
-        return reads + "; does it count its own " + bytes_text(framing.prefix) + "?";
+        return reads + "; does it include its own " + bytes_text(framing.prefix) + "?";
     const std::string_view length = bytes.substr(0, framing.prefix);
     const bool text = std::all_of(length.begin(), length.end(),
                                   [](char byte) { return byte >= ' ' && byte <= '~'; });
     if (!text || framing.prefix == 1) return {};
-    return reads + ", the text \"" + std::string(length) + "\": has the message no length?";
+    return reads + ", the text \"" + std::string(length) + "\"; is the length missing?";
 }
 
 Decoder::Cut Decoder::next(std::string_view bytes) {
@@ -220,7 +220,7 @@ Decoder::Cut Decoder::next_prefixed(std::string_view bytes) {
 Decoder::Cut Decoder::too_long(std::size_t size) const {
     return {.kind = Cut::Kind::error,
             .error = "a message of " + std::to_string(size) +
-                     " bytes or more is over the limit of " + std::to_string(max_frame_) +
+                     " bytes or more exceeds the limit of " + std::to_string(max_frame_) +
                      " (--max-frame)"};
 }
 

@@ -17,19 +17,19 @@ std::size_t first_difference(std::string_view a, std::string_view b) {
 std::string mismatch_hint(const Framing& framing, std::string_view payload,
                           std::string_view reply) {
     if (reply.starts_with("\x15\x03") || reply.starts_with("\x16\x03"))
-        return "the reply looks like TLS: --tls";
+        return "the reply looks like TLS; use --tls";
     const bool longer = reply.starts_with(payload);
     if (framing.prefix > 0 && longer && reply.size() == payload.size() + framing.prefix)
-        return "its length may count its own " + bytes_text(framing.prefix);
+        return "its length may include its own " + bytes_text(framing.prefix);
     const bool ends_with_return = framing.delimiter == "\n" && reply.ends_with('\r');
-    if (ends_with_return && longer) return "where lines end with CRLF: -C";
+    if (ends_with_return && longer) return "if lines end with CRLF, use -C";
     std::size_t equal = 0;
     for (std::size_t i = 0; i < std::min(payload.size(), reply.size()); ++i)
         equal += payload[i] == reply[i] ? 1 : 0;
     const bool damaged_echo = 2 * equal >= std::max(payload.size(), reply.size());
     if (damaged_echo || payload.starts_with(reply) || longer) return {};
-    return std::string("where replies are no echoes: --expect any") +
-           (ends_with_return ? "; where lines end with CRLF: -C" : "");
+    return std::string("if the service does not echo, use --expect any") +
+           (ends_with_return ? "; if lines end with CRLF, use -C" : "");
 }
 
 }  // namespace yodel

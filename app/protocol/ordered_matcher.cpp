@@ -79,9 +79,9 @@ std::optional<Matcher::Event> OrderedMatcher::next_greeting(std::string_view& re
     if (greeted_) return std::nullopt;
     const std::string_view greeting = framing_.greeting;
     if (!received.starts_with(greeting.substr(0, received.size())))
-        return Refused{
-            {bufio::Reason::receive, "the server does not greet with " + std::string(greeting) +
-                                         ", as it does with -f " + std::string(framing_.name)}};
+        return Refused{{bufio::Reason::receive, "the server did not send the greeting " +
+                                                    std::string(greeting) + " of -f " +
+                                                    std::string(framing_.name)}};
     if (received.size() < greeting.size()) return std::nullopt;
     received.remove_prefix(greeting.size());
     greeted_ = true;

@@ -60,7 +60,7 @@ void Session::connect() {
         const auto time_up = [this] {
             out_of_time_ = true;
             if (state_ != State::closed)
-                close({Reason::timeout, "not done within " +
+                close({Reason::timeout, "not finished within " +
                                             duration_text(*options_->max_time) +
                                             " (--max-time)"});
             report_changes();
@@ -110,7 +110,7 @@ void Session::flush() {
     if (state_ == State::open && !greeting_due && !matcher_.greeting_possible())
         matcher_.rule_out_greeting();
     if (!link_->flush(now)) {
-        ended({Reason::limit, "the peer takes nothing, and too much is waiting for it"});
+        ended({Reason::limit, "the server has stopped reading, and the send buffer is full"});
         return change_soon();
     }
     watch_idleness();
@@ -273,7 +273,7 @@ std::string Session::partial_text(const Message& message) const {
     if (replies_ == 0)
         hint = framing.replies_framed() ? misread_length(framing, part, options_->max_frame)
                                         : mismatch_hint(framing, right, part);
-    return bytes_text(part.size()) + " of it came" + (hint.empty() ? "" : "; " + hint);
+    return bytes_text(part.size()) + " of it arrived" + (hint.empty() ? "" : "; " + hint);
 }
 
 // Handles the end of the input, after all messages in it were matched. If no reply is awaited,
@@ -335,7 +335,7 @@ void Session::watch_writing() {
     const auto due = taken_at_ + std::max(options_->reply_timeout, min_write_timeout);
     start_reading_limit(stalled_, due, [this] {
         fail(Reason::timeout,
-             "the server takes nothing; unsent: " + bytes_text(pending()) + " (-W)");
+             "the server has stopped reading; unsent: " + bytes_text(pending()) + " (-W)");
     });
 }
 
@@ -386,9 +386,8 @@ void Session::watch_end() {
         if (!paused_) link_->finish();
         const ev::Time limit = finished_at_ + options_->close_timeout + longest_pause_;
         const ev::Time due = link_->end_due(limit, std::max(read_at_, resumed_at_));
-        start_reading_limit(closing_, due, [this] {
-            fail(Reason::timeout, "the peer has not closed in time");
-        });
+        start_reading_limit(
+            closing_, due, [this] { fail(Reason::timeout, "the peer did not close in time"); });
     } else if (!paused_ && !runs(quiet_) && !link_->finishing()) {
         start(quiet_, loop_.after(quiet_time), [this] { link_->finish(); });
     }

@@ -131,7 +131,7 @@ public:
         const bool alert = stream_ && !options_.tls &&
                            stream_->bytes_read() == first_bytes_.size() &&
                            is_tls_alert(first_bytes_) && !matcher_.echoed();
-        return alert ? End{Reason::tls, "the server speaks TLS: --tls"} : end;
+        return alert ? End{Reason::tls, "the server speaks TLS; use --tls"} : end;
     }
 
     const bufio::TlsFacts* tls() const override { return facts_.get(); }

@@ -56,7 +56,7 @@ std::string wrong_reply_text(const Message& message, const Reply& reply,
     const std::string hint =
         given ? "" : mismatch_hint(*options.framing, message.payload, reply.payload);
     return "reply " + std::to_string(message.id) + " differs from " +
-           (given ? "the recorded one" : "its message") + " at byte " +
+           (given ? "the recording" : "its message") + " at byte " +
            std::to_string(reply.difference) + (hint.empty() ? "" : "; " + hint);
 }
 
@@ -92,7 +92,7 @@ std::string DifferenceText::wrong(const Message& message, const Reply& reply) co
 
 std::string DifferenceText::lost(const Message& message) const {
     const std::string how =
-        message.late ? "has not come within " + duration_text(reply_timeout_) : "is missing";
+        message.late ? "did not arrive within " + duration_text(reply_timeout_) : "is missing";
     return "reply " + std::to_string(message.id) + " " + how + "\n" +
            part("sent", message.payload, 0) +
            part("recorded", message.expected.value_or(""), 0);
@@ -101,8 +101,8 @@ std::string DifferenceText::lost(const Message& message) const {
 std::string DifferenceText::late(const Message& message, const Reply& reply) {
     const std::string after =
         reply.round_trip ? ", after " + ms_text(*reply.round_trip) : std::string();
-    return "reply " + std::to_string(message.id) + " has come late" + after +
-           ", and is as before\n";
+    return "reply " + std::to_string(message.id) + " arrived late" + after +
+           " and matches the recording\n";
 }
 
 // Includes the size of a payload that is not shown whole.

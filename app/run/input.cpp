@@ -107,7 +107,7 @@ void Script::read() {
     }
     if (bytes_ > max_bytes)
         input_.fail("more than " + std::to_string(max_bytes / 1024 / 1024) +
-                        " MiB, all of which each connection would send",
+                        " MiB, which is too much to send on every connection",
                     reply_wrong_or_lost);
     changed_();
 }

@@ -94,7 +94,7 @@ private:
     void session_repeated(std::string_view payload) override {
         Results& results = *lane_.results_;
         results.count_duplicate();
-        if (!results.datagrams) lane_.report_wrong(*this, "a reply came twice");
+        if (!results.datagrams) lane_.report_wrong(*this, "a reply arrived twice");
         if (lane_.observer_) lane_.observer_->repeated(number, payload);
     }
     void session_received(std::string_view bytes) override {

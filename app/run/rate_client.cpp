@@ -45,7 +45,7 @@ void RateClient::begin_run() {
     if (!progress_) return;
     const auto held = search_.held();
     line_.show("at " + rate_text(rate) +
-               (held ? ", " + rate_text(*held) + " was held" : std::string()));
+               (held ? ", " + rate_text(*held) + " held" : std::string()));
 }
 
 void RateClient::run_over() {
@@ -125,7 +125,7 @@ std::string RateClient::result_text() const {
     if (!best_) return "no rate" + condition + ": " + trouble_;
     const std::string start = "highest rate" + condition + ": " + rate_text(*search_.held());
     if (signo_ != 0) return start + " so far";
-    if (!search_.failed()) return start + ", the most that can be asked for";
+    if (!search_.failed()) return start + ", the maximum";
     return start + "; at " + rate_text(*search_.failed()) + " " + trouble_;
 }
 

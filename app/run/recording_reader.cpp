@@ -41,7 +41,7 @@ std::size_t memory_of(const RecordedItem& item) {
 void check_count(const std::string& name, std::uint64_t counted, std::uint64_t here) {
     if (counted != here)
         refuse("the end counts " + std::to_string(counted) + " messages as " + name +
-               ", but the recording has " + std::to_string(here) +
+               ", but the recording contains " + std::to_string(here) +
                ": lines are missing or added");
 }
 
@@ -51,7 +51,7 @@ std::optional<std::string> payload(const JsonFields& object, const std::string& 
     const std::string size_name = name + "_bytes";
     const bool encoded = object.has(base64_name);
     if (object.has(name) && encoded)
-        refuse(in_quotes(name) + " and " + in_quotes(base64_name) + " are two payloads");
+        refuse(in_quotes(name) + " and " + in_quotes(base64_name) + " are both present");
     if (!object.has(name) && !encoded) return std::nullopt;
     const auto bytes = encoded ? from_base64(object.text(base64_name)) : object.text(name);
     if (!bytes) refuse(in_quotes(base64_name) + " is not base64");
@@ -71,7 +71,7 @@ void RecordingReader::append(std::string_view bytes) {
             // A line that does not begin as an object is refused before its end is read.
             const std::size_t begin = rest_.find_first_not_of(space);
             if (begin != rest_.npos && rest_[begin] != '{')
-                refuse("the line is no JSON object");
+                refuse("the line is not a JSON object");
             if (rest_.size() > max_line)
                 refuse("the line is longer than " + std::to_string(max_line >> 20) + " MiB");
             if (end == bytes.npos) return;
@@ -86,7 +86,7 @@ void RecordingReader::end() {
     read_checked([this] {
         read_line(std::exchange(rest_, {}));
         if (!framing_) refuse("the file is empty");
-        if (!ended_) refuse("the recording is cut short: the object of its end is missing");
+        if (!ended_) refuse("the recording is cut short: the end object is missing");
     });
 }
 
@@ -103,35 +103,35 @@ void RecordingReader::read_line(std::string_view line) {
     if (line.find_first_not_of(space) == line.npos) return;
     const JsonResult read = read_json(line);
     if (!read.value) refuse("the line " + read.trouble);
-    if (ended_) refuse("the recording goes on after the object of its end");
+    if (ended_) refuse("the recording continues after its end object");
     const JsonFields object(*read.value);
     const std::string type = object.word("type");
     if (!framing_) return read_header(object);
     if (type == "message") return read_message(object);
     if (type == "end") return read_end(object);
-    if (type != "connection") refuse("an object of type \"" + type + "\" is in no recording");
+    if (type != "connection") refuse("unexpected object of type \"" + type + "\"");
     if (connected_ || has_message_)
-        refuse("another connection begins, and only one can be said again");
+        refuse("another connection begins, but only one can be replayed");
     connected_ = true;
 }
 
 void RecordingReader::read_header(const JsonFields& object) {
     if (object.word("type") != "recording")
-        refuse("this is no recording, as --json --payload writes it");
+        refuse("this is not a recording (--json --payload writes one)");
     const std::uint64_t version = object.count("version", 1);
     if (version != recording_version)
-        refuse("the recording is of version " + std::to_string(version) +
-               ", and only version " + std::to_string(recording_version) + " is known");
+        refuse("the recording has version " + std::to_string(version) + ", but only version " +
+               std::to_string(recording_version) + " is supported");
     const std::string name = object.word("framing");
     const Framing* const datagrams = datagram_framing();
     const Framing* const framing = name == datagrams->name ? datagrams : find_framing(name);
     if (!framing || !framing->has_frames())
-        refuse("the framing \"" + name + "\" is in no recording");
+        refuse("the framing \"" + name + "\" cannot be replayed");
     next_ = object.count("first", 1);
     const std::uint64_t connections = object.count("connections", 1);
     if (connections != 1)
         refuse("this is a recording of " + std::to_string(connections) +
-               " connections, and only one can be said again");
+               " connections, but only one can be replayed");
     framing_ = framing;
 }
 
@@ -139,7 +139,7 @@ void RecordingReader::read_message(const JsonFields& object) {
     const std::string verdict = object.word("verdict");
     has_message_ = true;
     if (std::find(std::begin(verdicts), std::end(verdicts), verdict) == std::end(verdicts))
-        refuse("\"verdict\" is none that a recording has");
+        refuse("\"verdict\" is not valid in a recording");
     Text sent = payload(object, "sent");
     Text received = payload(object, "received");
     check_payloads(sent, received);
@@ -177,11 +177,11 @@ void RecordingReader::check_payloads(const Text& sent, const Text& received) con
     const std::string framing = "of " + framing_->holder();
     if (sent &&
         (count_pieces(*framing_, *sent) != 1 || !sendable(*framing_, max_frame_, *sent)))
-        refuse("\"sent\" is no message " + framing);
+        refuse("\"sent\" is not a message " + framing);
     if (!received) return;
     const bool framed = framing_->replies_framed();
     if (framed ? count_pieces(*framing_, *received) != 1 : received->empty())
-        refuse("\"received\" is no reply " + framing);
+        refuse("\"received\" is not a reply " + framing);
 }
 
 // A late reply becomes an unsolicited message: its message was already added without a reply.
@@ -194,7 +194,7 @@ void RecordingReader::add_message(std::uint64_t number, bool late, RecordedItem 
                           .payload = std::move(*item.reply)});
         return;
     }
-    if (known) refuse("message " + std::to_string(number) + " was there before");
+    if (known) refuse("message " + std::to_string(number) + " appears twice");
     if (item.kind == RecordedItem::Kind::message) ++messages_;
     ahead_bytes_ += memory_of(item);
     ahead_.emplace(number, std::move(item));
@@ -217,7 +217,7 @@ void RecordingReader::add_ahead() {
 void RecordingReader::read_end(const JsonFields& object) {
     ended_ = true;
     add_ahead();
-    if (!has_message_) refuse("nothing was said in this recording, nor heard");
+    if (!has_message_) refuse("the recording contains no messages");
     const auto counted = [&object](const char* name, std::uint64_t otherwise) {
         return object.has(name) ? object.count(name) : otherwise;
     };

@@ -93,7 +93,7 @@ void Reporter::ended(std::size_t connection, const Session& session) {
     const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
     if (refused && session.tls()) refused_certificate_ = *session.tls();
     std::string text = explain(session.end(), session.tls());
-    if (again) text += "; next try in " + duration_text(session.retry_time() - session.since());
+    if (again) text += "; retry in " + duration_text(session.retry_time() - session.since());
     log('-', again ? text : session.end().text);
     const bool shown = many() ? options_.verbose : again && !options_.quiet;
     if (shown || (options_.verbose && again)) remark(connection, text);
@@ -173,7 +173,7 @@ void Reporter::unsolicited(std::size_t connection, std::string_view payload, Uns
 }
 
 void Reporter::missed(std::size_t connection, std::string_view payload) {
-    log('-', "an unsolicited message did not come again");
+    log('-', "a recorded unsolicited message did not arrive");
     const Reply reply = reply_of(payload);
     add_message(connection, "missing", nullptr, &reply);
     print_difference(connection, difference_.missing(payload));

@@ -110,7 +110,7 @@ void Conversation::report_half_close() {
     const bool ended = session_.state() == State::open && session_.input_ended() &&
                        session_.options().expect == Expect::none;
     if (ended && !half_close_noted_)
-        add_note("the server has closed its side, and can still be sent to", Style::warn);
+        add_note("the server has shut down its sending side; you can still send", Style::warn);
     half_close_noted_ = ended;
 }
 
@@ -124,12 +124,12 @@ void Conversation::report_state() {
             return add_note("connected to " + session_.address().text(), Style::good);
         if (session_.end()) return;  // a refusal of datagrams was already reported
         add_note("sending to " + session_.options().endpoint.text() +
-                 "; a reply will show that somebody is there");
+                 "; only a reply shows that a server is there");
     }
     if (state == State::waiting && std::exchange(reported_trouble_, end) != end)
         add_note(end + "; retrying, M-r retries now", Style::bad);
     if (state == State::closed)
-        add_note(end + "; M-r connects again",
+        add_note(end + "; M-r reconnects",
                  exit_status(session_.end()) != 0 ? Style::bad : Style::dim);
 }
 
@@ -217,7 +217,7 @@ void Conversation::reconnect() {
     const bool just_opened =
         session_.state() == State::open && loop_.now() - session_.since() < reaction_time;
     if (std::exchange(retried_, false) && just_opened)
-        return add_note("connected just now; M-r again connects anew", Style::warn);
+        return add_note("connected just now; press M-r again to reconnect", Style::warn);
     disconnect();
     session_.connect();
 }
@@ -235,7 +235,7 @@ void Conversation::send_now(const std::string& line) {
     const std::string name(framing.name);
     const Queued queued = session_.send(*payload);
     if (!queued)
-        return refuse(line, payload->empty() ? "in " + name + " there is no empty message"
+        return refuse(line, payload->empty() ? "-f " + name + " does not allow empty messages"
                                              : "too long for " + name);
     const bool awaited = session_.options().expect != Expect::none;
     const ev::Time now = loop_.now();
@@ -265,7 +265,7 @@ void Conversation::toggle_file() {
     if (!file_open()) return start_file();
     const std::string kind = file_kind();
     if (stop_file()) return add_note("stopped writing the " + kind);
-    add_note("the " + kind + " file could not take all; stopped writing it", Style::bad);
+    add_note("could not write all of the " + kind + " file; stopped writing", Style::bad);
 }
 
 void Conversation::flush_file() {

@@ -107,7 +107,7 @@ ui::Row row_of(const Fact& fact, int width) {
 
 std::string phase_text(const RunProgress& progress) {
     if (progress.phase == Phase::ending)
-        return "ending: " + number(progress.results.in_flight(), "awaited");
+        return "ending: " + number(progress.results.in_flight(), "in flight");
     if (progress.phase == Phase::running) {
         const std::string text = "running " + time_text(progress.elapsed);
         return progress.length ? text + " of " + time_text(*progress.length) : text;
@@ -139,13 +139,13 @@ std::vector<Part> count_parts(const RunProgress& progress) {
         add(results.duplicates, status_word::twice, 7, Style::warn);
         add(results.out_of_order, status_word::out_of_order, 8, Style::warn);
     }
-    add(results.in_flight(), "awaited", 3);
+    add(results.in_flight(), "in flight", 3);
     return parts;
 }
 
 std::vector<Part> time_parts(const Results& results) {
     const Histogram& times = results.round_trips;
-    if (times.count() == 0) return {{"none so far"}};
+    if (times.count() == 0) return {{"none yet"}};
     std::vector<Part> parts;
     for (const auto& [name, percent, rank] : {std::tuple("p50 ", 50.0, 2),
                                               {"p90 ", 90.0, 4},
@@ -159,7 +159,7 @@ std::vector<Part> time_parts(const Results& results) {
 }
 
 std::vector<Part> rate_parts(const RunProgress& progress, double rate) {
-    if (!progress.planned_rate) return {{rate_text(rate)}, {"as replies come", 1}};
+    if (!progress.planned_rate) return {{rate_text(rate)}, {"as replies arrive", 1}};
     const bool behind =
         progress.phase == Phase::running && rate < 0.95 * *progress.planned_rate;
     return {{rate_text(rate), 0, behind ? Style::warn : Style::normal},
@@ -185,7 +185,7 @@ std::vector<Part> lateness_parts(const Histogram& lateness) {
     return {{"p50 " + milliseconds_text(lateness.percentile(50)), 1},
             {"p99 " + milliseconds_text(lateness.percentile(99)), 0},
             {"max " + ms_text(lateness.max()), 2},
-            {"by this program itself", 3, Style::dim}};
+            {"of yodel itself", 3, Style::dim}};
 }
 
 void add_failures(std::vector<Fact>& facts, const std::vector<Results::Failure>& failures) {
@@ -235,8 +235,8 @@ std::string shade_text(int shade) { return shades[shade].text(); }
 
 ui::Row map_title(const HeatMap::View& view, int width) {
     std::vector<Part> parts{{"round trips in ms", 0, Style::bold}};
-    parts.push_back({"a column: " + duration_text(view.width), 1, Style::dim});
-    std::string legend = "of it:";
+    parts.push_back({"column: " + duration_text(view.width), 1, Style::dim});
+    std::string legend = "share:";
     for (std::size_t i = 0; i < HeatMap::shares.size(); ++i)
         legend += " " + shade_text(static_cast<int>(i) + 1) + " to " +
                   significant_text(HeatMap::shares[i] * 100, 2) + "%";
@@ -307,8 +307,8 @@ std::vector<ui::Row> load_page(const RunProgress& progress, double rate, const H
     if (!hint) return rows;
     rows.resize(static_cast<std::size_t>(size.rows - 1));
     const bool ending = progress.phase == Phase::ending;
-    rows.push_back(
-        {{ending ? "^C leaves at once" : "^C ends it in order; then ^C: at once", Style::dim}});
+    rows.push_back({{ending ? "^C quits at once" : "^C ends the run; ^C again quits at once",
+                     Style::dim}});
     ui::truncate(rows.back(), width);
     return rows;
 }

@@ -96,7 +96,7 @@ void MessageLog::add_unsolicited(WallTime at, std::string_view payload) {
 
 void MessageLog::add_repeated(WallTime at, std::string_view payload) {
     add({Kind::unsolicited, at, {}, nullptr}, payload,
-        {{" - the reply came twice", Style::warn}});
+        {{" - the reply arrived twice", Style::warn}});
 }
 
 void MessageLog::next_timestamp_style() {

@@ -67,7 +67,7 @@ void add_histogram(PageRows& page, const Histogram& times) {
 }
 
 void add_percentile_history(PageRows& page, const PercentileHistory& history) {
-    page.add_title("Over time, a column for every " + duration_text(PercentileHistory::period));
+    page.add_title("Over time, one column per " + duration_text(PercentileHistory::period));
     const auto [p50, p95] = history.percentiles();
     for (const auto& [name, times] : {std::pair("p50", p50), {"p95", p95}}) {
         const auto highest = std::max_element(times.begin(), times.end());
@@ -103,12 +103,12 @@ std::string phases_text(const Session& session) {
 
 void add_tcp(PageRows& page, const bufio::TcpFacts& tcp, const Histogram& times) {
     page.add_title("TCP");
-    if (tcp.min_rtt) page.add_fact("network", "round trips from " + ms_text(*tcp.min_rtt));
+    if (tcp.min_rtt) page.add_fact("network", "smallest round trip " + ms_text(*tcp.min_rtt));
     if (tcp.min_rtt && times.count() > 0)
         page.add_fact("p50", shares_text(times.percentile(50), *tcp.min_rtt));
     page.add_fact("segments",
-                  std::to_string(tcp.mss) + " bytes, " + std::to_string(tcp.cwnd) +
-                      " at once, " + std::to_string(tcp.retransmits) + " of ours resent",
+                  std::to_string(tcp.mss) + " bytes, cwnd " + std::to_string(tcp.cwnd) +
+                      " at once, " + std::to_string(tcp.retransmits) + " retransmitted",
                   tcp.retransmits > 0 ? Style::warn : Style::normal);
 }
 
@@ -127,7 +127,7 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
                   verified ? Style::good : Style::bad);
     page.add_fact("subject", tls.subject);
     page.add_fact("issuer", tls.issuer);
-    page.add_fact("ends", certificate_end(tls),
+    page.add_fact("valid until", certificate_end(tls),
                   tls.days_left < 14 ? Style::warn : Style::normal);
     page.add_fact("pin", "--pinnedpubkey " + tls.pin);
     for (const std::string& link : tls.chain) page.add_fact("chain", link);
@@ -143,7 +143,7 @@ void add_times(PageRows& page, const Exchange& exchange) {
                                         ? shares_text(*exchange.round_trip, *exchange.network)
                                         : ms_text(*exchange.round_trip));
     if (exchange.resent)
-        page.add_fact("resent", "a segment of ours was sent again meanwhile", Style::warn);
+        page.add_fact("resent", "TCP retransmitted a segment in the meantime", Style::warn);
 }
 
 }  // namespace
@@ -234,13 +234,13 @@ Rows message_page(const Exchange& exchange, int width) {
     const bool known = exchange.sent_at.time_since_epoch().count() != 0;
     if (known) page.add_fact("sent", clock_text(exchange.sent_at));
     add_times(page, exchange);
-    if (!exchange.answered) page.add_fact("reply", "none so far", Style::bad);
+    if (!exchange.answered) page.add_fact("reply", "none yet", Style::bad);
     if (wrong)
         page.add_fact("reply", "differs at byte " + std::to_string(exchange.difference),
                       Style::bad);
     if (exchange.id != 0) add_side(page, "Sent", exchange.payload, marked);
     if (exchange.answered && exchange.right && exchange.reply == exchange.payload) {
-        page.add_title("Received: the same");
+        page.add_title("Received: identical");
     } else if (exchange.answered) {
         add_side(page, "Received", exchange.reply, marked);
     }

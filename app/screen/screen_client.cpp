@@ -39,7 +39,7 @@ bool is_cancel(const ui::Key& key) {
            key.chord == ui::ctrl('c');
 }
 
-constexpr const char* no_mouse = "no mouse; this type of terminal reports none";
+constexpr const char* no_mouse = "this terminal type does not report the mouse";
 
 // Omits a hint that does not fit after a label, because the label explains the line.
 void append_hints(ui::Row& row, std::string_view hints, int width) {
@@ -61,33 +61,33 @@ struct ScreenClient::Binding {
 
 using Client = ScreenClient;
 
-// The page of keys lists ^D under "To leave".
+// The page of keys lists ^D under "Quit".
 const ScreenClient::Binding ScreenClient::bindings[] = {
     {ui::ctrl('d'), [](Client& c) { c.conversation_.quit_when_answered(); }},
     {ui::plain(KeyCode::enter), [](Client& c) { c.submit(); }, "Enter",
-     "send; with nothing typed, open the selected message"},
+     "send the line; if it is empty, open the selected message"},
     {ui::plain(KeyCode::up), [](Client& c) { c.older_line(); }, "Up Dn ^P ^N",
-     "lines sent before"},
+     "go through the history of sent lines"},
     {ui::ctrl('p'), [](Client& c) { c.older_line(); }},
     {ui::plain(KeyCode::down), [](Client& c) { c.newer_line(); }},
     {ui::ctrl('n'), [](Client& c) { c.newer_line(); }},
     {ui::ctrl('r'), [](Client& c) { c.mode_.emplace<ui::HistorySearch>(c.history_); }, "^R",
-     "search them"},
+     "search the history"},
     {ui::plain(KeyCode::page_up), [](Client& c) { c.transcript().scroll_pages(-1); },
      "PgUp PgDn", "scroll"},
     {ui::plain(KeyCode::page_down), [](Client& c) { c.transcript().scroll_pages(1); }},
     {ui::alt('<'), [](Client& c) { c.transcript().scroll_to_start(); }, "M-< M->",
-     "to the start, to the end"},
+     "go to the first, to the last message"},
     {ui::alt('>'), [](Client& c) { c.transcript().scroll_to_end(); }},
     {ui::alt(KeyCode::up), [](Client& c) { c.transcript().select_older(); }, "M-Up M-Down",
-     "select a message; then Up and Down do so too"},
+     "select a message; then also Up and Down"},
     {ui::alt(KeyCode::down), [](Client& c) { c.transcript().select_newer(); }},
     {ui::alt('/'), [](Client& c) { c.mode_.emplace<Find>(); }, "M-/ n N",
-     "search the messages; go to older, newer places"},
+     "search the messages; older, newer match"},
     {ui::alt('h'), [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); }, "M-h",
-     "messages in hex, or as text"},
+     "show messages in hex, or as text"},
     {ui::alt('t'), [](Client& c) { c.conversation_.log().next_timestamp_style(); }, "M-t",
-     "times: clock, since the last, off"},
+     "timestamps: clock, since the last message, or none"},
     {ui::alt('s'),
      [](Client& c) {
          c.open_page([&c](int width) {
@@ -104,26 +104,26 @@ const ScreenClient::Binding ScreenClient::bindings[] = {
          });
      },
      "M-i", "connection and certificate"},
-    {ui::alt('r'), [](Client& c) { c.conversation_.reconnect(); }, "M-r", "connect again, now"},
+    {ui::alt('r'), [](Client& c) { c.conversation_.reconnect(); }, "M-r", "reconnect now"},
     {ui::alt('c'), [](Client& c) { c.conversation_.disconnect(); }, "M-c",
-     "close the connection and stay"},
+     "close the connection without quitting"},
     {ui::alt('p'), [](Client& c) { c.transcript().toggle_freeze(); }, "M-p",
-     "hold the view, or follow again"},
+     "hold the view, or follow new messages again"},
     {ui::alt('o'), [](Client& c) { c.conversation_.toggle_file(); }, "M-o",
-     "start or stop writing all to a file"},
+     "start or stop a transcript file"},
     {ui::alt('w'), [](Client& c) { c.copy_selected(); }, "M-w",
      "copy the selected message to the terminal's clipboard"},
     {ui::alt('m'), [](Client& c) { c.toggle_mouse(); }, "M-m",
      "toggle mouse-wheel scrolling; selecting text then needs Shift"},
     {ui::ctrl('c'), [](Client& c) { c.interrupt(); }, "^C",
-     "clear the line; cancel a connect or a wait"},
+     "clear the line; if it is empty, cancel connecting or waiting"},
     {ui::ctrl('z'), [](Client& c) { c.suspend(); }, "^Z", "suspend"},
     {ui::ctrl('l'), [](Client& c) { c.terminal().redraw(); }, "^L", "redraw"},
     {ui::plain(KeyCode::escape), [](Client& c) { c.back_to_end(); }, "Esc",
-     "back to the messages and their end; there, Esc and then a key is M- and that key"},
+     "return to the end of the messages; there, Esc then a key is M- and that key"},
     {ui::plain(KeyCode::f1),
      [](Client& c) { c.open_page([&c](int width) { return c.key_page(width); }); }, "F1",
-     "these keys"},
+     "this page"},
 };
 
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
@@ -156,8 +156,7 @@ int ScreenClient::report() {
 void ScreenClient::press(const ui::Key& key) {
     if (scroll_by_wheel(key)) return;
     notice_.clear();
-    if (key.cut)
-        conversation_.add_note("the paste was too long: its end is missing", Style::warn);
+    if (key.cut) conversation_.add_note("the paste was too long and was cut", Style::warn);
     ui::Chord chord = key.chord;
     chord.alt = false;  // an Esc shortly before the key sets it
     const bool interrupts = chord == ui::ctrl('c') && !editor_.takes_all();
@@ -290,8 +289,8 @@ void ScreenClient::interrupt() {
 
 void ScreenClient::toggle_mouse() {
     const bool reported = !terminal().reports_mouse();
-    notice_ = reported ? "the wheel scrolls; select text with Shift; M-m ends it"
-                       : "mouse off; it is the terminal's again";
+    notice_ = reported ? "the wheel scrolls; select text with Shift; M-m turns it off"
+                       : "mouse off; the terminal handles it again";
     if (!terminal().report_mouse(reported)) notice_ = no_mouse;
 }
 
@@ -302,7 +301,7 @@ void ScreenClient::copy_selected() {
         return;
     }
     const std::string trouble = terminal().copy(*text);
-    notice_ = trouble.empty() ? "copied; a terminal that forbids it (OSC 52) says nothing"
+    notice_ = trouble.empty() ? "copied, if the terminal allows it (OSC 52)"
                               : "not copied; " + trouble;
 }
 
@@ -324,12 +323,12 @@ std::vector<ui::LineEditor::KeyHelp> ScreenClient::key_help() {
 Rows ScreenClient::key_page(int width) {
     constexpr std::size_t first_groups = 2;
     PageRows page(width);
-    page.add_fact("To leave", "^D on an empty line, when all is answered; ^C twice, at once");
+    page.add_fact("Quit", "^D on an empty line: once all replies are in; ^C twice: at once");
     add_signs(page, sign_groups().first(first_groups));
-    page.add_title("Keys (M-x is Alt-x, or Esc and then x)");
+    page.add_title("Keys (M-x: Alt-x, or Esc then x)");
     for (const auto& row : key_help()) page.add_fact(row.keys, row.help);
     const bool splits = count_pieces(*session().options().framing, "a\nb") > 1;
-    page.add_title("In the line");
+    page.add_title("Line editing");
     page.add_fact("M-Enter", splits ? "a newline: with this framing, a new message"
                                     : "a newline in the message");
     for (const auto& row : ui::LineEditor::key_help()) page.add_fact(row.keys, row.help);
@@ -405,11 +404,11 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     // marks.
     const std::size_t max_bytes = 20 * static_cast<std::size_t>(width);
     ui::Row row;
-    ui::append(row, search.failed() ? "not sent before: " : "search: ", Style::dim);
+    ui::append(row, search.failed() ? "not in the history: " : "search: ", Style::dim);
     ui::append_bytes(row, search.query());
     frame.cursor_column = ui::display_width(row);
     if (search.query().empty())
-        append_hints(row, "lines sent before; ^R again: older; Esc goes back", width);
+        append_hints(row, "search the history; ^R again: older; Esc goes back", width);
     else
         ui::append(row, " - ", Style::dim);
     ui::append_bytes(row, search.match().substr(0, max_bytes));
@@ -424,11 +423,11 @@ std::string_view ScreenClient::hint_text() const {
     if (std::holds_alternative<ui::Page>(mode_))
         return "Esc goes back; Up Down PgUp PgDn scroll";
     if (const auto* const next = std::get_if<FindNext>(&mode_))
-        return next->failed ? "no further place; n older, N newer; Esc goes back"
+        return next->failed ? "no more matches; n older, N newer; Esc goes back"
                             : "n older, N newer; Esc goes back to the end";
     if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return {};
     if (std::holds_alternative<Escaped>(mode_))
-        return "Esc- now a key; as with Alt; F1 shows them; Esc leaves it";
+        return "Esc- press a key; as with Alt; F1 lists the keys; Esc cancels";
     const MessageLog& log = conversation_.log();
     if (log.selected()) return "Enter opens it; Esc goes back; Up Down select; M-w copies it";
     if (log.transcript().selected()) return "Esc goes back; Up Down select; M-w copies it";

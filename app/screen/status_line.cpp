@@ -224,26 +224,25 @@ std::string_view connection_hints(const Session& session, bool sent_before) {
     switch (session.state()) {
     case State::open:
         if (sent_before) return {};
-        if (expect == Expect::none) return "F1 keys; ^D leaves; Enter sends a line";
+        if (expect == Expect::none) return "F1 keys; ^D quits; Enter sends a line";
         if (expect == Expect::any)
-            return "F1 keys; ^D leaves; Enter sends a line; its reply is timed";
-        return "F1 keys; ^D leaves; Enter sends a line; its echo is timed";
+            return "F1 keys; ^D quits; Enter sends a line; its reply is timed";
+        return "F1 keys; ^D quits; Enter sends a line; its echo is timed";
     case State::idle:
     case State::dialing:
     case State::handshaking:
-        return "F1 keys; ^D leaves; ^C gives up; lines are sent once connected";
+        return "F1 keys; ^D quits; ^C cancels; lines are sent once connected";
     case State::waiting:
-        return "F1 keys; ^D leaves; M-r connects now; lines are sent once connected";
-    case State::finishing:
-        return "F1 keys; ^D leaves now; M-c closes and stays; M-r connects again";
+        return "F1 keys; ^D quits; M-r retries now; lines are sent once connected";
+    case State::finishing: return "F1 keys; ^D quits now; M-c disconnects; M-r reconnects";
     case State::closed: break;
     }
     switch (session.end().reason) {
     case bufio::Reason::certificate:
     case bufio::Reason::pin:
     case bufio::Reason::own_certificate:  // the page of the connection explains these
-        return "F1 keys; ^D leaves; M-i shows why; M-r connects again";
-    default: return "F1 keys; ^D leaves; M-r connects again; lines are sent once connected";
+        return "F1 keys; ^D quits; M-i shows why; M-r reconnects";
+    default: return "F1 keys; ^D quits; M-r reconnects; lines are sent once connected";
     }
 }
 

@@ -201,11 +201,11 @@ void DatagramServer::report_drained() {
 }
 
 const char* DatagramServer::refusal(const Datagram& datagram) {
-    if (datagram.to_group) return "it was sent to a broadcast or multicast address";
+    if (datagram.to_group) return "sent to a broadcast or multicast address";
     if (datagram.peer.is_multicast() || datagram.peer.is_wildcard())
-        return "its sender is a broadcast or multicast address";
-    if (datagram.peer.port() < privileged_ports) return "its sender is a privileged port";
-    if (from_itself(datagram)) return "its sender is this server";
+        return "sent from a broadcast or multicast address";
+    if (datagram.peer.port() < privileged_ports) return "sent from a privileged port";
+    if (from_itself(datagram)) return "sent by this server";
     return loop_refusal(datagram);
 }
 
@@ -223,12 +223,12 @@ const char* DatagramServer::loop_refusal(const Datagram& datagram) {
     const LoopGuard::Verdict verdict = loops_.judge(key_of(datagram), loop_.now());
     if (verdict == LoopGuard::Verdict::answer) return nullptr;
     if (verdict == LoopGuard::Verdict::loop_begins)
-        log_({datagram.peer.text(),
-              "the same " + bytes_text(datagram.bytes.size()) + " came more than " +
-                  std::to_string(LoopGuard::max_repeats) +
-                  " times in a second; not answered, because it may be a loop "
-                  "(--reflect-any answers all)"});
-    return "it may be a loop";
+        log_({datagram.peer.text(), "the same " + bytes_text(datagram.bytes.size()) +
+                                        " arrived more than " +
+                                        std::to_string(LoopGuard::max_repeats) +
+                                        " times in a second; not answered, because this may be "
+                                        "a loop (--reflect-any disables this check)"});
+    return "possible loop";
 }
 
 }  // namespace yodel

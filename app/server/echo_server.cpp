@@ -83,7 +83,7 @@ public:
 
     // Ends the connection when the grace is over. This is logged unless `logged` is false.
     void cut_off(bool logged) {
-        if (undelivered() && logged) fail("not all was delivered in time (--grace)");
+        if (undelivered() && logged) fail("not everything was sent in time (--grace)");
         if (undelivered()) count_failure();
         close();
     }
@@ -204,7 +204,7 @@ private:
         const ev::Duration timeout = *server_.options_.message_timeout;
         if (stream_.finishing() || stream_.input_ended()) return;
         if (!stream_.reading()) return message_.start(timeout);
-        give_up("a message was not whole within " + duration_text(timeout) +
+        give_up("a message was not complete within " + duration_text(timeout) +
                 " (--message-timeout), after " + bytes_text(tracker_->size()) + " of it");
     }
 
@@ -289,7 +289,7 @@ const bufio::Address& EchoServer::listen(const bufio::Address& address,
             accept(std::move(socket), peer);
         },
         [this](int code) {
-            log_({"accepting", "pauses, " + std::generic_category().message(code)});
+            log_({"accepting", "paused, " + std::generic_category().message(code)});
         },
         sharing));
     return listeners_.back()->address();

@@ -120,7 +120,7 @@ std::optional<FramedReply> FaultyResponder::next_reply(std::string_view bytes, b
     const Decoder::Cut cut = decoder_.next(bytes);
     if (cut.kind == Decoder::Cut::Kind::error) {
         const char* const name = limits_.buffer < limits_.message ? "buffer" : "frame";
-        end_ = {bufio::Reason::limit, "a message is over the limit of " +
+        end_ = {bufio::Reason::limit, "a message exceeds the limit of " +
                                           std::to_string(max_message()) + " (--max-" + name +
                                           ")"};
     }

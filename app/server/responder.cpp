@@ -95,7 +95,7 @@ private:
         const std::size_t length = framing_.decode_length(bytes);
         if (length <= longest_) return framing_.prefix + length;
         end_ = {bufio::Reason::limit, "a message of " + std::to_string(length) +
-                                          " bytes is over the limit of " +
+                                          " bytes exceeds the limit of " +
                                           std::to_string(longest_) + " (--max-frame)"};
         return framing_.prefix;
     }

@@ -50,7 +50,7 @@ public:
             const std::uint64_t count = left_out_.exchange(0);
             if (count > 0)
                 log_({"thread " + std::to_string(thread_),
-                      count_text(count, "line") + " left out, too many at once"});
+                      count_text(count, "line") + " left out: the log was overloaded"});
         });
     }
 

@@ -152,7 +152,7 @@ std::vector<std::string> Comparison::table() const {
     const std::size_t missing =
         EarlierRuns::min_count - std::min(EarlierRuns::min_count, runs_before);
     if (missing > 0)
-        lines.push_back("no verdict: it takes " + std::to_string(EarlierRuns::min_count) +
+        lines.push_back("no verdict without " + std::to_string(EarlierRuns::min_count) +
                         " earlier runs, " + std::to_string(missing) +
                         (missing == 1 ? " is" : " are") + " missing");
     return lines;

@@ -259,7 +259,7 @@ void read_results(const std::string& path,
     }
     if (std::ferror(file.get()) != 0) refuse(path, errno);
     if (line.size() == max_line) refuse(path, EFBIG);
-    if (!any) throw JsonError(path + ": there is no end object, as --json writes it");
+    if (!any) throw JsonError(path + ": no end object found (expected --json output)");
 }
 
 }  // namespace yodel

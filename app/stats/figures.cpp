@@ -12,10 +12,9 @@ using Value = std::optional<double>;
 constexpr Figure::Whole sent_messages{[](const Results& results) { return results.sent; },
                                       "nothing was sent"};
 constexpr Figure::Whole due_messages{
-    [](const Results& results) { return results.sent + results.unsent; },
-    "nothing was to be sent"};
+    [](const Results& results) { return results.sent + results.unsent; }, "no message was due"};
 constexpr Figure::Whole tries{[](const Results& results) { return results.asked; },
-                              "no connection was asked for"};
+                              "no connection was attempted"};
 
 Figure count_row(const char* name, std::uint64_t Results::*count,
                  const Figure::Whole& whole = sent_messages) {
@@ -38,7 +37,7 @@ Figure fault_row(Figure row, bool compared) {
 // Only datagrams can overtake each other.
 Figure out_of_order_row() {
     Figure row = count_row("out_of_order", &Results::out_of_order);
-    row.unmeasured = "messages were no datagrams";
+    row.unmeasured = "messages were not datagrams";
     row.value = [](const Results& results) {
         return results.datagrams ? Value(static_cast<double>(results.out_of_order))
                                  : std::nullopt;
@@ -126,7 +125,8 @@ std::string figure_names() {
             });
         if (!derived) names += (names.empty() ? "" : ", ") + figure.name;
     }
-    return names + "; lateness, and min to max also as lateness_, connect_ and handshake_min";
+    return names +
+           "; lateness; and min to max with the prefix lateness_, connect_ or handshake_";
 }
 
 }  // namespace yodel

@@ -73,13 +73,13 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
         without_blanks(std::string_view(clause_).substr(0, clause_.size() - rest.size())));
     figure_ = find_figure(name);
     if (!parse_operator(rest))
-        throw UsageError(quoted + " is no requirement such as p99<5ms, lost<0.1% or rate>10k");
+        throw UsageError(quoted +
+                         " is not a requirement such as p99<5ms, lost<0.1% or rate>10k");
     if (!figure_)
-        throw UsageError(quoted + ": there is no figure " + in_quotes(name) + "; there are " +
+        throw UsageError(quoted + ": unknown figure " + in_quotes(name) + "; the figures are " +
                          figure_names());
     if (!parse_limit(joined(rest)))
-        throw UsageError(quoted + ": " + figure_->name + " is compared with " +
-                         values_of(*figure_));
+        throw UsageError(quoted + ": " + figure_->name + " needs " + values_of(*figure_));
 }
 
 bool Requirement::parse_operator(std::string_view& text) {
@@ -128,7 +128,7 @@ std::string Requirement::failure(const Results& results, const EarlierRuns* befo
     if (unit_ == Unit::change) {
         const Value middle = before ? before->middle(*figure_) : std::nullopt;
         value = middle ? change(*middle, *value) : std::nullopt;
-        if (!value) return required + "but there is nothing before to compare it with";
+        if (!value) return required + "but there is no earlier value to compare it with";
     }
     return holds(*value) ? "" : required + "was " + shown(*value);
 }

@@ -88,7 +88,8 @@ bool faulty(const Results& results, const Verdict& verdict) {
 
 std::string counts_text(const Results& results, const Words& words) {
     if (results.replay)
-        return std::to_string(results.sent) + " said again" +
+        return std::to_string(results.sent) +
+               " said again" +  // english: a fixed word of the summary
                number(results.echoed, "as before") + number(results.bad, "different") +
                number(results.lost, "lost");
     return std::to_string(results.sent) + " sent" +
@@ -140,7 +141,7 @@ std::vector<std::string> failure_lines(const Results& results) {
     for (const Results::Failure& failure : failures) {
         if (lines.size() == max_lines) {
             lines.push_back(std::to_string(failures.size() - max_lines) +
-                            " other kinds of failures (--json has them all)");
+                            " other kinds of failures (--json lists them all)");
             break;
         }
         lines.push_back(failure.text + times(failure.count));

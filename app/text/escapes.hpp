@@ -13,7 +13,7 @@ std::optional<std::string> unescaped(std::string_view text);
 
 // The sentence for a user whose text was refused.
 inline constexpr const char* escapes_expected =
-    "after a backslash come n, r, t, 0, another one, or x and two digits";
+    "a backslash must be followed by n, r, t, 0, a backslash, or x and two digits";
 
 // Reads base64. Returns none for a text that ui::base64() would not write.
 std::optional<std::string> from_base64(std::string_view text);

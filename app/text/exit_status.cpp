@@ -39,7 +39,7 @@ namespace {
 // intermediate certificate, its owner should fix that, instead of each client trusting more.
 std::string ways_to_accept(const bufio::TlsFacts& tls) {
     std::string text;
-    if (tls.incomplete) text += "; an intermediate is for the server to send";
+    if (tls.incomplete) text += "; the server should send its intermediate certificate";
     text += "; to accept it: ";
     if (tls.untrusted && tls.faults == 1) text += "--cacert FILE, ";
     return text + "--pinnedpubkey " + tls.pin + ", or -k";
@@ -52,9 +52,9 @@ constexpr std::size_t usual_segment = 1448;
 // exchanges of today no longer fit into one.
 std::string remark_on_hello(const bufio::TlsFacts* tls) {
     if (!tls || tls->unanswered_hello <= usual_segment) return "";
-    return "; it has answered nothing to a hello of " + std::to_string(tls->unanswered_hello) +
-           " bytes, which is more than a segment and too much for some servers and boxes on "
-           "the way" +
+    return "; it did not answer a ClientHello of " + std::to_string(tls->unanswered_hello) +
+           " bytes, which exceeds one TCP segment and is too large for some servers and "
+           "middleboxes" +
            (tls->groups.empty() ? ": --groups X25519 makes it smaller" : "");
 }
 
@@ -62,7 +62,7 @@ std::string remark_on_hello(const bufio::TlsFacts* tls) {
 // nearly every server.
 std::string remark_on_groups(const bufio::TlsFacts* tls) {
     if (!tls || !tls->offer_refused || tls->groups.empty()) return "";
-    return "; it may have none of the groups of --groups " + tls->groups;
+    return "; it may not support the groups of --groups " + tls->groups;
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
     switch (end.reason) {
     case Reason::certificate: return tls ? end.text + ways_to_accept(*tls) : end.text;
     case Reason::own_certificate:
-        return tls && !tls->subject.empty() ? end.text + "; --cert FILE and --key FILE name it"
+        return tls && !tls->subject.empty() ? end.text + "; use --cert FILE and --key FILE"
                                             : end.text;
     case Reason::timeout:
     case Reason::handshake_interrupted: return end.text + remark_on_hello(tls);

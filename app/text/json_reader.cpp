@@ -52,7 +52,7 @@ private:
     using Kind = JsonValue::Kind;
 
     JsonValue read_value() {
-        if (++values_ > max_values) throw JsonError("has too many values");
+        if (++values_ > max_values) throw JsonError("contains too many values");
         skip_space();
         switch (peek()) {
         case '{': return read_list(Kind::object, '}');
@@ -83,7 +83,7 @@ private:
         std::vector<std::string_view> names(list.names.begin(), list.names.end());
         std::sort(names.begin(), names.end());
         if (std::adjacent_find(names.begin(), names.end()) != names.end())
-            throw JsonError("has a name twice in one object");
+            throw JsonError("contains a name twice in one object");
         return list;
     }
 
@@ -265,7 +265,7 @@ std::uint64_t JsonFields::nanoseconds(std::string_view name) const {
 ev::Duration JsonFields::time(std::string_view name, ev::Duration max) const {
     const std::uint64_t value = nanoseconds(name);
     if (value > static_cast<std::uint64_t>(max.count()))
-        throw JsonError(in_quotes(name) + " is too long a time");
+        throw JsonError(in_quotes(name) + " is too long");
     return ev::Duration(static_cast<std::int64_t>(value));
 }
 
@@ -277,7 +277,7 @@ double JsonFields::fraction(std::string_view name, double max) const {
 }
 
 const std::string& JsonFields::text(std::string_view name) const {
-    return member(name, JsonValue::Kind::text, "a text").text;
+    return member(name, JsonValue::Kind::text, "a string").text;
 }
 
 const JsonValue& JsonFields::array(std::string_view name) const {

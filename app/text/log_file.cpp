@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t batch = 16 * 1024;
 constexpr std::size_t max_waiting = 1024 * 1024;
 
-constexpr const char* unread = "not all was written, because it is not read";
+constexpr const char* unread = "its reader did not keep up; output is incomplete";
 
 std::string refusal(const std::string& path, LogFile::Content content) {
     const bool recording = content == LogFile::Content::recording;
@@ -34,7 +34,7 @@ bufio::Fd open_file(const std::string& path, int flags, const std::string& refus
     const int code = errno;
     struct stat status {};
     const bool pipe = ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
-    throw OutputError(refusal + (pipe && code == ENXIO ? ": nobody reads this pipe" : ""),
+    throw OutputError(refusal + (pipe && code == ENXIO ? ": the pipe has no reader" : ""),
                       code);
 }
 
@@ -79,7 +79,7 @@ bool LogFile::finish() {
 
 void LogFile::check() {
     if (output_.error() != 0) fail(output_.error_text());
-    if (output_.pending() > max_waiting) fail("it is not read");
+    if (output_.pending() > max_waiting) fail("its reader did not keep up");
 }
 
 void LogFile::fail(const std::string& why) {

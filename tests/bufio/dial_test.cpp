@@ -328,7 +328,7 @@ TEST_CASE("dialing can be limited to an address family and to a source address",
         REQUIRE(dial.done());
         CHECK(dial.result.end.reason == Reason::connect);
         CHECK(dial.result.end.text == "cannot connect to " + endpoint.text() +
-                                          ": 192.0.2.1 is no address of this machine");
+                                          ": 192.0.2.1 is not an address of this machine");
     }
     SECTION("from a port that another socket uses") {
         endpoint.source_host = "127.0.0.1";
@@ -357,9 +357,8 @@ TEST_CASE("reports a lack of source ports", "[dial]") {
     dial.start(endpoint);
     REQUIRE(dial.done());
     const std::string expected = counted && source_ports() > 0
-                                     ? "no source port is left, of the " +
-                                           std::to_string(source_ports()) +
-                                           " that the system has for one address"
+                                     ? "no source port is left: the system has " +
+                                           std::to_string(source_ports()) + " for each address"
                                      : std::generic_category().message(code);
     CHECK(dial.result.end.text == "cannot connect to 127.0.0.1:7: " + expected);
 }

@@ -168,7 +168,7 @@ TEST_CASE("reports the faults of a certificate, and the certificate concerned",
         const Identity odd =
             files.make("x", {.names = "DER:3007870501020304AA", .issuer = &w.ca});
         outcome = w.talk_to(odd);
-        said = "is for an address of no known kind, not for localhost";
+        said = "is for an address of unknown type, not for localhost";
     }
     SECTION("an address as a name") {
         outcome = w.talk_to(
@@ -177,8 +177,8 @@ TEST_CASE("reports the faults of a certificate, and the certificate concerned",
     }
     SECTION("by an issuer that is neither trusted nor sent") {
         outcome = w.talk_to(files.make("localhost", {.issuer = &w.stranger}));
-        said = "came without the certificate of its issuer CN=Stranger, an intermediate or an "
-               "authority that is not trusted here";
+        said = "was sent without the certificate of its issuer CN=Stranger, an intermediate or "
+               "an untrusted CA";
         CHECK(outcome.facts.incomplete);
     }
     SECTION("by an intermediate of an authority that is neither trusted nor sent") {
@@ -186,14 +186,13 @@ TEST_CASE("reports the faults of a certificate, and the certificate concerned",
         Identity shown = files.make("localhost", {.issuer = &middle});
         shown.certificate = files.bundle({shown.certificate, middle.certificate});
         outcome = w.talk_to(shown);
-        said = "is by an authority that is not trusted here: CN=Stranger";
+        said = "is issued by an untrusted CA: CN=Stranger";
         CHECK_FALSE(outcome.facts.incomplete);
     }
     SECTION("for no host, with a name only in the subject") {
         outcome = w.talk_to(files.make("localhost", {.named = false, .issuer = &w.ca}));
-        said =
-            "names no host: it has no subject alternative name, and its subject CN=localhost "
-            "is not looked at";
+        said = "names no host: it has no subject alternative name, and its subject "
+               "CN=localhost is ignored";
     }
     SECTION("for an address in the subject") {
         outcome =
@@ -202,7 +201,8 @@ TEST_CASE("reports the faults of a certificate, and the certificate concerned",
     }
     SECTION("for a mail address") {
         outcome = w.talk_to(files.make("x", {.names = "email:a@localhost", .issuer = &w.ca}));
-        said = "names no host: its subject alternative name holds no DNS name and no address";
+        said =
+            "names no host: its subject alternative name contains no DNS name and no address";
     }
     SECTION("for more hosts than a sentence lists") {
         std::string names = "DNS:a.example";
@@ -236,8 +236,8 @@ TEST_CASE("reports the faults of a certificate, and the certificate concerned",
         certificates.insert(certificates.begin(), shown.certificate);
         shown.certificate = files.bundle(certificates);
         outcome = w.talk_to(shown);
-        said = "is by CN=Middle 0, whose own expired on 20";
-        mentions(outcome.end.text, "; and so on");
+        said = "is issued by CN=Middle 0, whose certificate expired on 20";
+        mentions(outcome.end.text, "; and more");
         CHECK(outcome.end.text.size() < 1000);
         CHECK(outcome.facts.faults == 20);
         CHECK(outcome.facts.chain.size() == 11);
@@ -250,7 +250,7 @@ TEST_CASE("reports the faults of a certificate, and the certificate concerned",
                                           .issuer = &w.stranger});
         shown.certificate = files.bundle({shown.certificate, w.stranger.certificate});
         outcome = w.talk_to(shown);
-        said = "is by an authority that is not trusted here: CN=Stranger; it also is for "
+        said = "is issued by an untrusted CA: CN=Stranger; it also is for "
                "other.example, not for localhost; it also expired on 20";
         CHECK(outcome.facts.faults == 3);
     }
@@ -258,7 +258,7 @@ TEST_CASE("reports the faults of a certificate, and the certificate concerned",
         Identity shown = files.make("localhost", {.issuer = &w.stranger});
         shown.certificate = files.bundle({shown.certificate, w.stranger.certificate});
         outcome = w.talk_to(shown);
-        said = "is by an authority that is not trusted here: CN=Stranger";
+        said = "is issued by an untrusted CA: CN=Stranger";
         CHECK(outcome.facts.chain.size() == 2);
     }
     SECTION("by an authority that has expired") {
@@ -267,7 +267,8 @@ TEST_CASE("reports the faults of a certificate, and the certificate concerned",
         Identity shown = files.make("localhost", {.issuer = &middle});
         shown.certificate = files.bundle({shown.certificate, middle.certificate});
         outcome = w.talk_to(shown);
-        said = "the certificate of localhost is by CN=Middle, whose own expired on 20";
+        said = "the certificate of localhost is issued by CN=Middle, whose certificate expired "
+               "on 20";
     }
     CHECK(outcome.end.reason == Reason::certificate);
     mentions(outcome.end.text, said);
@@ -370,7 +371,7 @@ TEST_CASE("reports a requested client certificate that is missing or refused",
     options.max_version = GENERATE(TlsVersion::v1_2, TlsVersion::v1_3);
     std::string said;
     SECTION("missing") {
-        said = "the peer demands a client certificate (TLS alert: ";
+        said = "the peer requires a client certificate (TLS alert: ";
         said += options.max_version == TlsVersion::v1_2 ? "handshake failure"
                                                         : "certificate required";
     }
@@ -378,14 +379,14 @@ TEST_CASE("reports a requested client certificate that is missing or refused",
         const Identity strange = w.files.make("client", {.issuer = &w.stranger});
         options.certificate = strange.certificate;
         options.key = strange.key;
-        said = "the peer refuses our certificate (TLS alert: unknown CA)";
+        said = "the peer refused our certificate (TLS alert: unknown CA)";
     }
     SECTION("expired") {
         const Identity old =
             w.files.make("client", {.from = -9 * day, .until = -2 * day, .issuer = &w.ca});
         options.certificate = old.certificate;
         options.key = old.key;
-        said = "the peer refuses our certificate (TLS alert: certificate expired)";
+        said = "the peer refused our certificate (TLS alert: certificate expired)";
     }
     const TlsContext server =
         TlsContext::server({w.good.certificate, w.good.key, w.ca.certificate});
@@ -435,7 +436,8 @@ TEST_CASE("the whole chain is checked against the revocation lists", "[certifica
     }
     SECTION("the intermediate is revoked") {
         lists = {w.files.revoke(w.ca, {middle}), of_leaf};
-        said = "the certificate of localhost is by CN=Middle, whose own is revoked";
+        said =
+            "the certificate of localhost is issued by CN=Middle, whose certificate is revoked";
     }
     SECTION("the root's list is missing") {
         lists = {of_leaf};
@@ -476,7 +478,7 @@ TEST_CASE("reports no fault of an unknown authority's revocation list", "[certif
     options.crl_file = w.files.bundle({w.files.revoke(w.ca, {}), w.files.revoke(middle, {})});
     const Outcome outcome = talk(TlsContext::client(options), w.server(shown));
     CHECK(outcome.end.reason == Reason::certificate);
-    mentions(outcome.end.text, "is by an authority that is not trusted here");
+    mentions(outcome.end.text, "is issued by an untrusted CA");
     CHECK(outcome.end.text.find("revocation list") == std::string::npos);
     CHECK(outcome.facts.faults == 1);
 }
@@ -544,7 +546,7 @@ TEST_CASE("refuses unusable settings, and names the file", "[certificate]") {
     SECTION("no revocation list") { named = options.crl_file = "/nowhere/crl.pem"; }
     SECTION("a certificate for a revocation list") {
         named = options.crl_file = w.ca.certificate;
-        named += " holds none";
+        named += " contains no list";
     }
     SECTION("no certificate") {
         named = options.certificate = "/nowhere/cert.pem";
@@ -580,12 +582,12 @@ TEST_CASE("refuses unusable settings, and names the file", "[certificate]") {
     SECTION("a certificate without its key") {
         named = options.certificate = w.good.certificate;
         reason = Reason::own_certificate;
-        named += " holds no private key";
+        named += " contains no private key";
     }
     SECTION("a key without its certificate") {
         named = options.certificate = w.good.key;
         reason = Reason::own_certificate;
-        named += " holds no certificate";
+        named += " contains no certificate";
     }
     try {
         const TlsContext made = TlsContext::client(options);

@@ -156,7 +156,7 @@ TEST_CASE("a log's pipe without a reader is refused at once") {
     ::mkfifo(path.c_str(), 0600);
     const test::Outcome outcome = run({yodel, "-o", path}, "a\n");
     CHECK(outcome.status == 23);
-    CHECK(outcome.errors.find(path + ": nobody reads this pipe") != std::string::npos);
+    CHECK(outcome.errors.find(path + ": the pipe has no reader") != std::string::npos);
 }
 
 TEST_CASE("a log's unread pipe delays nothing, and is an error at the end") {
@@ -232,7 +232,7 @@ TEST_CASE("a server that cannot start reports why, and with --json prints an obj
         const char* error;
     };
     const Row rows[] = {
-        {{"--json", "--nonsense"}, 2, "{\"error\":\"there is no option --nonsense "},
+        {{"--json", "--nonsense"}, 2, "{\"error\":\"unknown option --nonsense "},
         {{"--json"}, 2, "{\"error\":\""},
         {{"--json", "192.0.2.1:0"}, 1, "{\"error\":\""},
         {{"--json", "--tls", "--cert", "/no", "--key", "/no", "0"}, 58, "{\"error\":\""},

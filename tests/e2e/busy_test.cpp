@@ -87,7 +87,7 @@ TEST_CASE("yodel --busy spins while connected, and sleeps while waiting to retry
                     "127.0.0.1", server.port()});
     CHECK(spins(client));
     server.process().kill(SIGKILL);
-    REQUIRE(client.wait_for_errors("next try in"));
+    REQUIRE(client.wait_for_errors("retry in"));
     CHECK(sleeps(client));
 }
 

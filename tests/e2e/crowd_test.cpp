@@ -404,9 +404,10 @@ TEST_CASE("running out of source ports is reported with their number") {
         run({"unshare", "-rn", "sh", "-c", script, yodel, test::yodeld, folder.path("port")});
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 7);
-    CHECK(contains(outcome.errors, test::system_counts_source_ports()
-                                       ? "no source port is left, of the 10 that the system has"
-                                       : "Cannot assign requested address"));
+    CHECK(contains(outcome.errors,
+                   test::system_counts_source_ports()
+                       ? "no source port is left: the system has 10 for each address"
+                       : "Cannot assign requested address"));
     CHECK(contains(outcome.errors, "(5 times)"));
 }
 
@@ -552,13 +553,13 @@ TEST_CASE("too many threads are refused, and nothing is started") {
     const Row row = GENERATE(
         Row{{"--connections", "3", "--threads", "4", "-c", "1"},
             "",
-            "--threads 4 is more than there are connections (--connections 3)"},
+            "--threads 4 exceeds the number of connections (--connections 3)"},
         Row{{"--threads", "2", "-c", "1"},
             "",
-            "--threads 2 is more than there are connections (--connections 1)"},
+            "--threads 2 exceeds the number of connections (--connections 1)"},
         Row{{"--connections", "3", "--threads", "2"},
             "hello\n",
-            "--threads is for generated messages"},
+            "--threads needs generated messages"},
         Row{{"--threads", "0"}, "", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
         Row{{"--threads", "all"}, "", "--threads: \"all\" is not a number"});
     Words command{yodel};

@@ -115,7 +115,7 @@ TEST_CASE("a server that floods a slow reader is left in time") {
          "dd bs=4k status=none",
          yodel, input, peer.port()});
     REQUIRE(client.wait_for_output(1 << 20));
-    REQUIRE(client.wait_for_errors(answers ? "1 sent" : "the server takes nothing"));
+    REQUIRE(client.wait_for_errors(answers ? "1 sent" : "the server has stopped reading"));
 }
 
 TEST_CASE("a server that reads nothing is given up after the reply timeout") {
@@ -127,7 +127,7 @@ TEST_CASE("a server that reads nothing is given up after the reply timeout") {
                           "127.0.0.1 \"$3\"",
                           yodel, framing, expect, server.port()});
     CHECK(client.wait_exit() == 28);
-    CHECK(contains(client.errors(), "the server takes nothing"));
+    CHECK(contains(client.errors(), "the server has stopped reading"));
 }
 
 TEST_CASE("a close by the server is noticed by the next write and by the next read alike") {
@@ -182,7 +182,7 @@ TEST_CASE("a run of generated messages ends even if the server reads nothing") {
     const Outcome outcome = run({yodel, "-c", "200", "-i", "0", "--size", "1M", "-W", "300ms",
                                  "--quiet", "127.0.0.1", server.port()});
     CHECK(outcome.status == 28);
-    CHECK(contains(outcome.errors, "the server takes nothing"));
+    CHECK(contains(outcome.errors, "the server has stopped reading"));
 }
 
 TEST_CASE("with --expect any, a missing reply costs one reply timeout") {
@@ -236,8 +236,9 @@ TEST_CASE("the first wrong reply is reported with the option that accepts it") {
     Peer peer(scripted({"line", "send:HTTP/1.1 400 Bad Request\\r\\n", "close"}));
     const Outcome outcome = run({yodel, "127.0.0.1", peer.port()}, "GET / HTTP/1.0\n");
     CHECK(outcome.status == 1);
-    CHECK(contains(outcome.errors, "differs from its message at byte 0; where replies are no "
-                                   "echoes: --expect any"));
+    CHECK(contains(
+        outcome.errors,
+        "differs from its message at byte 0; if the service does not echo, use --expect any"));
 }
 
 TEST_CASE("each way to break a reply has its sentence and its status") {
@@ -254,26 +255,26 @@ TEST_CASE("each way to break a reply has its sentence and its status") {
          56},
         {"len2",
          {"send:\\x05\\0hello", "wait"},
-         "7 bytes of it came; the length reads 1280; as little-endian it is 5: -f len2le\n",
+         "7 bytes of it arrived; the length reads 1280; as little-endian it is 5: -f len2le\n",
          56},
         {"len4",
          {"send:hello", "wait"},
-         "the length reads 1751477356, the text \"hell\": has the message no length?",
+         "the length reads 1751477356, the text \"hell\"; is the length missing?",
          56},
         {"len4",
          {"send:\\0\\0\\0\\x09hello", "close"},
-         "after 9 bytes of it; the length reads 9; does it count its own 4 bytes?",
+         "after 9 bytes of it; the length reads 9; does it include its own 4 bytes?",
          56},
         {"len4",
          {"send:\\0\\0\\0\\x05he", "wait"},
-         "no reply to message 1 within 200ms; 6 bytes of it came\n",
+         "no reply to message 1 within 200ms; 6 bytes of it arrived\n",
          56},
         {"len4", {"wait"}, "no reply to message 1 within 200ms\n", 1},
-        {"line", {"send:hello", "wait"}, "within 200ms; 5 bytes of it came\n", 56},
+        {"line", {"send:hello", "wait"}, "within 200ms; 5 bytes of it arrived\n", 56},
         {"line", {"close"}, "the server closed the connection after 0 of 1 replies", 56},
-        {"line", {"send:hello\\r\\n", "wait"}, "where lines end with CRLF: -C", 1},
-        {"line", {"send:hello\\nhello\\n", "wait"}, "a reply came twice\n", 1},
-        {"raw", {"send:+PO", "wait"}, "3 bytes of it came; where replies are no echoes", 1},
+        {"line", {"send:hello\\r\\n", "wait"}, "if lines end with CRLF, use -C", 1},
+        {"line", {"send:hello\\nhello\\n", "wait"}, "a reply arrived twice\n", 1},
+        {"raw", {"send:+PO", "wait"}, "3 bytes of it arrived; if the service does not echo", 1},
         {"caret", {"send:*i", "close"}, "the peer closed inside a message, after 1 byte", 56},
     }));
     std::vector<std::string> steps = broken.steps;

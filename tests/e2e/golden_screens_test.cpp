@@ -88,7 +88,7 @@ TEST_CASE("the main screens equal their files in tests/screens") {
     tty.send("\x15\x1bh");
     check_screen(tty, "hex" + of, "00000000 ");
     tty.send("\x1bh\x1bOP");
-    check_screen(tty, "keys" + of, "To leave");
+    check_screen(tty, "keys" + of, "Quit");
     tty.send("\r\x1b[1;3A\x1b[1;3A\r");
     check_screen(tty, "message" + of, "Sent, ");
     tty.send("\r\x1bi");

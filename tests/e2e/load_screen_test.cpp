@@ -45,7 +45,7 @@ TEST_CASE("a load on a terminal shows a page, and leaves the summary behind") {
     CHECK(tty.alternate_screen());
     REQUIRE(tty.wait_for("round trip  p50 "));
     REQUIRE(tty.wait_for("connections 3 open of 3, 0 failed"));
-    REQUIRE(tty.wait_for("a column: 250ms"));
+    REQUIRE(tty.wait_for("column: 250ms"));
     REQUIRE(tty.wait_for("█"));
     CHECK(tty.wait_exit() == 0);
     check_given_back(tty);
@@ -69,10 +69,10 @@ TEST_CASE("^C on the page of a load ends it in order") {
 TEST_CASE("^C on the page of a load waits for replies, and ^C again does not") {
     Server server({"--drop", "1", "-f", "line"});
     Tty tty({.arguments = load({"--connections", "3", "-W", "1h"}, server)});
-    REQUIRE(tty.wait_for("3 sent, 0 echoed, 0 bad, 0 lost, 3 awaited"));
+    REQUIRE(tty.wait_for("3 sent, 0 echoed, 0 bad, 0 lost, 3 in flight"));
     tty.send("\x03");
-    REQUIRE(tty.wait_for("● ending: 3 awaited"));
-    REQUIRE(tty.wait_for("^C leaves at once"));
+    REQUIRE(tty.wait_for("● ending: 3 in flight"));
+    REQUIRE(tty.wait_for("^C quits at once"));
     tty.send("\x03");
     CHECK(tty.wait_exit() == 128 + SIGINT);
     check_given_back(tty);
@@ -112,7 +112,7 @@ TEST_CASE("the page of a load follows the size of the terminal") {
         REQUIRE(tty.wait_for("●"));
         const bool roomy = size.rows >= 10 || size.rows == 0;
         if (size.columns > 8) REQUIRE(tty.wait_for("0 bad"));
-        if (roomy) REQUIRE(tty.wait_for("a column: "));
+        if (roomy) REQUIRE(tty.wait_for("column: "));
     }
     tty.send("\x03");
     CHECK(tty.wait_exit() == 0);
@@ -177,7 +177,7 @@ TEST_CASE("the page of a load needs neither colors nor Unicode") {
     Tty tty({.arguments = load({"--connections", "3", "--rate", "500", "-m", "1s"}, server),
              .environment = {"LC_ALL=C", "NO_COLOR=1"}});
     REQUIRE(tty.wait_for("* running"));
-    REQUIRE(tty.wait_for("a column: "));
+    REQUIRE(tty.wait_for("column: "));
     REQUIRE(tty.wait_for("@"));
     for (int row = 0; row < 24; ++row)
         for (int column = 0; column < 80; ++column) REQUIRE(!tty.cell(row, column).colored);

@@ -232,7 +232,7 @@ TEST_CASE("ESCDELAY sets the delay of an ESC, and delays nothing else") {
         Tty tty({.arguments = {yodel}, .environment = {"ESCDELAY=0"}});
         REQUIRE(tty.wait_for("up 00:"));
         tty.send("\x1bOP");
-        REQUIRE(tty.wait_for("To leave"));
+        REQUIRE(tty.wait_for("Quit"));
         tty.send("\x1b");
         CHECK(tty.wait_for("Enter sends a line"));
         tty.send("h");
@@ -255,7 +255,7 @@ TEST_CASE("an empty screen has a hint, at any size") {
     const auto size = GENERATE(Tty::Size{24, 80}, Tty::Size{10, 40}, Tty::Size{5, 20});
     Tty tty({.arguments = {yodel}, .size = size});
     REQUIRE(tty.wait_for("up 00:"));
-    CHECK(tty.wait_for("F1 keys; ^D leaves"));
+    CHECK(tty.wait_for("F1 keys; ^D quits"));
 }
 
 TEST_CASE("a wide character that would be cut moves to the next row") {

@@ -113,16 +113,17 @@ TEST_CASE("README mentions no option that is missing in --help") {
 }
 
 TEST_CASE("a mistake in an option is reported in one line that mentions --help") {
-    const auto [program, arguments, sentence] =
-        GENERATE(table<std::string, std::vector<std::string>, std::string>(
-            {{yodel,
-              {"-w", "localhost", "7000"},
-              "yodel: -w: \"localhost\" is not a duration such as 1.5s, 200ms or 2m (yodel -h "
-              "shows the options)\n"},
-             {yodeld,
-              {"--drop", "10", "0"},
-              "yodeld: --drop: \"10\" is not a chance such as 0.1 or 10%, up to 1 (yodeld -h "
-              "shows the options)\n"}}));
+    const auto [program, arguments,
+                sentence] = GENERATE(table<std::string, std::vector<std::string>,
+                                           std::string>(
+        {{yodel,
+          {"-w", "localhost", "7000"},
+          "yodel: -w: \"localhost\" is not a duration such as 1.5s, 200ms or 2m (yodel -h "
+          "shows the options)\n"},
+         {yodeld,
+          {"--drop", "10", "0"},
+          "yodeld: --drop: \"10\" is not a probability such as 0.1 or 10%, up to 1 (yodeld -h "
+          "shows the options)\n"}}));
     std::vector<std::string> command{program};
     command.insert(command.end(), arguments.begin(), arguments.end());
     const test::Outcome outcome = run(command);
@@ -176,7 +177,7 @@ TEST_CASE("the screen starts in hex with -x, writes a file with -o, and reads --
     tty.send("a\\x00b\r");
     REQUIRE(tty.wait_for("61 00 62"));
     tty.send("a\\q\r");
-    REQUIRE(tty.wait_for("after a backslash come n, r, t, 0"));
+    REQUIRE(tty.wait_for("a backslash must be followed by n, r, t, 0"));
     tty.send("\x03\x03\x03");
     CHECK(tty.wait_exit() == 0);
     CHECK(contents(file).find("a^@b") != std::string::npos);

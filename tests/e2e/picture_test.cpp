@@ -131,7 +131,7 @@ Picture load() {
     PictureServer server({"-f", "line", "--delay", "2ms~1.5ms"});
     const std::string command = server.command("--connections 40 --rate 2k -m 14s");
     Tty tty = on_terminal(command, {28, 80});
-    REQUIRE(tty.wait_for("a column"));
+    REQUIRE(tty.wait_for("column: "));
     wait(tty, updating() ? 5s : 300ms);
     server.process().kill(SIGSTOP);
     wait(tty, updating() ? 1400ms : 200ms);

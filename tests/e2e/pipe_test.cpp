@@ -260,10 +260,11 @@ TEST_CASE("a refused certificate is reported with its reason and its remedy") {
         const char* name;
         const char* reason;
     };
-    const Case each = GENERATE(Case{"expired", "expired on 20"},
-                               Case{"other", "is for example.org, not for localhost"},
-                               Case{"strange", "came without the certificate of its issuer "},
-                               Case{"self", "is self-signed"});
+    const Case each =
+        GENERATE(Case{"expired", "expired on 20"},
+                 Case{"other", "is for example.org, not for localhost"},
+                 Case{"strange", "was sent without the certificate of its issuer "},
+                 Case{"self", "is self-signed"});
     Certificates certificates;
     const std::string name = each.name;
     if (name == "expired") certificates.issue(name, "DNS:localhost", -1);
@@ -331,7 +332,7 @@ TEST_CASE("TLS to a plain port and plain text to a TLS port are both named") {
         CAPTURE(line, to_tls.errors);
         CHECK(to_tls.status == 35);
         CHECK(to_tls.output.empty());
-        CHECK(contains(to_tls.errors, "the server speaks TLS: --tls"));
+        CHECK(contains(to_tls.errors, "the server speaks TLS; use --tls"));
     }
 }
 
@@ -345,7 +346,7 @@ TEST_CASE("a server that demands a client certificate gets it, or the user is as
         yodel, "--tls", "--cacert", certificates.authority(), "localhost", server.port()};
     const Outcome without = run(command, "a\n");
     CHECK(without.status == 58);
-    CHECK(contains(without.errors, "demands a client certificate"));
+    CHECK(contains(without.errors, "requires a client certificate"));
     auto probe = command;
     probe.insert(probe.begin() + 1, "-z");
     CHECK(run(probe).status == 58);
@@ -362,29 +363,30 @@ TEST_CASE("bad input of each kind is reported with one sentence and its exit sta
     };
     const std::string refused = std::to_string(test::free_port());
     const Case each = GENERATE_REF(
-        Case{{"--nonsense"}, 2, "there is no option --nonsense"},
-        Case{{"-j"}, 2, "there is no option -j"},
-        Case{{"-P", "work", "h", "1"}, 2, "there is no option -P"},
-        Case{{"--telepathy", "h", "1"}, 2, "there is no option --telepathy"},
+        Case{{"--nonsense"}, 2, "unknown option --nonsense"},
+        Case{{"-j"}, 2, "unknown option -j"},
+        Case{{"-P", "work", "h", "1"}, 2, "unknown option -P"},
+        Case{{"--telepathy", "h", "1"}, 2, "unknown option --telepathy"},
         Case{{"-w"}, 2, "-w needs an argument"},
-        Case{{"-U", ""}, 2, "-U needs an argument that is not empty"},
-        Case{{"--tls", "--cacert", "", "h", "1"}, 2, "--cacert needs an argument"},
-        Case{{"-f", "raw", "--max-frame", "0", "h", "1"}, 2, "--max-frame 0 lets no"},
-        Case{{"--size", "2k", "--max-frame", "1k", "h", "1"}, 2, "over the limit of 1024 (--m"},
+        Case{{"-U", ""}, 2, "-U needs a non-empty argument"},
+        Case{{"--tls", "--cacert", "", "h", "1"}, 2, "--cacert needs a non-empty argument"},
+        Case{{"-f", "raw", "--max-frame", "0", "h", "1"}, 2, "--max-frame 0 allows no"},
+        Case{{"--size", "2k", "--max-frame", "1k", "h", "1"},
+             2,
+             "exceeds the limit of 1024 (--m"},
         Case{{"--tls", "--capath", "/no/such/folder", "h", "1"}, 77, "/no/such/folder/.: No s"},
         Case{{"-w", "soon", "h", "1"}, 2, "is not a duration"},
         Case{{"127.0.0.1", "0"}, 2, "is not a port"},
         Case{{"127.0.0.1", "99999"}, 2, "is not a port"},
         Case{{"127.0.0.1:99999"}, 2, "is not a port"},
-        Case{{"127.0.0.1", "-1"}, 2, "there is no option"},
-        Case{{"nonsense"}, 2, "has no port"},
+        Case{{"127.0.0.1", "-1"}, 2, "unknown option"}, Case{{"nonsense"}, 2, "needs a port"},
         Case{{"http://localhost:80"}, 2, "is not supported"},
-        Case{{"::1:7"}, 2, "is written [::1]:7"},
-        Case{{"a", "1", "b"}, 2, "one argument too many"},
+        Case{{"::1:7"}, 2, "with a port as [::1]:7"},
+        Case{{"a", "1", "b"}, 2, "unexpected argument"},
         Case{{"localhost", "no-such-service"}, 2, "neither a port nor"},
         Case{{":7"}, 2, "a host is missing"},
-        Case{{"-f", "morse", "h", "1"}, 2, "is no framing"},
-        Case{{"-k", "h", "1"}, 2, "-k is for --tls"},
+        Case{{"-f", "morse", "h", "1"}, 2, "is not a framing"},
+        Case{{"-k", "h", "1"}, 2, "-k needs --tls"},
         Case{{"--tls", "tcp://h:1"}, 2, "--tls cannot be combined with tcp://"},
         Case{{"unix:"}, 2, "needs a path"},
         Case{{"--tls", "--cacert", "/no/such/file", "h", "1"}, 77, "/no/such/file"},
@@ -537,7 +539,7 @@ TEST_CASE("escapes stand for bytes that are hard to type, and a wrong one is rep
     const Outcome wrong = run(command, "a\nb\\q\nc\n");
     CHECK(wrong.output == "a\n");
     CHECK(wrong.status == 1);
-    CHECK(contains(wrong.errors, "after a backslash come"));
+    CHECK(contains(wrong.errors, "a backslash must be followed by"));
 }
 
 TEST_CASE("a log contains every message with its time, made visible") {
@@ -571,7 +573,7 @@ TEST_CASE("option --max-time limits a run as a whole") {
     Server server;
     test::Process client({yodel, "-m", "50ms", "127.0.0.1", server.port()});
     CHECK(client.wait_exit() == 28);
-    CHECK(contains(client.errors(), "not done within 50ms (--max-time)"));
+    CHECK(contains(client.errors(), "not finished within 50ms (--max-time)"));
     const std::string refused = std::to_string(test::free_port());
     test::Process persistent({yodel, "-m", "50ms", "--retry", "forever", "--retry-delay", "1ms",
                               "127.0.0.1", refused});
@@ -584,7 +586,7 @@ TEST_CASE("a server that starts late is retried, and then gets all") {
         {yodel, "--retry", "forever", "--retry-delay", "10ms", "127.0.0.1", port});
     client.write("a\nb\n");
     client.close_input();
-    REQUIRE(client.wait_for_errors("next try in "));
+    REQUIRE(client.wait_for_errors("retry in "));
     test::Process server({test::yodeld, port});
     CHECK(client.wait_exit() == 0);
     CHECK(client.output() == "a\nb\n");
@@ -669,7 +671,7 @@ TEST_CASE("a blocked reader does not outlast --max-time") {
              "exec \"$0\" -m 300ms -f raw 127.0.0.1 \"$1\" </dev/zero >\"$2\"",
              yodel, server.port(), folder.path("fifo")});
     CHECK(outcome.status == 28);
-    CHECK(contains(outcome.errors, "not done within 300ms (--max-time)"));
+    CHECK(contains(outcome.errors, "not finished within 300ms (--max-time)"));
 }
 
 TEST_CASE("unread output does not prolong the run, and its loss is reported") {

@@ -85,7 +85,7 @@ TEST_CASE("caret refuses a message that it can't carry, and a server without a g
     Server lines;
     const Outcome stranger = run({yodel, "-f", "caret", "127.0.0.1", lines.port()}, "a\n");
     CHECK(stranger.status == 56);
-    CHECK(stranger.errors.find("does not greet with *") != std::string::npos);
+    CHECK(stranger.errors.find("did not send the greeting *") != std::string::npos);
 }
 
 TEST_CASE("an idle connection is dropped, one with traffic is not") {

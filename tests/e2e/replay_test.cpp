@@ -218,7 +218,7 @@ TEST_CASE("with -o FILE.json the conversation of a filter is recorded beside its
     CHECK(contains(full.errors, "cannot write the recording " + file + ": File exists"));
     const Outcome raw = run({yodel, "-f", "raw", "-o", "x.json", "127.0.0.1", peer.port()});
     CHECK(raw.status == 2);
-    CHECK(contains(raw.errors, "-o x.json would record messages, but -f raw has none"));
+    CHECK(contains(raw.errors, "-o x.json cannot record with -f raw, which has no messages"));
 }
 
 TEST_CASE("datagrams are replayed, and matched by the recorded replies") {
@@ -234,7 +234,7 @@ TEST_CASE("datagrams are replayed, and matched by the recorded replies") {
     CHECK(contains(other.errors, "6 said again, 4 as before, 2 different, 0 lost"));
     const Outcome stream = replay(recorded.file, {"127.0.0.1", peer.port()});
     CHECK(stream.status == 2);
-    CHECK(contains(stream.errors, "was recorded with datagrams: -u"));
+    CHECK(contains(stream.errors, "was recorded with datagrams and needs -u"));
 }
 
 TEST_CASE("a recording contains one JSON object a line, which jq reads") {
@@ -276,10 +276,10 @@ TEST_CASE("a file that is no recording, or cut or edited, is refused in one sent
     };
     const std::string begin = "yodel: " + file;
     CHECK(refusal("") == begin + ":1: the file is empty");
-    CHECK(refusal("SET a one\n") == begin + ":1: the line is no JSON object");
+    CHECK(refusal("SET a one\n") == begin + ":1: the line is not a JSON object");
     CHECK(refusal(text.substr(0, text.size() / 2)).ends_with(": the line is cut short"));
     CHECK(edited("\"version\":1", "\"version\":7") ==
-          begin + ":1: the recording is of version 7, and only version 1 is known");
+          begin + ":1: the recording has version 7, but only version 1 is supported");
     CHECK(edited("\"sent\":\"GET a\"", "\"sent\":\"GET ab\"") ==
           begin + ":4: \"sent_bytes\" is 5, but the payload has 6 bytes");
     CHECK(replay(recorded.folder.path("none"), {}).status == 2);
@@ -290,12 +290,12 @@ TEST_CASE("options without meaning for a recording are refused") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
     const auto [options, sentence] = GENERATE(table<std::vector<std::string>, std::string>({
-        {{"--payload"}, "--payload is for --json"},
+        {{"--payload"}, "--payload needs --json"},
         {{"--json", "--payload", "-f", "raw"}, "--payload cannot be combined with -f raw"},
         {{"--json", "--payload", "--connections", "3", "-c", "5"},
-         "--payload records the messages of a script"},
-        {{"--fast"}, "--fast is for --replay"},
-        {{"--replay", ""}, "--replay needs an argument that is not empty"},
+         "--payload cannot record generated messages"},
+        {{"--fast"}, "--fast needs --replay"},
+        {{"--replay", ""}, "--replay needs a non-empty argument"},
         {{"--replay", "R", "--expect", "echo"}, "--expect cannot be combined with --replay"},
         {{"--replay", "R", "-c", "1"}, "-c cannot be combined with --replay"},
         {{"--replay", "R", "-i", "1"}, "-i cannot be combined with --replay"},
@@ -314,7 +314,7 @@ TEST_CASE("options without meaning for a recording are refused") {
         {{"--replay", "R", "--window", "2"},
          "--window cannot be combined with --replay without --fast"},
         {{"--replay", "R", "-f", "crlf"}, "-f crlf is given, but "},
-        {{"--replay", "R", "-u"}, "was recorded on a connection, but datagrams are asked for"},
+        {{"--replay", "R", "-u"}, "was recorded on a connection, not with datagrams (-u)"},
         {{"--replay", "R", "--json", "-x"}, "-x cannot be combined with --json"},
         {{"--replay", "R", "--merge", "R"}, "--replay cannot be combined with --merge"},
     }));
@@ -354,7 +354,7 @@ TEST_CASE("a file of 4 GiB that is no recording is refused at once") {
 #endif
     const Outcome outcome = run({"sh", "-c", limit + "exec " + yodel + " --replay " + file});
     CHECK(outcome.status == 2);
-    CHECK(contains(outcome.errors, "big:1: the line is no JSON object"));
+    CHECK(contains(outcome.errors, "big:1: the line is not a JSON object"));
 }
 
 TEST_CASE("a recording may be a pipe for one connection, and must be a file for several") {
@@ -369,7 +369,7 @@ TEST_CASE("a recording may be a pipe for one connection, and must be a file for 
         yodel + " --fast --replay /dev/stdin --connections 2 127.0.0.1 " + peer.port();
     const Outcome piped = run({"sh", "-c", "cat " + recorded.file + " | " + several});
     CHECK(piped.status == 2);
-    CHECK(contains(piped.errors, "/dev/stdin is no file that each of several connections"));
+    CHECK(contains(piped.errors, "/dev/stdin is not a regular file"));
     const Outcome read = run({"sh", "-c", several + " < " + recorded.file});
     CHECK(read.status == 0);
     CHECK(contains(read.errors, "12 said again, 12 as before"));
@@ -388,7 +388,7 @@ TEST_CASE("a recording may be standard input, which is named -") {
     CHECK(contains(outcome.errors, " 0 different, 0 lost"));
     const Outcome empty = run({yodel, "--replay", "-", "127.0.0.1", peer.port()}, "no\n");
     CHECK(empty.status == 2);
-    CHECK(contains(empty.errors, "yodel: standard input:1: the line is no JSON object"));
+    CHECK(contains(empty.errors, "yodel: standard input:1: the line is not a JSON object"));
 }
 
 TEST_CASE("a recording that does not come outlasts neither -m nor a signal") {
@@ -400,11 +400,11 @@ TEST_CASE("a recording that does not come outlasts neither -m nor a signal") {
     const Outcome late = run({"sh", "-c", begin + "-m 0.2", pipe});
     CHECK(late.status == 28);
     CHECK(late.errors ==
-          "yodel: " + pipe + ": no recording has come within 200ms (--max-time)\n");
+          "yodel: " + pipe + ": no recording arrived within 200ms (--max-time)\n");
     test::Process silent({yodel, "-m", "0.2", "--replay", "-"});
     CHECK(silent.wait_exit() == 28);
     CHECK(silent.errors() ==
-          "yodel: standard input: no recording has come within 200ms (--max-time)\n");
+          "yodel: standard input: no recording arrived within 200ms (--max-time)\n");
     test::Process client({"env", "EV_TRACE=1", yodel, "--replay", "-"});
     client.write("{");
     REQUIRE(client.wait_for_errors("ready:"));

@@ -37,7 +37,7 @@ void check_gone(Tty& tty, int status) {
 
 }  // namespace
 
-TEST_CASE("a line is sent, its echo is shown with its time, and ^D leaves") {
+TEST_CASE("a line is sent, its echo is shown with its time, and ^D quits") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "hello");
@@ -85,14 +85,14 @@ TEST_CASE("the screen ends after --max-time") {
     Server server;
     Tty tty({.arguments = {yodel, "-n", "-m", "300ms", host, server.port()}});
     check_gone(tty, 28);
-    CHECK(tty.wait_for("yodel: not done within 300ms (--max-time)"));
+    CHECK(tty.wait_for("yodel: not finished within 300ms (--max-time)"));
 }
 
 TEST_CASE("with --expect none, a server that has closed its side still receives") {
     test::Peer peer({"python3", test::peers + "/scripted.py", "PORT", "shut", "line", "reset"});
     Tty tty({.arguments = {yodel, "--expect", "none", "127.0.0.1", peer.port()}});
     REQUIRE(tty.wait_for("half-closed (server)"));
-    CHECK(tty.wait_for("the server has closed its side, and can still be sent to"));
+    CHECK(tty.wait_for("the server has shut down its sending side; you can still send"));
     type(tty, "hello");
     CHECK(tty.wait_for("; retrying"));  // the client has read the line
 }
@@ -145,8 +145,8 @@ TEST_CASE("^C twice quits, regardless of what the first one ended") {
     } cases[] = {
         {{}, "half a line", "half a line", 0},
         {{}, "\x1bOP", "Esc goes back", 0},
-        {{}, "\x12some", "not sent before: some", 0},
-        {{}, "\x1b", "Esc- now a key", 0},
+        {{}, "\x12some", "not in the history: some", 0},
+        {{}, "\x1b", "Esc- press a key", 0},
         {{}, "half\x1b", "Esc- half", 0},
         {{}, "\x1b[1;3A", "Up Down select", 0},
         {{}, "\x1b/connected\r", "n older", 0},
@@ -290,7 +290,7 @@ TEST_CASE("each state has its hint, and the hint names the way out") {
     const auto hint_is = [](Tty& tty, const std::string& part) {
         const bool shown = tty.wait_for([&] {
             const std::string row = last_row(tty, 24);
-            return row.starts_with("F1 keys; ^D leaves") && row.find(part) != row.npos;
+            return row.starts_with("F1 keys; ^D quits") && row.find(part) != row.npos;
         });
         CAPTURE(tty.screen());
         CHECK(shown);
@@ -314,7 +314,7 @@ TEST_CASE("each state has its hint, and the hint names the way out") {
         hint_is(tty, "Enter sends");
         tty.send("\033c");
         REQUIRE(tty.wait_for("closed: disconnected"));
-        hint_is(tty, "M-r connects");
+        hint_is(tty, "M-r reconnects");
         CHECK_FALSE(tty.shows("Enter sends"));
     }
     SECTION("refused") {
@@ -337,7 +337,7 @@ TEST_CASE("F1 explains the counters and how to leave") {
     Tty tty({.arguments = {yodel, "-f", framing}, .size = {24, 80}});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("\x1bOP");
-    CHECK(tty.wait_for("To leave"));
+    CHECK(tty.wait_for("Quit"));
     for (const auto* sign : {"↑ ", "↓ ", "… ", "✗ ", "? ", "« ", "› ", "‹ ", "✓ ", "→ ", "↻ "})
         CHECK(tty.wait_for([&] {
             return ("\n" + tty.screen()).find(std::string("\n") + sign) != std::string::npos;
@@ -650,7 +650,7 @@ TEST_CASE("a plain connection to a TLS port is reported as such") {
     Tty tty({.arguments = {yodel, "localhost", server.port()}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "hello there");
-    CHECK(tty.wait_for("closed: the server speaks TLS: --tls"));
+    CHECK(tty.wait_for("closed: the server speaks TLS; use --tls"));
 }
 
 TEST_CASE("connecting again by key leaves nothing of the attempt that it ends") {
@@ -674,7 +674,7 @@ TEST_CASE("after ^D the user can still disconnect or reconnect, and stay") {
     REQUIRE(tty.wait_for("closing"));
     SECTION("disconnected") {
         tty.send("\033c");
-        REQUIRE(tty.wait_for("disconnected; M-r connects again"));
+        REQUIRE(tty.wait_for("disconnected; M-r reconnects"));
     }
     tty.send("\x1br");
     REQUIRE(tty.wait_for("up 00:"));
@@ -733,7 +733,7 @@ TEST_CASE("a certificate that is untrusted and expired is reported as both") {
     tty.send("\x03\x03");
     REQUIRE(tty.wait_exit() == 60);
     const std::string said = test::run(command, "a\n").errors;
-    CHECK(said.find("not trusted here; it also expired on 20") != std::string::npos);
+    CHECK(said.find("; it also expired on 20") != std::string::npos);
 }
 
 TEST_CASE("a certificate that is expired and for another name is reported as both") {
@@ -773,12 +773,12 @@ TEST_CASE("each TLS failure has a status word, a sentence and an option") {
         {demanding,
          {},
          "CLIENT CERT REFUSED (M-i shows it)",
-         "--cert FILE and --key FILE name it",
+         "use --cert FILE and --key FILE",
          58},
         {certificates.server_options("own"),
          {"--pinnedpubkey", no_pin},
          "PIN DIFFERS (M-i shows it)",
-         "the public key of localhost is not the pinned one",
+         "the public key of localhost does not match the pin",
          90},
         {{}, {}, "closed: the peer does not speak TLS", "the peer does not speak TLS", 35},
     };
@@ -826,7 +826,7 @@ TEST_CASE("each key of the table works as its help explains") {
     }
     SECTION("its search") {
         tty.send("\x12");
-        CHECK(line_is("search: lines sent before; ^R again: older; Esc goes back"));
+        CHECK(line_is("search: search the history; ^R again: older; Esc goes back"));
         tty.send("\x07");
         tty.send("\x12"
                  "fir");
@@ -834,7 +834,7 @@ TEST_CASE("each key of the table works as its help explains") {
         tty.send("\x05");
         CHECK(line_is("first"));
         tty.send("\x15\x12nowhere");
-        CHECK(tty.wait_for("not sent before: nowhere"));
+        CHECK(tty.wait_for("not in the history: nowhere"));
         tty.send("\x07");
         CHECK(line_is(""));
     }
@@ -861,7 +861,7 @@ TEST_CASE("each key of the table works as its help explains") {
         CHECK(tty.wait_for("Esc goes back; Up Down"));
         CHECK(tty.wait_for("Message 2"));
         CHECK(tty.wait_for("received    "));
-        CHECK(tty.wait_for("Received: the same"));
+        CHECK(tty.wait_for("Received: identical"));
         CHECK(tty.wait_for("73 65 63 6f 6e 64"));
         tty.send("\x1b[B\x1b[A\x1b[6~\x1b[5~\r");
         CHECK(tty.wait_for("‹ first ✓"));
@@ -879,7 +879,7 @@ TEST_CASE("each key of the table works as its help explains") {
         tty.send("n");
         CHECK(line_is("n older, N newer; Esc goes back to the end"));
         tty.send("n");
-        CHECK(line_is("no further place; n older, N newer; Esc goes back"));
+        CHECK(line_is("no more matches; n older, N newer; Esc goes back"));
         tty.send("N");
         CHECK(line_is("n older, N newer; Esc goes back to the end"));
         tty.send("NNx");
@@ -914,7 +914,7 @@ TEST_CASE("each key of the table works as its help explains") {
         CHECK(tty.wait_for("Round trips"));
         CHECK(tty.wait_for("echoed      2"));
         CHECK(tty.wait_for("late        0"));
-        CHECK(tty.wait_for("Over time, a column for every 10s"));
+        CHECK(tty.wait_for("Over time, one column per 10s"));
         CHECK(tty.wait_for(" highest "));
         tty.send("\x1b");
         CHECK(tty.wait_for("‹ first ✓"));
@@ -954,12 +954,12 @@ TEST_CASE("each key of the table works as its help explains") {
         CHECK(tty.wait_for([&] { return last_row(tty, 24).starts_with("Esc goes back"); }));
         CHECK(tty.wait_for("↻ "));
         tty.send("\x1b[6~");
-        CHECK(tty.wait_for("Up Dn ^P ^N lines sent before"));
+        CHECK(tty.wait_for("Up Dn ^P ^N go through the history"));
         CHECK(tty.wait_for("M-Up M-Down select a message"));
         tty.send("\x1b[6~");
         CHECK(tty.wait_for("M-Enter"));
         tty.send("\x1b[6~\x1b[6~\x1b[6~\x1b[6~");
-        CHECK(tty.wait_for("the share of a cell"));
+        CHECK(tty.wait_for("this cell's share"));
     }
     SECTION("redrawing") {
         const auto redraws = [&] {
@@ -991,12 +991,12 @@ TEST_CASE("the selected message goes to the clipboard as it is shown") {
     tty.send("\x1b[1;3A");
     REQUIRE(tty.wait_for("M-w copies it"));
     tty.send("\x1bw");
-    REQUIRE(tty.wait_for("copied; a terminal that forbids it (OSC 52) says nothing"));
+    REQUIRE(tty.wait_for("copied, if the terminal allows it (OSC 52)"));
     // base64 of: rm ^[[31mx^G
     CHECK(tty.output().find("\x1b]52;c;cm0gXltbMzFteF5H\x1b\\") != std::string::npos);
     SECTION("in the hex view as numbers") {
         tty.send("\x1bh\x1bw");
-        REQUIRE(tty.wait_for("copied; a"));
+        REQUIRE(tty.wait_for("copied, if"));
         CHECK(tty.wait_for([&] {  // base64 of: 72 6d 20
             return tty.output().find("\x1b]52;c;NzIgNmQgMjAg") != std::string::npos;
         }));
@@ -1013,7 +1013,7 @@ TEST_CASE("a message too long for terminals is not copied") {
     type(tty, "\x1b[200~" + std::string(75'000, 'x') + "\x1b[201~");
     REQUIRE(tty.wait_for("1↑ 1↓"));
     tty.send("\x1b[1;3A\x1bw");
-    CHECK(tty.wait_for("not copied; it has more than the 74991 bytes that terminals take"));
+    CHECK(tty.wait_for("not copied; it exceeds the limit of 74991 bytes"));
     CHECK(tty.output().find("\x1b]52") == std::string::npos);
 }
 
@@ -1026,7 +1026,7 @@ TEST_CASE("the wheel scrolls while the mouse is reported, and types nothing") {
     if (how == "M-m") {
         CHECK(tty.modes().count(1000) == 0);
         tty.send("\x1bm");
-        CHECK(tty.wait_for("the wheel scrolls; select text with Shift; M-m ends it"));
+        CHECK(tty.wait_for("the wheel scrolls; select text with Shift; M-m turns it off"));
     }
     REQUIRE(tty.wait_for(" MOUSE "));
     CHECK(tty.modes().count(1006) == 1);
@@ -1040,10 +1040,10 @@ TEST_CASE("the wheel scrolls while the mouse is reported, and types nothing") {
     tty.send("\x1bOP\x1b[<65;10;5M");
     CHECK(tty.wait_for([&] { return tty.row(1).starts_with("↓ "); }));
     tty.send("\x1b[<64;10;5M");
-    CHECK(tty.wait_for([&] { return tty.row(0).starts_with("To leave"); }));
+    CHECK(tty.wait_for([&] { return tty.row(0).starts_with("Quit"); }));
     SECTION("until M-m") {
         tty.send("\x1bm");
-        CHECK(tty.wait_for("mouse off; it is the terminal's again"));
+        CHECK(tty.wait_for("mouse off; the terminal handles it again"));
         CHECK(tty.modes().count(1000) == 0);
     }
     SECTION("and until a signal") {
@@ -1059,7 +1059,7 @@ TEST_CASE("on a small screen no hint is cut") {
         {"\x1bw", "M-Up selects"},
         {"\x1bm", "the wheel scrolls"},
         {"\x1bm\x1bm", "mouse off"},
-        {"\x1b", "Esc- now a key"},
+        {"\x1b", "Esc- press a key"},
         {"\x12", "search:"},
         {"\x1b/", "find: Enter searches"},
     }));
@@ -1083,13 +1083,13 @@ TEST_CASE("a terminal without the modes is not sent them") {
     const std::string term = GENERATE("linux", "vt100");
     Tty tty({.arguments = {yodel, "--mouse"}, .environment = {"TERM=" + term}});
     REQUIRE(tty.wait_for("up 00:"));
-    REQUIRE(tty.wait_for("no mouse; this type of terminal reports none"));
+    REQUIRE(tty.wait_for("this terminal type does not report the mouse"));
     type(tty, "hello");
     REQUIRE(tty.wait_for("hello ✓"));
     tty.send("\x1b[1;3A\x1bw");
     REQUIRE(tty.wait_for("not copied; this type of terminal has no clipboard"));
     tty.send("\x1bm");
-    REQUIRE(tty.wait_for("no mouse; this type"));
+    REQUIRE(tty.wait_for("this terminal type"));
     tty.send("\x04");
     CHECK(tty.wait_exit() == 0);
     for (const auto* sequence : {"?1000", "?1006", "?1007", "?2026", "\x1b]", "\x18"})
@@ -1105,7 +1105,7 @@ TEST_CASE("a search reports that there is no further match, regardless of the ty
     REQUIRE(tty.wait_for("n older, N newer"));
     const auto* const key = GENERATE("nn", "N");
     tty.send(key);
-    CHECK(tty.wait_for("no further place; n older, N newer; Esc goes back"));
+    CHECK(tty.wait_for("no more matches; n older, N newer; Esc goes back"));
     tty.send("\x1b");
     CHECK(tty.wait_for([&] { return last_row(tty, 24) == "half a line"; }));
     CHECK_FALSE(tty.shows("HELD"));
@@ -1123,9 +1123,9 @@ TEST_CASE("an open message shows its reply when it comes") {
     type(tty, "hello");
     REQUIRE(tty.wait_for("1↑ 0↓ 1…"));
     tty.send("\x1b[1;3A\r");
-    REQUIRE(tty.wait_for("reply       none so far"));
+    REQUIRE(tty.wait_for("reply       none yet"));
     std::ofstream(folder.path("go")).flush();
-    CHECK(tty.wait_for("Received: the same"));
+    CHECK(tty.wait_for("Received: identical"));
 }
 
 TEST_CASE("M-o starts and stops writing a printable transcript to a file") {
@@ -1203,7 +1203,7 @@ TEST_CASE("a transcript file that cannot be written is reported") {
     }
     SECTION("when it is full") {
         Tty tty({.arguments = {yodel, "-o", "/dev/full"}});
-        CHECK(tty.wait_for("the transcript file could not take all; stopped writing it"));
+        CHECK(tty.wait_for("could not write all of the transcript file; stopped writing"));
         CHECK_FALSE(tty.shows(" FILE "));
         tty.send("\x04");
         check_gone(tty, 23);
@@ -1257,13 +1257,13 @@ TEST_CASE("the scrollback is bounded by an option") {
 TEST_CASE("options of the other mode are refused") {
     const test::Outcome piped = test::run({yodel, "--scrollback", "8"});
     CHECK(piped.status == 2);
-    CHECK(piped.errors.find("--scrollback is for the full screen") != std::string::npos);
+    CHECK(piped.errors.find("--scrollback needs the full screen") != std::string::npos);
     const test::Outcome mouse = test::run({yodel, "--mouse"});
     CHECK(mouse.status == 2);
-    CHECK(mouse.errors.find("--mouse is for the full screen") != std::string::npos);
+    CHECK(mouse.errors.find("--mouse needs the full screen") != std::string::npos);
     Tty tty({.arguments = {yodel, "--window", "8"}});
     CHECK(tty.wait_exit() == 2);
-    CHECK(tty.wait_for("--window is for "));
+    CHECK(tty.wait_for("--window needs "));
 }
 
 TEST_CASE("bytes that could control a terminal are made visible") {

@@ -160,7 +160,8 @@ TEST_CASE("HUP neither asks for a pass phrase nor waits for a FIFO") {
         said = certificate + " is not a regular file";
     }
     server.process().kill(SIGHUP);
-    REQUIRE(server.process().wait_for_errors("the certificates stay as they were: " + said));
+    REQUIRE(server.process().wait_for_errors(
+        "cannot reload the certificates, keeping the old ones: " + said));
     CHECK(run({yodel, "-k", "--tls", "localhost", server.port()}, "a\n").status == 0);
 }
 
@@ -182,11 +183,12 @@ TEST_CASE("HUP reads the certificates again, and keeps the old ones if it can't"
                       certificates.file(std::string("used") + end),
                       fs::copy_options::overwrite_existing);
     server.process().kill(SIGHUP);
-    REQUIRE(server.process().wait_for_errors("certificates read again"));
+    REQUIRE(server.process().wait_for_errors("certificates reloaded"));
     CHECK(serves("next", server.port()) == 0);
     fs::remove(certificates.file("used.key"));
     server.process().kill(SIGHUP);
-    REQUIRE(server.process().wait_for_errors("the certificates stay as they were"));
+    REQUIRE(server.process().wait_for_errors(
+        "cannot reload the certificates, keeping the old ones"));
     CHECK(serves("next", server.port()) == 0);
 }
 
@@ -270,7 +272,7 @@ TEST_CASE("the name in a peer's certificate can't control the terminal") {
 
 TEST_CASE("running out of descriptors for connections is reported") {
     Process server({"sh", "-c", "ulimit -n 24; exec \"$@\"", "sh", yodeld, "0"});
-    CHECK(server.wait_for_errors("--max-conns 1024 does not fit: the system allows 24 "));
+    CHECK(server.wait_for_errors("--max-conns 1024 is too high: the system allows 24 "));
 }
 
 TEST_CASE("the server speaks caret") {
@@ -431,7 +433,7 @@ TEST_CASE("an incomplete message times out, even if its bytes keep coming") {
                     " socat - TCP:127.0.0.1:" +
                         server.port()});
     CHECK(server.process().wait_for_errors(
-        "a message was not whole within 300ms (--message-timeout), after "));
+        "a message was not complete within 300ms (--message-timeout), after "));
     CHECK(client.wait_for_output("whole\nx"));
 }
 
@@ -467,21 +469,21 @@ TEST_CASE("every error at the start is reported with a sentence and its exit sta
     };
     const Case each = GENERATE(
         Case{{}, 2, "a port to listen on is missing"}, Case{{"99999"}, 2, "is not a port"},
-        Case{{"--nonsense", "0"}, 2, "there is no option --nonsense"},
+        Case{{"--nonsense", "0"}, 2, "unknown option --nonsense"},
         Case{{"--tls", "0"}, 2, "--tls needs --cert"},
         Case{{"--self-signed", "--cert", "x", "0"},
              2,
              "--cert cannot be combined with --self-signed"},
-        Case{{"--cert", "x", "0"}, 2, "is for --tls"},
-        Case{{"--stall-handshake", "0"}, 2, "--stall-handshake is for --tls"},
-        Case{{"-f", "lines", "0"}, 2, "is no framing; there are line, "},
-        Case{{"--drop", "1.5", "0"}, 2, "is not a chance"},
-        Case{{"--drop", "x", "0"}, 2, "is not a chance"},
+        Case{{"--cert", "x", "0"}, 2, "needs --tls"},
+        Case{{"--stall-handshake", "0"}, 2, "--stall-handshake needs --tls"},
+        Case{{"-f", "lines", "0"}, 2, "is not a framing; the framings are line, "},
+        Case{{"--drop", "1.5", "0"}, 2, "is not a probability"},
+        Case{{"--drop", "x", "0"}, 2, "is not a probability"},
         Case{{"--delay", "1s~x", "0"}, 2, "\"x\" is not a duration"},
         Case{{"--chunk", "0", "0"}, 2, "is not a size"},
         Case{{"--seed", "-1", "0"}, 2, "is not a whole number"},
-        Case{{"--message-timeout", "1s", "0"}, 2, "--message-timeout is for a framing"},
-        Case{{"--banner", "\\xzz", "0"}, 2, "after a backslash"},
+        Case{{"--message-timeout", "1s", "0"}, 2, "--message-timeout needs a framing"},
+        Case{{"--banner", "\\xzz", "0"}, 2, "a backslash must be"},
         Case{{"--close-after", "1", "--reset-after", "1", "0"},
              2,
              "--close-after cannot be combined with --reset-after"},
@@ -490,8 +492,8 @@ TEST_CASE("every error at the start is reported with a sentence and its exit sta
         Case{{"--max-conns", "0", "0"}, 2, "is not a number from 1"},
         Case{{"--threads", "0", "0"}, 2, "is not a number from 1 to 1024, or auto"},
         Case{{"--threads", "2", "-U", "x"}, 2, "--threads needs a port"},
-        Case{{"-U", ""}, 2, "-U needs an argument"},
-        Case{{"--self-signed", "--cacert", "", "0"}, 2, "--cacert needs an argument"},
+        Case{{"-U", ""}, 2, "-U needs a non-empty argument"},
+        Case{{"--self-signed", "--cacert", "", "0"}, 2, "--cacert needs a non-empty argument"},
         Case{{":0"}, 2, "an address is missing"},
         Case{{"-f", "len4", "--max-buffer", "3", "0"}, 2, "--max-buffer is too small"},
         Case{{"--banner", "four", "--max-buffer", "3", "0"}, 2, "--max-buffer is too small"},

@@ -48,18 +48,18 @@ const Row rows[] = {
      "the certificate of HOST is self-signed; to accept it: --cacert FILE, --pinnedpubkey "
      "sha256"},
     {"untrusted", "", 60,
-     "the certificate of HOST came without the certificate of its issuer CN=unknown, an "
-     "intermediate or an authority that is not trusted here"},
+     "the certificate of HOST was sent without the certificate of its issuer CN=unknown, an "
+     "intermediate or an untrusted CA"},
     {"incomplete", "", 60,
-     "the certificate of HOST came without the certificate of its issuer CN=intermediate, an "
-     "intermediate or an authority that is not trusted here; an intermediate is for the server "
-     "to send; to accept it: --cacert FILE"},
+     "the certificate of HOST was sent without the certificate of its issuer CN=intermediate, "
+     "an intermediate or an untrusted CA; the server should send its intermediate certificate; "
+     "to accept it: --cacert FILE"},
     {"revoked", "--crl ca.crl", 60, "the certificate of HOST is revoked; to accept it: "},
     {"nameless", "", 60,
      "the certificate of HOST names no host: it has no subject alternative name, and its "
      "subject "
-     "CN=nameless is not looked at"},
-    {"common", "", 60, "its subject CN=localhost is not looked at"},
+     "CN=nameless is ignored"},
+    {"common", "", 60, "its subject CN=localhost is ignored"},
     {"sha1", "", 60,
      "the certificate of HOST is signed with ecdsa-with-SHA1, which is too weak; to accept"},
     {"short", "", 60,
@@ -67,24 +67,25 @@ const Row rows[] = {
 
     // Ours.
     {"right clients=ca.pem", "", 58,
-     "the peer demands a client certificate (TLS alert: certificate required); --cert FILE"},
+     "the peer requires a client certificate (TLS alert: certificate required); use --cert "
+     "FILE"},
     {"right clients=ca.pem", "--cert stranger.pem --key stranger.key", 58,
-     "the peer refuses our certificate (TLS alert: unknown CA)"},
+     "the peer refused our certificate (TLS alert: unknown CA)"},
 
     // The protocol.
     {"right newest=1.0", "", 35,
-     "the peer speaks none of the versions of TLS that we do (TLS alert: protocol version)"},
-    {"right newest=1.1", "", 35, "the peer speaks none of the versions of TLS that we do"},
-    {"right newest=1.2", "--tls-min 1.3", 35, "the peer speaks none of the versions"},
-    {"right abrupt", "-c 5 -i 50ms", 56, "the peer closed without TLS's close_notify"},
+     "the peer supports none of our TLS versions (TLS alert: protocol version)"},
+    {"right newest=1.1", "", 35, "the peer supports none of our TLS versions"},
+    {"right newest=1.2", "--tls-min 1.3", 35, "the peer supports none of our"},
+    {"right abrupt", "-c 5 -i 50ms", 56, "the peer closed without a TLS close_notify"},
     {"right small-hello", "-w 300ms --alpn MANY", 28,
-     "bytes, which is more than a segment and too much for some servers and boxes on the way: "
+     "bytes, which exceeds one TCP segment and is too large for some servers and middleboxes: "
      "--groups X25519 makes it smaller"},
     {"right small-hello", "-w 300ms --alpn MANY --groups X25519", 28,
-     "too much for some servers and boxes on the way\n"},
+     "too large for some servers and middleboxes\n"},
     {"right group=secp521r1", "--groups X25519", 35,
-     "the peer gave up (TLS alert: handshake failure); it may have none of the groups of "
-     "--groups X25519\n"},
+     "the peer aborted the connection (TLS alert: handshake failure); it may not support the "
+     "groups of --groups X25519\n"},
     {"right group=secp521r1", "--groups P-521", 0, ""},
 };
 
@@ -179,7 +180,7 @@ TEST_CASE("servers without TLS get their verdict, sentence and status") {
          "the peer closed the connection during the TLS handshake"},
         {{"send:\\x15\\x03\\x03\\x00\\x02\\x02\\x50", "wait"},
          35,
-         "the peer gave up (TLS alert: internal error)"},
+         "the peer aborted the connection (TLS alert: internal error)"},
         {{"send:\\x16\\x03\\x03\\xff\\xff\\x02\\x02", "wait"},
          35,
          "the peer does not speak TLS"},
@@ -209,5 +210,5 @@ TEST_CASE("a server that requests renegotiation is refused, and its end is expla
     REQUIRE(server.process().wait_for_output("SSL_do_handshake"));
     CHECK(client.wait_exit() == 56);
     CHECK(contains(client.errors(),
-                   "the peer gave up, because renegotiation, for which it asked, is refused"));
+                   "the peer aborted the connection, because its renegotiation was refused"));
 }

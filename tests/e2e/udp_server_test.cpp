@@ -64,10 +64,10 @@ TEST_CASE("options that exclude datagrams are refused in one sentence") {
         {{"-u", "--banner", "x", "0"}, "--banner cannot be combined with -u"},
         {{"-u", "-U", "/tmp/none"}, "-u needs a port"},
         {{"-u", "--cert", "f", "0"}, "--cert cannot be combined with -u"},
-        {{"-u", "224.0.0.1:0"}, "-u answers nothing that is sent to a broadcast or multicast"},
-        {{"-u", "127.255.255.255:0"}, "address, as 127.255.255.255 is"},
-        {{"--reorder", "10%", "0"}, "--reorder is for -u"},
-        {{"--reflect-any", "0"}, "--reflect-any is for -u"},
+        {{"-u", "224.0.0.1:0"}, "-u cannot listen on the broadcast or multicast address"},
+        {{"-u", "127.255.255.255:0"}, "multicast address 127.255.255.255"},
+        {{"--reorder", "10%", "0"}, "--reorder needs -u"},
+        {{"--reflect-any", "0"}, "--reflect-any needs -u"},
     }));
     std::vector<std::string> command{yodeld};
     command.insert(command.end(), options.begin(), options.end());

@@ -230,7 +230,8 @@ TEST_CASE("running out of source ports for datagrams is reported, also with -s")
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 7);
     if (!test::system_counts_source_ports()) return;
-    CHECK(contains(outcome.errors, "no source port is left, of the 10 that the system has"));
+    CHECK(
+        contains(outcome.errors, "no source port is left: the system has 10 for each address"));
     CHECK(contains(outcome.errors, "(5 times)"));
 }
 
@@ -242,8 +243,8 @@ TEST_CASE("options that datagrams don't support are refused in one sentence") {
         {{"-u", "-k", "h", "7"}, 2, "-k cannot be combined with -u"},
         {{"-u", "tls://h:7"}, 2, "tls:// cannot be combined with -u"},
         {{"-u", "tcp://h:7"}, 2, "tcp:// cannot be combined with -u"},
-        {{"-u", "-f", "line", "h", "7"}, 2, "-f cannot be combined with -u: a datagram is"},
-        {{"-C", "udp://h:7"}, 2, "-C cannot be combined with udp://: a datagram is"},
+        {{"-u", "-f", "line", "h", "7"}, 2, "-f cannot be combined with -u: each datagram is"},
+        {{"-C", "udp://h:7"}, 2, "-C cannot be combined with udp://: each datagram is"},
         {{"-u", "-U", "/tmp/path"}, 2, "-U cannot be combined with -u"},
         {{"-u", "-c", "1", "--size", "65508"}, 2, "--size 65508 does not fit into a datagra"},
         {{"-u", "127.255.255.255", "7"}, 7, "broadcast and multicast addresses are not sup"},
@@ -272,12 +273,12 @@ TEST_CASE("the screen supports datagrams, and shows duplicates") {
     test::Tty tty(
         {.arguments = {yodel, "udp://127.0.0.1:" + server.port()}, .size = {24, 110}});
     REQUIRE(tty.wait_for("○ ready 00:"));
-    REQUIRE(tty.wait_for("sending to 127.0.0.1:" + server.port() + "; a reply will show"));
+    REQUIRE(tty.wait_for("sending to 127.0.0.1:" + server.port() + "; only a reply shows"));
     REQUIRE(tty.wait_for("udp://127.0.0.1:" + server.port()));
     tty.send("hello\r");
     REQUIRE(tty.wait_for("hello ✓"));
     REQUIRE(tty.wait_for("● up 00:"));
-    REQUIRE(tty.wait_for("hello - the reply came twice"));
+    REQUIRE(tty.wait_for("hello - the reply arrived twice"));
     REQUIRE(tty.wait_for("1 twice"));
     tty.send("\x1bs");
     REQUIRE(tty.wait_for("jitter"));

@@ -119,7 +119,7 @@ TEST_CASE("a run continues after a reset, and each message is answered or unsent
     CAPTURE(outcome.output, outcome.errors);
     CHECK(lines(outcome.output) == 10);  // a stall may leave some of them unsent
     CHECK_FALSE(contains(outcome.errors, " 3 echoed, "));
-    CHECK(contains(outcome.errors, "next try in "));
+    CHECK(contains(outcome.errors, "retry in "));
 }
 
 TEST_CASE("messages that could not be sent keep their numbers and are reported") {

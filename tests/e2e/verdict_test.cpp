@@ -157,7 +157,7 @@ TEST_CASE("requirements, comparisons and the distribution apply to a sum") {
     const Outcome outcome = run({yodel, "--merge", one, "--compare", one, "--require",
                                  "p99<=+0%,sent>50", "--hgrm", folder.path("hgrm")});
     CHECK(outcome.status == 1);
-    CHECK(contains(outcome.output, "no verdict: it takes 5 earlier runs, 4 are missing\n"));
+    CHECK(contains(outcome.output, "no verdict without 5 earlier runs, 4 are missing\n"));
     CHECK(outcome.errors == "yodel: required sent>50, was 50\n");
     CHECK(contains(contents(folder.path("hgrm")), ", Total count    =           50]"));
     const Outcome with_failure = run({yodel, "--merge", one, failed, "--require", "sent>50"});
@@ -194,7 +194,7 @@ TEST_CASE("a file without a whole run gives one sentence and status 2, and nothi
     std::ofstream(folder.path("none")) << text.substr(0, text.find('\n') + 1);
     const auto [name, sentence] = GENERATE(table<std::string, std::string>(
         {{"cut", ": line 7 is cut short"},
-         {"none", ": there is no end object, as --json writes it"},
+         {"none", ": no end object found (expected --json output)"},
          {"missing", ": No such file or directory"}}));
     const std::string option = GENERATE("--merge", "--compare");
     const std::string path = folder.path(name);
@@ -220,6 +220,6 @@ TEST_CASE("the distribution is written to a file, or the status is 23") {
 
 TEST_CASE("options of verdicts are refused on the screen") {
     test::Tty tty({.arguments = {yodel, "--require", "p99<5ms"}});
-    REQUIRE(tty.wait_for("--require is for "));
+    REQUIRE(tty.wait_for("--require needs "));
     CHECK(tty.wait_exit() == 2);
 }

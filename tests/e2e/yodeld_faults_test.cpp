@@ -70,7 +70,7 @@ TEST_CASE("with --dup each reply comes twice, which is a fault") {
     const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, lines(1));
     CHECK(outcome.output == "line 1\nline 1\n");
     CHECK(contains(outcome.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 twice"));
-    CHECK(contains(outcome.errors, "a reply came twice\n"));
+    CHECK(contains(outcome.errors, "a reply arrived twice\n"));
     CHECK(outcome.status == 1);
     const Outcome several = ten_lines({"--dup", "1"});
     CHECK(contains(several.errors, "10 sent, 10 echoed, 0 bad, 0 lost, "));
@@ -163,7 +163,7 @@ TEST_CASE("silence after a large hello is reported with the option that makes it
     CHECK_FALSE(contains(small.errors, "--groups"));
     const Outcome large = run({yodel, "-z", "-w", "200ms", "--alpn", protocols, target});
     CHECK(large.status == 28);
-    CHECK(contains(large.errors, "too much for some servers and boxes on the way: --groups"));
+    CHECK(contains(large.errors, "too large for some servers and middleboxes: --groups"));
 }
 
 TEST_CASE("with --banner its text comes first, unsolicited") {
@@ -188,5 +188,5 @@ TEST_CASE("faults also apply over TLS") {
 TEST_CASE("a message larger than a faulty server's buffer ends its connection") {
     Server server({"-f", "line", "--dup", "1", "--max-buffer", "1k"});
     run({yodel, "127.0.0.1", server.port()}, std::string(5000, 'x') + "\n");
-    CHECK(server.process().wait_for_errors("over the limit of 1024 (--max-buffer)"));
+    CHECK(server.process().wait_for_errors("exceeds the limit of 1024 (--max-buffer)"));
 }

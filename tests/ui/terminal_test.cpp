@@ -281,7 +281,7 @@ TEST_CASE("does not send a text to the clipboard that terminals would ignore") {
     Tty tty(probe("copy-much"));
     REQUIRE(tty.wait_for("size 24x80"));
     tty.send("\r");
-    REQUIRE(tty.wait_for("it has more than the 74991 bytes"));
+    REQUIRE(tty.wait_for("it exceeds the limit of 74991 bytes"));
     REQUIRE(tty.output().find("\x1b]52") == std::string::npos);
 }
 

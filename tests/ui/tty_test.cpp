@@ -13,7 +13,7 @@ TEST_CASE("returns one sentence if a terminal can't be used") {
         const char *type, *sentence;
     } cases[] = {
         {"TERM=no-such", "the terminal type \"no-such\" (TERM) is not known on this system"},
-        {"TERM=dumb", "the terminal type \"dumb\" (TERM) can't place its cursor"},
+        {"TERM=dumb", "the terminal type \"dumb\" (TERM) cannot position its cursor"},
         {"TERM", "the terminal type \"\" (TERM) is not known on this system"},
         {"TERM=a\x1b[2J", "the terminal type \"a^[[2J\" (TERM) is not known on this system"},
     };

@@ -47,8 +47,7 @@ TEST_CASE("options may follow other words, up to --") {
     CHECK(parse({"-W2", "h", "7"}).session.reply_timeout == 2s);
     CHECK(parse({"--reply-timeout=2", "h", "7"}).session.reply_timeout == 2s);
     CHECK(parse({"--", "-h", "7"}).session.endpoint.host == "-h");
-    CHECK(refusal([] { parse({"-"}); }) ==
-          "\"-\" has no port: HOST PORT or HOST:PORT is wanted");
+    CHECK(refusal([] { parse({"-"}); }) == "\"-\" needs a port: write HOST PORT or HOST:PORT");
 }
 
 TEST_CASE("words after --help or --version are not read") {
@@ -56,7 +55,7 @@ TEST_CASE("words after --help or --version are not read") {
     CHECK(parse({"-hX", "a", "b", "c"}).help);
     CHECK_FALSE(parse({"-V", "-h"}).help);
     CHECK(parse_server({"--version", "--nonsense"}).version);
-    CHECK(refusal([] { parse({"--nonsense", "--help"}); }) == "there is no option --nonsense");
+    CHECK(refusal([] { parse({"--nonsense", "--help"}); }) == "unknown option --nonsense");
 }
 
 TEST_CASE("the help lists the options, within 80 columns") {

@@ -173,15 +173,15 @@ TEST_CASE("options of the screen and of other runs are refused if they do not ap
         return refusal([&] { check_display(options, screen); });
     };
     CHECK(display_refusal("--mouse --scrollback 5 -x", true) == "");
-    CHECK(display_refusal("--mouse", false) == "--mouse is for the full screen");
+    CHECK(display_refusal("--mouse", false) == "--mouse needs the full screen");
     CHECK(display_refusal("--window 5 --require lost=0", false) == "");
-    CHECK(display_refusal("--window 5", true) == "--window is for pipe mode (--no-tui)");
-    CHECK(display_refusal("--compare f", true) == "--compare is for pipe mode (--no-tui)");
+    CHECK(display_refusal("--window 5", true) == "--window needs pipe mode (--no-tui)");
+    CHECK(display_refusal("--compare f", true) == "--compare needs pipe mode (--no-tui)");
     CHECK(client_refusal("--mouse -c 1") == "--mouse cannot be combined with -c");
     CHECK(client_refusal("--json --scrollback 5") ==
           "--scrollback cannot be combined with --json");
-    CHECK(client_refusal("--fast") == "--fast is for --replay");
-    CHECK(client_refusal("--payload h 7") == "--payload is for --json");
+    CHECK(client_refusal("--fast") == "--fast needs --replay");
+    CHECK(client_refusal("--payload h 7") == "--payload needs --json");
 }
 
 TEST_CASE("an option of yodeld is accepted in a mode, or refused with the option of the mode") {

@@ -18,17 +18,17 @@ ServerOptions parse_server(const std::vector<std::string>& words) {
 
 TEST_CASE("a mistake in an option of the server is reported with the option's name") {
     const auto [words, sentence] = GENERATE(table<std::string, std::string>({
-        {"--drop 10 7", "--drop: \"10\" is not a chance such as 0.1 or 10%, up to 1"},
+        {"--drop 10 7", "--drop: \"10\" is not a probability such as 0.1 or 10%, up to 1"},
         {"--delay 1s~x 7", "--delay: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
         {"--seed=-1 7", "--seed: \"-1\" is not a whole number"},
         {"-m 0 7", "-m: \"0\" is not a number from 1 to 1000000"},
-        {"--banner \\q 7",
-         "--banner: after a backslash come n, r, t, 0, another one, or x and two digits"},
+        {"--banner \\q 7", "--banner: a backslash must be followed by n, r, t, 0, a backslash, "
+                           "or x and two digits"},
         {"-6 127.0.0.1:7", "-6: \"127.0.0.1\" is not an IPv6 address"},
         {"-4 [::]:7", "-4: \"::\" is not an IPv4 address"},
         {"-64 7", "-4 cannot be combined with -6"},
-        {"--cert f 7", "--cert is for --tls"},
-        {"--stall-handshake 7", "--stall-handshake is for --tls"},
+        {"--cert f 7", "--cert needs --tls"},
+        {"--stall-handshake 7", "--stall-handshake needs --tls"},
         {"--threads 0 7", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
         {"--threads 2 -U p",
          "--threads needs a port: connections to -U are served by one thread"},
@@ -51,6 +51,5 @@ TEST_CASE("several threads are refused if a port can't be shared") {
     CHECK(parse_server({"--threads", "auto", "7"}).threads == 1);
     CHECK(refusal([] {
               parse_server({"--threads", "2", "7"});
-          }) ==
-          "--threads: this system does not deal out to several threads what comes to a port");
+          }) == "--threads: this system cannot share a port between threads");
 }

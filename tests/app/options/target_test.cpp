@@ -40,21 +40,22 @@ TEST_CASE("an invalid target is refused with the right form") {
     };
     const std::string neither = " is neither a port nor the name of a service";
     const Case each = GENERATE_COPY(
-        Case{{"h"}, "\"h\" has no port: HOST PORT or HOST:PORT is wanted"},
+        Case{{"h"}, "\"h\" needs a port: write HOST PORT or HOST:PORT"},
         Case{{""}, "the target is empty"}, Case{{"h:"}, "a port is missing"},
-        Case{{":7"}, "a host is missing before \":7\"; this machine is localhost 7"},
-        Case{{"7000"}, "a host is missing before \"7000\"; this machine is localhost 7000"},
+        Case{{":7"}, "a host is missing before \":7\"; for this machine write localhost 7"},
+        Case{{"7000"},
+             "a host is missing before \"7000\"; for this machine write localhost 7000"},
         Case{{":http"}, "a host is missing"}, Case{{"h", ""}, "a port is missing"},
-        Case{{"7000", "localhost"}, "the host comes first: localhost 7000"},
-        Case{{"h:0"}, "\"0\" is not a port: they go from 1 to 65535"},
-        Case{{"h:65536"}, "\"65536\" is not a port: they go from 1 to 65535"},
-        Case{{"h", "99999999999"}, "\"99999999999\" is not a port: they go from 1 to 65535"},
+        Case{{"7000", "localhost"}, "the host must come first: localhost 7000"},
+        Case{{"h:0"}, "\"0\" is not a port from 1 to 65535"},
+        Case{{"h:65536"}, "\"65536\" is not a port from 1 to 65535"},
+        Case{{"h", "99999999999"}, "\"99999999999\" is not a port from 1 to 65535"},
         Case{{"h", "7x"}, "\"7x\"" + neither}, Case{{"h", " 7"}, "\" 7\"" + neither},
         Case{{"h", "+7"}, "\"+7\"" + neither}, Case{{"h", "7.0"}, "\"7.0\"" + neither},
         Case{{"h:7/x"}, "\"7/x\"" + neither},
-        Case{{"::1:7"}, "an IPv6 address with a port is written [::1]:7"},
-        Case{{"::1"}, "\"::1\" has no port: [::1]:PORT"},
-        Case{{"[::1]"}, "\"[::1]\" has no port: HOST PORT or HOST:PORT is wanted"},
+        Case{{"::1:7"}, "write an IPv6 address with a port as [::1]:7"},
+        Case{{"::1"}, "\"::1\" needs a port: write [::1]:PORT"},
+        Case{{"[::1]"}, "\"[::1]\" needs a port: write HOST PORT or HOST:PORT"},
         Case{{"a:b:7"}, "\"a:b:7\" is neither HOST:PORT nor [IPV6]:PORT"},
         Case{{"h:7", "8"}, "\"h:7\" is not a host, but a port follows it: 8"},
         Case{{"[]:7"}, "a host is missing"}, Case{{"[]", "7"}, "a host is missing"},
@@ -64,12 +65,12 @@ TEST_CASE("an invalid target is refused with the right form") {
         Case{{"ftp://h:7"}, "\"ftp://\" is not supported, only tcp://, tls:// and udp://"},
         Case{{"tls://"}, "tls:// needs a host and a port, as in tls://localhost:7000"},
         Case{{"tcp:///"}, "tcp:// needs a host and a port, as in tcp://localhost:7000"},
-        Case{{"tcp:h:7"}, "\"tcp:h:7\" is written tcp://h:7"},
-        Case{{"tls:/h:7"}, "\"tls:/h:7\" is written tls://h:7"},
-        Case{{"tls:h", "7"}, "\"tls:h\" is written tls://h"},
-        Case{{"a", "1", "2"}, "\"2\" is one argument too many"},
+        Case{{"tcp:h:7"}, "\"tcp:h:7\" must be written tcp://h:7"},
+        Case{{"tls:/h:7"}, "\"tls:/h:7\" must be written tls://h:7"},
+        Case{{"tls:h", "7"}, "\"tls:h\" must be written tls://h"},
+        Case{{"a", "1", "2"}, "unexpected argument \"2\""},
         Case{{"unix:"}, "unix: needs a path"},
-        Case{{"unix:/s", "7"}, "\"unix:/s\" is a target without a port"});
+        Case{{"unix:/s", "7"}, "\"unix:/s\" takes no port"});
     CAPTURE(each.words);
     CHECK(refusal([&] { parse_target(each.words); }) == each.sentence);
 }
@@ -82,19 +83,19 @@ TEST_CASE("a server listens on the loopback if only a port is given") {
 
 TEST_CASE("an invalid listening address is refused with the right form") {
     const auto [word, sentence] = GENERATE(table<std::string, std::string>(
-        {{"70000", "\"70000\" is not a port: they go from 0 to 65535"},
+        {{"70000", "\"70000\" is not a port from 0 to 65535"},
          {"", "a port is missing"},
          {":7", "an address is missing"},
          {"[]:7", "an address is missing"},
          {"localhost", "\"localhost\" is neither a port nor ADDR:PORT"},
-         {"::1", "\"::1\" has no port: [::1]:PORT"},
-         {"tcp://127.0.0.1:7", "\"tcp://127.0.0.1:7\" is written 127.0.0.1:7"},
-         {"tls://[::1]:7", "\"tls://[::1]:7\" is written --tls [::1]:7"},
-         {"tcp:127.0.0.1:7", "\"tcp:127.0.0.1:7\" is written 127.0.0.1:7"},
+         {"::1", "\"::1\" needs a port: write [::1]:PORT"},
+         {"tcp://127.0.0.1:7", "\"tcp://127.0.0.1:7\" must be written 127.0.0.1:7"},
+         {"tls://[::1]:7", "\"tls://[::1]:7\" must be written --tls [::1]:7"},
+         {"tcp:127.0.0.1:7", "\"tcp:127.0.0.1:7\" must be written 127.0.0.1:7"},
          {"tcp://", "\"tcp://\" is not [ADDR:]PORT"},
          {"http://h:7", "\"http://h:7\" is not [ADDR:]PORT"},
-         {"udp://h:7", "\"udp://h:7\" is written -u h:7"},
-         {"unix:/s", "\"unix:/s\" is written -U /s"}}));
+         {"udp://h:7", "\"udp://h:7\" must be written -u h:7"},
+         {"unix:/s", "\"unix:/s\" must be written -U /s"}}));
     CAPTURE(word);
     CHECK(refusal([&, &word = word] { parse_listening_target(word); }) == sentence);
 }

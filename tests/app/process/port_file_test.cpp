@@ -71,7 +71,7 @@ TEST_CASE("never replaces a link, a FIFO or a folder") {
         write(other, "precious");
         fs::create_symlink(other, folder.file());
         CHECK(refusal(folder.file()) == "--port-file: cannot write " + folder.file() +
-                                            ": it is a link, not a plain file");
+                                            ": it is a link, not a regular file");
         CHECK(contents(other) == "precious");
         CHECK(fs::is_symlink(folder.file()));
     }
@@ -89,7 +89,7 @@ TEST_CASE("never replaces a link, a FIFO or a folder") {
     SECTION("a FIFO") {
         ::mkfifo(folder.file().c_str(), 0600);
         CHECK(refusal(folder.file()) ==
-              "--port-file: cannot write " + folder.file() + ": it is not a plain file");
+              "--port-file: cannot write " + folder.file() + ": it is not a regular file");
         CHECK(fs::is_fifo(folder.file()));
     }
     SECTION("a folder") {

@@ -220,9 +220,9 @@ TEST_CASE("explains a misread length, unless the framing has worked before") {
           "the length reads 1280; as little-endian it is 5: -f len2le");
     CHECK(misread("len2le", "\0\5hello\0\1x"s) ==
           "the length reads 1280; as big-endian it is 5: -f len2");
-    CHECK(misread("len1", "\6hello"s) == "the length reads 6; does it count its own 1 byte?");
+    CHECK(misread("len1", "\6hello"s) == "the length reads 6; does it include its own 1 byte?");
     CHECK(misread("len2", "hello") ==
-          "the length reads 26725, the text \"he\": has the message no length?");
+          "the length reads 26725, the text \"he\"; is the length missing?");
     for (const char* framing : {"len1", "len2", "len4", "line", "raw"}) {
         CHECK(misread(framing, "").empty());
         CHECK(misread(framing, "\0\0\2\1hello"s).empty());
@@ -232,5 +232,5 @@ TEST_CASE("explains a misread length, unless the framing has worked before") {
     CHECK(decoder.next(reversed).error ==
           "the length reads 83886080; as little-endian it is 5: -f len4le");
     CHECK(decoder.next("\0\0\0\1x"s).payload == "x");
-    CHECK(decoder.next(reversed).error.find("over the limit") != std::string::npos);
+    CHECK(decoder.next(reversed).error.find("exceeds the limit") != std::string::npos);
 }

@@ -30,11 +30,12 @@ TEST_CASE("gives a hint that fits the reply") {
     CHECK(hint("line", "he11o").empty());
     CHECK(hint("line", "hell").empty());
     CHECK(hint("line", "HTTP/1.1 400 Bad Request") ==
-          "where replies are no echoes: --expect any");
+          "if the service does not echo, use --expect any");
     CHECK(hint("line", "+PONG\r") ==
-          "where replies are no echoes: --expect any; where lines end with CRLF: -C");
-    CHECK(hint("line", "hello\r") == "where lines end with CRLF: -C");
+          "if the service does not echo, use --expect any; if lines end with CRLF, use -C");
+    CHECK(hint("line", "hello\r") == "if lines end with CRLF, use -C");
     CHECK(hint("crlf", "hello\r").empty());
-    CHECK(hint("len2", std::string("hello\0\5", 7)) == "its length may count its own 2 bytes");
-    CHECK(hint("line", "\x15\x03\x01") == "the reply looks like TLS: --tls");
+    CHECK(hint("len2", std::string("hello\0\5", 7)) ==
+          "its length may include its own 2 bytes");
+    CHECK(hint("line", "\x15\x03\x01") == "the reply looks like TLS; use --tls");
 }

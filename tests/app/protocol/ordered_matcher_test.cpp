@@ -190,7 +190,7 @@ const Case cases[] = {
      "right abc=bcd;right xyz=yz{;", "caret"},
     {"caret with any reports all bytes", ">abc <*xyz", "right abc=xyz;", "caret", Expect::any},
     {"caret needs its greeting", ">abc <bcd",
-     "refused the server does not greet with *, as it does with -f caret;", "caret"},
+     "refused the server did not send the greeting * of -f caret;", "caret"},
 };
 
 std::string run(const Case& each, bool coalesce) {

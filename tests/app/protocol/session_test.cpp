@@ -297,7 +297,7 @@ TEST_CASE("recognises a TLS server by its alert, but not by an echoed alert") {
         pair.server.stream->write(alert);
         pair.server.stream->finish();
         pair.until_closed();
-        CHECK(pair.client.session.end().text == "the server speaks TLS: --tls");
+        CHECK(pair.client.session.end().text == "the server speaks TLS; use --tls");
     }
 }
 
@@ -553,7 +553,8 @@ TEST_CASE("gives up a peer that takes nothing during the reply timeout") {
     if (GENERATE(false, true)) pair.client.session.finish();
     pair.until_closed();
     CHECK((pair.client.session.end().reason == Reason::timeout));
-    CHECK(pair.client.session.end().text.find("the server takes nothing") != std::string::npos);
+    CHECK(pair.client.session.end().text.find("the server has stopped reading") !=
+          std::string::npos);
 }
 
 TEST_CASE("does not restart the idle timeout when a reply becomes late") {
@@ -611,7 +612,7 @@ TEST_CASE("ends the session after a frame over the limit, with both numbers") {
     pair.server.stream->write(std::string("\0\0\1\0", 4));
     pair.until_closed();
     CHECK((pair.client.session.end().reason == Reason::limit));
-    CHECK(pair.client.session.end().text.find("256 bytes or more is over the limit of 100") !=
+    CHECK(pair.client.session.end().text.find("256 bytes or more exceeds the limit of 100") !=
           std::string::npos);
 }
 
@@ -1033,7 +1034,7 @@ TEST_CASE("counts the time that passed before towards --max-time") {
     pair.loop.until([&] { return pair.client.session.state() == State::closed; });
     const ev::Duration taken = pair.loop.now() - begin;
     CHECK((taken > 6900ms - options.spent && taken < 7100ms - options.spent));
-    CHECK(pair.client.session.end().text == "not done within 7s (--max-time)");
+    CHECK(pair.client.session.end().text == "not finished within 7s (--max-time)");
 }
 
 TEST_CASE("keeps the end of the session after --max-time has passed") {

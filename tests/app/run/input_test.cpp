@@ -95,9 +95,9 @@ std::vector<BadRow> bad_rows() {
          "a message of 0 bytes does not fit into -f caret",
          {.framing = find_framing("caret")}},
         {"long", "a message of 4 bytes ", {.max_frame = 3}},
-        {"a\\q", "after a backslash come ", {.escapes = true}},
-        {"a\\x4", "after a backslash come ", {.escapes = true}},
-        {"a\\", "after a backslash come ", {.escapes = true}},
+        {"a\\q", "a backslash must be followed by ", {.escapes = true}},
+        {"a\\x4", "a backslash must be followed by ", {.escapes = true}},
+        {"a\\", "a backslash must be followed by ", {.escapes = true}},
     };
 }
 

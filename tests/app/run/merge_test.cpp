@@ -9,5 +9,5 @@ TEST_CASE("a file without a run is refused with the option's name") {
     CHECK(test::refusal([] { earlier_runs("/no/file"); }) ==
           "--compare: /no/file: No such file or directory");
     CHECK(test::refusal([] { earlier_runs("/dev/null"); }) ==
-          "--compare: /dev/null: there is no end object, as --json writes it");
+          "--compare: /dev/null: no end object found (expected --json output)");
 }

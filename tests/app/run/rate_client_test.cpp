@@ -53,7 +53,7 @@ TEST_CASE_METHOD(Fixture, "a search reports that it reached its upper limit") {
     RateClient::Options options = this->options("sent>0");
     options.search = {.first = 500, .min = 500, .max = 1000};
     const auto [found, status] = search(options);
-    CHECK(found == "highest rate with sent>0: 1k/s, the most that can be asked for");
+    CHECK(found == "highest rate with sent>0: 1k/s, the maximum");
     CHECK(status == 0);
 }
 

@@ -144,62 +144,63 @@ TEST_CASE("a file that is no recording is refused in one sentence") {
     const auto [text, trouble] = GENERATE(table<std::string, std::string>({
         {"", "f:1: the file is empty"},
         {"\n\n", "f:3: the file is empty"},
-        {"hello\n", "f:1: the line is no JSON object"},
-        {"[1]", "f:1: the line is no JSON object"},
-        {"\0\0\0"s, "f:1: the line is no JSON object"},
+        {"hello\n", "f:1: the line is not a JSON object"},
+        {"[1]", "f:1: the line is not a JSON object"},
+        {"\0\0\0"s, "f:1: the line is not a JSON object"},
         {"{\"a\":1", "f:1: the line is cut short"},
-        {"{}\n", "f:1: this is no recording, as --json --payload writes it"},
-        {connection, "f:1: this is no recording, as --json --payload writes it"},
+        {"{}\n", "f:1: this is not a recording (--json --payload writes one)"},
+        {connection, "f:1: this is not a recording (--json --payload writes one)"},
         {R"({"type":"recording","version":2,"framing":"line"})",
-         "f:1: the recording is of version 2, and only version 1 is known"},
+         "f:1: the recording has version 2, but only version 1 is supported"},
         {R"({"type":"recording","version":"1"})", "f:1: \"version\" is not a whole number"},
         {R"({"type":"recording","version":1,"framing":"morse"})",
-         "f:1: the framing \"morse\" is in no recording"},
+         "f:1: the framing \"morse\" cannot be replayed"},
         {R"({"type":"recording","version":1,"framing":"raw"})",
-         "f:1: the framing \"raw\" is in no recording"},
+         "f:1: the framing \"raw\" cannot be replayed"},
         {R"({"type":"recording","version":1,"framing":"line","first":0})",
          "f:1: \"first\" is not a whole number from 1 on"},
         {R"({"type":"recording","version":1,"framing":"line","first":1,"connections":3})",
-         "f:1: this is a recording of 3 connections, and only one can be said again"},
-        {form, "f:2: the recording is cut short: the object of its end is missing"},
-        {form + end, "f:2: nothing was said in this recording, nor heard"},
+         "f:1: this is a recording of 3 connections, but only one can be replayed"},
+        {form, "f:2: the recording is cut short: the end object is missing"},
+        {form + end, "f:2: the recording contains no messages"},
     }));
     CHECK(read(text).trouble == trouble);
 }
 
 TEST_CASE("a bad line ends the recording, and is named") {
     const auto [line, trouble] = GENERATE(table<std::string, std::string>({
-        {form, "an object of type \"recording\" is in no recording"},
-        {"{\"type\":\"interval\"}", "an object of type \"interval\" is in no recording"},
-        {"{\"a\":1,\"a\":2}", "the line has a name twice in one object"},
+        {form, "unexpected object of type \"recording\""},
+        {"{\"type\":\"interval\"}", "unexpected object of type \"interval\""},
+        {"{\"a\":1,\"a\":2}", "the line contains a name twice in one object"},
         {"{\"a\":tru}", "the line is not JSON at byte 8"},
-        {connection, "another connection begins, and only one can be said again"},
-        {echoed(1, "a", "b"), "message 1 was there before"},
+        {connection, "another connection begins, but only one can be replayed"},
+        {echoed(1, "a", "b"), "message 1 appears twice"},
         {message(2, R"("verdict":"fine","sent":"a")"),
-         "\"verdict\" is none that a recording has"},
-        {message(2, R"("sent":"a")"), "\"verdict\" is none that a recording has"},
+         "\"verdict\" is not valid in a recording"},
+        {message(2, R"("sent":"a")"), "\"verdict\" is not valid in a recording"},
         {message(2, R"("verdict":"lost")"), "\"sent\" and \"received\" are missing"},
         {R"({"type":"message","seq":0,"planned_us":1,"verdict":"lost","sent":"a"})",
          "\"seq\" is not a whole number from 1 on"},
-        {message(2, R"("verdict":"lost","sent":5)"), "\"sent\" is not a text"},
+        {message(2, R"("verdict":"lost","sent":5)"), "\"sent\" is not a string"},
         {message(2, R"("verdict":"lost","sent_base64":"a")"), "\"sent_base64\" is not base64"},
         {message(2, R"("verdict":"lost","sent":"a","sent_base64":"YQ==")"),
-         "\"sent\" and \"sent_base64\" are two payloads"},
+         "\"sent\" and \"sent_base64\" are both present"},
         {message(2, R"("verdict":"lost","sent":"ab","sent_bytes":3)"),
          "\"sent_bytes\" is 3, but the payload has 2 bytes"},
         {message(2, R"("verdict":"wrong","sent":"ab","received":"x","received_bytes":2)"),
          "\"received_bytes\" is 2, but the payload has 1 byte"},
-        {message(2, R"("verdict":"lost","sent":"a\nb")"), "\"sent\" is no message of -f line"},
+        {message(2, R"("verdict":"lost","sent":"a\nb")"),
+         "\"sent\" is not a message of -f line"},
         {message(2, R"("verdict":"wrong","sent":"a","received":"\n")"),
-         "\"received\" is no reply of -f line"},
+         "\"received\" is not a reply of -f line"},
         {message(2, "\"verdict\":\"lost\",\"sent\":\"" + std::string(1001, 'a') + "\""),
-         "\"sent\" is no message of -f line"},
+         "\"sent\" is not a message of -f line"},
         {R"({"type":"message","seq":2,"verdict":"lost","sent":"a"})",
          "\"planned_us\" is missing"},
         {R"({"type":"message","seq":2,"planned_us":-1,"verdict":"lost","sent":"a"})",
          "\"planned_us\" is not a time in microseconds"},
         {R"({"type":"message","seq":2,"planned_us":99999999999999,"verdict":"lost","sent":"a"})",
-         "\"planned_us\" is too long a time"},
+         "\"planned_us\" is too long"},
         {R"({"type":"message","verdict":"unsolicited","received":"a"})",
          "\"received_us\" is missing"},
     }));
@@ -222,27 +223,27 @@ TEST_CASE("a recording whose end counts other messages is refused") {
         {unsolicited("x") + echoed(1, "a", "b") + lost + late + sent,
          R"("status":0,"sent":3,"echoed":2,"bad":0,"lost":0,"late":1,"unsolicited":1)", ""},
         {echoed(1, "a", "b") + echoed(3, "a", "b"), R"("status":0,"sent":3,"echoed":3)",
-         "counts 3 messages as sent, but the recording has 2"},
+         "counts 3 messages as sent, but the recording contains 2"},
         {echoed(1, "a", "b") + echoed(2, "a", "b"), R"("status":0,"sent":1)",
-         "counts 1 messages as sent, but the recording has 2"},
+         "counts 1 messages as sent, but the recording contains 2"},
         {echoed(1, "a", "b"), R"("status":0,"sent":1,"unsolicited":1)",
-         "counts 1 messages as unsolicited, but the recording has 0"},
+         "counts 1 messages as unsolicited, but the recording contains 0"},
         {lost, R"("sent":1,"unsolicited":0,"late":1)",
-         "counts 1 messages as late, but the recording has 0"},
+         "counts 1 messages as late, but the recording contains 0"},
         // Version 0.2 wrote this word.
         {unsolicited("x", "unasked") + echoed(1, "a", "b"), R"("sent":1,"unasked":1)", ""},
         {echoed(1, "a", "b"), R"("sent":1,"unasked":1)",
-         "counts 1 messages as unasked, but the recording has 0"},
+         "counts 1 messages as unasked, but the recording contains 0"},
         // Unsent messages are not counted as sent.
         {echoed(1, "a", "b") + unsent(2) + echoed(3, "c", "d"), R"("sent":2,"unsent":1)", ""},
         {echoed(1, "a", "b") + unsent(2), R"("sent":2,"unsent":1)",
-         "counts 2 messages as sent, but the recording has 1"},
+         "counts 2 messages as sent, but the recording contains 1"},
         // A signal ended these runs.
         {echoed(1, "a", "b") + sent, R"("status":130,"sent":5,"echoed":1,"bad":0,"lost":0)",
          ""},
         {unsolicited("x"), R"("status":143,"sent":5,"echoed":0,"bad":0,"lost":0)", ""},
         {echoed(1, "a", "b"), R"("status":130,"sent":5,"echoed":1,"bad":1,"lost":1)",
-         "counts 3 messages as sent, but the recording has 1"},
+         "counts 3 messages as sent, but the recording contains 1"},
     }));
     CAPTURE(text, counts);
     const std::string found = read(form + text + R"({"type":"end",)" + counts + "}\n").trouble;
@@ -252,7 +253,7 @@ TEST_CASE("a recording whose end counts other messages is refused") {
 
 TEST_CASE("an object after the end of a recording is refused") {
     CHECK(read(whole + "\n" + end).trouble ==
-          "f:11: the recording goes on after the object of its end");
+          "f:11: the recording continues after its end object");
     CHECK(read(whole + "\n \n").trouble.empty());
 }
 
@@ -261,9 +262,9 @@ TEST_CASE("without frames, a reply may be any bytes but not empty") {
     caret.replace(caret.find("line"), 4, "caret");
     CHECK(read(caret + echoed(1, "a", "b$^") + end).items == "a=b$^");
     CHECK(read(caret + echoed(1, "a", "") + end).trouble ==
-          "f:2: \"received\" is no reply of -f caret");
+          "f:2: \"received\" is not a reply of -f caret");
     CHECK(read(caret + echoed(1, "a$b", "x") + end).trouble ==
-          "f:2: \"sent\" is no message of -f caret");
+          "f:2: \"sent\" is not a message of -f caret");
 }
 
 TEST_CASE("a missing message is refused before later ones take too much memory") {

@@ -136,7 +136,7 @@ TEST_CASE("a different reply on one connection is printed with the connection's 
                                        "    sent      b\n"
                                        "    recorded  bb\n"
                                        "    now       bX\n");
-    CHECK(contains(outcome.errors, "reply 2 differs from the recorded one at byte 1\n"));
+    CHECK(contains(outcome.errors, "reply 2 differs from the recording at byte 1\n"));
     CHECK(contains(outcome.errors, "9 said again, 8 as before, 1 different, 0 lost"));
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("a missing reply on one connection is lost, and all replays continue")
     const bool fast = GENERATE(false, true);
     const Outcome outcome = replay(three, with_second_b({}), {.fast = fast});
     CHECK(outcome.status == 1);
-    const std::string how = fast ? "has not come within 5s" : "is missing";
+    const std::string how = fast ? "did not arrive within 5s" : "is missing";
     CHECK(contains(outcome.output, ": reply 2 " + how + "\n    sent      b\n"));
     CHECK(contains(outcome.errors, "9 said again, 8 as before, 0 different, 1 lost"));
 }
@@ -179,8 +179,8 @@ TEST_CASE("late replies are compared, and an unrecorded late reply differs") {
     const Outcome outcome = replay(text, slow, {.reply_timeout = 500ms});
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.errors, "9 said again, 6 as before, 3 different, 0 lost, 6 late"));
-    CHECK(count(outcome.output, ": reply 1 has not come within 500ms\n") == 3);
-    CHECK(count(outcome.output, ": reply 1 has come late, after 1") == 3);
+    CHECK(count(outcome.output, ": reply 1 did not arrive within 500ms\n") == 3);
+    CHECK(count(outcome.output, ": reply 1 arrived late, after 1") == 3);
     CHECK(contains(outcome.output, ": reply 2 is new: no reply was recorded\n"));
 }
 

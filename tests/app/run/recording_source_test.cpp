@@ -114,7 +114,7 @@ TEST_CASE("a different reply is printed with the recorded one") {
                             "    sent      b\n"
                             "    recorded  bb\n"
                             "    now       bX^[\n");
-    CHECK(contains(outcome.errors, "reply 2 differs from the recorded one at byte 1\n"));
+    CHECK(contains(outcome.errors, "reply 2 differs from the recording at byte 1\n"));
     CHECK(contains(outcome.errors, "3 said again, 2 as before, 1 different, 0 lost"));
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("a missing reply is lost, and the replay continues") {
     const Outcome outcome = replay(three, silent, {.fast = fast});
     CHECK(outcome.status == 1);
     // The reply to the next message reveals the loss before the timeout does.
-    const std::string how = fast ? "has not come within 5s" : "is missing";
+    const std::string how = fast ? "did not arrive within 5s" : "is missing";
     CHECK(contains(outcome.output, "reply 2 " + how + "\n    sent      b\n    recorded  bb\n"));
     CHECK(contains(outcome.errors, "3 said again, 2 as before, 0 different, 1 lost"));
 }
@@ -140,11 +140,11 @@ TEST_CASE("a late reply is reported twice, and is no difference") {
     const Outcome outcome = replay(text, slow, {.reply_timeout = 600ms});
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
-    CHECK(outcome.output.starts_with("reply 2 has not come within 600ms\n"
+    CHECK(outcome.output.starts_with("reply 2 did not arrive within 600ms\n"
                                      "    sent      b\n"
                                      "    recorded  bb\n"
-                                     "reply 2 has come late, after 1"));
-    CHECK(outcome.output.ends_with(" ms, and is as before\n"));
+                                     "reply 2 arrived late, after 1"));
+    CHECK(outcome.output.ends_with(" ms and matches the recording\n"));
     CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost, 1 late"));
 }
 

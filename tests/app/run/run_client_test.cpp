@@ -387,7 +387,7 @@ TEST_CASE("input that can't be sent ends a run with a sentence, after the replie
     const Outcome of = outcome(options, same);
     CHECK(of.status == 1);
     CHECK(of.times.size() == connections);
-    const std::string sentence = "standard input: after a backslash come ";
+    const std::string sentence = "standard input: a backslash must be followed by ";
     const std::size_t at = of.errors.find(sentence);
     CHECK(at != std::string::npos);
     CHECK(of.errors.find(sentence, at + 1) == std::string::npos);

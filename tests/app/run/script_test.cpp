@@ -81,7 +81,8 @@ TEST_CASE("a script ends before a line that can't be sent") {
     of.write("ok\na\\q\nafter\n");
     CHECK(messages(of.script) == "[ok]");
     CHECK(of.script.ended());
-    CHECK(of.script.trouble().text.starts_with("standard input: after a backslash come "));
+    CHECK(of.script.trouble().text.starts_with(
+        "standard input: a backslash must be followed by "));
     CHECK(of.script.trouble().status == reply_wrong_or_lost);
     CHECK(of.changes > 0);
 }
@@ -92,7 +93,7 @@ TEST_CASE("a script is limited in size") {
     for (int i = 0; i < 300 && !of.script.ended(); ++i) of.write(line);
     CHECK(of.script.ended());
     CHECK(of.script.trouble().text ==
-          "standard input: more than 256 MiB, all of which each connection would send");
+          "standard input: more than 256 MiB, which is too much to send on every connection");
 }
 
 TEST_CASE("each connection sends the whole script, even if it begins late") {

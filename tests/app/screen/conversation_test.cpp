@@ -149,7 +149,7 @@ TEST_CASE("a line that cannot be sent returns to the user, and the log contains 
     const auto [framing, line, reason] = GENERATE(table<const char*, std::string, std::string>({
         {"line", "\\q", escapes_expected},
         {"line", "123456789", "too long for line"},
-        {"raw", "", "in raw there is no empty message"},
+        {"raw", "", "-f raw does not allow empty messages"},
     }));
     Conversation::Options options;
     options.escapes = true;
@@ -217,7 +217,7 @@ TEST_CASE("reconnecting asks first if a retry has only just connected") {
     SECTION("and one more press reconnects") {
         talk.conversation.reconnect();
         talk.loop.settle();
-        CHECK(talk.last_entry() == "connected just now; M-r again connects anew");
+        CHECK(talk.last_entry() == "connected just now; press M-r again to reconnect");
         CHECK(talk.conversation.session().state() == State::open);
         talk.conversation.reconnect();
     }
@@ -305,13 +305,13 @@ TEST_CASE("a half-close by the server is noted once, if sending can continue") {
     talk.connect();
     talk.server.stream->finish();
     talk.loop.settle();
-    CHECK(talk.last_entry() == "the server has closed its side, and can still be sent to");
+    CHECK(talk.last_entry() == "the server has shut down its sending side; you can still send");
     // The line is long enough for the session to report again when there is space.
     const std::string line(8 << 20, 'x');
     talk.conversation.send(line);
     talk.loop.until([&] { return talk.server.got.size() > line.size(); });
     talk.loop.settle();
-    CHECK(talk.entries_with("closed its side") == 1);
+    CHECK(talk.entries_with("shut down its sending side") == 1);
 }
 
 TEST_CASE("the transcript file starts and stops, with notes in the log") {
@@ -448,7 +448,7 @@ TEST_CASE("a transcript file that can't be written is given up, with a note in t
     talk.conversation.add_note("a remark");
     talk.conversation.flush_file();
     CHECK_FALSE(talk.conversation.log().file_open());
-    CHECK(talk.last_entry() == "the transcript file could not take all; stopped writing it");
+    CHECK(talk.last_entry() == "could not write all of the transcript file; stopped writing");
     CHECK(talk.conversation.report() == output_failed);
 }
 

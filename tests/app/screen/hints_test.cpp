@@ -12,20 +12,20 @@ using State = Session::State;
 using test::contains;
 
 TEST_CASE("hints that do not fit are dropped whole, from the end") {
-    const char* const hints = "F1 keys; ^D leaves; M-r connects now";
+    const char* const hints = "F1 keys; ^D quits; M-r connects now";
     const auto [width, shown] = GENERATE(table<int, std::string>({
-        {80, "F1 keys; ^D leaves; M-r connects now"},
-        {36, "F1 keys; ^D leaves; M-r connects now"},
-        {35, "F1 keys; ^D leaves"},
-        {18, "F1 keys; ^D leaves"},
-        {17, "F1 keys"},
+        {80, "F1 keys; ^D quits; M-r connects now"},
+        {35, "F1 keys; ^D quits; M-r connects now"},
+        {34, "F1 keys; ^D quits"},
+        {17, "F1 keys; ^D quits"},
+        {16, "F1 keys"},
         {7, "F1 keys"},
     }));
     CHECK(fit_hints(hints, width) == shown);
 }
 
 TEST_CASE("the first hint is shown on a screen of any width") {
-    CHECK(fit_hints("F1 keys; ^D leaves", 3) == "F1 keys");
+    CHECK(fit_hints("F1 keys; ^D quits", 3) == "F1 keys");
     CHECK(fit_hints("^C again to quit", 3) == "^C again to quit");
     CHECK(fit_hints("", 3).empty());
 }
@@ -35,16 +35,16 @@ TEST_CASE("each state of the connection has its hints") {
     test::NoUser user;
     test::ManualServer server(loop);
     Session session(loop, test::with_port({}, server.port()), user);
-    CHECK(contains(connection_hints(session, false), "^C gives up"));
+    CHECK(contains(connection_hints(session, false), "^C cancels"));
     session.connect();
     loop.until([&] { return session.state() == State::open && server.stream; });
     CHECK(contains(connection_hints(session, false), "Enter sends a line"));
     CHECK(connection_hints(session, true).empty());
     session.send("hello");
     session.finish();
-    CHECK(contains(connection_hints(session, true), "^D leaves now"));
+    CHECK(contains(connection_hints(session, true), "^D quits now"));
     session.disconnect();
-    CHECK(contains(connection_hints(session, true), "M-r connects again"));
+    CHECK(contains(connection_hints(session, true), "M-r reconnects"));
 }
 
 TEST_CASE("between two tries the hint suggests to connect now") {
@@ -55,7 +55,7 @@ TEST_CASE("between two tries the hint suggests to connect now") {
     Session session(loop, test::with_port(options, test::unused_port(loop)), user);
     session.connect();
     loop.until([&] { return session.state() == State::waiting; });
-    CHECK(contains(connection_hints(session, false), "M-r connects now"));
+    CHECK(contains(connection_hints(session, false), "M-r retries now"));
 }
 
 TEST_CASE("after a refused certificate the hint names the page that explains it") {

@@ -142,8 +142,8 @@ TEST_CASE("the page of a load names the phase of the run") {
     run.progress.elapsed = 3h + 62s;
     CHECK(contains(line(), "running 3:01:02  "));
     run.progress.phase = RunProgress::Phase::ending;
-    CHECK(contains(line(), "ending: 5 awaited"));
-    CHECK(contains(text(run.page({24, 80})), "\n^C leaves at once\n"));
+    CHECK(contains(line(), "ending: 5 in flight"));
+    CHECK(contains(text(run.page({24, 80})), "\n^C quits at once\n"));
     run.progress.phase = RunProgress::Phase::connecting;
     CHECK(contains(line(), " connecting  "));
     run.progress.until_start = 2500ms;
@@ -154,9 +154,9 @@ TEST_CASE("the page of a load without replies has no map") {
     const auto result = std::make_unique<Results>();
     const RunProgress progress{.results = *result, .target = ""};
     const std::string page = text(load_page(progress, 0, HeatMap(), {24, 80}));
-    CHECK(contains(page, "round trip  none so far\n"));
-    CHECK(contains(page, "rate        0/s, as replies come\n"));
-    CHECK(!contains(page, "a column"));
+    CHECK(contains(page, "round trip  none yet\n"));
+    CHECK(contains(page, "rate        0/s, as replies arrive\n"));
+    CHECK(!contains(page, "column"));
     CHECK(!contains(page, "lateness"));
 }
 
@@ -168,13 +168,13 @@ TEST_CASE("a small page of a load counts failures, and omits the map without con
     run.result->count_failure("connection refused", 7, true, 9);
     const auto page = [&] { return text(run.page({10, 40})); };
     CHECK(contains(page(), "\nfailures    12345  receiving: Connection\n"));
-    CHECK(contains(page(), "a column: "));
+    CHECK(contains(page(), "column: "));
     run.progress.open = 0;
     CHECK(contains(page(), "\nconnections 0 open of 200, 12 failed\n"));
     CHECK(contains(page(), "\nfailures    12345  receiving: Connection\n"));
     CHECK(contains(page(), "\n            9  connection refused\n"));
-    CHECK(!contains(page(), "a column: "));
-    CHECK(contains(text(run.page({24, 80})), "a column: "));
+    CHECK(!contains(page(), "column: "));
+    CHECK(contains(text(run.page({24, 80})), "column: "));
 }
 
 TEST_CASE("failures on the page of a load are marked") {

@@ -108,7 +108,7 @@ TEST_CASE("a right echo is shown once") {
     CHECK(text(message_page(answered("hello", "hello", 0), 80)) ==
           "Message 7\nreceived    " + clock_text({}) +
               "\n\nSent, 5 bytes\n00000000  68 65 6c 6c 6f" + std::string(33, ' ') +
-              "  |hello|\n\nReceived: the same\n");
+              "  |hello|\n\nReceived: identical\n");
 }
 
 TEST_CASE("a wrong reply is shown beside its message, the rows with the difference marked") {
@@ -133,7 +133,7 @@ TEST_CASE("a message without a reply, and a message from the server alone") {
     exchange.sent_at = MessageLog::WallTime(1'800'000'000s);
     const std::string unanswered = text(message_page(exchange, 80));
     CHECK(contains(unanswered, "\nsent        " + clock_text(exchange.sent_at) + "\n"));
-    CHECK(contains(unanswered, "\nreply       none so far\n"));
+    CHECK(contains(unanswered, "\nreply       none yet\n"));
     CHECK_FALSE(contains(unanswered, "Received"));
     Exchange news;
     news.reply = "news";

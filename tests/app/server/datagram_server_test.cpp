@@ -101,8 +101,9 @@ TEST_CASE("takes the same bytes, again and again, for a loop, and reports it onc
     CHECK(house.server.counters().datagrams_unanswered == (options.reflect_any ? 0 : 36));
     peer.exchange(house, {"other"});
     CHECK(peer.got.back() == "other");
-    const std::string report = "the same 5 bytes came more than 64 times in a second; not "
-                               "answered, because it may be a loop (--reflect-any answers all)";
+    const std::string report =
+        "the same 5 bytes arrived more than 64 times in a second; not answered, because this "
+        "may be a loop (--reflect-any disables this check)";
     const std::vector<std::string> once{report};
     CHECK((house.log == (options.reflect_any ? std::vector<std::string>{} : once)));
 }

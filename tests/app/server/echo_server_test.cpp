@@ -408,7 +408,7 @@ TEST_CASE("pauses accepting without free descriptors, and resumes when there are
         fake_now += 10s;
         for (int turn = 0; turn < 3; ++turn) host.loop.step(0s);
     }
-    CHECK(host.log == std::vector<std::string>{"pauses, Too many open files"});
+    CHECK(host.log == std::vector<std::string>{"paused, Too many open files"});
     peers[0].abort();
     host.until_connections(2);
     host.until_connections(4);  // at once, in the descriptors of both ends of the first
@@ -431,7 +431,7 @@ TEST_CASE("answers the messages before a length that is too great, and then ends
     host.until([&] { return peer.receive() && peer.ended; });
     CHECK(peer.got == good);
     CHECK(host.log == std::vector<std::string>{
-                          "a message of 4 bytes is over the limit of 3 (--max-frame)"});
+                          "a message of 4 bytes exceeds the limit of 3 (--max-frame)"});
     peer.socket.reset();
     host.until_connections(0);
     CHECK(host.log.size() == 1);
@@ -603,7 +603,7 @@ TEST_CASE("waits at most for the grace to deliver pending output when draining")
     CHECK_FALSE(drained);
     fake_now += 1s;
     host.until([&] { return drained; });
-    CHECK(host.log == std::vector<std::string>{"not all was delivered in time (--grace)"});
+    CHECK(host.log == std::vector<std::string>{"not everything was sent in time (--grace)"});
 }
 
 TEST_CASE("logs many connections that the grace cuts off in one line, or each with -v") {
@@ -627,7 +627,7 @@ TEST_CASE("logs many connections that the grace cuts off in one line, or each wi
     CHECK(host.server.counters().failed == 20);
     if (options.verbose)
         CHECK(std::count(host.log.begin(), host.log.end(),
-                         "not all was delivered in time (--grace)") == 20);
+                         "not everything was sent in time (--grace)") == 20);
     else
         CHECK(host.log == std::vector<std::string>{
                               "20 connections did not get everything in time (--grace)"});
@@ -702,7 +702,7 @@ TEST_CASE("ends the connection if a message never becomes whole, however slowly 
     host.until_connections(0);
     REQUIRE(host.log.size() == 1);
     CAPTURE(host.log[0]);
-    CHECK(host.log[0].find("a message was not whole within 10s (--message-timeout)") == 0);
+    CHECK(host.log[0].find("a message was not complete within 10s (--message-timeout)") == 0);
     host.until([&] { return peer.receive() && peer.ended; });  // and not by a reset
 }
 

@@ -203,5 +203,5 @@ TEST_CASE("ends the answers at a message that does not fit, and names the option
     Faulty faulty({.dup = 1}, framing, limits);
     faulty.peer.send(message);
     CHECK(faulty.peer.responder().end().reason == bufio::Reason::limit);
-    CHECK(faulty.peer.responder().end().text == "a message is over the limit of " + text);
+    CHECK(faulty.peer.responder().end().text == "a message exceeds the limit of " + text);
 }

@@ -57,7 +57,7 @@ TEST_CASE("ends the answers at a message over the limit, after the earlier answe
     CHECK(peer.received() == bytes("\0\4four", 6));
     CHECK(peer.responder().end().reason == bufio::Reason::limit);
     CHECK(peer.responder().end().text ==
-          "a message of 5 bytes is over the limit of 4 (--max-frame)");
+          "a message of 5 bytes exceeds the limit of 4 (--max-frame)");
 }
 
 TEST_CASE("reports an end inside a message with a length, and names the missing part") {

@@ -253,5 +253,5 @@ TEST_CASE("limits the kinds of failures that are printed") {
     for (int i = 0; i < 13; ++i) results.count_failure("failure " + std::to_string(i), 7, true);
     const Lines lines = failure_lines(results);
     CHECK(lines.size() == 11);
-    CHECK(lines.back() == "3 other kinds of failures (--json has them all)");
+    CHECK(lines.back() == "3 other kinds of failures (--json lists them all)");
 }

@@ -28,8 +28,8 @@ TEST_CASE("remarks on the groups after silence to a hello of more than a segment
     }
     facts.unanswered_hello = 1449;
     const std::string remark =
-        "; it has answered nothing to a hello of 1449 bytes, which is more than a segment and "
-        "too much for some servers and boxes on the way: --groups X25519 makes it smaller";
+        "; it did not answer a ClientHello of 1449 bytes, which exceeds one TCP segment and is "
+        "too large for some servers and middleboxes: --groups X25519 makes it smaller";
     CHECK(yodel::explain(silence, &facts) == "no connection" + remark);
     CHECK(yodel::explain({Reason::handshake_interrupted, "closed"}, &facts) ==
           "closed" + remark);
@@ -41,16 +41,16 @@ TEST_CASE("remarks on the groups after silence to a hello of more than a segment
 }
 
 TEST_CASE("remarks that a server that refuses the offer may lack the requested groups") {
-    const bufio::End refusal{Reason::tls, "the peer gave up"};
+    const bufio::End refusal{Reason::tls, "the peer aborted the connection"};
     bufio::TlsFacts facts;
     facts.offer_refused = true;
-    CHECK(yodel::explain(refusal, &facts) == "the peer gave up");
+    CHECK(yodel::explain(refusal, &facts) == "the peer aborted the connection");
     facts.groups = "X25519";
     CHECK(yodel::explain(refusal, &facts) ==
-          "the peer gave up; it may have none of the groups of --groups X25519");
+          "the peer aborted the connection; it may not support the groups of --groups X25519");
     facts.offer_refused = false;
-    CHECK(yodel::explain(refusal, &facts) == "the peer gave up");
-    CHECK(yodel::explain(refusal, nullptr) == "the peer gave up");
+    CHECK(yodel::explain(refusal, &facts) == "the peer aborted the connection");
+    CHECK(yodel::explain(refusal, nullptr) == "the peer aborted the connection");
 }
 
 TEST_CASE("prints the end of a certificate as a date, with the days until or since then") {

@@ -100,7 +100,7 @@ TEST_CASE("refuses a text that is not JSON, with the place of the error") {
         {"{\"a\":1,}", "is not JSON at byte 7"},
         {"{a:1}", "is not JSON at byte 1"},
         {"{\"a\" 1}", "is not JSON at byte 5"},
-        {"{\"a\":1,\"a\":2}", "has a name twice in one object"},
+        {"{\"a\":1,\"a\":2}", "contains a name twice in one object"},
         {"\"\n\"", "is not JSON at byte 1"},
         {"\"\\x\"", "is not JSON at byte 2"},
         {"\"\\u12g4\"", "is not JSON at byte 5"},
@@ -175,7 +175,7 @@ TEST_CASE("converts a number to a count, a time or a fraction if that is exact")
 TEST_CASE("bounds the number of values") {
     std::string text = "[0";
     while (text.size() < 2'500'000) text += ",0";
-    CHECK(trouble(text + "]") == "has too many values");
+    CHECK(trouble(text + "]") == "contains too many values");
 }
 
 TEST_CASE("reports a member that is missing, of another kind or out of range, as one clause") {
@@ -209,10 +209,10 @@ TEST_CASE("reports a member that is missing, of another kind or out of range, as
     CHECK(refusal([&] { fields.count("n", 0, 6); }) ==
           "\"n\" is not a whole number from 0 to 6");
     CHECK(refusal([&] { fields.time("long"); }) == "\"long\" is not a time in microseconds");
-    CHECK(refusal([&] { fields.time("us", 1499ns); }) == "\"us\" is too long a time");
+    CHECK(refusal([&] { fields.time("us", 1499ns); }) == "\"us\" is too long");
     CHECK(refusal([&] { fields.fraction("minus", 1); }) == "\"minus\" is out of range");
     CHECK(refusal([&] { fields.fraction("big", 999); }) == "\"big\" is out of range");
-    CHECK(refusal([&] { fields.text("n"); }) == "\"n\" is not a text");
+    CHECK(refusal([&] { fields.text("n"); }) == "\"n\" is not a string");
     CHECK(refusal([&] { fields.array("o"); }) == "\"o\" is not an array");
     CHECK(refusal([&] { fields.object("list"); }) == "\"list\" is not an object");
 }

@@ -45,7 +45,7 @@ TEST_CASE("refuses a log that can't be opened with the reason, without waiting")
     CHECK(refusal("/") == "cannot write the log /: Is a directory");
     CHECK(refusal("/no/log") == "cannot write the log /no/log: No such file or directory");
     CHECK(refusal(pipe.path).starts_with("cannot write the log " + pipe.path +
-                                         ": nobody reads this pipe"));
+                                         ": the pipe has no reader"));
 }
 
 TEST_CASE("writes a line for each message, also into a pipe") {
@@ -78,12 +78,12 @@ TEST_CASE("blocks nothing if nobody reads the log any more") {
         log.add('>', message);
         CHECK(log.flush());
         CHECK_FALSE(log.finish());
-        CHECK(log.trouble().ends_with("not all was written, because it is not read"));
+        CHECK(log.trouble().ends_with("its reader did not keep up; output is incomplete"));
     }
     SECTION("too many bytes make the log fail") {
         for (int i = 0; i < 11; ++i) log.add('>', message);
         CHECK_FALSE(log.flush());
-        CHECK(log.trouble().ends_with(": it is not read"));
+        CHECK(log.trouble().ends_with(": its reader did not keep up"));
     }
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("refuses a report file that can't be opened with the reason, without w
     CHECK(refusal("/no/report") == "cannot write /no/report: No such file or directory");
     CHECK(refusal("/") == "cannot write /: Is a directory");
     CHECK(refusal(pipe.text).starts_with("cannot write " + pipe.text +
-                                         ": nobody reads this pipe"));
+                                         ": the pipe has no reader"));
 }
 
 TEST_CASE("names a report file that can't be written, with the reason") {

@@ -83,7 +83,7 @@ void check_tls(const ClientOptions& options) {
 void check_messages(const ClientOptions& options) {
     const bool own = !options.messages.empty();
     if (own && options.size) throw UsageError("--size cannot be combined with --messages");
-    if (options.escapes && options.unattended() && !own)
+    if (options.escapes && options.generated() && !own)
         throw UsageError("--escapes cannot be combined with " +
                          chosen_by(options.given, mode::generated) + " without --messages");
 }

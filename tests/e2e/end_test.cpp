@@ -241,7 +241,7 @@ TEST_CASE("the first wrong reply is reported with the option that accepts it") {
         "differs from its message at byte 0; if the service does not echo, use --expect any"));
 }
 
-TEST_CASE("each way to break a reply has its sentence and its status") {
+TEST_CASE("each broken reply is reported with its sentence and its status") {
     struct Broken {
         const char* framing;
         std::vector<std::string> steps;  // after the message "hello" has come

@@ -233,7 +233,7 @@ TEST_CASE("a recording whose end counts other messages is refused") {
         // Version 0.2 wrote this word.
         {unsolicited("x", "unasked") + echoed(1, "a", "b"), R"("sent":1,"unasked":1)", ""},
         {echoed(1, "a", "b"), R"("sent":1,"unasked":1)",
-         "counts 1 messages as unasked, but the recording contains 0"},
+         "counts 1 messages as unasked, but the recording contains 0"},  // english: version 0.2
         // Unsent messages are not counted as sent.
         {echoed(1, "a", "b") + unsent(2) + echoed(3, "c", "d"), R"("sent":2,"unsent":1)", ""},
         {echoed(1, "a", "b") + unsent(2), R"("sent":2,"unsent":1)",

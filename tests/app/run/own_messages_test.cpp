@@ -60,8 +60,8 @@ TEST_CASE("a message that cannot be sent is refused with its line") {
         {"a\\nb", {.escapes = true}, "line 1: the message contains a delimiter of -f line"},
         {"a\\q",
          {.escapes = true},
-         "line 1: after a backslash come n, r, t, 0, another one, or "
-         "x and two digits (--escapes)"},
+         "line 1: a backslash must be followed by n, r, t, 0, a backslash, or x and two digits "
+         "(--escapes)"},
     }));
     try {
         read(row.text, row.rules);

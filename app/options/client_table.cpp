@@ -239,7 +239,7 @@ std::vector<Option> generated_options(ClientOptions& to) {
          mode::generated | mode::interval},
         {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size),
          either | mode::search, mode::generated},
-        {0, "messages", "FILE", "send these lines over and over; -: stdin",
+        {0, "messages", "FILE", "send the lines of FILE over and over (-: stdin)",
          [&](auto& text) { to.messages = text; }, either | mode::search, mode::generated},
     };
 }
@@ -254,10 +254,10 @@ std::vector<Option> load_options(LoadOptions& to) {
          into(to.connect_rate, thousandths_per_second), any | mode::replay_load, mode::load},
         {0, "rate", "R", "messages a second in total; max@p99<5ms: search",
          [&](auto& text) { set_rate(to, text); }, any, mode::load | mode::rate},
-        {0, "arrivals", "KIND", "gaps between messages of --rate: even, poisson",
+        {0, "arrivals", "KIND", "gaps of --rate: even or poisson (even)",
          into(to.random_arrivals, random_arrivals), mode::rate, 0, words("even poisson")},
-        {0, "seed", "N", "seed of the gaps of --arrivals poisson (1)",
-         into(to.seed, up_to(4'000'000'000)), mode::rate},
+        {0, "seed", "N", "seed of --arrivals poisson (1)", into(to.seed, up_to(4'000'000'000)),
+         mode::rate},
         {0, "churn", "N", "replace a connection after N messages (off)",
          into(to.churn, up_to(4'000'000'000)), any, mode::load},
         {0, "threads", "N|auto", "spread connections over N threads (1)",

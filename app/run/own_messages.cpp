@@ -34,7 +34,7 @@ std::string read_file(const std::string& name) {
 std::string refusal(std::string_view message, const Framing& framing, std::size_t max_frame) {
     const std::string size = "a message of " + std::to_string(message.size()) + " bytes ";
     if (message.size() > max_frame)
-        return size + "is over the limit of " + std::to_string(max_frame) + " (--max-frame)";
+        return size + "exceeds the limit of " + std::to_string(max_frame) + " (--max-frame)";
     if (!sendable(framing, max_frame, message))
         return size + "does not fit into " + framing.holder();
     if (count_pieces(framing, message) > 1)

@@ -51,7 +51,7 @@ TEST_CASE("a message that cannot be sent is refused with its line") {
         {"", {}, " is empty"},
         {"a\nbbbb\n",
          {.max_frame = 3},
-         "line 2: a message of 4 bytes is over the limit of 3 "
+         "line 2: a message of 4 bytes exceeds the limit of 3 "
          "(--max-frame)"},
         {std::string(256, 'a'),
          {.framing = "len1", .max_frame = 1000},

@@ -5,7 +5,7 @@
 #
 # Further checks. .ci/run includes all but check-portable, check-valgrind and soak; simulate and
 # torture run as a part of the suite:
-# make lint             checks the format of all sources, and the product with clang-tidy and
+# make lint             checks the English and the format of all sources, and the product with clang-tidy and
 #                       clang's warnings; make format corrects the format
 # make check-asan       tests a build by clang++ with libc++ under AddressSanitizer and UBSan
 # make check-tsan       tests the rooms that use threads under ThreadSanitizer
@@ -86,6 +86,7 @@ sources = find ev bufio ui app $(1) -name '*.[ch]pp'
 lint: UNITY = ON
 lint:
 	@.ci/packages build lint
+	@tests/house/english.py .
 	@$(call sources,tests) | xargs clang-format --dry-run -Werror
 	@CXX=clang++ $(call configure,build/lint) >/dev/null
 	@sed -n 's/^ *"file": "\(.*\)",*$$/\1/p' build/lint/compile_commands.json | \

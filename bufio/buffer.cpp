@@ -13,7 +13,7 @@ namespace {
 // A buffer never shrinks below this many bytes.
 constexpr std::size_t min_shrunk_capacity = 64 * 1024;
 
-// From this size on, memory comes from malloc(), so that realloc() can move pages instead of
+// Memory of this size or more comes from malloc(), so that realloc() can move pages instead of
 // copying bytes. A copy would need the memory twice.
 constexpr std::size_t min_large = 2 * 1024 * 1024;
 

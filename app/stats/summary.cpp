@@ -88,8 +88,7 @@ bool faulty(const Results& results, const Verdict& verdict) {
 
 std::string counts_text(const Results& results, const Words& words) {
     if (results.replay)
-        return std::to_string(results.sent) +
-               " said again" +  // english: a fixed word of the summary
+        return std::to_string(results.sent) + " said again" +
                number(results.echoed, "as before") + number(results.bad, "different") +
                number(results.lost, "lost");
     return std::to_string(results.sent) + " sent" +

@@ -5,8 +5,8 @@
 #
 # Further checks. .ci/run includes all but check-portable, check-valgrind and soak; simulate and
 # torture run as a part of the suite:
-# make lint             checks the English and the format of all sources, and the product with clang-tidy and
-#                       clang's warnings; make format corrects the format
+# make lint             checks the English and the format of all sources, and the product with
+#                       clang-tidy and the warnings of clang; make format corrects the format
 # make check-asan       tests a build by clang++ with libc++ under AddressSanitizer and UBSan
 # make check-tsan       tests the rooms that use threads under ThreadSanitizer
 # make check-valgrind   runs the tests of ev and bufio under valgrind

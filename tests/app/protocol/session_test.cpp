@@ -1068,7 +1068,7 @@ TEST_CASE("is not disturbed by messages left over from the last connection") {
     pair.until_logged(caret ? "right abc=bcd;" : "wrong@2 abc=abX;");
 }
 
-TEST_CASE("ends the connect timeout when connected; input restarts the idle timeout") {
+TEST_CASE("ends the connect timeout when connected, and input restarts the idle timeout") {
     Session::Options options = persistent(Session::forever);
     options.connect_timeout = 20ms;
     SECTION("connecting") {

@@ -470,7 +470,7 @@ TEST_CASE("reads a length in little-endian order") {
     CHECK(over.got.empty());
 }
 
-TEST_CASE("ignores bytes outside of messages with caret and a fault; the end ends a message") {
+TEST_CASE("caret with a fault ignores bytes outside of messages, and the end ends a message") {
     EchoServer::Options options = framed("caret");
     options.faults.chunk = 1;
     options.max_buffer = 100;

@@ -160,9 +160,9 @@ private:
     bool blocked_ = false;  // the system's buffer is full
     BatchSize batch_;
     Address address_;
-    Address peer_;  // of a connected socket
+    Address peer_;  // set for a connected socket
     End end_;
-    Buffer bytes_;               // of the queued datagrams, one after the other
+    Buffer bytes_;               // the queued datagrams, back to back
     std::vector<Queued> queue_;  // the first `taken_` entries have left it
     std::size_t taken_ = 0;
     std::uint64_t written_ = 0;

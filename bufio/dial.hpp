@@ -17,7 +17,7 @@ namespace bufio {
 
 struct DialResult {
     Fd socket = {};               // connected and non-blocking, or empty
-    Address address = {};         // of the peer, if there is a socket
+    Address address = {};         // the peer's, if there is a socket
     End end = {};                 // the reason, if there is no socket
     ev::Duration lookup_time{};   // 0 for a known or numeric address
     ev::Duration connect_time{};  // since the end of the look-up

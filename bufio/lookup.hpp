@@ -16,7 +16,7 @@ namespace bufio {
 struct Endpoint {
     std::string host = {};         // a name, an address, or empty with a unix-domain path
     std::string service = {};      // a port or a service's name
-    std::string path = {};         // of a unix-domain socket; overrides the host if not empty
+    std::string path = {};         // unix-domain socket; overrides the host if not empty
     int family = AF_UNSPEC;        // AF_INET or AF_INET6: addresses of this family only
     bool numeric = false;          // never asks the resolver
     bool datagrams = false;        // UDP instead of TCP

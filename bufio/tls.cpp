@@ -54,7 +54,7 @@ bool lacks_contents() {
     const int reason = ERR_GET_REASON(error);
     const bool no_start = ERR_GET_LIB(error) == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE;
     return no_start || reason == ERR_R_UNSUPPORTED ||
-           reason == ERR_R_PEM_LIB;  // of any library
+           reason == ERR_R_PEM_LIB;  // from any library
 }
 
 void use_key(SSL_CTX* context, const std::string& file, bool unattended) {

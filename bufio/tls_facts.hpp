@@ -14,7 +14,7 @@ struct TlsFacts {
     std::string cipher;
     std::string group;  // the key exchange group, by OpenSSL's name; empty: none
     std::string alpn;
-    std::string subject;  // of the peer's certificate; empty: no certificate
+    std::string subject;  // subject of the peer's certificate; empty: none
     std::string issuer;
     std::string not_before;  // ISO date
     std::string not_after;   // ISO date

@@ -67,7 +67,7 @@ struct TlsState {
     explicit TlsState(SslCtx context) : ctx(std::move(context)) {}
     SslCtx ctx;
     bool client = false;
-    TlsClientOptions options{};  // of a client
+    TlsClientOptions options{};  // client options
     Fd key_log{};                // empty: no log
     TlsSessions sessions{};
 };
@@ -134,7 +134,7 @@ struct TlsSituation {
     bool has_certificate;                // we have a certificate
     bool certificate_withheld = false;   // it suits none of the peer's algorithms
     bool renegotiation_refused = false;  // the peer requested a renegotiation
-    const std::string& host;             // that the peer's certificate must name
+    const std::string& host;             // name required in the peer's certificate
     const TlsFacts& facts;
 };
 

@@ -70,7 +70,7 @@ private:
 
     std::vector<Entry> entries_;  // first the heap, then the nursery
     std::size_t heap_size_ = 0;
-    std::uint64_t last_order_ = 0;        // of the most recent start()
+    std::uint64_t last_order_ = 0;        // order of the most recent start()
     std::uint64_t turn_start_order_ = 0;  // last_order_ when this turn began
 };
 

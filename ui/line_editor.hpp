@@ -71,7 +71,7 @@ private:
     std::string text_;
     std::size_t cursor_ = 0;  // at the beginning of a cell or the end of the text
     std::size_t left_ = 0;    // the first visible byte
-    int width_ = 0;           // of the last view()
+    int width_ = 0;           // width of the last view()
     std::string killed_;      // the text for ^Y
     bool killing_ = false;    // the last key was a kill
     bool joins_ = false;      // so was the key before: joins their texts

@@ -31,7 +31,7 @@ public:
         Row prefix;                   // visible text
         std::string body;             // any bytes; a long body is shown as its head and size
         Row suffix;                   // visible text
-        Style style = Style::normal;  // of the body
+        Style style = Style::normal;  // style of the body
         // True: the body is a message, shown as text or as a hex dump. False: it is a note,
         // which wraps between words like the suffix.
         bool message = false;
@@ -39,7 +39,7 @@ public:
 
     struct Limits {
         std::size_t entries = 100'000;
-        std::size_t bytes = 64 << 20;  // of all entries, including overhead
+        std::size_t bytes = 64 << 20;  // limit of all entries, including overhead
         std::size_t head = 4096;       // bytes of a body that are shown and searched
     };
 
@@ -128,7 +128,7 @@ private:
     Limits limits_;
     Id next_ = 0;             // the id of the next entry
     std::size_t bytes_ = 0;   // the size of entries_ as in Limits
-    std::size_t width_ = 80;  // of the last rows(), at least 1
+    std::size_t width_ = 80;  // width of the last rows(), at least 1
     std::size_t height_ = 24;
     std::optional<Anchor> top_;  // none: follows the tail
     std::optional<Id> selected_;

@@ -25,7 +25,7 @@ struct LoadOptions {
     std::optional<std::uint64_t> rate;          // thousandths of messages a second
     std::optional<Requirement> rate_while;  // search for the highest rate at which this holds
     bool random_arrivals = false;           // a Poisson process; false: even gaps
-    std::uint64_t seed = 1;                 // of random arrivals
+    std::uint64_t seed = 1;                 // start of the random gaps
     std::optional<unsigned> churn;          // messages
     std::optional<std::chrono::system_clock::time_point> start;
     std::optional<std::size_t> threads;

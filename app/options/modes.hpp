@@ -70,12 +70,12 @@ bool applies(Modes modes, Modes mode);
 // An option, or the scheme of a target, that was given.
 struct Given {
     std::string written;
-    Modes modes = 0;    // that it applies to
+    Modes modes = 0;    // modes to which it applies
     Modes chooses = 0;  // one of these
 };
 
 struct ActiveMode {
-    Modes mode;        // of several it is not known yet which one
+    Modes mode;        // several bits: not known yet which one
     std::string by{};  // the option that chose it; empty: it is the default
 };
 

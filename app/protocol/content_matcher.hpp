@@ -150,7 +150,7 @@ private:
     const Options options_;
     // The messages in flight, and finished ones between them. Their ids are consecutive.
     ContiguousQueue<Entry> entries_;
-    std::uint64_t first_id_ = 1;   // of the first entry
+    std::uint64_t first_id_ = 1;   // the first entry's id
     std::uint64_t oldest_ = 1;     // id of the oldest in flight, if there is one
     std::uint64_t unwritten_ = 1;  // id of the oldest unwritten message
     std::uint64_t written_ = 0;

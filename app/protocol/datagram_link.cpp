@@ -199,7 +199,7 @@ private:
     std::vector<bufio::Address> untried_;
     std::vector<std::string> sent_;
     std::size_t sent_bytes_ = 0;
-    std::vector<std::string> refusals_;  // of the addresses tried so far
+    std::vector<std::string> refusals_;  // one per address tried so far
     End refusal_;                        // the last one; none once something was received
     End end_;                            // the socket's, if no other address takes over
     ev::Time lingers_since_{};           // start of lingering; none: not yet

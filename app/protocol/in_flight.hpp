@@ -184,8 +184,8 @@ private:
     std::uint64_t flushed_ = 0;       // bytes of this connection that were flushed
     ContiguousQueue<Entry> entries_;  // a late message is an entry of its own
     ContiguousQueue<std::optional<std::string>> replies_;  // with `given`: one for each entry
-    std::optional<std::string> removed_reply_;             // of the message removed last
-    std::size_t count_ = 0;                                // messages in entries_
+    std::optional<std::string> removed_reply_;  // expected by the message removed last
+    std::size_t count_ = 0;                     // messages in entries_
     std::size_t late_ = 0;
     std::size_t unwritten_ = 0;  // entries at the end that are not yet written whole
     bool forgot_late_ = false;

@@ -117,7 +117,7 @@ public:
     // Until then end() is the refusal of the previous socket, if any, and an end in order does
     // not change it.
     bool peer_known() const { return link_->peer_known(); }
-    std::string phase() const;                 // of connecting, in words
+    std::string phase() const;                 // the stage of connecting, in words
     ev::Time since() const { return since_; }  // when the state was entered
     const bufio::End& end() const { return end_; }
     bool out_of_time() const { return out_of_time_; }  // --max-time has passed
@@ -130,7 +130,7 @@ public:
     std::string partial_text(const Message& message) const;
     std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }
-    std::uint64_t last_id() const { return matcher_.last_id(); }  // of the message queued last
+    std::uint64_t last_id() const { return matcher_.last_id(); }  // the message queued last
     std::size_t pending() const { return link_->pending(); }      // bytes to write
     // False: the peer can't slow us down, and messages beyond its capacity, or the path's, are
     // lost.

@@ -17,7 +17,7 @@ using bufio::Reason;
 
 namespace {
 
-using Alert = std::array<char, 7>;  // of TLS, its record included
+using Alert = std::array<char, 7>;  // a TLS alert with its record header
 
 // A server that speaks TLS sends an alert, and nothing else, to a client that does not.
 bool is_tls_alert(const Alert& bytes) {
@@ -157,7 +157,7 @@ private:
     std::unique_ptr<const bufio::TlsFacts> facts_;
     std::optional<bufio::TcpFacts> tcp_;  // the last connection's, at its end
     std::unique_ptr<RetransmitWatch> retransmits_;
-    Alert first_bytes_{};  // of the connection, if no more were received
+    Alert first_bytes_{};  // all bytes received, if these are all
 };
 
 }  // namespace

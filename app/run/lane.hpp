@@ -114,7 +114,7 @@ private:
     const Hooks hooks_;
     RunObserver* const observer_;
     std::unique_ptr<Source> generated_;    // shared; null: each connection has its own source
-    std::optional<bufio::Lookup> lookup_;  // of the target's name, for all connections
+    std::optional<bufio::Lookup> lookup_;  // resolves the target for all connections
     std::shared_ptr<const Session::Options> session_options_;  // set after the look-up
     ev::Time connecting_since_{};
     std::vector<std::unique_ptr<Connection>> connections_;  // the connections made so far

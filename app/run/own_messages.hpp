@@ -44,7 +44,7 @@ private:
     const OwnMessages messages_;
     const Share share_;
     std::uint64_t left_;
-    std::uint64_t number_;  // of the next message, in the whole run
+    std::uint64_t number_;  // the next message's number in the run
 };
 
 }  // namespace yodel

@@ -81,7 +81,7 @@ private:
     // These are empty with one thread.
     std::optional<ev::Mailbox> mailbox_;
     std::unique_ptr<Report> sum_;
-    Histogram recent_;  // of all threads, since the last take_recent()
+    Histogram recent_;  // all threads' times since the last take_recent()
     ev::Timer ask_;
     std::vector<bool> settled_;  // for each thread: it is ready to begin, or ended
     std::size_t unsettled_;      // threads that are not settled

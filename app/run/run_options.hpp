@@ -20,12 +20,12 @@ struct RunOptions {
     std::size_t connections = 1;
     std::size_t threads = 1;                // at most `connections`
     bool busy = false;                      // threads never sleep while they have a connection
-    std::optional<Pace> connect_pace = {};  // of connecting; none: all at once
+    std::optional<Pace> connect_pace = {};  // connections per time; none: all at once
     std::uint64_t churn = 0;  // messages after which a connection is replaced; 0: never
     // Makes the source of each connection; null: messages are generated. With such a source,
     // only the window applies of the options below.
     Source::Make source = nullptr;
-    std::optional<Pace> pace = {};           // of messages; none: closed loop
+    std::optional<Pace> pace = {};           // messages per time; none: closed loop
     std::optional<std::uint64_t> seed = {};  // for random gaps (Poisson); none: even gaps
     // With a pace: messages of a failed connection stay unsent, instead of going to the next
     // connection.

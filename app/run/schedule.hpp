@@ -39,7 +39,7 @@ private:
 struct Share {
     std::size_t thread = 0;
     std::size_t threads = 1;
-    std::size_t connections = 1;  // of the whole run; at least `threads`
+    std::size_t connections = 1;  // in the whole run; at least `threads`
 
     // Returns the number of connections owned by this thread. Each has an index from 0, its
     // place.
@@ -98,7 +98,7 @@ private:
     Options options_;
     ev::Time begin_;
     Random random_;
-    std::uint64_t number_ = 0;  // of the next message
+    std::uint64_t number_ = 0;  // the next message
     ev::Duration planned_{};    // planned time of the next message, since `begin_`
     ev::Duration first_{};      // planned time of the first one
     ev::Duration passed_{};     // planned time of the last passed one

@@ -102,7 +102,7 @@ private:
     MessageLog log_;
     std::optional<ScreenRecording> recording_;  // none: no recording is being written
     Results results_;
-    Jitter jitter_;  // of datagrams
+    Jitter jitter_;  // used for datagrams only
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_;
     std::deque<std::string> queued_lines_;  // lines to send over the next connection

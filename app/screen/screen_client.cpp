@@ -213,7 +213,7 @@ bool ScreenClient::press_in(ui::HistorySearch& search, const ui::Key& key) {
 bool ScreenClient::press_in(Find& find, const ui::Key& key) {
     find.failed = false;
     if (key.chord == ui::plain(KeyCode::enter)) {
-        const bool nothing = find.text.empty();  // which removes the last marks
+        const bool nothing = find.text.empty();  // an empty search removes the marks
         const bool found = transcript().search(find.text.text());
         find.failed = !found && !nothing;
         if (nothing) mode_.emplace<Typing>();

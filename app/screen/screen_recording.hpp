@@ -34,7 +34,7 @@ private:
     const Session& session_;
     Recorder recorder_;
     Results result_;
-    Jitter jitter_;  // of datagrams
+    Jitter jitter_;  // used for datagrams only
 };
 
 }  // namespace yodel

@@ -21,7 +21,7 @@
 namespace yodel {
 
 struct Faults {
-    ev::Duration delay{};   // of each reply
+    ev::Duration delay{};   // before each reply
     ev::Duration jitter{};  // largest change of the delay; replies keep their order
     double drop = 0;        // the chance of a message to get no reply, from 0 to 1
     double corrupt = 0;     // the chance of a reply to have one bit flipped

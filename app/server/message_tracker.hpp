@@ -21,7 +21,7 @@ public:
         : framing_(framing), max_head_(head) {}
 
     struct Message {
-        std::size_t size;       // of the payload, in bytes
+        std::size_t size;       // bytes in the payload
         std::string_view head;  // its first bytes, valid until the next call
     };
     // Returns the next message that ends in `bytes` and consumes them up to its end, or returns

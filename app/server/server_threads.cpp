@@ -104,7 +104,7 @@ struct ServerThreads::Servers {
     }
 
     const bool udp;
-    int undrained = 2;  // of the two
+    int undrained = 2;  // stream and datagram server
     EchoServer streams;
     DatagramServer datagrams;
 };

@@ -71,7 +71,7 @@ private:
     std::function<void()> drained_;
     ev::Timer count_;            // due at once: the caller's thread is to be counted
     std::size_t uncounted_ = 0;  // threads
-    Counters sum_;               // of the threads counted so far
+    Counters sum_;               // sum over the threads counted so far
     std::function<void(const Counters&)> counted_;
 };
 

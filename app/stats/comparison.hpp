@@ -38,7 +38,7 @@ public:
 private:
     struct Value {
         std::optional<double> plain;
-        std::optional<double> part;  // of the whole, in percent
+        std::optional<double> part;  // percentage of the whole
     };
     std::vector<double> sorted(const Figure& figure, std::optional<double> Value::*of) const;
 

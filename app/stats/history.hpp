@@ -35,7 +35,7 @@ private:
 
     Percentiles past_;
     Histogram current_;  // round trips of the running period
-    ev::Time begin_{};   // of the running period
+    ev::Time begin_{};   // start of the current period
 };
 
 // The rate of a growing count over the last second.

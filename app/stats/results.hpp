@@ -36,7 +36,7 @@ struct PlannedRate {
 // The system's facts about TCP connections, each at its end.
 struct TcpTotals {
     std::optional<ev::Duration> min_rtt = {};  // the smallest of all connections
-    std::uint64_t retransmits = 0;             // of all connections together
+    std::uint64_t retransmits = 0;             // sum over all connections
     std::uint64_t mss = 0;                     // bytes; the smallest of all connections
     std::uint64_t cwnd = 0;                    // segments; the smallest of all connections
 
@@ -99,16 +99,16 @@ struct Results {
     std::uint64_t asked = 0;  // connections asked for
     std::uint64_t opened = 0;
     std::uint64_t failed = 0;  // attempts that never opened
-    Histogram connect_times;   // of connections that opened
+    Histogram connect_times;   // one time per connection that opened
     Histogram handshake_times;
-    std::optional<TcpTotals> tcp;  // of connections that opened and have ended; none: unknown
+    std::optional<TcpTotals> tcp;  // sums over connections that opened and ended; none: unknown
 
     // A failure of connections, by its sentence. The text may contain bytes that a peer chose.
     struct Failure {
         std::string text;
         int status;  // the exit status that it leads to
         std::uint64_t count;
-        std::uint64_t failed = 0;  // of these, how many never opened
+        std::uint64_t failed = 0;  // occurrences before the connection opened
 
         bool operator==(const Failure&) const = default;
     };

@@ -29,7 +29,7 @@ struct RunProgress {
     std::size_t open = 0;                       // open connections
     std::optional<double> planned_rate = {};    // messages a second; none: paced by the replies
     ev::Duration elapsed{};                     // since the first message
-    std::optional<ev::Duration> length = {};    // of the run; none: unlimited
+    std::optional<ev::Duration> length = {};    // length of the run; none: unlimited
     std::optional<ev::Duration> until_start{};  // time until the requested start
     std::size_t descriptors = 0;                // in use
     std::size_t descriptor_limit = 0;           // 0: no limit

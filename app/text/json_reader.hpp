@@ -25,7 +25,7 @@ struct JsonValue {
     Kind kind = Kind::null;
     std::string text = {};  // a text with its escapes decoded, or the digits of a number
     bool flag = false;
-    std::vector<JsonValue> items = {};    // of an array or an object
+    std::vector<JsonValue> items = {};    // elements of an array or an object
     std::vector<std::string> names = {};  // names[i] is the name of items[i] in an object
 
     // Returns the member of an object; null if there is none, or this is not an object.

@@ -52,7 +52,7 @@ public:
     std::size_t pending() const { return buffer_.size(); }
     bool done() const { return pending() == 0 || error() != 0; }
     int error() const { return error_; }  // errno of the write that failed; 0 if none did
-    std::string error_text() const;       // of error()
+    std::string error_text() const;       // error() in words
 
 private:
     void write_some();

@@ -89,7 +89,7 @@ TEST_CASE("sends many datagrams in one system call, and receives them in a few",
     pair.client.socket->flush();
     CHECK(faults.send_calls == 1);
     pair.until_server_got(60);
-    CHECK(faults.receive_calls <= 7);  // of 1, 2, 4, ... datagrams
+    CHECK(faults.receive_calls <= 7);  // calls for 1, 2, 4, ... datagrams
     for (int i = 0; i < 60; ++i)
         CHECK(pair.server.got[static_cast<std::size_t>(i)] == std::to_string(i));
 }

@@ -89,7 +89,8 @@ void refuse_memory(Run run) {
         }
         refused_one = count >= refused;
         refused = 0;
-        while (open_descriptors() > before) std::this_thread::yield();  // of a look-up's thread
+        while (open_descriptors() > before)
+            std::this_thread::yield();  // a look-up's thread still has some
     }
 }
 

@@ -84,7 +84,7 @@ Server::Server(std::vector<std::string> options)
     if (!process_.wait_for_output("\n"))
         throw std::runtime_error("yodeld: " + process_.errors());
     const std::string& line = process_.output();
-    const std::size_t begin = line.rfind(':') + 1;  // of the last line, if there are several
+    const std::size_t begin = line.rfind(':') + 1;  // in the last of several lines
     port_ = line.substr(begin, line.find('\n', begin) - begin);
 }
 

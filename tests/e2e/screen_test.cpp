@@ -81,7 +81,7 @@ TEST_CASE("the summary, and nothing else, is left on the shell's screen") {
 }
 
 TEST_CASE("the screen ends after --max-time") {
-    const std::string host = GENERATE("127.0.0.1", "no.such");  // which does not exist
+    const std::string host = GENERATE("127.0.0.1", "no.such");  // this one does not exist
     Server server;
     Tty tty({.arguments = {yodel, "-n", "-m", "300ms", host, server.port()}});
     check_gone(tty, 28);

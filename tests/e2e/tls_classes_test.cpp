@@ -167,7 +167,7 @@ TEST_CASE("with -k or its pin each certificate is accepted, and -k causes a rema
 
 TEST_CASE("servers without TLS get their verdict, sentence and status") {
     struct Case {
-        std::vector<std::string> steps;  // of tests/peers/scripted.py
+        std::vector<std::string> steps;  // arguments of tests/peers/scripted.py
         int status;
         const char* sentence;
     };

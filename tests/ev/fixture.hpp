@@ -103,7 +103,7 @@ struct FakeLoop : ev::Loop {
 class WaitRecorder final : public ev::Backend {
 public:
     struct Log {
-        std::vector<ev::Duration> longest;  // of each wait
+        std::vector<ev::Duration> longest;  // one entry per wait
         std::function<void(ev::Duration)> before = [](ev::Duration) {};
         bool looks_find_nothing = false;
     };

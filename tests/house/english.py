@@ -29,7 +29,8 @@ HABITS = [(re.compile(pattern.replace(" ", r"\s+")), advice) for pattern, advice
     (r"\b(file|line|list|page|message|reply|frame|datagram|record|packet|buffer|object|table|row|"
      r"summary|recording|log|text|output|string|vector|path|name|option|header) has "
      r"(an?|no|the|its|more|at|only|\d\w*)\b", "contains, prints, takes"),
-    (r"^\s*(Of|Nor|From|That|Those|Which)\b(?! here\b)", "a whole sentence, or a noun phrase"),
+    (r"^\s*([Oo]f|[Nn]or|From|That|Those|[Ww]hich)\b(?! here\b)",
+     "a whole sentence, or a noun phrase"),  # how a comment begins
 ]]
 EXCEPTION = "english:"
 
@@ -83,6 +84,8 @@ def complaints(path, text):
     for start, passage in passages(path, text):
         words = re.sub(r"(?m)^[ \t]*(//|#)", blank, passage)
         for habit, advice in HABITS:
+            if habit.pattern.startswith("^") and words == passage:
+                continue
             for found in habit.finditer(words):
                 line = text.count("\n", 0, start + found.end())
                 if EXCEPTION not in lines[line]:

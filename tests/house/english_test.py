@@ -25,7 +25,7 @@ class English(unittest.TestCase):
                               ("Counts what came after the end.", "what came"),
                               ("Reads each line that has a number: a line has a number.",
                                "line has a"),
-                              ("Of the whole run.", "Of")]:
+                              ("Of the whole run.", "Of"), ("of the whole run", "of")]:
             self.expect("a.hpp", f"int a;  // {words}\n", (1, phrase))
             self.expect("a.py", f"a = 0\n# {words}\n", (2, phrase))
 

@@ -47,7 +47,7 @@ private:
     bufio::Address address_;
     std::unique_ptr<yodel::EchoServer> streams_;
     std::unique_ptr<yodel::DatagramServer> datagrams_;
-    std::uint64_t traffic_before_ = 0;  // of earlier servers
+    std::uint64_t traffic_before_ = 0;  // traffic of earlier servers
     std::size_t logged_ = 0;            // bytes of text
     bool drained_ = false;
 };

@@ -85,7 +85,7 @@ private:
     Kind kind_;
     std::string program_;
     char folder_[32] = "/tmp/simulate.XXXXXX";
-    std::string trace_;  // of the last session
+    std::string trace_;  // trace of the last session
     Ledger::Counts total_;
     std::uint64_t sessions_ = 0;
     std::uint64_t turns_ = 0;

@@ -107,9 +107,9 @@ private:
     std::size_t pending_seen_ = 0;
     // Maxima for the memory bound:
     std::size_t max_messages_ = 0;     // without a verdict or late
-    std::size_t max_bytes_ = 0;        // of these and of unsent output
-    std::size_t max_connections_ = 1;  // of the server
-    std::uint64_t max_backlog_ = 0;    // of the server
+    std::size_t max_bytes_ = 0;        // limit of messages and unsent output
+    std::size_t max_connections_ = 1;  // limit of the server
+    std::uint64_t max_backlog_ = 0;    // backlog of the server
     std::uint64_t bytes_sent_ = 0;     // total payload
     std::size_t unflushed_bytes_ = 0;  // payload since the last flush()
     std::size_t acts_left_;

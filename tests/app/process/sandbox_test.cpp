@@ -224,7 +224,7 @@ TEST_CASE("allows connecting only to the named TCP ports in the sandbox") {
     CHECK(inside({}, [&] { return target.connect(); }) == EACCES);
     CHECK(inside(
               {}, [&] { return target.connect(); }, 3) ==
-          0);  // that version does not limit ports
+          0);  // this version does not limit ports
     CHECK(inside(rules, [] { return Port::bind_any(); }) == EACCES);
     CHECK(inside({.binds = {0}}, [] { return Port::bind_any(); }) == 0);
 }

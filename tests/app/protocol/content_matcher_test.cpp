@@ -116,7 +116,7 @@ TEST_CASE("keeps a reply that equals nothing until only one message remains for 
         {">abc >def <dXf <abc", "1=abc 2~dXf"},    // the other message is left
         {">abc >def <dXf <aXc", "1~aXc 2~dXf"},    // a reply for each message
         {">abc >def <dXf W", "1~dXf"},             // the oldest takes the only reply
-        {">abc >def <dXf W <def", "1~dXf 2=def"},  // and the other reply is still right
+        {">abc >def <dXf W <def", "1~dXf 2=def"},  // the other reply is still right
         {">abc >def <dXf E", "1~dXf ?2"},          // also at the end
         {">abc <abX <abc", "1~abX 2xabc"},
         {">abc >def <x <y <z", "1~x 2~y +z"},
@@ -208,7 +208,7 @@ TEST_CASE("keeps a given reply that has come before until the right one comes") 
         {">a:1 >b:2 >c:3 <1 <1 <X <2", "1=1 2=2 3~X 2x1"},
         {">a:1 <1 >b:2 <1 W", "1=1 2~1"},  // a server that sends everybody the same
         {">a:1 <1 >b:2 <1 E", "1=1 2~1"},
-        {">a:1 <1 >b:2 <1 W >c:3 <1", "1=1 2~1 3~1"},    // and is known to do so
+        {">a:1 <1 >b:2 <1 W >c:3 <1", "1=1 2~1 3~1"},    // it goes on sending the same
         {">a:1 <1 <1 >b:2 <1 W", "1=1 2x1 ?2late 2x1"},  // a path that repeats, and loses
         {">a:1 <1 <1 >b:2 <1 W <2", "1=1 2x1 ?2late 2x1 2=2late"},
     }));

@@ -88,7 +88,7 @@ struct Client final : Session::User {
     }
 
     std::string log;
-    ev::Time planned{};  // of the message answered last
+    ev::Time planned{};  // planned time of the message answered last
     std::function<void()> on_change;
     std::function<void()> on_answer;
     std::unique_ptr<Session> session;

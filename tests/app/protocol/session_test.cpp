@@ -74,7 +74,7 @@ struct Client : Session::User {
     }
 
     std::string log;
-    std::size_t reports = 0;  // of answers
+    std::size_t reports = 0;  // number of reported answers
     std::uint64_t last_id = 0;
     bool ids_in_order = true;
     Session session;
@@ -321,7 +321,7 @@ TEST_CASE("expects a greeting and then every byte plus one with caret, however t
 TEST_CASE("finds a wrong byte with caret, and refuses a server without its greeting") {
     Session::Options options;
     options.framing = find_framing("caret");
-    options.retries = Session::forever;  // which would not help
+    options.retries = Session::forever;  // retries would not help
     Pair pair(options);
     SECTION("wrong") {
         pair.client.send("abc");

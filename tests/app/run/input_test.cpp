@@ -38,7 +38,7 @@ public:
     ev::Loop loop;
     Input input;
     std::string messages;
-    std::string ends;  // of each message: "n" with a newline, "u" unterminated
+    std::string ends;  // one letter per message: n with a newline, u unterminated
 
 private:
     static constexpr std::size_t piece = 32 * 1024;

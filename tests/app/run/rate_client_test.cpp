@@ -68,7 +68,7 @@ TEST_CASE_METHOD(Fixture, "no rate holds without replies") {
 
 TEST_CASE_METHOD(Fixture, "a clause that holds at no rate ends the search briefly") {
     RateClient::Options options = this->options("max<0.001us");
-    options.min_messages = 1000;  // which would take 100 s at the lowest rate
+    options.min_messages = 1000;  // 100 s at the lowest rate
     options.brief_messages = 3;
     options.search = {.first = 50'000, .min = 10, .max = 100'000};
     const auto [found, status] = search(options);

@@ -33,7 +33,7 @@ struct Outcome {
     int status = -1;
     std::string output;
     std::string errors;
-    std::size_t lines = 0;   // that the server received
+    std::size_t lines = 0;   // lines received by the server
     ev::Duration between{};  // the first line and the last
 };
 

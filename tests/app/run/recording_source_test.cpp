@@ -34,7 +34,7 @@ struct Outcome {
     std::string output;
     std::string errors;
     ev::Duration first{};             // time of the first line since the start
-    std::vector<ev::Duration> times;  // of the lines, since the first
+    std::vector<ev::Duration> times;  // when each line arrived, since the first
 };
 
 struct Settings {

@@ -255,7 +255,7 @@ struct Outcome {
     int status = -1;
     std::string output;
     std::string errors;
-    std::vector<ev::Time> times;  // of the lines that the server received
+    std::vector<ev::Time> times;  // when the server received each line
 };
 
 // Runs a client to its end against a server of lines. Without an answer, the server reads

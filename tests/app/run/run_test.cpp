@@ -465,7 +465,7 @@ TEST_CASE_METHOD(VirtualFixture, "a run leaves a message unsent while the peer i
     options.count = 40;
     options.pace = Pace::per_second(1'000'000);
     options.session.reply_timeout = 5s;
-    server.answers = false;  // and reads no more than its buffer takes
+    server.answers = false;  // reads no more than its buffer takes
     const Results& results = run_to_end(options);
     CHECK(results.unsent > 0);
     CHECK(results.sent + results.unsent == options.count);

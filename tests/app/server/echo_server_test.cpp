@@ -703,7 +703,7 @@ TEST_CASE("ends the connection if a message never becomes whole, however slowly 
     REQUIRE(host.log.size() == 1);
     CAPTURE(host.log[0]);
     CHECK(host.log[0].find("a message was not complete within 10s (--message-timeout)") == 0);
-    host.until([&] { return peer.receive() && peer.ended; });  // and not by a reset
+    host.until([&] { return peer.receive() && peer.ended; });  // not by a reset
 }
 
 TEST_CASE("does not time out a message that waits for the peer to take replies") {

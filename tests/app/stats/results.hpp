@@ -13,7 +13,7 @@ namespace test {
 struct Service {
     double median_us = 200;
     double spread = 0.4;  // deviation of the logarithm
-    double likeness = 0;  // of consecutive round trips, from 0 to 1
+    double likeness = 0;  // similarity of consecutive round trips, from 0 to 1
     double tail = 0.01;   // the share of round trips that take ten times as long
     double loss = 0;      // the share of lost messages
     double factor = 1;    // slows down all round trips

@@ -243,7 +243,7 @@ std::string client_help() {
     return "usage: yodel [options] [[tcp://|tls://|udp://|unix:]HOST[:PORT] [PORT]]\n"
            "Sends typed or piped lines to a service, usually an echo server, and times and\n"
            "checks every reply. Without a target it starts its own echo server. -z, -c, -i,\n"
-           "--size, --json, --replay and --no-tui select pipe mode.\n" +
+           "--size, --messages, --json, --replay and --no-tui select pipe mode.\n" +
            help_text(client_table(unused)) +
            "\n"
            "framings: " +

@@ -36,10 +36,10 @@ bufio::Fd reopen(int fd) {
 
 Output::Output(int fd) : fd_(fd), piece_(PIPE_BUF) {
     struct stat status {};
-    ::fstat(fd, &status);
+    const bool invalid = ::fstat(fd, &status) != 0;  // each write will report it
     const bool terminal = ::isatty(fd) == 1;
     const bool device = S_ISCHR(status.st_mode) && !terminal;  // /dev/null and its like
-    if (S_ISREG(status.st_mode) || device) piece_ = any_size;
+    if (invalid || S_ISREG(status.st_mode) || device) piece_ = any_size;
     socket_ = S_ISSOCK(status.st_mode);
     if (S_ISFIFO(status.st_mode) || terminal) own_ = reopen(fd);
     if (own_) fd_ = own_.get();

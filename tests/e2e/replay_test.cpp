@@ -7,6 +7,7 @@
 #include <csignal>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 using test::contains;
 using test::Outcome;
@@ -289,7 +290,7 @@ TEST_CASE("a file that is no recording, or cut or edited, is refused in one sent
 TEST_CASE("options without meaning for a recording are refused") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
-    const auto [options, sentence] = GENERATE(table<std::vector<std::string>, std::string>({
+    const std::vector<std::pair<std::vector<std::string>, std::string>> rows = {
         {{"--payload"}, "--payload needs --json"},
         {{"--json", "--payload", "-f", "raw"}, "--payload cannot be combined with -f raw"},
         {{"--json", "--payload", "--connections", "3", "-c", "5"},
@@ -317,14 +318,17 @@ TEST_CASE("options without meaning for a recording are refused") {
         {{"--replay", "R", "-u"}, "was recorded on a connection, not with datagrams (-u)"},
         {{"--replay", "R", "--json", "-x"}, "-x cannot be combined with --json"},
         {{"--replay", "R", "--merge", "R"}, "--replay cannot be combined with --merge"},
-    }));
-    std::vector<std::string> words{yodel};
-    for (const std::string& word : options) words.push_back(word == "R" ? recorded.file : word);
-    words.insert(words.end(), {"127.0.0.1", peer.port()});
-    const Outcome outcome = run(words);
-    CAPTURE(words, outcome.errors);
-    CHECK(outcome.status == 2);
-    CHECK(contains(outcome.errors, sentence));
+    };
+    for (const auto& [options, sentence] : rows) {
+        std::vector<std::string> words{yodel};
+        for (const std::string& word : options)
+            words.push_back(word == "R" ? recorded.file : word);
+        words.insert(words.end(), {"127.0.0.1", peer.port()});
+        const Outcome outcome = run(words);
+        CAPTURE(words, outcome.errors);
+        CHECK(outcome.status == 2);
+        CHECK(contains(outcome.errors, sentence));
+    }
 }
 
 TEST_CASE("a script on several connections is recorded, but not replayed") {

@@ -53,7 +53,7 @@ TEST_CASE("a run and the same with --connections 1 give the same verdict") {
                                      Options{"-c", "20", "-i", "0", "--window", "1"},
                                      Options{"-m", "100ms", "-i", "5ms"});
     const std::string required =
-        GENERATE("unsent=0", "lateness<10s", "lost<99%,bad<99%", "rate>1M,p99<1ns");
+        GENERATE("unsent=0,lateness<10s,lost<99%,bad<99%", "rate>1M,p99<1ns");
     Options serving{"-f", "line"};
     serving.insert(serving.end(), faults.begin(), faults.end());
     Server server(serving);

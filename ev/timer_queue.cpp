@@ -7,14 +7,15 @@ namespace ev {
 static constexpr std::size_t arity = 4;  // half the levels of a binary heap
 
 void TimerQueue::start(Item& timer, Time deadline) {
-    deadline = std::max(deadline, Time{});  // so that no difference of two overflows
+    // Not negative, so that no difference of two deadlines overflows.
+    const auto since_epoch = std::max(deadline, Time{}).time_since_epoch().count();
     if (timer.place_ == no_place) {
         entries_.push_back({{}, &timer});
         timer.place_ = entries_.size() - 1;
-    } else if (deadline < timer.start_.deadline && timer.place_ < heap_size_) {
+    } else if (since_epoch < timer.start_.deadline && timer.place_ < heap_size_) {
         leave_heap(timer.place_);
     }
-    timer.start_ = {deadline, ++last_order_};
+    timer.start_ = {since_epoch, ++last_order_};
 }
 
 void TimerQueue::remove(Item& timer) {
@@ -38,11 +39,11 @@ Time TimerQueue::begin_turn() {
     }
     while (heap_size_ < entries_.size()) sift_up(heap_size_++);
     while (!empty() && !entries_[0].timer->pending()) remove(*entries_[0].timer);
-    return empty() ? Time::max() : entries_[0].start.deadline;
+    return empty() ? Time::max() : Time(Duration(entries_[0].start.deadline));
 }
 
 TimerQueue::Item* TimerQueue::pop_due(Time now) {
-    while (heap_size_ > 0 && entries_[0].start.deadline <= now) {
+    while (heap_size_ > 0 && entries_[0].start.deadline <= now.time_since_epoch().count()) {
         Item& timer = *entries_[0].timer;
         if (timer.pending() && timer.start_.order != entries_[0].start.order) {
             entries_[0].start = timer.start_;

@@ -24,8 +24,8 @@ namespace ev {
 
 class TimerQueue {
     struct Start {
-        Time deadline{};
-        std::uint64_t order = 0;  // among all starts of the queue; 0: not started
+        Duration::rep deadline = 0;  // since the clock's epoch
+        std::uint64_t order = 0;     // among all starts of the queue; 0: not started
         auto operator<=>(const Start&) const = default;
     };
 
@@ -37,7 +37,7 @@ public:
 
         void cancel() { start_.order = 0; }
         bool pending() const { return start_.order != 0; }
-        Time deadline() const { return start_.deadline; }  // as last started
+        Time deadline() const { return Time(Duration(start_.deadline)); }  // as last started
 
     private:
         friend class TimerQueue;

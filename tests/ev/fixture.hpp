@@ -64,6 +64,14 @@ inline Channel make_socketpair() {
     return {ends[0], ends[1]};
 }
 
+// Reports an error for its last registration in each wait.
+class BrokenBackend final : public ev::Backend {
+public:
+    void wait(ev::Duration, std::vector<ev::Readiness>& ready) override {
+        ready.push_back({registrations_.back(), ev::error});
+    }
+};
+
 // Sets the descriptor limit of the process for its lifetime.
 class DescriptorLimit {
 public:

@@ -115,6 +115,10 @@ std::string Framing::holder() const {
     return datagrams ? "a " + std::string(name) : "-f " + std::string(name);
 }
 
+std::string Framing::misfit(std::size_t size) const {
+    return "a message of " + std::to_string(size) + " bytes does not fit into " + holder();
+}
+
 std::vector<std::string> framing_list() {
     std::vector<std::string> names;
     for (const Framing& framing : table) names.emplace_back(framing.name);

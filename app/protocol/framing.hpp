@@ -54,6 +54,8 @@ struct Framing {
     std::size_t longest() const;
     // Returns "-f line" and the like, or "a datagram", for messages to the user.
     std::string holder() const;
+    // Returns "a message of 256 bytes does not fit into -f len1" and the like.
+    std::string misfit(std::size_t size) const;
 };
 
 // Returns null if there is no framing of that name. The rows live as long as the program.

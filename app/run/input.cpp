@@ -53,9 +53,7 @@ std::optional<std::string_view> Input::next() {
         payload = plain_;
     }
     if (sendable(*options_.framing, options_.max_frame, payload)) return payload;
-    fail("a message of " + std::to_string(payload.size()) + " bytes does not fit into " +
-             options_.framing->holder(),
-         reply_wrong_or_lost);
+    fail(options_.framing->misfit(payload.size()), reply_wrong_or_lost);
     return std::nullopt;
 }
 

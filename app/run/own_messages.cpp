@@ -21,22 +21,20 @@ std::string read_file(const std::string& name) {
         standard ? [](std::FILE*) { return 0; } : std::fclose);
     std::string text;
     char bytes[65536];
-    std::size_t count = 0;
-    if (file) do {
-            count = std::fread(bytes, 1, sizeof bytes, file.get());
-            text.append(bytes, count);
-        } while (count > 0);
+    for (std::size_t count = sizeof bytes; file && count > 0;) {
+        count = std::fread(bytes, 1, sizeof bytes, file.get());
+        text.append(bytes, count);
+    }
     if (!file || std::ferror(file.get()) != 0) throw InputError("--messages: " + name, errno);
     return text;
 }
 
 // Returns why the framing does not allow the message; empty if it does.
 std::string refusal(std::string_view message, const Framing& framing, std::size_t max_frame) {
-    const std::string size = "a message of " + std::to_string(message.size()) + " bytes ";
     if (message.size() > max_frame)
-        return size + "exceeds the limit of " + std::to_string(max_frame) + " (--max-frame)";
-    if (!sendable(framing, max_frame, message))
-        return size + "does not fit into " + framing.holder();
+        return "a message of " + std::to_string(message.size()) +
+               " bytes exceeds the limit of " + std::to_string(max_frame) + " (--max-frame)";
+    if (!sendable(framing, max_frame, message)) return framing.misfit(message.size());
     if (count_pieces(framing, message) > 1)
         return "the message contains a delimiter of " + framing.holder();
     return "";

@@ -28,10 +28,13 @@ void Schedule::pass(ev::Time now) {
 // Random gaps are drawn for the messages of all threads, so that the planned times do not
 // depend on the threads.
 void Schedule::advance(std::uint64_t number) {
-    if (!options_.seed) planned_ = options_.pace.offset(number);
-    const double mean = 1e9 / options_.pace.rate();  // in nanoseconds
-    for (; options_.seed && number_ < number; ++number_)
-        planned_ += ev::Duration(std::llround(random_.exponential() * mean));
+    if (options_.seed) {
+        const double mean = 1e9 / options_.pace.rate();  // in nanoseconds
+        for (std::uint64_t i = number_; i < number; ++i)
+            planned_ += ev::Duration(std::llround(random_.exponential() * mean));
+    } else {
+        planned_ = options_.pace.offset(number);
+    }
     number_ = number;
 }
 

@@ -7,8 +7,11 @@
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/log_file.hpp"
+#include "app/text/units.hpp"
 #include "ui/text.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -18,13 +21,41 @@ namespace yodel {
 
 namespace {
 
+// Below it the runs hardly add up to one load.
+constexpr double min_overlap = 0.9;
+
 std::string number_of_runs(std::size_t count) {
     return std::to_string(count) + (count == 1 ? " run" : " runs");
 }
 
+// The time from the first to the last beginning of runs, the time that all share, and the time
+// from the first beginning to the last end.
+struct Spans {
+    ev::Time first_began = ev::Time::max();
+    ev::Time last_began = ev::Time::min();
+    ev::Time first_ended = ev::Time::max();
+    ev::Time last_ended = ev::Time::min();
+
+    // Leaves one run out; null: none.
+    Spans(const std::vector<RunSpan>& runs, const RunSpan* without) {
+        for (const RunSpan& run : runs) {
+            if (&run == without) continue;
+            first_began = std::min(first_began, run.began);
+            last_began = std::max(last_began, run.began);
+            first_ended = std::min(first_ended, run.ended);
+            last_ended = std::max(last_ended, run.ended);
+        }
+    }
+    double overlap() const {
+        if (last_ended <= first_began) return 1;
+        const auto shared = std::max(first_ended - last_began, ev::Duration::zero());
+        return std::chrono::duration<double>(shared) / (last_ended - first_began);
+    }
+};
+
 // Makes the texts of failures printable, because the files may be anybody's.
-std::string text_form(const Results& sum, const Verdict& verdict, std::size_t count) {
-    std::string text = number_of_runs(count) + ": " + summary(sum, {.load = true}) + "\n";
+std::string text_form(const Results& sum, const Verdict& verdict, const std::string& runs) {
+    std::string text = runs + ": " + summary(sum, {.load = true}) + "\n";
     for (const std::string& line : failure_lines(sum)) text += ui::printable(line) + "\n";
     if (!verdict.comparison) return text;
     for (const std::string& line : verdict.comparison->table()) text += line + "\n";
@@ -54,7 +85,56 @@ void refuse_same(const std::vector<std::string>& files) {
     }
 }
 
+// Adds the last run of each file to `sum`. Returns a remark for the user, if there is a reason;
+// otherwise adds to `runs` how well they coincided.
+std::string add_up(const std::vector<std::string>& files, Results& sum, std::string& runs) {
+    std::vector<RunSpan> spans;
+    std::string untimed;  // a file
+    std::string silent;   // a file with a run that sent nothing
+    for (const std::string& file : files) {
+        std::unique_ptr<Results> last;
+        read_runs("--merge: ", file, [&](auto results) { last = std::move(results); });
+        if (last->measured && !sum.measured) untimed = file;
+        if (last->first_sent)
+            spans.push_back({.name = file,
+                             .began = *last->first_sent,
+                             .ended = std::max(*last->first_sent, last->last_answered)});
+        else
+            silent = file;
+        sum.add(*last);
+    }
+    if (sum.measured)
+        return untimed + " contains no times, as version 0.2 wrote it: the rates are summed";
+    if (!silent.empty()) {
+        sum.overlap = 0;
+        return silent + " contains a run that sent nothing";
+    }
+    const Coincidence together = Coincidence::of(spans);
+    sum.overlap = together.overlap;
+    if (files.size() > 1)
+        runs += ", began within " + ms_text(together.began_within) + ", together for " +
+                significant_text(together.overlap * 100, 3) + " % of the time";
+    return together.remark;
+}
+
 }  // namespace
+
+// The run that is off is the one without which the others overlap most.
+Coincidence Coincidence::of(const std::vector<RunSpan>& runs) {
+    const Spans all(runs, nullptr);
+    Coincidence result{.began_within = all.last_began - all.first_began,
+                       .overlap = all.overlap()};
+    if (result.overlap >= min_overlap) return result;
+    const auto others = [&](const RunSpan& run) { return Spans(runs, &run).overlap(); };
+    const RunSpan& off =
+        *std::max_element(runs.begin(), runs.end(), [&](const RunSpan& a, const RunSpan& b) {
+            return others(a) < others(b);
+        });
+    result.remark = off.name + " began " + duration_text(off.began - all.first_began) +
+                    " after the first run and ended " +
+                    duration_text(all.last_ended - off.ended) + " before the last";
+    return result;
+}
 
 std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file) {
     auto runs = std::make_shared<EarlierRuns>();
@@ -65,11 +145,9 @@ std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file) {
 int merge(const std::vector<std::string>& files, const Reporter::Options& options) {
     refuse_same(files);
     Results sum;
-    for (const std::string& file : files) {
-        std::unique_ptr<Results> last;
-        read_runs("--merge: ", file, [&](auto results) { last = std::move(results); });
-        sum.add(*last);
-    }
+    sum.utc_offset = {};
+    std::string runs = number_of_runs(files.size());
+    const std::string remark = add_up(files, sum, runs);
     ReportFile hgrm(options.hgrm);
     const Verdict verdict = Verdict::on(sum, options.verdict);
     Ending ending;
@@ -81,7 +159,8 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
             end_object(sum, number_of_runs(files.size()) + " added up", status, verdict).str() +
             "\n");
     else if (!options.quiet)
-        print(text_form(sum, verdict, files.size()));
+        print(text_form(sum, verdict, runs));
+    if (!remark.empty() && !options.quiet) print_error("yodel", remark);
     if (!trouble.empty()) print_error("yodel", trouble);
     for (const std::string& failure : verdict.failures) print_error("yodel", failure);
     return status;

@@ -3,12 +3,30 @@
 
 #include "app/run/reporter.hpp"
 #include "app/stats/comparison.hpp"
+#include "ev/time.hpp"
 
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace yodel {
+
+// When a run was measured.
+struct RunSpan {
+    std::string name;
+    ev::Time began;
+    ev::Time ended;
+};
+
+// How well runs coincided.
+struct Coincidence {
+    ev::Duration began_within{};  // from the first to the last beginning
+    double overlap = 0;           // the time that all share, as a part of all their time
+    std::string remark = {};      // the run that is off, as a sentence; empty: none
+
+    // There must be at least one run.
+    static Coincidence of(const std::vector<RunSpan>& runs);
+};
 
 // Returns the runs whose results the file contains, for --compare. Throws UsageError.
 std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file);

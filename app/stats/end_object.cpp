@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <system_error>
 
@@ -18,6 +19,9 @@ constexpr std::size_t max_line = 64 * 1024 * 1024;
 
 // An upper limit of fractions, so that no sum of them is infinite.
 constexpr double max_fraction = 1e15;
+
+// A century: no sum with a time overflows.
+constexpr ev::Duration max_elapsed = std::chrono::hours(24 * 36525);
 
 // Above it a shell reports commands and signals, such as the signal that ended a run.
 constexpr int max_own_status = 125;
@@ -70,6 +74,26 @@ void add_facts(JsonObject& object, const Results& results) {
     }
 }
 
+std::string utc_text(ev::Duration since_1970) {
+    return timestamp_text(std::chrono::system_clock::time_point(
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(since_1970)));
+}
+
+// The times have microseconds. Both are derived from the first, so that a file that is read
+// and written again does not change.
+void add_span(JsonObject& object, const Results& results) {
+    if (results.first_sent && !results.measured) {
+        const auto began = std::chrono::floor<std::chrono::microseconds>(
+            results.first_sent->time_since_epoch() + results.utc_offset);
+        object.text("began", utc_text(began));
+        if (results.last_answered >= *results.first_sent)
+            object.text("ended", utc_text(began + results.elapsed()));
+    }
+    object.time("duration_us", results.elapsed());
+    if (results.late_start) object.time("late_start_us", *results.late_start);
+    if (results.overlap) object.fraction("overlap", *results.overlap);
+}
+
 // --- Reading.
 
 [[noreturn]] void disagree(std::string_view name) {
@@ -90,8 +114,6 @@ void read_counts(const JsonFields& end, const JsonFields& connections, Results& 
         if (figure.count)
             results.*figure.count = figure.of_connections() ? connections.count(figure.name)
                                                             : message_count(end, figure.name);
-    results.measured = {.elapsed = end.time("duration_us"),
-                        .rate = end.fraction("rate", max_fraction)};
     if (end.has("planned")) {
         if (end.count("planned") != results.sent + results.unsent) disagree("planned");
         results.planned_rate = {.planned = end.fraction("planned_rate", max_fraction),
@@ -102,6 +124,29 @@ void read_counts(const JsonFields& end, const JsonFields& connections, Results& 
     results.jitter_count = results.echoed + results.bad;
     results.jitter_sum = static_cast<double>(end.time("jitter_us").count()) *
                          static_cast<double>(results.jitter_count);
+}
+
+ev::Time utc_time(const JsonFields& end, const char* name) {
+    const auto time = parse_timestamp(end.text(name));
+    if (!time) disagree(name);
+    return ev::Time(time->time_since_epoch());
+}
+
+void read_span(const JsonFields& end, Results& results) {
+    const ev::Duration elapsed = end.time("duration_us", max_elapsed);
+    const double rate = end.fraction("rate", max_fraction);
+    results.utc_offset = {};
+    if (end.has("late_start_us")) results.late_start = end.time("late_start_us");
+    if (end.has("overlap")) results.overlap = end.fraction("overlap", 1);
+    if (!end.has("began")) {
+        if (results.sent > 0) results.measured = {.elapsed = elapsed, .rate = rate};
+        return;
+    }
+    results.first_sent = utc_time(end, "began");
+    if (!end.has("ended")) return;
+    results.last_answered = *results.first_sent + elapsed;
+    const auto ended = std::chrono::floor<std::chrono::microseconds>(results.last_answered);
+    if (utc_time(end, "ended") != ended) disagree("ended");
 }
 
 // A malformed bucket gets a count of 0, with which no histogram is restored.
@@ -207,7 +252,8 @@ JsonObject end_object(const Results& results, std::string_view reason, int statu
         object.fraction("planned_rate", results.planned_rate->planned);
         object.fraction("reached_rate", results.planned_rate->reached);
     }
-    object.fraction("rate", results.rate()).time("duration_us", results.elapsed());
+    object.fraction("rate", results.rate());
+    add_span(object, results);
     add_times(object, results, false);
     JsonObject connections;
     add_counts(connections, results, true);
@@ -223,6 +269,7 @@ std::unique_ptr<Results> restored_results(const JsonFields& end) {
     try {
         const JsonFields connections = end.object("connections");
         read_counts(end, connections, *results);
+        read_span(end, *results);
         for (const TimesRow& row : times_rows)
             read_times(row.of_connections ? connections : end, row, *results.*row.times);
         if (results->round_trips.count() > results->echoed + results->bad)

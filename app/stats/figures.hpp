@@ -62,14 +62,15 @@ struct Figure {
     std::string name;
     Kind kind;
     std::string path;  // in the end object: connections.connect_us.p99
-    // In nanoseconds, messages, or messages a second; none if nothing was measured.
+    // In nanoseconds, messages, messages a second, or from 0 to 1; none if nothing was
+    // measured.
     std::function<std::optional<double>(const Results&)> value;
     const char* unmeasured = "";  // why there is none, as a clause
     bool compared = false;        // --compare prints it
     // These three are for counts.
     std::uint64_t Results::*count = nullptr;
-    const Whole* whole = nullptr;
-    bool fault = false;  // above 0 the status is 1, unless a requirement decides
+    const Whole* whole = nullptr;  // null: the value itself is a part of 1
+    bool fault = false;            // above 0 the status is 1, unless a requirement decides
 
     bool of_connections() const { return path.starts_with("connections."); }
     // Returns the percentage of the whole.

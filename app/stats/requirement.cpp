@@ -112,7 +112,7 @@ bool Requirement::parse_limit(std::string_view text) {
 bool Requirement::parse_percentage(std::string_view text) {
     const bool down = text.starts_with('-');
     const bool change = down || text.starts_with('+');
-    if (!change && !figure_->whole) return false;
+    if (!change && figure_->kind != Figure::Kind::count) return false;
     unit_ = change ? Unit::change : Unit::percentage;
     const Value number = parse_decimal(text.substr(change ? 1 : 0));
     limit_ = number.value_or(0) * (down ? -1 : 1);

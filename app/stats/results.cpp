@@ -23,6 +23,11 @@ void TcpTotals::add(const TcpTotals& other) {
     cwnd = std::min(cwnd, other.cwnd);
 }
 
+ev::Duration utc_offset_now() {
+    return std::chrono::system_clock::now().time_since_epoch() -
+           ev::Clock::now().time_since_epoch();
+}
+
 void Jitter::record(ev::Duration transit) {
     const double change = std::abs(static_cast<double>((transit - last).count()));
     if (transits > 0) mean += (change - mean) / 16;
@@ -193,6 +198,8 @@ void Results::add(const Results& other) {
     if (other.first_sent)
         first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);
     last_answered = std::max(last_answered, other.last_answered);
+    if (other.late_start)
+        late_start = std::max(late_start.value_or(*other.late_start), *other.late_start);
     keep_status(ended_status, other.ended_status);
     keep_status(failed_status, other.failed_status);
 }

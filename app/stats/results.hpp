@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace yodel {
@@ -55,6 +56,9 @@ struct Jitter {
 
     void record(ev::Duration transit);
 };
+
+// Returns the difference between the system's clock in UTC and the clock of loops.
+ev::Duration utc_offset_now();
 
 // How a reply is counted.
 struct Answer {
@@ -127,7 +131,15 @@ struct Results {
 
     std::optional<ev::Time> first_sent;
     ev::Time last_answered{};
-    // For results from files instead: the elapsed time, and the sum of the rates.
+    // Added to these two it gives the time since 1970 in UTC. Results from files contain that.
+    ev::Duration utc_offset = utc_offset_now();
+    // By how much the requested start was missed; none: no start was requested.
+    std::optional<ev::Duration> late_start;
+    // For merged runs: the time that all share, as a part of the time from the first message to
+    // the last reply.
+    std::optional<double> overlap;
+    // For results from files of version 0.2, which contain no times, instead: the elapsed time,
+    // and the sum of the rates.
     struct Measured {
         ev::Duration elapsed{};
         double rate = 0;

@@ -56,6 +56,12 @@ std::string number_if_any(std::uint64_t count, const char* of) {
     return count > 0 ? number(count, of) : "";
 }
 
+std::string message_counts(const auto& counts, const Words& words) {
+    return std::to_string(counts.sent) + " sent" +
+           number(counts.echoed, words.answered ? "answered" : "echoed") +
+           number(counts.bad, "bad") + number(counts.lost, "lost");
+}
+
 std::string datagrams_text(const Results& results) {
     if (!results.datagrams) return number_if_any(results.duplicates, "twice");
     return number(results.duplicates, "twice") + number(results.out_of_order, "out of order");
@@ -91,9 +97,7 @@ std::string counts_text(const Results& results, const Words& words) {
         return std::to_string(results.sent) + " said again" +
                number(results.echoed, "as before") + number(results.bad, "different") +
                number(results.lost, "lost");
-    return std::to_string(results.sent) + " sent" +
-           number(results.echoed, words.answered ? "answered" : "echoed") +
-           number(results.bad, "bad") + number(results.lost, "lost");
+    return message_counts(results, words);
 }
 
 std::string own_fault_remarks(const Results& results) {

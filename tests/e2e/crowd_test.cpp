@@ -485,6 +485,7 @@ TEST_CASE("the results of processes that start together add up to one run") {
     CHECK(outcome.status == 0);
     CHECK(member(outcome, "sent") == 400);
     CHECK(member(outcome, "echoed") == 400);
+    CHECK(contains(outcome.output, "\"overlap\":0."));
     CHECK(contains(outcome.output, "\"asked\":40,\"opened\":40,\"failed\":0"));
     CHECK(counted(server, "bytes in") == 400 * 65);
 }

@@ -125,8 +125,10 @@ TEST_CASE("runs are added up without a connection") {
         command.push_back(recorded(folder, name, {"-c", "50", "-i", "0"}));
     const Outcome text = run(command);
     CHECK(text.status == 0);
-    CHECK(text.output.starts_with("3 runs: 150 sent, 150 echoed, 0 bad, 0 lost, "));
-    CHECK(text.errors.empty());
+    CHECK(text.output.starts_with("3 runs, began within "));
+    CHECK(contains(text.output, " ms, together for 0 % of the time: 150 sent, 150 echoed, "));
+    CHECK(text.errors.starts_with("yodel: " + command[2] +
+                                  " began 0ms after the first run and "));
     command.insert(command.begin() + 1, "--json");
     const Outcome json = run(command);
     CHECK(json.output.starts_with(R"({"type":"end","reason":"3 runs added up","status":0,)"
@@ -162,6 +164,8 @@ TEST_CASE("requirements, comparisons and the distribution apply to a sum") {
     CHECK(contains(contents(folder.path("hgrm")), ", Total count    =           50]"));
     const Outcome with_failure = run({yodel, "--merge", one, failed, "--require", "sent>50"});
     CHECK(with_failure.status == 7);
+    CHECK(with_failure.errors.starts_with("yodel: " + failed +
+                                          " contains a run that sent nothing\n"));
     CHECK(contains(with_failure.output, "\ncannot connect to 127.0.0.1:1: "));
 }
 

@@ -88,6 +88,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 // Returns the end object of a small result, which the tests below edit.
 std::string small_end() {
     Results result;
+    result.utc_offset = 1795431845s + 250us;
     result.count_sent(2, ev::Time{});
     result.count_answered({.round_trip = 5us}, ev::Time{1s});
     result.count_answered({.round_trip = 7us}, ev::Time{1s});
@@ -100,6 +101,7 @@ TEST_CASE("writes every figure of the run") {
     CHECK(small_end() ==
           R"({"type":"end","reason":"closed","status":0,"sent":2,"echoed":2,"bad":0,"lost":0,)"
           R"("late":0,"unsent":0,"unsolicited":0,"twice":0,"rate":2.000,)"
+          R"("began":"2026-11-23T11:04:05.000250Z","ended":"2026-11-23T11:04:06.000250Z",)"
           R"("duration_us":1000000.000,"rtt_us":{"min":5.000,)"
           R"("mean":6.000,"p50":5.023,"p90":7.000,"p95":7.000,"p99":7.000,"p99.9":7.000,)"
           R"("p99.99":7.000,"max":7.000,"sum":12.000},"histogram":[[5.023,1],[7.007,1]],)"
@@ -117,6 +119,8 @@ TEST_CASE("restores a result from its end object") {
     CHECK(restored->connect_times == result.connect_times);
     CHECK(restored->handshake_times == result.handshake_times);
     CHECK(restored->tcp == result.tcp);
+    CHECK(restored->late_start == result.late_start);
+    CHECK(restored->elapsed() == result.elapsed());
     CHECK(end_of(*restored, "closed").str() == text);
 }
 
@@ -137,9 +141,13 @@ TEST_CASE("reads the results of version 0.2.0") {
     before = replaced(before, "\"unsolicited_as_before\"", "\"unasked_as_before\"");
     before = replaced(before, "\"twice\":1,", "");
     before = replaced(before, "\"count\":2,\"failed\":2", "\"count\":2");
+    before.erase(before.find("\"began\""),
+                 before.find("\"duration_us\"") - before.find("\"began\""));
     const std::unique_ptr<Results> restored = read(before);
     REQUIRE(restored);
     CHECK(restored->unsolicited == 2);
+    REQUIRE(restored->measured);
+    CHECK(restored->measured->rate > 0);
     CHECK(restored->duplicates == 0);
     CHECK(restored->replay == Results::Replay{1, 0, 1});
     CHECK(exit_status(*restored, {}) == 7);
@@ -160,6 +168,55 @@ TEST_CASE("leaves a status that follows from the counts to the verdict on the su
     CHECK(exit_status(*read(kept), tolerant) == 1);  // its own requirement failed
     const std::string ended = replaced(kept, "\"status\":1", "\"status\":130");
     CHECK(exit_status(*read(ended), {}) == 1);
+}
+
+TEST_CASE("refuses times that are impossible") {
+    const auto [from, to, name] = GENERATE(table<const char*, const char*, const char*>({
+        {"2026-11-23T11:04:05.000250Z", "2026-11-23T11:04:07.000250Z", "ended"},
+        {"2026-11-23T11:04:06.000250Z", "2026-11-23T11:04:04.000250Z", "ended"},
+        {"2026-11-23T11:04:06.000250Z", "2026-11-23T11:04:06.000253Z", "ended"},
+        {"2026-11-23T11:04:05.000250Z", "2026-11-31T11:04:05.000250Z", "began"},
+        {"2026-11-23T11:04:05.000250Z", "yesterday", "began"},
+        {"2026-11-23T11:04:06.000250Z", "", "ended"},
+    }));
+    CHECK(trouble_of(replaced(small_end(), from, to)) ==
+          "the end object was edited, or another version of yodel wrote it: \"" +
+              std::string(name) + "\" disagrees with the other figures");
+    CHECK(trouble_of(replaced(small_end(), "\"duration_us\":1000000.000",
+                              "\"duration_us\":9000000000000000"))
+              .ends_with("\"duration_us\" is too long"));
+}
+
+TEST_CASE("restores the times of a run without replies") {
+    Results silent;
+    silent.count_sent(1, ev::Time{5s});
+    silent.count_lost();
+    const std::string text = end_of(silent, "").str();
+    CHECK(text.find("\"ended\"") == text.npos);
+    const std::unique_ptr<Results> restored = read(text);
+    REQUIRE(restored->first_sent);
+    CHECK_FALSE(restored->measured);
+    CHECK(end_of(*restored, "").str() == text);
+    Results none;
+    CHECK(end_of(none, "").str().find("\"began\"") == std::string::npos);
+    CHECK_FALSE(read(end_of(none, "").str())->measured);
+}
+
+TEST_CASE("sums runs with times over the time from the first message to the last reply") {
+    Results sum;
+    sum.utc_offset = {};
+    for (const ev::Duration began : {0s, 4s}) {
+        Results part;
+        part.utc_offset = 1000h;
+        part.count_sent(10, ev::Time{began});
+        part.count_echoed(10, 1ms, ev::Time{began + 1s});
+        sum.add(*read(end_of(part, "").str()));
+    }
+    CHECK((sum.elapsed() == 5s));
+    CHECK(sum.rate() == 4);
+    CHECK(end_of(sum, "").str().find(R"("began":"1970-02-11T16:00:00.000000Z",)"
+                                     R"("ended":"1970-02-11T16:00:05.000000Z")") !=
+          std::string::npos);
 }
 
 TEST_CASE("restores the jitter of datagrams") {

@@ -109,6 +109,9 @@ TEST_CASE("fails a requirement if nothing was measured") {
         {"failed<1%", "required failed<1%, but no connection was attempted"},
         {"lateness<1ms", "required lateness<1ms, but no message had a planned time"},
         {"rate<1", "required rate<1, but no reply was right"},
+        {"late_start<1ms", "required late_start<1ms, but no message was sent after --start-at"},
+        {"overlap>95%",
+         "required overlap>95%, but this is no sum of runs that contain their times"},
     }));
     EarlierRuns before;
     before.add(some_result());
@@ -117,8 +120,9 @@ TEST_CASE("fails a requirement if nothing was measured") {
 
 TEST_CASE("refuses an invalid clause in one sentence") {
     const std::string names =
-        "min, mean, p50, p90, p95, p99, p99.9, p99.99, max, rate, jitter, sent, echoed, "
-        "bad, lost, late, unsent, unsolicited, twice, out_of_order, asked, opened, failed; "
+        "min, mean, p50, p90, p95, p99, p99.9, p99.99, max, rate, jitter, late_start, overlap, "
+        "sent, echoed, bad, lost, late, unsent, unsolicited, twice, out_of_order, asked, "
+        "opened, failed; "
         "lateness; and min to max with the prefix lateness_, connect_ or handshake_";
     const auto [text, sentence] = GENERATE_COPY(table<std::string, std::string>({
         {"", "\"\" is not a requirement such as p99<5ms, lost<0.1% or rate>10k"},

@@ -1,5 +1,7 @@
 #include "app/stats/results.hpp"
 
+#include "app/stats/figures.hpp"
+
 #include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
 

@@ -171,6 +171,7 @@ RunOptions run_options(const ClientOptions& options, RunClient::Options::From fr
     if (load.random_arrivals) to.seed = load.seed;
     to.count = options.count.value_or(0);
     to.length = options.session.max_time;
+    to.warm_up = options.warm_up;
     to.size = options.size.value_or(std::min(to.size, options.session.max_frame));
     if (options.messages.empty()) return to;
     to.messages = read_own_messages(options.messages, *to.session.framing, to.session.max_frame,

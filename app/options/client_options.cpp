@@ -86,6 +86,10 @@ void check_messages(const ClientOptions& options) {
     if (options.escapes && options.generated() && !own)
         throw UsageError("--escapes cannot be combined with " +
                          chosen_by(options.given, mode::generated) + " without --messages");
+    const auto& length = options.session.max_time;
+    if (options.warm_up && length && *options.warm_up > *length)
+        throw UsageError("--warm-up " + duration_text(*options.warm_up) +
+                         " is longer than the run (-m " + duration_text(*length) + ")");
 }
 
 void check_sizes(const ClientOptions& options) {

@@ -70,7 +70,8 @@ struct ClientOptions {
     std::optional<unsigned> count;
     std::optional<ev::Duration> interval;
     std::optional<std::size_t> size;  // bytes
-    bool generated() const { return count || interval || size || !messages.empty(); }
+    std::optional<ev::Duration> warm_up;
+    bool generated() const { return count || interval || size || warm_up || !messages.empty(); }
     LoadOptions load;
     ReplayOptions replay;
     std::string compare;             // the file with earlier runs; empty: none

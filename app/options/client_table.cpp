@@ -239,6 +239,8 @@ std::vector<Option> generated_options(ClientOptions& to) {
          mode::generated | mode::interval},
         {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size),
          either | mode::search, mode::generated},
+        {0, "warm-up", "D", "send messages for D first, and count them apart",
+         into(to.warm_up, duration_value), either | mode::search, mode::generated},
         {0, "messages", "FILE", "send the lines of FILE over and over (-: stdin)",
          [&](auto& text) { to.messages = text; }, either | mode::search, mode::generated},
     };

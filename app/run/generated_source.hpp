@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -38,20 +39,20 @@ private:
 
 class GeneratedSource final : public Source {
 public:
-    // Generates `count` messages of `size` bytes.
-    GeneratedSource(std::size_t size, std::uint64_t count) : text_(size), count_(count) {}
+    explicit GeneratedSource(std::size_t size) : text_(size) {}  // bytes
 
     std::optional<Outgoing> next() override {
         if (over()) return std::nullopt;
         ++made_;
         return Outgoing{.payload = text_.text(made_)};
     }
-    bool over() const override { return made_ == count_; }
+    bool over() const override { return made_ == last_; }
+    void end_after(std::uint64_t count) override { last_ = made_ + count; }
 
 private:
     GeneratedText text_;
-    const std::uint64_t count_;
     std::uint64_t made_ = 0;
+    std::uint64_t last_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 }  // namespace yodel

@@ -55,6 +55,7 @@ public:
     const std::unique_ptr<Source> own_source;  // null: generated messages
     const std::unique_ptr<Jitter> jitter;      // null: a stream
     std::uint64_t sent = 0;                    // messages, over the current connection
+    std::uint64_t last_warm_up = 0;            // id of its last message in the warm-up
     State reported = State::idle;
     bool opened = false;     // the current connection was open
     bool settled = false;    // was open at least once, or has failed
@@ -128,13 +129,10 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       done_(loop, hooks_.done) {
     results_->datagrams = options.session.endpoint.datagrams;
     if (options.session.expect == Expect::given) results_->replay = Results::Replay{};
-    const std::uint64_t count = options.count > 0 && !options.pace
-                                    ? share_.own_messages(options.count)
-                                    : std::numeric_limits<std::uint64_t>::max();
     if (options.messages)
-        generated_ = std::make_unique<OwnSource>(options.messages, share_, count);
+        generated_ = std::make_unique<OwnSource>(options.messages, share_);
     else if (!options.source)
-        generated_ = std::make_unique<GeneratedSource>(options.size, count);
+        generated_ = std::make_unique<GeneratedSource>(options.size);
     connections_.reserve(share_.own_connections());
     connect_.start(ev::Duration::zero());
     limit_connecting(loop.now());
@@ -324,23 +322,39 @@ void Lane::begin_at(ev::Time time) {
     if (!options_.pace && due_.deadline() <= loop_.now()) begin();
 }
 
-// Planned times count from the requested start, not from when the timer fired.
+// Begins the warm-up, if there is one; called again at its end. Planned times count from the
+// requested start, not from when the timer fired.
 void Lane::begin() {
-    phase_ = Phase::sending;
     const ev::Time start = due_.deadline();
     due_.cancel();
-    if (options_.length) time_up_.start_at(start + *options_.length);
+    if (options_.start && phase_ < Phase::sending)
+        results_->late_start = start - *options_.start;
+    for (const auto& connection : connections_)
+        connection->last_warm_up = connection->session.last_id();
+    warm_up_end_.reset();
+    if (options_.warm_up && phase_ < Phase::sending) warm_up_end_ = start + *options_.warm_up;
+    phase_ = Phase::sending;
+    const std::optional<ev::Duration> length =
+        warm_up_end_ ? options_.warm_up : options_.length;
+    const std::uint64_t count = warm_up_end_ ? 0 : options_.count;
+    if (length && !warm_up_end_) time_up_.start_at(start + *length);
     if (options_.pace) {
         turn_ = connections_.size() - 1;
         schedule_.emplace(Schedule::Options{.pace = *options_.pace,
                                             .seed = options_.seed,
-                                            .count = options_.count,
-                                            .length = options_.length,
+                                            .count = count,
+                                            .length = length,
                                             .share = share_},
                           start);
         return send_due();
     }
+    if (warm_up_end_) due_.start_at(*warm_up_end_);
+    if (count > 0) generated_->end_after(share_.own_messages(count));
     sources_changed();
+}
+
+bool Lane::in_warm_up(const Connection& connection, std::uint64_t message) const {
+    return warm_up_end_ || message <= connection.last_warm_up;
 }
 
 void Lane::sources_changed() {
@@ -410,8 +424,10 @@ void Lane::send_due() {
         schedule_->pass(loop_.now());
         send_planned(*message);
     }
-    if (schedule_->over()) return finish_all();
-    due_.start_at(schedule_->next_time());
+    if (!schedule_->over()) return due_.start_at(schedule_->next_time());
+    if (!warm_up_end_) return finish_all();
+    schedule_.reset();
+    due_.start_at(*warm_up_end_);
 }
 
 // Returns the place of the first connection, from this place on, that may send more messages.
@@ -448,20 +464,21 @@ bool Lane::send(Connection& connection, Outgoing message) {
         leave_unsent(connection, message);
         return false;
     }
-    results_->count_sent(queued.count, loop_.now());
+    results_->count_sent(queued.count, loop_.now(), warm_up_end_.has_value());
     connection.sent += queued.count;
     if (connection.worn_out()) connection.replacing = true;
-    if (observer_) observer_->sent(connection.number, session, message, queued);
+    if (observer_ && !warm_up_end_)
+        observer_->sent(connection.number, session, message, queued);
     connection.source().sent(message, queued);
     if (message.planned == ev::Time{}) return true;
     session.flush();
-    results_->record_lateness(session.flushed_at() - message.planned);
+    if (!warm_up_end_) results_->record_lateness(session.flushed_at() - message.planned);
     if (message.planned < resumed_at_) session.void_round_trips();
     return true;
 }
 
 void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
-    results_->count_unsent();
+    results_->count_unsent(1, warm_up_end_.has_value());
     const Session& session = connection.session;
     const std::size_t waiting = std::max(session.pending(), session.in_flight_bytes());
     if (results_->unsent_sentence.empty())
@@ -469,7 +486,7 @@ void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
             "not sent: " + (session.state() == State::open
                                 ? bytes_text(waiting) + " waited for the server"
                                 : "no connection was open");
-    if (!observer_) return;
+    if (!observer_ || warm_up_end_) return;
     const ev::Time planned = message.planned == ev::Time{} ? loop_.now() : message.planned;
     observer_->unsent(connection.number, {.id = connection.session.reserve_id(),
                                           .payload = message.payload,
@@ -493,7 +510,7 @@ void Lane::pause(bool paused) {
 
 // Adds this lane's share of the planned rate.
 void Lane::stop_sending() {
-    if (!over() && schedule_) {
+    if (!over() && schedule_ && !warm_up_end_) {
         const double share = static_cast<double>(share_.own_connections()) /
                              static_cast<double>(options_.connections);
         const double planned = options_.pace->rate() * share;
@@ -507,7 +524,7 @@ void Lane::stop_sending() {
 
 void Lane::count_unsent(ev::Duration tolerated) {
     const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerated) : 0;
-    results_->count_unsent(overdue);
+    results_->count_unsent(overdue, warm_up_end_.has_value());
     if (overdue > 0 && results_->unsent_sentence.empty())
         results_->unsent_sentence = "not sent: still due at the end of the run";
 }
@@ -586,16 +603,19 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
     if (replayed && message.late && !message.expected) results_->count_late_as_lost();
     Reply counted = reply;
     if (counted.round_trip && generated_) *counted.round_trip += message.sent - message.planned;
-    results_->count_answered(
-        {.right = reply.right, .late = message.late, .round_trip = counted.round_trip},
-        loop_.now());
-    if (results_->datagrams)
+    const bool warm_up = in_warm_up(connection, message.id);
+    results_->count_answered({.right = reply.right,
+                              .late = message.late,
+                              .round_trip = counted.round_trip,
+                              .warm_up = warm_up},
+                             loop_.now());
+    if (results_->datagrams && !warm_up)
         results_->count_datagram(*connection.jitter, reply.out_of_order, reply.round_trip);
-    if (recent_ && counted.round_trip) recent_->record(*counted.round_trip);
+    if (recent_ && counted.round_trip && !warm_up) recent_->record(*counted.round_trip);
     if (!reply.right && results_->wrong_sentence.empty())
         report_wrong(connection,
                      wrong_reply_text(message, reply, connection.session.options()));
-    if (observer_) observer_->answered(connection.number, message, counted);
+    if (observer_ && !warm_up) observer_->answered(connection.number, message, counted);
 }
 
 // Keeps only the first sentence.
@@ -612,11 +632,12 @@ void Lane::lost(Connection& connection, const Message& message) {
     if (closing_) return;
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     if (as_recorded) results_->count_silence();
-    if (!as_recorded) results_->count_lost();
+    const bool warm_up = in_warm_up(connection, message.id);
+    if (!as_recorded) results_->count_lost(warm_up);
     const bool explained = !message.late && exit_status(connection.session.end()) != 0;
     if (!as_recorded && !explained && results_->lost_sentence.empty())
         results_->lost_sentence = lost_reply_text(message, connection.session);
-    if (observer_) observer_->lost(connection.number, message);
+    if (observer_ && !warm_up) observer_->lost(connection.number, message);
 }
 
 const Results& Lane::results() const { return *results_; }

@@ -8,6 +8,9 @@
 // being replaced (`churn`), the message waits for the first new one. Otherwise it stays unsent
 // if no connection is open, or if too much is queued on the connection in turn.
 //
+// Messages of a warm-up are counted apart, and the observer does not hear of them. Planned
+// times begin again after it.
+//
 // Sending generated messages allocates nothing in the steady state.
 #pragma once
 
@@ -88,6 +91,7 @@ private:
 
     void begin();
     void converse(Connection& connection);
+    bool in_warm_up(const Connection& connection, std::uint64_t message) const;
     bool may_send(const Connection& connection) const;
     bool takes(const Connection& connection) const;
     bool has_room(const Connection& connection) const;
@@ -124,14 +128,15 @@ private:
     std::size_t turn_ = 0;  // place of the connection that took the last planned message
     std::optional<Schedule> schedule_;
     Phase phase_ = Phase::connecting;
-    bool waiting_ = false;  // a due message waits for a connection
+    std::optional<ev::Time> warm_up_end_;  // during the warm-up
+    bool waiting_ = false;                 // a due message waits for a connection
     bool closing_ = false;
     bool paused_ = false;
     ev::Time resumed_at_{};  // time of the last void_round_trips()
     std::unique_ptr<Results> results_;
     std::unique_ptr<Histogram> recent_;
     ev::Timer connect_;  // the look-up, and the next connections
-    ev::Timer due_;      // the first message, or the next planned one
+    ev::Timer due_;      // the first message, the next planned one, the end of the warm-up
     ev::Timer time_up_;  // end of the run's time; until the lane is ready, limit for connecting
     ev::Timer done_;     // calls `done`, due at once
 };

@@ -27,9 +27,8 @@ OwnMessages read_own_messages(const std::string& file, const Framing& framing,
 // share a source.
 class OwnSource final : public Source {
 public:
-    // Sends `count` of the messages of the thread's share.
-    OwnSource(OwnMessages messages, const Share& share, std::uint64_t count)
-        : messages_(std::move(messages)), share_(share), left_(count), number_(share.thread) {}
+    OwnSource(OwnMessages messages, const Share& share)
+        : messages_(std::move(messages)), share_(share), number_(share.thread) {}
 
     std::optional<Outgoing> next() override {
         if (over()) return std::nullopt;
@@ -39,11 +38,12 @@ public:
         return Outgoing{.payload = message};
     }
     bool over() const override { return left_ == 0; }
+    void end_after(std::uint64_t count) override { left_ = count; }
 
 private:
     const OwnMessages messages_;
     const Share share_;
-    std::uint64_t left_;
+    std::uint64_t left_ = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t number_;  // the next message's number in the run
 };
 

@@ -56,8 +56,9 @@ bool ProgressDisplay::make_way() {
 
 void ProgressDisplay::show() {
     const RunProgress progress = user_.progress();
-    const std::string open = std::to_string(progress.open) + " open, ";
-    line_.show((progress.load ? open : "") + progress_text(progress.results));
+    std::string text = progress.load ? std::to_string(progress.open) + " open, " : "";
+    if (progress.phase == RunProgress::Phase::warming_up) text += "warming up, ";
+    line_.show(text + progress_text(progress.results));
     due_.start(period);
 }
 

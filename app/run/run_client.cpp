@@ -170,7 +170,8 @@ RunProgress RunClient::progress() {
     const RunOptions& run = run_.options();
     if (!begun_ && results.sent > 0) begun_ = loop_.now();
     RunProgress now{.results = results, .target = run.session.endpoint.text()};
-    now.phase = begun_ ? RunProgress::Phase::running : RunProgress::Phase::connecting;
+    if (results.warm_up.any()) now.phase = RunProgress::Phase::warming_up;
+    if (begun_) now.phase = RunProgress::Phase::running;
     if (run_.over()) now.phase = RunProgress::Phase::ending;
     now.load = load_;
     now.connections = run.connections;

@@ -37,6 +37,8 @@ struct RunOptions {
     // second; the remainder count as unsent. Connections have the same time to open before the
     // first message.
     std::optional<ev::Duration> length = {};
+    // Messages of this first part are counted apart; `count` and `length` apply to the rest.
+    std::optional<ev::Duration> warm_up = {};
     std::optional<ev::Time> start = {};  // earliest time of the first message
     OwnMessages messages = {};           // sent repeatedly; null: generated messages
     std::size_t size = 64;               // maximum size of a message, in bytes

@@ -8,6 +8,7 @@
 #include "app/text/exit_status.hpp"
 #include "ev/loop.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -57,6 +58,8 @@ public:
     virtual void wait(bool /*room*/) {}
     // True if no message is left.
     virtual bool over() const = 0;
+    // Limits the source to this number of further messages.
+    virtual void end_after(std::uint64_t /*count*/) {}
     // Returns the error that ended the source; empty after an orderly end.
     virtual Trouble trouble() const { return {}; }
     // True if the end of the source half-closes the connection at once, because the service

@@ -112,6 +112,7 @@ std::string phase_text(const RunProgress& progress) {
         const std::string text = "running " + time_text(progress.elapsed);
         return progress.length ? text + " of " + time_text(*progress.length) : text;
     }
+    if (progress.phase == Phase::warming_up) return "warming up";
     if (progress.until_start) return "starts in " + duration_text(*progress.until_start);
     return "connecting";
 }

@@ -64,6 +64,12 @@ void add_facts(JsonObject& object, const Results& results) {
         facts.number("retransmits", tcp->retransmits);
         object.object("tcp", facts.number("mss", tcp->mss).number("cwnd", tcp->cwnd));
     }
+    if (results.warm_up.any()) {
+        JsonObject counts;
+        for (const auto& [name, count] : warm_up_counts)
+            counts.number(name, results.warm_up.*count);
+        object.object("warm_up", counts);
+    }
     if (const auto& replay = results.replay) {
         JsonObject counts;
         counts.number("said", results.sent).number("as_before", results.echoed);
@@ -190,6 +196,11 @@ void read_facts(const JsonFields& end, Results& results) {
                        .mss = tcp.count("mss"),
                        .cwnd = tcp.count("cwnd")};
         if (tcp.has("min_rtt_us")) results.tcp->min_rtt = tcp.time("min_rtt_us");
+    }
+    if (end.has("warm_up")) {
+        const JsonFields counts = end.object("warm_up");
+        for (const auto& [name, count] : warm_up_counts)
+            results.warm_up.*count = counts.count(name);
     }
     if (end.has("replay")) {
         const JsonFields replay = end.object("replay");

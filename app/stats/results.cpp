@@ -37,12 +37,21 @@ void Jitter::record(ev::Duration transit) {
 
 // --- Messages.
 
-void Results::count_sent(std::uint64_t count, ev::Time now) {
+void Results::count_sent(std::uint64_t count, ev::Time now, bool in_warm_up) {
+    if (in_warm_up) {
+        warm_up.sent += count;
+        return;
+    }
     if (!first_sent) first_sent = now;
     sent += count;
 }
 
 void Results::count_answered(const Answer& answer, ev::Time now) {
+    if (answer.warm_up) {
+        if (answer.late) --warm_up.lost;
+        ++(answer.right ? warm_up.echoed : warm_up.bad);
+        return;
+    }
     if (answer.late) {
         --lost;
         ++late;
@@ -176,6 +185,7 @@ void Results::add(const Results& other) {
     for (const Figure& figure : figures())
         if (figure.count) this->*figure.count += other.*figure.count;
     for (const TimesRow& row : times_rows) (this->*row.times).add(other.*row.times);
+    for (const auto& [name, count] : warm_up_counts) warm_up.*count += other.warm_up.*count;
     jitter_count += other.jitter_count;
     if (other.planned_rate) add_planned_rate(*other.planned_rate);
     datagrams = datagrams || other.datagrams;

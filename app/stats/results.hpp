@@ -65,6 +65,23 @@ struct Answer {
     bool right = true;
     bool late = false;                            // its message was counted as lost before
     std::optional<ev::Duration> round_trip = {};  // none: it was not timed
+    bool warm_up = false;                         // its message was part of the warm-up
+};
+
+// The messages of a warm-up. Only these counts include them.
+struct WarmUp {
+    std::uint64_t sent = 0;
+    std::uint64_t echoed = 0;
+    std::uint64_t bad = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t unsent = 0;
+
+    bool any() const { return sent + unsent > 0; }
+};
+// Its counts, by the names of the figures that count the same messages after the warm-up.
+inline constexpr std::pair<const char*, std::uint64_t WarmUp::*> warm_up_counts[] = {
+    {"sent", &WarmUp::sent}, {"echoed", &WarmUp::echoed}, {"bad", &WarmUp::bad},
+    {"lost", &WarmUp::lost}, {"unsent", &WarmUp::unsent},
 };
 
 struct Results {
@@ -83,6 +100,7 @@ struct Results {
     // times.
     Histogram lateness;
     std::optional<PlannedRate> planned_rate;  // none: no planned times
+    WarmUp warm_up;
 
     bool datagrams = false;          // messages are datagrams
     double jitter_sum = 0;           // mean jitter of each connection times its transits, in ns
@@ -151,13 +169,15 @@ struct Results {
     int ended_status = 0;
     int failed_status = 0;
 
-    void count_sent(std::uint64_t count, ev::Time now);
+    void count_sent(std::uint64_t count, ev::Time now, bool in_warm_up = false);
     void count_answered(const Answer& answer, ev::Time now);
     // Counts right replies that were read together, and their round trip.
     void count_echoed(std::uint64_t count, std::optional<ev::Duration> round_trip,
                       ev::Time now);
-    void count_lost() { ++lost; }
-    void count_unsent(std::uint64_t count = 1) { unsent += count; }
+    void count_lost(bool in_warm_up = false) { ++(in_warm_up ? warm_up.lost : lost); }
+    void count_unsent(std::uint64_t count = 1, bool in_warm_up = false) {
+        (in_warm_up ? warm_up.unsent : unsent) += count;
+    }
     void count_unsolicited() { ++unsolicited; }
     void count_duplicate() { ++duplicates; }
     // Counts the order and the transit of a datagram's reply, in addition to count_answered().

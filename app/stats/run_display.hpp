@@ -16,6 +16,7 @@ namespace yodel {
 struct RunProgress {
     enum class Phase {
         connecting,  // no message was sent yet
+        warming_up,
         running,
         ending,  // nothing more is sent; replies and ends of connections are awaited
     };

@@ -74,6 +74,17 @@ std::string unsolicited_text(const Results& results) {
            number_if_any(results.replay->unrecorded, "unsolicited not recorded");
 }
 
+std::string late_start_remark(const Results& results) {
+    if (results.late_start.value_or(ev::Duration::zero()) <= ev::Duration::zero()) return "";
+    return "; began " + ms_text(*results.late_start) + " after --start-at";
+}
+
+std::string warm_up_remark(const WarmUp& warm_up, const Words& words) {
+    if (!warm_up.any()) return "";
+    return "; warm-up: " + message_counts(warm_up, words) +
+           number_if_any(warm_up.unsent, "unsent");
+}
+
 std::string times(std::uint64_t count) {
     return count == 1 ? "" : " (" + std::to_string(count) + " times)";
 }
@@ -82,8 +93,12 @@ std::string times(std::uint64_t count) {
 bool faulty(const Results& results, const Verdict& verdict) {
     const auto fails = [&](const Figure& figure) {
         const bool usual = results.datagrams && figure.count == &Results::duplicates;
-        return figure.fault && !usual && results.*figure.count > 0 &&
-               !verdict.tolerates(figure.name);
+        if (!figure.fault || usual || verdict.tolerates(figure.name)) return false;
+        const bool in_warm_up = std::any_of(
+            std::begin(warm_up_counts), std::end(warm_up_counts), [&](const auto& row) {
+                return figure.name == row.first && results.warm_up.*row.second > 0;
+            });
+        return in_warm_up || results.*figure.count > 0;
     };
     const auto& replay = results.replay;
     return std::any_of(figures().begin(), figures().end(), fails) ||
@@ -118,7 +133,9 @@ std::string summary(const Results& results, const Words& words) {
                        datagrams_text(results);
     if (words.load && results.rate() > 0) text += ", " + rate_text(results.rate());
     return text + round_trips_text(results) + own_fault_remarks(results) +
-           network_remark(results) + results.unverified + connections_remark(results, words);
+           network_remark(results) + late_start_remark(results) +
+           warm_up_remark(results.warm_up, words) + results.unverified +
+           connections_remark(results, words);
 }
 
 std::string progress_text(const Results& results, const Words& words) {
@@ -158,10 +175,12 @@ std::vector<std::string> last_words(const Results& results, const Verdict& verdi
     const bool failed = exit_status(results, verdict, ending) != success;
     if (!results.wrong_sentence.empty() && !words.wrong_reported)
         lines.push_back(results.wrong_sentence);
-    if (failed && results.lost > 0 && !results.lost_sentence.empty())
-        lines.push_back(results.lost_sentence + times(results.lost));
-    if (failed && results.unsent > 0 && !results.unsent_sentence.empty())
-        lines.push_back(results.unsent_sentence + times(results.unsent));
+    const std::uint64_t lost = results.lost + results.warm_up.lost;
+    if (failed && lost > 0 && !results.lost_sentence.empty())
+        lines.push_back(results.lost_sentence + times(lost));
+    const std::uint64_t unsent = results.unsent + results.warm_up.unsent;
+    if (failed && unsent > 0 && !results.unsent_sentence.empty())
+        lines.push_back(results.unsent_sentence + times(unsent));
     const auto add = [&lines](const std::vector<std::string>& more) {
         lines.insert(lines.end(), more.begin(), more.end());
     };

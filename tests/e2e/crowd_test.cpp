@@ -227,6 +227,34 @@ TEST_CASE("a load begins at its --start-at time") {
     CHECK(outcome.output.substr(0, line) >= outcome.output.substr(line + 1, line));
 }
 
+TEST_CASE("a load that connects too slowly reports how late it began") {
+    Server server;
+    const Outcome outcome =
+        crowd(server, {"--connections", "3", "--connect-rate", "5", "--rate", "100", "-c", "3",
+                       "--start-at", "+50ms", "--json", "--require", "late_start<100ms"});
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.errors, " ms after --start-at\n"));
+    CHECK(contains(outcome.errors, "yodel: required late_start<100ms, was "));
+    CHECK(contains(outcome.output, "\"late_start_us\":"));
+}
+
+TEST_CASE("a warm-up is counted apart") {
+    Server server;
+    const Words form = GENERATE(Words{}, Words{"--connections", "2", "--rate", "100"});
+    Words options{"-c", "5", "-i", "10ms", "--warm-up", "200ms", "--json"};
+    if (!form.empty()) options.erase(options.begin() + 2, options.begin() + 4);
+    options.insert(options.end(), form.begin(), form.end());
+    const Outcome outcome = crowd(server, options);
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.output, R"("status":0,"sent":5,"echoed":5,"bad":0,"lost":0,)"));
+    CHECK(contains(outcome.output, R"("warm_up":{"sent":20,"echoed":20,"bad":0,"lost":0,)"));
+    CHECK(contains(outcome.errors, "; warm-up: 20 sent, 20 echoed, 0 bad, 0 lost"));
+    CHECK(contains(outcome.output, "\"type\":\"message\"") == form.empty());
+    CHECK(counted(server, "bytes in") == 25 * 65);
+}
+
 TEST_CASE("each connection sends the script to servers of the caret protocol") {
     const bool ours = GENERATE(true, false);
     std::unique_ptr<Server> server;

@@ -86,7 +86,8 @@ TEST_CASE("message n of a run is line n with any number of threads and connectio
     const std::size_t threads = GENERATE_COPY(range(std::size_t{1}, connections + 1));
     for (std::size_t thread = 0; thread < threads; ++thread) {
         const yodel::Share share{thread, threads, connections};
-        OwnSource source(lines, share, 20);
+        OwnSource source(lines, share);
+        source.end_after(20);
         for (std::uint64_t number = thread, sent = 0; sent < 20; ++sent) {
             REQUIRE_FALSE(source.over());
             REQUIRE(source.next()->payload == std::to_string(number % 5));

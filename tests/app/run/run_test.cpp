@@ -8,6 +8,7 @@
 #include "tests/support/virtual_time.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -67,12 +68,14 @@ public:
     void flush() override { ++flushes; }
 
     std::string text;
+    std::map<std::string, std::uint64_t> counts;
     std::vector<std::string> missed_messages;
     std::vector<ev::Time> missed_times;
     int flushes = 0;
 
 private:
     void add(const std::string& what, std::size_t connection) {
+        ++counts[what];
         text += (text.empty() ? "" : ", ") + what + " " + std::to_string(connection);
     }
 };
@@ -106,6 +109,37 @@ TEST_CASE_METHOD(Fixture, "an open loop sends the count of messages at the pace"
     // Time is measured from the first message, which may be sent late.
     CHECK(results.elapsed() + results.lateness.max() >= 29ms);
     for (const auto& stream : server.streams) CHECK(stream->bytes_read() == 10 * 65);
+}
+
+TEST_CASE_METHOD(Fixture, "a warm-up comes before the count and the length") {
+    struct Row {
+        std::optional<Pace> pace;
+        std::uint64_t count;
+        std::optional<ev::Duration> length;
+    };
+    const Row row = GENERATE(values<Row>({{open_loop, 0, 20ms},
+                                          {open_loop, 20, {}},
+                                          {closed_loop, 0, 20ms},
+                                          {closed_loop, 20, {}}}));
+    RunOptions options = RunFixture::options(GENERATE(as<std::size_t>{}, 1, 3));
+    options.pace = row.pace;
+    options.count = row.count;
+    options.length = row.length;
+    options.warm_up = 50ms;
+    Diary diary;
+    start(options, &diary);
+    const Results& results = wait_for_end();
+    if (row.pace) CHECK(results.warm_up.sent == 50);
+    CHECK(results.warm_up.sent > 0);
+    CHECK(results.warm_up.echoed == results.warm_up.sent);
+    if (row.pace || row.count > 0) CHECK(results.sent == 20);
+    CHECK(results.sent > 0);
+    CHECK(results.echoed == results.sent);
+    CHECK(results.round_trips.count() == results.sent);
+    CHECK(results.lateness.count() == (row.pace ? 20 : 0));
+    CHECK(status(results) == success);
+    CHECK(diary.counts["answered"] == results.sent);
+    CHECK(diary.counts["sent"] == results.sent);
 }
 
 TEST_CASE_METHOD(Fixture, "the length ends a run in order, in both loops") {

@@ -49,9 +49,12 @@ TEST_CASE_METHOD(Fixture,
     RunOptions options = this->options();
     options.pace = GENERATE(closed_loop, open_loop);
     options.count = GENERATE(as<std::uint64_t>{}, 3, 1000);
+    options.warm_up = 2ms;
     const Results& results = run_to_end(options, threads);
     CHECK(results.sent == options.count);
     CHECK(results.echoed == options.count);
+    if (options.pace) CHECK(results.warm_up.echoed == 4);
+    CHECK(results.warm_up.echoed == results.warm_up.sent);
     CHECK(results.round_trips.count() == options.count);
     CHECK(results.lateness.count() == (options.pace ? options.count : 0));
     CHECK(connections(results) == Connections{.asked = 5, .opened = 5, .failed = 0});
@@ -59,7 +62,7 @@ TEST_CASE_METHOD(Fixture,
     const double seconds = std::chrono::duration<double>(results.elapsed()).count();
     CHECK(results.rate() == static_cast<double>(options.count) / seconds);
     CHECK(server.streams.size() == 5);
-    CHECK(server.bytes_read() == options.count * 65);
+    CHECK(server.bytes_read() == (options.count + results.warm_up.sent) * 65);
 }
 
 TEST_CASE_METHOD(Fixture, "each connection sends the same messages as with one thread") {

@@ -28,6 +28,8 @@ Results full_result(std::uint64_t seed) {
     result.count_opened(connect_time, 3 * connect_time);
     result.duplicates = 1;
     result.replay = {.recurred = 1, .unrecorded = 0, .missing = seed};
+    result.late_start = 4us * static_cast<int>(seed);
+    result.warm_up = {.sent = 9, .echoed = 4, .bad = 2, .lost = 1, .unsent = seed};
     result.add_tcp({.min_rtt = connect_time / 2, .retransmits = seed, .mss = 1448, .cwnd = 10});
     return result;
 }

@@ -83,6 +83,26 @@ TEST_CASE("adds up rates from files, and takes their longest time") {
     CHECK(sum.rate() == 20);
 }
 
+TEST_CASE("counts the messages of a warm-up apart, and adds them up") {
+    Results results;
+    results.count_sent(3, start, true);
+    results.count_lost(true);
+    results.count_answered({.round_trip = 1ms, .warm_up = true}, start);
+    results.count_answered({.right = false, .warm_up = true}, start);
+    results.count_answered({.late = true, .warm_up = true}, start);
+    results.count_unsent(4, true);
+    results.add(Results(results));
+    for (const Figure& figure : figures())
+        if (figure.count) CHECK(results.*figure.count == 0);
+    CHECK(results.round_trips.count() == 0);
+    CHECK_FALSE(results.first_sent);
+    CHECK(results.warm_up.sent == 6);
+    CHECK(results.warm_up.echoed == 4);
+    CHECK(results.warm_up.bad == 2);
+    CHECK(results.warm_up.lost == 0);
+    CHECK(results.warm_up.unsent == 8);
+}
+
 TEST_CASE("corrects the number of lost messages by a late reply") {
     Results results;
     results.count_sent(2, start);

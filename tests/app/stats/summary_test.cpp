@@ -57,6 +57,33 @@ TEST_CASE("prints one time for one message, and percentiles for more") {
           "2 sent, 2 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 2.0/2.0/2.0/2.0/2.0 ms");
 }
 
+TEST_CASE("a warm-up is printed, and its faults fail the run unless they are tolerated") {
+    Results results = counted(1, 1);
+    results.warm_up = {.sent = 9, .echoed = 9};
+    CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; warm-up: 9 sent, 9 echoed, "
+                              "0 bad, 0 lost");
+    CHECK(exit_status(results, {}) == 0);
+    const auto [count, tolerance] = GENERATE(table<std::uint64_t WarmUp::*, const char*>(
+        {{&WarmUp::bad, "bad<1"}, {&WarmUp::lost, "lost<1"}, {&WarmUp::unsent, "unsent<1"}}));
+    results.warm_up.*count = 1;
+    results.lost_sentence = "no reply";
+    results.unsent_sentence = "not sent";
+    CHECK(exit_status(results, {}) == 1);
+    CHECK(exit_status(results, verdict_on(results, tolerance)) == 0);
+    const Lines words = words_about(results);
+    CHECK(words.front() == (count == &WarmUp::lost     ? "no reply"
+                            : count == &WarmUp::unsent ? "not sent"
+                                                       : summary(results)));
+}
+
+TEST_CASE("a missed start is printed") {
+    Results results = counted(1, 1);
+    results.late_start = 0s;
+    CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost");
+    results.late_start = 350ms;
+    CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; began 350 ms after --start-at");
+}
+
 TEST_CASE("prints the rate of a load after its counts") {
     Results results = counted(443'586, 0);
     results.count_echoed(443'586, std::nullopt, start + 2s);

@@ -1,0 +1,177 @@
+// Compares the round trips that yodel measures with queueing theory. The server handles one
+// message at a time, and its service times are exponential with a mean of 1 ms. So the time in
+// the system is exponential too. Its rate is mu - lambda if messages arrive at random times
+// (M/M/1), and mu (1 - s) with s = exp(-mu (1 - s) / lambda) at even times (D/M/1). The waits
+// of neighbours are correlated, so a finite run deviates: the range comes from simulated runs
+// of the same length.
+//
+// BENCH_SECONDS sets the length of each run.
+#include "app/text/random.hpp"
+#include "tests/bench/measure.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double mean_ms = 1;
+constexpr double percents[] = {50, 90, 99};
+
+std::chrono::nanoseconds service_time(yodel::Random& random) {
+    return std::chrono::nanoseconds(std::llround(random.exponential() * mean_ms * 1e6));
+}
+
+// Echoes the lines of each connection, one after the other, and spins for the service time of
+// each. A line that waited is served from the end of the previous one.
+[[noreturn]] void serve(int listener) {
+    yodel::Random random(1001);  // yodel draws its gaps from the seed 1
+    for (;;) {
+        const int socket = ::accept(listener, nullptr, nullptr);
+        const int on = 1;
+        ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        Clock::time_point free{};
+        std::string waiting;
+        char room[4096];
+        for (ssize_t count = 0; (count = ::read(socket, room, sizeof room)) > 0;) {
+            free = std::max(free, Clock::now());
+            waiting.append(room, static_cast<std::size_t>(count));
+            for (std::size_t end = 0; (end = waiting.find('\n')) != waiting.npos;) {
+                free += service_time(random);
+                while (Clock::now() < free) {
+                }
+                if (::send(socket, waiting.data(), end + 1, MSG_NOSIGNAL) < 0) break;
+                waiting.erase(0, end + 1);
+            }
+        }
+        ::close(socket);
+    }
+}
+
+class Server {
+public:
+    Server() {
+        const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in name{};
+        name.sin_family = AF_INET;
+        name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof name;
+        auto* const address = reinterpret_cast<sockaddr*>(&name);
+        if (::bind(listener, address, size) != 0 || ::listen(listener, 16) != 0)
+            throw std::runtime_error("listen");
+        ::getsockname(listener, address, &size);
+        port = std::to_string(ntohs(name.sin_port));
+        pid_ = ::fork();
+        if (pid_ == 0) {
+            bench::stay_on(1);
+            serve(listener);
+        }
+        ::close(listener);
+    }
+    ~Server() {
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+    }
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+    std::string port;
+
+private:
+    pid_t pid_;
+};
+
+// Returns the rate of the exponential time in the system, for the load as a part of 1.
+double system_rate(bool random_arrivals, double load) {
+    if (random_arrivals) return 1 - load;
+    double s = 0.5;
+    for (int i = 0; i < 1000; ++i) s = std::exp(-(1 - s) / load);
+    return 1 - s;
+}
+
+// Returns a percentile of each simulated run, in milliseconds, in ascending order.
+std::vector<double> simulated(bool random_arrivals, double load, std::size_t messages,
+                              double percent) {
+    std::vector<double> all;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        yodel::Random random(seed);
+        std::vector<double> times;
+        double now = 0;
+        double free = 0;
+        for (std::size_t i = 0; i < messages; ++i) {
+            now += (random_arrivals ? random.exponential() : 1) / load;
+            free = std::max(free, now) + random.exponential();
+            times.push_back((free - now) * mean_ms);
+        }
+        const auto place =
+            static_cast<std::size_t>(percent / 100 * static_cast<double>(messages));
+        std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(place),
+                         times.end());
+        all.push_back(times[place]);
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+// Runs yodel against the server, and returns its end object.
+std::string measured(const Server& server, bool random_arrivals, double load,
+                     const std::string& seconds) {
+    const std::string command = YODEL_PROGRAM " --json --quiet --warm-up 1s -m " + seconds +
+                                "s --arrivals " + (random_arrivals ? "poisson" : "even") +
+                                " --rate " + std::to_string(load * 1000 / mean_ms) +
+                                " 127.0.0.1 " + server.port + " 2>/dev/null";
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(::popen(command.c_str(), "re"),
+                                                                 ::pclose);
+    std::string text;
+    char room[4096];
+    for (std::size_t count = 0; (count = std::fread(room, 1, sizeof room, output.get())) > 0;)
+        text.append(room, count);
+    return text;
+}
+
+double member(const std::string& end, const std::string& object, const std::string& name) {
+    const std::size_t place = end.find("\"" + name + "\":", end.find(object));
+    if (place == end.npos) throw std::runtime_error("no " + name + " in: " + end);
+    return std::stod(end.substr(place + name.size() + 3));
+}
+
+}  // namespace
+
+int main() {
+    bench::begin("round trips and queueing theory, in ms (range: 98 of 100 simulated runs)");
+    const char* const given = std::getenv("BENCH_SECONDS");
+    const std::string seconds = given ? given : "10";
+    std::printf("%-8s %5s %5s %9s %9s   %s\n", "arrivals", "load", "", "measured", "theory",
+                "range");
+    for (const bool random_arrivals : {true, false})
+        for (const double load : {0.3, 0.6, 0.8}) {
+            const Server server;
+            const std::string end = measured(server, random_arrivals, load, seconds);
+            const auto messages = static_cast<std::size_t>(member(end, "", "sent"));
+            for (const double percent : percents) {
+                const std::string name = "p" + std::to_string(static_cast<int>(percent));
+                const std::vector<double> range =
+                    simulated(random_arrivals, load, messages, percent);
+                std::printf("%-8s %4.0f%% %5s %9.2f %9.2f   %.2f to %.2f\n",
+                            random_arrivals ? "poisson" : "even", load * 100, name.c_str(),
+                            member(end, "rtt_us", name) / 1000,
+                            -std::log(1 - percent / 100) * mean_ms /
+                                system_rate(random_arrivals, load),
+                            range[1], range[98]);
+            }
+        }
+}

@@ -330,20 +330,22 @@ int run_without_screen(ev::Loop& loop, ClientOptions& options,
     const ev::Duration longest = options.use_tls ? std::chrono::seconds(1) : ev::Duration();
     if (options.report.probe)
         options.session.close_timeout = std::min(options.session.close_timeout, longest);
+    const bool generated = source_of(options) == RunClient::Options::From::generator;
+    int status = 0;
     if (options.load.rate_while) {
         ask_for_exact_waits();
-        return run_piped<RateClient>(
+        status = run_piped<RateClient>(
             loop,
             {.run = run_options(options, RunClient::Options::From::generator),
              .required = *options.load.rate_while,
              .report = options.report},
             options, signo);
+    } else {
+        const RunClient::Options run = run_client_options(loop, options, std::move(recording));
+        if (run.load || run.from != RunClient::Options::From::input) ask_for_exact_waits();
+        status = run_piped<RunClient>(loop, run, options, signo);
     }
-    const RunClient::Options run = run_client_options(loop, options, std::move(recording));
-    if (run.load || run.from != RunClient::Options::From::input) ask_for_exact_waits();
-    const int status = run_piped<RunClient>(loop, run, options, signo);
-    if (run.from == RunClient::Options::From::generator && options.messages.empty())
-        note_unread_input();
+    if (generated && options.messages.empty()) note_unread_input();
     return status;
 }
 

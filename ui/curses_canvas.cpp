@@ -19,10 +19,55 @@ namespace ui {
 
 namespace {
 
-// Color pairs.
-constexpr short good_pair = 1;
-constexpr short bad_pair = 2;
-constexpr short warn_pair = 3;
+// The appearance of a style. Without colors, other attributes replace them.
+struct Look {
+    attr_t monochrome;
+    attr_t attributes = monochrome;
+    short color = -1;          // one of 8; -1: the default
+    short foreground = color;  // one of 256
+    short background = -1;     // replaces reverse video
+};
+
+constexpr short bar = 236;  // a dark grey
+
+// Dark to bright, and distinct to all kinds of color vision. Both colors are the same, so that
+// a cell is filled whatever its character.
+constexpr Look heat(short color) {
+    return {.monochrome = A_NORMAL, .foreground = color, .background = color};
+}
+constexpr Look hot(short color) {
+    return {.monochrome = A_BOLD,
+            .attributes = A_NORMAL,
+            .color = COLOR_YELLOW,
+            .foreground = color,
+            .background = color};
+}
+
+// In the order of Style.
+constexpr Look looks[] = {
+    {A_NORMAL},
+    {A_DIM},
+    {A_BOLD},
+    {A_NORMAL, A_NORMAL, COLOR_GREEN},
+    {A_BOLD, A_NORMAL, COLOR_RED},
+    {A_BOLD, A_NORMAL, COLOR_YELLOW},
+    {A_REVERSE | A_BOLD},  // bold is visible within a reverse bar
+    {A_UNDERLINE | A_BOLD},
+    {A_REVERSE},
+    {A_REVERSE, A_REVERSE, -1, 252, bar},
+    {A_REVERSE, A_REVERSE, COLOR_GREEN, 114, bar},
+    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_RED, 210, bar},
+    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_YELLOW, 221, bar},
+    {A_REVERSE, A_REVERSE, -1, 80, bar},
+    heat(54),
+    heat(125),
+    heat(208),
+    heat(229),
+    hot(54),
+    hot(125),
+    hot(208),
+    hot(229),
+};
 
 [[noreturn]] void fail(const char* what) {
     throw std::system_error(errno, std::generic_category(), what);
@@ -77,38 +122,28 @@ private:
     const termios found_ = terminal_settings();
 };
 
-// False if the terminal has no colors.
+// False if the terminal has no colors. The number of a pair is the number of its style.
 bool start_colors() {
     if (!::has_colors()) return false;
     ::start_color();
-    const short background = ::use_default_colors() == OK ? -1 : COLOR_BLACK;
-    ::init_pair(good_pair, COLOR_GREEN, background);
-    ::init_pair(bad_pair, COLOR_RED, background);
-    ::init_pair(warn_pair, COLOR_YELLOW, background);
+    const bool defaults = ::use_default_colors() == OK;
+    for (short pair = 1; pair < static_cast<short>(std::size(looks)); ++pair) {
+        const Look& look = looks[pair];
+        const short foreground = COLORS >= 256 ? look.foreground : look.color;
+        const short background = COLORS >= 256 ? look.background : -1;
+        ::init_pair(pair, foreground < 0 && !defaults ? COLOR_WHITE : foreground,
+                    background < 0 && !defaults ? COLOR_BLACK : background);
+    }
     return true;
 }
 
-// Returns the curses attributes of a style. Without colors, other attributes replace them.
 attr_t attributes_for(Style style, bool colors) {
-    const auto tinted = [colors](short pair, attr_t otherwise) {
-        return colors ? static_cast<attr_t>(COLOR_PAIR(pair)) : otherwise;
-    };
-    switch (style) {
-    case Style::normal: return A_NORMAL;
-    case Style::dim: return A_DIM;
-    case Style::bold: return A_BOLD;
-    case Style::good: return tinted(good_pair, A_NORMAL);
-    case Style::bad: return tinted(bad_pair, A_BOLD);
-    case Style::warn: return tinted(warn_pair, A_BOLD);
-    case Style::escaped: return A_REVERSE | A_BOLD;  // bold is visible within a reverse bar
-    case Style::match: return A_UNDERLINE | A_BOLD;
-    case Style::selected: return A_REVERSE;
-    case Style::status: return A_REVERSE;
-    case Style::status_good: return A_REVERSE | tinted(good_pair, A_NORMAL);
-    case Style::status_bad: return A_REVERSE | tinted(bad_pair, A_BOLD);
-    case Style::status_warn: return A_REVERSE | tinted(warn_pair, A_BOLD);
-    }
-    return A_NORMAL;
+    const Look& look = looks[static_cast<std::size_t>(style)];
+    if (!colors) return look.monochrome;
+    const bool plain = (COLORS >= 256 ? look.foreground : look.color) < 0;
+    const bool reverse = COLORS < 256 || look.background < 0;
+    const attr_t attributes = reverse ? look.attributes : look.attributes & ~A_REVERSE;
+    return plain ? attributes : attributes | COLOR_PAIR(static_cast<int>(style));
 }
 
 void draw_row(int y, const Row& row, int width, bool colors) {

@@ -232,28 +232,44 @@ ui::Row single_row(const RunProgress& progress, double rate, int width) {
 
 // --- The heat map.
 
-std::string shade_text(int shade) { return shades[shade].text(); }
+// The styles of the shades; `hot` for round trips above the run's p99.
+constexpr Style heat[] = {Style::normal, Style::heat_1, Style::heat_2, Style::heat_3,
+                          Style::heat_4};
+constexpr Style hot[] = {Style::normal, Style::hot_1, Style::hot_2, Style::hot_3, Style::hot_4};
 
-ui::Row map_title(const HeatMap::View& view, int width) {
-    std::vector<Part> parts{{"round trips in ms", 0, Style::bold}};
-    parts.push_back({"column: " + duration_text(view.width), 1, Style::dim});
-    std::string legend = "share:";
-    for (std::size_t i = 0; i < HeatMap::shares.size(); ++i)
-        legend += " " + shade_text(static_cast<int>(i) + 1) + " to " +
-                  significant_text(HeatMap::shares[i] * 100, 2) + "%";
-    parts.push_back({legend + " " + shade_text(4) + " more", 2, Style::dim});
-    return fitted(std::move(parts), "  ", width);
+void append_cell(ui::Row& row, int shade, const Style* styles) {
+    ui::append(row, shades[shade].text(), styles[shade]);
 }
 
-// Marks times above the run's p99 as warnings.
+// Omits the legend if it does not fit.
+ui::Row map_title(const HeatMap::View& view, int width) {
+    ui::Row row = fitted({{"round trips in ms", 0, Style::bold},
+                          {"column: " + duration_text(view.width), 1, Style::dim}},
+                         "  ", width);
+    ui::Row legend{{"  share:", Style::dim}};
+    for (int shade = 1; shade <= 4; ++shade) {
+        const auto limit = static_cast<std::size_t>(shade - 1);
+        ui::append(legend, " ", Style::dim);
+        append_cell(legend, shade, heat);
+        ui::append(legend,
+                   limit == HeatMap::shares.size()
+                       ? " more"
+                       : " to " + significant_text(HeatMap::shares[limit] * 100, 2) + "%",
+                   Style::dim);
+    }
+    if (ui::display_width(row) + ui::display_width(legend) <= width)
+        row.insert(row.end(), legend.begin(), legend.end());
+    return row;
+}
+
 ui::Row map_row(const HeatMap::Row& row, ev::Duration p99) {
     const std::string scale =
         significant_text(std::chrono::duration<double, std::milli>(row.upper_end).count(), 2);
     ui::Row made;
     ui::append(made, format("%*s ", scale_width - 2, scale.c_str()), Style::dim);
     ui::append(made, ui::glyph::separator.text(), Style::dim);
-    const Style style = row.upper_end > p99 ? Style::warn : Style::normal;
-    for (const int shade : row.shades) ui::append(made, shade_text(shade), style);
+    for (const int shade : row.shades)
+        append_cell(made, shade, row.upper_end > p99 ? hot : heat);
     return made;
 }
 

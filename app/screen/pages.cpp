@@ -146,6 +146,9 @@ void add_times(PageRows& page, const Exchange& exchange) {
         page.add_fact("resent", "TCP retransmitted a segment in the meantime", Style::warn);
 }
 
+// Aligns the figures of a column to the right.
+std::string aligned(const std::string& figure) { return format("%9s", figure.c_str()); }
+
 }  // namespace
 
 void PageRows::add_title(const std::string& title) {
@@ -175,7 +178,7 @@ Rows statistics_page(const Results& results, const PercentileHistory& history, i
     PageRows page(width);
     const auto add_count = [&page](const char* name, std::uint64_t count,
                                    Style style = Style::normal) {
-        page.add_fact(name, std::to_string(count), count > 0 ? style : Style::normal);
+        page.add_fact(name, aligned(std::to_string(count)), count > 0 ? style : Style::normal);
     };
     page.add_title("Messages");
     add_count("sent", results.sent);
@@ -186,16 +189,16 @@ Rows statistics_page(const Results& results, const PercentileHistory& history, i
     add_count("unsolicited", results.unsolicited);
     if (results.datagrams) {
         add_count("twice", results.duplicates);
-        page.add_fact("order", std::to_string(results.out_of_order) + " out of order");
-        page.add_fact("jitter", ms_text(results.jitter()) + " (RFC 3550)");
+        page.add_fact("order", aligned(std::to_string(results.out_of_order)) + " out of order");
+        page.add_fact("jitter", aligned(ms_text(results.jitter())) + " (RFC 3550)");
     }
     const Histogram& times = results.round_trips;
     if (times.count() == 0) return page.rows;
     page.add_title("Round trips (percentiles within 1 %)");
-    page.add_fact("min", ms_text(times.min()));
+    page.add_fact("min", aligned(ms_text(times.min())));
     for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
-        page.add_fact(name, ms_text(times.percentile(percent)));
-    page.add_fact("max", ms_text(times.max()));
+        page.add_fact(name, aligned(ms_text(times.percentile(percent))));
+    page.add_fact("max", aligned(ms_text(times.max())));
     if (ui::utf8_locale()) add_percentile_history(page, history);
     page.add_title("Distribution");
     add_histogram(page, times);

@@ -105,14 +105,14 @@ void add_counts(std::vector<StatusPart>& parts, const Results& results, std::siz
 // Pads each time to four columns, enough up to ten seconds, so that parts do not come and go.
 void add_times(std::vector<StatusPart>& parts, const Histogram& times,
                const std::deque<ev::Duration>& recent) {
-    const auto add = [&](Priority priority, std::string text) {
-        parts.push_back({priority, StatusGroup::times, std::move(text)});
+    const auto add = [&](Priority priority, std::string text, Style style = Style::status) {
+        parts.push_back({priority, StatusGroup::times, std::move(text), style});
     };
     const auto padded = [](ev::Duration time) {
         return format("%4s", milliseconds_text(time).c_str());
     };
     add(Priority::time, padded(recent.back()) + "ms");
-    if (ui::utf8_locale()) add(Priority::course, sparkline(recent));
+    if (ui::utf8_locale()) add(Priority::course, sparkline(recent), Style::status_course);
     for (const auto& [name, percent] :
          {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
         add(Priority::course, name + padded(times.percentile(percent)));

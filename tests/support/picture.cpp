@@ -32,6 +32,20 @@ path{fill:#d0d7de;shape-rendering:crispEdges}
 .c1{fill:#ff7b72}
 .c2{fill:#56d364}
 .c3{fill:#e3b341}
+.c54{fill:#5f0087}
+.c80{fill:#5fd7d7}
+.c114{fill:#87d787}
+.c125{fill:#af005f}
+.c208{fill:#ff8700}
+.c210{fill:#ff8787}
+.c221{fill:#ffd75f}
+.c229{fill:#ffffaf}
+.c252{fill:#d0d0d0}
+path.g54{fill:#5f0087}
+path.g125{fill:#af005f}
+path.g208{fill:#ff8700}
+path.g229{fill:#ffffaf}
+path.g236{fill:#303030}
 text.r{fill:#0d1117}
 .a{fill-opacity:0}
 .k{fill:#d0d7de;fill-opacity:.4}
@@ -54,6 +68,7 @@ std::string style_of(const Tty::Cell& cell) {
     add(cell.faint, "f");
     add(cell.underlined, "u");
     add(cell.color >= 0, "c" + std::to_string(cell.color));
+    add(cell.background >= 0, "g" + std::to_string(cell.background));
     add(cell.reverse, "r");
     return style;
 }
@@ -63,6 +78,25 @@ bool has_style(const PictureRun& run, std::string_view name) {
 }
 
 bool is_reverse(const PictureRun& run) { return has_style(run, "r"); }
+
+// Returns the style without the parts that do not apply to an area.
+std::string area_style(const std::string& style, const std::string& more) {
+    std::string made = std::regex_replace(style, std::regex("\\b([bur]|g[0-9]+)\\b ?"), "");
+    if (!made.empty() && made.back() != ' ') made += ' ';
+    made += more;
+    return made.substr(0, made.find_last_not_of(' ') + 1);
+}
+
+// Returns the class of the background: of a color, or of the foreground in a reverse run.
+std::string background_style(const PictureRun& run) {
+    std::smatch found;
+    if (std::regex_search(run.style, found, std::regex("\\bg[0-9]+"))) return found.str();
+    return is_reverse(run) ? area_style(run.style, "") : "";
+}
+
+bool has_background(const PictureRun& run) {
+    return is_reverse(run) || run.style.find('g') != std::string::npos;
+}
 
 template <class Characters>
 int index_in(const Characters& characters, std::string_view text) {
@@ -100,7 +134,7 @@ Kind kind_of(const PictureRun& run) {
 
 // Drops the blanks at the end of the last run, unless it is in reverse video.
 void trim(std::vector<PictureRun>& row) {
-    if (row.empty() || is_reverse(row.back())) return;
+    if (row.empty() || has_background(row.back())) return;
     PictureRun& last = row.back();
     const std::size_t size = last.text.find_last_not_of(' ') + 1;
     last.width -= static_cast<int>(last.text.size() - size);
@@ -110,7 +144,7 @@ void trim(std::vector<PictureRun>& row) {
 
 void add_cell(std::vector<PictureRun>& row, const Tty::Cell& cell, int column) {
     PictureRun run{column, cell.width, cell.text, style_of(cell)};
-    const bool blank = cell.text == " " && !is_reverse(run);
+    const bool blank = cell.text == " " && !has_background(run);
     if (blank && (row.empty() || row.back().text.back() == ' ')) return trim(row);
     const bool joins = !row.empty() && row.back().column + row.back().width == column &&
                        row.back().style == run.style && kind_of(row.back()) == kind_of(run);
@@ -168,14 +202,6 @@ std::string path(const std::string& classes, const std::string& boxes) {
     return "<path" + name + attribute("d", boxes) + "/>";
 }
 
-// Returns the style without the parts that do not apply to an area.
-std::string area_style(const std::string& style, const std::string& more) {
-    std::string made = std::regex_replace(style, std::regex("\\b[bur]\\b ?"), "");
-    if (!made.empty() && made.back() != ' ') made += ' ';
-    made += more;
-    return made.substr(0, made.find_last_not_of(' ') + 1);
-}
-
 // Returns the bars and shades of a run. In a reverse run the bars are dark, like letters.
 std::string areas(const PictureRun& run, int y) {
     std::string made;
@@ -203,7 +229,7 @@ std::string areas(const PictureRun& run, int y) {
 }
 
 std::string background(const PictureRun& run, int y) {
-    return path(area_style(run.style, ""),
+    return path(background_style(run),
                 box(run.column * cell_width, y, run.width * cell_width, cell_height));
 }
 
@@ -226,13 +252,14 @@ std::string row_svg(const std::vector<PictureRun>& row, int y) {
         behind.reset();
     };
     for (const PictureRun& run : row) {
-        const bool same = behind && is_reverse(run) &&
-                          area_style(behind->style, "") == area_style(run.style, "");
+        const bool same = behind && has_background(run) &&
+                          behind->column + behind->width == run.column &&
+                          background_style(*behind) == background_style(run);
         if (same)
             behind->width += run.width;
         else
             flush();
-        if (!same && is_reverse(run)) behind = run;
+        if (!same && has_background(run)) behind = run;
         if (kind_of(run) == Kind::area) texts += areas(run, y);
         texts += text_of(run, y);
     }
@@ -355,15 +382,15 @@ std::vector<PictureRun> joined(const std::vector<PictureRun>& row) {
     return made;
 }
 
-// Keeps only the style of a row of the heat map.
+// Omits the cells of the heat map.
 std::string without_chance(const std::vector<PictureRun>& row) {
-    static const std::regex map_row("(\\{[^}]*\\}) ?0 ?│(\\{[^}]*\\})?[░▒▓█▇ ]*");
+    static const std::regex map_row("(\\{[^}]*\\}) ?0 ?│((\\{[^}]*\\})?[░▒▓█▇ ])*");
     static const std::regex axis("(│0s ?)+");
     std::string text;
     for (const PictureRun& run : joined(row))
         text += '{' + run.style + '}' + replaced(run.text);
     text = std::regex_replace(text, axis, "│0s");
-    return std::regex_replace(text, map_row, "$1 0 │$2");
+    return std::regex_replace(text, map_row, "$1 0 │");
 }
 
 }  // namespace

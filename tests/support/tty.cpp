@@ -358,6 +358,8 @@ Tty::Cell Tty::cell(int row, int column) const {
     cell.underlined = seen.attrs.underline;
     cell.colored = !VTERM_COLOR_IS_DEFAULT_FG(&seen.fg);
     if (VTERM_COLOR_IS_INDEXED(&seen.fg) && cell.colored) cell.color = seen.fg.indexed.idx;
+    if (VTERM_COLOR_IS_INDEXED(&seen.bg) && !VTERM_COLOR_IS_DEFAULT_BG(&seen.bg))
+        cell.background = seen.bg.indexed.idx;
     cell.width = std::max<int>(seen.width, 1);
     return cell;
 }

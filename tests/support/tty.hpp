@@ -76,6 +76,7 @@ public:
         bool underlined = false;
         bool colored = false;  // not in the default foreground color
         int color = -1;        // index in the palette of 256; -1: default
+        int background = -1;   // the same
         int width = 1;         // columns of its character
     };
     Cell cell(int row, int column) const;

@@ -195,5 +195,6 @@ TEST_CASE("failures on the page of a load are marked") {
     CHECK(!marked("3.99k/s", ui::Style::warn));
     run.progress.planned_rate = 5000;
     CHECK(marked("3.99k/s", ui::Style::warn));
-    CHECK(marked("░", ui::Style::warn));
+    CHECK(marked("░", ui::Style::hot_1));
+    CHECK(marked("▓", ui::Style::heat_3));
 }

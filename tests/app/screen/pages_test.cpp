@@ -84,9 +84,9 @@ TEST_CASE("the page of statistics contains counts, and times once there are any"
     tally.bad = 1;
     tally.unsolicited = 2;
     CHECK(text(statistics_page(tally, {}, 80)) ==
-          "Messages\nsent        4\nechoed      0\nbad         1\nlost        0\n"
-          "late        0\nunsolicited 2\n");
-    CHECK(bad_rows(statistics_page(tally, {}, 80)) == Texts{"bad         1"});
+          "Messages\nsent                4\nechoed              0\nbad                 1\n"
+          "lost                0\nlate                0\nunsolicited         2\n");
+    CHECK(bad_rows(statistics_page(tally, {}, 80)) == Texts{"bad                 1"});
     tally.round_trips.record(1ms);
     CHECK(contains(text(statistics_page(tally, {}, 80)), "\nRound trips"));
 }
@@ -100,8 +100,8 @@ TEST_CASE("the histogram has a row for each doubling, and bars in proportion to 
                          "< 0.13 ms   #################### 4\n"
                          "< 0.26 ms   0\n"
                          "< 0.51 ms   ##### 1\n"));
-    CHECK(contains(page, "\nmin         0.10 ms\n"));
-    CHECK(contains(page, "\nmax         0.45 ms\n"));
+    CHECK(contains(page, "\nmin           0.10 ms\n"));
+    CHECK(contains(page, "\nmax           0.45 ms\n"));
 }
 
 TEST_CASE("a right echo is shown once") {

@@ -17,6 +17,8 @@ bool has_interval(const ClientOptions& options) {
     return options.interval && *options.interval > ev::Duration::zero();
 }
 
+bool silent(const ClientOptions& options) { return options.session.expect == Expect::none; }
+
 // --- The modes that the options choose.
 
 // Returns two modes if only the terminal decides between them.
@@ -62,6 +64,9 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options) {
     active.push_back({raw ? mode::raw : mode::framed, raw ? "-f raw" : ""});
     if (options.load.connections.value_or(1) > 1)
         active.push_back({mode::several, "--connections"});
+    const std::string expect = chosen_by(options.given, mode::other_reply);
+    if (!expect.empty() && options.session.expect != Expect::any)
+        active.push_back({mode::other_reply, expect + (silent(options) ? " none" : " echo")});
     active.push_back(schedule_mode(options));
     return active;
 }
@@ -109,11 +114,10 @@ void check_sizes(const ClientOptions& options) {
 void check_load(const ClientOptions& options) {
     const LoadOptions& load = options.load;
     if (!load.given()) return;
-    const bool silent = options.session.expect == Expect::none;
-    if (silent && load.rate_while)
+    if (silent(options) && load.rate_while)
         throw UsageError("--rate max@ counts replies, and cannot be combined with --expect "
                          "none");
-    if (silent && !load.rate && !has_interval(options))
+    if (silent(options) && !load.rate && !has_interval(options))
         throw UsageError(
             "--expect none needs --rate or -i, because no reply triggers the next message");
     const unsigned connections = load.connections.value_or(1);
@@ -159,6 +163,15 @@ void choose_form(ClientOptions& options) {
     if (options.replay.given() && options.hex) form = Reporter::Form::payload;
     options.report.hex = options.hex;
     if (options.generated() && form != Reporter::Form::json) form = Reporter::Form::sequence;
+}
+
+void prepare_match(ClientOptions& options) {
+    Session::Options& session = options.session;
+    if (!session.pattern) return;
+    if (!session.framing->replies_framed())
+        throw UsageError("--match cannot be combined with -f " +
+                         std::string(session.framing->name) + ", whose replies have no frames");
+    session.expect = Expect::any;
 }
 
 // --- The target.
@@ -219,6 +232,7 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     set_target(options, line.words);
     prepare_datagrams(options);
     check_modes(options.given, active_modes(options));
+    prepare_match(options);
     check_tls(options);
     check_families(options.session.endpoint);
     check_messages(options);

@@ -58,6 +58,10 @@ inline constexpr Modes recorded = 1U << 22;
 inline constexpr Modes from_file = 1U << 23;
 inline constexpr Modes self_signed = 1U << 24;
 
+// Whether any reply is accepted, unless --match refuses it.
+inline constexpr Modes any_reply = 1U << 29;
+inline constexpr Modes other_reply = 1U << 30;
+
 inline constexpr Modes single = 1U << 27;  // connection
 inline constexpr Modes several = 1U << 28;
 

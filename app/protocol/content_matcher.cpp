@@ -213,8 +213,10 @@ Matcher::Event ContentMatcher::report_answer(std::string_view reply, ev::Time re
     Reply to{.payload = reply, .round_trip = read_at - current_.sent};
     if (!current_.untimed) longest_round_trip_ = std::max(longest_round_trip_, *to.round_trip);
     if (current_.untimed) to.round_trip.reset();
-    to.right = options_.expect == Expect::any || right(current_, reply);
-    if (!to.right) to.difference = first_difference(expected(current_), reply);
+    const bool any = options_.expect == Expect::any;
+    to.right =
+        any ? !options_.pattern || options_.pattern->matches(reply) : right(current_, reply);
+    if (!to.right && !any) to.difference = first_difference(expected(current_), reply);
     to.out_of_order = current_.id < highest_answered_;
     highest_answered_ = std::max(highest_answered_, current_.id);
     remember_answer(expected(current_));

@@ -44,6 +44,7 @@ class ContentMatcher final : public Matcher {
 public:
     struct Options {
         Expect expect = Expect::echo;
+        const Expression* pattern = nullptr;  // see SessionOptions; outlives the matcher
         // Each payload begins with a decimal number, and these numbers increase.
         bool numbered = false;
         std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher

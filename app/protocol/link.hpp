@@ -9,6 +9,7 @@
 
 #include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
+#include "app/text/expression.hpp"
 #include "bufio/dial.hpp"
 #include "bufio/tcp_facts.hpp"
 #include "bufio/tls.hpp"
@@ -32,7 +33,8 @@ struct SessionOptions {
     std::size_t max_frame = 32 * 1024 * 1024;  // bytes
     bool numbered = false;                     // see ContentMatcher::Options
     Expect expect = Expect::echo;
-    bool coalesce = false;  // see OrderedMatcher::Options
+    std::optional<Expression> pattern = {};  // with Expect::any: a right reply matches it
+    bool coalesce = false;                   // see OrderedMatcher::Options
     std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher
     ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and TLS together
     // Limit for each reply, and for a server that takes none of our output.

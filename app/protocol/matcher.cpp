@@ -14,8 +14,18 @@ std::size_t first_difference(std::string_view a, std::string_view b) {
     return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
 }
 
+std::string wrong_text(std::optional<std::size_t> difference) {
+    return difference ? "differs at byte " + std::to_string(*difference) : "does not match";
+}
+
 std::string mismatch_hint(const Framing& framing, std::string_view payload,
-                          std::string_view reply) {
+                          const Reply& wrong) {
+    const std::string_view reply = wrong.payload;
+    if (!wrong.difference)
+        return reply.size() <= Expression::max_examined
+                   ? ""
+                   : "only its first " + bytes_text(Expression::max_examined) +
+                         " were examined";
     if (reply.starts_with("\x15\x03") || reply.starts_with("\x16\x03"))
         return "the reply looks like TLS; use --tls";
     const bool longer = reply.starts_with(payload);

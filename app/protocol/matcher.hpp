@@ -9,6 +9,7 @@
 #pragma once
 
 #include "app/protocol/in_flight.hpp"
+#include "app/text/expression.hpp"
 #include "bufio/end.hpp"
 #include "ev/loop.hpp"
 
@@ -25,10 +26,11 @@ enum class Expect { echo, any, none, given };
 
 struct Reply {
     std::string_view payload;
-    std::optional<ev::Duration> round_trip;  // from the write to the read; none if voided
+    std::optional<ev::Duration> round_trip = {};  // from the write to the read; none if voided
     bool right = false;
-    std::size_t difference = 0;  // offset of the first wrong byte, unless right
-    bool out_of_order = false;   // follows the reply to a later message; ContentMatcher only
+    // Offset of the first wrong byte, if a wrong reply was compared with an expected one.
+    std::optional<std::size_t> difference = {};
+    bool out_of_order = false;  // follows the reply to a later message; ContentMatcher only
 };
 
 class Matcher {
@@ -99,9 +101,11 @@ public:
 // Returns the offset of the first byte that differs, or at which the shorter of the two ends.
 std::size_t first_difference(std::string_view a, std::string_view b);
 
-// Explains a wrong reply, as the end of a sentence: an option to use, or the error in its
-// frame. Returns an empty text if the reply looks like a damaged echo.
-std::string mismatch_hint(const Framing& framing, std::string_view payload,
-                          std::string_view reply);
+// Returns "differs at byte 7", or "does not match" for a reply that was not compared.
+std::string wrong_text(std::optional<std::size_t> difference);
+
+// Explains a wrong reply, as the end of a sentence: an option to use, the error in its frame,
+// or the limit of the search. Returns an empty text if the reply looks like a damaged echo.
+std::string mismatch_hint(const Framing& framing, std::string_view payload, const Reply& wrong);
 
 }  // namespace yodel

@@ -18,7 +18,7 @@ JsonObject message_object(const char* verdict, const Message* message, const Rep
     if (message && message->resent) object.flag("resent", true);
     if (reply && reply->out_of_order) object.flag("overtaken", true);
     if (message && reply) object.flag("right", reply->right);
-    if (message && reply && !reply->right) object.number("difference", reply->difference);
+    if (message && reply && reply->difference) object.number("difference", *reply->difference);
     return object;
 }
 

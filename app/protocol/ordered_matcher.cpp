@@ -17,12 +17,12 @@ std::optional<ev::Duration> round_trip(const Sent& sent, ev::Time read_at) {
 // If no reply is expected, the payload differs from its first byte on.
 Reply compared_reply(std::optional<std::string_view> expected, std::string_view payload,
                      std::optional<ev::Duration> round_trip) {
-    if (expected == payload) return {payload, round_trip, true, 0};
+    if (expected == payload) return {payload, round_trip, true};
     return {payload, round_trip, false, expected ? first_difference(*expected, payload) : 0};
 }
 
 Reply right_reply(std::string_view payload, std::optional<ev::Duration> round_trip) {
-    return {payload, round_trip, true, 0};
+    return {payload, round_trip, true};
 }
 
 }  // namespace
@@ -180,8 +180,9 @@ Matcher::Event OrderedMatcher::unawaited(std::string_view payload) const {
 Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time read_at) {
     if (awaiting() > messages_.late())
         while (messages_.late() > 0) take_oldest();
+    const bool right = !options_.pattern || options_.pattern->matches(payload);
     const Message message = take_oldest();
-    return Answered{message, right_reply(payload, round_trip(message, read_at))};
+    return Answered{message, {payload, round_trip(message, read_at), right}};
 }
 
 // --- Unmatched replies.

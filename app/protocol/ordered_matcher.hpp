@@ -38,6 +38,7 @@ public:
         const Framing* framing = find_framing("line");
         std::size_t max_frame = 32 * 1024 * 1024;  // bytes
         Expect expect = Expect::echo;
+        const Expression* pattern = nullptr;  // see SessionOptions; outlives the matcher
         bool coalesce = false;  // report messages of one send() that are echoed together as one
         std::size_t unmatched_bytes = 1024 * 1024;  // limit of unmatched replies, with overhead
         // With Expect::given: returns true for an unsolicited message that is expected about

@@ -271,8 +271,9 @@ std::string Session::partial_text(const Message& message) const {
         framing.reply ? framing.reply(message.payload) : std::string(message.payload);
     std::string hint;
     if (replies_ == 0)
-        hint = framing.replies_framed() ? misread_length(framing, part, options_->max_frame)
-                                        : mismatch_hint(framing, right, part);
+        hint = framing.replies_framed()
+                   ? misread_length(framing, part, options_->max_frame)
+                   : mismatch_hint(framing, right, {.payload = part, .difference = 0});
     return bytes_text(part.size()) + " of it arrived" + (hint.empty() ? "" : "; " + hint);
 }
 

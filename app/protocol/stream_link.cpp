@@ -32,6 +32,7 @@ public:
           matcher_({.framing = options.framing,
                     .max_frame = options.max_frame,
                     .expect = options.expect,
+                    .pattern = options.pattern ? &*options.pattern : nullptr,
                     .coalesce = options.coalesce,
                     .expected_unsolicited = options.expected_unsolicited}) {}
 

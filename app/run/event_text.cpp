@@ -52,12 +52,16 @@ void add_tcp(Results& results, const Session& session) {
 
 std::string wrong_reply_text(const Message& message, const Reply& reply,
                              const Session::Options& options) {
+    const std::string which = "reply " + std::to_string(message.id);
     const bool given = options.expect == Expect::given;
     const std::string hint =
-        given ? "" : mismatch_hint(*options.framing, message.payload, reply.payload);
-    return "reply " + std::to_string(message.id) + " differs from " +
-           (given ? "the recording" : "its message") + " at byte " +
-           std::to_string(reply.difference) + (hint.empty() ? "" : "; " + hint);
+        given ? "" : mismatch_hint(*options.framing, message.payload, reply);
+    const std::string end = hint.empty() ? "" : "; " + hint;
+    if (!reply.difference)
+        return which + " does not match " + in_quotes(options.pattern->text()) + ": " +
+               excerpt(reply.payload.substr(0, shown_bytes), reply.payload.size()) + end;
+    return which + " differs from " + (given ? "the recording" : "its message") + " at byte " +
+           std::to_string(*reply.difference) + end;
 }
 
 std::string lost_reply_text(const Message& message, const Session& session) {
@@ -78,7 +82,7 @@ std::string DifferenceText::missing(std::string_view unsolicited) const {
 
 std::string DifferenceText::wrong(const Message& message, const Reply& reply) const {
     const std::string before(message.expected.value_or(""));
-    const std::size_t at = reply.difference;
+    const std::size_t at = *reply.difference;
     std::string text = "reply " + std::to_string(message.id);
     if (message.expected)
         text += " differs at byte " + std::to_string(at) + ": " + byte_at(before, at) +

@@ -19,7 +19,8 @@ std::string certificate_text(const bufio::TlsFacts& tls);
 // Adds the system's figures for the connection. Call it when the connection has ended.
 void add_tcp(Results& results, const Session& session);
 
-// Returns "reply 3 differs from its message at byte 7", with the option that may help.
+// Returns "reply 3 differs from its message at byte 7", with the option that may help, or
+// "reply 3 does not match "^OK": ERR unknown".
 std::string wrong_reply_text(const Message& message, const Reply& reply,
                              const Session::Options& options);
 // Returns "no reply to message 3 within 5s; 6 bytes of it came", or "no reply to message 3

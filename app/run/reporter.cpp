@@ -24,7 +24,7 @@ constexpr std::size_t max_differences = 1000;
 std::string sequence_line(const Message& message, const Reply& reply) {
     std::string text = bytes_text(reply.payload.size()) + ", seq " + std::to_string(message.id);
     if (reply.round_trip) text += ", " + ms_text(*reply.round_trip);
-    if (!reply.right) text += ", differs at byte " + std::to_string(reply.difference);
+    if (!reply.right) text += ", " + wrong_text(reply.difference);
     if (reply.out_of_order) text += ", out of order";
     if (message.late) text += ", late";
     return message.resent ? text + ", resent" : text;
@@ -52,7 +52,7 @@ std::string hex_text(std::string_view bytes) {
 }
 
 // Returns a reply that answers no message.
-Reply reply_of(std::string_view payload) { return {payload, {}, false, 0}; }
+Reply reply_of(std::string_view payload) { return {payload, {}}; }
 
 }  // namespace
 
@@ -182,7 +182,7 @@ void Reporter::missed(std::size_t connection, std::string_view payload) {
 // A duplicate datagram comes from the network, and its payload is not printed.
 void Reporter::repeated(std::size_t connection, std::string_view payload) {
     log('<', payload);
-    const Reply reply{payload, {}, true, 0};
+    const Reply reply{payload, {}, true};
     add_message(connection, "twice", nullptr, &reply);
     if (sequence()) output_.append_line(bytes_text(payload.size()) + ", twice");
     if (!run_.session.endpoint.datagrams) print(connection, payload);

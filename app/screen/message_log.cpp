@@ -19,13 +19,15 @@ std::string delta_text(ev::Duration duration) {
 }
 
 std::string difference_text(const Exchange& exchange) {
-    const auto byte = [at = exchange.difference](const std::string& bytes) {
+    const std::string text =
+        " " + ui::glyph::mismatch.text() + " " + wrong_text(exchange.difference);
+    if (!exchange.difference) return text;
+    const auto byte = [at = *exchange.difference](const std::string& bytes) {
         return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at]))
                                  : "end";
     };
-    return " " + ui::glyph::mismatch.text() + " differs at byte " +
-           std::to_string(exchange.difference) + ": " + byte(exchange.payload) +
-           ui::glyph::becomes.text() + byte(exchange.reply);
+    return text + ": " + byte(exchange.payload) + ui::glyph::becomes.text() +
+           byte(exchange.reply);
 }
 
 // Returns the bytes as "68 65 6c 6c 6f", on one line.

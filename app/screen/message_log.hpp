@@ -24,7 +24,7 @@ struct Exchange {
     std::chrono::system_clock::time_point answered_at{};
     bool answered = false;
     bool right = false;
-    std::size_t difference = 0;  // the first byte that differs, if the reply is wrong
+    std::optional<std::size_t> difference = {};  // see Reply
     std::optional<ev::Duration> round_trip = {};
     ev::Duration write_delay{};  // from the planned time until the system took all of it
     std::optional<ev::Duration> network = {};  // its smallest round trip so far

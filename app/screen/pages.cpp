@@ -232,15 +232,13 @@ Rows connection_page(const Session& session, const Results& results, const std::
 Rows message_page(const Exchange& exchange, int width) {
     PageRows page(width);
     const bool wrong = exchange.answered && exchange.id != 0 && !exchange.right;
-    const std::size_t marked = wrong ? exchange.difference : nowhere;
+    const std::size_t marked = exchange.difference.value_or(nowhere);
     page.add_title(exchange.id == 0 ? "Unsolicited" : "Message " + std::to_string(exchange.id));
     const bool known = exchange.sent_at.time_since_epoch().count() != 0;
     if (known) page.add_fact("sent", clock_text(exchange.sent_at));
     add_times(page, exchange);
     if (!exchange.answered) page.add_fact("reply", "none yet", Style::bad);
-    if (wrong)
-        page.add_fact("reply", "differs at byte " + std::to_string(exchange.difference),
-                      Style::bad);
+    if (wrong) page.add_fact("reply", wrong_text(exchange.difference), Style::bad);
     if (exchange.id != 0) add_side(page, "Sent", exchange.payload, marked);
     if (exchange.answered && exchange.right && exchange.reply == exchange.payload) {
         page.add_title("Received: identical");

@@ -47,6 +47,7 @@ const std::vector<Choice> client_choices = {
     {mode::rate, "--rate 5", "--rate"},
     {mode::interval, "--connections 2 -i 1", "-i"},
     {mode::recorded, "--replay f", "--replay"},
+    {mode::other_reply, "--expect echo", "--expect echo"},
 };
 
 const std::vector<Choice> server_choices = {
@@ -85,6 +86,7 @@ std::string sample(const Option& row) {
         {"FILE...", "g"},
         {"WHEN", "auto"},
         {"echo|any|none", "any"},
+        {"REGEX", "^OK"},
         {"KIND", "poisson"},
         {"P", "0.1"},
         {"D[~JITTER]", "1"},

@@ -8,7 +8,7 @@ using namespace yodel;
 TEST_CASE("writes a message as an object with its verdict") {
     const ev::Time start{1s};
     const Message message{.id = 7, .payload = "abc", .planned = start, .sent = start + 2us};
-    const Reply right{"abc", 3us, true, 0};
+    const Reply right{"abc", 3us, true};
     const Reply wrong{"abx", {}, false, 2};
     CHECK(
         message_object(verdict_of(message, right), &message, &right, start).str() ==
@@ -27,13 +27,13 @@ TEST_CASE("writes a message as an object with its verdict") {
 
 TEST_CASE("counts a reply to a message that was reported as lost as late") {
     Message message{.id = 7, .payload = "abc", .late = true};
-    CHECK(verdict_of(message, {"abc", {}, true, 0}) == std::string("late"));
+    CHECK(verdict_of(message, {"abc", {}, true}) == std::string("late"));
 }
 
 TEST_CASE("records the payloads of a message, and the time of an unsolicited one") {
     const ev::Time start{1s};
     const Message message{.id = 7, .payload = "a\"\x1b", .planned = start, .sent = start};
-    const Reply reply{"\xff", 3us, true, 0};
+    const Reply reply{"\xff", 3us, true};
     CHECK(
         recorded_object("echoed", &message, &reply, start, start + 5us).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":1,"planned_us":0.000,"sent_us":0.000,)"

@@ -28,8 +28,10 @@ struct Describe {
     std::string operator()(const OrderedMatcher::Answered& event) const {
         const Reply& reply = event.reply;
         const std::string late = event.message.late ? "late " : "";
-        const std::string verdict =
-            reply.right ? "right " : "wrong@" + std::to_string(reply.difference) + " ";
+        const std::string verdict = reply.right ? "right "
+                                    : reply.difference
+                                        ? "wrong@" + std::to_string(*reply.difference) + " "
+                                        : "unmatched ";
         return late + verdict + std::string(event.message.payload) + "=" +
                std::string(reply.payload) + ";";
     }
@@ -115,6 +117,7 @@ struct Case {
     const char* events;
     const char* framing = "line";
     Expect expect = Expect::echo;
+    const char* pattern = nullptr;
 };
 
 const Case cases[] = {
@@ -181,6 +184,12 @@ const Case cases[] = {
      "lost a;right b=y;right c=z;", "line", Expect::any},
     {"with any, a late reply finds its message while no other waits", ">a ! <x,",
      "lost a;late right a=x;", "line", Expect::any},
+    {"with a pattern, a reply that does not match is wrong", ">a >b >c <+x,-y,+z,",
+     "right a=+x;unmatched b=-y;right c=+z;", "line", Expect::any, "^[+]"},
+    {"with a pattern, a late reply is judged too", ">a ! <-x, >b ! <+y,",
+     "lost a;late unmatched a=-x;lost b;late right b=+y;", "line", Expect::any, "^[+]"},
+    {"with a pattern, a reply before any message is unsolicited", "<-hi, >a <+a,",
+     "unsolicited -hi;right a=+a;", "line", Expect::any, "^[+]"},
     {"with none, all is unsolicited", ">a <a,", "unsolicited a;", "line", Expect::none},
 
     {"raw bytes are matched by their place", ">hello >world <hellowor <Xd!",
@@ -197,6 +206,8 @@ std::string run(const Case& each, bool coalesce) {
     OrderedMatcher::Options options;
     options.framing = find_framing(each.framing);
     options.expect = each.expect;
+    std::optional<Expression> pattern;
+    if (each.pattern) options.pattern = &pattern.emplace(each.pattern);
     options.coalesce = coalesce;
     Scene scene(options);
     std::istringstream script{each.script};

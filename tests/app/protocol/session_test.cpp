@@ -46,7 +46,8 @@ struct Client : Session::User {
         ids_in_order &= message.id > last_id;
         last_id = message.id;
         ++reports;
-        log += reply.right ? "right " : "wrong@" + std::to_string(reply.difference) + " ";
+        log += reply.right ? "right "
+                           : "wrong@" + std::to_string(reply.difference.value_or(0)) + " ";
         log += std::string(message.payload) + "=" + std::string(reply.payload) + ";";
     }
     // Logs the messages of a batch like single messages.

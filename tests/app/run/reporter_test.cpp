@@ -85,7 +85,7 @@ TEST_CASE("a reporter prints each event in its form") {
     };
     const Row rows[] = {
         {[](auto& to) {
-             to.answered(1, message("ab"), {"ab", 5ms, true, 0});
+             to.answered(1, message("ab"), {"ab", 5ms, true});
          },
          "ab\n", "00000000 61 62 |ab|\n",
          three + R"("received_bytes":2,)" + times +
@@ -99,13 +99,13 @@ TEST_CASE("a reporter prints each event in its form") {
              R"("rtt_us":5000.000,"verdict":"wrong","right":false,"difference":1})" + "\n",
          "1 byte, seq 3, 5.0 ms, differs at byte 1\n"},
         {[](auto& to) {
-             to.answered(1, late("ab"), {"ab", {}, true, 0});
+             to.answered(1, late("ab"), {"ab", {}, true});
          },
          "ab\n", "00000000 61 62 |ab|\n",
          three + R"("received_bytes":2,)" + times + R"("verdict":"late","right":true})" + "\n",
          "2 bytes, seq 3, late\n"},
         {[](auto& to) {
-             to.answered(1, message("ab"), {"ab", 5ms, true, 0, true});
+             to.answered(1, message("ab"), {"ab", 5ms, true, {}, true});
          },
          "ab\n", "00000000 61 62 |ab|\n",
          three + R"("received_bytes":2,)" + times +
@@ -161,7 +161,7 @@ TEST_CASE("bytes without frames are printed once, before they are matched") {
     run.session.framing = find_framing("raw");
     const auto event = [](Reporter& to) {
         to.received(1, "a\nb");
-        to.answered(1, message("a\nb"), {"a\nb", 5ms, true, 0});
+        to.answered(1, message("a\nb"), {"a\nb", 5ms, true});
     };
     CHECK(printed({}, run, event) == "a\nb");
     run.connections = 2;
@@ -176,7 +176,7 @@ TEST_CASE("a reporter prints only the differences of a replay") {
     const auto print = [&](const std::function<void(Reporter&)>& event) {
         return printed({}, run, event);
     };
-    CHECK(print([&](auto& to) { to.answered(1, expected, {"AB", 5ms, true, 0}); }).empty());
+    CHECK(print([&](auto& to) { to.answered(1, expected, {"AB", 5ms, true}); }).empty());
     CHECK(print([&](auto& to) {
               to.answered(1, expected, {"Ab", 5ms, false, 1});
           }) == "reply 3 differs at byte 1: 42 before, 62 now\n"

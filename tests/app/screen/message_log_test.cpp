@@ -130,8 +130,10 @@ TEST_CASE("a reply that ends early is marked, and a reply across a pause has no 
     no_timestamps(log);
     log.add_answer(start, message(1, "long"), wrong("lo", 2), std::nullopt);
     log.add_answer(start, message(2, "paused"), right("paused", std::nullopt), std::nullopt);
+    log.add_answer(start, message(3, "PING"), {"-ERR", 210us}, std::nullopt);
     CHECK(rows(log) == std::vector<std::string>{"0.21ms < lo x differs at byte 2: 6e>end",
-                                                "untimed < paused ok"});
+                                                "untimed < paused ok",
+                                                "0.21ms < -ERR x does not match"});
 }
 
 TEST_CASE("a message with a retransmitted segment is marked, answered or not") {

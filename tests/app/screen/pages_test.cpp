@@ -49,7 +49,7 @@ Exchange answered(const std::string& payload, const std::string& reply,
     exchange.reply = reply;
     exchange.answered = true;
     exchange.right = payload == reply;
-    exchange.difference = difference;
+    if (!exchange.right) exchange.difference = difference;
     return exchange;
 }
 
@@ -124,6 +124,14 @@ TEST_CASE("a wrong reply is shown beside its message, the rows with the differen
     CHECK(bad[0] == "reply       differs at byte 20");
     CHECK(bad[1].starts_with("00000010  61 "));
     CHECK(contains(bad[2], " 62 "));
+}
+
+TEST_CASE("a reply that does not match is shown whole, without a difference") {
+    Exchange exchange = answered("PING", "-ERR", 0);
+    exchange.difference.reset();
+    const Rows rows = message_page(exchange, 80);
+    CHECK(bad_rows(rows) == Texts{"reply       does not match"});
+    CHECK(contains(text(rows), "\nReceived, 4 bytes\n"));
 }
 
 TEST_CASE("a message without a reply, and a message from the server alone") {

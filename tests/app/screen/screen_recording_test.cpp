@@ -45,7 +45,7 @@ TEST_CASE("the end of a screen's recording counts its messages, and can be merge
     const auto answer = [&](const Reply& reply, ev::Time at) {
         recording.add(verdict_of(message, reply), &message, &reply, at);
     };
-    answer({"a", 2s, true, 0}, now + 2s);
+    answer({"a", 2s, true}, now + 2s);
     message.id = 2;
     answer({"x", 3s, false, 0}, now + 3s);
     for (const std::uint64_t id : {3U, 4U}) {
@@ -53,7 +53,7 @@ TEST_CASE("the end of a screen's recording counts its messages, and can be merge
         recording.add("lost", &message, nullptr, now + 5s);
     }
     message.late = true;
-    answer({"a", 8s, true, 0}, now + 8s);
+    answer({"a", 8s, true}, now + 8s);
     const Reply alone{"hello", {}};
     recording.add("unsolicited", nullptr, &alone, now + 9s);
     recording.add("twice", nullptr, &alone, now + 9s);

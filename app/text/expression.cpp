@@ -1,0 +1,111 @@
+#include "app/text/expression.hpp"
+
+#include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <clocale>
+#include <utility>
+
+#if __has_include(<xlocale.h>)
+#    include <xlocale.h>
+#else
+#    include <locale.h>
+#endif
+
+namespace yodel {
+
+namespace {
+
+// The C library keeps the states that a search has reached, and a hostile text can make them
+// many, so they are dropped after this number of bytes.
+constexpr std::size_t max_since_compiled = 16 * 1024;
+
+// Selects the C locale for this thread while it lives.
+class ByteLocale {
+public:
+    ByteLocale() {
+        static const locale_t bytes = ::newlocale(LC_ALL_MASK, "C", locale_t{});
+        before_ = ::uselocale(bytes);
+    }
+    ~ByteLocale() { ::uselocale(before_); }
+    ByteLocale(const ByteLocale&) = delete;
+    ByteLocale& operator=(const ByteLocale&) = delete;
+
+private:
+    locale_t before_;
+};
+
+// Matching a back-reference can take exponential time.
+bool refers_back(std::string_view text) {
+    for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+        if (text[i] != '\\') continue;
+        ++i;
+        if (text[i] >= '1' && text[i] <= '9') return true;
+    }
+    return false;
+}
+
+UsageError refusal(const std::string& text, const std::string& reason) {
+    return UsageError(in_quotes(text) + " is not an extended regular expression: " + reason);
+}
+
+void release(regex_t* compiled) {
+    ::regfree(compiled);
+    delete compiled;
+}
+
+}  // namespace
+
+Expression::Expression(std::string text) : text_(std::move(text)) {
+    if (refers_back(text_)) throw refusal(text_, "it contains a back-reference");
+    compile();
+}
+
+void Expression::compile() const {
+    const ByteLocale bytes;
+    auto fresh = std::make_unique<regex_t>();
+    if (const int error = ::regcomp(fresh.get(), text_.c_str(), REG_EXTENDED); error != 0) {
+        char reason[128];
+        ::regerror(error, fresh.get(), reason, sizeof reason);
+        throw refusal(text_, reason);
+    }
+    compiled_ = {fresh.release(), release};
+    since_compiled_ = 0;
+}
+
+bool Expression::matches(std::string_view text) const {
+    examine(text);
+    return search(0, nullptr);
+}
+
+std::vector<Expression::Range> Expression::find_all(std::string_view text) const {
+    examine(text);
+    std::vector<Range> all;
+    regmatch_t found{};
+    for (std::size_t from = 0; from < examined_.size() && search(from, &found);) {
+        const std::size_t begin = from + static_cast<std::size_t>(found.rm_so);
+        const std::size_t end = from + static_cast<std::size_t>(found.rm_eo);
+        if (begin < end) all.push_back({begin, end});
+        from = std::max(end, begin + 1);
+    }
+    return all;
+}
+
+void Expression::examine(std::string_view text) const {
+    cut_ = text.size() > max_examined;
+    examined_ = text.substr(0, max_examined);
+    std::replace(examined_.begin(), examined_.end(), '\0', '\1');
+    since_compiled_ += examined_.size();
+    if (since_compiled_ > max_since_compiled) compile();
+}
+
+// Returns the first part from there on that matches, unless `found` is null.
+bool Expression::search(std::size_t from, regmatch_t* found) const {
+    const ByteLocale bytes;
+    const int flags = (from > 0 ? REG_NOTBOL : 0) | (cut_ ? REG_NOTEOL : 0);
+    return ::regexec(compiled_.get(), examined_.c_str() + from, found ? 1 : 0, found, flags) ==
+           0;
+}
+
+}  // namespace yodel

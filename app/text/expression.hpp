@@ -1,0 +1,54 @@
+// A POSIX extended regular expression over bytes, as in the C locale. It is compiled once.
+//
+// Only the beginning of a text is examined, because a hostile text can make regexec() take a
+// time that grows with the square of its length. The text has no lines: ^ and $ match only at
+// its ends. A NUL byte counts as the byte 1, because regexec() would end there.
+#pragma once
+
+#include <regex.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace yodel {
+
+// Belongs to one thread, because searching changes it. Each copy is compiled anew.
+class Expression {
+public:
+    static constexpr std::size_t max_examined = 4096;  // bytes
+    struct Range {
+        std::size_t begin;
+        std::size_t end;
+    };
+
+    // Throws UsageError with the reason if the text is not an expression.
+    explicit Expression(std::string text);
+    Expression(const Expression& other) : Expression(other.text_) {}
+    Expression& operator=(const Expression& other) {
+        text_ = other.text_;
+        compile();
+        return *this;
+    }
+
+    const std::string& text() const { return text_; }
+    // True if a part of the text matches.
+    bool matches(std::string_view text) const;
+    // Returns the parts that match, leftmost and longest first, but no empty ones.
+    std::vector<Range> find_all(std::string_view text) const;
+
+private:
+    void compile() const;
+    void examine(std::string_view text) const;
+    bool search(std::size_t from, regmatch_t* found) const;
+
+    std::string text_;
+    mutable std::shared_ptr<regex_t> compiled_;
+    mutable std::size_t since_compiled_ = 0;  // bytes examined
+    mutable std::string examined_;            // the beginning of the text
+    mutable bool cut_ = false;                // more of the text follows
+};
+
+}  // namespace yodel

@@ -1,0 +1,115 @@
+#include "app/text/expression.hpp"
+
+#include "tests/app/refusal.hpp"
+#include "tests/support/catch.hpp"
+
+#include <clocale>
+#include <string>
+#include <string_view>
+
+using namespace yodel;
+using namespace std::string_literals;
+using test::refusal;
+
+namespace {
+
+// Returns the text with each part that matches in brackets.
+std::string marked(const std::string& expression, std::string_view text) {
+    std::string all;
+    std::size_t end = 0;
+    for (const Expression::Range& range : Expression(expression).find_all(text)) {
+        all += std::string(text.substr(end, range.begin - end)) + "[" +
+               std::string(text.substr(range.begin, range.end - range.begin)) + "]";
+        end = range.end;
+    }
+    return all + std::string(text.substr(end));
+}
+
+const std::string cut = std::string(Expression::max_examined, 'a');
+
+}  // namespace
+
+TEST_CASE("an expression matches a part of a text") {
+    const auto [expression, text, matches] = GENERATE(table<std::string, std::string, bool>({
+        {"b", "abc", true},
+        {"x", "abc", false},
+        {"^b", "abc", false},
+        {"^[^-]", "-ERR", false},
+        {"^[^-]", "+OK", true},
+        {"^[^-]", "", false},
+        {"^$", "", true},
+        {"^b", "a\nb", false},  // a text has no lines
+        {"a$", "a\nb", false},
+        {"a.b", "a\nb", true},
+        {"^(OK|PONG)$", "PONG", true},
+        {"^a{3}$", "aaaa", false},
+        {"\\+", "a+b", true},
+        {"a$", "a\0b"s, false},  // a NUL is no end
+        {"^a.b$", "a\0b"s, true},
+        {"b$", "a\0b"s, true},
+        {"^.$", "\xff", true},  // bytes, not characters
+        {"^..$", "\xc3\xa4", true},
+        {"a$", cut, true},
+        {"a$", cut + "a", false},  // only the beginning is examined
+        {"b", cut + "b", false},
+        {"^a", cut + "b", true},
+    }));
+    CAPTURE(expression, text.substr(0, 64), text.size());
+    const Expression compiled(expression);
+    CHECK(compiled.matches(text) == matches);
+    const Expression copy(compiled);
+    CHECK(copy.matches(text) == matches);
+}
+
+TEST_CASE("an expression applies to bytes in each locale") {
+    REQUIRE(std::setlocale(LC_CTYPE, "C.UTF-8"));
+    const Expression one("^.$");
+    CHECK(one.matches("\xff"));
+    CHECK_FALSE(one.matches("\xc3\xa4"));
+    std::setlocale(LC_CTYPE, "C");
+}
+
+TEST_CASE("an expression finds all parts that match, but no empty ones") {
+    const auto [expression, text, result] =
+        GENERATE(table<std::string, std::string, std::string>({
+            {"[0-9]+", "", ""},
+            {"[0-9]+", "a", "a"},
+            {"[0-9]+", "12:34 x5", "[12]:[34] x[5]"},
+            {"[0-9]*", "a12b", "a[12]b"},
+            {"a|ab", "abab", "[ab][ab]"},  // the longest
+            {"^a", "aaa", "[a]aa"},
+            {"a$", "aaa", "aa[a]"},
+            {"(a)|(b+)", "abbc", "[a][bb]c"},
+            {"b", "a\0b"s, "a\0[b]"s},
+            {"b|a$", cut + "b", cut + "b"},
+        }));
+    CAPTURE(expression, text.substr(0, 64));
+    CHECK(marked(expression, text) == result);
+}
+
+TEST_CASE("an expression stays the same when the library's states are dropped") {
+    const Expression expression("^a+$");
+    for (int i = 0; i < 20; ++i) {
+        CHECK(expression.matches(cut));
+        CHECK_FALSE(expression.matches(cut.substr(1) + "b"));
+    }
+}
+
+TEST_CASE("a text that is no expression is refused with the library's reason") {
+    for (const char* const wrong : {"(", "[a", "a{2,1}", "[[:nothing:]]", "a\\", "(a)(b"}) {
+        const std::string start =
+            "\"" + std::string(wrong) + "\" is not an extended regular expression: ";
+        const std::string sentence = refusal([&] { Expression{wrong}; });
+        CAPTURE(sentence);
+        CHECK(sentence.starts_with(start));
+        CHECK(sentence.size() > start.size());
+    }
+}
+
+TEST_CASE("a back-reference is refused, because it may take exponential time") {
+    CHECK(refusal([] { Expression{"(a)\\1"}; }) ==
+          "\"(a)\\1\" is not an extended regular expression: it contains a back-reference");
+    CHECK(refusal([] { Expression{"(a)\\\\\\2"}; }) != "");
+    CHECK(refusal([] { Expression{"a\\\\1"}; }) == "");
+    CHECK(Expression{"a\\\\1"}.matches("a\\1"));
+}

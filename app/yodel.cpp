@@ -227,6 +227,9 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
     const std::string& file = recording.name();
     if (!recording.trouble().empty()) throw FileError(recording.trouble());
     const Framing& framing = *recording.framing();
+    if (options.session.pattern && !framing.replies_framed())
+        throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
+                         " of " + file + ", whose replies have no frames");
     const bool datagrams = options.session.endpoint.datagrams;
     if (framing.datagrams && !datagrams)
         throw UsageError(file + " was recorded with datagrams and needs -u");

@@ -167,7 +167,7 @@ void choose_form(ClientOptions& options) {
 
 void prepare_match(ClientOptions& options) {
     Session::Options& session = options.session;
-    if (!session.pattern) return;
+    if (!session.pattern || options.replay.given()) return;
     if (!session.framing->replies_framed())
         throw UsageError("--match cannot be combined with -f " +
                          std::string(session.framing->name) + ", whose replies have no frames");

@@ -102,6 +102,12 @@ void set_rate(LoadOptions& to, const std::string& text) {
     to.rate_while.emplace(text.substr(search.size()));
 }
 
+// Masks what any of the expressions matches.
+void add_mask(std::optional<Expression>& to, const std::string& text) {
+    const Expression alone(text);
+    to.emplace(to ? "(" + to->text() + ")|(" + text + ")" : text);
+}
+
 bool random_arrivals(const std::string& text) {
     const bool random = text == "poisson";
     accepted(random || text == "even", text, "even or poisson");
@@ -276,7 +282,8 @@ std::vector<Option> load_options(LoadOptions& to) {
     };
 }
 
-std::vector<Option> replay_options(ReplayOptions& to) {
+std::vector<Option> replay_options(ClientOptions& options) {
+    ReplayOptions& to = options.replay;
     return {
         {0, "payload", nothing, "include payloads in --json, to make a recording",
          flag(to.payload), mode::json | mode::framed},
@@ -284,6 +291,8 @@ std::vector<Option> replay_options(ReplayOptions& to) {
          [&](auto& text) { to.file = text; }, mode::replays, mode::replays | mode::recorded},
         {0, "fast", nothing, "replay as replies arrive, not at recorded times", flag(to.fast),
          mode::replays},
+        {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
+         [&](auto& text) { add_mask(options.session.pattern, text); }, mode::replays},
     };
 }
 
@@ -343,7 +352,7 @@ std::vector<OptionGroup> client_table(ClientOptions& to) {
             {"Messages", message_options(to)},
             {"Generated messages (pipe mode)", generated_options(to)},
             {"Load", load_options(to.load)},
-            {"Recording and replay (pipe mode)", replay_options(to.replay)},
+            {"Recording and replay (pipe mode)", replay_options(to)},
             {"Verdicts (pipe mode)", verdict_options(to), mode::piped | mode::merge},
             {"Output", output_options(to)}};
 }

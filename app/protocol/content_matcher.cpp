@@ -12,8 +12,6 @@ namespace {
 // Upper limit of kept replies that equal no message: a stranger may send any number.
 constexpr std::size_t max_unmatched = 64;
 
-std::size_t hash_of(std::string_view bytes) { return std::hash<std::string_view>()(bytes); }
-
 // Returns the number of positions with equal bytes.
 std::size_t likeness(std::string_view a, std::string_view b) {
     std::size_t equal = 0;
@@ -129,8 +127,11 @@ std::optional<Matcher::Event> ContentMatcher::match(std::string_view reply, ev::
     return event;
 }
 
-bool ContentMatcher::right(const Entry& entry, std::string_view reply) const {
-    return given() ? entry.reply && *entry.reply == reply : entry.payload == reply;
+// `wanted`: the comparable form of the reply.
+bool ContentMatcher::right(const Entry& entry, std::string_view wanted) const {
+    if (!given()) return entry.payload == wanted;
+    std::string space;
+    return entry.reply && comparable(options_.pattern, *entry.reply, space) == wanted;
 }
 
 // Returns an empty text if no reply is expected.
@@ -141,7 +142,9 @@ std::string_view ContentMatcher::expected(const Entry& entry) const {
 
 // Most replies answer the oldest message in flight, and few a late one.
 ContentMatcher::Entry* ContentMatcher::find_equal(std::string_view reply) {
-    const auto equals = [&](const Entry& entry) { return right(entry, reply); };
+    std::string space;
+    const std::string_view wanted = comparable(options_.pattern, reply, space);
+    const auto equals = [&](const Entry& entry) { return right(entry, wanted); };
     if (awaiting() && equals(oldest())) return &entries_[place(oldest_)];
     if (!options_.numbered) return find_awaited(equals);
     const auto number = number_of(reply);
@@ -185,6 +188,11 @@ ContentMatcher::Entry* ContentMatcher::find_damaged(std::string_view reply) {
     return near && !several ? near : numbered;
 }
 
+std::size_t ContentMatcher::hash_of(std::string_view reply) const {
+    std::string space;
+    return std::hash<std::string_view>()(comparable(options_.pattern, reply, space));
+}
+
 // The newest answers are compared first, because a duplicate usually follows soon.
 bool ContentMatcher::answered_before(std::string_view reply) const {
     const std::size_t hash = hash_of(reply);
@@ -213,10 +221,14 @@ Matcher::Event ContentMatcher::report_answer(std::string_view reply, ev::Time re
     Reply to{.payload = reply, .round_trip = read_at - current_.sent};
     if (!current_.untimed) longest_round_trip_ = std::max(longest_round_trip_, *to.round_trip);
     if (current_.untimed) to.round_trip.reset();
-    const bool any = options_.expect == Expect::any;
-    to.right =
-        any ? !options_.pattern || options_.pattern->matches(reply) : right(current_, reply);
-    if (!to.right && !any) to.difference = first_difference(expected(current_), reply);
+    if (options_.expect == Expect::any) {
+        to.right = !options_.pattern || options_.pattern->matches(reply);
+    } else {
+        const bool none = given() && !current_.reply;  // expected
+        to.difference = none ? std::optional<std::size_t>(0)
+                             : difference(options_.pattern, reply, expected(current_));
+        to.right = !to.difference;
+    }
     to.out_of_order = current_.id < highest_answered_;
     highest_answered_ = std::max(highest_answered_, current_.id);
     remember_answer(expected(current_));

@@ -125,12 +125,13 @@ private:
     // answer it.
     bool awaiting() const { return in_flight_ > 0 && oldest_ <= read_id_; }
     bool given() const { return options_.expect == Expect::given; }
-    bool right(const Entry& entry, std::string_view reply) const;
+    bool right(const Entry& entry, std::string_view wanted) const;
     std::string_view expected(const Entry& entry) const;
     Entry* find_equal(std::string_view reply);
     Entry* find_number(std::uint64_t number);
     Entry* find_awaited(const std::function<bool(const Entry&)>& wanted);
     Entry* find_damaged(std::string_view reply);
+    std::size_t hash_of(std::string_view reply) const;
     bool answered_before(std::string_view reply) const;
     bool can_answer(const Unmatched& reply) const;
     void remember_answer(std::string_view bytes);

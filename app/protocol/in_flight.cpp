@@ -85,7 +85,10 @@ std::optional<std::string_view> InFlight::expected(std::size_t i) const {
 std::optional<std::size_t> InFlight::find(std::string_view reply) {
     index_new_messages();
     auto& [chains, next, last] = *index_;
-    const auto chain = chains.find(std::hash<std::string_view>()(reply));
+    std::string space;
+    std::string other;
+    const std::string_view wanted = comparable(options_.mask, reply, space);
+    const auto chain = chains.find(std::hash<std::string_view>()(wanted));
     if (chain == chains.end()) return std::nullopt;
     const std::uint64_t oldest = entries_.empty() ? last_id_ + 1 : entries_.front().first;
     std::uint64_t& first = chain->second.first;
@@ -96,7 +99,7 @@ std::optional<std::size_t> InFlight::find(std::string_view reply) {
     }
     for (std::uint64_t id = first; id >= oldest; id = next.at(id)) {
         const std::size_t place = entry_of(id);
-        if (expected(place) == reply) return place;
+        if (comparable(options_.mask, *expected(place), other) == wanted) return place;
         if (id == chain->second.last) return std::nullopt;  // another reply of equal hash
     }
     if (first < oldest) chains.erase(chain);
@@ -111,13 +114,15 @@ void InFlight::index_new_messages() {
     const std::uint64_t from = std::max(index_->last + 1, entries_.front().first);
     if (from > last_id_) return;
     split_all_from(entry_of(from));
+    std::string space;
     for (std::size_t i = entry_of(from); i < entries_.size(); ++i) {
         const std::uint64_t id = entries_[i].first;
         index_->last = id;
         const auto reply = expected(i);
         if (!reply) continue;
-        const auto [chain, fresh] =
-            index_->chains.try_emplace(std::hash<std::string_view>()(*reply), Chain{id, id});
+        const auto [chain, fresh] = index_->chains.try_emplace(
+            std::hash<std::string_view>()(comparable(options_.mask, *reply, space)),
+            Chain{id, id});
         if (fresh) continue;
         index_->next[chain->second.last] = id;
         chain->second.last = id;

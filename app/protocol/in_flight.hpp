@@ -8,6 +8,7 @@
 
 #include "app/protocol/contiguous_queue.hpp"
 #include "app/protocol/framing.hpp"
+#include "app/text/expression.hpp"
 #include "bufio/buffer.hpp"
 #include "ev/loop.hpp"
 
@@ -60,6 +61,7 @@ public:
         // The expected reply is queued with each message; otherwise it is the message itself.
         // Excludes `coalesce`.
         bool given = false;
+        const Expression* mask = nullptr;  // find() ignores the parts of replies that match
         // Upper limit for the memory of late messages, which are kept to match late replies.
         // The oldest are dropped first.
         std::size_t late_bytes = 1024 * 1024;

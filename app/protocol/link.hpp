@@ -33,8 +33,10 @@ struct SessionOptions {
     std::size_t max_frame = 32 * 1024 * 1024;  // bytes
     bool numbered = false;                     // see ContentMatcher::Options
     Expect expect = Expect::echo;
-    std::optional<Expression> pattern = {};  // with Expect::any: a right reply matches it
-    bool coalesce = false;                   // see OrderedMatcher::Options
+    // With Expect::any, a right reply matches it. With Expect::given, the parts of replies that
+    // match are equal, whatever they are.
+    std::optional<Expression> pattern = {};
+    bool coalesce = false;  // see OrderedMatcher::Options
     std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher
     ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and TLS together
     // Limit for each reply, and for a server that takes none of our output.

@@ -14,6 +14,17 @@ std::size_t first_difference(std::string_view a, std::string_view b) {
     return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
 }
 
+std::optional<std::size_t> difference(const Expression* mask, std::string_view a,
+                                      std::string_view b) {
+    std::string space_a;
+    std::string space_b;
+    const std::string_view left = comparable(mask, a, space_a);
+    const std::string_view right = comparable(mask, b, space_b);
+    if (left == right) return std::nullopt;
+    const std::size_t at = first_difference(left, right);
+    return mask ? mask->unmasked(a, at) : at;
+}
+
 std::string wrong_text(std::optional<std::size_t> difference) {
     return difference ? "differs at byte " + std::to_string(*difference) : "does not match";
 }

@@ -101,6 +101,10 @@ public:
 // Returns the offset of the first byte that differs, or at which the shorter of the two ends.
 std::size_t first_difference(std::string_view a, std::string_view b);
 
+// Returns the offset in `a` of the first difference; none if the two compare equal.
+std::optional<std::size_t> difference(const Expression* mask, std::string_view a,
+                                      std::string_view b);
+
 // Returns "differs at byte 7", or "does not match" for a reply that was not compared.
 std::string wrong_text(std::optional<std::size_t> difference);
 

@@ -15,10 +15,11 @@ std::optional<ev::Duration> round_trip(const Sent& sent, ev::Time read_at) {
 }
 
 // If no reply is expected, the payload differs from its first byte on.
-Reply compared_reply(std::optional<std::string_view> expected, std::string_view payload,
-                     std::optional<ev::Duration> round_trip) {
-    if (expected == payload) return {payload, round_trip, true};
-    return {payload, round_trip, false, expected ? first_difference(*expected, payload) : 0};
+Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
+                     std::string_view payload, std::optional<ev::Duration> round_trip) {
+    if (!expected) return {payload, round_trip, false, 0};
+    const auto at = difference(mask, payload, *expected);
+    return {payload, round_trip, !at, at};
 }
 
 Reply right_reply(std::string_view payload, std::optional<ev::Duration> round_trip) {
@@ -33,7 +34,8 @@ OrderedMatcher::OrderedMatcher(const Options& options)
       decoder_(framing_, options.max_frame),
       messages_(framing_, {.expected = options.expect != Expect::none,
                            .coalesce = options.coalesce && options.expect != Expect::given,
-                           .given = options.expect == Expect::given}) {}
+                           .given = options.expect == Expect::given,
+                           .mask = options.pattern}) {}
 
 void OrderedMatcher::restart() {
     decoder_ = Decoder(framing_, options_.max_frame);
@@ -273,8 +275,8 @@ std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
         const std::string_view payload = take_unmatched();
         const Message message = take_oldest();
         const auto expected = given() ? message.expected : message.payload;
-        return Answered{
-            message, compared_reply(expected, payload, round_trip(message, current_.read_at))};
+        return Answered{message, compared_reply(options_.pattern, expected, payload,
+                                                round_trip(message, current_.read_at))};
     }
     if (due.lost > 0) {
         --due.lost;
@@ -364,7 +366,8 @@ std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view part,
     const std::optional<ev::Duration> time = round_trip(message, read_at);
     if (!reply_.empty())
         return Answered{message,
-                        compared_reply(right.empty() ? message.payload : right, reply_, time)};
+                        compared_reply(options_.pattern,
+                                       right.empty() ? message.payload : right, reply_, time)};
     reply_ = right;
     echoed_ = true;
     return Answered{message, right_reply(right.empty() ? message.payload : reply_, time)};

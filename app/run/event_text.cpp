@@ -83,20 +83,23 @@ std::string DifferenceText::missing(std::string_view unsolicited) const {
 std::string DifferenceText::wrong(const Message& message, const Reply& reply) const {
     const std::string before(message.expected.value_or(""));
     const std::size_t at = *reply.difference;
+    const Expression* const mask = options_.pattern ? &*options_.pattern : nullptr;
+    const std::size_t before_at = difference(mask, before, reply.payload).value_or(at);
     std::string text = "reply " + std::to_string(message.id);
     if (message.expected)
-        text += " differs at byte " + std::to_string(at) + ": " + byte_at(before, at) +
+        text += " differs at byte " + std::to_string(at) + ": " + byte_at(before, before_at) +
                 " before, " + byte_at(reply.payload, at) + " now\n";
     else
         text += " is new: no reply was recorded\n";
     text += part("sent", message.payload, 0);
-    if (message.expected) text += part("recorded", before, at);
+    if (message.expected) text += part("recorded", before, before_at);
     return text + part("now", reply.payload, at);
 }
 
 std::string DifferenceText::lost(const Message& message) const {
     const std::string how =
-        message.late ? "did not arrive within " + duration_text(reply_timeout_) : "is missing";
+        message.late ? "did not arrive within " + duration_text(options_.reply_timeout)
+                     : "is missing";
     return "reply " + std::to_string(message.id) + " " + how + "\n" +
            part("sent", message.payload, 0) +
            part("recorded", message.expected.value_or(""), 0);

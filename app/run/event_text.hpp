@@ -31,9 +31,8 @@ std::string lost_reply_text(const Message& message, const Session& session);
 // even if the payloads are not.
 class DifferenceText {
 public:
-    // `hex`: print payloads as hex dumps. `reply_timeout`: the session's, quoted in sentences.
-    DifferenceText(bool hex, ev::Duration reply_timeout)
-        : hex_(hex), reply_timeout_(reply_timeout) {}
+    // `hex`: print payloads as hex dumps. The options are the session's, and outlive this.
+    DifferenceText(bool hex, const Session::Options& options) : hex_(hex), options_(options) {}
 
     std::string wrong(const Message& message, const Reply& reply) const;
     std::string lost(const Message& message) const;
@@ -46,7 +45,7 @@ private:
     std::string part(const char* name, std::string_view payload, std::size_t difference) const;
 
     bool hex_;
-    ev::Duration reply_timeout_;
+    const Session::Options& options_;
 };
 
 }  // namespace yodel

@@ -151,8 +151,14 @@ void RecordingSource::cancel() {
 
 std::deque<RecordingSource::Expected>::iterator
 RecordingSource::find(std::string_view payload) {
-    return std::find_if(expected_.begin(), expected_.end(),
-                        [&](const Expected& each) { return each.payload == payload; });
+    const auto& pattern = session_.options().pattern;
+    const Expression* const mask = pattern ? &*pattern : nullptr;
+    std::string space;
+    std::string other;
+    const std::string_view wanted = comparable(mask, payload, space);
+    return std::find_if(expected_.begin(), expected_.end(), [&](const Expected& each) {
+        return comparable(mask, each.payload, other) == wanted;
+    });
 }
 
 Unsolicited RecordingSource::compare(std::string_view payload) {

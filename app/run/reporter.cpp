@@ -65,7 +65,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool 
       user_(user),
       raw_(!run.session.framing->has_frames()),
       visible_(::isatty(STDOUT_FILENO) == 1),
-      difference_(options_.hex, run.session.reply_timeout),
+      difference_(options_.hex, run.session),
       output_(loop, STDOUT_FILENO, [this] { user_.output_changed(); }),
       start_(loop.now()) {
     const Framing& framing = *run.session.framing;

@@ -92,6 +92,22 @@ std::vector<Expression::Range> Expression::find_all(std::string_view text) const
     return all;
 }
 
+std::string Expression::masked(std::string_view text) const {
+    std::string all;
+    std::size_t end = 0;
+    for (const Range& range : find_all(text)) {
+        all.append(text.substr(end, range.begin - end)) += '\0';
+        end = range.end;
+    }
+    return all.append(text.substr(end));
+}
+
+std::size_t Expression::unmasked(std::string_view text, std::size_t offset) const {
+    for (const Range& range : find_all(text))
+        if (range.begin < offset) offset += range.end - range.begin - 1;
+    return offset;
+}
+
 void Expression::examine(std::string_view text) const {
     cut_ = text.size() > max_examined;
     examined_ = text.substr(0, max_examined);
@@ -106,6 +122,12 @@ bool Expression::search(std::size_t from, regmatch_t* found) const {
     const int flags = (from > 0 ? REG_NOTBOL : 0) | (cut_ ? REG_NOTEOL : 0);
     return ::regexec(compiled_.get(), examined_.c_str() + from, found ? 1 : 0, found, flags) ==
            0;
+}
+
+std::string_view comparable(const Expression* mask, std::string_view text, std::string& space) {
+    if (!mask) return text;
+    space = mask->masked(text);
+    return space;
 }
 
 }  // namespace yodel

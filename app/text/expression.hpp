@@ -1,8 +1,8 @@
 // A POSIX extended regular expression over bytes, as in the C locale. It is compiled once.
 //
 // Only the beginning of a text is examined, because a hostile text can make regexec() take a
-// time that grows with the square of its length. The text has no lines: ^ and $ match only at
-// its ends. A NUL byte counts as the byte 1, because regexec() would end there.
+// time that grows with the square of its length. ^ and $ match at the ends of the text, not of
+// its lines. A NUL byte counts as the byte 1, because regexec() would end there.
 #pragma once
 
 #include <regex.h>
@@ -15,7 +15,7 @@
 
 namespace yodel {
 
-// Belongs to one thread, because searching changes it. Each copy is compiled anew.
+// Belongs to one thread, because searching changes it. A copy is compiled again.
 class Expression {
 public:
     static constexpr std::size_t max_examined = 4096;  // bytes
@@ -38,6 +38,10 @@ public:
     bool matches(std::string_view text) const;
     // Returns the parts that match, leftmost and longest first, but no empty ones.
     std::vector<Range> find_all(std::string_view text) const;
+    // Returns the text with a NUL byte in place of each of these parts.
+    std::string masked(std::string_view text) const;
+    // Converts an offset in masked(text) into one in the text.
+    std::size_t unmasked(std::string_view text, std::size_t offset) const;
 
 private:
     void compile() const;
@@ -50,5 +54,9 @@ private:
     mutable std::string examined_;            // the beginning of the text
     mutable bool cut_ = false;                // more of the text follows
 };
+
+// Returns the text as it is compared with others: without a mask as it is, otherwise masked, in
+// `space`.
+std::string_view comparable(const Expression* mask, std::string_view text, std::string& space);
 
 }  // namespace yodel

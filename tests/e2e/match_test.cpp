@@ -4,6 +4,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
+#include <algorithm>
+#include <fstream>
+
 using test::contains;
 using test::Outcome;
 using test::Peer;
@@ -69,7 +72,7 @@ TEST_CASE("a tolerance applies to replies that do not match") {
     CHECK(run_with({"--match", "^OK", "--require", "bad<1"}, peer.port()).status == 1);
 }
 
-TEST_CASE("only the beginning of a long reply is examined, and the sentence says so") {
+TEST_CASE("only the beginning of a long reply is examined, as the sentence reports") {
     Peer peer({"python3", test::peers + "/scripted.py", "PORT", "line",
                "send:" + std::string(5000, 'a') + "b\\n", "wait"});
     const Outcome outcome = run({yodel, "--match", "b", "127.0.0.1", peer.port()}, "x\n");
@@ -77,4 +80,54 @@ TEST_CASE("only the beginning of a long reply is examined, and the sentence says
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.errors, "does not match \"b\": " + std::string(64, 'a') +
                                        "...; only its first 4096 bytes were examined\n"));
+}
+
+TEST_CASE("a replay ignores the parts of replies that a mask matches") {
+    const auto server = [](const std::string& first, const std::string& second) {
+        return std::vector<std::string>{
+            "python3", test::peers + "/scripted.py", "PORT", "line", "send:" + first + "\\n",
+            "line",    "send:" + second + "\\n",     "wait"};
+    };
+    Peer before(server("at 12:00:01 ok", "id=a7 done"));
+    const Outcome recorded =
+        run({yodel, "--json", "--payload", "--expect", "any", "127.0.0.1", before.port()},
+            "TIME\nJOB\n");
+    REQUIRE(recorded.status == 0);
+    const test::Folder folder;
+    const std::string file = folder.path("r.json");
+    std::ofstream(file) << recorded.output;
+    Peer after(server("at 9:30:00 ok", "id=bcd failed"));
+    const auto replay = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {yodel, "--replay", file, "--fast"});
+        words.insert(words.end(), {"127.0.0.1", after.port()});
+        return run(words);
+    };
+    CHECK(contains(replay({}).errors, "2 said again, 0 as before, 2 different, 0 lost"));
+    const Outcome one = replay({"--mask", "[0-9]+:[0-9]{2}:[0-9]{2}"});
+    CHECK(contains(one.errors, "2 said again, 1 as before, 1 different, 0 lost"));
+    CHECK(contains(one.output, "reply 2 differs at byte 3: 61 before, 62 now\n"));
+    const Outcome two =
+        replay({"--mask", "[0-9]+:[0-9]{2}:[0-9]{2}", "--mask", "id=[a-z0-9]+"});
+    CHECK(contains(two.output, "reply 2 differs at byte 7: 64 before, 66 now\n"
+                               "    sent      JOB\n"
+                               "    recorded  id=a7 done\n"
+                               "    now       id=bcd failed\n"));
+    const Outcome all =
+        replay({"--mask", ":[0-9]{2}|at [0-9]+", "--mask", "id=[a-z0-9]+ [a-z]+"});
+    CAPTURE(all.output, all.errors);
+    CHECK(all.status == 0);
+    CHECK(contains(all.errors, "2 said again, 2 as before, 0 different, 0 lost"));
+}
+
+TEST_CASE("a mask needs a recording whose replies have frames") {
+    const test::Folder folder;
+    const std::string file = folder.path("r.json");
+    test::Server server({"-f", "caret"});
+    std::ofstream(file) << run({yodel, "--json", "--payload", "-f", "caret", "127.0.0.1",
+                                server.port()},
+                               "abc\n")
+                               .output;
+    CHECK(run({yodel, "--replay", file, "--mask", "x", "127.0.0.1", "1"}).errors ==
+          "yodel: --mask cannot be combined with -f caret of " + file +
+              ", whose replies have no frames (yodel -h shows the options)\n");
 }

@@ -84,6 +84,10 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
         {"-nWx h 7", "-W: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
         {"-f json h 7", "-f: \"json\" is not a framing; the framings are " + framing_names()},
         {"--expect reply h 7", "--expect: \"reply\" is not one of echo, any, none"},
+        {"--mask x h 7", "--mask needs --replay"},
+        {"--replay f --mask a --mask (a)\\1 h 7",
+         "--mask: \"(a)\\1\" is not an extended regular expression: it contains a "
+         "back-reference"},
         {"--match= h 7", "--match needs a non-empty argument"},
         {"--match x -f raw h 7",
          "--match cannot be combined with -f raw, whose replies have no frames"},

@@ -43,6 +43,7 @@ struct Settings {
     Reporter::Form form = Reporter::Form::payload;
     Lines greeting = {};
     ev::Duration reply_timeout = 5s;
+    const char* mask = nullptr;
 };
 
 Outcome replay(const std::string& text, const LineServer::Answer& answer,
@@ -55,6 +56,7 @@ Outcome replay(const std::string& text, const LineServer::Answer& answer,
     RunClient::Options options;
     options.run.session.endpoint.host = "127.0.0.1";
     options.run.session.endpoint.service = server.port();
+    if (settings.mask) options.run.session.pattern.emplace(settings.mask);
     options.from = RunClient::Options::From::recording;
     options.recording = std::make_shared<Recording>(file.name, 1000);
     options.fast = settings.fast;
@@ -295,6 +297,26 @@ TEST_CASE("missing and unrecorded messages are differences") {
     CHECK(contains(outcome.errors,
                    "2 said again, 2 as before, 0 different, 0 lost, 1 unsolicited "
                    "missing, 1 unsolicited not recorded"));
+}
+
+TEST_CASE("masked parts of unsolicited messages and replies are no differences") {
+    const std::string text = Recorded()
+                                 .hear(0s, "ready 12:01")
+                                 .say(1s, "a", "id 7 ok")
+                                 .say(2s, "b", "id 8 ok")
+                                 .end()
+                                 .text;
+    const auto other = [](const std::string& line) {
+        return Lines{line == "a" ? "id 1234 ok" : "id 5 no"};
+    };
+    const Settings masked{.greeting = {"ready 9:59"}, .mask = "([0-9]+:[0-9]+)|(id [0-9]+)"};
+    const Outcome outcome = replay(text, other, masked);
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output == "reply 2 differs at byte 5: 6f before, 6e now\n"
+                            "    sent      b\n"
+                            "    recorded  id 8 ok\n"
+                            "    now       id 5 no\n");
+    CHECK(contains(outcome.errors, "2 said again, 1 as before, 1 different, 0 lost"));
 }
 
 TEST_CASE("a bad line ends a long replay in order") {

@@ -110,6 +110,22 @@ Conversation::Options with(Session::Options session) {
 
 }  // namespace
 
+TEST_CASE("a reply that does not match the pattern is bad, and gets no hint about echoes") {
+    Session::Options options;
+    options.expect = Expect::any;
+    options.pattern.emplace("^[+]");
+    Talk talk(with(options));
+    talk.connect();
+    talk.exchange("PING", "+PONG");
+    talk.exchange("X", "-ERR");
+    CHECK(talk.log() == std::vector<std::string>{talk.connected(), "PING", "+PONG ok", "X",
+                                                 "-ERR x does not match"});
+    CHECK(talk.conversation.results().bad == 1);
+    talk.exchange("Y", std::string(5000, '-'));
+    talk.exchange("Z", "+");
+    CHECK(talk.last_entry() == "+ ok");
+}
+
 TEST_CASE("a line and its echo are logged, counted and timed") {
     Talk talk;
     talk.connect();

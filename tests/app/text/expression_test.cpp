@@ -6,6 +6,7 @@
 #include <clocale>
 #include <string>
 #include <string_view>
+#include <vector>
 
 using namespace yodel;
 using namespace std::string_literals;
@@ -38,7 +39,7 @@ TEST_CASE("an expression matches a part of a text") {
         {"^[^-]", "+OK", true},
         {"^[^-]", "", false},
         {"^$", "", true},
-        {"^b", "a\nb", false},  // a text has no lines
+        {"^b", "a\nb", false},  // the ends of the text, not of a line
         {"a$", "a\nb", false},
         {"a.b", "a\nb", true},
         {"^(OK|PONG)$", "PONG", true},
@@ -85,6 +86,20 @@ TEST_CASE("an expression finds all parts that match, but no empty ones") {
         }));
     CAPTURE(expression, text.substr(0, 64));
     CHECK(marked(expression, text) == result);
+}
+
+TEST_CASE(
+    "masked texts are compared, and an offset in them is converted into one in the text") {
+    const Expression expression("[0-9]+");
+    CHECK(expression.masked("a12b345") == "a\0b\0"s);
+    CHECK(expression.masked("") == "");
+    const std::vector<std::size_t> places{0, 1, 3, 4, 7};  // a, 12, b, 345, the end
+    for (std::size_t i = 0; i < places.size(); ++i)
+        CHECK(expression.unmasked("a12b345", i) == places[i]);
+    std::string space;
+    CHECK(comparable(nullptr, "a12", space) == "a12");
+    CHECK(space.empty());
+    CHECK(comparable(&expression, "a12", space) == "a\0"s);
 }
 
 TEST_CASE("an expression stays the same when the library's states are dropped") {

@@ -143,7 +143,9 @@ int RateClient::report() {
     if (output_.error() != 0) print_error("yodel", "standard output: " + output_.error_text());
     if (!hgrm_trouble_.empty()) print_error("yodel", hgrm_trouble_);
     if (signo_ == 0 || best_) print_error("yodel", result_text());
-    if (!options_.report.quiet) print_error("yodel", summary(reported(), {.load = true}));
+    const bool any = options_.run.session.expect == Expect::any;
+    if (!options_.report.quiet)
+        print_error("yodel", summary(reported(), {.answered = any, .load = true}));
     for (const std::string& line : verdict_.lines(!options_.report.quiet))
         print_error("yodel", line);
     return status();

@@ -53,6 +53,7 @@ public:
                 ++units_;  // a blank between two rows is not shown
             else
                 put(*cell, marks.touch(cell->begin, cell->end) ? Style::match : style);
+            if (bytes[cell->end - 1] == '\n' && cell->end < bytes.size()) break_row();
         }
     }
 

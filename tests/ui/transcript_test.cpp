@@ -49,7 +49,7 @@ TEST_CASE("entries wrap by column") {
         {"ab你", 6, "> ab你|!"},
         {"你", 1, ">| |?|!"},
         {"e\u0301e\u0301", 3, "> e\u0301|e\u0301 !"},
-        {"a\nb", 20, "> a^Jb !"},
+        {"a\nb", 20, "> a^J|b !"},
         {"\x1b\x1b", 3, "> ^|[^[|!"},  // an escape may be
         {"\xff", 1, ">| |\\|x|f|f|!"},
     };

@@ -228,7 +228,7 @@ void Reporter::print(std::size_t connection, std::string_view payload, bool newl
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
     if (many()) output_.append(std::to_string(connection) + ": ");
     if (visible_)
-        output_.append(ui::printable(payload));
+        print_visible(payload);
     else
         output_.append(payload);
     if (newline || many()) output_.append("\n");

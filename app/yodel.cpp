@@ -97,6 +97,9 @@ OwnServer own_datagram_server(ev::Loop& loop, bufio::Endpoint& endpoint) {
 OwnServer own_server(ev::Loop& loop, ClientOptions& options) {
     EchoServer::Options server;
     server.framing = options.session.framing;
+    if (!server.framing->can_echo())
+        throw UsageError(server.framing->holder() +
+                         " needs a target, because the server inside only echoes");
     server.max_connections =
         std::max<std::size_t>(server.max_connections, options.load.connections.value_or(1));
     if (options.use_tls) {
@@ -164,7 +167,7 @@ RunOptions run_options(const ClientOptions& options, RunClient::Options::From fr
     to.churn = load.churn.value_or(0);
     to.window = options.window;
     const bool single = !load.given() || (!generated && to.connections == 1);
-    if (!to.window && !single) to.window = 1;
+    if (!to.window && (!single || to.session.framing->turns)) to.window = 1;
     if (!generated) return to;
     to.pace = pace(options);
     to.fixed_connections = !load.scheduled();

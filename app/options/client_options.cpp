@@ -106,8 +106,7 @@ void check_sizes(const ClientOptions& options) {
     if (*options.size > limit)
         throw UsageError(size + " exceeds the limit of " + std::to_string(limit) +
                          " (--max-frame)");
-    const std::size_t least = framing.replies_framed() ? 0 : 1;
-    if (*options.size < least || *options.size > framing.longest())
+    if (*options.size < framing.shortest() || *options.size > framing.longest())
         throw UsageError(size + " does not fit into " + framing.holder());
 }
 
@@ -215,6 +214,20 @@ void prepare_datagrams(ClientOptions& options) {
     options.session.framing = datagram_framing();
 }
 
+// A service whose replies are framed unlike messages can only be expected to answer.
+void choose_expectation(ClientOptions& options) {
+    const Framing& framing = *options.session.framing;
+    if (framing.can_echo()) return;
+    const bool given =
+        std::any_of(options.given.begin(), options.given.end(),
+                    [](const Given& each) { return each.written == "--expect"; });
+    Expect& expect = options.session.expect;
+    if (given && expect == Expect::echo)
+        throw UsageError("--expect echo cannot be combined with " + framing.holder() +
+                         ", whose replies never equal messages");
+    if (!given) expect = Expect::any;
+}
+
 }  // namespace
 
 ClientOptions parse_client_options(int argc, char* argv[]) {
@@ -231,6 +244,7 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     }
     set_target(options, line.words);
     prepare_datagrams(options);
+    choose_expectation(options);
     check_modes(options.given, active_modes(options));
     prepare_match(options);
     check_tls(options);
@@ -264,7 +278,7 @@ std::string client_help() {
            "--size, --messages, --json, --replay and --no-tui select pipe mode.\n" +
            help_text(client_table(unused)) +
            "\n"
-           "framings: " +
+           "F: " +
            framing_names() +
            "\n"
            "D: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G\n"

@@ -39,11 +39,12 @@ std::size_t threads_value(const std::string& text) {
                    "a number from 1 to " + std::to_string(max) + ", or auto");
 }
 
-const Framing* framing_value(const std::string& text) {
+const Framing* framing_value(const std::string& text, bool can_echo) {
     const Framing* const found = find_framing(text);
-    if (!found)
-        throw UsageError(in_quotes(text) + " is not a framing; the framings are " +
-                         framing_names());
+    if (!found || (can_echo && !found->can_echo()))
+        throw UsageError(in_quotes(text) + " is not a framing" +
+                         (can_echo ? " that can be echoed" : "") + "; the framings are " +
+                         framing_names(can_echo));
     return found;
 }
 

@@ -57,7 +57,7 @@ std::function<unsigned(const std::string&)> up_to(unsigned max);
 ev::Duration duration_value(const std::string& text);
 std::optional<ev::Duration> limit_value(const std::string& text);  // 0: no limit, as in curl
 std::size_t threads_value(const std::string& text);  // `auto`: a thread on each processor
-const Framing* framing_value(const std::string& text);
+const Framing* framing_value(const std::string& text, bool can_echo = false);
 std::string host_name_value(const std::string& text);  // or an address
 
 // Throws if -4 or -6 was given and the host is a numeric address of the other family. Does not

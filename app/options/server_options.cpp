@@ -118,7 +118,8 @@ std::vector<Option> limit_options(ServerOptions& to) {
 
 std::vector<Option> message_options(ServerOptions& to) {
     return {{'f', "framing", "F", "how messages are delimited (raw)",
-             into(to.server.framing, framing_value), 0, 0, framing_list()}};
+             [&](auto& text) { to.server.framing = framing_value(text, true); }, 0, 0,
+             framing_list(true)}};
 }
 
 std::vector<Option> output_options(ServerOptions& to) {
@@ -239,8 +240,8 @@ std::string server_help() {
            "exits. SIGHUP: reloads the certificates. SIGUSR1: prints counters.\n" +
            help_text(server_table(unused)) +
            "\n"
-           "framings: " +
-           framing_names() +
+           "F: " +
+           framing_names(true) +
            "\n"
            "D: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G;\n"
            "P: 0.1 or 10%\n"

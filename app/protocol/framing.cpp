@@ -3,7 +3,7 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <charconv>
 #include <limits>
 
 namespace yodel {
@@ -18,6 +18,36 @@ std::string increased(std::string_view payload) {
     return reply;
 }
 
+// A line is a whole value, the length of a string, or the number of the values that follow.
+// Nested values only add to the lines to come, so that depth takes no memory.
+std::optional<ReplyLine> resp_line(std::string_view line, std::string_view /*before*/) {
+    constexpr std::size_t longest = 19;  // bytes; lengths are below 10^18, so that sums fit
+    const std::string_view type = line.substr(0, 1);
+    const auto is_one_of = [type](std::string_view types) {
+        return !type.empty() && types.find(type) != std::string_view::npos;
+    };
+    if (is_one_of("+-:_#,(") || line == "$-1" || line == "*-1") return ReplyLine{};
+    if (!is_one_of("$!=*~>%|") || line.size() > longest) return std::nullopt;
+    std::uint64_t count = 0;
+    const char* const end = line.data() + line.size();
+    const auto [rest, error] = std::from_chars(line.data() + 1, end, count);
+    if (error != std::errc() || rest != end) return std::nullopt;
+    if (is_one_of("$!=")) return ReplyLine{.body = count + 2};
+    if (is_one_of("*~>")) return ReplyLine{.more = count};
+    return ReplyLine{.more = 2 * count + (type == "|" ? 1 : 0)};  // the value after attributes
+}
+
+// A reply ends with a line that repeats the code of the first one, without a dash after it.
+std::optional<ReplyLine> smtp_line(std::string_view line, std::string_view before) {
+    const std::string_view code = (before.empty() ? line : before).substr(0, 3);
+    const std::string_view sign = line.substr(std::min<std::size_t>(line.size(), 3), 1);
+    const bool coded = line.starts_with(code) && (sign.empty() || sign == " " || sign == "-");
+    const bool valid =
+        code.size() == 3 && code.find_first_not_of("0123456789") == std::string_view::npos;
+    if (before.empty() && !(coded && valid)) return std::nullopt;
+    return ReplyLine{.more = coded && sign != "-" ? 0U : 1U};
+}
+
 constexpr Framing table[] = {
     {.name = "line", .delimiter = "\n"},
     {.name = "crlf", .delimiter = "\r\n"},
@@ -28,11 +58,14 @@ constexpr Framing table[] = {
     {.name = "len2le", .prefix = 2, .little_endian = true},
     {.name = "len4le", .prefix = 4, .little_endian = true},
     {.name = "caret", .delimiter = "$", .head = "^", .greeting = "*", .reply = increased},
+    {.name = "resp", .delimiter = "\r\n", .reply_line = resp_line, .push = ">"},
+    {.name = "smtp", .delimiter = "\r\n", .reply_line = smtp_line, .turns = true},
     {.name = "raw"},
 };
 
 constexpr bool valid(const Framing& framing) {
-    if (framing.delimiter.empty()) return framing.head.empty() && framing.reply == nullptr;
+    if (framing.delimiter.empty())
+        return framing.head.empty() && framing.reply == nullptr && framing.can_echo();
     return framing.prefix == 0 && framing.delimiter.size() <= 2 && framing.head.size() <= 1;
 }
 static_assert(std::all_of(std::begin(table), std::end(table), valid));
@@ -119,15 +152,17 @@ std::string Framing::misfit(std::size_t size) const {
     return "a message of " + std::to_string(size) + " bytes does not fit into " + holder();
 }
 
-std::vector<std::string> framing_list() {
+std::vector<std::string> framing_list(bool can_echo) {
     std::vector<std::string> names;
-    for (const Framing& framing : table) names.emplace_back(framing.name);
+    for (const Framing& framing : table)
+        if (framing.can_echo() || !can_echo) names.emplace_back(framing.name);
     return names;
 }
 
-std::string framing_names() {
+std::string framing_names(bool can_echo) {
     std::string names;
-    for (const std::string& name : framing_list()) names += (names.empty() ? "" : ", ") + name;
+    for (const std::string& name : framing_list(can_echo))
+        names += (names.empty() ? "" : ", ") + name;
     return names;
 }
 
@@ -139,7 +174,7 @@ std::size_t count_pieces(const Framing& framing, std::string_view payload) {
 }
 
 bool sendable(const Framing& framing, std::size_t max_frame, std::string_view payload) {
-    const std::size_t shortest = framing.replies_framed() ? 0 : 1;
+    const std::size_t shortest = framing.shortest();
     const std::size_t longest = std::min(framing.longest(), max_frame);
     if (shortest == 0 && payload.size() <= longest) return true;
     bool all = true;
@@ -188,21 +223,52 @@ Decoder::Cut Decoder::next(std::string_view bytes) {
     return {.kind = Cut::Kind::message, .payload = bytes, .used = bytes.size()};
 }
 
+bool Decoder::greeted(std::string_view bytes) {
+    return begun_ || !framing_->turns || read_lines(bytes).kind != Cut::Kind::incomplete;
+}
+
 Decoder::Cut Decoder::next_delimited(std::string_view bytes) {
+    Cut cut = read_lines(bytes);
+    if (cut.kind != Cut::Kind::message) return cut;
+    const bool greeting = framing_->turns && !begun_;
+    const std::string_view push = framing_->push;
+    if (greeting || (!push.empty() && bytes.starts_with(push))) cut.kind = Cut::Kind::stray;
+    cut.used = line_;
+    cut.payload = framing_->payload(bytes.substr(0, line_));
+    restart();
+    return cut;
+}
+
+// Reads the lines of the frame at the front. Each call continues the last one. A
+// frame is one line, unless the framing reads the lines of its replies.
+Decoder::Cut Decoder::read_lines(std::string_view bytes) {
     const std::string_view delimiter = framing_->delimiter;
-    const std::size_t head = framing_->head.size();
-    const std::size_t end = bytes.find(delimiter, std::max(searched_, head));
-    if (end == std::string_view::npos) {
-        if (bytes.size() - head > max_frame_ + delimiter.size())
-            return too_long(bytes.size() - head);
-        searched_ = bytes.size() - std::min(bytes.size(), delimiter.size() - 1);
-        return {};
+    const std::size_t around = framing_->head.size() + delimiter.size();
+    line_ = std::max(line_, framing_->head.size());
+    while (lines_left_ > 0) {
+        const std::size_t end = bytes.find(delimiter, std::max(searched_, line_));
+        if (end == std::string_view::npos) {
+            if (bytes.size() > max_frame_ + around)
+                return too_long(bytes.size() - framing_->head.size());
+            searched_ = bytes.size() - std::min(bytes.size(), delimiter.size() - 1);
+            return {};
+        }
+        const std::string_view line = bytes.substr(line_, end - line_);
+        const std::optional<ReplyLine> read =
+            framing_->reply_line ? framing_->reply_line(line, bytes.substr(0, line_))
+                                 : ReplyLine{};
+        if (!read) return no_reply(line);
+        const std::uint64_t next = end + delimiter.size() + read->body;
+        const std::uint64_t left = lines_left_ - 1 + read->more;
+        if (next + left - around > max_frame_) return too_long(next + left - around);
+        if (next > bytes.size()) return {};
+        if (read->body > 0 &&
+            !bytes.substr(0, static_cast<std::size_t>(next)).ends_with(delimiter))
+            return no_reply(line);
+        line_ = static_cast<std::size_t>(next);
+        lines_left_ = left;
     }
-    searched_ = 0;
-    if (end - head > max_frame_) return too_long(end - head);
-    return {.kind = Cut::Kind::message,
-            .payload = bytes.substr(head, end - head),
-            .used = end + delimiter.size()};
+    return {.kind = Cut::Kind::message};
 }
 
 Decoder::Cut Decoder::next_prefixed(std::string_view bytes) {
@@ -221,7 +287,15 @@ Decoder::Cut Decoder::next_prefixed(std::string_view bytes) {
             .used = used};
 }
 
-Decoder::Cut Decoder::too_long(std::size_t size) const {
+Decoder::Cut Decoder::no_reply(std::string_view line) const {
+    constexpr std::size_t shown = 40;  // bytes
+    return {.kind = Cut::Kind::error,
+            .error = "the server sent " + in_quotes(line.substr(0, shown)) +
+                     (line.size() > shown ? "..." : "") + ", which begins no reply of " +
+                     framing_->holder()};
+}
+
+Decoder::Cut Decoder::too_long(std::uint64_t size) const {
     return {.kind = Cut::Kind::error,
             .error = "a message of " + std::to_string(size) +
                      " bytes or more exceeds the limit of " + std::to_string(max_frame_) +

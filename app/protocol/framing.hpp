@@ -8,29 +8,51 @@
 //     len2    \0\2hi            a length
 //     caret   ^hi$              a head and a delimiter
 //     raw     hi                none: the bytes are not divided into messages
+//
+// The replies of a service that does not echo may have frames of another kind. Such a framing
+// has a function that reads the lines of a reply:
+//
+//     resp    PING\r\n          $4\r\nPONG\r\n
+//     smtp    EHLO me\r\n       250-mail\r\n250 SIZE\r\n
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace yodel {
 
-// A row defines a length, or a delimiter, or neither. A head or a reply function needs a
-// delimiter.
+// What a line of a reply contains and announces.
+struct ReplyLine {
+    std::uint64_t body = 0;  // bytes after its delimiter, with a second delimiter at their end
+    std::uint64_t more = 0;  // lines to follow, with their bodies
+};
+
+// A row defines a length, or a delimiter, or neither. A head or a function needs a delimiter.
 struct Framing {
-    std::string_view name;            // argument of -f
-    std::string_view delimiter = {};  // at most two bytes; no payload contains it
-    unsigned prefix = 0;              // size in bytes of the length before the payload
-    bool little_endian = false;       // byte order of the length; otherwise big-endian
-    std::string_view head = {};       // one byte; bytes before it belong to no frame
-    bool datagrams = false;           // each message is a datagram, which needs no frame
-    std::string_view greeting = {};   // sent by the server before any reply
+    std::string_view name;  // argument of -f
+    std::string_view delimiter =
+        {};                          // at most two bytes; ends a message, and a line of a reply
+    unsigned prefix = 0;             // size in bytes of the length before the payload
+    bool little_endian = false;      // byte order of the length; otherwise big-endian
+    std::string_view head = {};      // one byte; bytes before it belong to no frame
+    bool datagrams = false;          // each message is a datagram, which needs no frame
+    std::string_view greeting = {};  // sent by the server before any reply
     // Returns the right reply to a payload, without a frame and as long as the payload. Each
     // byte depends only on the same byte of the payload, so that a server can answer parts.
     // Null: the right reply is the message itself, in its frame.
     std::string (*reply)(std::string_view payload) = nullptr;
+    // Reads a line of a reply that is framed unlike a message. `before`: the earlier lines of
+    // the reply. Returns none if no reply contains such a line.
+    std::optional<ReplyLine> (*reply_line)(std::string_view line,
+                                           std::string_view before) = nullptr;
+    std::string_view push = {};  // with reply_line: first byte of a message that is no reply
+    // The sides take turns: the server begins with a greeting, and a message should wait for
+    // the reply to the last one.
+    bool turns = false;
 
     // True if the bytes of a connection are cut into messages.
     bool has_frames() const { return prefix > 0 || !delimiter.empty() || datagrams; }
@@ -39,8 +61,11 @@ struct Framing {
     // True if the frames of several messages are, without the last delimiter, one payload that
     // is not yet cut into pieces.
     bool joins_pieces() const {
-        return replies_framed() && prefix == 0 && head.empty() && !datagrams;
+        return replies_framed() && prefix == 0 && head.empty() && !datagrams && can_echo();
     }
+    // True if a reply can equal its message. Otherwise a message that contains delimiters is
+    // sent as it is, and has a single reply.
+    constexpr bool can_echo() const { return reply_line == nullptr; }
 
     // Returns the part of a frame before a payload of `size` bytes.
     std::string header(std::size_t size) const;
@@ -50,7 +75,10 @@ struct Framing {
     std::size_t decode_length(std::string_view bytes) const;
     // Returns the number of bytes at the front, between two frames, that belong to no frame.
     std::size_t stray(std::string_view bytes) const;
-    // Returns the size of the longest payload that a frame can have.
+    // Return the size of the shortest and of the longest payload that a frame can have. Empty
+    // messages would have empty replies without frames, and services that do not echo may
+    // ignore them.
+    std::size_t shortest() const { return replies_framed() && can_echo() ? 0 : 1; }
     std::size_t longest() const;
     // Returns "-f line" and the like, or "a datagram", for messages to the user.
     std::string holder() const;
@@ -61,15 +89,16 @@ struct Framing {
 // Returns null if there is no framing of that name. The rows live as long as the program.
 const Framing* find_framing(std::string_view name);
 const Framing* datagram_framing();  // for datagrams; not an argument of -f
-std::vector<std::string> framing_list();
-std::string framing_names();  // "line, crlf, …"
+// `can_echo`: only framings in which a service can echo.
+std::vector<std::string> framing_list(bool can_echo = false);
+std::string framing_names(bool can_echo = false);  // "line, crlf, …"
 
 // Cuts a payload at the delimiters in it, because the framing could not distinguish such a
 // payload from several messages. Most payloads are one piece; an empty payload is one empty
 // piece.
 template <class Take>
 void for_each_piece(const Framing& framing, std::string_view payload, Take take) {
-    while (!framing.delimiter.empty()) {
+    while (framing.can_echo() && !framing.delimiter.empty()) {
         const std::size_t end = payload.find(framing.delimiter);
         if (end == std::string_view::npos) break;
         take(payload.substr(0, end));
@@ -78,8 +107,8 @@ void for_each_piece(const Framing& framing, std::string_view payload, Take take)
     take(payload);
 }
 std::size_t count_pieces(const Framing& framing, std::string_view payload);
-// True if each piece can be sent: it is no longer than `max_frame` and the framing allow and,
-// if replies are distinguished by their size, not empty.
+// True if each piece can be sent: it is no longer than `max_frame` and the framing allow, and
+// not shorter than shortest().
 bool sendable(const Framing& framing, std::size_t max_frame, std::string_view payload);
 // Appends the frame of the payload, which must be one piece and no longer than longest().
 void encode(const Framing& framing, std::string_view payload, std::string& to);
@@ -104,7 +133,7 @@ public:
         enum class Kind {
             incomplete,  // there is no whole message yet
             message,
-            stray,  // bytes before a head, which belong to no message
+            stray,  // bytes that answer nothing: before a head, a greeting, a push
             error,  // the connection cannot be decoded any further
         };
         Kind kind = Kind::incomplete;
@@ -115,21 +144,30 @@ public:
     // Looks for a message at the front of all bytes received and not yet consumed. Without
     // frames a message is whatever has arrived.
     Cut next(std::string_view bytes);
+    // True if the framing needs no greeting, or it has arrived, or a wrong one.
+    bool greeted(std::string_view bytes);
     // Must be called when bytes other than `used` were consumed.
     void restart() {
-        searched_ = 0;
+        searched_ = line_ = 0;
+        lines_left_ = 1;
         begun_ = true;
     }
 
 private:
     Cut next_delimited(std::string_view bytes);
     Cut next_prefixed(std::string_view bytes);
-    Cut too_long(std::size_t size) const;
+    Cut read_lines(std::string_view bytes);
+    Cut no_reply(std::string_view line) const;
+    Cut too_long(std::uint64_t size) const;
 
     const Framing* framing_;
     std::size_t max_frame_;
-    std::size_t searched_ = 0;  // bytes at the front that are known to hold no delimiter
-    bool begun_ = false;        // a message was cut, so the framing is right
+    // About the frame at the front:
+    std::size_t searched_ = 0;      // from `line_` to here there is no delimiter
+    std::size_t line_ = 0;          // bytes before its next line
+    std::uint64_t lines_left_ = 1;  // lines still to come
+
+    bool begun_ = false;  // a message was cut, so the framing is right
 };
 
 }  // namespace yodel

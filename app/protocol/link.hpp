@@ -91,11 +91,12 @@ public:
     // The connection.
     virtual void forget() {}                          // drops the facts of the last one
     virtual void open(bufio::DialResult result) = 0;  // takes result.socket, which must exist
-    virtual void close() = 0;             // closes now, in order if there is a connection
-    virtual bool connected() const = 0;   // from the start of its handshake to close()
-    virtual bool ready() const = 0;       // the handshake is done
-    virtual void opened() {}              // called once ready() is true
-    virtual void pause(bool paused) = 0;  // stops reading while paused
+    virtual void close() = 0;                // closes now, in order if there is a connection
+    virtual bool connected() const = 0;      // from the start of its handshake to close()
+    virtual bool ready() const = 0;          // the handshake is done
+    virtual void opened() {}                 // called while ready() and not open
+    virtual bool greeted() { return true; }  // no greeting is needed, or it has arrived
+    virtual void pause(bool paused) = 0;     // stops reading while paused
     virtual bool input_ended() const { return false; }   // the peer has closed its side
     virtual bool output_closed() const { return true; }  // we have closed ours
     virtual const bufio::End& end() const = 0;           // Reason::none while it has not ended

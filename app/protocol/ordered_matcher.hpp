@@ -65,6 +65,7 @@ public:
     void restart() override;
     void void_round_trips() override { messages_.void_round_trips(); }
 
+    bool greeted(std::string_view received) { return decoder_.greeted(received); }
     bool greeting_possible() const override;
     void rule_out_greeting() override;
     bool echoed() const { return echoed_; }  // this connection has echoed a message

@@ -141,7 +141,8 @@ void Session::pause(bool paused) {
 
 std::string Session::phase() const {
     if (dialer_) return dialer_->phase();
-    return "in the TLS handshake with " + address().text();
+    return (link_->ready() ? "waiting for the greeting of " : "in the TLS handshake with ") +
+           address().text();
 }
 
 // --- Connecting.
@@ -192,9 +193,12 @@ void Session::advance() {
 // before the end, because they came first.
 void Session::advance_connection() {
     const std::weak_ptr<void> connection = connection_;
-    if (state_ == State::handshaking && link_->ready()) {
+    const bool handshaken = state_ == State::handshaking && link_->ready();
+    if (handshaken) {
         link_->opened();
-        if (tls()) phases_.tls = loop_.read_clock() - since_;
+        if (tls() && !phases_.tls) phases_.tls = loop_.read_clock() - since_;
+    }
+    if (handshaken && link_->greeted()) {
         release(connecting_);
         set_state(State::open);
         flush();

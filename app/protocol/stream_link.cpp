@@ -56,6 +56,7 @@ public:
         retransmits_ = std::make_unique<RetransmitWatch>();
         retransmits_->restart(tcp());
     }
+    bool greeted() override { return matcher_.greeted(stream_->received()); }
     // The stream knows its facts until it is closed.
     void close() override {
         if (!stream_) return;

@@ -14,8 +14,8 @@ using namespace yodel;
 namespace {
 
 constexpr std::size_t longest = 1000;  // bytes of a message
-constexpr std::string_view names[] = {"line", "crlf",   "nul",    "len1", "len2",
-                                      "len4", "len2le", "len4le", "caret"};
+constexpr std::string_view names[] = {"line",   "crlf",   "nul",   "len1", "len2", "len4",
+                                      "len2le", "len4le", "caret", "resp", "smtp"};
 
 struct Result {
     std::vector<std::string> messages;
@@ -37,7 +37,7 @@ Result decode(const Framing& framing, std::string_view bytes, std::size_t piece)
         result.error = cut.kind == Decoder::Cut::Kind::error;
         if (result.error) return result;
         assert(cut.used > 0 && cut.used <= fed);
-        if (cut.kind == Decoder::Cut::Kind::message) {
+        if (cut.kind == Decoder::Cut::Kind::message || !framing.can_echo()) {
             assert(cut.payload.size() <= longest);
             result.messages.emplace_back(cut.payload);
         }
@@ -73,6 +73,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Framing* const framing = find_framing(names[data[0] % std::size(names)]);
     const std::string_view bytes(reinterpret_cast<const char*>(data + 2), size - 2);
     check_cuts(*framing, bytes, 1u + data[1]);
-    check_round_trip(*framing, bytes);
+    if (framing->can_echo()) check_round_trip(*framing, bytes);
     return 0;
 }

@@ -76,6 +76,14 @@ TEST_CASE("options that contradict each other are refused") {
     CHECK_THROWS_AS(parse(words), UsageError);
 }
 
+TEST_CASE("any reply is expected of a service that does not echo by default") {
+    CHECK((parse({"h:7"}).session.expect == Expect::echo));
+    CHECK((parse({"-f", "resp", "h:7"}).session.expect == Expect::any));
+    CHECK((parse({"-f", "smtp", "h:7"}).session.expect == Expect::any));
+    CHECK((parse({"-f", "smtp", "-C", "h:7"}).session.expect == Expect::echo));
+    CHECK((parse({"--expect", "none", "-f", "resp", "h:7"}).session.expect == Expect::none));
+}
+
 TEST_CASE("a mistake in an option is reported with the option's name as written") {
     const auto [words, sentence] = GENERATE(table<std::string, std::string>({
         {"-w localhost 7000", "-w: \"localhost\" is not a duration such as 1.5s, 200ms or 2m"},
@@ -83,6 +91,9 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
          "--connect-timeout: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
         {"-nWx h 7", "-W: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
         {"-f json h 7", "-f: \"json\" is not a framing; the framings are " + framing_names()},
+        {"-f resp --expect echo h 7", "--expect echo cannot be combined with -f resp, whose "
+                                      "replies never equal messages"},
+        {"-f smtp --size 0 h 7", "--size 0 does not fit into -f smtp"},
         {"--expect reply h 7", "--expect: \"reply\" is not one of echo, any, none"},
         {"--mask x h 7", "--mask needs --replay"},
         {"--replay f --mask a --mask (a)\\1 h 7",

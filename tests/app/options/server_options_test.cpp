@@ -32,6 +32,9 @@ TEST_CASE("a mistake in an option of the server is reported with the option's na
         {"--threads 0 7", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
         {"--threads 2 -U p",
          "--threads needs a port: connections to -U are served by one thread"},
+        {"-f resp 7",
+         "-f: \"resp\" is not a framing that can be echoed; the framings are line, "
+         "crlf, nul, len1, len2, len4, len2le, len4le, caret, raw"},
         {"localhost 7", "\"localhost\" is neither a port nor ADDR:PORT"},
     }));
     CAPTURE(words);

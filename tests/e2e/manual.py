@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Runs the examples of the manual's section on services that do not echo, in their order.
+
+usage: manual.py PAGE YODEL
+
+Each .Dl line is a command. The ports of its target become those of a Redis server and of servers
+in tests/peers, the host 127.0.0.1, and long runs are shortened as for README.
+"""
+import contextlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from readme import LIMIT, SHORTER, free_port, listens
+
+SECTION = "SERVICES THAT DO NOT ECHO"
+ESCAPES = {r"\e": "\\", r"\(aq": "'", r"\(dq": '"'}
+TARGET = re.compile(r"\b(?:localhost|[\w.]+\.example\.org) (\d+)\b")
+
+
+def examples(page):
+    """Returns the commands of the section."""
+    section = page.split(f"\n.Sh {SECTION}\n")[1].split("\n.Sh ")[0]
+    for line in re.findall(r"^\.Dl (.*)", section, re.MULTILINE):
+        line = line.removeprefix('"').removesuffix('"')
+        for escape, text in ESCAPES.items():
+            line = line.replace(escape, text)
+        yield line
+
+
+def certificate(folder):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=test", "-addext",
+                    "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"],
+                   cwd=folder, check=True, capture_output=True)
+    return ["tls", "cert.pem", "key.pem"]
+
+
+def command_of(service, port, peers, folder):
+    mail = [sys.executable, str(peers / "mail.py"), port]
+    if service == "6379":
+        return ["redis-server", "--port", port, "--bind", "127.0.0.1", "--save", ""]
+    return mail + (certificate(folder) if service == "465" else [])
+
+
+class Examples:
+    def __init__(self, folder, stack, page, yodel):
+        self.folder = folder
+        self.stack = stack
+        self.peers = page.parent.parent / "tests" / "peers"
+        self.environment = dict(os.environ, PATH=f"{yodel.parent}:{os.environ['PATH']}",
+                                SSL_CERT_FILE=str(folder / "cert.pem"))
+        self.ports = {}
+
+    def port_of(self, service):
+        if service not in self.ports:
+            self.ports[service] = port = str(free_port())
+            server = subprocess.Popen(command_of(service, port, self.peers, self.folder), cwd=self.folder,
+                                      stdout=subprocess.DEVNULL)
+            self.stack.callback(server.wait)
+            self.stack.callback(server.kill)
+            if not listens(port):
+                sys.exit(f"the server for port {service} does not listen")
+        return self.ports[service]
+
+    def complaint(self, line):
+        adapted = TARGET.sub(lambda target: "127.0.0.1 " + self.port_of(target[1]), line)
+        for pattern, text in SHORTER:
+            adapted = re.sub(pattern, text, adapted)
+        done = subprocess.run(["bash", "-c", adapted], cwd=self.folder, env=self.environment, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, errors="replace")
+        return f"{line}\n  status {done.returncode}: {done.stderr}" if done.returncode != 0 else ""
+
+
+def main():
+    page, yodel = (pathlib.Path(name).resolve() for name in sys.argv[1:])
+    lines = list(examples(page.read_text("utf-8")))
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        runner = Examples(folder, stack, page, yodel)
+        found = list(filter(None, map(runner.complaint, lines)))
+    print("\n".join(found) if lines else "there are no examples")
+    return 1 if found or not lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

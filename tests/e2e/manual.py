@@ -3,8 +3,8 @@
 
 usage: manual.py PAGE YODEL
 
-Each .Dl line is a command. The ports of its target become those of a Redis server and of servers
-in tests/peers, the host 127.0.0.1, and long runs are shortened as for README.
+Each .Dl line is a command. Its target is replaced by a Redis server, or by a server in
+tests/peers, on a free port. Long runs are shortened as in README.
 """
 import contextlib
 import os

@@ -119,7 +119,7 @@ TEST_CASE("a conversation with Redis is recorded and replayed") {
     CHECK(contains(other.output, "*1^M^J$1^M^Jx"));
 }
 
-TEST_CASE("what is no reply of the framing ends the connection with a sentence") {
+TEST_CASE("bytes that are no reply of the framing end the connection with a sentence") {
     struct Case {
         const char* framing;
         const char* sent;
@@ -188,7 +188,8 @@ TEST_CASE("a mail session over TLS begins after handshake and greeting") {
     const Outcome outcome = mail(peer, {"--tls", "-k", "--json"}, "EHLO me\nQUIT\n");
     CAPTURE(outcome.errors, outcome.output);
     CHECK(outcome.status == 0);
-    CHECK(contains(outcome.output, "\"handshake_us\":"));
+    const std::string connection = outcome.output.substr(0, outcome.output.find('\n'));
+    CHECK(contains(connection, "\"handshake_us\":"));
 }
 
 TEST_CASE("a server that does not greet, or closes instead, is named") {

@@ -15,8 +15,9 @@ void Ledger::sent(std::string_view payload, Queued ids, ev::Time now,
                   const std::optional<std::string>& reply) {
     const std::uint64_t before = last_id_;
     for (std::string_view rest = payload;;) {
-        const std::size_t end =
-            framing_.delimiter.empty() ? rest.npos : rest.find(framing_.delimiter);
+        const std::size_t end = framing_.delimiter.empty() || !framing_.can_echo()
+                                    ? rest.npos
+                                    : rest.find(framing_.delimiter);
         add(rest.substr(0, end), last_id_ + 1, now, reply);
         if (end == rest.npos) break;
         rest.remove_prefix(end + framing_.delimiter.size());

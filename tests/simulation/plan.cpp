@@ -89,10 +89,10 @@ void draw_timeouts(Dice& dice, Session::Options& client) {
 
 const Framing* draw_framing(Dice& dice, const Plan& plan) {
     if (plan.carrier == Carrier::datagrams) return datagram_framing();
-    const std::vector<std::string> all = framing_list(true);
+    const std::vector<std::string> all = framing_list();
     for (;;) {
         const Framing* const framing = find_framing(all[dice.up_to(all.size() - 1)]);
-        if (!plan.calm || framing->replies_framed()) return framing;
+        if (!plan.calm || (framing->replies_framed() && framing->can_echo())) return framing;
     }
 }
 

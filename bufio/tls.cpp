@@ -217,6 +217,7 @@ std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
     SSL_CTX_set_cert_verify_callback(ctx, verify_chain, nullptr);
     SSL_CTX_set_cert_cb(ctx, on_certificate_request, nullptr);
     SSL_CTX_set_post_handshake_auth(ctx, 1);
+    if (!options.resume) return state;
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(ctx, on_new_session);
     return state;

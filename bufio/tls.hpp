@@ -54,6 +54,7 @@ struct TlsClientOptions {
     std::string groups;
     TlsVersion min_version = TlsVersion::v1_2;
     std::optional<TlsVersion> max_version;  // empty: OpenSSL's latest
+    bool resume = true;                     // resume sessions of earlier connections
 };
 
 struct TlsServerOptions {
@@ -76,8 +77,8 @@ struct TlsState;
 
 // Copies are cheap and share their state, which lives as long as any copy or transport. To
 // change its certificate, a server makes another context; connections of the old context
-// continue. A client's context stores sessions, so that the next connection to the same host
-// needs a shorter handshake.
+// continue. A client's context stores the latest sessions of each host, so that the next
+// connections to it need a shorter handshake.
 class TlsContext {
 public:
     // These throw TlsError. They read files, and may ask for a pass phrase at the terminal.

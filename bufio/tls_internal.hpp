@@ -19,6 +19,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace bufio {
 
@@ -49,16 +50,23 @@ T* check_allocated(T* object) {
 // it: OpenSSL does not document that two threads may use one session at the same time.
 class TlsSessions {
 public:
-    // Returns this thread's session for the host; null: none. The reference stays valid and
-    // belongs to the calling thread.
-    SslSession& of(const std::string& host) {
+    // The newest is the last. Reusing a ticket of TLS 1.3 would let an eavesdropper recognise
+    // the client, so each connection of a load needs its own.
+    using List = std::vector<SslSession>;
+    static constexpr std::size_t max_count = 1000;  // some 5 MB
+
+    // Returns this thread's sessions with the host, with space for all. The reference stays
+    // valid and belongs to the calling thread.
+    List& of(const std::string& host) {
         const std::lock_guard lock(mutex_);
-        return sessions_[{std::this_thread::get_id(), host}];
+        List& list = lists_[{std::this_thread::get_id(), host}];
+        list.reserve(max_count);
+        return list;
     }
 
 private:
     std::mutex mutex_;  // protects the map, not the sessions
-    std::map<std::pair<std::thread::id, std::string>, SslSession> sessions_;
+    std::map<std::pair<std::thread::id, std::string>, List> lists_;
 };
 
 // The state that a context shares with its transports, on all threads. Only the sessions
@@ -101,7 +109,7 @@ std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, F
 // found; any fault refuses the certificate.
 int verify_chain(X509_STORE_CTX* store, void*) noexcept;
 int on_verified(int accepted, X509_STORE_CTX* store) noexcept;
-// Stores a session for the next connection.
+// Stores a session for a later connection.
 int on_new_session(SSL* ssl, SSL_SESSION* session) noexcept;
 // Records that the peer has requested our certificate.
 int on_certificate_request(SSL* ssl, void*) noexcept;

@@ -174,7 +174,13 @@ public:
         if (error != 0) key_log_error_ = error;
     }
 
-    void store_session(SSL_SESSION* session) { session_->reset(session); }
+    // A session of TLS 1.2 can be resumed any number of times, so the newest is enough.
+    void store_session(SSL_SESSION* session) {
+        const bool lasting = SSL_version(ssl_.get()) < TLS1_3_VERSION;
+        if (lasting) sessions_->clear();
+        if (sessions_->size() == TlsSessions::max_count) sessions_->erase(sessions_->begin());
+        sessions_->emplace_back(session);
+    }
 
     // A client without a suitable certificate sends an empty list of certificates: three bytes
     // after the message header and, in TLS 1.3, after the request context.
@@ -241,12 +247,12 @@ private:
             throw std::bad_alloc();
         SSL_set_connect_state(ssl_.get());
         facts_.groups = options().groups;
-        session_ = &state_->sessions.of(host_);
-        SslSession& known = *session_;
-        if (!known) return;
-        SSL_set_session(ssl_.get(), known.get());
-        // Reusing a ticket would let an eavesdropper recognise the client.
-        if (SSL_SESSION_get_protocol_version(known.get()) == TLS1_3_VERSION) known.reset();
+        if (!options().resume) return;
+        sessions_ = &state_->sessions.of(host_);
+        if (sessions_->empty()) return;
+        SSL_SESSION* const newest = sessions_->back().get();
+        SSL_set_session(ssl_.get(), newest);
+        if (SSL_SESSION_get_protocol_version(newest) == TLS1_3_VERSION) sessions_->pop_back();
     }
 
     // Once the peer has sent close_notify, OpenSSL reports "zero return" also for a failed
@@ -333,8 +339,8 @@ private:
     TlsSocket socket_;
     std::shared_ptr<TlsState> state_;
     Ssl ssl_;
-    std::string host_;               // the name to verify in the peer's certificate
-    SslSession* session_ = nullptr;  // a client's, for the next connection
+    std::string host_;                       // the name to verify in the peer's certificate
+    TlsSessions::List* sessions_ = nullptr;  // a client's, unless it resumes none
     TlsFacts facts_;
     std::exception_ptr thrown_;    // in a callback; must not pass through OpenSSL
     int first_fault_ = X509_V_OK;  // OpenSSL's code

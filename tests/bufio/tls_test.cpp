@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <list>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -548,13 +549,48 @@ TEST_CASE("uses a TLS 1.3 ticket only once", "[tls]") {
     first.echo();
     first.near.stream->write("x");  // its echo follows the tickets
     REQUIRE(first.run_until([&] { return first.near.got == "x"; }));
-    Secure second, third;
-    second.connect(client, server);
-    third.connect(client, server);
-    REQUIRE(second.opened());
-    REQUIRE(third.opened());
-    CHECK(second.near.stream->tls()->resumed);
-    CHECK_FALSE(third.near.stream->tls()->resumed);
+    Secure later[3];
+    for (Secure& each : later) each.connect(client, server);
+    for (Secure& each : later) REQUIRE(each.opened());
+    CHECK(later[0].near.stream->tls()->resumed);
+    CHECK(later[1].near.stream->tls()->resumed);
+    CHECK_FALSE(later[2].near.stream->tls()->resumed);  // OpenSSL sends two tickets
+}
+
+TEST_CASE("connections at the same time all resume a TLS session", "[tls]") {
+    const TlsContext client = TlsContext::client(trusting(GENERATE(tls12, tls13)));
+    const TlsContext server = usual_server();
+    for (const bool resumed : {false, true, true}) {
+        std::list<Secure> together(3);
+        for (Secure& each : together) {
+            each.connect(client, server);
+            each.echo();
+        }
+        for (Secure& each : together) {
+            REQUIRE(each.opened());
+            CHECK(each.near.stream->tls()->resumed == resumed);
+        }
+        for (Secure& each : together) {
+            each.near.stream->write("x");  // its echo follows the tickets
+            REQUIRE(each.run_until([&] { return each.near.got == "x"; }));
+        }
+    }
+}
+
+TEST_CASE("resumes no TLS session if told so", "[tls]") {
+    TlsClientOptions options = trusting(GENERATE(tls12, tls13));
+    options.resume = false;
+    const TlsContext client = TlsContext::client(options);
+    const TlsContext server = usual_server();
+    for (int i = 0; i < 2; ++i) {
+        Secure secure;
+        secure.connect(client, server);
+        secure.echo();
+        REQUIRE(secure.opened());
+        CHECK_FALSE(secure.near.stream->tls()->resumed);
+        secure.near.stream->write("x");
+        REQUIRE(secure.run_until([&] { return secure.near.got == "x"; }));
+    }
 }
 
 TEST_CASE("resumes a TLS session with a client certificate", "[tls]") {

@@ -39,6 +39,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace yodel {
 
@@ -165,9 +166,15 @@ RunOptions run_options(const ClientOptions& options, RunClient::Options::From fr
     to.busy = options.busy;
     if (load.connect_rate) to.connect_pace = Pace::per_second(*load.connect_rate);
     to.churn = load.churn.value_or(0);
+    to.lifetime = load.lifetime;
     to.window = options.window;
     const bool single = !load.given() || (!generated && to.connections == 1);
     if (!to.window && (!single || to.session.framing->turns)) to.window = 1;
+    if (options.report.probe && load.given()) {
+        to.probe = true;
+        to.length = std::exchange(to.session.max_time, std::nullopt);
+        to.session.closed_early = "the server closed before the end of the run";
+    }
     if (!generated) return to;
     to.pace = pace(options);
     to.fixed_connections = !load.scheduled();
@@ -190,6 +197,7 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
     to.run = run_options(options, to.from);
     to.report = options.report;
     to.load = options.load.given();
+    to.report.probe = options.report.probe && !to.load;
     to.escapes = options.escapes;
     to.fast = options.replay.fast;
     to.start = options.load.start;

@@ -25,7 +25,7 @@ bool silent(const ClientOptions& options) { return options.session.expect == Exp
 Modes run_mode(const ClientOptions& options) {
     const LoadOptions& load = options.load;
     if (!options.merge.empty()) return mode::merge;
-    if (options.report.probe) return mode::probe;
+    if (options.report.probe) return load.given() ? mode::probe_load : mode::probe;
     if (options.replay.given()) return load.given() ? mode::replay_load : mode::replay;
     if (load.rate_while) return mode::search;
     if (load.given()) return mode::load;
@@ -113,6 +113,11 @@ void check_sizes(const ClientOptions& options) {
 void check_load(const ClientOptions& options) {
     const LoadOptions& load = options.load;
     if (!load.given()) return;
+    if (load.churn && options.report.probe)
+        throw UsageError("--churn " + std::to_string(*load.churn) +
+                         " counts messages, and -z sends none: give a time such as 10s");
+    if (load.lifetime == ev::Duration::zero() && !options.report.probe)
+        throw UsageError("--churn 0s leaves no time for messages, and needs -z");
     if (silent(options) && load.rate_while)
         throw UsageError("--rate max@ counts replies, and cannot be combined with --expect "
                          "none");

@@ -108,6 +108,15 @@ void add_mask(std::optional<Expression>& to, const std::string& text) {
     to.emplace(to ? "(" + to->text() + ")|(" + text + ")" : text);
 }
 
+// A number counts messages; a time has a unit.
+void set_churn(LoadOptions& to, const std::string& text) {
+    const bool number = text.find_first_not_of("0123456789") == text.npos;
+    to.lifetime = number ? std::nullopt : parse_duration(text);
+    to.churn = number ? std::optional(up_to(4'000'000'000)(text)) : std::nullopt;
+    accepted(to.churn || to.lifetime, text,
+             "a number of messages, or a time with its unit, such as 10s");
+}
+
 bool random_arrivals(const std::string& text) {
     const bool random = text == "poisson";
     accepted(random || text == "even", text, "even or poisson");
@@ -143,8 +152,9 @@ std::vector<Option> connection_options(ClientOptions& to) {
          [&](auto& text) { endpoint.path = text; }, mode::stream | mode::path, mode::path},
         {'u', "udp", nothing, "use UDP, as with udp://", flag(endpoint.datagrams), mode::plain,
          mode::datagrams},
-        {'z', nothing, nothing, "connect, report, and exit", flag(to.report.probe),
-         mode::probe | mode::streams, mode::probe},
+        {'z', nothing, nothing, "connect, report, exit; with a load: only connect",
+         flag(to.report.probe), mode::probe | mode::probe_load | mode::streams,
+         mode::probe | mode::probe_load},
     };
 }
 
@@ -182,6 +192,8 @@ std::vector<Option> tls_options(ClientOptions& to) {
         {0, "alpn", "A,B", "protocols to offer", into(tls.alpn, protocols)},
         {0, "groups", "A:B", "key exchange groups to offer, such as X25519:P-256",
          into(tls.groups, known_groups)},
+        {0, "no-sessionid", nothing, "resume no TLS session: full handshakes only",
+         [&](auto&) { tls.resume = false; }},
         {0, "tls-min", "V", "minimum version: 1.2 or 1.3 (1.2)", into(tls.min_version, version),
          0, 0, words("1.2 1.3")},
         {0, "tls-max", "V", "maximum version: 1.2 or 1.3 (1.3)", into(tls.max_version, version),
@@ -220,15 +232,15 @@ std::vector<Option> message_options(ClientOptions& to) {
         {0, "max-frame", "SIZE", "maximum size of a message (32M)",
          into(session.max_frame, size)},
         {0, "expect", "echo|any|none", "which reply to expect (echo)",
-         into(session.expect, expectation), mode::runs & ~mode::replays,
+         into(session.expect, expectation), mode::runs & ~(mode::replays | mode::probe_load),
          mode::any_reply | mode::other_reply, words("echo any none")},
         {0, "match", "REGEX", "accept any reply that matches (POSIX extended)",
          [&](auto& text) { session.pattern.emplace(text); },
-         (mode::runs & ~mode::replays) | mode::any_reply},
+         (mode::runs & ~(mode::replays | mode::probe_load)) | mode::any_reply},
         {'W', "reply-timeout", "D", "time limit for each reply (5s)",
          into(session.reply_timeout, duration_value)},
         {0, "window", "N", "maximum messages in flight (64, or 128 KiB)",
-         into(to.window, up_to(1'000'000)), mode::piped | mode::unpaced},
+         into(to.window, up_to(1'000'000)), (mode::piped & ~mode::probe_load) | mode::unpaced},
         {0, "escapes", nothing, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
          flag(to.escapes),
          mode::input | mode::screen | mode::probe | mode::generated | mode::load |
@@ -258,25 +270,26 @@ std::vector<Option> generated_options(ClientOptions& to) {
 // Any of these options makes a load run, of one connection if no number is given.
 std::vector<Option> load_options(LoadOptions& to) {
     constexpr Modes any = mode::load | mode::search;
+    constexpr Modes probes = any | mode::probe_load;
     return {
         {0, "connections", "N", "open N connections at once (1)",
-         into(to.connections, up_to(1'000'000)), any | mode::replay_load, mode::load},
+         into(to.connections, up_to(1'000'000)), probes | mode::replay_load, mode::load},
         {0, "connect-rate", "R", "open R connections a second (all at once)",
-         into(to.connect_rate, thousandths_per_second), any | mode::replay_load, mode::load},
+         into(to.connect_rate, thousandths_per_second), probes | mode::replay_load, mode::load},
         {0, "rate", "R", "messages a second in total; max@p99<5ms: search",
          [&](auto& text) { set_rate(to, text); }, any, mode::load | mode::rate},
         {0, "arrivals", "KIND", "gaps of --rate: even or poisson (even)",
          into(to.random_arrivals, random_arrivals), mode::rate, 0, words("even poisson")},
         {0, "seed", "N", "seed of --arrivals poisson (1)", into(to.seed, up_to(4'000'000'000)),
          mode::rate},
-        {0, "churn", "N", "replace a connection after N messages (off)",
-         into(to.churn, up_to(4'000'000'000)), any, mode::load},
+        {0, "churn", "N|D", "replace a connection after N messages or time D",
+         [&](auto& text) { set_churn(to, text); }, probes, mode::load},
         {0, "threads", "N|auto", "spread connections over N threads (1)",
          [&](auto& text) {
              to.threads = threads_value(text);
              to.threads_auto = text == "auto";
          },
-         any, mode::load, words("auto")},
+         probes, mode::load, words("auto")},
         {0, "start-at", "TIME|+D", "send the first message at this time, in UTC",
          into(to.start, start_time), mode::load, mode::load},
     };
@@ -286,7 +299,7 @@ std::vector<Option> replay_options(ClientOptions& options) {
     ReplayOptions& to = options.replay;
     return {
         {0, "payload", nothing, "include payloads in --json, to make a recording",
-         flag(to.payload), mode::json | mode::framed},
+         flag(to.payload), (mode::piped & ~mode::probe_load) | mode::json | mode::framed},
         {0, "replay", "FILE", "replay a recording and require its replies",
          [&](auto& text) { to.file = text; }, mode::replays, mode::replays | mode::recorded},
         {0, "fast", nothing, "replay as replies arrive, not at recorded times", flag(to.fast),

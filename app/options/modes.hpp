@@ -26,7 +26,8 @@ inline constexpr Modes replay = 1U << 6;
 inline constexpr Modes replay_load = 1U << 7;  // on several connections
 inline constexpr Modes merge = 1U << 8;        // no run at all
 inline constexpr Modes replays = replay | replay_load;
-inline constexpr Modes runs = merge - 1;
+inline constexpr Modes probe_load = 1U << 31;  // on several connections
+inline constexpr Modes runs = (merge - 1) | probe_load;
 inline constexpr Modes piped = runs & ~screen;
 
 // The kind of connection. A target tcp:// chooses `tcp`.

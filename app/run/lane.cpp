@@ -48,7 +48,10 @@ public:
           own_source(lane.options_.source ? lane.options_.source(lane.loop_, session, *this)
                                           : nullptr),
           jitter(lane.results_->datagrams ? std::make_unique<Jitter>() : nullptr),
-          lane_(lane) {}
+          lane_(lane) {
+        if (lane.options_.lifetime)
+            age = ev::Timer(lane.loop_, [this] { lane_.outlived(*this); });
+    }
 
     const std::size_t number;  // from 1
     Session session;
@@ -56,6 +59,8 @@ public:
     const std::unique_ptr<Jitter> jitter;      // null: a stream
     std::uint64_t sent = 0;                    // messages, over the current connection
     std::uint64_t last_warm_up = 0;            // id of its last message in the warm-up
+    ev::Timer age;                             // the end of its lifetime, if that is limited
+    bool old = false;                          // its lifetime is over
     State reported = State::idle;
     bool opened = false;     // the current connection was open
     bool settled = false;    // was open at least once, or has failed
@@ -65,7 +70,9 @@ public:
     bool failed = false;     // the source's error was counted
 
     Source& source() const { return own_source ? *own_source : *lane_.generated_; }
-    bool worn_out() const { return lane_.options_.churn > 0 && sent >= lane_.options_.churn; }
+    bool worn_out() const {
+        return old || (lane_.options_.churn > 0 && sent >= lane_.options_.churn);
+    }
     // True if it cannot send now, but soon can unless connecting fails.
     bool being_replaced() const { return replacing && reported != State::closed; }
 
@@ -128,6 +135,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       time_up_(loop, [this] { time_up(); }),
       done_(loop, hooks_.done) {
     results_->datagrams = options.session.endpoint.datagrams;
+    results_->probe = options.probe;
     if (options.session.expect == Expect::given) results_->replay = Results::Replay{};
     if (options.messages)
         generated_ = std::make_unique<OwnSource>(options.messages, share_);
@@ -146,7 +154,7 @@ Lane::~Lane() = default;
 // it up by itself, again in each try.
 void Lane::look_up() {
     const bufio::Endpoint& endpoint = options_.session.endpoint;
-    if (options_.connections == 1 && options_.churn == 0) {
+    if (options_.connections == 1 && !options_.churns()) {
         session_options_ = std::make_shared<Session::Options>(options_.session);
         return connect_due();
     }
@@ -218,13 +226,17 @@ std::shared_ptr<const Session::Options> Lane::options_of(Connection& connection)
 void Lane::begin_try(Connection& connection) {
     connection.opened = false;
     results_->count_try();
+    if (options_.probe && !results_->first_sent) results_->first_sent = loop_.now();
 }
 
 // --- State changes.
 
 void Lane::state_changed(Connection& connection) {
     const State before = std::exchange(connection.reported, connection.session.state());
-    if (before == State::open) --open_;
+    if (before == State::open) {
+        --open_;
+        if (connection.age) connection.age.cancel();
+    }
     if (connection.reported != State::open) connection.source().wait(false);
     if (waiting_) due_.start(ev::Duration::zero());  // after this call, from the loop
     if (before == State::waiting && connection.reported == State::dialing)
@@ -241,12 +253,17 @@ void Lane::state_changed(Connection& connection) {
 void Lane::opened(Connection& connection) {
     ++open_;
     const Session::Phases& phases = connection.session.phases();
-    results_->count_opened(phases.tcp, phases.tls);
+    const bufio::TlsFacts* const tls = connection.session.tls();
+    results_->count_opened(phases.tcp, phases.tls, tls && tls->resumed);
+    if (options_.probe) {
+        results_->last_answered = loop_.now();
+        if (recent_) recent_->record(phases.tls.value_or(phases.tcp));
+    }
+    if (connection.age) connection.age.start(*options_.lifetime);
     connection.opened = true;
     connection.replacing = connection.worn_out();
     if (observer_) observer_->opened(connection.number, connection.session);
-    if (results_->unverified.empty())
-        results_->unverified = unverified_remark({}, connection.session.tls());
+    if (results_->unverified.empty()) results_->unverified = unverified_remark({}, tls);
     settle(connection);
 }
 
@@ -269,6 +286,7 @@ void Lane::closed(Connection& connection) {
     if (connection.worn_out() && status == 0 && more) {
         // Its old state is forgotten, so that the new connection does not count as closed.
         connection.sent = 0;
+        connection.old = false;
         connection.reported = State::idle;
         begin_try(connection);
         return connection.session.connect();
@@ -417,7 +435,7 @@ void Lane::send_due() {
         const auto message = schedule_->due(loop_.now());
         if (!message) break;
         // Nothing can be sent now, but soon a replacement connection will be open.
-        waiting_ = options_.churn > 0 && !next_open(turn_) &&
+        waiting_ = options_.churns() && !next_open(turn_) &&
                    std::any_of(connections_.begin(), connections_.end(),
                                [](const auto& one) { return one->being_replaced(); });
         if (waiting_) return;
@@ -428,6 +446,14 @@ void Lane::send_due() {
     if (!warm_up_end_) return finish_all();
     schedule_.reset();
     due_.start_at(*warm_up_end_);
+}
+
+// Before the run begins, no connection is replaced.
+void Lane::outlived(Connection& connection) {
+    if (phase_ < Phase::sending) return connection.age.start(*options_.lifetime);
+    connection.old = true;
+    connection.replacing = true;
+    converse(connection);
 }
 
 // Returns the place of the first connection, from this place on, that may send more messages.
@@ -564,9 +590,12 @@ void Lane::time_up() {
         phase_ = Phase::catching_up;
         return time_up_.start(std::min(max_catch_up, options_.session.reply_timeout));
     }
+    // In a probe only the connect timeout decides, because the last ones have just begun.
+    const bool limited = !options_.probe || phase_ == Phase::connecting;
     for (const auto& connection : connections_) {
         const State state = connection->session.state();
-        if (state == State::dialing || state == State::handshaking) give_up(*connection, limit);
+        const bool connecting = state == State::dialing || state == State::handshaking;
+        if (connecting && limited) give_up(*connection, limit);
     }
     count_unsent({});
     finish_all();

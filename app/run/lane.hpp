@@ -99,6 +99,7 @@ private:
     std::optional<std::size_t> next_open(std::size_t place) const;
     void send_planned(const Schedule::Message& message);
     bool send(Connection& connection, Outgoing message);
+    void outlived(Connection& connection);
     void leave_unsent(Connection& connection, const Outgoing& message);
     void finish_if_done(Connection& connection);
 

@@ -2,6 +2,7 @@
 
 #include "app/process/program.hpp"
 #include "app/stats/end_object.hpp"
+#include "app/stats/figures.hpp"
 #include "app/stats/histogram.hpp"
 #include "app/stats/summary.hpp"
 #include "app/text/diagnostics.hpp"
@@ -151,7 +152,7 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     ReportFile hgrm(options.hgrm);
     const Verdict verdict = Verdict::on(sum, options.verdict);
     Ending ending;
-    const std::string trouble = hgrm ? hgrm.write(hgrm_text(sum.round_trips)) : "";
+    const std::string trouble = hgrm ? hgrm.write(hgrm_text(sum.*main_times(sum).times)) : "";
     if (!trouble.empty()) ending.troubles.push_back({output_failed, trouble});
     const int status = exit_status(sum, verdict, ending);
     if (options.form == Reporter::Form::json)

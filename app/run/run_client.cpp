@@ -8,6 +8,7 @@
 #include "app/run/recording_source.hpp"
 #include "app/run/sending_limits.hpp"
 #include "app/stats/end_object.hpp"
+#include "app/stats/figures.hpp"
 #include "app/stats/histogram.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
@@ -28,11 +29,21 @@ using From = RunClient::Options::From;
 // Extra time at the end, for late datagrams and for our own output.
 constexpr ev::Duration grace_time = std::chrono::seconds(2);
 
-// Sends nothing: connections are closed as soon as they are open.
+// Sends nothing. Unless the connection is to stay open, the source is over when it is asked
+// for the first message, because until then a retry is worthwhile.
 class NoSource final : public Source {
 public:
-    std::optional<Outgoing> next() override { return std::nullopt; }
-    bool over() const override { return true; }
+    explicit NoSource(bool stays) : stays_(stays) {}
+
+    std::optional<Outgoing> next() override {
+        over_ = !stays_;
+        return std::nullopt;
+    }
+    bool over() const override { return over_; }
+
+private:
+    const bool stays_;
+    bool over_ = false;
 };
 
 // True if many lines may be sent at once, and their echoes copied to a file or pipe unchanged.
@@ -69,7 +80,8 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
     : loop_(loop),
       options_(options.report),
       load_(options.load),
-      messages_(!options.load || options.from != From::generator),
+      messages_(!options.load ||
+                (options.from != From::generator && options.from != From::nothing)),
       start_(loop.now()),
       max_time_(options.from == From::generator ? std::nullopt : options.run.session.max_time),
       hgrm_(options.report.hgrm),
@@ -100,7 +112,9 @@ RunOptions RunClient::run_options(const Options& options) {
 
 void RunClient::make_source(const Options& options, RunOptions& to) {
     if (options.from == From::nothing)
-        to.source = [](auto&, auto&, auto&) { return std::make_unique<NoSource>(); };
+        to.source = [stays = to.length || to.lifetime](auto&, auto&, auto&) {
+            return std::make_unique<NoSource>(stays);
+        };
     if (options.from == From::recording) {
         RecordingSource::prepare(to.session, *options.recording->framing());
         const std::size_t window = to.window.value_or(1);
@@ -158,8 +172,9 @@ void RunClient::interval_over() {
         std::chrono::duration_cast<std::chrono::seconds>(interval_.deadline() - start_);
     object.number("t", static_cast<std::uint64_t>(seconds.count()));
     object.number("open", run_.open());
-    add_counts(object, run_.results());
-    add_percentiles(object, recent);
+    const Results& results = run_.results();
+    add_counts(object, results, results.probe);
+    add_percentiles(object, recent, main_times(results).object);
     reporter_.output().append_line(object.str());
     interval_.start_at(interval_.deadline() + std::chrono::seconds(1));
     reporter_.flush();
@@ -168,7 +183,7 @@ void RunClient::interval_over() {
 RunProgress RunClient::progress() {
     const Results& results = run_.results();
     const RunOptions& run = run_.options();
-    if (!begun_ && results.sent > 0) begun_ = loop_.now();
+    if (!begun_ && results.sent + (run.probe ? results.opened : 0) > 0) begun_ = loop_.now();
     RunProgress now{.results = results, .target = run.session.endpoint.text()};
     if (results.warm_up.any()) now.phase = RunProgress::Phase::warming_up;
     if (begun_) now.phase = RunProgress::Phase::running;
@@ -199,7 +214,8 @@ void RunClient::turn_ended() {
     }
     if (!run_.options().length || !run_.over() || limit_.pending() || out_of_time_) return;
     const Session::Options& session = run_.options().session;
-    const ev::Duration rest = session.reply_timeout + session.close_timeout + grace_time;
+    ev::Duration rest = session.reply_timeout + session.close_timeout + grace_time;
+    if (run_.options().probe) rest += session.connect_timeout;
     max_time_ = *run_.options().length + rest;
     limit_.start(rest);
 }
@@ -259,7 +275,7 @@ void RunClient::done() {
     };
     if (script_) add(script_->trouble());
     add({output_failed, reporter_.log_trouble()});
-    if (hgrm_) add({output_failed, hgrm_.write(hgrm_text(results.round_trips))});
+    if (hgrm_) add({output_failed, hgrm_.write(hgrm_text(results.*main_times(results).times))});
     verdict_ = Verdict::on(results, options_.verdict);
     if (reporter_.needs_end()) {
         const int status = exit_status(results, verdict_, ending());
@@ -286,7 +302,7 @@ Words RunClient::words() const {
             .wrong_reported = wrong_reported_,
             .verbose = options_.verbose && load_,
             .summary =
-                !options_.probe && (!options_.quiet || run_.options().source == nullptr)};
+                !options_.probe && (!options_.quiet || !run_.options().source || !messages_)};
 }
 
 int RunClient::report() {

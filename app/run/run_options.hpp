@@ -22,6 +22,9 @@ struct RunOptions {
     bool busy = false;                      // threads never sleep while they have a connection
     std::optional<Pace> connect_pace = {};  // connections per time; none: all at once
     std::uint64_t churn = 0;  // messages after which a connection is replaced; 0: never
+    // Time after which a connection is replaced; none: never.
+    std::optional<ev::Duration> lifetime = {};
+    bool churns() const { return churn > 0 || lifetime; }
     // Makes the source of each connection; null: messages are generated. With such a source,
     // only the window applies of the options below.
     Source::Make source = nullptr;
@@ -35,7 +38,8 @@ struct RunOptions {
     std::uint64_t count = 0;  // messages; 0: any number
     // Time from the first message. When it ends, overdue messages may still be sent for one
     // second; the remainder count as unsent. Connections have the same time to open before the
-    // first message.
+    // first message. In a probe the time begins with the first open connection, and a connection
+    // that is not yet open at its end has the rest of its connect timeout.
     std::optional<ev::Duration> length = {};
     // Messages of this first part are counted apart; `count` and `length` apply to the rest.
     std::optional<ev::Duration> warm_up = {};
@@ -43,6 +47,7 @@ struct RunOptions {
     OwnMessages messages = {};           // sent repeatedly; null: generated messages
     std::size_t size = 64;               // maximum size of a message, in bytes
     bool recent = false;                 // keep the round trips for take_recent()
+    bool probe = false;                  // see Results::probe
 };
 
 // Observes the connections and messages of a run's first thread. Connections are numbered from

@@ -2,6 +2,7 @@
 
 #include "app/screen/pages.hpp"
 #include "app/screen/signs.hpp"
+#include "app/stats/figures.hpp"
 #include "app/text/units.hpp"
 #include "ui/glyphs.hpp"
 #include "ui/text.hpp"
@@ -107,7 +108,9 @@ ui::Row row_of(const Fact& fact, int width) {
 
 std::string phase_text(const RunProgress& progress) {
     if (progress.phase == Phase::ending)
-        return "ending: " + number(progress.results.in_flight(), "in flight");
+        return progress.results.probe
+                   ? "ending"
+                   : "ending: " + number(progress.results.in_flight(), "in flight");
     if (progress.phase == Phase::running) {
         const std::string text = "running " + time_text(progress.elapsed);
         return progress.length ? text + " of " + time_text(*progress.length) : text;
@@ -130,6 +133,14 @@ std::vector<Part> count_parts(const RunProgress& progress) {
         parts.push_back({number(count, name), rank, count > 0 ? above_zero : Style::normal});
     };
     const Results& results = progress.results;
+    if (results.probe) {
+        add(results.opened, "opened", 1);
+        add(results.failed, "failed", 0, Style::bad);
+        if (results.handshake_times.count() == 0) return parts;
+        add(results.handshakes_full, "full handshakes", 3);
+        add(results.handshakes_resumed, "resumed", 2);
+        return parts;
+    }
     add(results.sent, "sent", 4);
     add(results.echoed, "echoed", 2);
     add(results.bad, "bad", 0, Style::bad);
@@ -145,7 +156,7 @@ std::vector<Part> count_parts(const RunProgress& progress) {
 }
 
 std::vector<Part> time_parts(const Results& results) {
-    const Histogram& times = results.round_trips;
+    const Histogram& times = results.*main_times(results).times;
     if (times.count() == 0) return {{"none yet"}};
     std::vector<Part> parts;
     for (const auto& [name, percent, rank] : {std::tuple("p50 ", 50.0, 2),
@@ -160,7 +171,9 @@ std::vector<Part> time_parts(const Results& results) {
 }
 
 std::vector<Part> rate_parts(const RunProgress& progress, double rate) {
-    if (!progress.planned_rate) return {{rate_text(rate)}, {"as replies arrive", 1}};
+    if (!progress.planned_rate)
+        return {{rate_text(rate)},
+                {progress.results.probe ? "connections opened" : "as replies arrive", 1}};
     const bool behind =
         progress.phase == Phase::running && rate < 0.95 * *progress.planned_rate;
     return {{rate_text(rate), 0, behind ? Style::warn : Style::normal},
@@ -203,17 +216,18 @@ void add_failures(std::vector<Fact>& facts, const std::vector<Results::Failure>&
 
 // Returns the facts in the order of their display.
 std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
-    std::vector<Fact> facts{{1, "messages", count_parts(progress)},
+    const Results& results = progress.results;
+    std::vector<Fact> facts{{1, results.probe ? "total" : "messages", count_parts(progress)},
                             {3, "rate", rate_parts(progress, rate)},
-                            {2, "round trip", time_parts(progress.results), "  "},
+                            {2, main_times(results).name, time_parts(results), "  "},
                             {5, "connections", connection_parts(progress)}};
-    if (progress.results.lateness.count() > 0)
-        facts.push_back({8, "lateness", lateness_parts(progress.results.lateness), "  "});
+    if (results.lateness.count() > 0)
+        facts.push_back({8, "lateness", lateness_parts(results.lateness), "  "});
     std::string descriptors = std::to_string(progress.descriptors);
     if (progress.descriptor_limit > 0)
         descriptors += " of " + std::to_string(progress.descriptor_limit);
     facts.push_back({9, "descriptors", {{descriptors}}});
-    add_failures(facts, progress.results.failures);
+    add_failures(facts, results.failures);
     return facts;
 }
 
@@ -242,8 +256,8 @@ void append_cell(ui::Row& row, int shade, const Style* styles) {
 }
 
 // Omits the legend if it does not fit.
-ui::Row map_title(const HeatMap::View& view, int width) {
-    ui::Row row = fitted({{"round trips in ms", 0, Style::bold},
+ui::Row map_title(const char* name, const HeatMap::View& view, int width) {
+    ui::Row row = fitted({{std::string(name) + "s in ms", 0, Style::bold},
                           {"column: " + duration_text(view.width), 1, Style::dim}},
                          "  ", width);
     ui::Row legend{{"  share:", Style::dim}};
@@ -291,8 +305,9 @@ void add_map(std::vector<ui::Row>& rows, const RunProgress& progress, const Heat
     const auto columns = static_cast<std::size_t>(std::max(width - scale_width, 1));
     const HeatMap::View view = map.view(static_cast<std::size_t>(height - 2), columns);
     if (view.rows.empty()) return;
-    rows.push_back(map_title(view, width));
-    const ev::Duration p99 = progress.results.round_trips.percentile(99);
+    const TimesRow& times = main_times(progress.results);
+    rows.push_back(map_title(times.name, view, width));
+    const ev::Duration p99 = (progress.results.*times.times).percentile(99);
     for (const HeatMap::Row& row : view.rows) {
         rows.push_back(map_row(row, p99));
         ui::truncate(rows.back(), width);

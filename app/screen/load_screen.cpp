@@ -22,7 +22,7 @@ void LoadScreen::press(const ui::Key& key) {
 void LoadScreen::draw() {
     const RunProgress progress = user_.progress();
     map_.add(loop_.now(), user_.take_recent());
-    rate_.add(loop_.now(), progress.results.echoed);
+    rate_.add(loop_.now(), progress.results.achieved());
     terminal().draw({.rows = load_page(progress, rate_.per_second(), map_, terminal().size())});
     mark_changed();  // the page contains times, so the next drawing always differs
 }

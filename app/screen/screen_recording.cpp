@@ -15,7 +15,7 @@ ScreenRecording::ScreenRecording(const std::string& path, const Session& session
 void ScreenRecording::connected() {
     const Session::Phases& phases = session_.phases();
     result_.count_try();
-    result_.count_opened(phases.tcp, phases.tls);
+    result_.count_opened(phases.tcp, phases.tls, session_.tls() && session_.tls()->resumed);
     recorder_.connected(session_);
 }
 

@@ -43,12 +43,6 @@ void add_times(JsonObject& object, const Results& results, bool of_connections) 
     }
 }
 
-void add_counts(JsonObject& object, const Results& results, bool of_connections) {
-    for (const Figure& figure : figures())
-        if (figure.count && figure.of_connections() == of_connections && figure.value(results))
-            object.number(figure.name, results.*figure.count);
-}
-
 void add_facts(JsonObject& object, const Results& results) {
     JsonArray errors;
     for (const Results::Failure& failure : results.failures)
@@ -109,17 +103,19 @@ void add_span(JsonObject& object, const Results& results) {
 int status_of(const JsonFields& of) { return static_cast<int>(of.count("status", 0, 255)); }
 
 // Version 0.2.0 had another name for unsolicited messages, and left out impossible counts.
-std::uint64_t message_count(const JsonFields& end, const std::string& name) {
-    if (end.has(name)) return end.count(name);
-    if (name == "unsent" || name == "twice" || name == "out_of_order") return 0;
-    return end.count(name == "unsolicited" && end.has("unasked") ? "unasked" : name);
+std::uint64_t count_of(const JsonFields& of, const Figure& figure) {
+    const std::string& name = figure.name;
+    if (of.has(name)) return of.count(name);
+    if (name == "unsent" || name == "twice" || *figure.unmeasured != '\0') return 0;
+    return of.count(name == "unsolicited" && of.has("unasked") ? "unasked" : name);
 }
 
 void read_counts(const JsonFields& end, const JsonFields& connections, Results& results) {
     for (const Figure& figure : figures())
         if (figure.count)
-            results.*figure.count = figure.of_connections() ? connections.count(figure.name)
-                                                            : message_count(end, figure.name);
+            results.*figure.count =
+                count_of(figure.of_connections() ? connections : end, figure);
+    results.probe = end.has("probe");
     if (end.has("planned")) {
         if (end.count("planned") != results.sent + results.unsent) disagree("planned");
         results.planned_rate = {.planned = end.fraction("planned_rate", max_fraction),
@@ -240,16 +236,18 @@ bool read_line(std::FILE* file, std::string& line) {
 
 }  // namespace
 
-void add_counts(JsonObject& object, const Results& results) {
-    add_counts(object, results, false);
-    if (results.datagrams) object.time("jitter_us", results.jitter());
+void add_counts(JsonObject& object, const Results& results, bool of_connections) {
+    for (const Figure& figure : figures())
+        if (figure.count && figure.of_connections() == of_connections && figure.value(results))
+            object.number(figure.name, results.*figure.count);
+    if (results.datagrams && !of_connections) object.time("jitter_us", results.jitter());
 }
 
-void add_percentiles(JsonObject& object, const Histogram& times) {
+void add_percentiles(JsonObject& object, const Histogram& times, const char* name) {
     if (times.count() == 0) return;
     JsonObject members;
     members.time("p50", times.percentile(50)).time("p99", times.percentile(99));
-    object.object("rtt_us", members);
+    object.object(name, members);
 }
 
 JsonObject end_object(const Results& results, std::string_view reason, int status,
@@ -257,7 +255,8 @@ JsonObject end_object(const Results& results, std::string_view reason, int statu
     JsonObject object;
     object.text("type", "end").text("reason", reason);
     object.number("status", static_cast<std::uint64_t>(status));
-    add_counts(object, results);
+    if (results.probe) object.flag("probe", true);
+    add_counts(object, results, false);
     if (results.planned_rate) {
         object.number("planned", results.sent + results.unsent);
         object.fraction("planned_rate", results.planned_rate->planned);

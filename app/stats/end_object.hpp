@@ -13,11 +13,11 @@
 
 namespace yodel {
 
-// Adds the numbers of messages by outcome, and the jitter of datagrams.
-void add_counts(JsonObject& object, const Results& results);
+// Adds the counts of connections or, with the jitter of datagrams, of messages.
+void add_counts(JsonObject& object, const Results& results, bool of_connections);
 
-// Adds the member `rtt_us` with the 50th and the 99th percentile, unless there are no times.
-void add_percentiles(JsonObject& object, const Histogram& times);
+// Adds a member with the 50th and the 99th percentile, unless there are no times.
+void add_percentiles(JsonObject& object, const Histogram& times, const char* name = "rtt_us");
 
 // Returns the object, to which the caller may add further members. `reason`: why the run ended;
 // `status`: from exit_status() of app/stats/summary.hpp.

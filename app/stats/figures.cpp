@@ -15,12 +15,16 @@ constexpr Figure::Whole due_messages{
     [](const Results& results) { return results.sent + results.unsent; }, "no message was due"};
 constexpr Figure::Whole tries{[](const Results& results) { return results.asked; },
                               "no connection was attempted"};
+constexpr Figure::Whole handshakes{
+    [](const Results& results) { return results.handshakes_full + results.handshakes_resumed; },
+    "there was no TLS handshake"};
 
 Figure count_row(const char* name, std::uint64_t Results::*count,
                  const Figure::Whole& whole = sent_messages) {
+    const bool of_connections = &whole == &tries || &whole == &handshakes;
     return {.name = name,
             .kind = Kind::count,
-            .path = (&whole == &tries ? "connections." : "") + std::string(name),
+            .path = (of_connections ? "connections." : "") + std::string(name),
             .value = [count](const Results& results) -> Value {
                 return static_cast<double>(results.*count);
             },
@@ -34,15 +38,18 @@ Figure fault_row(Figure row, bool compared) {
     return row;
 }
 
-// Only datagrams can overtake each other.
-Figure out_of_order_row() {
-    Figure row = count_row("out_of_order", &Results::out_of_order);
-    row.unmeasured = "messages were not datagrams";
-    row.value = [](const Results& results) {
-        return results.datagrams ? Value(static_cast<double>(results.out_of_order))
-                                 : std::nullopt;
+// Makes a figure that is measured only under a condition.
+Figure row_if(bool (*measured)(const Results&), const char* unmeasured, Figure row) {
+    row.unmeasured = unmeasured;
+    row.value = [measured, value = row.value](const Results& results) {
+        return measured(results) ? value(results) : std::nullopt;
     };
     return row;
+}
+
+Figure handshakes_row(const char* name, std::uint64_t Results::*count) {
+    return row_if([](const Results& results) { return handshakes.of(results) > 0; },
+                  handshakes.empty, count_row(name, count, handshakes));
 }
 
 Figure time_row(const TimesRow& row, const Statistic& statistic) {
@@ -68,7 +75,7 @@ std::vector<Figure> all_figures() {
                    .kind = Kind::rate,
                    .path = "rate",
                    .value = [](const Results& results) -> Value {
-                       return results.echoed > 0 ? Value(results.rate()) : std::nullopt;
+                       return results.achieved() > 0 ? Value(results.rate()) : std::nullopt;
                    },
                    .unmeasured = "no reply was right",
                    .compared = true});
@@ -101,10 +108,14 @@ std::vector<Figure> all_figures() {
     all.push_back(fault_row(count_row("unsent", &Results::unsent, due_messages), false));
     all.push_back(count_row("unsolicited", &Results::unsolicited));
     all.push_back(fault_row(count_row("twice", &Results::duplicates), false));
-    all.push_back(out_of_order_row());
+    all.push_back(row_if([](const Results& results) { return results.datagrams; },
+                         "messages were not datagrams",
+                         count_row("out_of_order", &Results::out_of_order)));
     all.push_back(count_row("asked", &Results::asked, tries));
     all.push_back(count_row("opened", &Results::opened, tries));
     all.push_back(count_row("failed", &Results::failed, tries));
+    all.push_back(handshakes_row("handshakes_full", &Results::handshakes_full));
+    all.push_back(handshakes_row("handshakes_resumed", &Results::handshakes_resumed));
     return all;
 }
 
@@ -121,6 +132,11 @@ Value Figure::part(const Results& results) const {
 const std::vector<Figure>& figures() {
     static const std::vector<Figure> all = all_figures();
     return all;
+}
+
+const TimesRow& main_times(const Results& results) {
+    if (!results.probe) return times_rows[0];
+    return times_rows[results.handshake_times.count() > 0 ? 3 : 2];
 }
 
 const Figure* find_figure(std::string_view name) {

@@ -34,6 +34,7 @@ inline constexpr Statistic statistics[] = {
 
 // Each statistic of each of these histograms is a figure.
 struct TimesRow {
+    const char* name;
     const char* prefix;  // prefix of the figures' names
     Histogram Results::*times;
     const char* object;   // JSON, with a member for each statistic
@@ -42,14 +43,18 @@ struct TimesRow {
     const char* unmeasured;
 };
 inline constexpr TimesRow times_rows[] = {
-    {"", &Results::round_trips, "rtt_us", "histogram", false, "no reply was timed"},
-    {"lateness_", &Results::lateness, "lateness_us", "lateness_histogram", false,
+    {"round trip", "", &Results::round_trips, "rtt_us", "histogram", false,
+     "no reply was timed"},
+    {"lateness", "lateness_", &Results::lateness, "lateness_us", "lateness_histogram", false,
      "no message had a planned time"},
-    {"connect_", &Results::connect_times, "connect_us", "connect_histogram", true,
+    {"connect", "connect_", &Results::connect_times, "connect_us", "connect_histogram", true,
      "no connection was opened"},
-    {"handshake_", &Results::handshake_times, "handshake_us", "handshake_histogram", true,
-     "there was no TLS handshake"},
+    {"handshake", "handshake_", &Results::handshake_times, "handshake_us",
+     "handshake_histogram", true, "there was no TLS handshake"},
 };
+// Returns the times that a run measures first of all: round trips, or in a probe handshakes,
+// or without TLS the times to connect.
+const TimesRow& main_times(const Results& results);
 
 struct Figure {
     enum class Kind { time, count, rate };

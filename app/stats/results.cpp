@@ -106,10 +106,13 @@ void Results::count_unrecorded() {
 // --- Connections.
 
 void Results::count_opened(ev::Duration connect_time,
-                           std::optional<ev::Duration> handshake_time) {
+                           std::optional<ev::Duration> handshake_time, bool resumed) {
     ++opened;
     connect_times.record(connect_time);
-    if (handshake_time) handshake_times.record(*handshake_time);
+    if (!handshake_time) return;
+    handshake_times.record(*handshake_time);
+    std::uint64_t& count = resumed ? handshakes_resumed : handshakes_full;
+    ++count;
 }
 
 void Results::count_failure(std::string_view text, int status, bool was_open,
@@ -153,7 +156,7 @@ ev::Duration Results::elapsed() const {
 double Results::rate() const {
     if (measured) return measured->rate;
     const double seconds = std::chrono::duration<double>(elapsed()).count();
-    return seconds > 0 ? static_cast<double>(echoed) / seconds : 0;
+    return seconds > 0 ? static_cast<double>(achieved()) / seconds : 0;
 }
 
 ev::Duration Results::jitter() const {
@@ -186,6 +189,7 @@ void Results::add(const Results& other) {
         if (figure.count) this->*figure.count += other.*figure.count;
     for (const TimesRow& row : times_rows) (this->*row.times).add(other.*row.times);
     for (const auto& [name, count] : warm_up_counts) warm_up.*count += other.warm_up.*count;
+    probe = (probe || other.probe) && sent == 0;
     jitter_count += other.jitter_count;
     if (other.planned_rate) add_planned_rate(*other.planned_rate);
     datagrams = datagrams || other.datagrams;

@@ -118,10 +118,13 @@ struct Results {
     std::optional<Replay> replay;  // set by the owner, if a recording is replayed
 
     // Connections.
+    bool probe = false;       // the run sends no messages, and counts connections instead
     std::uint64_t asked = 0;  // connections asked for
     std::uint64_t opened = 0;
-    std::uint64_t failed = 0;  // attempts that never opened
-    Histogram connect_times;   // one time per connection that opened
+    std::uint64_t failed = 0;              // attempts that never opened
+    std::uint64_t handshakes_full = 0;     // TLS handshakes of connections that opened
+    std::uint64_t handshakes_resumed = 0;  // the same, with the session of an earlier one
+    Histogram connect_times;               // one time per connection that opened
     Histogram handshake_times;
     std::optional<TcpTotals> tcp;  // sums over connections that opened and ended; none: unknown
 
@@ -147,6 +150,7 @@ struct Results {
     // The remark of a summary about a certificate that was accepted only because of -k.
     std::string unverified;
 
+    // In a probe: when the first connection was tried, and the last one opened.
     std::optional<ev::Time> first_sent;
     ev::Time last_answered{};
     // Added to these two it gives the time since 1970 in UTC. Results from files contain that.
@@ -197,7 +201,8 @@ struct Results {
     void count_missing() { ++replay->missing; }
 
     void count_try() { ++asked; }
-    void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time);
+    void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time,
+                      bool resumed = false);
     // Counts the failure of an open connection, or of a try, which then counts as failed.
     void count_failure(std::string_view text, int status, bool was_open,
                        std::uint64_t times = 1);
@@ -207,7 +212,9 @@ struct Results {
 
     // Returns the time from the first message to the last reply; zero without any reply.
     ev::Duration elapsed() const;
-    double rate() const;  // right replies a second
+    // Returns the number of right replies or, in a probe, of opened connections.
+    std::uint64_t achieved() const { return probe ? opened : echoed; }
+    double rate() const;  // achieved a second
     ev::Duration jitter() const;
     // Returns the number of messages whose replies are awaited.
     std::uint64_t in_flight() const;

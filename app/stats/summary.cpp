@@ -1,5 +1,6 @@
 #include "app/stats/summary.hpp"
 
+#include "app/stats/figures.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>
@@ -37,19 +38,21 @@ std::string network_remark(const Results& results) {
     return "; p50 " + shares_text(p50, *results.tcp->min_rtt);
 }
 
-std::string connections_remark(const Results& results, const Words& words) {
-    std::string text;
-    if (words.load && results.failed > 0)
-        text += "; " + std::to_string(results.failed) + " of " + std::to_string(results.asked) +
-                " connections never opened";
-    if (!words.verbose || results.connect_times.count() == 0) return text;
-    text += "; connect p50/p99/max " + times_text(results.connect_times, {50, 99});
-    if (results.handshake_times.count() == 0) return text;
-    return text + ", TLS " + times_text(results.handshake_times, {50, 99});
-}
-
 std::string number(std::uint64_t count, const char* of) {
     return ", " + std::to_string(count) + " " + of;
+}
+
+std::string connections_remark(const Results& results, const Words& words) {
+    std::string text;
+    if (words.load && results.failed > 0 && !results.probe)
+        text += "; " + std::to_string(results.failed) + " of " + std::to_string(results.asked) +
+                " connections never opened";
+    if (!(words.verbose || results.probe) || results.connect_times.count() == 0) return text;
+    text += "; connect p50/p99/max " + times_text(results.connect_times, {50, 99});
+    if (results.handshake_times.count() == 0) return text;
+    return text + ", TLS " + times_text(results.handshake_times, {50, 99}) +
+           number(results.handshakes_full, "full") +
+           number(results.handshakes_resumed, "resumed");
 }
 
 std::string number_if_any(std::uint64_t count, const char* of) {
@@ -108,6 +111,10 @@ bool faulty(const Results& results, const Verdict& verdict) {
 }  // namespace
 
 std::string counts_text(const Results& results, const Words& words) {
+    if (results.probe)
+        return std::to_string(results.opened) +
+               (results.opened == 1 ? " connection" : " connections") + " opened" +
+               number(results.failed, "failed");
     if (results.replay)
         return std::to_string(results.sent) + " said again" +
                number(results.echoed, "as before") + number(results.bad, "different") +
@@ -140,8 +147,11 @@ std::string summary(const Results& results, const Words& words) {
 
 std::string progress_text(const Results& results, const Words& words) {
     std::string text = counts_text(results, words) + datagrams_text(results);
-    if (results.round_trips.count() == 0) return text;
-    text += ", p50 " + ms_text(results.round_trips.percentile(50));
+    const TimesRow& row = main_times(results);
+    const Histogram& times = results.*row.times;
+    if (times.count() == 0) return text;
+    text += (results.probe ? ", " + std::string(row.name) : ",") + " p50 " +
+            ms_text(times.percentile(50));
     return results.datagrams ? text + ", jitter " + ms_text(results.jitter()) : text;
 }
 

@@ -577,7 +577,7 @@ TEST_CASE("connections at the same time all resume a TLS session", "[tls]") {
     }
 }
 
-TEST_CASE("resumes no TLS session if told so", "[tls]") {
+TEST_CASE("resumes no TLS session if the options forbid it", "[tls]") {
     TlsClientOptions options = trusting(GENERATE(tls12, tls13));
     options.resume = false;
     const TlsContext client = TlsContext::client(options);

@@ -193,7 +193,13 @@ TEST_CASE("the options of a load set their values") {
     CHECK(options.load.connect_rate == 1'500'000u);
     CHECK(options.load.rate == 20'000'000u);
     CHECK(options.load.churn == 9u);
+    CHECK_FALSE(options.load.lifetime);
     CHECK(options.load.start > std::chrono::system_clock::now());
+    const LoadOptions timed = parse(words_of("--churn 9 --churn 2.5s h:7")).load;
+    CHECK(timed.given());
+    CHECK_FALSE(timed.churn);
+    CHECK((timed.lifetime == 2500ms));
+    CHECK((parse(words_of("-z --churn 0s h:7")).load.lifetime == 0ms));
     CHECK(parse(words_of("--start-at 2199-12-01T10:00:00Z h:7")).load.start);
     CHECK_FALSE(parse({"-c", "1", "h:7"}).load.given());
 }
@@ -223,7 +229,20 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
         {"--rate 5 --window 3 h:7", "--window cannot be combined with --rate"},
         {"--connections 3 -i 1 --window 3 h:7", "--window cannot be combined with -i"},
         {"--connections 3 --expect none -c 1 h:7", "--expect none needs --rate or -i"},
-        {"--connections 3 -z h:7", "--connections cannot be combined with -z"},
+        {"--churn fast h:7", "--churn: \"fast\" is not a number of messages, or a time with"},
+        {"--churn 0s h:7", "--churn 0s leaves no time for messages, and needs -z"},
+        {"--churn 5 -z h:7", "--churn 5 counts messages, and -z sends none: give a time"},
+        {"--connections 3 -z --rate 5 h:7", "--rate cannot be combined with -z"},
+        {"--connections 3 -z -c 5 h:7", "-c cannot be combined with -z"},
+        {"--connections 3 -z -i 5 h:7", "-i cannot be combined with -z"},
+        {"--connections 3 -z --size 5 h:7", "--size cannot be combined with -z"},
+        {"--connections 3 -z --messages f h:7", "--messages cannot be combined with -z"},
+        {"--connections 3 -z --expect any h:7", "--expect cannot be combined with -z"},
+        {"--connections 3 -z --window 5 h:7", "--window cannot be combined with -z"},
+        {"--connections 3 -z --start-at +5s h:7", "--start-at cannot be combined with -z"},
+        {"--connections 3 -z --json --payload h:7", "--payload cannot be combined with -z"},
+        {"--connections 3 -z --replay f h:7", "cannot be combined with -z"},
+        {"--connections 3 -z -u h:7", "-z cannot be combined with -u"},
         {"--connections 3 -o f h:7", "-o cannot be combined with --connections"},
         {"--connections 3 -x h:7", "-x cannot be combined with --connections"},
         {"--connections 3 -p 4000 h:7", "-p cannot be combined with --connections"},

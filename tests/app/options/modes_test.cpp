@@ -32,6 +32,7 @@ struct Choice {
 const std::vector<Choice> client_choices = {
     {mode::input, "--no-tui", "--no-tui"},
     {mode::probe, "-z", "-z"},
+    {mode::probe_load, "-z --connections 2", "-z"},
     {mode::generated, "-c 1", "-c"},
     {mode::load, "--connections 2", "--connections"},
     {mode::search, "--rate max@p99<5ms", "--rate max@"},
@@ -72,6 +73,7 @@ std::string sample(const Option& row) {
         {"D", "1"},
         {"N", "1"},
         {"N|auto", "1"},
+        {"N|D", "5s"},
         {"A,B", "h2"},
         {"A:B", "X25519"},
         {"V", "1.3"},

@@ -43,6 +43,13 @@ struct Fixture : test::RunFixture<> {
 
 struct VirtualFixture : test::RunFixture<test::VirtualLoop> {};
 
+// Never has a message.
+class Silence final : public Source {
+public:
+    std::optional<Outgoing> next() override { return std::nullopt; }
+    bool over() const override { return false; }
+};
+
 // Records the events of a run: "opened 1, sent 1, answered 1".
 class Diary final : public RunObserver {
 public:
@@ -645,6 +652,62 @@ TEST_CASE_METHOD(VirtualFixture, "a replacement keeps the number of its connecti
           "ended 2, opened 2, sent 1, answered 1, ended 1, opened 1, sent 2, answered 2, "
           "ended 1, ended 2");
     CHECK(diary.flushes > 0);
+}
+
+TEST_CASE_METHOD(VirtualFixture, "a connection is replaced at the end of its lifetime") {
+    RunOptions options = this->options(2);
+    options.length = 45ms;
+    options.lifetime = 10ms;
+    options.pace = open_loop;
+    const Results& results = run_to_end(options);
+    CHECK(connections(results) == Connections{.asked = 10, .opened = 10, .failed = 0});
+    CHECK(results.sent > 0);
+    CHECK(results.echoed == results.sent);
+    CHECK(status(results) == success);
+    for (const auto& stream : server.streams)
+        CHECK(stream->end().reason == bufio::Reason::clean);
+}
+
+TEST_CASE_METHOD(VirtualFixture, "no connection is replaced before the run begins") {
+    RunOptions options = this->options(2);
+    options.length = 15ms;
+    options.lifetime = 10ms;
+    options.pace = Pace::per_second(1'000'000);
+    options.start = loop.now() + 1005ms;
+    const Results& results = run_to_end(options);
+    CHECK(results.opened == 4);
+    CHECK(results.unsent == 0);
+}
+
+TEST_CASE_METHOD(VirtualFixture, "a connection is not replaced while it awaits a reply") {
+    RunOptions options = this->options(1);
+    options.count = 15;
+    options.pace = open_loop;
+    options.lifetime = 10ms;
+    server.answers = false;
+    start(options);
+    loop.pass(12ms);
+    CHECK(run->results().asked == 1);
+    server.resume();
+    const Results& results = wait_for_end();
+    CHECK(results.opened == 2);
+    CHECK(results.echoed == 15);
+}
+
+TEST_CASE_METHOD(VirtualFixture, "a probe times its connections, and replaces them") {
+    RunOptions options = this->options(2);
+    options.source = [](auto&, auto&, auto&) { return std::make_unique<Silence>(); };
+    options.probe = true;
+    options.recent = true;
+    options.length = 45ms;
+    options.lifetime = 10ms;
+    const Results& results = run_to_end(options);
+    CHECK(results.probe);
+    CHECK(connections(results) == Connections{.asked = 10, .opened = 10, .failed = 0});
+    CHECK((results.elapsed() >= 40ms));
+    CHECK(results.connect_times.count() == 10);
+    CHECK(run->take_recent().count() == 10);
+    CHECK(status(results) == success);
 }
 
 TEST_CASE_METHOD(Fixture, "an unknown service is one failure for one connection or several") {

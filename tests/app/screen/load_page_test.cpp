@@ -105,6 +105,29 @@ TEST_CASE(
     CHECK(page == test::contents(file));
 }
 
+TEST_CASE("the page of a probe shows connections and handshakes") {
+    const test::Locale locale("C.UTF-8");
+    Run run;
+    Results& result = *run.result;
+    result = Results();
+    result.probe = true;
+    for (int i = 0; i < 340; ++i) {
+        result.count_try();
+        result.count_opened(80us, i * 10us, i > 10);
+    }
+    result.count_failure("connection refused", 7, false, 2);
+    run.progress.open = 12;
+    run.progress.planned_rate.reset();
+    const auto [rows, columns] = GENERATE(table<int, int>({{24, 80}, {1, 80}}));
+    const std::string name =
+        "load-probe-" + std::to_string(columns) + "x" + std::to_string(rows);
+    const std::string file = std::string(SCREENS) + "/" + name + ".txt";
+    const std::string page = text(run.page({rows, columns}));
+    if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
+    CAPTURE(name);
+    CHECK(page == test::contents(file));
+}
+
 TEST_CASE("the page of a load in ASCII equals its file in tests/screens") {
     const test::Locale locale("C");
     const Run run;

@@ -110,6 +110,24 @@ TEST_CASE("writes every figure of the run") {
           R"("connections":{"asked":0,"opened":0,"failed":0},"errors":[]})");
 }
 
+TEST_CASE("marks a probe, and restores it from its end object") {
+    Results result;
+    CHECK(end_of(result, "closed").str().find("probe") == std::string::npos);
+    result.probe = true;
+    result.count_try();
+    result.count_opened(1ms, 2ms, true);
+    const std::string text = end_of(result, "closed").str();
+    CHECK(text.find(R"("status":0,"probe":true,"sent":0,)") != std::string::npos);
+    CHECK(text.find(R"("failed":0,"handshakes_full":0,"handshakes_resumed":1,)") !=
+          std::string::npos);
+    CHECK(summary(*read(text)) == summary(result));
+    CHECK(end_of(*read(text), "closed").str() == text);
+    // Earlier versions counted no handshakes.
+    const std::string earlier =
+        replaced(text, R"("handshakes_full":0,"handshakes_resumed":1,)", "");
+    CHECK(read(earlier)->handshake_times.count() == 1);
+}
+
 TEST_CASE("restores a result from its end object") {
     const Results result = full_result(1);
     const std::string text = end_of(result, "closed").str();

@@ -75,6 +75,15 @@ TEST_CASE("writes each figure to the end object, and restores it from a file") {
     }
 }
 
+TEST_CASE("chooses the main times of a run") {
+    Results results;
+    CHECK(main_times(results).times == &Results::round_trips);
+    results.probe = true;
+    CHECK(main_times(results).times == &Results::connect_times);
+    results.count_opened(1us, 1us);
+    CHECK(main_times(results).times == &Results::handshake_times);
+}
+
 TEST_CASE("accepts requirements on each figure, also relative to earlier runs") {
     const Results results = measured();
     EarlierRuns before;

@@ -23,7 +23,7 @@ Results some_results(int count, ev::Duration round_trip) {
     }
     for (int i = 0; i < 3; ++i) results.count_try();
     results.count_opened(round_trip, std::nullopt);
-    results.count_opened(round_trip, 2 * round_trip);
+    results.count_opened(round_trip, 2 * round_trip, count < 20);
     results.add_tcp({.min_rtt = round_trip / 2, .retransmits = 3, .mss = 1448, .cwnd = 10});
     results.count_failure("connection refused", 7, false);
     return results;
@@ -50,7 +50,28 @@ TEST_CASE("adds up results exactly") {
     CHECK((sum.connect_times.max() == 5ms));
     CHECK(sum.handshake_times.count() == 2);
     CHECK((sum.handshake_times.max() == 10ms));
+    CHECK(sum.handshakes_full == 1);
+    CHECK(sum.handshakes_resumed == 1);
     CHECK(sum.tcp == TcpTotals{500us, 6, 1448, 10});
+}
+
+TEST_CASE("computes the rate of opened connections of a probe") {
+    Results results;
+    results.probe = true;
+    results.first_sent = start;
+    results.last_answered = start + 2s;
+    for (int i = 0; i < 6; ++i) results.count_opened(1ms, std::nullopt);
+    CHECK(results.rate() == 3);
+    CHECK(results.achieved() == 6);
+    Results sum;
+    sum.add(results);
+    CHECK(sum.probe);
+    CHECK(sum.rate() == 3);
+    Results messages;
+    messages.count_sent(1, start);
+    sum.add(messages);
+    sum.add(results);
+    CHECK_FALSE(sum.probe);
 }
 
 TEST_CASE("computes the rate of right replies from the first message to the last reply") {

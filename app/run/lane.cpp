@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 namespace yodel {
 
@@ -129,7 +130,6 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       hooks_(std::move(hooks)),
       observer_(observer),
       results_(std::make_unique<Results>()),
-      recent_(options.recent ? std::make_unique<Histogram>() : nullptr),
       connect_(loop, [this] { session_options_ ? connect_due() : look_up(); }),
       due_(loop, [this] { schedule_ ? send_due() : begin(); }),
       time_up_(loop, [this] { time_up(); }),
@@ -257,7 +257,6 @@ void Lane::opened(Connection& connection) {
     results_->count_opened(phases.tcp, phases.tls, tls && tls->resumed);
     if (options_.probe) {
         results_->last_answered = loop_.now();
-        if (recent_) recent_->record(phases.tls.value_or(phases.tcp));
     }
     if (connection.age) connection.age.start(*options_.lifetime);
     connection.opened = true;
@@ -640,7 +639,6 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
                              loop_.now());
     if (results_->datagrams && !warm_up)
         results_->count_datagram(*connection.jitter, reply.out_of_order, reply.round_trip);
-    if (recent_ && counted.round_trip && !warm_up) recent_->record(*counted.round_trip);
     if (!reply.right && results_->wrong_sentence.empty())
         report_wrong(connection,
                      wrong_reply_text(message, reply, connection.session.options()));

@@ -27,7 +27,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace yodel {
@@ -63,8 +62,6 @@ public:
 
     bool over() const { return phase_ >= Phase::over; }  // sending has ended
     const Results& results() const;
-    // Returns the round trips since the last call. Requires the option `recent`.
-    Histogram take_recent() { return std::exchange(*recent_, {}); }
     std::size_t open() const { return open_; }  // connections
 
 private:
@@ -135,7 +132,6 @@ private:
     bool paused_ = false;
     ev::Time resumed_at_{};  // time of the last void_round_trips()
     std::unique_ptr<Results> results_;
-    std::unique_ptr<Histogram> recent_;
     ev::Timer connect_;  // the look-up, and the next connections
     ev::Timer due_;      // the first message, the next planned one, the end of the warm-up
     ev::Timer time_up_;  // end of the run's time; until the lane is ready, limit for connecting

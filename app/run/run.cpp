@@ -62,7 +62,7 @@ public:
             owner_.mailbox_->post([&owner = owner_] { owner.reported(); });
         });
     }
-    void update() { report_.take(lane_, owner_.options_.recent); }
+    void update() { report_.take(lane_); }
     const Report& report() const { return report_; }
 
 private:
@@ -72,9 +72,8 @@ private:
     Lane lane_;
 };
 
-void Run::Report::take(Lane& lane, bool with_recent) {
+void Run::Report::take(const Lane& lane) {
     results = lane.results();
-    if (with_recent) recent = lane.take_recent();
     open = lane.open();
 }
 
@@ -171,17 +170,11 @@ void Run::reported() {
 }
 
 void Run::sum_up() {
-    sum_->take(first_, options_.recent);
+    sum_->take(first_);
     for (const auto& worker : workers_) {
         sum_->results.add(worker->report().results);
-        sum_->recent.add(worker->report().recent);
         sum_->open += worker->report().open;
     }
-    recent_.add(sum_->recent);
-}
-
-Histogram Run::take_recent() {
-    return workers_.empty() ? first_.take_recent() : std::exchange(recent_, {});
 }
 
 }  // namespace yodel

@@ -9,7 +9,6 @@
 
 #include "app/run/lane.hpp"
 #include "app/run/run_options.hpp"
-#include "app/stats/histogram.hpp"
 #include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 #include "ev/threads/mailbox.hpp"
@@ -47,12 +46,10 @@ public:
 
     const RunOptions& options() const { return options_; }
     bool over() const { return first_.over(); }  // sending has ended
-    // With several threads these three are up to a tenth of a second old. They are exact after
+    // With several threads these two are up to a tenth of a second old. They are exact after
     // the end.
     const Results& results() const { return sum_ ? sum_->results : first_.results(); }
     std::size_t open() const { return sum_ ? sum_->open : first_.open(); }  // connections
-    // Returns the round trips since the last call. Requires the option `recent`.
-    Histogram take_recent();
     // True if a connection of the caller's thread is open.
     bool has_open_connection() const { return first_.open() > 0; }
 
@@ -60,10 +57,9 @@ private:
     // A snapshot of one lane.
     struct Report {
         Results results;
-        Histogram recent;
         std::size_t open = 0;
 
-        void take(Lane& lane, bool with_recent);
+        void take(const Lane& lane);
     };
     class Worker;
 
@@ -81,7 +77,6 @@ private:
     // These are empty with one thread.
     std::optional<ev::Mailbox> mailbox_;
     std::unique_ptr<Report> sum_;
-    Histogram recent_;  // all threads' times since the last take_recent()
     ev::Timer ask_;
     std::vector<bool> settled_;  // for each thread: it is ready to begin, or ended
     std::size_t unsettled_;      // threads that are not settled

@@ -99,7 +99,6 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
 
 RunOptions RunClient::run_options(const Options& options) {
     RunOptions to = options.run;
-    to.recent = options.page || intervals();
     to.session.mark_resent =
         messages_ && to.connections == 1 &&
         (json() || (options_.form == Reporter::Form::sequence && !options_.quiet));
@@ -165,7 +164,6 @@ void RunClient::make_display(const Options& options) {
 // --- Progress.
 
 void RunClient::interval_over() {
-    const Histogram recent = run_.take_recent();
     JsonObject object;
     object.text("type", "interval");
     const auto seconds =
@@ -174,10 +172,17 @@ void RunClient::interval_over() {
     object.number("open", run_.open());
     const Results& results = run_.results();
     add_counts(object, results, results.probe);
-    add_percentiles(object, recent, main_times(results).object);
+    add_percentiles(object, take_recent(), main_times(results).object);
     reporter_.output().append_line(object.str());
     interval_.start_at(interval_.deadline() + std::chrono::seconds(1));
     reporter_.flush();
+}
+
+Histogram RunClient::take_recent() {
+    const Histogram& all = run_.results().*main_times(run_.results()).times;
+    Histogram recent = all.since(seen_);
+    seen_ = all;
+    return recent;
 }
 
 RunProgress RunClient::progress() {

@@ -61,7 +61,7 @@ private:
     void output_changed() override;
     bool make_way() override { return !display_ || display_->make_way(); }
     RunProgress progress() override;
-    Histogram take_recent() override { return run_.take_recent(); }
+    Histogram take_recent() override;
     void interrupted() override;
     void suspending() override { run_.void_round_trips(); }
 
@@ -90,6 +90,7 @@ private:
     bool wrong_reported_ = false;      // the first wrong reply was reported
     std::optional<ev::Time> begun_;    // when the first sent message was noticed
     std::size_t own_descriptors_ = 0;  // in use before the first connection
+    Histogram seen_;                   // round trips until the last take_recent()
     std::vector<Trouble> troubles_;
     Verdict verdict_;
     ReportFile hgrm_;

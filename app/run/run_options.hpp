@@ -46,7 +46,6 @@ struct RunOptions {
     std::optional<ev::Time> start = {};  // earliest time of the first message
     OwnMessages messages = {};           // sent repeatedly; null: generated messages
     std::size_t size = 64;               // maximum size of a message, in bytes
-    bool recent = false;                 // keep the round trips for take_recent()
     bool probe = false;                  // see Results::probe
 };
 

@@ -124,6 +124,13 @@ void Histogram::add(const Histogram& other) {
         counts_[i] += other.counts_[i];
 }
 
+Histogram Histogram::since(const Histogram& earlier) const {
+    Histogram made;
+    for (std::size_t i = index(min_); i <= index(max_); ++i)
+        made.record(std::min(upper_end(i), max_), counts_[i] - earlier.counts_[i]);
+    return made;
+}
+
 ev::Duration Histogram::mean() const {
     if (count_ == 0) return {};
     const std::uint64_t rest = sum_ % count_;

@@ -65,6 +65,9 @@ public:
     // A negative duration counts as zero.
     void record(ev::Duration duration, std::uint64_t times = 1);
     void add(const Histogram& other);
+    // Returns the durations recorded since this histogram was equal to `earlier`. Within its
+    // bucket, each counts as the longest possible.
+    Histogram since(const Histogram& earlier) const;
 
     std::uint64_t count() const { return count_; }
     // These three are exact; 0 while nothing is recorded. The sum is in nanoseconds, and

@@ -68,6 +68,23 @@ TEST_CASE("sums histograms to the histogram of all durations, bucket for bucket"
     CHECK(sum.buckets() == all.buckets());
 }
 
+TEST_CASE("returns the durations since an earlier state, bucket for bucket") {
+    test::Random random(2);
+    Histogram all;
+    Histogram sum;
+    for (int round = 0; round < 5; ++round) {
+        const Histogram earlier = all;
+        for (int i = 0; i < 1000; ++i) all.record(any_duration(random));
+        const Histogram since = all.since(earlier);
+        CHECK(since.count() == 1000);
+        CHECK(since.max() <= all.max());
+        sum.add(since);
+    }
+    CHECK(sum.buckets() == all.buckets());
+    CHECK(all.since(all).count() == 0);
+    CHECK(Histogram().since({}) == Histogram());
+}
+
 TEST_CASE("restores a histogram from its buckets") {
     test::Random random(2);
     Histogram histogram;

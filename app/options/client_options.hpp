@@ -78,9 +78,6 @@ struct ClientOptions {
     ReplayOptions replay;
     std::string compare;             // the file with earlier runs; empty: none
     std::vector<std::string> merge;  // files with runs to add up; empty: make a run
-    bool verdict() const {
-        return !report.verdict.required.empty() || !compare.empty() || !report.hgrm.empty();
-    }
     bool help = false;
     bool version = false;
     std::string completion;    // the shell to print completions for; empty: none

@@ -318,7 +318,7 @@ std::vector<Option> verdict_options(ClientOptions& to) {
         {0, "merge", "FILE...", "add up saved runs instead of connecting",
          [&](auto& text) { to.merge.push_back(text); }, mode::merge, mode::merge},
         {0, "hgrm", "FILE", "write percentiles in HdrHistogram's format, in ms",
-         [&](auto& text) { to.report.hgrm = text; }},
+         [&](auto& text) { to.report.files.hgrm = text; }},
     };
 }
 

@@ -1,9 +1,8 @@
 // A file with the server's ports, for the program that started it; it exists as long as this
 // object.
 //
-// The file is created under a name of its own beside the path and then renamed, so that nobody
-// reads half of it, and no planted file is written to. A plain file at the path is replaced; a
-// link, FIFO, device or folder is refused.
+// It is written as a Draft. A plain file at the path is replaced; a link, FIFO, device or
+// folder is refused.
 #pragma once
 
 #include "bufio/fd.hpp"

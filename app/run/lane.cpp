@@ -255,9 +255,7 @@ void Lane::opened(Connection& connection) {
     const Session::Phases& phases = connection.session.phases();
     const bufio::TlsFacts* const tls = connection.session.tls();
     results_->count_opened(phases.tcp, phases.tls, tls && tls->resumed);
-    if (options_.probe) {
-        results_->last_answered = loop_.now();
-    }
+    if (options_.probe) results_->last_answered = loop_.now();
     if (connection.age) connection.age.start(*options_.lifetime);
     connection.opened = true;
     connection.replacing = connection.worn_out();

@@ -1,13 +1,11 @@
 #include "app/run/merge.hpp"
 
 #include "app/process/program.hpp"
+#include "app/run/report_files.hpp"
 #include "app/stats/end_object.hpp"
-#include "app/stats/figures.hpp"
-#include "app/stats/histogram.hpp"
 #include "app/stats/summary.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
-#include "app/text/log_file.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
 
@@ -149,11 +147,10 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     sum.utc_offset = {};
     std::string runs = number_of_runs(files.size());
     const std::string remark = add_up(files, sum, runs);
-    ReportFile hgrm(options.hgrm);
+    ReportFiles reports(options.files);
     const Verdict verdict = Verdict::on(sum, options.verdict);
     Ending ending;
-    const std::string trouble = hgrm ? hgrm.write(hgrm_text(sum.*main_times(sum).times)) : "";
-    if (!trouble.empty()) ending.troubles.push_back({output_failed, trouble});
+    reports.finish(sum, ending.troubles);
     const int status = exit_status(sum, verdict, ending);
     if (options.form == Reporter::Form::json)
         print(
@@ -162,7 +159,7 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     else if (!options.quiet)
         print(text_form(sum, verdict, runs));
     if (!remark.empty() && !options.quiet) print_error("yodel", remark);
-    if (!trouble.empty()) print_error("yodel", trouble);
+    for (const Trouble& trouble : ending.troubles) print_error("yodel", trouble.text);
     for (const std::string& failure : verdict.failures) print_error("yodel", failure);
     return status;
 }

@@ -26,7 +26,7 @@ RateClient::RateClient(ev::Loop& loop, Options options)
       options_(std::move(options)),
       output_(loop, STDOUT_FILENO, [this] { stop_if_written(); }),
       search_(options_.search),
-      hgrm_(options_.report.hgrm),
+      files_(options_.report.files),
       progress_(::isatty(STDERR_FILENO) == 1 && !json()) {
     begin_run();
 }
@@ -104,7 +104,7 @@ void RateClient::search_over() {
     over_ = true;
     line_.clear();
     verdict_ = Verdict::on(reported(), options_.report.verdict);
-    if (hgrm_) hgrm_trouble_ = hgrm_.write(hgrm_text(reported().round_trips));
+    files_.finish(reported(), troubles_);
     if (json()) {
         JsonObject end = end_object(reported(), result_text(), status(), verdict_);
         if (best_) end.fraction("max_rate", *search_.held());
@@ -132,7 +132,7 @@ std::string RateClient::result_text() const {
 // The search succeeds if any rate held, even if higher rates failed.
 int RateClient::status() const {
     if (signo_ != 0) return 128 + signo_;
-    if (output_.error() != 0 || !hgrm_trouble_.empty()) return output_failed;
+    if (output_.error() != 0 || !troubles_.empty()) return output_failed;
     const int status = exit_status(reported(), verdict_);
     return status == success && !best_ ? reply_wrong_or_lost : status;
 }
@@ -141,7 +141,7 @@ int RateClient::report() {
     line_.clear();
     if (!mismatch_.empty()) print_error("yodel", mismatch_);
     if (output_.error() != 0) print_error("yodel", "standard output: " + output_.error_text());
-    if (!hgrm_trouble_.empty()) print_error("yodel", hgrm_trouble_);
+    for (const Trouble& trouble : troubles_) print_error("yodel", trouble.text);
     if (signo_ == 0 || best_) print_error("yodel", result_text());
     const bool any = options_.run.session.expect == Expect::any;
     if (!options_.report.quiet)

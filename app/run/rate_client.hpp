@@ -6,17 +6,18 @@
 #pragma once
 
 #include "app/run/progress_line.hpp"
+#include "app/run/report_files.hpp"
 #include "app/run/reporter.hpp"
 #include "app/run/run.hpp"
 #include "app/stats/rate_search.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/stats/results.hpp"
-#include "app/text/log_file.hpp"
 #include "app/text/output.hpp"
 #include "ev/loop.hpp"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace yodel {
 
@@ -72,8 +73,8 @@ private:
     std::string trouble_;            // reason of the last failure
     std::string mismatch_;
     Verdict verdict_;
-    ReportFile hgrm_;
-    std::string hgrm_trouble_;
+    ReportFiles files_;
+    std::vector<Trouble> troubles_;
     ProgressLine line_;
     const bool progress_;
     bool over_ = false;

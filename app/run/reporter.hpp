@@ -9,6 +9,7 @@
 #include "app/protocol/recorder.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/event_text.hpp"
+#include "app/run/report_files.hpp"
 #include "app/run/run_options.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/text/log_file.hpp"
@@ -36,7 +37,7 @@ public:
         bool verbose = false;   // also report connections
         bool probe = false;     // report connections only
         std::string log;        // a file; empty: none
-        std::string hgrm;       // a file for the percentile distribution; empty: none
+        ReportFiles::Options files;
         Verdict::Options verdict;
     };
     class User {

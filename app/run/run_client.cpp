@@ -84,7 +84,7 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
                 (options.from != From::generator && options.from != From::nothing)),
       start_(loop.now()),
       max_time_(options.from == From::generator ? std::nullopt : options.run.session.max_time),
-      hgrm_(options.report.hgrm),
+      files_(options.report.files),
       interval_(loop, [this] { interval_over(); }),
       limit_(loop, [this] { out_of_time(); }),
       run_options_(run_options(options)),
@@ -280,7 +280,7 @@ void RunClient::done() {
     };
     if (script_) add(script_->trouble());
     add({output_failed, reporter_.log_trouble()});
-    if (hgrm_) add({output_failed, hgrm_.write(hgrm_text(results.*main_times(results).times))});
+    files_.finish(results, troubles_);
     verdict_ = Verdict::on(results, options_.verdict);
     if (reporter_.needs_end()) {
         const int status = exit_status(results, verdict_, ending());

@@ -9,12 +9,12 @@
 
 #include "app/run/input.hpp"
 #include "app/run/recording.hpp"
+#include "app/run/report_files.hpp"
 #include "app/run/reporter.hpp"
 #include "app/run/run.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/stats/run_display.hpp"
 #include "app/stats/summary.hpp"
-#include "app/text/log_file.hpp"
 #include "ev/loop.hpp"
 
 #include <chrono>
@@ -93,7 +93,7 @@ private:
     Histogram seen_;                   // round trips until the last take_recent()
     std::vector<Trouble> troubles_;
     Verdict verdict_;
-    ReportFile hgrm_;
+    ReportFiles files_;
     std::unique_ptr<Script> script_;  // standard input, if several connections share it
     ev::Timer interval_;              // the end of an interval
     ev::Timer limit_;                 // the end of the time, also for our own output

@@ -10,6 +10,8 @@
 
 #include <cerrno>
 #include <chrono>
+#include <system_error>
+#include <utility>
 
 namespace yodel {
 
@@ -19,11 +21,12 @@ namespace {
 constexpr std::size_t batch = 16 * 1024;
 constexpr std::size_t max_waiting = 1024 * 1024;
 
-constexpr const char* unread = "its reader did not keep up; output is incomplete";
+using Content = LogFile::Content;
 
-std::string refusal(const std::string& path, LogFile::Content content) {
-    const bool recording = content == LogFile::Content::recording;
-    return std::string("cannot write the ") + (recording ? "recording " : "log ") + path;
+std::string refusal(const std::string& path, Content content) {
+    if (content == Content::log) return "cannot write the log " + path;
+    return (content == Content::recording ? "cannot write the recording " : "cannot write ") +
+           path;
 }
 
 // Without O_NONBLOCK, opening a pipe would block until somebody reads it.
@@ -38,11 +41,14 @@ bufio::Fd open_file(const std::string& path, int flags, const std::string& refus
                       code);
 }
 
-bufio::Fd open_log(const std::string& path, LogFile::Content content) {
-    bufio::Fd file = open_file(path, O_APPEND, refusal(path, content));
+bufio::Fd open_log(const std::string& path, Content content, Draft* draft) {
+    if (draft && !draft->file()) throw OutputError(refusal(path, content), errno);
+    if (draft) return std::move(draft->file());
+    const bool added = content == Content::log || content == Content::recording;
+    bufio::Fd file = open_file(path, added ? O_APPEND : O_TRUNC, refusal(path, content));
     struct stat status {};
     const bool regular = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
-    if (content == LogFile::Content::recording && regular && status.st_size > 0)
+    if (content == Content::recording && regular && status.st_size > 0)
         throw OutputError(refusal(path, content), EEXIST);
     return file;
 }
@@ -50,7 +56,11 @@ bufio::Fd open_log(const std::string& path, LogFile::Content content) {
 }  // namespace
 
 LogFile::LogFile(const std::string& path, Content content)
-    : refusal_(refusal(path, content)), output_(open_log(path, content)) {}
+    : refusal_(refusal(path, content)),
+      draft_(content == Content::whole_report && replaceable(path)
+                 ? std::make_unique<Draft>(path)
+                 : nullptr),
+      output_(open_log(path, content, draft_.get())) {}
 
 void LogFile::add(char sign, std::string_view bytes) {
     if (!trouble_.empty()) return;
@@ -64,6 +74,12 @@ void LogFile::add_line(std::string_view line) {
     if (output_.pending() >= batch) flush();
 }
 
+void LogFile::add_text(std::string_view text) {
+    if (!trouble_.empty()) return;
+    output_.append(text);
+    flush();
+}
+
 bool LogFile::flush() {
     output_.flush();
     check();
@@ -73,7 +89,9 @@ bool LogFile::flush() {
 bool LogFile::finish() {
     if (trouble_.empty()) output_.drain(last_wait);
     check();
-    if (output_.pending() > 0) fail(unread);
+    if (output_.pending() > 0) fail("its reader did not keep up; output is incomplete");
+    if (draft_ && trouble_.empty() && !draft_->take_place())
+        fail(std::generic_category().message(errno));
     return trouble_.empty();
 }
 
@@ -85,17 +103,6 @@ void LogFile::check() {
 void LogFile::fail(const std::string& why) {
     trouble_ = refusal_ + ": " + why;
     output_.clear();
-}
-
-ReportFile::ReportFile(const std::string& path) : refusal_("cannot write " + path) {
-    if (!path.empty()) output_.emplace(open_file(path, O_TRUNC, refusal_));
-}
-
-std::string ReportFile::write(std::string_view text) {
-    output_->write(text);
-    output_->drain(last_wait);
-    if (output_->error() != 0) return refusal_ + ": " + output_->error_text();
-    return output_->pending() == 0 ? "" : refusal_ + ": " + unread;
 }
 
 }  // namespace yodel

@@ -9,9 +9,10 @@
 // and nothing more is written.
 #pragma once
 
+#include "app/text/draft.hpp"
 #include "app/text/output.hpp"
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,14 +20,17 @@ namespace yodel {
 
 class LogFile {
 public:
-    // A recording begins its file, which must be empty; a log is appended.
-    enum class Content { log, recording };
+    // A log is appended, a recording begins its file, which must be empty, and a report empties
+    // it. A whole report replaces its file only in finish() by all of its bytes; a file that is
+    // not replaceable() is written like another report.
+    enum class Content { log, recording, report, whole_report };
 
     // Throws OutputError, also for a pipe that nobody reads.
     explicit LogFile(const std::string& path, Content content = Content::log);
 
     void add(char sign, std::string_view bytes);
     void add_line(std::string_view line);  // as it is
+    void add_text(std::string_view text);  // whole lines
     // Writes all that the reader takes now. False: the log has failed.
     bool flush();
     // Writes the rest, and gives a slow reader a moment. Call it before the exit status is
@@ -41,25 +45,8 @@ private:
 
     std::string refusal_;  // the beginning of all troubles
     std::string trouble_;
+    std::unique_ptr<Draft> draft_;  // null: the file itself is written
     Output output_;
-};
-
-// A file that is written once, at the end of a run. It is opened at the start, so that a path
-// that cannot be written is reported before anything is done, and never blocks.
-class ReportFile {
-public:
-    // Empties or creates the file; without a path there is no file. Throws OutputError, also
-    // for a pipe that nobody reads.
-    explicit ReportFile(const std::string& path);
-
-    explicit operator bool() const { return output_.has_value(); }
-    // Writes the text, and gives a slow reader a moment. Returns one clause with the file's
-    // name if not all could be written; otherwise an empty text. There must be a file.
-    std::string write(std::string_view text);
-
-private:
-    std::string refusal_;  // the beginning of all troubles
-    std::optional<Output> output_;
 };
 
 }  // namespace yodel

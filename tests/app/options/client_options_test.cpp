@@ -155,10 +155,6 @@ TEST_CASE("requirements of several options add up") {
         parse({"-c", "1", "--require", "p99<5ms,lost=0", "--require", "rate>1k"});
     REQUIRE(options.report.verdict.required.size() == 3);
     CHECK(options.report.verdict.required[2].clause() == "rate>1k");
-    CHECK(options.verdict());
-    CHECK(parse({"--compare", "f"}).verdict());
-    CHECK(parse({"--hgrm", "f"}).verdict());
-    CHECK_FALSE(parse({}).verdict());
 }
 
 TEST_CASE("option --merge takes its argument and all further words as files") {

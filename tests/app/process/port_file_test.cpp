@@ -70,8 +70,8 @@ TEST_CASE("never replaces a link, a FIFO or a folder") {
     SECTION("a link to a file") {
         write(other, "precious");
         fs::create_symlink(other, folder.file());
-        CHECK(refusal(folder.file()) == "--port-file: cannot write " + folder.file() +
-                                            ": it is a link, not a regular file");
+        CHECK(refusal(folder.file()) ==
+              "--port-file: cannot write " + folder.file() + ": it is not a regular file");
         CHECK(contents(other) == "precious");
         CHECK(fs::is_symlink(folder.file()));
     }

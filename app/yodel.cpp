@@ -262,7 +262,8 @@ std::string folder_of(const std::string& file) {
 // The key log and a recording to replay are open by now.
 SandboxRules sandbox_rules(const ClientOptions& options, bool screen) {
     SandboxRules rules;
-    for (const std::string* const file : {&options.report.log, &options.report.files.hgrm})
+    const ReportFiles::Options& reports = options.report.files;
+    for (const std::string* const file : {&options.report.log, &reports.hgrm, &reports.hlog})
         if (!file->empty()) rules.files.push_back(*file);
     if (screen && rules.files.empty()) rules.folders = {"."};  // M-o creates a file there
     if (screen && Recorder::wanted(options.report.log))  // M-o creates files in its folder

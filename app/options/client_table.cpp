@@ -319,6 +319,8 @@ std::vector<Option> verdict_options(ClientOptions& to) {
          [&](auto& text) { to.merge.push_back(text); }, mode::merge, mode::merge},
         {0, "hgrm", "FILE", "write percentiles in HdrHistogram's format, in ms",
          [&](auto& text) { to.report.files.hgrm = text; }},
+        {0, "hlog", "FILE", "write each second's round trips for HdrHistogram",
+         [&](auto& text) { to.report.files.hlog = text; }},
     };
 }
 

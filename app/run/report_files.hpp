@@ -2,10 +2,12 @@
 // path that cannot be written is reported before anything is done.
 #pragma once
 
+#include "app/stats/interval_log.hpp"
 #include "app/stats/results.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/log_file.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,16 +19,23 @@ public:
     // Paths; empty: no file.
     struct Options {
         std::string hgrm = {};  // the percentile distribution
+        std::string hlog = {};  // the interval log
     };
 
     // Throws OutputError.
     explicit ReportFiles(const Options& options);
 
+    bool logs_intervals() const { return hlog_.has_value(); }
+    // Adds the round trips since the last call to the interval log. The time counts from the
+    // first message.
+    void log_interval(const Results& results, ev::Duration end);
     // Completes the files, and adds the reasons if they could not be written.
     void finish(const Results& results, std::vector<Trouble>& troubles);
 
 private:
     std::optional<LogFile> hgrm_;
+    std::optional<LogFile> hlog_;
+    IntervalLog intervals_;
 };
 
 }  // namespace yodel

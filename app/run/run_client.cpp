@@ -86,6 +86,7 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
       max_time_(options.from == From::generator ? std::nullopt : options.run.session.max_time),
       files_(options.report.files),
       interval_(loop, [this] { interval_over(); }),
+      second_(loop, [this] { second_over(); }),
       limit_(loop, [this] { out_of_time(); }),
       run_options_(run_options(options)),
       reporter_(loop, options.report, run_options_, messages_, *this),
@@ -178,6 +179,14 @@ void RunClient::interval_over() {
     reporter_.flush();
 }
 
+// After a suspension a line covers several seconds.
+void RunClient::second_over() {
+    const ev::Time first = *run_.results().first_sent;
+    const auto passed = std::chrono::floor<std::chrono::seconds>(loop_.now() - first);
+    files_.log_interval(run_.results(), passed);
+    second_.start_at(first + passed + std::chrono::seconds(1));
+}
+
 Histogram RunClient::take_recent() {
     const Histogram& all = run_.results().*main_times(run_.results()).times;
     Histogram recent = all.since(seen_);
@@ -211,6 +220,9 @@ RunProgress RunClient::progress() {
 // run's time, limits the time for replies, for closing connections, and for our output.
 void RunClient::turn_ended() {
     if (display_) display_->turn_ended();
+    const std::optional<ev::Time>& first = run_.results().first_sent;
+    if (files_.logs_intervals() && first && !second_.pending() && !over_)
+        second_.start_at(*first + std::chrono::seconds(1));
     const std::string& wrong = run_.results().wrong_sentence;
     if (!load_ && !wrong_reported_ && !wrong.empty()) {
         wrong_reported_ = true;
@@ -272,6 +284,7 @@ void RunClient::output_changed() {
 // Completes the files first, because their errors affect the status in the end object.
 void RunClient::done() {
     interval_.cancel();
+    second_.cancel();
     display_.reset();
     reporter_.close_log();
     const Results& results = run_.results();

@@ -71,6 +71,7 @@ private:
     bool json() const { return options_.form == Reporter::Form::json; }
     bool intervals() const { return load_ && !messages_ && json() && !options_.quiet; }
     void interval_over();
+    void second_over();
     void out_of_time();
     void done();
     Ending ending() const;
@@ -96,6 +97,7 @@ private:
     ReportFiles files_;
     std::unique_ptr<Script> script_;  // standard input, if several connections share it
     ev::Timer interval_;              // the end of an interval
+    ev::Timer second_;                // the end of a line of the interval log
     ev::Timer limit_;                 // the end of the time, also for our own output
     const RunOptions run_options_;
     Reporter reporter_;

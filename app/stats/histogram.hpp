@@ -52,6 +52,7 @@ public:
 
         bool operator==(const Bucket&) const = default;
     };
+    using Layout = Buckets<7>;
     // The powers of two nanoseconds in the range, and the buckets from one to the next.
     static constexpr std::size_t octaves = 57;
     static constexpr int steps = 128;
@@ -88,8 +89,6 @@ public:
     bool operator==(const Histogram&) const = default;
 
 private:
-    using Layout = Buckets<7>;
-
     static std::size_t index(ev::Duration duration);
     static ev::Duration upper_end(std::size_t bucket);
     bool agrees_with(ev::Duration min, ev::Duration max, std::uint64_t sum) const;

@@ -48,6 +48,8 @@ std::optional<std::string> unescaped(std::string_view text) {
     return plain;
 }
 
+std::string to_base64(std::string_view bytes) { return ui::base64(bytes); }
+
 // Comparing with ui::base64() also refuses texts whose unused bits are not zero.
 std::optional<std::string> from_base64(std::string_view text) {
     std::string bytes;

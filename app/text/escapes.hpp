@@ -15,6 +15,7 @@ std::optional<std::string> unescaped(std::string_view text);
 inline constexpr const char* escapes_expected =
     "a backslash must be followed by n, r, t, 0, a backslash, or x and two digits";
 
+std::string to_base64(std::string_view bytes);
 // Reads base64. Returns none for a text that ui::base64() would not write.
 std::optional<std::string> from_base64(std::string_view text);
 

@@ -1,0 +1,152 @@
+// The results of a run as files for other programs, each read by a reader of its own.
+
+#include "tests/e2e/programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+using namespace std::chrono_literals;
+using test::contains;
+using test::contents;
+using test::Folder;
+using test::Outcome;
+using test::Process;
+using test::run;
+using test::yodel;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+const char* const java_library = "/usr/share/java/hdrhistogram.jar";
+
+Words joined(Words words, const Words& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+// Returns the text after `begin` until `end`.
+std::string part(const std::string& text, const std::string& begin, const std::string& end) {
+    const std::size_t from = text.find(begin);
+    CAPTURE(text, begin);
+    REQUIRE(from != text.npos);
+    const std::size_t first = from + begin.size();
+    return text.substr(first, text.find(end, first) - first);
+}
+
+std::string end_object(const std::string& output) {
+    const std::size_t begin = output.rfind("{\"type\":\"end\"");
+    REQUIRE(begin != output.npos);
+    return output.substr(begin);
+}
+
+// Waits until the file contains the text `count` times.
+bool wait_for_contents(const std::string& path, const std::string& text, int count) {
+    const auto found = [&] {
+        const std::string all = contents(path);
+        int times = 0;
+        for (std::size_t at = all.find(text); at != all.npos; at = all.find(text, at + 1))
+            ++times;
+        return times >= count;
+    };
+    const auto end = std::chrono::steady_clock::now() + Process::patience;
+    while (!found() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(10ms);
+    return found();
+}
+
+// Returns the value that a reader of the buckets finds: the end of the bucket of the maximum.
+std::string percentile(const std::string& end, const std::string& name) {
+    const std::string times = part(end, "\"rtt_us\":{", "}");
+    const std::string value = part(times + ",", "\"" + name + "\":", ",");
+    if (value != part(times, "\"max\":", ",")) return value;
+    const std::string buckets = part(end, "\"histogram\":[", "]]");
+    return part(buckets.substr(buckets.rfind('[')), "[", ",");
+}
+
+}  // namespace
+
+TEST_CASE("HdrHistogram's reader finds every round trip in an interval log") {
+    if (::access(java_library, R_OK) != 0 || run({"java", "--version"}).status != 0) {
+        WARN("skipped: there is no Java with HdrHistogram (libhdrhistogram-java)");
+        return;
+    }
+    const Folder folder;
+    const std::string source = folder.path("source.json");
+    const std::string runs[] = {folder.path("run0"), folder.path("run1")};
+    const Words session = {yodel, "--json", "-o", source};
+    REQUIRE(run(session, "a\nb\n").status == 0);
+    const Words kinds[] = {{"-m", "2.2", "--rate", "300", "--connections", "4"},
+                           {"-m", "1.2", "-i", "0", "--connections", "4", "--threads", "2"},
+                           {},
+                           {"-u", "-c", "30", "-i", "1ms"},
+                           {"--tls", "-f", "len4", "--connections", "2"},
+                           {"--replay", source, "--fast"},
+                           {"--merge", runs[0], runs[1]},
+                           {"-c", "1", "127.0.0.1", "1"}};
+    Words logs;
+    Words ends;
+    for (const Words& kind : kinds) {
+        const std::string name = std::to_string(logs.size());
+        logs.push_back(folder.path("log" + name));
+        const Outcome made =
+            run(joined({yodel, "--json", "--hlog", logs.back()}, kind), "one\ntwo\nthree\n");
+        CAPTURE(kind, made.errors);
+        CHECK(made.status == (&kind == std::end(kinds) - 1 ? 7 : 0));
+        ends.push_back(end_object(made.output));
+        std::ofstream(folder.path("run" + name)) << made.output;
+    }
+    const Outcome read =
+        run(joined({"java", "-cp", java_library, test::peers + "/ReadIntervalLog.java"}, logs));
+    CAPTURE(read.errors);
+    REQUIRE(read.status == 0);
+    std::string rest = read.output;
+    for (const std::string& end : ends) {
+        const std::string found = rest.substr(0, rest.find("began ", 1));
+        rest.erase(0, found.size());
+        CAPTURE(end, found);
+        if (!contains(end, "\"histogram\"")) {
+            CHECK(contains(found, "\ncount 0\nbuckets []\n"));
+            continue;
+        }
+        const std::string buckets = part(end, "\"histogram\":", "]]") + "]]";
+        CHECK(part(found, "buckets ", "\n") == buckets);
+        CHECK(part(found, "\ncount ", "\n") == part(end, "\"echoed\":", ","));
+        for (const char* each : {"p50", "p90", "p95", "p99", "p99.9", "p99.99"})
+            CHECK(part(found, "\n" + std::string(each) + " ", "\n") == percentile(end, each));
+    }
+}
+
+TEST_CASE("an interval log has a line for each second, also of a run that was killed") {
+    const Folder folder;
+    const std::string log = folder.path("log");
+    Process client({yodel, "--hlog", log});
+    client.write("a\n");
+    REQUIRE(client.wait_for_output("a\n"));
+    REQUIRE(wait_for_contents(log, ",HIST", 2));
+    client.kill(SIGKILL);
+    CHECK(client.wait_exit() == 128 + SIGKILL);
+    const std::string text = contents(log);
+    CHECK(contains(text, "\n0.000,1.000,"));
+    CHECK(contains(text, "\n1.000,1.000,0.000,HIST"));
+    CHECK(text.ends_with("\n"));
+}
+
+TEST_CASE("a file of results that can't be written is status 23") {
+    const std::string option = GENERATE("--hgrm", "--hlog");
+    const std::string bad = GENERATE("/no/such/file", "/dev/full");
+    const Words kind = GENERATE(Words{"-c", "1", "--json"}, Words{"--connections", "2"},
+                                Words{"-z"}, Words{"--rate", "max@p99<5ms", "-W", "1"});
+    if (kind[0] == "--rate" && bad == "/dev/full") return;  // takes long
+    const Outcome outcome = run(joined({yodel, option, bad}, kind), "a\n");
+    CAPTURE(option, kind);
+    CHECK(outcome.status == 23);
+    CHECK(contains(outcome.errors, "yodel: cannot write " + bad + ": "));
+    if (bad != "/dev/full") CHECK(outcome.output.empty());
+}

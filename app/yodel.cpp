@@ -263,8 +263,14 @@ std::string folder_of(const std::string& file) {
 SandboxRules sandbox_rules(const ClientOptions& options, bool screen) {
     SandboxRules rules;
     const ReportFiles::Options& reports = options.report.files;
-    for (const std::string* const file : {&options.report.log, &reports.hgrm, &reports.hlog})
-        if (!file->empty()) rules.files.push_back(*file);
+    for (const std::string& file :
+         {options.report.log, reports.hgrm, reports.hlog, reports.metrics})
+        if (!file.empty()) rules.files.push_back(file);
+    if (!reports.metrics.empty() && replaceable(reports.metrics)) {
+        rules.files.pop_back();
+        rules.folders = {folder_of(reports.metrics)};
+        rules.removed = {reports.metrics};  // a draft takes its place
+    }
     if (screen && rules.files.empty()) rules.folders = {"."};  // M-o creates a file there
     if (screen && Recorder::wanted(options.report.log))  // M-o creates files in its folder
         rules.folders = {folder_of(options.report.log)};

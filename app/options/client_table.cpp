@@ -321,6 +321,8 @@ std::vector<Option> verdict_options(ClientOptions& to) {
          [&](auto& text) { to.report.files.hgrm = text; }},
         {0, "hlog", "FILE", "write each second's round trips for HdrHistogram",
          [&](auto& text) { to.report.files.hlog = text; }},
+        {0, "metrics", "FILE", "write the figures at the end, as OpenMetrics",
+         [&](auto& text) { to.report.files.metrics = text; }},
     };
 }
 

@@ -104,7 +104,10 @@ void RateClient::search_over() {
     over_ = true;
     line_.clear();
     verdict_ = Verdict::on(reported(), options_.report.verdict);
-    files_.finish(reported(), troubles_);
+    files_.finish({.results = reported(),
+                   .judged = options_.report.verdict,
+                   .target = options_.run.session.endpoint.text()},
+                  {.signo = signo_}, troubles_);
     if (json()) {
         JsonObject end = end_object(reported(), result_text(), status(), verdict_);
         if (best_) end.fraction("max_rate", *search_.held());

@@ -2,6 +2,7 @@
 
 #include "app/stats/figures.hpp"
 #include "app/stats/histogram.hpp"
+#include "app/text/exit_status.hpp"
 
 namespace yodel {
 
@@ -13,39 +14,34 @@ void open(std::optional<LogFile>& file, const std::string& path, Content content
     if (!path.empty()) file.emplace(path, content);
 }
 
-void finish(std::optional<LogFile>& file, const std::string& text,
-            std::vector<Trouble>& troubles) {
-    if (!file) return;
-    file->add_text(text);
-    if (!file->finish()) troubles.push_back({output_failed, file->trouble()});
-}
-
-// Returns the time of the first message; 1970 if there was none, or if it is unknown.
-std::chrono::system_clock::time_point began(const Results& results) {
-    using std::chrono::system_clock;
-    if (!results.first_sent) return {};
-    return system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(
-        results.first_sent->time_since_epoch() + results.utc_offset));
-}
-
 }  // namespace
 
 ReportFiles::ReportFiles(const Options& options) {
     open(hgrm_, options.hgrm, Content::report);
     open(hlog_, options.hlog, Content::report);
+    open(metrics_, options.metrics, Content::whole_report);
 }
 
 void ReportFiles::log_interval(const Results& results, ev::Duration end) {
-    if (hlog_)
-        hlog_->add_text(
-            intervals_.next(results.*main_times(results).times, end, began(results)));
+    const Histogram& times = results.*main_times(results).times;
+    if (hlog_) hlog_->add_text(intervals_.next(times, end, results.began()));
 }
 
-void ReportFiles::finish(const Results& results, std::vector<Trouble>& troubles) {
+void ReportFiles::finish(RunReport run, Ending ending, std::vector<Trouble>& troubles) {
+    const Results& results = run.results;
     const Histogram& times = results.*main_times(results).times;
-    yodel::finish(hgrm_, hgrm_text(times), troubles);
+    const auto complete = [&](std::optional<LogFile>& file, const std::string& text) {
+        if (!file) return;
+        file->add_text(text);
+        if (file->finish()) return;
+        troubles.push_back({output_failed, file->trouble()});
+        ending.troubles.push_back(troubles.back());
+    };
+    complete(hgrm_, hgrm_text(times));
     if (!intervals_.complete(times)) log_interval(results, results.elapsed());
-    yodel::finish(hlog_, "", troubles);
+    complete(hlog_, "");
+    run.status = exit_status(results, Verdict::on(results, run.judged), ending);
+    complete(metrics_, metrics_text(run));
 }
 
 }  // namespace yodel

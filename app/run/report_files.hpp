@@ -3,11 +3,11 @@
 #pragma once
 
 #include "app/stats/interval_log.hpp"
+#include "app/stats/reports.hpp"
 #include "app/stats/results.hpp"
-#include "app/text/exit_status.hpp"
+#include "app/stats/summary.hpp"
 #include "app/text/log_file.hpp"
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +20,7 @@ public:
     struct Options {
         std::string hgrm = {};  // the percentile distribution
         std::string hlog = {};  // the interval log
+        std::string metrics = {};
     };
 
     // Throws OutputError.
@@ -29,12 +30,14 @@ public:
     // Adds the round trips since the last call to the interval log. The time counts from the
     // first message.
     void log_interval(const Results& results, ev::Duration end);
-    // Completes the files, and adds the reasons if they could not be written.
-    void finish(const Results& results, std::vector<Trouble>& troubles);
+    // Completes the files, and adds the reasons if they could not be written. Computes the
+    // status from the other two and these.
+    void finish(RunReport run, Ending ending, std::vector<Trouble>& troubles);
 
 private:
     std::optional<LogFile> hgrm_;
     std::optional<LogFile> hlog_;
+    std::optional<LogFile> metrics_;
     IntervalLog intervals_;
 };
 

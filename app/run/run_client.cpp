@@ -293,7 +293,10 @@ void RunClient::done() {
     };
     if (script_) add(script_->trouble());
     add({output_failed, reporter_.log_trouble()});
-    files_.finish(results, troubles_);
+    files_.finish({.results = results,
+                   .judged = options_.verdict,
+                   .target = run_.options().session.endpoint.text()},
+                  ending(), troubles_);
     verdict_ = Verdict::on(results, options_.verdict);
     if (reporter_.needs_end()) {
         const int status = exit_status(results, verdict_, ending());

@@ -19,12 +19,13 @@ constexpr Figure::Whole handshakes{
     [](const Results& results) { return results.handshakes_full + results.handshakes_resumed; },
     "there was no TLS handshake"};
 
-Figure count_row(const char* name, std::uint64_t Results::*count,
+Figure count_row(const char* name, const char* help, std::uint64_t Results::*count,
                  const Figure::Whole& whole = sent_messages) {
     const bool of_connections = &whole == &tries || &whole == &handshakes;
     return {.name = name,
             .kind = Kind::count,
             .path = (of_connections ? "connections." : "") + std::string(name),
+            .help = help,
             .value = [count](const Results& results) -> Value {
                 return static_cast<double>(results.*count);
             },
@@ -47,9 +48,9 @@ Figure row_if(bool (*measured)(const Results&), const char* unmeasured, Figure r
     return row;
 }
 
-Figure handshakes_row(const char* name, std::uint64_t Results::*count) {
+Figure handshakes_row(const char* name, const char* help, std::uint64_t Results::*count) {
     return row_if([](const Results& results) { return handshakes.of(results) > 0; },
-                  handshakes.empty, count_row(name, count, handshakes));
+                  handshakes.empty, count_row(name, help, count, handshakes));
 }
 
 Figure time_row(const TimesRow& row, const Statistic& statistic) {
@@ -58,6 +59,7 @@ Figure time_row(const TimesRow& row, const Statistic& statistic) {
             .kind = Kind::time,
             .path =
                 std::string(row.of_connections ? "connections." : "") + row.object + "." + name,
+            .help = row.what + (": " + name),
             .value = [&row, &statistic](const Results& results) -> Value {
                 const Histogram& times = results.*row.times;
                 if (times.count() == 0) return std::nullopt;
@@ -74,6 +76,7 @@ std::vector<Figure> all_figures() {
     all.push_back({.name = "rate",
                    .kind = Kind::rate,
                    .path = "rate",
+                   .help = "Right replies a second",
                    .value = [](const Results& results) -> Value {
                        return results.achieved() > 0 ? Value(results.rate()) : std::nullopt;
                    },
@@ -82,6 +85,7 @@ std::vector<Figure> all_figures() {
     all.push_back({.name = "jitter",
                    .kind = Kind::time,
                    .path = "jitter_us",
+                   .help = "Jitter of datagrams (RFC 3550)",
                    .value = [](const Results& results) -> Value {
                        if (results.jitter_count == 0) return std::nullopt;
                        return static_cast<double>(results.jitter().count());
@@ -90,6 +94,7 @@ std::vector<Figure> all_figures() {
     all.push_back({.name = "late_start",
                    .kind = Kind::time,
                    .path = "late_start_us",
+                   .help = "Delay of the first message after --start-at",
                    .value = [](const Results& results) -> Value {
                        if (!results.late_start) return std::nullopt;
                        return static_cast<double>(results.late_start->count());
@@ -98,24 +103,36 @@ std::vector<Figure> all_figures() {
     all.push_back({.name = "overlap",
                    .kind = Kind::count,
                    .path = "overlap",
+                   .help = "Time that all runs share, as a part of the whole time",
                    .value = [](const Results& results) { return results.overlap; },
                    .unmeasured = "this is no sum of runs that contain their times"});
-    all.push_back(count_row("sent", &Results::sent));
-    all.push_back(count_row("echoed", &Results::echoed));
-    all.push_back(fault_row(count_row("bad", &Results::bad), true));
-    all.push_back(fault_row(count_row("lost", &Results::lost), true));
-    all.push_back(count_row("late", &Results::late));
-    all.push_back(fault_row(count_row("unsent", &Results::unsent, due_messages), false));
-    all.push_back(count_row("unsolicited", &Results::unsolicited));
-    all.push_back(fault_row(count_row("twice", &Results::duplicates), false));
-    all.push_back(row_if([](const Results& results) { return results.datagrams; },
-                         "messages were not datagrams",
-                         count_row("out_of_order", &Results::out_of_order)));
-    all.push_back(count_row("asked", &Results::asked, tries));
-    all.push_back(count_row("opened", &Results::opened, tries));
-    all.push_back(count_row("failed", &Results::failed, tries));
-    all.push_back(handshakes_row("handshakes_full", &Results::handshakes_full));
-    all.push_back(handshakes_row("handshakes_resumed", &Results::handshakes_resumed));
+    all.push_back(count_row("sent", "Sent messages", &Results::sent));
+    all.push_back(
+        count_row("echoed", "Messages answered by the right reply", &Results::echoed));
+    all.push_back(
+        fault_row(count_row("bad", "Messages answered by a wrong reply", &Results::bad), true));
+    all.push_back(
+        fault_row(count_row("lost", "Messages without a reply in time", &Results::lost), true));
+    all.push_back(count_row("late", "Messages whose reply came late", &Results::late));
+    all.push_back(fault_row(count_row("unsent", "Messages that were due and not sent",
+                                      &Results::unsent, due_messages),
+                            false));
+    all.push_back(count_row("unsolicited", "Messages from the server that answer nothing",
+                            &Results::unsolicited));
+    all.push_back(fault_row(
+        count_row("twice", "Further copies of replies", &Results::duplicates), false));
+    all.push_back(row_if(
+        [](const Results& results) { return results.datagrams; }, "messages were not datagrams",
+        count_row("out_of_order", "Replies that came after replies to later messages",
+                  &Results::out_of_order)));
+    all.push_back(count_row("asked", "Attempts to connect", &Results::asked, tries));
+    all.push_back(count_row("opened", "Opened connections", &Results::opened, tries));
+    all.push_back(
+        count_row("failed", "Connections that never opened", &Results::failed, tries));
+    all.push_back(
+        handshakes_row("handshakes_full", "Full TLS handshakes", &Results::handshakes_full));
+    all.push_back(handshakes_row("handshakes_resumed", "Resumed TLS handshakes",
+                                 &Results::handshakes_resumed));
     return all;
 }
 

@@ -41,16 +41,17 @@ struct TimesRow {
     const char* buckets;  // JSON
     bool of_connections;  // both are members of the object `connections`
     const char* unmeasured;
+    const char* what;
 };
 inline constexpr TimesRow times_rows[] = {
     {"round trip", "", &Results::round_trips, "rtt_us", "histogram", false,
-     "no reply was timed"},
+     "no reply was timed", "Round trips"},
     {"lateness", "lateness_", &Results::lateness, "lateness_us", "lateness_histogram", false,
-     "no message had a planned time"},
+     "no message had a planned time", "Lateness of yodel itself"},
     {"connect", "connect_", &Results::connect_times, "connect_us", "connect_histogram", true,
-     "no connection was opened"},
+     "no connection was opened", "Times to connect"},
     {"handshake", "handshake_", &Results::handshake_times, "handshake_us",
-     "handshake_histogram", true, "there was no TLS handshake"},
+     "handshake_histogram", true, "there was no TLS handshake", "Times of TLS handshakes"},
 };
 // Returns the times that a run measures first of all: round trips, or in a probe handshakes,
 // or without TLS the times to connect.
@@ -67,6 +68,7 @@ struct Figure {
     std::string name;
     Kind kind;
     std::string path;  // in the end object: connections.connect_us.p99
+    std::string help;  // a noun phrase
     // In nanoseconds, messages, messages a second, or from 0 to 1; none if nothing was
     // measured.
     std::function<std::optional<double>(const Results&)> value;

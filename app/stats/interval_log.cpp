@@ -12,7 +12,7 @@ namespace yodel {
 
 namespace {
 
-// The lowest byte of the cookies tells that counts have a variable size.
+// Their lowest byte stands for counts of variable size.
 constexpr std::uint32_t histogram_cookie = 0x1c849313;
 constexpr std::uint32_t compressed_cookie = 0x1c849314;
 
@@ -34,7 +34,7 @@ std::string variable_size(std::int64_t number) {
     return text + static_cast<char>(rest);
 }
 
-// The counts of all buckets up to the last one that is not empty. A negative number stands for
+// The counts of the buckets up to the last one in use. A negative number stands for
 // several empty buckets.
 std::string counts(const Histogram& times) {
     std::string text;

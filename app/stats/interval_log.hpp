@@ -29,7 +29,7 @@ public:
 
 private:
     Histogram logged_;                 // round trips in the lines so far
-    std::optional<ev::Duration> end_;  // of the last line; none: no line yet
+    std::optional<ev::Duration> end_;  // end of the last line; none: no line yet
 };
 
 }  // namespace yodel

@@ -147,6 +147,13 @@ void Results::add_tcp(const TcpTotals& facts) {
 
 // --- Values derived from the counts.
 
+std::chrono::system_clock::time_point Results::began() const {
+    using std::chrono::system_clock;
+    if (!first_sent) return {};
+    return system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(
+        first_sent->time_since_epoch() + utc_offset));
+}
+
 ev::Duration Results::elapsed() const {
     if (measured) return measured->elapsed;
     if (!first_sent) return {};

@@ -210,6 +210,8 @@ struct Results {
     void count_end(int status, bool was_open);
     void add_tcp(const TcpTotals& facts);
 
+    // Returns the time of the first message; 1970 if it is unknown.
+    std::chrono::system_clock::time_point began() const;
     // Returns the time from the first message to the last reply; zero without any reply.
     ev::Duration elapsed() const;
     // Returns the number of right replies or, in a probe, of opened connections.

@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <thread>
 
 using namespace std::chrono_literals;
@@ -25,6 +28,12 @@ namespace {
 using Words = std::vector<std::string>;
 
 const char* const java_library = "/usr/share/java/hdrhistogram.jar";
+const char* const system_python = "/usr/bin/python3";  // sees the packages of the system
+
+Words words_of(const std::string& text) {
+    std::istringstream stream(text);
+    return {std::istream_iterator<std::string>(stream), {}};
+}
 
 Words joined(Words words, const Words& more) {
     words.insert(words.end(), more.begin(), more.end());
@@ -123,7 +132,7 @@ TEST_CASE("HdrHistogram's reader finds every round trip in an interval log") {
     }
 }
 
-TEST_CASE("an interval log has a line for each second, also of a run that was killed") {
+TEST_CASE("an interval log contains a line for each second, also of a run that was killed") {
     const Folder folder;
     const std::string log = folder.path("log");
     Process client({yodel, "--hlog", log});
@@ -139,7 +148,7 @@ TEST_CASE("an interval log has a line for each second, also of a run that was ki
 }
 
 TEST_CASE("a file of results that can't be written is status 23") {
-    const std::string option = GENERATE("--hgrm", "--hlog");
+    const std::string option = GENERATE("--hgrm", "--hlog", "--metrics");
     const std::string bad = GENERATE("/no/such/file", "/dev/full");
     const Words kind = GENERATE(Words{"-c", "1", "--json"}, Words{"--connections", "2"},
                                 Words{"-z"}, Words{"--rate", "max@p99<5ms", "-W", "1"});
@@ -149,4 +158,38 @@ TEST_CASE("a file of results that can't be written is status 23") {
     CHECK(outcome.status == 23);
     CHECK(contains(outcome.errors, "yodel: cannot write " + bad + ": "));
     if (bad != "/dev/full") CHECK(outcome.output.empty());
+}
+
+TEST_CASE("a parser of OpenMetrics finds the figures of each kind of run") {
+    if (run({system_python, "-c", "import prometheus_client"}).status != 0) {
+        WARN("skipped: python3 has no prometheus_client (python3-prometheus-client)");
+        return;
+    }
+    const Folder folder;
+    const std::string metrics = folder.path("yodel.prom");
+    const auto [words, status] =
+        GENERATE(table<std::string, int>({{"", 0},
+                                          {"-u -c 20 -i 0", 0},
+                                          {"--tls --connections 3 -c 30 --threads 2", 0},
+                                          {"-z", 0},
+                                          {"-c 5 -i 0 --require sent>5", 1},
+                                          {"--rate max@p99<0.001us -W 1", 1},
+                                          {"-c 1 127.0.0.1 1", 7}}));
+    std::ofstream(metrics) << "before";
+    const Outcome outcome =
+        run(joined({yodel, "--json", "--metrics", metrics}, words_of(words)), "a\nb\n");
+    CAPTURE(words, outcome.errors);
+    CHECK(outcome.status == status);
+    const Outcome read =
+        run({system_python, test::peers + "/check_metrics.py"}, contents(metrics));
+    CAPTURE(read.errors);
+    REQUIRE(read.status == 0);
+    const std::string end = end_object(outcome.output);
+    const std::string sent = part(end, "\"sent\":", ",");
+    CHECK(contains(read.output, "yodel_exit_status gauge - "));
+    CHECK(contains(read.output, " " + std::to_string(status) + ".0\n"));
+    CHECK(contains(part(read.output, "yodel_sent gauge - ", "\n"), " " + sent + ".0"));
+    CHECK(contains(read.output, "yodel_rtt_p99_seconds gauge seconds ") ==
+          contains(end, "\"rtt_us\""));
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path("")), {}) == 1);
 }

@@ -1,0 +1,62 @@
+#include "app/stats/reports.hpp"
+
+#include "app/stats/figures.hpp"
+#include "tests/app/stats/results.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+using namespace std::chrono_literals;
+using namespace yodel;
+using test::contains;
+
+namespace {
+
+const Verdict::Options nothing;
+
+}  // namespace
+
+TEST_CASE("writes a figure as a gauge with its type, unit and meaning") {
+    Results results;
+    results.count_sent(3, {});
+    results.count_answered({.round_trip = 1234567ns}, ev::Time(2s));
+    results.count_lost();
+    results.overlap = 0.75;
+    const std::string text =
+        metrics_text({.results = results, .judged = nothing, .target = "a:1", .status = 7});
+    const auto [name, written] = GENERATE(table<std::string, std::string>(
+        {{"rtt_p99_9_seconds", "# TYPE yodel_rtt_p99_9_seconds gauge\n"
+                               "# UNIT yodel_rtt_p99_9_seconds seconds\n"
+                               "# HELP yodel_rtt_p99_9_seconds Round trips: p99.9.\n"
+                               "yodel_rtt_p99_9_seconds{target=\"a:1\"} 0.001234567\n"},
+         {"overlap_ratio", "# TYPE yodel_overlap_ratio gauge\n"
+                           "# UNIT yodel_overlap_ratio ratio\n"
+                           "# HELP yodel_overlap_ratio Time that all runs share, as a part of "
+                           "the whole time.\n"
+                           "yodel_overlap_ratio{target=\"a:1\"} 0.75\n"},
+         {"lost", "# TYPE yodel_lost gauge\n"
+                  "# HELP yodel_lost Messages without a reply in time.\n"
+                  "yodel_lost{target=\"a:1\"} 1\n"},
+         {"duration_seconds", "yodel_duration_seconds{target=\"a:1\"} 2\n"},
+         {"exit_status", "# TYPE yodel_exit_status gauge\n"
+                         "# HELP yodel_exit_status Exit status.\n"
+                         "yodel_exit_status{target=\"a:1\"} 7\n# EOF\n"}}));
+    CHECK(contains(text, "\n" + written));
+    CHECK(text.starts_with("# TYPE yodel_rtt_min_seconds gauge\n"));
+    CHECK(text.ends_with("\n# EOF\n"));
+    CHECK_FALSE(contains(text, "jitter"));
+    CHECK_FALSE(contains(text, "handshake"));
+}
+
+TEST_CASE("writes a target with any bytes, or none") {
+    const auto [target, labels] = GENERATE(table<std::string, std::string>(
+        {{"", " "}, {"a\"\\\n\x1b\xff", "{target=\"a\\\"\\\\^J^[\\\\xff\"} "}}));
+    CHECK(contains(metrics_text({.results = {}, .judged = nothing, .target = target}),
+                   "\nyodel_sent" + labels + "0\n"));
+}
+
+TEST_CASE("each figure has a meaning, for people who see it alone") {
+    for (const Figure& figure : figures()) {
+        CAPTURE(figure.name);
+        CHECK(figure.help.size() > 5);
+    }
+}

@@ -264,7 +264,7 @@ SandboxRules sandbox_rules(const ClientOptions& options, bool screen) {
     SandboxRules rules;
     const ReportFiles::Options& reports = options.report.files;
     for (const std::string& file :
-         {options.report.log, reports.hgrm, reports.hlog, reports.metrics})
+         {options.report.log, reports.hgrm, reports.hlog, reports.junit, reports.metrics})
         if (!file.empty()) rules.files.push_back(file);
     if (!reports.metrics.empty() && replaceable(reports.metrics)) {
         rules.files.pop_back();

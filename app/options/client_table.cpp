@@ -323,6 +323,8 @@ std::vector<Option> verdict_options(ClientOptions& to) {
          [&](auto& text) { to.report.files.hlog = text; }},
         {0, "metrics", "FILE", "write the figures at the end, as OpenMetrics",
          [&](auto& text) { to.report.files.metrics = text; }},
+        {0, "junit", "FILE", "write the verdict as test cases, in JUnit's XML",
+         [&](auto& text) { to.report.files.junit = text; }},
     };
 }
 

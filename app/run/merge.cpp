@@ -150,7 +150,8 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     ReportFiles reports(options.files);
     const Verdict verdict = Verdict::on(sum, options.verdict);
     Ending ending;
-    reports.finish({.results = sum, .judged = options.verdict}, ending, ending.troubles);
+    reports.finish({.results = sum, .judged = options.verdict}, ending, {.load = true},
+                   ending.troubles);
     const int status = exit_status(sum, verdict, ending);
     if (options.form == Reporter::Form::json)
         print(

@@ -106,8 +106,9 @@ void RateClient::search_over() {
     verdict_ = Verdict::on(reported(), options_.report.verdict);
     files_.finish({.results = reported(),
                    .judged = options_.report.verdict,
-                   .target = options_.run.session.endpoint.text()},
-                  {.signo = signo_}, troubles_);
+                   .target = options_.run.session.endpoint.text(),
+                   .failure = best_ ? "" : result_text()},
+                  {.signo = signo_}, {.load = true}, troubles_);
     if (json()) {
         JsonObject end = end_object(reported(), result_text(), status(), verdict_);
         if (best_) end.fraction("max_rate", *search_.held());

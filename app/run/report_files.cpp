@@ -20,6 +20,7 @@ ReportFiles::ReportFiles(const Options& options) {
     open(hgrm_, options.hgrm, Content::report);
     open(hlog_, options.hlog, Content::report);
     open(metrics_, options.metrics, Content::whole_report);
+    open(junit_, options.junit, Content::report);
 }
 
 void ReportFiles::log_interval(const Results& results, ev::Duration end) {
@@ -27,7 +28,8 @@ void ReportFiles::log_interval(const Results& results, ev::Duration end) {
     if (hlog_) hlog_->add_text(intervals_.next(times, end, results.began()));
 }
 
-void ReportFiles::finish(RunReport run, Ending ending, std::vector<Trouble>& troubles) {
+void ReportFiles::finish(RunReport run, Ending ending, const Words& words,
+                         std::vector<Trouble>& troubles) {
     const Results& results = run.results;
     const Histogram& times = results.*main_times(results).times;
     const auto complete = [&](std::optional<LogFile>& file, const std::string& text) {
@@ -41,7 +43,12 @@ void ReportFiles::finish(RunReport run, Ending ending, std::vector<Trouble>& tro
     if (!intervals_.complete(times)) log_interval(results, results.elapsed());
     complete(hlog_, "");
     run.status = exit_status(results, Verdict::on(results, run.judged), ending);
+    if (run.failure.empty())
+        run.failure = failure_text(results, run.judged.required, ending, words);
+    else if (run.status == success)
+        run.status = reply_wrong_or_lost;
     complete(metrics_, metrics_text(run));
+    complete(junit_, junit_text(run));
 }
 
 }  // namespace yodel

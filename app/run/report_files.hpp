@@ -21,6 +21,7 @@ public:
         std::string hgrm = {};  // the percentile distribution
         std::string hlog = {};  // the interval log
         std::string metrics = {};
+        std::string junit = {};
     };
 
     // Throws OutputError.
@@ -30,14 +31,16 @@ public:
     // Adds the round trips since the last call to the interval log. The time counts from the
     // first message.
     void log_interval(const Results& results, ev::Duration end);
-    // Completes the files, and adds the reasons if they could not be written. Computes the
-    // status from the other two and these.
-    void finish(RunReport run, Ending ending, std::vector<Trouble>& troubles);
+    // Completes the files, and adds the reasons if they could not be written. Adds the exit
+    // status and the failure to the report; a failure that is there already is kept.
+    void finish(RunReport run, Ending ending, const Words& words,
+                std::vector<Trouble>& troubles);
 
 private:
     std::optional<LogFile> hgrm_;
     std::optional<LogFile> hlog_;
     std::optional<LogFile> metrics_;
+    std::optional<LogFile> junit_;
     IntervalLog intervals_;
 };
 

@@ -19,6 +19,7 @@ namespace {
 // Limits for lines about connections, and for differences from a recording.
 constexpr std::size_t max_remarks = 1000;
 constexpr std::size_t max_differences = 1000;
+constexpr std::size_t max_kept_differences = 100;
 
 // 64 bytes, seq 1, 0.21 ms
 std::string sequence_line(const Message& message, const Reply& reply) {
@@ -140,9 +141,12 @@ void Reporter::answered(std::size_t connection, const Message& message, const Re
     }
     const char* const verdict = reply.right ? "as before" : "different";
     add_message(connection, message.late ? "late" : verdict, &message, &reply);
-    if (!reply.right) print_difference(connection, difference_.wrong(message, reply));
-    if (reply.right && message.late)
-        print_difference(connection, DifferenceText::late(message, reply));
+    if (!reply.right) add_difference(connection, difference_.wrong(message, reply));
+    if (!reply.right || !message.late) return;
+    print_difference(connection, DifferenceText::late(message, reply));
+    // The message no longer counts as lost.
+    const std::string lost = prefix(connection) + "reply " + std::to_string(message.id) + " ";
+    std::erase_if(kept_differences_, [&](auto& each) { return each.starts_with(lost); });
 }
 
 // Prints lines that came back unchanged.
@@ -157,7 +161,7 @@ void Reporter::lost(std::size_t connection, const Message& message) {
     log('-',
         "no reply to message " + std::to_string(message.id) + (as_before ? ", as before" : ""));
     add_message(connection, as_before ? "as before" : "lost", &message, nullptr);
-    if (replay() && !as_before) print_difference(connection, difference_.lost(message));
+    if (replay() && !as_before) add_difference(connection, difference_.lost(message));
     if (sequence())
         output_.append_line("no reply, seq " + std::to_string(message.id) +
                             (message.resent ? ", resent" : ""));
@@ -168,7 +172,7 @@ void Reporter::unsolicited(std::size_t connection, std::string_view payload, Uns
     const Reply reply = reply_of(payload);
     const bool unrecorded = kind == Unsolicited::unrecorded;
     add_message(connection, unrecorded ? "unrecorded" : "unsolicited", nullptr, &reply);
-    if (unrecorded) print_difference(connection, difference_.unrecorded(payload));
+    if (unrecorded) add_difference(connection, difference_.unrecorded(payload));
     if (kind == Unsolicited::no_recording && !replay()) print(connection, payload);
 }
 
@@ -176,7 +180,7 @@ void Reporter::missed(std::size_t connection, std::string_view payload) {
     log('-', "a recorded unsolicited message did not arrive");
     const Reply reply = reply_of(payload);
     add_message(connection, "missing", nullptr, &reply);
-    print_difference(connection, difference_.missing(payload));
+    add_difference(connection, difference_.missing(payload));
 }
 
 // A duplicate datagram comes from the network, and its payload is not printed.
@@ -244,13 +248,22 @@ void Reporter::print_visible(std::string_view bytes) {
     output_.append(ui::printable(bytes));
 }
 
+std::string Reporter::prefix(std::size_t connection) const {
+    return many() ? "connection " + std::to_string(connection) + ": " : "";
+}
+
+void Reporter::add_difference(std::size_t connection, const std::string& text) {
+    if (kept_differences_.size() < max_kept_differences)
+        kept_differences_.push_back(prefix(connection) + text);
+    print_difference(connection, text);
+}
+
 void Reporter::print_difference(std::size_t connection, const std::string& text) {
     if (json() || differences_ > max_differences) return;
     if (many()) ++differences_;
     if (differences_ > max_differences)
         return output_.append("further differences are not shown\n");
-    const std::string prefix = "connection " + std::to_string(connection) + ": ";
-    output_.append((many() ? prefix : "") + text);
+    output_.append(prefix(connection) + text);
 }
 
 void Reporter::log(char sign, std::string_view bytes) {

@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace yodel {
 
@@ -79,6 +80,8 @@ public:
     // Writes the end object to the recording and, with Form::json, to standard output.
     void add_end(const std::string& object);
     bool needs_end() const { return options_.form == Form::json || recorder_; }
+    // Returns the first 100 differences from a recording, in whole lines.
+    const std::vector<std::string>& differences() const { return kept_differences_; }
     std::string log_trouble() const;  // a sentence; empty if all was written
     // Returns the facts of the certificate that was refused, if there was one.
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
@@ -96,6 +99,8 @@ private:
                      const Reply* reply);
     void print(std::size_t connection, std::string_view payload, bool newline = true);
     void print_visible(std::string_view bytes);
+    std::string prefix(std::size_t connection) const;
+    void add_difference(std::size_t connection, const std::string& text);
     void print_difference(std::size_t connection, const std::string& text);
     void remark(std::size_t connection, const std::string& text);
     void log(char sign, std::string_view bytes);
@@ -110,6 +115,7 @@ private:
     const DifferenceText difference_;
     std::size_t remarks_ = 0;      // lines printed about connections
     std::size_t differences_ = 0;  // differences printed
+    std::vector<std::string> kept_differences_;
     std::uint64_t open_line_ = 0;  // id of the message whose reply gets no newline
     std::string partial_;          // first bytes of an incomplete UTF-8 character
     Output output_;

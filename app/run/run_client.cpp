@@ -295,8 +295,9 @@ void RunClient::done() {
     add({output_failed, reporter_.log_trouble()});
     files_.finish({.results = results,
                    .judged = options_.verdict,
-                   .target = run_.options().session.endpoint.text()},
-                  ending(), troubles_);
+                   .target = run_.options().session.endpoint.text(),
+                   .differences = reporter_.differences()},
+                  ending(), words(), troubles_);
     verdict_ = Verdict::on(results, options_.verdict);
     if (reporter_.needs_end()) {
         const int status = exit_status(results, verdict_, ending());

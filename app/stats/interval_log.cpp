@@ -84,12 +84,8 @@ std::string encoded(const Histogram& times) {
     return to_base64(big_endian(compressed_cookie, 4) + big_endian(stream.size(), 4) + stream);
 }
 
-std::string seconds(std::chrono::duration<double> duration) {
-    return format("%.3f", duration.count());
-}
-
 std::string header(std::chrono::system_clock::time_point began) {
-    const std::string time = seconds(began.time_since_epoch()) + " (seconds since epoch)";
+    const std::string time = seconds_text(began.time_since_epoch()) + " (seconds since epoch)";
     return "#[Round trips in nanoseconds, written by yodel]\n"
            "#[Histogram log format version 1.3]\n"
            "#[BaseTime: " +
@@ -108,7 +104,7 @@ std::string IntervalLog::next(const Histogram& times, ev::Duration end,
     end_ = std::max(start, end);
     logged_ = times;
     const std::chrono::duration<double, std::milli> max = interval.max();
-    return head + seconds(start) + "," + seconds(*end_ - start) + "," +
+    return head + seconds_text(start) + "," + seconds_text(*end_ - start) + "," +
            format("%.3f", max.count()) + "," + encoded(interval) + "\n";
 }
 

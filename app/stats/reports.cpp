@@ -1,6 +1,7 @@
 #include "app/stats/reports.hpp"
 
 #include "app/stats/figures.hpp"
+#include "app/text/escapes.hpp"
 #include "app/text/json.hpp"
 #include "app/text/units.hpp"
 
@@ -31,6 +32,50 @@ std::string metric(const RunReport& run, const std::string& path, const std::str
     return text + " " + significant_text(value, metric_digits) + "\n";
 }
 
+std::string attribute(const char* name, std::string_view value) {
+    return std::string(" ") + name + "=\"" + xml_text(value) + "\"";
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// The text is the first line and the details.
+std::string failure_element(const std::string& text) {
+    if (text.empty()) return "";
+    return "<failure" + attribute("message", first_line(text)) + ">" + xml_text(text) +
+           "</failure>";
+}
+
+// `content`: an element, or nothing.
+std::string test_case(const char* kind, const std::string& name, const std::string& content,
+                      ev::Duration time = {}) {
+    return std::string("<testcase classname=\"yodel.") + kind + "\"" + attribute("name", name) +
+           attribute("time", seconds_text(time)) + ">" + content + "</testcase>\n";
+}
+
+// A row with a clear verdict passes.
+std::string rows(const Comparison& comparison) {
+    const std::vector<std::string> table = comparison.table();
+    std::string cases;
+    for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
+        const std::string_view verdict = comparison.rows[i].verdict;
+        const std::string& text = verdict.empty() ? table.back() : table[i + 1];
+        cases += test_case("compare", comparison.rows[i].figure->name,
+                           verdict.empty() || verdict == "unclear"
+                               ? "<skipped" + attribute("message", text) + "/>"
+                               : "<system-out>" + xml_text(text) + "</system-out>");
+    }
+    return cases;
+}
+
+// Counts elements: no other text contains a "<".
+std::string count(std::string_view cases, std::string_view element) {
+    unsigned found = 0;
+    for (std::size_t at = cases.find(element); at != cases.npos;
+         at = cases.find(element, at + 1))
+        ++found;
+    return std::to_string(found);
+}
+
 }  // namespace
 
 std::string metrics_text(const RunReport& run) {
@@ -47,6 +92,26 @@ std::string metrics_text(const RunReport& run) {
     text += metric(run, "duration", "seconds", "Time from the first message to the last reply",
                    elapsed.count());
     return text + metric(run, "exit_status", "", "Exit status", run.status) + "# EOF\n";
+}
+
+std::string junit_text(const RunReport& run) {
+    const ev::Duration elapsed = run.results.elapsed();
+    std::string cases = test_case("run", "run", failure_element(run.failure), elapsed);
+    for (const Requirement& each : run.judged.required)
+        cases += test_case("require", each.clause(),
+                           failure_element(each.failure(run.results, run.judged.before.get())));
+    if (run.judged.before) cases += rows(Comparison::of(*run.judged.before, run.results));
+    for (const std::string& each : run.differences)
+        cases += test_case("replay", first_line(each), failure_element(each));
+    std::string suite = attribute("name", run.target.empty() ? "yodel" : "yodel " + run.target);
+    if (run.results.first_sent)
+        suite += attribute("timestamp", timestamp_text(run.results.began()).substr(0, 19));
+    suite += attribute("tests", count(cases, "<testcase")) +
+             attribute("failures", count(cases, "<failure")) + attribute("errors", "0") +
+             attribute("skipped", count(cases, "<skipped")) +
+             attribute("time", seconds_text(elapsed));
+    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite" + suite +
+           ">\n" + cases + "</testsuite>\n</testsuites>\n";
 }
 
 }  // namespace yodel

@@ -13,11 +13,19 @@ struct RunReport {
     const Results& results;
     const Verdict::Options& judged;
     std::string target = {};  // empty: unknown
-    int status = 0;           // exit status
+    // What a replay found to differ from its recording.
+    std::vector<std::string> differences = {};
+    int status = 0;            // exit status
+    std::string failure = {};  // why the run failed, apart from requirements; empty: it did not
 };
 
 // Returns each figure that was measured as a gauge of OpenMetrics, in seconds, as a ratio, or
 // as a number. Its name is the figure's path in the end object: yodel_rtt_p99_seconds.
 std::string metrics_text(const RunReport& run);
+
+// Returns a test suite in the XML of JUnit, with a test case for the run, for each requirement,
+// for each row of the comparison, and for each difference. A row of the comparison does not
+// fail, as it does not affect the exit status; it is skipped if it has no verdict.
+std::string junit_text(const RunReport& run);
 
 }  // namespace yodel

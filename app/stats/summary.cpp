@@ -202,4 +202,16 @@ std::vector<std::string> last_words(const Results& results, const Verdict& verdi
     return lines;
 }
 
+std::string failure_text(const Results& results, const std::vector<Requirement>& required,
+                         const Ending& ending, Words words) {
+    Verdict all_hold;
+    for (const Requirement& each : required) all_hold.tolerated.insert(each.figure().name);
+    if (exit_status(results, all_hold, ending) == success) return "";
+    words.summary = words.wrong_reported = false;
+    std::string text;
+    for (const std::string& line : last_words(results, all_hold, ending, words))
+        text += (text.empty() ? "" : "\n") + line;
+    return text.empty() ? "ended by signal " + std::to_string(ending.signo) : text;
+}
+
 }  // namespace yodel

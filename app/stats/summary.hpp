@@ -51,6 +51,11 @@ int exit_status(const Results& results, const Verdict& verdict, const Ending& en
 std::vector<std::string> last_words(const Results& results, const Verdict& verdict,
                                     const Ending& ending, const Words& words);
 
+// Returns the sentences of last_words() if the run failed for other reasons than requirements;
+// otherwise an empty text.
+std::string failure_text(const Results& results, const std::vector<Requirement>& required,
+                         const Ending& ending, Words words);
+
 // Returns the first ten failures of connections: "connection refused (3 times)".
 std::vector<std::string> failure_lines(const Results& results);
 

@@ -184,6 +184,10 @@ std::string duration_text(ev::Duration duration) {
     return format(count < 1000 ? "%.4g" : "%.0f", count) + "s";
 }
 
+std::string seconds_text(std::chrono::duration<double> duration) {
+    return format("%.3f", duration.count());
+}
+
 std::string significant_text(double value, int digits) {
     const double magnitude = value < 0 ? -value : value;
     int decimals = digits;

@@ -63,6 +63,8 @@ std::string timestamp_text(std::chrono::system_clock::time_point at);
 
 // Writes milliseconds below a second and seconds above: 250ms, 1.5s, 10s
 std::string duration_text(ev::Duration duration);
+// Writes seconds without the unit, with milliseconds: 0.500
+std::string seconds_text(std::chrono::duration<double> duration);
 // Writes a number with `digits` significant digits and without an exponent. Zeros at the end of
 // the decimals are left out.
 std::string significant_text(double value, int digits);

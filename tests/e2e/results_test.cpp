@@ -13,6 +13,7 @@
 #include <iterator>
 #include <sstream>
 #include <thread>
+#include <tuple>
 
 using namespace std::chrono_literals;
 using test::contains;
@@ -148,7 +149,7 @@ TEST_CASE("an interval log contains a line for each second, also of a run that w
 }
 
 TEST_CASE("a file of results that can't be written is status 23") {
-    const std::string option = GENERATE("--hgrm", "--hlog", "--metrics");
+    const std::string option = GENERATE("--hgrm", "--hlog", "--metrics", "--junit");
     const std::string bad = GENERATE("/no/such/file", "/dev/full");
     const Words kind = GENERATE(Words{"-c", "1", "--json"}, Words{"--connections", "2"},
                                 Words{"-z"}, Words{"--rate", "max@p99<5ms", "-W", "1"});
@@ -192,4 +193,46 @@ TEST_CASE("a parser of OpenMetrics finds the figures of each kind of run") {
     CHECK(contains(read.output, "yodel_rtt_p99_seconds gauge seconds ") ==
           contains(end, "\"rtt_us\""));
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path("")), {}) == 1);
+}
+
+TEST_CASE("test cases of each kind of run follow the schema, and agree with the status") {
+    const Folder folder;
+    const std::string source = folder.path("source.json");
+    const std::string other = folder.path("other.json");
+    const std::string report = folder.path("report.xml");
+    const std::string earlier = folder.path("earlier.json");
+    REQUIRE(run({yodel, "--json", "-o", source}, "a\n<&\x01\xff\n").status == 0);
+    std::string changed = contents(source);
+    const std::size_t at = changed.find("\"received\":\"a");
+    REQUIRE(at != changed.npos);
+    changed.replace(at, 13, "\"received\":\"b");
+    std::ofstream(other) << changed;
+    std::ofstream(earlier) << run({yodel, "--json", "-c", "5", "-i", "0"}).output;
+    const std::tuple<std::string, int, int, int> kinds[] = {
+        {"", 0, 1, 0},
+        {"-u -c 20 -i 0 --require p99<9s,lost=0", 0, 3, 0},
+        {"--connections 3 -c 30 --threads 2 --require p99<1us,sent=30", 1, 3, 1},
+        {"-c 5 -i 0 --compare " + earlier, 0, 10, 0},
+        {"-z", 0, 1, 0},
+        {"--replay " + source + " --fast", 0, 1, 0},
+        {"--replay " + other + " --fast --json", 1, 2, 2},
+        {"--replay " + other + " --fast --connections 2", 1, 3, 3},
+        {"--merge " + earlier + " --require sent>5", 1, 2, 1},
+        {"--rate max@p99<0.001us -W 1 --require p99<9s", 1, 2, 1},
+        {"--hlog /dev/full -c 1", 23, 1, 1},
+        {"-c 1 127.0.0.1 1 --require failed=1", 0, 2, 0},
+        {"-c 1 127.0.0.1 1 --require sent=0", 7, 2, 1}};
+    for (const auto& [words, status, cases, failures] : kinds) {
+        const Outcome outcome =
+            run(joined({yodel, "--junit", report}, words_of(words)), "a\nb\n");
+        const std::string text = contents(report);
+        CAPTURE(words, outcome.errors, text);
+        CHECK(outcome.status == status);
+        CHECK(contains(text, " tests=\"" + std::to_string(cases) + "\" "));
+        CHECK(contains(text, " failures=\"" + std::to_string(failures) + "\" "));
+        const Outcome checked =
+            run({"xmllint", "--noout", "--schema", test::peers + "/junit.xsd", report});
+        CHECK(checked.status == 0);
+        CHECK(contains(checked.errors, " validates\n"));
+    }
 }

@@ -60,3 +60,47 @@ TEST_CASE("each figure has a meaning, for people who see it alone") {
         CHECK(figure.help.size() > 5);
     }
 }
+
+TEST_CASE("writes test cases for the run, its requirements and its differences") {
+    Results results;
+    results.utc_offset = 1795420228s;
+    results.count_sent(3, {});
+    results.count_answered({.round_trip = 2ms}, ev::Time(1500ms));
+    const Verdict::Options judged{.required = parse_requirements("p99<1ms,lost=0")};
+    CHECK(junit_text({.results = results,
+                      .judged = judged,
+                      .target = "a:1",
+                      .differences = {"reply 1 <\n  now b\n"},
+                      .failure = "one\ntwo"}) ==
+          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+          "<testsuite name=\"yodel a:1\" timestamp=\"2026-11-23T07:50:28\" tests=\"4\" "
+          "failures=\"3\" errors=\"0\" skipped=\"0\" time=\"1.500\">\n"
+          "<testcase classname=\"yodel.run\" name=\"run\" time=\"1.500\">"
+          "<failure message=\"one\">one&#10;two</failure></testcase>\n"
+          "<testcase classname=\"yodel.require\" name=\"p99&#60;1ms\" time=\"0.000\">"
+          "<failure message=\"required p99&#60;1ms, was 2ms\">required p99&#60;1ms, was 2ms"
+          "</failure></testcase>\n"
+          "<testcase classname=\"yodel.require\" name=\"lost=0\" time=\"0.000\"></testcase>\n"
+          "<testcase classname=\"yodel.replay\" name=\"reply 1 &#60;\" time=\"0.000\">"
+          "<failure message=\"reply 1 &#60;\">reply 1 &#60;&#10;  now b&#10;</failure>"
+          "</testcase>\n</testsuite>\n</testsuites>\n");
+}
+
+TEST_CASE("writes a test case for each row of a comparison, which never fails") {
+    const auto [runs, factor, head,
+                element] = GENERATE(table<std::uint64_t, double, std::string, std::string>({
+        {5, 1.0, "", "<system-out>p50 "},
+        {5, 9.0, "", "<system-out>p50 "},
+        {4, 9.0, "", "<skipped message=\"no verdict without 5 earlier runs, 1 is missing\"/>"},
+    }));
+    const auto before = std::make_shared<EarlierRuns>();
+    for (std::uint64_t i = 1; i <= runs; ++i) before->add(test::result_of({}, i));
+    const Results now = test::result_of({.factor = factor}, 9);
+    const Verdict::Options judged{.before = before};
+    const std::string text = junit_text({.results = now, .judged = judged});
+    CHECK(contains(text, " failures=\"0\" "));
+    CHECK(contains(text, "name=\"p50\" time=\"0.000\">" + element));
+    CHECK(contains(text, " changed</system-out>") == (runs == 5 && factor > 1));
+    CHECK(contains(text, "<testsuite name=\"yodel\" "));
+    CHECK(contains(text, " skipped=\"9\" ") == (runs == 4));
+}

@@ -158,13 +158,14 @@ class Client:
 
 
 def is_unattended_whole(run):
-    """Writes the end object, the log and the percentile file of five messages."""
+    """Writes the end object, the log and the reports of five messages."""
     try:
         end = json.loads(run.output.splitlines()[-1])
         log = [json.loads(line) for line in run.lines("log.json")]
     except (ValueError, IndexError):
         return False
-    return end.get("echoed") == 5 and len(log) >= 5 and bool(run.lines("hgrm", "#[Max"))
+    reports = [("hgrm", "#[Max"), ("hlog", "0.000,"), ("metrics", "# EOF"), ("junit", "</testsuites>")]
+    return end.get("echoed") == 5 and len(log) >= 5 and all(run.lines(*each) for each in reports)
 
 
 class Screen:
@@ -287,7 +288,8 @@ SCENARIOS = {
     "own": Client("--tls", "--no-tui"),
     "datagrams": Client("-u", "-W2", *HERE),
     "unattended": Client("-c5", "-i0", "-W2", "--json", "-o", "FOLDER/log.json", "--hgrm",
-                         "FOLDER/hgrm", *HERE, complete=is_unattended_whole, sent=""),
+                         "FOLDER/hgrm", "--hlog", "FOLDER/hlog", "--metrics", "FOLDER/metrics",
+                         "--junit", "FOLDER/junit", *HERE, complete=is_unattended_whole, sent=""),
     "crowd": Client("--connections", "3", "--threads", "2", "-c6", "-W2", "--json", *HERE,
                     complete=lambda run: '"echoed":6' in run.output, sent=""),
     "screen": Screen(*HERE),

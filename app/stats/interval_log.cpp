@@ -86,7 +86,7 @@ std::string encoded(const Histogram& times) {
 
 std::string header(std::chrono::system_clock::time_point began) {
     const std::string time = seconds_text(began.time_since_epoch()) + " (seconds since epoch)";
-    return "#[Round trips in nanoseconds, written by yodel]\n"
+    return "#[Times in nanoseconds, written by yodel]\n"
            "#[Histogram log format version 1.3]\n"
            "#[BaseTime: " +
            time + "]\n#[StartTime: " + time + ", " + timestamp_text(began) +

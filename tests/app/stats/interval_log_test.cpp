@@ -109,7 +109,7 @@ TEST_CASE("writes a header, and a line for each interval with its new round trip
     const std::string legend = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\","
                                "\"Interval_Compressed_Histogram\"\n";
     CHECK(head.substr(0, head.find("HIST")) ==
-          "#[Round trips in nanoseconds, written by yodel]\n"
+          "#[Times in nanoseconds, written by yodel]\n"
           "#[Histogram log format version 1.3]\n"
           "#[BaseTime: 1795420228.484 (seconds since epoch)]\n"
           "#[StartTime: 1795420228.484 (seconds since epoch), 2026-11-23T07:50:28.484000Z]\n" +

@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+"""Runs a recipe of app/recipes as it stands.
+
+usage: recipes.py NAME SOURCE_FOLDER YODEL YODELD     (parallel, kubernetes, container, github, gitlab)
+
+Only addresses, ports and the length of runs are replaced. The exit status is 77 if a program is
+missing that the recipe needs.
+"""
+import contextlib
+import getpass
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+LIMIT = 30  # seconds, for one command
+SSHD = "/usr/sbin/sshd"
+SKIPPED = 77
+
+
+class Failed(Exception):
+    pass
+
+
+class Skipped(Exception):
+    pass
+
+
+def require(condition, text):
+    if not condition:
+        raise Failed(text)
+
+
+def need(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            raise Skipped(f"there is no {program}")
+
+
+def need_yaml():
+    try:
+        import yaml
+    except ImportError as error:
+        raise Skipped("Python has no module yaml") from error
+    return yaml
+
+
+def wait_for(condition, what):
+    until = time.monotonic() + LIMIT
+    while not condition():
+        require(time.monotonic() < until, f"in vain: waiting until {what}")
+        time.sleep(0.02)
+
+
+def free_port():
+    with socket.socket() as tcp:
+        tcp.bind(("127.0.0.1", 0))
+        return tcp.getsockname()[1]
+
+
+def listens(port, host="127.0.0.1"):
+    with contextlib.suppress(OSError), socket.create_connection((host, port)):
+        return True
+    return False
+
+
+def end_objects(text):
+    return [json.loads(line) for line in text.splitlines() if line.startswith('{"type":"end"')]
+
+
+class Test:
+    """Has a folder and programs that end with the test."""
+
+    def __init__(self, source, yodel, yodeld):
+        self.recipes = source / "app/recipes"
+        self.manual = source / "app/yodel.1"
+        self.yodel = yodel
+        self.yodeld = yodeld
+        self.stack = contextlib.ExitStack()
+        self.folder = pathlib.Path(self.stack.enter_context(tempfile.TemporaryDirectory()))
+
+    def start(self, *command):
+        with open(self.folder / "log", "ab") as log:
+            program = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)
+        self.stack.callback(program.wait)
+        self.stack.callback(program.terminate)
+        return program
+
+    def start_yodeld(self, *options):
+        port_file = self.folder / "port"
+        port_file.unlink(missing_ok=True)
+        self.start(self.yodeld, "--port-file", port_file, *options, "0")
+        wait_for(lambda: port_file.exists() and port_file.read_text(), "yodeld listens")
+        return int(port_file.read_text())
+
+    def run(self, *command, **environment):
+        """Runs a command without a pipe, so that a server that it starts may keep running."""
+        with open(self.folder / "out", "w+") as out, open(self.folder / "err", "w+") as err:
+            done = subprocess.run(command, cwd=self.folder, env={**os.environ, **environment}, stdout=out,
+                                  stderr=err, stdin=subprocess.DEVNULL, timeout=LIMIT)
+            out.seek(0)
+            err.seek(0)
+            done.stdout = out.read()
+            done.stderr = err.read()
+            return done
+
+    def succeed(self, *command, **environment):
+        done = self.run(*command, **environment)
+        require(done.returncode == 0, f"{command}: status {done.returncode}: {done.stdout}{done.stderr}")
+        return done
+
+    def text(self, name):
+        return (self.recipes / name).read_text("utf-8")
+
+    def release(self):
+        """Makes an archive of the programs, as `make release` does. Returns its address."""
+        name = self.folder / "release.tar.gz"
+        with tarfile.open(name, "w:gz") as archive:
+            for program in (self.yodel, self.yodeld):
+                archive.add(program, f"yodel-0-linux/bin/{program.name}")
+        return f"file://{name}"
+
+
+# --- Two hosts, which are an sshd on two addresses of the loopback.
+
+SSHD_CONFIG = """
+ListenAddress 127.0.0.2
+ListenAddress 127.0.0.3
+Port {port}
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/key.pub
+PermitRootLogin yes
+StrictModes no
+UsePAM no
+PidFile none
+"""
+SSH_CONFIG = """
+Port {port}
+IdentityFile {folder}/key
+IdentitiesOnly yes
+StrictHostKeyChecking no
+UserKnownHostsFile /dev/null
+LogLevel ERROR
+"""
+# Stands in for yodel: keeps the number of its process, and fails on one host.
+FAILING = """#!/bin/sh
+case $SSH_CONNECTION in
+*127.0.0.3*) test "$1" = -V || exit 7 ;;
+esac
+test "$1" = -V || echo $$ >{folder}/pid
+exec {yodel} "$@"
+"""
+
+
+def start_sshd(test):
+    folder = test.folder
+    for key in ("host_key", "key"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / key], check=True)
+    port = free_port()
+    (folder / "sshd_config").write_text(SSHD_CONFIG.format(port=port, folder=folder))
+    (folder / "ssh_config").write_text(SSH_CONFIG.format(port=port, folder=folder))
+    empty = pathlib.Path("/run/sshd")  # where sshd puts a process without rights
+    if getpass.getuser() == "root" and not empty.exists():
+        empty.mkdir()
+        test.stack.callback(empty.rmdir)
+    test.start(SSHD, "-D", "-e", "-f", folder / "sshd_config")
+    wait_for(lambda: listens(port, "127.0.0.2") and listens(port, "127.0.0.3"), "sshd listens")
+
+
+def run_parallel(test, yodel, *arguments):
+    """Leaves more time for connecting until the machine is fast enough."""
+    for start in (3, 9, 27):
+        done = test.run(test.recipes / "parallel.sh", "hosts", *arguments, START=str(start), YODEL=str(yodel),
+                        PARALLEL_SSH=f"ssh -F {test.folder}/ssh_config", PARALLEL_HOME=str(test.folder))
+        if "has passed" not in done.stderr:
+            break
+    return done
+
+
+def parallel(test):
+    need("parallel", "ssh", "ssh-keygen", SSHD)
+    if "GNU parallel" not in subprocess.run(["parallel", "--version"], capture_output=True, text=True).stdout:
+        raise Skipped("parallel is not GNU parallel")
+    start_sshd(test)
+    target = f"localhost:{test.start_yodeld()}"
+    (test.folder / "hosts").write_text("# two hosts\n127.0.0.2\n127.0.0.3\n")
+
+    done = run_parallel(test, test.yodel, target, "--rate", "200", "-m", "300ms", "--require", "sent<120")
+    require(done.returncode == 1 and "required sent<120, was 120" in done.stderr, f"the total: {done}")
+    require("2 runs: 120 sent, 120 echoed, 0 bad, 0 lost" in done.stdout, f"the total: {done}")
+
+    failing = test.folder / "failing"
+    failing.write_text(FAILING.format(folder=test.folder, yodel=test.yodel))
+    failing.chmod(0o755)
+    done = run_parallel(test, failing, target, "--rate", "200", "-m", "1h")
+    require(done.returncode == 7 and not done.stdout, f"a host fails: {done}")
+    with contextlib.suppress(FileNotFoundError):  # ended before it could begin
+        pid = int((test.folder / "pid").read_text())
+        wait_for(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "the other host ends")
+
+    (test.folder / "hosts").write_text("127.0.0.2\n127.0.0.4\n")
+    done = run_parallel(test, test.yodel, target, "--rate", "200", "-m", "1h")
+    require(done.returncode == 255 and "127.0.0.4" in done.stderr and not done.stdout, f"a host is missing: {done}")
+
+
+# --- Eight pods, which are processes.
+
+KUBECTL = """#!/bin/sh
+case $1 in
+logs) cat pod-"$(echo "$*" | sed 's/.*job-completion-index=\\([0-9]*\\)/\\1/')" ;;
+*) echo "$@" >>kubectl.log ;;
+esac
+"""
+
+
+def contains(whole, part):
+    """Whether a structure contains another one with all of its names."""
+    if isinstance(part, dict):
+        return isinstance(whole, dict) and all(
+            name in whole and contains(whole[name], value) for name, value in part.items())
+    if isinstance(part, list):
+        return len(whole) == len(part) and all(map(contains, whole, part))
+    return whole == part
+
+
+def check_fields(test, job, container):
+    """Compares with what kubectl, which leaves out fields that it does not know, makes of the file."""
+    if not shutil.which("kubectl"):
+        print("not compared with kubectl, which is missing")
+        return
+    done = test.succeed("kubectl", "set", "image", "--local", "-o", "json", "-f", test.recipes / "kubernetes.yaml",
+                        f"{container['name']}={container['image']}:latest")
+    known = json.loads(done.stdout)
+    known["spec"]["template"]["spec"]["containers"][0]["image"] = container["image"]
+    require(contains(known, job), f"kubectl knows another job: {known}")
+
+
+def check_job(test, job, container):
+    spec = job["spec"]
+    require(spec["completionMode"] == "Indexed" and spec["completions"] == spec["parallelism"], "not all at once")
+    require(spec["backoffLimit"] == 0, "a pod could run again")
+    require(container["resources"]["requests"] == container["resources"]["limits"], "requests are not limits")
+    statuses = set(map(int, re.findall(r"^\.It (\d+)$", test.manual.read_text("utf-8"), re.M))) - {0, 1}
+    codes = [code for rule in spec["podFailurePolicy"]["rules"] for code in rule.get("onExitCodes", {}).get("values", [])]
+    require(sorted(codes) == sorted(statuses), f"the exit statuses are not those of the manual: {codes}")
+    pod = spec["template"]["spec"]
+    labels = pod["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"]
+    require(labels == {"job-name": job["metadata"]["name"]}, f"spread by other labels: {labels}")
+
+
+def kubernetes(test):
+    yaml = need_yaml()
+    text = test.text("kubernetes.yaml")
+    job = yaml.safe_load(text)
+    container = job["spec"]["template"]["spec"]["containers"][0]
+    check_job(test, job, container)
+    check_fields(test, job, container)
+
+    port = test.start_yodeld()
+    setting = container["env"][0]["valueFrom"]["configMapKeyRef"]
+    require(f"create configmap {setting['name']} --from-literal={setting['key']}=" in text, "another configmap is made")
+    start = test.succeed("date", "-u", "-d", "+3 sec", "+%FT%TZ").stdout.strip()
+    replaced = {"yodel": str(test.yodel), f"$({container['env'][0]['name']})": start,
+                "30s": "300ms", "2.5k": "100", "db.example.org:7000": f"localhost:{port}"}
+    command = [replaced.pop(word, word) for word in container["command"]]
+    require(not replaced, f"the command has no {replaced}")
+    pods = []
+    for index in range(job["spec"]["completions"]):
+        with open(test.folder / f"pod-{index}", "w") as log:
+            pods.append(subprocess.Popen(command, stdout=log, stderr=log))
+    statuses = [pod.wait(LIMIT) for pod in pods]
+    require(set(statuses) == {0}, f"statuses of the pods: {statuses}")
+
+    stub = test.folder / "kubectl"
+    stub.write_text(KUBECTL)
+    stub.chmod(0o755)
+    (test.folder / "yodel").symlink_to(test.yodel)
+    commands = "\n".join(line[6:] for line in text.splitlines() if line.startswith("#     "))
+    commands = commands.replace("p99<5ms", "p99<5s")
+    done = test.succeed("bash", "-euc", commands[commands.index("kubectl wait"):],
+                        PATH=f"{test.folder}:{os.environ['PATH']}")
+    require(f"8 runs: {8 * 30} sent, {8 * 30} echoed" in done.stdout, f"the total of the pods: {done}")
+
+
+# --- An image. Its commands run in tests/package/check_package, on a bare system.
+
+def instructions(text):
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return [line.split(None, 1) for line in lines]
+
+
+def container(test):
+    found = instructions(test.text("Containerfile"))
+    require({name for name, _ in found} <= {"FROM", "RUN", "COPY", "USER", "ENTRYPOINT"}, f"unknown: {found}")
+    stages = [rest for name, rest in found if name == "FROM"]
+    require(len(stages) == 2 and stages[0].endswith(" AS build") and stages[1] == "scratch", f"stages: {stages}")
+    users = [rest for name, rest in found if name == "USER"]
+    require(users and not users[-1].startswith(("0", "root")), f"the programs run as root: {users}")
+    entry = json.loads(dict(found)["ENTRYPOINT"])
+    copied = [shlex.split(rest) for name, rest in found if name == "COPY"]
+    require(entry == ["/usr/bin/yodel"] and any("/src/build/static/yodel" in words and words[-1] == "/usr/bin/"
+                                                for words in copied), f"another program is copied: {copied}")
+
+
+# --- CI systems.
+
+def run_steps(test, scripts, port_of):
+    """Runs the same pipeline on a service as often as the comparison needs, and once more."""
+    environment = {"RELEASE": test.release(), "YODEL": "bin/yodel"}
+    for _ in range(6):
+        for script in scripts:
+            script = re.sub(r"\bredis:6379\b", "localhost:6379", script).replace("-m 30s", "-m 100ms")
+            script = re.sub(r"\b(7000|6379)\b", lambda found: str(port_of(found.group())), script)
+            script = script.replace("p99<50ms", "p99<5s")
+            if script.endswith("&"):
+                if listens(port_of("7000")):
+                    continue  # the server of the previous run
+                script += " echo $! >server"
+            test.succeed("bash", "-ec", script, **environment)
+    server = test.folder / "server"
+    if server.exists():
+        os.kill(int(server.read_text()), 15)
+    runs = end_objects((test.folder / "runs.json").read_text())
+    require(len(runs) == 6 and all(run["echoed"] == 100 for run in runs), f"runs: {runs}")
+    require("compare" in runs[-1] and "compare" not in runs[0], f"the last run is not compared: {runs[-1]}")
+
+
+def github(test):
+    yaml = need_yaml()
+    need("curl")
+    steps = yaml.safe_load(test.text("github.yml"))["jobs"]["echo"]["steps"]
+    port = free_port()
+    run_steps(test, [step["run"] for step in steps if "run" in step], lambda _: port)
+
+
+def gitlab(test):
+    yaml = need_yaml()
+    need("curl", "redis-server")
+    job = yaml.safe_load(test.text("gitlab.yml"))["redis"]
+    require(job["services"] == ["redis:7"], "another service")
+    port = free_port()
+    test.start("redis-server", "--port", str(port), "--save", "", "--bind", "127.0.0.1")
+    wait_for(lambda: listens(port), "redis-server listens")
+    run_steps(test, job["script"], lambda _: port)
+
+
+def main():
+    name = sys.argv[1]
+    test = Test(*(pathlib.Path(path).resolve() for path in sys.argv[2:]))
+    with test.stack:
+        try:
+            {each.__name__: each for each in (parallel, kubernetes, container, github, gitlab)}[name](test)
+        except Failed as failure:
+            print(f"{name}: {failure}")
+            return 1
+        except Skipped as reason:
+            print(f"{name}: SKIP: {reason}")
+            return SKIPPED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -24,9 +24,14 @@
 # make picture          redraws the picture of README if it no longer matches the programs' output
 # make install PREFIX=/usr/local DESTDIR=
 # make uninstall                         removes the installed files; takes the same variables
+# make check-cluster    runs the recipe for Slurm on a cluster of two nodes on this machine, or prints
+#                       why that is impossible
+# make static           builds both programs without shared libraries in build/static
 # make package          builds a Debian package into build/
-# make check-package    checks a package made from the archive, also on bare systems if debootstrap
-#                       is installed
+# make release          makes all files of a release in build/ from the last commit: sources, package,
+#                       static programs, manuals as HTML, checksums; the same bytes each time
+# make check-package    makes a release twice, compares them, and checks its files, also on bare
+#                       systems if debootstrap is installed
 # make dist             packs the sources of the last commit into build/
 # make clean
 #
@@ -57,7 +62,8 @@ compile = cmake --build $(1) --parallel $(JOBS)
 run_tests = ctest --test-dir $(1) --parallel $$((2 * $(JOBS))) --output-on-failure
 
 .PHONY: all run test bench lint format check-asan check-tsan check-valgrind check-portable coverage \
-	fuzz simulate torture soak picture stage install uninstall package check-package dist clean
+	fuzz simulate torture soak picture stage install uninstall package check-package dist \
+	check-cluster static release clean
 
 all:
 	@.ci/packages build
@@ -188,13 +194,23 @@ package:
 	@.ci/packages build package
 	@.ci/debian/build $(JOBS)
 
-# Builds the package from the archive, to test that the archive builds without git.
-check-package: dist
-	@rm -rf build/archive && mkdir build/archive
-	@tar -C build/archive --strip-components=1 -xf "$$(.ci/dist)"
-	@$(MAKE) -C build/archive package
-	@tests/package/check_package build/archive/build/*.deb
-	@tests/package/check_install build/archive
+check-cluster: all
+	@.ci/packages recipes cluster
+	@tests/recipes/recipes.py slurm . $(BUILD)/yodel $(BUILD)/yodeld || test $$? -eq 77
+
+static:
+	@.ci/packages build
+	@.ci/static/build $(JOBS)
+
+release:
+	@.ci/packages build package release
+	@.ci/release $(JOBS)
+
+check-package: release
+	@tests/package/check_release .
+	@tests/package/check_package build/*.deb
+	@tests/package/check_static build/release-sources/build/static
+	@tests/package/check_install build/release-sources
 
 dist:
 	@.ci/dist

@@ -39,7 +39,11 @@ load+=(--json --quiet --require 'bad<=100%,lost<=100%,unsent<=100%,twice<=100%')
 results=yodel-$SLURM_JOB_ID
 mkdir "$results"
 at=$(date -u -d "+${START:-10} sec" +%Y-%m-%dT%H:%M:%SZ)
-srun --kill-on-bad-exit=1 --output="$results/%t.json" \
-    "$yodel" --start-at "$at" "${load[@]}" "$target"
+srun --kill-on-bad-exit=1 --output="$results/%t.json" --error="$results/%t.err" \
+    "$yodel" --start-at "$at" "${load[@]}" "$target" || {
+    status=$?
+    cat "$results"/*.err >&2
+    exit $status
+}
 echo "the results of each task are in $results" >&2
 exec "$yodel" "${total[@]}" --merge "$results"/*.json

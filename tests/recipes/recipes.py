@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a recipe of app/recipes as it stands.
 
-usage: recipes.py NAME SOURCE_FOLDER YODEL YODELD     (parallel, kubernetes, container, github, gitlab)
+usage: recipes.py NAME SOURCE_FOLDER YODEL YODELD     (parallel, slurm, kubernetes, container, github, gitlab)
 
 Only addresses, ports and the length of runs are replaced. The exit status is 77 if a program is
 missing that the recipe needs.
@@ -21,7 +21,7 @@ import tarfile
 import tempfile
 import time
 
-LIMIT = 30  # seconds, for one command
+LIMIT = 60  # seconds, for one command
 SSHD = "/usr/sbin/sshd"
 SKIPPED = 77
 
@@ -211,6 +211,73 @@ def parallel(test):
     require(done.returncode == 255 and "127.0.0.4" in done.stderr and not done.stdout, f"a host is missing: {done}")
 
 
+# --- A cluster of two nodes, which are processes on this machine.
+
+SLURM_CONFIG = """
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={ports[0]}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/none
+CredType=cred/none
+StateSaveLocation={folder}/state
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdSpoolDir={folder}/spool-%n
+SlurmdPidFile={folder}/%n.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/linear
+ReturnToService=2
+NodeName=one NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]}
+NodeName=two NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]}
+PartitionName=all Nodes=one,two Default=YES State=UP
+"""
+
+
+def start_slurm(test):
+    config = SLURM_CONFIG.format(host=socket.gethostname().partition(".")[0], user=getpass.getuser(),
+                                 folder=test.folder, ports=[free_port() for _ in range(3)])
+    (test.folder / "slurm.conf").write_text(config)
+    (test.folder / "cgroup.conf").touch()
+    for folder in ("state", "spool-one", "spool-two"):
+        (test.folder / folder).mkdir()
+    os.environ["SLURM_CONF"] = str(test.folder / "slurm.conf")
+    controller = test.start("slurmctld", "-D", "-i")
+    nodes = [test.start("slurmd", "-D", "-N", node) for node in ("one", "two")]
+
+    def idle():
+        for daemon in (controller, *nodes):
+            if daemon.poll() is not None:
+                raise Skipped(f"Slurm does not start: {(test.folder / 'log').read_text()}")
+        return test.run("sinfo", "--noheader", "--states=idle", "--format=%D").stdout.strip() == "2"
+
+    wait_for(idle, "two nodes are idle")
+
+
+def run_slurm(test, *arguments):
+    """Leaves more time for connecting until the machine is fast enough. Returns status and output."""
+    for start in (3, 9, 27):
+        done = test.run("sbatch", "--wait", "--nodes=2", "--output=output", test.recipes / "slurm.sh", *arguments,
+                        START=str(start), YODEL=str(test.yodel))
+        output = (test.folder / "output").read_text()
+        if "has passed" not in output:
+            break
+    return done.returncode, output
+
+
+def slurm(test):
+    need("slurmctld", "slurmd", "srun", "sbatch", "sinfo")
+    start_slurm(test)
+    target = f"localhost:{test.start_yodeld()}"
+    status, output = run_slurm(test, target, "--rate", "200", "-m", "300ms", "--require", "sent<120")
+    require(status == 1 and "required sent<120, was 120" in output, f"the total: {status} {output}")
+    require("2 runs: 120 sent, 120 echoed, 0 bad, 0 lost" in output, f"the total: {output}")
+
+    status, output = run_slurm(test, f"localhost:{free_port()}", "--rate", "200", "-m", "1h")
+    require(status != 0 and "Connection refused" in output and "runs:" not in output, f"no server: {output}")
+
+
 # --- Eight pods, which are processes.
 
 KUBECTL = """#!/bin/sh
@@ -357,7 +424,7 @@ def main():
     test = Test(*(pathlib.Path(path).resolve() for path in sys.argv[2:]))
     with test.stack:
         try:
-            {each.__name__: each for each in (parallel, kubernetes, container, github, gitlab)}[name](test)
+            {each.__name__: each for each in (parallel, slurm, kubernetes, container, github, gitlab)}[name](test)
         except Failed as failure:
             print(f"{name}: {failure}")
             return 1

@@ -26,19 +26,20 @@
 # make uninstall                         removes the installed files; takes the same variables
 # make check-cluster    runs the recipe for Slurm on a cluster of two nodes on this machine, or prints
 #                       why that is impossible
-# make static           builds both programs without shared libraries in build/static
+# make static           builds both programs without shared libraries in build/static (on Debian)
 # make package          builds a Debian package into build/
 # make release          makes all files of a release in build/ from the last commit: sources, package,
 #                       static programs, manuals as HTML, checksums; the same bytes each time
 # make check-package    makes a release twice, compares them, and checks its files, also on bare
-#                       systems if debootstrap is installed
+#                       systems if debootstrap is installed; and each command that builds, alone
 # make dist             packs the sources of the last commit into build/
 # make clean
 #
 # make test SANITIZE=address,undefined   tests a build under these sanitizers
 # make test CXX=clang++ STDLIB=libc++    tests a build with this compiler and C++ library
 # WERROR=ON                              turns warnings into errors
-# UNITY=ON                               compiles each room as a few files, in half the time
+# UNITY=ON                               compiles each room as a few files, in half the time: the
+#                                        default if the programs are built for the first time
 
 SANITIZE ?=
 STDLIB ?=
@@ -65,6 +66,8 @@ run_tests = ctest --test-dir $(1) --parallel $$((2 * $(JOBS))) --output-on-failu
 	fuzz simulate torture soak picture stage install uninstall package check-package dist \
 	check-cluster static release clean
 
+# A new build of the programs is a unity build; make test makes it a usual one, and so it remains.
+all: UNITY = $(or $(shell sed -n 's/^CMAKE_UNITY_BUILD:.*=//p' $(BUILD)/CMakeCache.txt 2>&-),ON)
 all:
 	@.ci/packages build
 	@$(call configure,$(BUILD)) >/dev/null
@@ -210,7 +213,9 @@ check-package: release
 	@tests/package/check_release .
 	@tests/package/check_package build/*.deb
 	@tests/package/check_static build/release-sources/build/static
+	@tests/package/check_container build/release-sources
 	@tests/package/check_install build/release-sources
+	@tests/package/check_alone .
 
 dist:
 	@.ci/dist

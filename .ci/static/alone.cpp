@@ -63,6 +63,4 @@ extern "C" const TERMTYPE2* _nc_fallback2(const char* terminal) {
 }
 
 // The older form, which nothing calls.
-extern "C" const TERMTYPE* _nc_fallback(const char*) {
-    return nullptr;
-}
+extern "C" const TERMTYPE* _nc_fallback(const char*) { return nullptr; }

@@ -357,7 +357,7 @@ def kubernetes(test):
     require(f"8 runs: {8 * 30} sent, {8 * 30} echoed" in done.stdout, f"the total of the pods: {done}")
 
 
-# --- An image. Its commands run in tests/package/check_package, on a bare system.
+# --- An image. tests/package/check_container builds it on a bare system.
 
 def instructions(text):
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
@@ -366,7 +366,7 @@ def instructions(text):
 
 def container(test):
     found = instructions(test.text("Containerfile"))
-    require({name for name, _ in found} <= {"FROM", "RUN", "COPY", "USER", "ENTRYPOINT"}, f"unknown: {found}")
+    require({name for name, _ in found} <= {"FROM", "RUN", "COPY", "ENV", "USER", "ENTRYPOINT"}, f"unknown: {found}")
     stages = [rest for name, rest in found if name == "FROM"]
     require(len(stages) == 2 and stages[0].endswith(" AS build") and stages[1] == "scratch", f"stages: {stages}")
     users = [rest for name, rest in found if name == "USER"]

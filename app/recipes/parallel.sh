@@ -12,7 +12,7 @@
 # Check the clocks, and read "System time":
 #     parallel --nonall --tag --sshloginfile HOSTS_FILE chronyc tracking
 set -euo pipefail
-if [ $# -lt 2 ]; then
+if [ $# -lt 2 ] || [ ! -r "$1" ]; then
     sed -n 3p "$0" >&2
     exit 2
 fi

@@ -23,5 +23,5 @@ set_source_files_properties(.ci/static/alone.cpp PROPERTIES SKIP_UNITY_BUILD_INC
 function(link_statically program)
   target_sources(${program} PRIVATE .ci/static/alone.cpp)
   target_include_directories(${program} PRIVATE ${PROJECT_BINARY_DIR})
-  target_link_options(${program} PRIVATE -static-pie)
+  target_link_options(${program} PRIVATE -static-pie -Wl,--gc-sections)
 endfunction()

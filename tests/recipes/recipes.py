@@ -260,11 +260,11 @@ def start_slurm(test):
     wait_for(idle, "two nodes are idle")
 
 
-def run_slurm(test, *arguments):
+def run_slurm(test, yodel, *arguments):
     """Leaves more time for connecting until the machine is fast enough. Returns status and output."""
     for start in (3, 9, 27):
         done = test.run("sbatch", "--wait", "--nodes=2", "--output=output", test.recipes / "slurm.sh", *arguments,
-                        START=str(start), YODEL=str(test.yodel))
+                        START=str(start), YODEL=str(yodel))
         output = (test.folder / "output").read_text()
         if "has passed" not in output:
             break
@@ -275,12 +275,15 @@ def slurm(test):
     need("slurmctld", "slurmd", "srun", "sbatch", "sinfo")
     start_slurm(test)
     target = f"localhost:{test.start_yodeld()}"
-    status, output = run_slurm(test, target, "--rate", "200", "-m", "300ms", "--require", "sent<120")
+    status, output = run_slurm(test, test.yodel, target, "--rate", "200", "-m", "300ms", "--require", "sent<120")
     require(status == 1 and "required sent<120, was 120" in output, f"the total: {status} {output}")
     require(added_up(output, 2, 120), f"the total: {output}")
 
-    status, output = run_slurm(test, f"localhost:{free_port()}", "--rate", "200", "-m", "1h")
-    require(status != 0 and "Connection refused" in output and "runs" not in output, f"no server: {output}")
+    failing = test.folder / "failing"
+    failing.write_text(f'#!/bin/sh\ntest "$SLURM_PROCID" != 1 || exit 7\nexec {test.yodel} "$@"\n')
+    failing.chmod(0o755)
+    status, output = run_slurm(test, failing, target, "--rate", "200", "-m", "1h")
+    require(status != 0 and "exit code 7" in output and " runs" not in output, f"a task fails: {output}")
 
 
 # --- Eight pods, which are processes.

@@ -128,7 +128,7 @@ class Test:
     def release(self):
         """Makes an archive of the programs, as `make release` does. Returns its address."""
         name = self.folder / "release.tar.gz"
-        with tarfile.open(name, "w:gz") as archive:
+        with tarfile.open(name, "w:gz", compresslevel=1) as archive:
             for program in (self.yodel, self.yodeld):
                 archive.add(program, f"yodel-0-linux/bin/{program.name}")
         return f"file://{name}"

@@ -33,12 +33,14 @@ done
 # A wrong or lost reply on one host is judged as a part of the total, so it ends no run.
 load+=(--json --quiet --require 'bad<=100%,lost<=100%,unsent<=100%,twice<=100%')
 
-results=yodel-$(date +%Y%m%d-%H%M%S)
-mkdir "$results"
+results=$(mktemp -d "yodel-$(date +%Y%m%d-%H%M%S)-XXX")
+# parallel cannot end a run whose login is under way, so a run that fails lets the others log in.
+# shellcheck disable=SC2016  # expanded on the host
+patiently='"$@" || { status=$?; sleep 2; exit $status; }'
 at=$(date -u -d "+${START:-10} sec" +%Y-%m-%dT%H:%M:%SZ)
 grep -c '^[^#]' "$hosts" | xargs seq |
     parallel --sshloginfile "$hosts" --jobs 1 -N0 --halt now,fail=1 --results "$results/{#}" \
-        --quote "$yodel" --start-at "$at" "${load[@]}" "$target" >/dev/null || {
+        --quote sh -c "$patiently" sh "$yodel" --start-at "$at" "${load[@]}" "$target" >/dev/null || {
     status=$?
     cat "$results"/*.err >&2
     exit $status

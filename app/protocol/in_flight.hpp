@@ -61,10 +61,10 @@ public:
         // The expected reply is queued with each message; otherwise it is the message itself.
         // Excludes `coalesce`.
         bool given = false;
-        const Expression* mask = nullptr;  // find() ignores the parts of replies that match
         // Upper limit for the memory of late messages, which are kept to match late replies.
         // The oldest are dropped first.
-        std::size_t late_bytes = 1024 * 1024;
+        std::uint32_t late_bytes = 1024 * 1024;
+        const Expression* mask = nullptr;  // find() ignores the parts of replies that match
     };
     InFlight(const Framing& framing, Options options) : framing_(framing), options_(options) {}
 

@@ -22,7 +22,7 @@
 
 namespace yodel {
 
-enum class Expect { echo, any, none, given };
+enum class Expect : std::uint8_t { echo, any, none, given };
 
 struct Reply {
     std::string_view payload;

@@ -30,15 +30,14 @@ Reply right_reply(std::string_view payload, std::optional<ev::Duration> round_tr
 
 OrderedMatcher::OrderedMatcher(const Options& options)
     : options_(options),
-      framing_(*options.framing),
-      decoder_(framing_, options.max_frame),
-      messages_(framing_, {.expected = options.expect != Expect::none,
-                           .coalesce = options.coalesce && options.expect != Expect::given,
-                           .given = options.expect == Expect::given,
-                           .mask = options.pattern}) {}
+      decoder_(framing(), options.max_frame),
+      messages_(framing(), {.expected = options.expect != Expect::none,
+                            .coalesce = options.coalesce && options.expect != Expect::given,
+                            .given = options.expect == Expect::given,
+                            .mask = options.pattern}) {}
 
 void OrderedMatcher::restart() {
-    decoder_ = Decoder(framing_, options_.max_frame);
+    decoder_ = Decoder(framing(), options_.max_frame);
     messages_.rebase();
     same_ = arrived_ = matched_ = left_ = 0;
     greeted_ = identified_ = echoed_ = last_echoed_ = false;
@@ -70,8 +69,8 @@ std::optional<Matcher::Event> OrderedMatcher::next_event(std::string_view& recei
         const std::size_t before = received.size();
         auto event = next_greeting(received);
         if (!event && greeted_)
-            event = framing_.replies_framed() ? next_framed(received, read_at)
-                                              : next_unframed(received, read_at);
+            event = framing().replies_framed() ? next_framed(received, read_at)
+                                               : next_unframed(received, read_at);
         if (event) return event;
         if (received.size() == before && !resolution_) return std::nullopt;
     }
@@ -79,11 +78,11 @@ std::optional<Matcher::Event> OrderedMatcher::next_event(std::string_view& recei
 
 std::optional<Matcher::Event> OrderedMatcher::next_greeting(std::string_view& received) {
     if (greeted_) return std::nullopt;
-    const std::string_view greeting = framing_.greeting;
+    const std::string_view greeting = framing().greeting;
     if (!received.starts_with(greeting.substr(0, received.size())))
         return Refused{{bufio::Reason::receive, "the server did not send the greeting " +
                                                     std::string(greeting) + " of -f " +
-                                                    std::string(framing_.name)}};
+                                                    std::string(framing().name)}};
     if (received.size() < greeting.size()) return std::nullopt;
     received.remove_prefix(greeting.size());
     greeted_ = true;
@@ -132,7 +131,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
     decoder_.restart();
     identified_ = echoed_ = last_echoed_ = true;
     if (batch.count > 1) return Echoed{batch, round_trip(batch, read_at)};
-    const std::string_view payload = framing_.payload(batch.frames);
+    const std::string_view payload = framing().payload(batch.frames);
     const Message message{batch.first, payload,    batch.planned,
                           batch.sent,  batch.late, batch.untimed};
     return Answered{message, right_reply(payload, round_trip(message, read_at))};
@@ -345,8 +344,8 @@ std::optional<Matcher::Event> OrderedMatcher::next_unframed(std::string_view& re
 
 std::string_view OrderedMatcher::expected_bytes() {
     if (given() && expected_reply_.empty()) expected_reply_ = *messages_.oldest_reply();
-    if (!framing_.reply && !given()) return messages_.oldest_payload();
-    if (expected_reply_.empty()) expected_reply_ = framing_.reply(messages_.oldest_payload());
+    if (!framing().reply && !given()) return messages_.oldest_payload();
+    if (expected_reply_.empty()) expected_reply_ = framing().reply(messages_.oldest_payload());
     return expected_reply_;
 }
 

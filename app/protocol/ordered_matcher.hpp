@@ -38,9 +38,10 @@ public:
         const Framing* framing = find_framing("line");
         std::size_t max_frame = 32 * 1024 * 1024;  // bytes
         Expect expect = Expect::echo;
-        const Expression* pattern = nullptr;  // see SessionOptions; outlives the matcher
         bool coalesce = false;  // report messages of one send() that are echoed together as one
-        std::size_t unmatched_bytes = 1024 * 1024;  // limit of unmatched replies, with overhead
+        std::uint32_t unmatched_bytes =
+            1024 * 1024;                      // limit of unmatched replies, with overhead
+        const Expression* pattern = nullptr;  // see SessionOptions; outlives the matcher
         // With Expect::given: returns true for an unsolicited message that is expected about
         // now. It is not taken for a wrong answer. Empty: none is expected.
         std::function<bool(std::string_view)> expected_unsolicited = {};
@@ -105,6 +106,7 @@ private:
     std::optional<Event> match_bytes(std::string_view part, ev::Time read_at);
     Event answer_any(std::string_view payload, ev::Time read_at);
     std::string_view expected_bytes();
+    const Framing& framing() const { return *options_.framing; }
     bool given() const { return options_.expect == Expect::given; }
     bool answers_nothing(std::string_view payload) const;
     bool repeats(std::string_view payload) const;  // echoes the message removed last again
@@ -119,7 +121,6 @@ private:
     Message take_late();
 
     Options options_;
-    const Framing& framing_;
     Decoder decoder_;
     InFlight messages_;
     std::uint64_t queued_ = 0;  // messages that had been queued when the input was read

@@ -32,8 +32,8 @@ public:
           matcher_({.framing = options.framing,
                     .max_frame = options.max_frame,
                     .expect = options.expect,
-                    .pattern = options.pattern ? &*options.pattern : nullptr,
                     .coalesce = options.coalesce,
+                    .pattern = options.pattern ? &*options.pattern : nullptr,
                     .expected_unsolicited = options.expected_unsolicited}) {}
 
     Matcher& matcher() override { return matcher_; }

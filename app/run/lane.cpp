@@ -44,25 +44,24 @@ constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 class Lane::Connection final : public Session::User, public Source::User {
 public:
     Connection(Lane& lane, std::size_t its_number)
-        : number(its_number),
-          session(lane.loop_, lane.options_of(*this), *this),
+        : session(lane.loop_, lane.options_of(*this), *this),
           own_source(lane.options_.source ? lane.options_.source(lane.loop_, session, *this)
                                           : nullptr),
           jitter(lane.results_->datagrams ? std::make_unique<Jitter>() : nullptr),
+          number(static_cast<std::uint32_t>(its_number)),
           lane_(lane) {
         if (lane.options_.lifetime)
             age = ev::Timer(lane.loop_, [this] { lane_.outlived(*this); });
     }
 
-    const std::size_t number;  // from 1
     Session session;
     const std::unique_ptr<Source> own_source;  // null: generated messages
     const std::unique_ptr<Jitter> jitter;      // null: a stream
     std::uint64_t sent = 0;                    // messages, over the current connection
-    std::uint64_t last_warm_up = 0;            // id of its last message in the warm-up
     ev::Timer age;                             // the end of its lifetime, if that is limited
-    bool old = false;                          // its lifetime is over
+    const std::uint32_t number;                // from 1
     State reported = State::idle;
+    bool old = false;        // its lifetime is over
     bool opened = false;     // the current connection was open
     bool settled = false;    // was open at least once, or has failed
     bool withdrawn = false;  // the current connection is no longer needed
@@ -344,8 +343,7 @@ void Lane::begin() {
     due_.cancel();
     if (options_.start && phase_ < Phase::sending)
         results_->late_start = start - *options_.start;
-    for (const auto& connection : connections_)
-        connection->last_warm_up = connection->session.last_id();
+    measured_from_ = options_.pace ? start : loop_.read_clock();
     warm_up_end_.reset();
     if (options_.warm_up && phase_ < Phase::sending) warm_up_end_ = start + *options_.warm_up;
     phase_ = Phase::sending;
@@ -368,8 +366,8 @@ void Lane::begin() {
     sources_changed();
 }
 
-bool Lane::in_warm_up(const Connection& connection, std::uint64_t message) const {
-    return warm_up_end_ || message <= connection.last_warm_up;
+bool Lane::in_warm_up(const Message& message) const {
+    return warm_up_end_ || message.planned < measured_from_;
 }
 
 void Lane::sources_changed() {
@@ -629,7 +627,7 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
     if (replayed && message.late && !message.expected) results_->count_late_as_lost();
     Reply counted = reply;
     if (counted.round_trip && generated_) *counted.round_trip += message.sent - message.planned;
-    const bool warm_up = in_warm_up(connection, message.id);
+    const bool warm_up = in_warm_up(message);
     results_->count_answered({.right = reply.right,
                               .late = message.late,
                               .round_trip = counted.round_trip,
@@ -657,7 +655,7 @@ void Lane::lost(Connection& connection, const Message& message) {
     if (closing_) return;
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     if (as_recorded) results_->count_silence();
-    const bool warm_up = in_warm_up(connection, message.id);
+    const bool warm_up = in_warm_up(message);
     if (!as_recorded) results_->count_lost(warm_up);
     const bool explained = !message.late && exit_status(connection.session.end()) != 0;
     if (!as_recorded && !explained && results_->lost_sentence.empty())

@@ -88,7 +88,7 @@ private:
 
     void begin();
     void converse(Connection& connection);
-    bool in_warm_up(const Connection& connection, std::uint64_t message) const;
+    bool in_warm_up(const Message& message) const;
     bool may_send(const Connection& connection) const;
     bool takes(const Connection& connection) const;
     bool has_room(const Connection& connection) const;
@@ -127,6 +127,7 @@ private:
     std::optional<Schedule> schedule_;
     Phase phase_ = Phase::connecting;
     std::optional<ev::Time> warm_up_end_;  // during the warm-up
+    ev::Time measured_from_{};             // messages planned or sent earlier warm up
     bool waiting_ = false;                 // a due message waits for a connection
     bool closing_ = false;
     bool paused_ = false;

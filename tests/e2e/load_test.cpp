@@ -226,7 +226,7 @@ TEST_CASE("ESCDELAY sets the delay of an ESC, and delays nothing else") {
         REQUIRE(tty.wait_for("up 00:"));
         tty.send("\x1b");
         tty.send("s");
-        CHECK(tty.wait_for("unsolicited 0"));
+        CHECK(tty.wait_for("unsolicited         0"));
     }
     SECTION("not at all") {
         Tty tty({.arguments = {yodel}, .environment = {"ESCDELAY=0"}});

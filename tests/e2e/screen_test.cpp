@@ -688,8 +688,8 @@ TEST_CASE("a late reply is counted as such") {
     REQUIRE(tty.wait_for("no reply after 100ms"));
     REQUIRE(tty.wait_for("‹ hello ✓"));
     tty.send("\x1bs");
-    CHECK(tty.wait_for("late        1"));
-    CHECK(tty.wait_for("lost        0"));
+    CHECK(tty.wait_for("late                1"));
+    CHECK(tty.wait_for("lost                0"));
 }
 
 TEST_CASE("messages in flight are lost when the connection is closed by key") {
@@ -912,8 +912,8 @@ TEST_CASE("each key of the table works as its help explains") {
     SECTION("statistics") {
         tty.send("\x1bs");
         CHECK(tty.wait_for("Round trips"));
-        CHECK(tty.wait_for("echoed      2"));
-        CHECK(tty.wait_for("late        0"));
+        CHECK(tty.wait_for("echoed              2"));
+        CHECK(tty.wait_for("late                0"));
         CHECK(tty.wait_for("Over time, one column per 10s"));
         CHECK(tty.wait_for(" highest "));
         tty.send("\x1b");

@@ -476,7 +476,7 @@ TEST_CASE("every error at the start is reported with a sentence and its exit sta
              "--cert cannot be combined with --self-signed"},
         Case{{"--cert", "x", "0"}, 2, "needs --tls"},
         Case{{"--stall-handshake", "0"}, 2, "--stall-handshake needs --tls"},
-        Case{{"-f", "lines", "0"}, 2, "is not a framing; the framings are line, "},
+        Case{{"-f", "lines", "0"}, 2, "is not a framing that can be echoed; the framings are line, "},
         Case{{"--drop", "1.5", "0"}, 2, "is not a probability"},
         Case{{"--drop", "x", "0"}, 2, "is not a probability"},
         Case{{"--delay", "1s~x", "0"}, 2, "\"x\" is not a duration"},

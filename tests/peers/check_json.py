@@ -54,6 +54,9 @@ if times:
     for upper, count in buckets:
         assert sum(upper * 0.99 <= time <= upper for time in times) >= count, (upper, end)
 phases = {"connect_us", "connect_histogram", "handshake_us", "handshake_histogram"}
-assert set(end["connections"]) - phases == {"asked", "opened", "failed"}, end
+counts = {"asked", "opened", "failed"}
+if "tls" in connection:
+    counts |= {"handshakes_full", "handshakes_resumed"}
+assert set(end["connections"]) - phases == counts, end
 assert end["connections"]["opened"] >= 1 and end["rate"] >= 0, end
 print(f"{len(sequence)} messages:", ", ".join(f"{n} {v}" for v, n in verdicts.items()))

@@ -92,12 +92,3 @@ TEST_CASE("every example is accepted as a command") {
         CHECK(refusal([&] { parse_server(words_of(words)); }) == "");
     }
 }
-
-TEST_CASE("the command of the Kubernetes Job in the manual page is accepted") {
-    const std::string page = source("app/yodel.1");
-    std::smatch found;
-    REQUIRE(std::regex_search(page, found, std::regex("command: \\[yodel, ([^\\]]*)\\]")));
-    const std::string list = std::regex_replace(found[1].str(), std::regex("[,\"\n ]+"), " ");
-    CHECK(words_of(list).size() > 8);
-    CHECK(refusal([&] { parse(words_of(list)); }) == "");
-}

@@ -367,7 +367,7 @@ void Lane::begin() {
 }
 
 bool Lane::in_warm_up(const Message& message) const {
-    return warm_up_end_ || message.planned < measured_from_;
+    return options_.warm_up && (warm_up_end_ || message.planned < measured_from_);
 }
 
 void Lane::sources_changed() {

@@ -8,6 +8,9 @@ shortened. Lines with yodeld or a server in tests/peers start a server that keep
 Lines that end in the background are typed into a shell on a terminal. "# status N" after a
 command is its exit status, 0 by default. Skipped are commands of tools that are not installed,
 make, which builds all of this, and the search for the highest rate, which takes long.
+
+A block of the kind "console" is a session: a command after "$ ", and below it what it prints.
+Both must agree, but for figures and remarks that depend on the machine.
 """
 import contextlib
 import os
@@ -84,6 +87,20 @@ def commands(text):
     return [line[4:] for line in text.splitlines() if line.startswith("    ")]
 
 
+def sessions(text):
+    """Yields each command of the console blocks, and what it prints."""
+    for block in re.findall(r"(?ms)^```console\n(.*?)^```", text):
+        for part in re.findall(r"(?ms)^\$ (.*?)(?=^\$ |\Z)", block):
+            yield tuple(part.split("\n", 1))
+
+
+def without_chance(output):
+    """Replaces figures and keys, and omits remarks about a slow machine."""
+    output = re.sub(r"; (late p50|planned|p50 0)[^;\n]*", "", output)
+    output = re.sub(r"sha256//\S+=", "KEY", output)
+    return re.sub(r"[0-9]+(\.[0-9]+)?", "0", output)
+
+
 class Reader:
     def __init__(self, folder, path):
         self.folder = folder
@@ -122,6 +139,15 @@ class Reader:
             return None
         return f"{script}\n  status {done.returncode}, not {wanted}: {done.stderr}{done.stdout}"
 
+    def compare(self, command, printed):
+        """Returns a complaint if a command prints something else."""
+        done = subprocess.run(["bash", "-c", command], cwd=self.folder, env=self.path, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=LIMIT)
+        if without_chance(done.stdout) == without_chance(printed):
+            return None
+        return f"{command}\n  prints: {done.stdout}"
+
     def run_jobs(self, lines):
         """Checks that each yodel in the background prints its summary, and the shell no error."""
         output = on_terminal(lines, self.folder, self.path)
@@ -156,6 +182,10 @@ def complaints(text, reader):
         if complaint:
             yield complaint
         script = []
+    for command, printed in sessions(text):
+        complaint = reader.compare(reader.adapted(command), printed)
+        if complaint:
+            yield complaint
 
 
 def main():

@@ -38,8 +38,8 @@ struct RunOptions {
     std::uint64_t count = 0;  // messages; 0: any number
     // Time from the first message. When it ends, overdue messages may still be sent for one
     // second; the remainder count as unsent. Connections have the same time to open before the
-    // first message. In a probe the time begins with the first open connection, and a connection
-    // that is not yet open at its end has the rest of its connect timeout.
+    // first message. In a probe the time begins with the first open connection, and a
+    // connection that is not yet open at its end has the rest of its connect timeout.
     std::optional<ev::Duration> length = {};
     // Messages of this first part are counted apart; `count` and `length` apply to the rest.
     std::optional<ev::Duration> warm_up = {};

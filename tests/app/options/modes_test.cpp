@@ -66,34 +66,20 @@ std::string written(const Option& row) {
 // Returns the option with a valid argument.
 std::string sample(const Option& row) {
     static const std::map<std::string, std::string> arguments = {
-        {"", ""},
-        {"ADDR", "127.0.0.1"},
-        {"PORT", "5"},
-        {"PATH", "p"},
-        {"D", "1"},
-        {"N", "1"},
-        {"N|auto", "1"},
-        {"N|D", "5s"},
-        {"A,B", "h2"},
-        {"A:B", "X25519"},
-        {"V", "1.3"},
-        {"FILE", "f"},
-        {"DIR", "d"},
-        {"NAME", "h"},
-        {"F", "line"},
-        {"SIZE", "64"},
-        {"R", "5"},
-        {"TIME|+D", "+5"},
-        {"LIST", "lost=0"},
-        {"FILE...", "g"},
-        {"WHEN", "auto"},
-        {"echo|any|none", "any"},
-        {"REGEX", "^OK"},
-        {"KIND", "poisson"},
-        {"P", "0.1"},
-        {"D[~JITTER]", "1"},
-        {"TEXT", "t"},
-        {"PIN", "sha256//" + std::string(44, 'A')}};
+        {"", ""},           {"ADDR", "127.0.0.1"},
+        {"PORT", "5"},      {"PATH", "p"},
+        {"D", "1"},         {"N", "1"},
+        {"N|auto", "1"},    {"N|D", "5s"},
+        {"A,B", "h2"},      {"A:B", "X25519"},
+        {"V", "1.3"},       {"FILE", "f"},
+        {"DIR", "d"},       {"NAME", "h"},
+        {"F", "line"},      {"SIZE", "64"},
+        {"R", "5"},         {"TIME|+D", "+5"},
+        {"LIST", "lost=0"}, {"FILE...", "g"},
+        {"WHEN", "auto"},   {"echo|any|none", "any"},
+        {"REGEX", "^OK"},   {"KIND", "poisson"},
+        {"P", "0.1"},       {"D[~JITTER]", "1"},
+        {"TEXT", "t"},      {"PIN", "sha256//" + std::string(44, 'A')}};
     const std::string words =
         written(row) + " " + arguments.at(row.argument ? row.argument : "");
     const bool alone = written(row) != "--key" && written(row) != "--tls";

@@ -219,8 +219,7 @@ void Results::add(const Results& other) {
     if (other.first_sent)
         first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);
     last_answered = std::max(last_answered, other.last_answered);
-    if (other.late_start)
-        late_start = std::max(late_start.value_or(*other.late_start), *other.late_start);
+    late_start = std::max(late_start, other.late_start);
     keep_status(ended_status, other.ended_status);
     keep_status(failed_status, other.failed_status);
 }

@@ -49,7 +49,8 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
     : loop_(loop),
       options_(options),
       user_(user),
-      log_(limits(options.scrollback)),
+      log_(limits(options.scrollback),
+           options.session.expect != Expect::any || options.session.pattern),
       session_(loop, options_.session, *this) {
     results_.datagrams = session_.options().framing->datagrams;
     if (!options_.log.empty()) open_file(options_.log);

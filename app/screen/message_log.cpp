@@ -75,8 +75,10 @@ void MessageLog::add_answer(WallTime at, const Message& message, const Reply& re
     exchange->write_delay = message.sent - message.planned;
     exchange->network = network;
     exchange->resent = message.resent;
-    ui::Row verdict{reply.right ? ui::Span{" " + ui::glyph::match.text(), Style::good}
-                                : ui::Span{difference_text(*exchange), Style::bad}};
+    ui::Row verdict;
+    if (!reply.right) verdict.push_back({difference_text(*exchange), Style::bad});
+    if (reply.right && checked_)
+        verdict.push_back({" " + ui::glyph::match.text(), Style::good});
     if (message.resent) verdict.push_back(resent_mark());
     add({Kind::received, at, {}, std::move(exchange)}, reply.payload, std::move(verdict));
 }

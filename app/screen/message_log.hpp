@@ -35,7 +35,9 @@ class MessageLog {
 public:
     using WallTime = std::chrono::system_clock::time_point;
 
-    explicit MessageLog(ui::Transcript::Limits limits) : transcript_(limits) {}
+    // `checked`: replies are compared with something, so that right ones are marked.
+    MessageLog(ui::Transcript::Limits limits, bool checked)
+        : transcript_(limits), checked_(checked) {}
 
     ui::Transcript& transcript() { return transcript_; }
     const ui::Transcript& transcript() const { return transcript_; }
@@ -84,6 +86,7 @@ private:
     void trim();
 
     ui::Transcript transcript_;
+    const bool checked_;
     std::deque<Record> records_;  // one for each entry of the transcript
     // Unanswered messages with entries still in the transcript, by id.
     std::map<std::uint64_t, std::shared_ptr<Exchange>> unanswered_;

@@ -126,6 +126,15 @@ TEST_CASE("a reply that does not match the pattern is bad, and gets no hint abou
     CHECK(talk.last_entry() == "+ ok");
 }
 
+TEST_CASE("a reply to which nothing is compared gets no sign") {
+    Session::Options options;
+    options.expect = Expect::any;
+    Talk talk(with(options));
+    talk.connect();
+    talk.exchange("PING", "+PONG");
+    CHECK(talk.last_entry() == "+PONG");
+}
+
 TEST_CASE("a line and its echo are logged, counted and timed") {
     Talk talk;
     talk.connect();

@@ -72,7 +72,7 @@ void no_timestamps(MessageLog& log) {
 }  // namespace
 
 TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
-    MessageLog log{{}};
+    MessageLog log({}, true);
     add_each(log);
     const std::string blank(12, ' ');
     SECTION("by the clock, with the round trip of a reply") {
@@ -116,7 +116,7 @@ TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
 }
 
 TEST_CASE("a long pause is shown in whole seconds") {
-    MessageLog log{{}};
+    MessageLog log({}, true);
     log.next_timestamp_style();
     log.add_note(start, "a");
     log.add_note(start + 999s, "b");
@@ -126,7 +126,7 @@ TEST_CASE("a long pause is shown in whole seconds") {
 }
 
 TEST_CASE("a reply that ends early is marked, and a reply across a pause has no time") {
-    MessageLog log{{}};
+    MessageLog log({}, true);
     no_timestamps(log);
     log.add_answer(start, message(1, "long"), wrong("lo", 2), std::nullopt);
     log.add_answer(start, message(2, "paused"), right("paused", std::nullopt), std::nullopt);
@@ -137,7 +137,7 @@ TEST_CASE("a reply that ends early is marked, and a reply across a pause has no 
 }
 
 TEST_CASE("a message with a retransmitted segment is marked, answered or not") {
-    MessageLog log{{}};
+    MessageLog log({}, true);
     no_timestamps(log);
     Message resent = message(1, "hello");
     resent.resent = true;
@@ -153,7 +153,7 @@ TEST_CASE("a message with a retransmitted segment is marked, answered or not") {
 }
 
 TEST_CASE("the selected entry yields its message and reply, a note yields nothing") {
-    MessageLog log{{}};
+    MessageLog log({}, true);
     add_each(log);
     CHECK(log.selected() == nullptr);
     std::vector<std::string> exchanges;
@@ -170,7 +170,7 @@ TEST_CASE("the selected entry yields its message and reply, a note yields nothin
 }
 
 TEST_CASE("a reply after the loss belongs to the message that was sent") {
-    MessageLog log{{}};
+    MessageLog log({}, true);
     log.add_sent(start, 1, "late");
     log.add_loss(start + 5s, message(1, "late"), "no reply after 5s");
     log.add_answer(start + 6s, message(1, "late"), right("late", 6s), std::nullopt);
@@ -184,7 +184,7 @@ TEST_CASE("a reply after the loss belongs to the message that was sent") {
 }
 
 TEST_CASE("dropped entries drop their messages, and a reply is logged without them") {
-    MessageLog log{{.entries = 2}};
+    MessageLog log({.entries = 2}, true);
     log.add_sent(start, 1, "first");
     log.add_sent(start, 2, "second");
     log.add_sent(start, 3, "third");
@@ -200,7 +200,7 @@ TEST_CASE("dropped entries drop their messages, and a reply is logged without th
 }
 
 TEST_CASE("the selected entry's text is its message, or the bytes as numbers") {
-    MessageLog log{{}};
+    MessageLog log({}, true);
     CHECK_FALSE(log.selected_text(100));
     add_each(log);
     CHECK_FALSE(log.selected_text(100));
@@ -216,7 +216,7 @@ TEST_CASE("the selected entry's text is its message, or the bytes as numbers") {
 
 TEST_CASE("the file contains a line for each entry, with remarks about faults") {
     const test::Ends file = test::pipe_ends();
-    MessageLog log{{}};
+    MessageLog log({}, true);
     log.add_note(start, "before the file");
     log.start_file("/dev/fd/" + std::to_string(file.writer.get()));
     CHECK(log.file_open());
@@ -232,7 +232,7 @@ TEST_CASE("the file contains a line for each entry, with remarks about faults") 
 
 TEST_CASE(
     "a file that cannot be opened is refused, and failing to write it is reported later") {
-    MessageLog log{{}};
+    MessageLog log({}, true);
     CHECK_THROWS_AS(log.start_file("/none/such"), std::system_error);
     CHECK_FALSE(log.file_open());
     CHECK(log.flush_file());

@@ -194,7 +194,7 @@ TEST_CASE("a reporter prints only the differences of a replay") {
 TEST_CASE("a reporter keeps the first 100 differences of a replay, but not a late reply") {
     RunOptions run;
     run.session.expect = Expect::given;
-    run.connections = GENERATE(1, 2);
+    run.connections = GENERATE(as<std::size_t>{}, 1, 2);
     const std::string prefix = run.connections > 1 ? "connection 1: " : "";
     Message expected = late("ab");
     expected.expected = "AB";

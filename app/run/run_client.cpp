@@ -318,13 +318,14 @@ Ending RunClient::ending() const {
     return to;
 }
 
+// With --quiet, a summary is printed if there is no other result.
 Words RunClient::words() const {
+    const bool summarized = !json() && (!run_.options().source || !messages_);
     return {.answered = run_.options().session.expect == Expect::any,
             .load = load_,
             .wrong_reported = wrong_reported_,
             .verbose = options_.verbose && load_,
-            .summary =
-                !options_.probe && (!options_.quiet || !run_.options().source || !messages_)};
+            .summary = !options_.probe && (!options_.quiet || summarized)};
 }
 
 int RunClient::report() {

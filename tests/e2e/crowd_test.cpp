@@ -303,6 +303,17 @@ TEST_CASE("a script prints no replies, unless they are requested") {
     CHECK(member(json, "echoed") == 2);
 }
 
+TEST_CASE("with --json and --quiet the end object is alone") {
+    Server server;
+    const Words form = GENERATE(Words{"-c", "2", "-i", "0"}, Words{"--rate", "1k", "-c", "2"});
+    Words options{"--json", "--quiet"};
+    options.insert(options.end(), form.begin(), form.end());
+    const Outcome outcome = crowd(server, options);
+    CHECK(outcome.output.starts_with("{\"type\":\"end\","));
+    CHECK(outcome.output.find('\n') == outcome.output.size() - 1);
+    CHECK(outcome.errors.empty());
+}
+
 TEST_CASE("a script that continues after a while is sent to its end") {
     Server server({"-v"});
     test::Process client({yodel, "--connections", "2", "-v", "127.0.0.1", server.port()});

@@ -1,10 +1,24 @@
 #include "ui/utf8.hpp"
 
+#include <cstdint>
+#include <cstring>
+
 namespace ui {
 
 namespace {
 
 constexpr CodePoint not_utf8{0, 0};
+
+// Returns the number of bytes at the front that are ASCII, rounded down to whole words.
+std::size_t ascii_words(std::string_view bytes) {
+    std::uint64_t word = 0;
+    std::size_t at = 0;
+    for (; bytes.size() - at >= sizeof word; at += sizeof word) {
+        std::memcpy(&word, bytes.data() + at, sizeof word);
+        if ((word & 0x8080808080808080) != 0) break;
+    }
+    return at;
+}
 
 }  // namespace
 
@@ -30,6 +44,33 @@ CodePoint decode(std::string_view bytes, std::size_t at) {
     const bool surrogate = value >= 0xd800 && value <= 0xdfff;
     if (value < smallest[size] || surrogate || value > 0x10ffff) return not_utf8;
     return {value, size};
+}
+
+bool Utf8Check::add(std::string_view bytes) {
+    while (!cut_.empty() && !bytes.empty()) {
+        cut_ += bytes.front();
+        bytes.remove_prefix(1);
+        if (cut_.size() < encoded_size(cut_.front())) continue;
+        if (decode(cut_, 0).size == 0) return false;
+        cut_.clear();
+    }
+    while (!bytes.empty()) {
+        bytes.remove_prefix(ascii_words(bytes));
+        if (bytes.empty()) break;
+        if (encoded_size(bytes.front()) > bytes.size()) {
+            cut_ = bytes;
+            break;
+        }
+        const std::size_t size = decode(bytes, 0).size;
+        if (size == 0) return false;
+        bytes.remove_prefix(size);
+    }
+    return true;
+}
+
+bool is_utf8(std::string_view bytes) {
+    Utf8Check check;
+    return check.add(bytes) && check.complete();
 }
 
 }  // namespace ui

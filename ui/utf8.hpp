@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace ui {
@@ -17,5 +18,19 @@ std::size_t encoded_size(char lead);
 // Returns the character at `at`, which must be less than bytes.size(). Incomplete and
 // over-long encodings, surrogates and values beyond Unicode are not UTF-8.
 CodePoint decode(std::string_view bytes, std::size_t at);
+
+// Checks a text that comes in pieces, which may cut its characters.
+class Utf8Check {
+public:
+    // Returns false if the text so far cannot be the beginning of UTF-8. Then it must not be
+    // called again.
+    bool add(std::string_view bytes);
+    bool complete() const { return cut_.empty(); }  // the text ends with a whole character
+
+private:
+    std::string cut_;  // a character whose end has not come yet
+};
+
+bool is_utf8(std::string_view bytes);
 
 }  // namespace ui

@@ -190,7 +190,8 @@ void Stream::flush() {
 
 // Writes what the system takes, up to the limit of one turn, and leaves the rest in `bytes`.
 void Stream::push(std::string_view& bytes) {
-    for (std::size_t left = std::min(bytes.size(), max_write_per_turn); left > 0;) {
+    std::size_t left = std::min(bytes.size(), max_write_per_turn);
+    while (left > 0 || transport_->buffers_output()) {
         const IoResult result = transport_->write(bytes.data(), left);
         write_waits_ = result.status == IoStatus::wants_read ? ev::readable : ev::writable;
         if (result.status == IoStatus::failed) fail_output();
@@ -237,7 +238,8 @@ bool Stream::wants_input() const {
 
 bool Stream::wants_output() const {
     return handshake_done_ && !end_ && !send_failure_ &&
-           (!output_.empty() || (finishing_ && !output_closed_));
+           (!output_.empty() || (finishing_ && !output_closed_) ||
+            transport_->buffers_output());
 }
 
 // Decides what the stream waits for; called after every change of state. A stream with nothing

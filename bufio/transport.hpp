@@ -26,10 +26,10 @@ struct TlsFacts;  // bufio/tls_facts.hpp
 // the others.
 //
 // The caller repeats handshake() until it is `done`, and only then makes the other calls.
-// Lengths must not be zero. After `end_of_input` only writes may follow; after close_output()
-// is `done`, only reads. After a write or close_output() has `failed`, only read() may be
-// called, for the bytes that the peer sent earlier. After handshake() or read() has `failed`,
-// none of them may be called.
+// Lengths must not be zero, except for the case of buffers_output(). After `end_of_input` only
+// writes may follow; after close_output() is `done`, only reads. After a write or
+// close_output() has `failed`, only read() may be called, for the bytes that the peer sent
+// earlier. After handshake() or read() has `failed`, none of them may be called.
 class Transport {
 public:
     virtual ~Transport() = default;
@@ -45,6 +45,9 @@ public:
     virtual IoResult close_output() = 0;
     // True if a read may succeed although the descriptor is not readable.
     virtual bool buffers_input() const { return false; }
+    // True if the transport has bytes of its own to write, such as the answer to a ping. The
+    // next write() sends them first, and may then have the length zero.
+    virtual bool buffers_output() const { return false; }
     // Null without TLS. The facts are complete when the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 

@@ -1,6 +1,7 @@
 #include "app/protocol/framing.hpp"
 
 #include "app/text/units.hpp"
+#include "ui/utf8.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -105,14 +106,19 @@ std::size_t Framing::longest() const {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
     constexpr std::size_t longest_datagram = 65507;  // in a packet of IPv4
     if (datagrams) return longest_datagram;
-    return prefix > 0 ? all >> (8 * (sizeof all - prefix)) : all;
+    return prefix > 0 ? all >> (8 * (sizeof all - length_bytes())) : all;
 }
 
-std::string Framing::header(std::size_t size) const {
+std::string Framing::header(std::string_view payload) const {
     std::string length(prefix, '\0');
-    for (std::size_t i = 0; i < prefix; ++i)
-        length[place(*this, i)] = static_cast<char>(size >> (8 * i));
+    for (std::size_t i = 0; i < length_bytes(); ++i)
+        length[place(*this, i)] = static_cast<char>(payload.size() >> (8 * i));
+    if (typed && !ui::is_utf8(payload)) length[0] = 1;
     return std::string(head) + length;
+}
+
+void Framing::update_type(std::string& frame) const {
+    if (typed && !ui::is_utf8(payload(frame))) frame[0] = 1;
 }
 
 std::string_view Framing::payload(std::string_view frame) const {
@@ -123,7 +129,7 @@ std::string_view Framing::payload(std::string_view frame) const {
 
 std::size_t Framing::decode_length(std::string_view bytes) const {
     std::size_t size = 0;
-    for (std::size_t i = 0; i < prefix; ++i)
+    for (std::size_t i = 0; i < length_bytes(); ++i)
         size |= std::size_t{static_cast<unsigned char>(bytes[place(*this, i)])} << (8 * i);
     return size;
 }
@@ -144,8 +150,13 @@ const Framing* datagram_framing() {
     return &datagram;
 }
 
+const Framing* websocket_framing() {
+    static constexpr Framing websocket{.name = "WebSocket message", .prefix = 5, .typed = true};
+    return &websocket;
+}
+
 std::string Framing::holder() const {
-    return datagrams ? "a " + std::string(name) : "-f " + std::string(name);
+    return (datagrams || typed ? "a " : "-f ") + std::string(name);
 }
 
 std::string Framing::misfit(std::size_t size) const {
@@ -185,14 +196,14 @@ bool sendable(const Framing& framing, std::size_t max_frame, std::string_view pa
 }
 
 void encode(const Framing& framing, std::string_view payload, std::string& to) {
-    to += framing.header(payload.size());
+    to += framing.header(payload);
     to += payload;
     to += framing.delimiter;
 }
 
 std::string misread_length(const Framing& framing, std::string_view bytes,
                            std::size_t max_frame) {
-    if (framing.prefix == 0 || bytes.size() < framing.prefix) return {};
+    if (framing.prefix == 0 || framing.typed || bytes.size() < framing.prefix) return {};
     const std::size_t size = framing.decode_length(bytes);
     const std::string reads = "the length reads " + std::to_string(size);
     for (const Framing& other : table) {

@@ -34,12 +34,13 @@ struct ReplyLine {
 // A row defines a length, or a delimiter, or neither. A head or a function needs a delimiter.
 struct Framing {
     std::string_view name;  // argument of -f
-    std::string_view delimiter =
-        {};                          // at most two bytes; ends a message, and a line of a reply
-    unsigned prefix = 0;             // size in bytes of the length before the payload
-    bool little_endian = false;      // byte order of the length; otherwise big-endian
-    std::string_view head = {};      // one byte; bytes before it belong to no frame
-    bool datagrams = false;          // each message is a datagram, which needs no frame
+    // At most two bytes. Ends a message, and a line of a reply.
+    std::string_view delimiter = {};
+    unsigned prefix = 0;         // size in bytes of the length before the payload
+    bool typed = false;          // the first byte of the prefix is a type; see update_type()
+    bool little_endian = false;  // byte order of the length; otherwise big-endian
+    std::string_view head = {};  // one byte; bytes before it belong to no frame
+    bool datagrams = false;      // each message is a datagram, which needs no frame
     std::string_view greeting = {};  // sent by the server before any reply
     // Returns the right reply to a payload, without a frame and as long as the payload. Each
     // byte depends only on the same byte of the payload, so that a server can answer parts.
@@ -67,8 +68,12 @@ struct Framing {
     // sent as it is, and has a single reply.
     constexpr bool can_echo() const { return reply_line == nullptr; }
 
-    // Returns the part of a frame before a payload of `size` bytes.
-    std::string header(std::size_t size) const;
+    std::size_t length_bytes() const { return prefix - (typed ? 1 : 0); }
+    // Returns the part of a frame before the payload.
+    std::string header(std::string_view payload) const;
+    // With types, which are 0 for text and 1 for binary data: changes the type of a whole frame
+    // to 1 if its payload is no longer UTF-8.
+    void update_type(std::string& frame) const;
     // Returns the payload of a whole frame.
     std::string_view payload(std::string_view frame) const;
     // Returns the size of the payload, decoded from the first `prefix` bytes.
@@ -80,7 +85,8 @@ struct Framing {
     // ignore them.
     std::size_t shortest() const { return replies_framed() && can_echo() ? 0 : 1; }
     std::size_t longest() const;
-    // Returns "-f line" and the like, or "a datagram", for messages to the user.
+    // Returns "-f line" and the like, or "a datagram", or "a WebSocket message", for messages
+    // to the user.
     std::string holder() const;
     // Returns "a message of 256 bytes does not fit into -f len1" and the like.
     std::string misfit(std::size_t size) const;
@@ -88,7 +94,9 @@ struct Framing {
 
 // Returns null if there is no framing of that name. The rows live as long as the program.
 const Framing* find_framing(std::string_view name);
-const Framing* datagram_framing();  // for datagrams; not an argument of -f
+// These are not arguments of -f.
+const Framing* datagram_framing();
+const Framing* websocket_framing();  // between a session and its transport (app/websocket)
 // `can_echo`: only framings in which a service can echo.
 std::vector<std::string> framing_list(bool can_echo = false);
 std::string framing_names(bool can_echo = false);  // "line, crlf, …"

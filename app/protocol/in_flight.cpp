@@ -25,7 +25,7 @@ Queued InFlight::queue(std::string_view payload, ev::Time planned,
     }
     Queued all{last_id_ + 1, 0};
     for_each_piece(framing_, payload, [&](std::string_view piece) {
-        frames_.append(framing_.header(piece.size()));
+        frames_.append(framing_.header(piece));
         frames_.append(piece);
         frames_.append(framing_.delimiter);
         if (options_.given) replies_.push_back(std::optional<std::string>(reply));

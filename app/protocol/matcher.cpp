@@ -40,7 +40,8 @@ std::string mismatch_hint(const Framing& framing, std::string_view payload,
     if (reply.starts_with("\x15\x03") || reply.starts_with("\x16\x03"))
         return "the reply looks like TLS; use --tls";
     const bool longer = reply.starts_with(payload);
-    if (framing.prefix > 0 && longer && reply.size() == payload.size() + framing.prefix)
+    if (framing.prefix > 0 && !framing.typed && longer &&
+        reply.size() == payload.size() + framing.prefix)
         return "its length may include its own " + bytes_text(framing.prefix);
     const bool ends_with_return = framing.delimiter == "\n" && reply.ends_with('\r');
     if (ends_with_return && longer) return "if lines end with CRLF, use -C";

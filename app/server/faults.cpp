@@ -36,7 +36,9 @@ public:
         stream.pause_reading(faults_.no_read);
         if (faults_.stall_handshake) return;
         stream.write(framing_.greeting);
-        stream.write(faults_.banner);
+        std::string banner = faults_.banner;
+        if (framing_.typed && !banner.empty()) banner.insert(0, framing_.header(banner));
+        stream.write(banner);
         if (faults_.half_close) stream.finish();
     }
 
@@ -146,6 +148,7 @@ void FaultyResponder::hold(FramedReply reply) {
     if (plan.corrupt)
         corrupt(reply.bytes.data() + reply.payload, reply.payload_size, plan.place,
                 framing_.delimiter);
+    if (plan.corrupt) framing_.update_type(reply.bytes);
     const ev::Time earliest = held_.empty() ? ev::Time{} : held_.last_due();
     const ev::Time due = std::max(earliest, loop_.after(plan.delay));
     for (int copies = plan.dup ? 2 : 1; copies > 0; --copies) held_.push({reply.bytes}, due);

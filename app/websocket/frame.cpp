@@ -1,0 +1,252 @@
+#include "app/websocket/frame.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace yodel::websocket {
+
+namespace {
+
+// Sizes above these need 2 or 8 more bytes.
+constexpr unsigned size_in_2 = 126;
+constexpr unsigned size_in_8 = 127;
+
+void write_number(char* to, std::size_t bytes, std::uint64_t number) {
+    for (std::size_t i = bytes; i > 0; --i, number >>= 8) to[i - 1] = static_cast<char>(number);
+}
+
+std::uint64_t read_number(std::string_view bytes) {
+    std::uint64_t number = 0;
+    for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+    return number;
+}
+
+unsigned byte(std::string_view head, std::size_t at) {
+    return static_cast<unsigned char>(head[at]);
+}
+
+// Returns the bytes of the size after the first two, known from those.
+std::size_t more_size(std::string_view head) {
+    const unsigned size = byte(head, 1) & 0x7f;
+    return size == size_in_8 ? 8 : size == size_in_2 ? 2 : 0;
+}
+
+// The bytes of the head as far as they are known.
+std::size_t head_size(std::string_view head) {
+    if (head.size() < 2) return 2;
+    return 2 + more_size(head) + ((byte(head, 1) & 0x80) != 0 ? sizeof(Key) : 0);
+}
+
+bool is_control(Opcode opcode) { return opcode >= Opcode::close; }
+
+void write_message_head(char* to, bool text, std::uint64_t size) {
+    to[0] = text ? 0 : 1;
+    write_number(to + 1, message_head - 1, size);
+}
+
+constexpr struct {
+    unsigned code;
+    const char* name;
+} closures[] = {
+    {1000, "normal closure"},   {1001, "going away"},      {1002, "protocol error"},
+    {1003, "unsupported data"}, {1005, "no status"},       {1007, "invalid data"},
+    {1008, "policy violation"}, {1009, "message too big"}, {1010, "extension missing"},
+    {1011, "internal error"},   {1012, "service restart"}, {1013, "try again later"},
+    {1014, "bad gateway"},
+};
+
+bool may_be_sent(unsigned code) {
+    if (code >= 3000) return code <= 4999;
+    return code != no_status && std::any_of(std::begin(closures), std::end(closures),
+                                            [&](const auto& row) { return row.code == code; });
+}
+
+}  // namespace
+
+std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key) {
+    const std::size_t more = size < size_in_2 ? 0 : size <= 0xffff ? 2 : 8;
+    const auto first = more == 0 ? size : more == 2 ? size_in_2 : size_in_8;
+    to[0] = static_cast<char>(0x80 | static_cast<unsigned char>(opcode));
+    to[1] = static_cast<char>((key ? 0x80 : 0) | first);
+    write_number(to + 2, more, size);
+    if (key) std::memcpy(to + 2 + more, key, sizeof *key);
+    return 2 + more + (key ? sizeof *key : 0);
+}
+
+std::string control_frame(Opcode opcode, std::string_view payload, const Key* key) {
+    std::string frame(max_frame_head + payload.size(), '\0');
+    const std::size_t head = write_head(frame.data(), opcode, payload.size(), key);
+    mask(frame.data() + head, payload.data(), payload.size(), key ? *key : 0, 0);
+    frame.resize(head + payload.size());
+    return frame;
+}
+
+void mask(char* to, const char* from, std::size_t size, Key key, std::uint64_t at) {
+    const int turned = static_cast<int>(8 * (at % sizeof key));
+    key = std::endian::native == std::endian::little ? std::rotr(key, turned)
+                                                     : std::rotl(key, turned);
+    const std::uint64_t wide = std::uint64_t{key} << 32 | key;
+    std::size_t i = 0;
+    for (std::uint64_t word = 0; size - i >= sizeof word; i += sizeof word) {
+        std::memcpy(&word, from + i, sizeof word);
+        word ^= wide;
+        std::memcpy(to + i, &word, sizeof word);
+    }
+    char last[sizeof wide];
+    std::memcpy(last, &wide, sizeof wide);
+    for (std::size_t place = 0; i < size; ++i, ++place)
+        to[i] = static_cast<char>(from[i] ^ last[place]);
+}
+
+std::string Closure::text() const {
+    const auto* const row = std::find_if(std::begin(closures), std::end(closures),
+                                         [&](const auto& each) { return each.code == code; });
+    std::string text = code == no_status ? "" : std::to_string(code) + " ";
+    text += row == std::end(closures) ? "private code" : row->name;
+    return reason.empty() ? text : text + ": " + reason;
+}
+
+bool parse_closure(std::string_view payload, Closure& closure) {
+    if (payload.empty()) return true;
+    const auto code = static_cast<unsigned>(read_number(payload.substr(0, 2)));
+    const std::string_view reason = payload.substr(std::min<std::size_t>(payload.size(), 2));
+    if (payload.size() < 2) {
+        closure = {protocol_error, "a close code of one byte"};
+    } else if (!may_be_sent(code)) {
+        closure = {protocol_error, "the close code " + std::to_string(code)};
+    } else if (!ui::is_utf8(reason)) {
+        closure = {invalid_data, "the reason of a close frame is not UTF-8"};
+    } else {
+        closure = {code, std::string(reason)};
+        return true;
+    }
+    return false;
+}
+
+// A step that does not return has made progress.
+FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to) {
+    for (;;) {
+        if (has_output()) {
+            const std::size_t count = whole_.copy(to.data(), to.size(), written_);
+            to = to.subspan(count);
+            written_ += count;
+            if (written_ < whole_.size()) return Stop::full;
+            whole_ = {};
+        }
+        if (!open_) {
+            if (!read_head(wire)) return Stop::wire_empty;
+            if (!begin()) return Stop::failed;
+        }
+        if (!announced_) {
+            if (to.size() < message_head) return Stop::full;
+            write_message_head(to.data(), text_, size_);
+            to = to.subspan(message_head);
+            announced_ = true;
+        }
+        if (!take_payload(wire, to)) return Stop::failed;
+        if (left_ > 0) return wire.empty() ? Stop::wire_empty : Stop::full;
+        const Stop stop = finish_frame();
+        if (stop != Stop::wire_empty) return stop;
+    }
+}
+
+// Returns false if it is not whole yet.
+bool FrameReader::read_head(std::string_view& wire) {
+    while (head_.size() < head_size(head_)) {
+        if (wire.empty()) return false;
+        const std::string_view part = wire.substr(0, head_size(head_) - head_.size());
+        head_ += part;
+        wire.remove_prefix(part.size());
+    }
+    return true;
+}
+
+bool FrameReader::begin() {
+    const std::size_t more = more_size(head_);
+    size_ = more == 0 ? byte(head_, 1) & 0x7f
+                      : read_number(std::string_view(head_).substr(2, more));
+    key_ = 0;
+    if (masked_) std::memcpy(&key_, head_.data() + head_.size() - sizeof key_, sizeof key_);
+    opcode_ = static_cast<Opcode>(byte(head_, 0) & 0x0f);
+    final_ = (byte(head_, 0) & 0x80) != 0;
+    if (const char* const text = fault()) return fail(protocol_error, text);
+    left_ = size_;
+    open_ = announced_ = true;
+    head_.clear();
+    if (!is_control(opcode_)) return begin_data();
+    control_.clear();
+    return true;
+}
+
+// Returns the rule that the head breaks, or null.
+const char* FrameReader::fault() const {
+    const unsigned code = static_cast<unsigned char>(opcode_);
+    const bool continues = opcode_ == Opcode::continuation;
+    const std::uint64_t smallest[] = {0, 0, size_in_2, 0, 0, 0, 0, 0, 0x10000};
+    if ((byte(head_, 0) & 0x70) != 0) return "a reserved bit is set";
+    if ((code > 2 && code < 8) || code > 10) return "an unknown opcode";
+    if (((byte(head_, 1) & 0x80) != 0) != masked_)
+        return masked_ ? "a frame is not masked" : "a frame is masked";
+    if (size_ < smallest[more_size(head_)]) return "a length in more bytes than it needs";
+    if (is_control(opcode_) && !final_) return "a control frame is fragmented";
+    if (is_control(opcode_) && size_ > max_control) return "a control frame is too long";
+    if (!is_control(opcode_) && continues != fragmented_)
+        return continues ? "a continuation of no message" : "a message inside another";
+    return nullptr;
+}
+
+// A message of one frame is written as it arrives. The length of another one is known at its
+// end, so that it is kept until then.
+bool FrameReader::begin_data() {
+    if (opcode_ != Opcode::continuation) {
+        text_ = opcode_ == Opcode::text;
+        check_ = {};
+        if (!final_) whole_.assign(message_head, '\0');
+    }
+    const std::uint64_t before = whole_.empty() ? 0 : whole_.size() - message_head;
+    if (size_ > max_message_ - std::min<std::uint64_t>(before, max_message_))
+        return fail(too_big, "a message of " + std::to_string(before + size_) +
+                                 " bytes or more exceeds the limit of " +
+                                 std::to_string(max_message_) + " (--max-frame)");
+    announced_ = fragmented_ || !final_;
+    fragmented_ = announced_;
+    return true;
+}
+
+// Takes payload while there is wire and space. Returns false if it is not UTF-8 but must be.
+bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
+    const bool direct = !is_control(opcode_) && !fragmented_;
+    std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(left_, wire.size()));
+    if (direct) count = std::min(count, to.size());
+    std::string& kept = is_control(opcode_) ? control_ : whole_;
+    const std::size_t before = kept.size();
+    if (!direct) kept.resize(before + count);
+    char* const place = direct ? to.data() : kept.data() + before;
+    mask(place, wire.data(), count, key_, size_ - left_);
+    wire.remove_prefix(count);
+    left_ -= count;
+    if (direct) to = to.subspan(count);
+    if (is_control(opcode_) || !text_) return true;
+    const bool valid = check_.add({place, count});
+    const bool cut = left_ == 0 && final_ && !check_.complete();
+    return (valid && !cut) || fail(invalid_data, "a text is not UTF-8");
+}
+
+FrameReader::Stop FrameReader::finish_frame() {
+    open_ = false;
+    if (is_control(opcode_)) return Stop::control;
+    if (fragmented_ && final_) {
+        fragmented_ = false;
+        write_message_head(whole_.data(), text_, whole_.size() - message_head);
+        written_ = 0;
+    }
+    return Stop::wire_empty;
+}
+
+bool FrameReader::fail(unsigned code, std::string text) {
+    failure_ = {code, std::move(text)};
+    return false;
+}
+
+}  // namespace yodel::websocket

@@ -1,0 +1,112 @@
+// Frames of the WebSocket protocol (RFC 6455, section 5): their headers, their masks, and a
+// reader that turns them into messages. Pure.
+//
+// Above this room, a message is a type, a length and a payload: a byte (0: text, 1: binary),
+// four bytes in network order, and the payload. Messages are never fragmented there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ui/utf8.hpp"
+
+namespace yodel::websocket {
+
+enum class Opcode : unsigned char { continuation, text, binary, close = 8, ping, pong };
+
+using Key = std::uint32_t;  // its bytes in the memory's order
+
+constexpr std::size_t message_head = 5;  // bytes before a payload above this room
+constexpr std::size_t max_frame_head = 14;
+constexpr std::size_t max_control = 125;  // bytes in a control frame's payload
+
+// Status codes of a close frame.
+constexpr unsigned normal_closure = 1000;
+constexpr unsigned going_away = 1001;
+constexpr unsigned protocol_error = 1002;
+constexpr unsigned no_status = 1005;  // stands for a close frame without a code
+constexpr unsigned invalid_data = 1007;
+constexpr unsigned too_big = 1009;
+
+// Writes the head of an unfragmented frame, and returns its size. `key`: null for a frame that
+// is not masked, as all frames of a server.
+std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key);
+// Returns a whole control frame.
+std::string control_frame(Opcode opcode, std::string_view payload, const Key* key);
+
+// Copies bytes and masks or unmasks them. `at`: the place of the first one in the payload. The
+// ranges must not overlap unless they are equal.
+void mask(char* to, const char* from, std::size_t size, Key key, std::uint64_t at);
+
+struct Closure {
+    unsigned code = no_status;
+    std::string reason = {};
+
+    // Returns "1001 going away: REASON" and the like.
+    std::string text() const;
+};
+
+// Reads the frames of one side.
+class FrameReader {
+public:
+    // `masked`: whether the peer has to mask its frames, as a client has. `max_message`: bytes.
+    FrameReader(bool masked, std::size_t max_message)
+        : masked_(masked), max_message_(max_message) {}
+
+    enum class Stop {
+        wire_empty,  // more bytes are needed
+        full,        // more space is needed
+        control,     // a control frame was read; see opcode() and control()
+        failed,      // the peer has broken the protocol; see failure()
+    };
+    // Takes frames from the front of `wire`, and writes messages to the front of `to`. Both
+    // become what is left. There must be space for message_head bytes.
+    Stop next(std::string_view& wire, std::span<char>& to);
+
+    // True if next() can write without further bytes.
+    bool has_output() const { return !fragmented_ && !whole_.empty(); }
+    // True between the first and the last byte of a message.
+    bool inside() const { return fragmented_ || open_ || !head_.empty(); }
+    Opcode opcode() const { return opcode_; }
+    std::string_view control() const { return control_; }
+    // The code to close with, and a clause that explains it.
+    const Closure& failure() const { return failure_; }
+
+private:
+    bool read_head(std::string_view& wire);
+    bool begin();
+    const char* fault() const;
+    bool begin_data();
+    bool take_payload(std::string_view& wire, std::span<char>& to);
+    Stop finish_frame();
+    bool fail(unsigned code, std::string text);
+
+    bool masked_;
+    std::size_t max_message_;
+    // The frame in progress. Its head is kept until it is whole.
+    std::string head_;
+    Opcode opcode_ = Opcode::continuation;
+    bool final_ = true;
+    Key key_ = 0;
+    std::uint64_t size_ = 0;
+    std::uint64_t left_ = 0;  // bytes of its payload
+    bool open_ = false;       // its head was read
+    bool announced_ = false;  // its message's head was written
+    std::string control_;     // the payload of the last control frame
+    // The message in progress.
+    bool fragmented_ = false;
+    bool text_ = false;
+    ui::Utf8Check check_;
+    std::string whole_;        // a message in fragments, with its head
+    std::size_t written_ = 0;  // bytes of it, once it is whole
+    Closure failure_;
+};
+
+// Parses the payload of a close frame. Returns false if it breaks the protocol; then the
+// closure is the failure.
+bool parse_closure(std::string_view payload, Closure& closure);
+
+}  // namespace yodel::websocket

@@ -1,0 +1,232 @@
+#include "app/websocket/opening.hpp"
+
+#include "bufio/tls_digest.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace yodel::websocket {
+
+using bufio::End;
+using bufio::Reason;
+
+namespace {
+
+constexpr std::string_view blank_line = "\r\n\r\n";
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& letter : result)
+        letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return result;
+}
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+    const std::size_t end = text.find_last_not_of(" \t");
+    return text.substr(begin, end + 1 - begin);
+}
+
+// A request or a response: its first line, and its fields by their names in lower case.
+struct Header {
+    std::string_view first;
+    std::vector<std::pair<std::string, std::string_view>> fields = {};
+    bool valid = true;
+
+    // Returns the value of the only field of this name; none if there is no such field, or
+    // several.
+    std::optional<std::string_view> field(std::string_view name) const {
+        std::optional<std::string_view> found;
+        for (const auto& [other, value] : fields) {
+            if (other != name) continue;
+            if (found) return std::nullopt;
+            found = value;
+        }
+        return found;
+    }
+    // Returns all members of the lists in the fields of this name.
+    std::vector<std::string_view> list(std::string_view name) const {
+        std::vector<std::string_view> members;
+        for (const auto& [other, value] : fields)
+            for (std::size_t at = 0; other == name && at <= value.size();) {
+                const std::size_t end = std::min(value.find(',', at), value.size());
+                members.push_back(trimmed(value.substr(at, end - at)));
+                at = end + 1;
+            }
+        return members;
+    }
+    // Returns true if a list contains the word, in letters of any case.
+    bool lists(std::string_view name, std::string_view word) const {
+        const auto members = list(name);
+        return std::any_of(members.begin(), members.end(),
+                           [&](std::string_view each) { return lower(each) == word; });
+    }
+};
+
+bool is_field_value(std::string_view text) {
+    return std::none_of(text.begin(), text.end(), [](char letter) {
+        const auto byte = static_cast<unsigned char>(letter);
+        return (byte < ' ' && byte != '\t') || byte == 0x7f;
+    });
+}
+
+Header parse(std::string_view text) {
+    text.remove_suffix(blank_line.size());
+    const std::size_t first = std::min(text.find("\r\n"), text.size());
+    Header header{text.substr(0, first)};
+    header.valid = is_field_value(header.first);
+    for (std::size_t at = first; at < text.size();) {
+        const std::size_t end = std::min(text.find("\r\n", at + 2), text.size());
+        const std::string_view line = text.substr(at + 2, end - at - 2);
+        const std::size_t colon = std::min(line.find(':'), line.size());
+        const std::string_view value = line.substr(std::min(colon + 1, line.size()));
+        header.valid = header.valid && colon < line.size() && is_token(line.substr(0, colon)) &&
+                       is_field_value(value);
+        header.fields.emplace_back(lower(line.substr(0, colon)), trimmed(value));
+        at = end;
+    }
+    return header;
+}
+
+// Proves that the server has read the key as a WebSocket server.
+std::string accept_value(std::string_view key) {
+    return bufio::base64(
+        bufio::sha1(std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"));
+}
+
+// A key is 16 bytes in base64.
+bool is_key(std::string_view text) {
+    constexpr std::string_view digits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    return text.size() == 24 && text.ends_with("==") &&
+           text.find_first_not_of(digits) == text.size() - 2;
+}
+
+End refused(std::string text) { return {Reason::connect, std::move(text)}; }
+
+// Returns "404 Not Found" and the like.
+std::string_view status_of(std::string_view status_line) {
+    return status_line.substr(std::min<std::size_t>(9, status_line.size()));
+}
+
+Reply refusal(std::string_view status, std::string_view fields, std::string error) {
+    const std::string body = error + "\n";
+    return {"HTTP/1.1 " + std::string(status) + "\r\n" + std::string(fields) +
+                "Connection: close\r\nContent-Type: text/plain\r\nContent-Length: " +
+                std::to_string(body.size()) + "\r\n\r\n" + body,
+            std::move(error)};
+}
+
+}  // namespace
+
+bool is_token(std::string_view text) {
+    constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char letter) {
+        return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+               others.find(letter) != std::string_view::npos;
+    });
+}
+
+bool is_header(std::string_view line) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) return false;
+    const std::string name = lower(line.substr(0, colon));
+    const bool ours = name == "upgrade" || name == "connection" || name == "content-length" ||
+                      name == "transfer-encoding" || name.starts_with("sec-websocket-");
+    return is_token(name) && !ours && is_field_value(line.substr(colon + 1));
+}
+
+std::string request_text(const Request& request, std::string_view key) {
+    std::string text = "GET " + request.path + " HTTP/1.1\r\n";
+    const auto add = [&](std::string_view line) { text.append(line).append("\r\n"); };
+    const bool own_host =
+        std::any_of(request.headers.begin(), request.headers.end(),
+                    [](const auto& each) { return lower(each).starts_with("host:"); });
+    if (!own_host) add("Host: " + request.host);
+    add("Upgrade: websocket");
+    add("Connection: Upgrade");
+    add("Sec-WebSocket-Key: " + std::string(key));
+    add("Sec-WebSocket-Version: 13");
+    std::string offered;
+    for (const std::string& each : request.subprotocols)
+        offered += (offered.empty() ? "" : ", ") + each;
+    if (!offered.empty()) add("Sec-WebSocket-Protocol: " + offered);
+    for (const std::string& each : request.headers) add(each);
+    add("");
+    return text;
+}
+
+std::optional<std::size_t> opening_size(std::string_view bytes) {
+    const std::size_t end = bytes.find(blank_line);
+    if (end == std::string_view::npos) return std::nullopt;
+    return end + blank_line.size();
+}
+
+End check_start(std::string_view bytes) {
+    constexpr std::string_view start = "HTTP/1.";
+    if (bytes.starts_with("\x15\x03"))
+        return {Reason::tls, "the server speaks TLS; use wss://"};
+    if (!bytes.starts_with(start.substr(0, bytes.size())))
+        return refused("the server does not speak HTTP, and so no WebSocket");
+    if (bytes.size() > max_opening)
+        return refused("the server's response exceeds " + std::to_string(max_opening) +
+                       " bytes");
+    return {};
+}
+
+End check_response(std::string_view response, const Request& request, std::string_view key) {
+    const Header header = parse(response);
+    const std::string_view status = status_of(header.first);
+    if (!header.valid || status.size() < 3) return refused("the server's response is no HTTP");
+    if (status.substr(0, 3) != "101") {
+        const std::string_view to = header.field("location").value_or("");
+        const bool redirected = status.starts_with('3') && !to.empty();
+        return refused("the server refused the upgrade: " + std::string(status) +
+                       (redirected ? ", to " + std::string(to) : ""));
+    }
+    const auto broken = [](std::string_view what) {
+        return refused("the server's upgrade is invalid: " + std::string(what));
+    };
+    if (!header.lists("upgrade", "websocket") || !header.lists("connection", "upgrade"))
+        return broken("it is not to WebSocket");
+    if (header.field("sec-websocket-accept").value_or("") != accept_value(key))
+        return broken("Sec-WebSocket-Accept does not match the key");
+    if (!header.list("sec-websocket-extensions").empty())
+        return broken("it has an extension that was not offered");
+    const auto chosen = header.list("sec-websocket-protocol");
+    const auto& offered = request.subprotocols;
+    const bool known = chosen.empty() ||
+                       (chosen.size() == 1 &&
+                        std::find(offered.begin(), offered.end(), chosen[0]) != offered.end());
+    if (!known) return broken("it has a subprotocol that was not offered");
+    return {};
+}
+
+Reply reply_to(std::string_view request) {
+    if (!opening_size(request))
+        return refusal(request.size() > max_opening ? "431 Request Header Fields Too Large"
+                                                    : "400 Bad Request",
+                       "", "the request is not HTTP, or longer than 16 KiB");
+    const Header header = parse(request);
+    const bool get = header.first.starts_with("GET ") && header.first.ends_with(" HTTP/1.1");
+    if (!header.valid || !get || !header.field("host"))
+        return refusal("400 Bad Request", "", "the request is not a GET of HTTP/1.1");
+    if (!header.lists("upgrade", "websocket") || !header.lists("connection", "upgrade"))
+        return refusal("426 Upgrade Required", "Upgrade: websocket\r\n",
+                       "this is a WebSocket echo server");
+    if (header.field("sec-websocket-version").value_or("") != "13")
+        return refusal("426 Upgrade Required", "Sec-WebSocket-Version: 13\r\n",
+                       "the WebSocket version is not 13");
+    const std::string_view key = header.field("sec-websocket-key").value_or("");
+    if (!is_key(key)) return refusal("400 Bad Request", "", "Sec-WebSocket-Key is invalid");
+    const auto offered = header.list("sec-websocket-protocol");
+    const bool any = !offered.empty() && is_token(offered[0]);
+    return {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Accept: " +
+            accept_value(key) + "\r\n" +
+            (any ? "Sec-WebSocket-Protocol: " + std::string(offered[0]) + "\r\n" : "") +
+            "\r\n"};
+}
+
+}  // namespace yodel::websocket

@@ -1,0 +1,51 @@
+// The opening handshake of the WebSocket protocol (RFC 6455, section 4), for both sides. Pure:
+// texts in, texts out.
+#pragma once
+
+#include "bufio/end.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace yodel::websocket {
+
+// Longer requests and responses are refused.
+constexpr std::size_t max_opening = 16 * 1024;  // bytes
+
+struct Request {
+    std::string host;        // the Host field: HOST or HOST:PORT
+    std::string path = "/";  // with its query
+    std::vector<std::string> headers =
+        {};  // whole lines, such as "Origin: https://example.com"
+    std::vector<std::string> subprotocols = {};  // the preferred first
+};
+
+// Returns true if it can be a field of the request: a name, a colon and a value without control
+// characters, and not one of those that the handshake itself sets.
+bool is_header(std::string_view line);
+bool is_token(std::string_view text);  // of RFC 9110, such as a subprotocol
+
+// Returns the request with its blank line. `key`: 24 characters of base64, new for each
+// request.
+std::string request_text(const Request& request, std::string_view key);
+
+// Returns the size of the header at the front, with its blank line; none while it is not whole.
+std::optional<std::size_t> opening_size(std::string_view bytes);
+
+// Return why the server does not open a WebSocket; Reason::none if it does. check_start() looks
+// at the first bytes of a response that is not yet whole.
+bufio::End check_start(std::string_view bytes);
+bufio::End check_response(std::string_view response, const Request& request,
+                          std::string_view key);
+
+struct Reply {
+    std::string text;        // the response to send
+    std::string error = {};  // why it is a refusal; empty: the WebSocket is open
+};
+// Answers a request that is whole, or one that never will be.
+Reply reply_to(std::string_view request);
+
+}  // namespace yodel::websocket

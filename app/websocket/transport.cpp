@@ -1,0 +1,352 @@
+#include "app/websocket/transport.hpp"
+
+#include "bufio/tls_digest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace yodel::websocket {
+
+using bufio::End;
+using bufio::IoResult;
+using bufio::IoStatus;
+using bufio::Reason;
+using bufio::Transport;
+
+namespace {
+
+// Bytes read or written at once.
+constexpr std::size_t piece = 64 * 1024;
+
+// Returns a key that the peer of an earlier frame cannot predict.
+Key new_key() {
+    static thread_local std::string keys;
+    if (keys.empty()) keys = bufio::random_bytes(128 * sizeof(Key));
+    Key key = 0;
+    std::memcpy(&key, keys.data() + keys.size() - sizeof key, sizeof key);
+    keys.resize(keys.size() - sizeof key);
+    return key;
+}
+
+bool in_order(const Closure& closure) {
+    return closure.code == normal_closure || closure.code == going_away ||
+           closure.code == no_status;
+}
+
+class WebSocketTransport : public Transport {
+public:
+    WebSocketTransport(std::unique_ptr<Transport> below, bool client, std::size_t max_message)
+        : below_(std::move(below)), client_(client), reader_(!client, max_message) {}
+
+    int descriptor() const final { return below_->descriptor(); }
+    const bufio::TlsFacts* tls() const final { return below_->tls(); }
+
+    IoResult handshake() final {
+        if (!connected_) {
+            const IoResult result = below_->handshake();
+            if (result.status != IoStatus::done) return passed(result);
+            connected_ = true;
+            wire_ = first_output();
+        }
+        for (;;) {
+            const IoResult sent = push();
+            if (sent.status != IoStatus::done) return sent;
+            if (refusal_) return fail(refusal_);
+            if (opened_) return {IoStatus::done};
+            const IoResult received = receive_opening();
+            if (received.status != IoStatus::done) return received;
+        }
+    }
+
+    IoResult read(char* to, std::size_t size) final {
+        static thread_local std::array<char, piece> fresh;
+        IoResult below{ended_.value_or(IoStatus::done)};
+        if (unread_.empty() && !reader_.has_output() && !ended_)
+            below = below_->read(fresh.data(), std::min(size, fresh.size()));
+        std::string_view wire = unread_.empty() ? std::string_view(fresh.data(), below.count)
+                                                : std::string_view(unread_);
+        std::span<char> space(to, size);
+        const IoStatus status = read_frames(wire, space);
+        const IoResult result{status, size - space.size()};
+        unread_ = std::string(wire);
+        if (status != IoStatus::done) return result;
+        if (unread_.empty() && !reader_.has_output()) return end_of(below, result.count);
+        const bool over =
+            below.status == IoStatus::end_of_input || below.status == IoStatus::failed;
+        if (over) ended_ = below.status;
+        return result;
+    }
+
+    IoResult write(const char* from, std::size_t size) final {
+        if (wire_.empty()) {
+            wire_.swap(spare());
+            encode({from, size});
+        }
+        return push();
+    }
+
+    // Closes the connection below once both sides have sent a close frame.
+    IoResult close_output() final {
+        IoResult result = push();
+        if (result.status == IoStatus::done && !close_sent_) {
+            append_close(closed_by_peer_ ? closure_.code : normal_closure);
+            result = push();
+        }
+        if (result.status != IoStatus::done || !closed_by_peer_) return result;
+        return passed(below_->close_output());
+    }
+
+    bool buffers_input() const final {
+        return !unread_.empty() || reader_.has_output() || ended_ || below_->buffers_input();
+    }
+    bool buffers_output() const final {
+        return opened_ && !close_sent_ && (!wire_.empty() || (pong_ && between_frames()));
+    }
+
+protected:
+    // Returns what to send once the connection below is ready.
+    virtual std::string first_output() { return {}; }
+    // Takes the peer's part of the handshake from the front of the bytes; more may follow it.
+    // Sets `output` to what must be sent next. Returns false if it is not whole.
+    virtual bool take_opening(std::string& bytes, std::string& output, End& refusal) = 0;
+    virtual void closed(const Closure&) {}
+
+private:
+    // Returns the result of the transport below as our own.
+    IoResult passed(IoResult result) {
+        return result.status == IoStatus::failed ? fail(below_->failure()) : result;
+    }
+
+    IoResult receive_opening() {
+        std::array<char, 4096> bytes;
+        const IoResult result = below_->read(bytes.data(), bytes.size());
+        unread_.append(bytes.data(), result.count);
+        opened_ = take_opening(unread_, wire_, refusal_);
+        if (opened_ || refusal_ || result.status == IoStatus::done) return {IoStatus::done};
+        if (result.status == IoStatus::end_of_input)
+            return fail({Reason::connect, "the peer closed the connection during the WebSocket "
+                                          "handshake"});
+        return passed(result);
+    }
+
+    // Reads until the wire is empty or the space is full. `done` means that the connection
+    // goes on.
+    IoStatus read_frames(std::string_view& wire, std::span<char>& space) {
+        if (closed_by_peer_) wire = {};
+        while (!closed_by_peer_) {
+            const FrameReader::Stop stop = reader_.next(wire, space);
+            if (stop == FrameReader::Stop::failed) return refuse(reader_.failure());
+            if (stop != FrameReader::Stop::control) break;
+            if (reader_.opcode() == Opcode::ping) pong_ = reader_.control();
+            if (reader_.opcode() == Opcode::close) return take_close();
+        }
+        return IoStatus::done;
+    }
+
+    IoStatus take_close() {
+        if (!parse_closure(reader_.control(), closure_)) return refuse(closure_);
+        closed_by_peer_ = true;
+        pong_.reset();
+        closed(closure_);
+        if (close_sent_) {
+            below_->close_output();
+        } else if (!in_order(closure_)) {
+            answer_at_once(closure_.code);
+        }
+        if (in_order(closure_)) return IoStatus::end_of_input;
+        return fail({Reason::receive, "the peer closed with " + closure_.text()}).status;
+    }
+
+    // Informs the peer of its error if that is possible at once.
+    IoStatus refuse(const Closure& error) {
+        answer_at_once(error.code);
+        return fail({error.code == too_big ? Reason::limit : Reason::receive,
+                     error.code == too_big
+                         ? error.reason
+                         : "the peer has broken the WebSocket protocol: " + error.reason})
+            .status;
+    }
+
+    void answer_at_once(unsigned code) {
+        if (close_sent_ || !between_frames() || !wire_.empty()) return;
+        append_close(code);
+        push();
+    }
+
+    // Translates the end of the connection below, once all its bytes were read.
+    IoResult end_of(IoResult below, std::size_t count) {
+        if (below.status == IoStatus::failed) return {fail(below_->failure()).status, count};
+        if (below.status != IoStatus::end_of_input) return {below.status, count};
+        const char* const where = reader_.inside() ? " inside a message" : "";
+        return {fail({Reason::truncated, std::string("the peer ended the connection") + where +
+                                             " without a close frame"})
+                    .status,
+                count};
+    }
+
+    bool between_frames() const { return left_ == 0 && head_.empty(); }
+
+    void append_close(unsigned code) {
+        close_sent_ = true;
+        std::string payload;
+        if (code != no_status)
+            payload = {static_cast<char>(code >> 8), static_cast<char>(code)};
+        append_control(Opcode::close, payload);
+    }
+
+    void append_control(Opcode opcode, std::string_view payload) {
+        const Key key = client_ ? new_key() : 0;
+        wire_ += control_frame(opcode, payload, client_ ? &key : nullptr);
+    }
+
+    // Turns messages into frames, at most a piece of them, and notes how much that is.
+    void encode(std::string_view messages) {
+        const std::size_t size = messages.size();
+        while (wire_.size() < piece) {
+            if (pong_ && between_frames())
+                append_control(Opcode::pong, *std::exchange(pong_, {}));
+            if (messages.empty()) break;
+            if (left_ == 0) {
+                const std::string_view part = messages.substr(0, message_head - head_.size());
+                head_ += part;
+                messages.remove_prefix(part.size());
+                if (head_.size() == message_head) begin_frame();
+            }
+            append_payload(messages);
+        }
+        taken_ = size - messages.size();
+    }
+
+    void begin_frame() {
+        left_ = 0;
+        for (std::size_t i = 1; i < message_head; ++i)
+            left_ = left_ << 8 | static_cast<unsigned char>(head_[i]);
+        at_ = 0;
+        if (client_) key_ = new_key();
+        char frame[max_frame_head];
+        const Opcode opcode = head_[0] == 0 ? Opcode::text : Opcode::binary;
+        wire_.append(frame, write_head(frame, opcode, left_, client_ ? &key_ : nullptr));
+        head_.clear();
+    }
+
+    void append_payload(std::string_view& messages) {
+        const std::size_t count = std::min({left_, messages.size(), piece});
+        const std::size_t before = wire_.size();
+        wire_.resize(before + count);
+        mask(wire_.data() + before, messages.data(), count, key_, at_);
+        messages.remove_prefix(count);
+        left_ -= count;
+        at_ += count;
+    }
+
+    // Sends the encoded frames. Once they are all sent, the messages in them count as written.
+    IoResult push() {
+        while (pushed_ < wire_.size()) {
+            const IoResult result =
+                below_->write(wire_.data() + pushed_, wire_.size() - pushed_);
+            if (result.status != IoStatus::done) return passed(result);
+            pushed_ += result.count;
+        }
+        pushed_ = 0;
+        wire_.clear();
+        if (wire_.capacity() > spare().capacity()) wire_.swap(spare());
+        if (wire_.capacity() > kept) wire_ = {};
+        return {IoStatus::done, std::exchange(taken_, 0)};
+    }
+
+    // Memory for frames that are sent at once, which is the rule.
+    static std::string& spare() {
+        static thread_local std::string memory;
+        return memory;
+    }
+    static constexpr std::size_t kept = 256;  // bytes of memory of an idle connection
+
+    std::unique_ptr<Transport> below_;
+    const bool client_;
+    bool connected_ = false;  // the handshake below is done
+    bool opened_ = false;     // ours, too
+    bool closed_by_peer_ = false;
+    bool close_sent_ = false;
+    End refusal_;
+    // Input.
+    FrameReader reader_;
+    std::string unread_;             // frames that were read and not yet turned into messages
+    std::optional<IoStatus> ended_;  // the end that follows them
+    Closure closure_;                // the peer's
+    // Output.
+    std::optional<std::string> pong_;  // the payload of the last ping that was not answered
+    std::string wire_;                 // frames to send
+    std::size_t pushed_ = 0;           // bytes of them that are sent
+    std::size_t taken_ = 0;            // bytes of messages in them
+    std::string head_;                 // of a message, in part
+    std::size_t left_ = 0;             // bytes of the frame in progress
+    std::uint64_t at_ = 0;             // the place of the next of them
+    Key key_ = 0;
+};
+
+class ClientTransport final : public WebSocketTransport {
+public:
+    ClientTransport(std::unique_ptr<Transport> below, Request request, std::size_t max_message,
+                    Facts& facts)
+        : WebSocketTransport(std::move(below), true, max_message),
+          request_(std::move(request)),
+          facts_(facts) {}
+
+private:
+    std::string first_output() override {
+        key_ = bufio::base64(bufio::random_bytes(16));
+        facts_ = {.request = request_text(request_, key_), .response = {}};
+        return facts_.request;
+    }
+
+    bool take_opening(std::string& bytes, std::string&, End& refusal) override {
+        const auto size = opening_size(bytes);
+        refusal = check_start(bytes);
+        if (refusal || !size) return false;
+        facts_.response = bytes.substr(0, *size);
+        bytes.erase(0, *size);
+        refusal = check_response(facts_.response, request_, key_);
+        return !refusal;
+    }
+
+    void closed(const Closure& closure) override { facts_.closure = closure; }
+
+    Request request_;
+    std::string key_;
+    Facts& facts_;
+};
+
+class ServerTransport final : public WebSocketTransport {
+public:
+    ServerTransport(std::unique_ptr<Transport> below, std::size_t max_message)
+        : WebSocketTransport(std::move(below), false, max_message) {}
+
+private:
+    bool take_opening(std::string& bytes, std::string& output, End& refusal) override {
+        const auto size = opening_size(bytes);
+        if (!size && bytes.size() <= max_opening && (bytes.empty() || bytes[0] == 'G'))
+            return false;
+        const std::string request = bytes.substr(0, size.value_or(bytes.size()));
+        const Reply reply = reply_to(request);
+        bytes.erase(0, request.size());
+        output = reply.text;
+        if (!reply.error.empty()) refusal = {Reason::receive, "refused: " + reply.error};
+        return reply.error.empty();
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> connect(std::unique_ptr<Transport> below, Request request,
+                                   std::size_t max_message, Facts& facts) {
+    return std::make_unique<ClientTransport>(std::move(below), std::move(request), max_message,
+                                             facts);
+}
+
+std::unique_ptr<Transport> accept(std::unique_ptr<Transport> below, std::size_t max_message) {
+    return std::make_unique<ServerTransport>(std::move(below), max_message);
+}
+
+}  // namespace yodel::websocket

@@ -1,0 +1,36 @@
+// WebSocket over a plain or a TLS transport. A stream with such a transport exchanges messages
+// in the form of app/websocket/frame.hpp, and knows nothing else of the protocol: the opening
+// handshake is the handshake of the transport, a ping is answered here, and close frames are
+// the ends of input and output.
+//
+// A close frame ends the input in order if it has the code 1000, 1001 or none. Any other code
+// fails the read, as does a peer that ends without a close frame or breaks the protocol.
+#pragma once
+
+#include "app/websocket/frame.hpp"
+#include "app/websocket/opening.hpp"
+#include "bufio/transport.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace yodel::websocket {
+
+// What a client shows of its connection.
+struct Facts {
+    std::string request;                  // the opening handshake, as sent and received
+    std::string response;                 // empty before it has arrived
+    std::optional<Closure> closure = {};  // the peer's close frame
+};
+
+// Both take over the transport below, before its handshake. A message of more than
+// `max_message` bytes fails the connection. The facts outlive the transport.
+std::unique_ptr<bufio::Transport> connect(std::unique_ptr<bufio::Transport> below,
+                                          Request request, std::size_t max_message,
+                                          Facts& facts);
+std::unique_ptr<bufio::Transport> accept(std::unique_ptr<bufio::Transport> below,
+                                         std::size_t max_message);
+
+}  // namespace yodel::websocket

@@ -32,6 +32,7 @@ constexpr struct {
     {mode::screen, "the full screen"},
     {mode::replays, "--replay"},
     {mode::datagrams, "-u"},
+    {mode::websocket, "a target ws:// or wss://"},
     {mode::tls, "--tls"},
     {mode::json, "--json"},
     {mode::rate, "--rate"},

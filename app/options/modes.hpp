@@ -10,61 +10,62 @@
 namespace yodel {
 
 // A set of modes, as bits.
-using Modes = std::uint32_t;
+using Modes = std::uint64_t;
 
 // Exactly one mode of each kind is active.
 namespace mode {
 
 // How the client runs. The terminal decides between the first two.
-inline constexpr Modes input = 1U << 0;  // without a screen, from standard input
-inline constexpr Modes screen = 1U << 1;
-inline constexpr Modes probe = 1U << 2;
-inline constexpr Modes generated = 1U << 3;  // on one connection
-inline constexpr Modes load = 1U << 4;
-inline constexpr Modes search = 1U << 5;  // for the highest rate
-inline constexpr Modes replay = 1U << 6;
-inline constexpr Modes replay_load = 1U << 7;  // on several connections
-inline constexpr Modes merge = 1U << 8;        // no run at all
+inline constexpr Modes input = Modes{1} << 0;  // without a screen, from standard input
+inline constexpr Modes screen = Modes{1} << 1;
+inline constexpr Modes probe = Modes{1} << 2;
+inline constexpr Modes generated = Modes{1} << 3;  // on one connection
+inline constexpr Modes load = Modes{1} << 4;
+inline constexpr Modes search = Modes{1} << 5;  // for the highest rate
+inline constexpr Modes replay = Modes{1} << 6;
+inline constexpr Modes replay_load = Modes{1} << 7;  // on several connections
+inline constexpr Modes merge = Modes{1} << 8;        // no run at all
 inline constexpr Modes replays = replay | replay_load;
-inline constexpr Modes probe_load = 1U << 31;  // on several connections
+inline constexpr Modes probe_load = Modes{1} << 31;  // on several connections
 inline constexpr Modes runs = (merge - 1) | probe_load;
 inline constexpr Modes piped = runs & ~screen;
 
-// The kind of connection. A target tcp:// chooses `tcp`.
-inline constexpr Modes stream = 1U << 9;
-inline constexpr Modes tcp = 1U << 10;
-inline constexpr Modes path = 1U << 11;
-inline constexpr Modes datagrams = 1U << 12;
-inline constexpr Modes streams = stream | tcp | path;
+// The kind of connection. A target tcp:// chooses `tcp`, and ws:// or wss:// `websocket`.
+inline constexpr Modes stream = Modes{1} << 9;
+inline constexpr Modes tcp = Modes{1} << 10;
+inline constexpr Modes path = Modes{1} << 11;
+inline constexpr Modes datagrams = Modes{1} << 12;
+inline constexpr Modes websocket = Modes{1} << 32;
+inline constexpr Modes streams = stream | tcp | path | websocket;
 
-inline constexpr Modes v4 = 1U << 25;  // or both
-inline constexpr Modes v6 = 1U << 26;
+inline constexpr Modes v4 = Modes{1} << 25;  // or both
+inline constexpr Modes v6 = Modes{1} << 26;
 
-inline constexpr Modes plain = 1U << 13;
-inline constexpr Modes tls = 1U << 14;
+inline constexpr Modes plain = Modes{1} << 13;
+inline constexpr Modes tls = Modes{1} << 14;
 
-inline constexpr Modes text = 1U << 15;
-inline constexpr Modes json = 1U << 16;
+inline constexpr Modes text = Modes{1} << 15;
+inline constexpr Modes json = Modes{1} << 16;
 
-inline constexpr Modes framed = 1U << 17;
-inline constexpr Modes raw = 1U << 18;
+inline constexpr Modes framed = Modes{1} << 17;
+inline constexpr Modes raw = Modes{1} << 18;
 
 // When messages go; `recorded`: at the times of a recording.
-inline constexpr Modes unpaced = 1U << 19;
-inline constexpr Modes interval = 1U << 20;
-inline constexpr Modes rate = 1U << 21;
-inline constexpr Modes recorded = 1U << 22;
+inline constexpr Modes unpaced = Modes{1} << 19;
+inline constexpr Modes interval = Modes{1} << 20;
+inline constexpr Modes rate = Modes{1} << 21;
+inline constexpr Modes recorded = Modes{1} << 22;
 
 // The source of the server's certificate.
-inline constexpr Modes from_file = 1U << 23;
-inline constexpr Modes self_signed = 1U << 24;
+inline constexpr Modes from_file = Modes{1} << 23;
+inline constexpr Modes self_signed = Modes{1} << 24;
 
 // Whether any reply is accepted, unless --match refuses it.
-inline constexpr Modes any_reply = 1U << 29;
-inline constexpr Modes other_reply = 1U << 30;
+inline constexpr Modes any_reply = Modes{1} << 29;
+inline constexpr Modes other_reply = Modes{1} << 30;
 
-inline constexpr Modes single = 1U << 27;  // connection
-inline constexpr Modes several = 1U << 28;
+inline constexpr Modes single = Modes{1} << 27;  // connection
+inline constexpr Modes several = Modes{1} << 28;
 
 }  // namespace mode
 

@@ -226,11 +226,13 @@ bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     mask(place, wire.data(), count, key_, size_ - left_);
     wire.remove_prefix(count);
     left_ -= count;
+    if (!is_control(opcode_) && text_) {
+        const bool valid = check_.add({place, count});
+        const bool cut = left_ == 0 && final_ && !check_.complete();
+        if (!valid || cut) return fail(invalid_data, "a text is not UTF-8");
+    }
     if (direct) to = to.subspan(count);
-    if (is_control(opcode_) || !text_) return true;
-    const bool valid = check_.add({place, count});
-    const bool cut = left_ == 0 && final_ && !check_.complete();
-    return (valid && !cut) || fail(invalid_data, "a text is not UTF-8");
+    return true;
 }
 
 FrameReader::Stop FrameReader::finish_frame() {

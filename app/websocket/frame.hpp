@@ -62,8 +62,8 @@ public:
         control,     // a control frame was read; see opcode() and control()
         failed,      // the peer has broken the protocol; see failure()
     };
-    // Takes frames from the front of `wire`, and writes messages to the front of `to`. Both
-    // become what is left. There must be space for message_head bytes.
+    // Takes frames from the front of `wire`, writes messages to the front of `to`, and shrinks
+    // both. There must be space for message_head bytes.
     Stop next(std::string_view& wire, std::span<char>& to);
 
     // True if next() can write without further bytes.

@@ -126,8 +126,8 @@ private:
         opened_ = take_opening(unread_, wire_, refusal_);
         if (opened_ || refusal_ || result.status == IoStatus::done) return {IoStatus::done};
         if (result.status == IoStatus::end_of_input)
-            return fail({Reason::connect, "the peer closed the connection during the WebSocket "
-                                          "handshake"});
+            return fail({Reason::connect,
+                         peer() + " closed the connection during the WebSocket handshake"});
         return passed(result);
     }
 
@@ -156,7 +156,7 @@ private:
             answer_at_once(closure_.code);
         }
         if (in_order(closure_)) return IoStatus::end_of_input;
-        return fail({Reason::receive, "the peer closed with " + closure_.text()}).status;
+        return fail({Reason::receive, peer() + " closed with " + closure_.text()}).status;
     }
 
     // Informs the peer of its error if that is possible at once.
@@ -165,7 +165,7 @@ private:
         return fail({error.code == too_big ? Reason::limit : Reason::receive,
                      error.code == too_big
                          ? error.reason
-                         : "the peer has broken the WebSocket protocol: " + error.reason})
+                         : peer() + " has broken the WebSocket protocol: " + error.reason})
             .status;
     }
 
@@ -180,12 +180,13 @@ private:
         if (below.status == IoStatus::failed) return {fail(below_->failure()).status, count};
         if (below.status != IoStatus::end_of_input) return {below.status, count};
         const char* const where = reader_.inside() ? " inside a message" : "";
-        return {fail({Reason::truncated, std::string("the peer ended the connection") + where +
-                                             " without a close frame"})
+        return {fail({Reason::truncated,
+                      peer() + " ended the connection" + where + " without a close frame"})
                     .status,
                 count};
     }
 
+    std::string peer() const { return client_ ? "the server" : "the client"; }
     bool between_frames() const { return left_ == 0 && head_.empty(); }
 
     void append_close(unsigned code) {
@@ -266,7 +267,7 @@ private:
     std::unique_ptr<Transport> below_;
     const bool client_;
     bool connected_ = false;  // the handshake below is done
-    bool opened_ = false;     // ours, too
+    bool opened_ = false;     // our own handshake is done
     bool closed_by_peer_ = false;
     bool close_sent_ = false;
     End refusal_;
@@ -280,7 +281,7 @@ private:
     std::string wire_;                 // frames to send
     std::size_t pushed_ = 0;           // bytes of them that are sent
     std::size_t taken_ = 0;            // bytes of messages in them
-    std::string head_;                 // of a message, in part
+    std::string head_;                 // the first bytes of a message's head
     std::size_t left_ = 0;             // bytes of the frame in progress
     std::uint64_t at_ = 0;             // the place of the next of them
     Key key_ = 0;

@@ -242,10 +242,16 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
                          " of " + file + ", whose replies have no frames");
     const bool datagrams = options.session.endpoint.datagrams;
+    const bool websocket = options.session.websocket.has_value();
     if (framing.datagrams && !datagrams)
         throw UsageError(file + " was recorded with datagrams and needs -u");
+    if (framing.typed && !websocket)
+        throw UsageError(file + " was recorded with WebSocket and needs ws:// or wss://");
     if (!framing.datagrams && datagrams)
         throw UsageError(file + " was recorded on a connection, not with datagrams (-u)");
+    if (!framing.typed && websocket)
+        throw UsageError(file + " was recorded with -f " + std::string(framing.name) +
+                         ", not with WebSocket");
     if (!datagrams && !options.framing_given.empty() && options.framing_given != framing.name)
         throw UsageError("-f " + options.framing_given + " is given, but " + file +
                          " was recorded with -f " + std::string(framing.name));

@@ -62,6 +62,8 @@ constexpr Framing table[] = {
     {.name = "resp", .delimiter = "\r\n", .reply_line = resp_line, .push = ">"},
     {.name = "smtp", .delimiter = "\r\n", .reply_line = smtp_line, .turns = true},
     {.name = "raw"},
+    {.name = "datagram", .datagrams = true},
+    {.name = "websocket", .prefix = 5, .typed = true},
 };
 
 constexpr bool valid(const Framing& framing) {
@@ -145,18 +147,12 @@ const Framing* find_framing(std::string_view name) {
     return it == std::end(table) ? nullptr : it;
 }
 
-const Framing* datagram_framing() {
-    static constexpr Framing datagram{.name = "datagram", .datagrams = true};
-    return &datagram;
-}
-
-const Framing* websocket_framing() {
-    static constexpr Framing websocket{.name = "WebSocket message", .prefix = 5, .typed = true};
-    return &websocket;
-}
+const Framing* datagram_framing() { return find_framing("datagram"); }
+const Framing* websocket_framing() { return find_framing("websocket"); }
 
 std::string Framing::holder() const {
-    return (datagrams || typed ? "a " : "-f ") + std::string(name);
+    if (datagrams) return "a datagram";
+    return typed ? "a WebSocket message" : "-f " + std::string(name);
 }
 
 std::string Framing::misfit(std::size_t size) const {
@@ -166,7 +162,8 @@ std::string Framing::misfit(std::size_t size) const {
 std::vector<std::string> framing_list(bool can_echo) {
     std::vector<std::string> names;
     for (const Framing& framing : table)
-        if (framing.can_echo() || !can_echo) names.emplace_back(framing.name);
+        if (framing.is_option() && (framing.can_echo() || !can_echo))
+            names.emplace_back(framing.name);
     return names;
 }
 

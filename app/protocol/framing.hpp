@@ -33,7 +33,7 @@ struct ReplyLine {
 
 // A row defines a length, or a delimiter, or neither. A head or a function needs a delimiter.
 struct Framing {
-    std::string_view name;  // argument of -f
+    std::string_view name;  // argument of -f, if it is_option()
     // At most two bytes. Ends a message, and a line of a reply.
     std::string_view delimiter = {};
     unsigned prefix = 0;         // size in bytes of the length before the payload
@@ -55,6 +55,7 @@ struct Framing {
     // the reply to the last one.
     bool turns = false;
 
+    bool is_option() const { return !datagrams && !typed; }
     // True if the bytes of a connection are cut into messages.
     bool has_frames() const { return prefix > 0 || !delimiter.empty() || datagrams; }
     // True if replies have frames as well; otherwise each reply is as long as its message.

@@ -10,6 +10,7 @@
 #include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
 #include "app/text/expression.hpp"
+#include "app/websocket/transport.hpp"
 #include "bufio/dial.hpp"
 #include "bufio/tcp_facts.hpp"
 #include "bufio/tls.hpp"
@@ -29,6 +30,7 @@ namespace yodel {
 struct SessionOptions {
     bufio::Endpoint endpoint;
     std::optional<bufio::TlsContext> tls;
+    std::optional<websocket::Request> websocket = {};  // needs websocket_framing()
     const Framing* framing = find_framing("line");
     std::size_t max_frame = 32 * 1024 * 1024;  // bytes
     bool numbered = false;                     // see ContentMatcher::Options
@@ -65,6 +67,11 @@ struct SessionOptions {
     ev::Duration spent{};  // part of `max_time` that passed before that connect()
     // The sentence for a server that closes while the user still wants to send.
     std::string closed_early = "the server closed the connection";
+
+    // Returns the name of the handshake, for messages to the user.
+    std::string handshake() const {
+        return websocket ? (tls ? "TLS and WebSocket" : "WebSocket") : "TLS";
+    }
 };
 
 class Link {
@@ -135,9 +142,10 @@ public:
     virtual bufio::End refusal() const { return {}; }
     virtual void forget_refusal() {}
 
-    // Facts. TLS and TCP facts are kept after the connection, until the next one.
+    // Facts. They are kept after the connection, until the next one.
     const bufio::Address& address() const { return address_; }
     virtual const bufio::TlsFacts* tls() const { return nullptr; }
+    virtual const websocket::Facts* websocket() const { return nullptr; }
     virtual std::optional<bufio::TcpFacts> tcp() const { return std::nullopt; }
     // Sets Message::resent. Called only with the option `mark_resent`.
     virtual void mark_resent(Message& /*message*/, ev::Duration /*taken*/, ev::Time /*now*/) {}

@@ -62,9 +62,9 @@ JsonObject connection_object(const Session& session, std::size_t number) {
     object.text("address", session.address().text());
     object.text("framing", session.options().framing->name);
     object.time("lookup_us", phases.lookup).time("connect_us", phases.tcp);
-    if (!session.tls()) return object;
-    object.time("handshake_us", *phases.tls);
-    return object.object("tls", tls_object(*session.tls()));
+    if (phases.handshake) object.time("handshake_us", *phases.handshake);
+    if (session.tls()) object.object("tls", tls_object(*session.tls()));
+    return object;
 }
 
 }  // namespace yodel

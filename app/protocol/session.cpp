@@ -141,7 +141,8 @@ void Session::pause(bool paused) {
 
 std::string Session::phase() const {
     if (dialer_) return dialer_->phase();
-    return (link_->ready() ? "waiting for the greeting of " : "in the TLS handshake with ") +
+    return (link_->ready() ? "waiting for the greeting of "
+                           : "in the " + options_->handshake() + " handshake with ") +
            address().text();
 }
 
@@ -196,7 +197,8 @@ void Session::advance_connection() {
     const bool handshaken = state_ == State::handshaking && link_->ready();
     if (handshaken) {
         link_->opened();
-        if (tls() && !phases_.tls) phases_.tls = loop_.read_clock() - since_;
+        if ((tls() || websocket()) && !phases_.handshake)
+            phases_.handshake = loop_.read_clock() - since_;
     }
     if (handshaken && link_->greeted()) {
         release(connecting_);

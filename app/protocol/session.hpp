@@ -40,7 +40,7 @@ public:
     struct Phases {
         ev::Duration lookup{};
         ev::Duration tcp{};
-        std::optional<ev::Duration> tls;  // with TLS, once it is open
+        std::optional<ev::Duration> handshake;  // with TLS or WebSocket, once it is open
     };
     static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
 
@@ -139,6 +139,8 @@ public:
     const Phases& phases() const { return phases_; }
     // The TLS facts of the present or the last connection; null without TLS.
     const bufio::TlsFacts* tls() const { return link_->tls(); }
+    // The same for WebSocket.
+    const websocket::Facts* websocket() const { return link_->websocket(); }
     // Returns the system's facts about the TCP connection, by a system call. After the
     // connection, returns the facts at its end, until the next one. None before the first
     // connection, for another kind of socket, and if the system reports none.

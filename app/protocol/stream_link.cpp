@@ -38,12 +38,20 @@ public:
 
     Matcher& matcher() override { return matcher_; }
 
-    void forget() override { facts_.reset(); }
+    void forget() override {
+        facts_.reset();
+        websocket_.reset();
+    }
     void open(bufio::DialResult result) override {
         address_ = result.address;
         auto transport = options_.tls ? options_.tls->connect(std::move(result.socket),
                                                               options_.endpoint.host)
                                       : bufio::make_plain_transport(std::move(result.socket));
+        if (options_.websocket) {
+            websocket_ = std::make_unique<websocket::Facts>();
+            transport = websocket::connect(std::move(transport), *options_.websocket,
+                                           options_.max_frame, *websocket_);
+        }
         bufio::Stream::Limits limits;
         limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
         bufio::Stream::User& user = *this;
@@ -130,6 +138,8 @@ public:
     const End& end() const override { return stream_->end(); }
     // An alert that we have sent ourselves is an echo.
     End explained(End end) const override {
+        if (end.reason == Reason::closed_early && websocket_ && websocket_->closure)
+            end.text += " (" + websocket_->closure->text() + ")";
         const bool alert = stream_ && !options_.tls &&
                            stream_->bytes_read() == first_bytes_.size() &&
                            is_tls_alert(first_bytes_) && !matcher_.echoed();
@@ -137,6 +147,7 @@ public:
     }
 
     const bufio::TlsFacts* tls() const override { return facts_.get(); }
+    const websocket::Facts* websocket() const override { return websocket_.get(); }
     std::optional<bufio::TcpFacts> tcp() const override {
         return stream_ ? options_.tcp_facts(stream_->descriptor()) : tcp_;
     }
@@ -154,6 +165,7 @@ private:
     }
 
     OrderedMatcher matcher_;
+    std::unique_ptr<websocket::Facts> websocket_;  // outlives the stream
     std::unique_ptr<bufio::Stream> stream_;
     std::optional<std::string_view> unread_;  // from the first next() to done()
     std::unique_ptr<const bufio::TlsFacts> facts_;

@@ -28,11 +28,15 @@ std::string connection_text(const Session& session) {
     std::string text = "connected to " + session.address().text() + "; look-up " +
                        milliseconds_text(phases.lookup) + ", connect " +
                        milliseconds_text(phases.tcp);
+    if (phases.handshake)
+        text +=
+            ", " + session.options().handshake() + " " + milliseconds_text(*phases.handshake);
+    text += " ms";
     const bufio::TlsFacts* const tls = session.tls();
-    if (!tls) return text + " ms";
-    text += ", TLS " + milliseconds_text(*phases.tls) + " ms; " + tls->version + " " +
-            tls->cipher + (tls->group.empty() ? "" : " " + tls->group) + ", " + tls->subject +
-            " until " + tls->not_after + ", " + tls->pin;
+    if (!tls) return text;
+    text += "; " + tls->version + " " + tls->cipher +
+            (tls->group.empty() ? "" : " " + tls->group) + ", " + tls->subject + " until " +
+            tls->not_after + ", " + tls->pin;
     return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + certificate_faults(*tls);
 }
 

@@ -253,7 +253,7 @@ void Lane::opened(Connection& connection) {
     ++open_;
     const Session::Phases& phases = connection.session.phases();
     const bufio::TlsFacts* const tls = connection.session.tls();
-    results_->count_opened(phases.tcp, phases.tls, tls && tls->resumed);
+    results_->count_opened(phases.tcp, phases.handshake, tls && tls->resumed, tls);
     if (options_.probe) results_->last_answered = loop_.now();
     if (connection.age) connection.age.start(*options_.lifetime);
     connection.opened = true;

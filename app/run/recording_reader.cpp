@@ -123,8 +123,7 @@ void RecordingReader::read_header(const JsonFields& object) {
         refuse("the recording has version " + std::to_string(version) + ", but only version " +
                std::to_string(recording_version) + " is supported");
     const std::string name = object.word("framing");
-    const Framing* const datagrams = datagram_framing();
-    const Framing* const framing = name == datagrams->name ? datagrams : find_framing(name);
+    const Framing* const framing = find_framing(name);
     if (!framing || !framing->has_frames())
         refuse("the framing \"" + name + "\" cannot be replayed");
     next_ = object.count("first", 1);

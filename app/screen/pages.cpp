@@ -98,7 +98,8 @@ std::string phases_text(const Session& session) {
     std::string text = "look-up " + ms_text(phases.lookup);
     if (session.options().framing->datagrams) return text;
     text += ", TCP " + ms_text(phases.tcp);
-    return phases.tls ? text + ", TLS " + ms_text(*phases.tls) : text;
+    if (!phases.handshake) return text;
+    return text + ", " + session.options().handshake() + " " + ms_text(*phases.handshake);
 }
 
 void add_tcp(PageRows& page, const bufio::TcpFacts& tcp, const Histogram& times) {
@@ -110,6 +111,20 @@ void add_tcp(PageRows& page, const bufio::TcpFacts& tcp, const Histogram& times)
                   std::to_string(tcp.mss) + " bytes, cwnd " + std::to_string(tcp.cwnd) +
                       " at once, " + std::to_string(tcp.retransmits) + " retransmitted",
                   tcp.retransmits > 0 ? Style::warn : Style::normal);
+}
+
+// Adds the lines of the opening handshake.
+void add_websocket(PageRows& page, const websocket::Facts& facts) {
+    for (const auto& [title, text] :
+         {std::pair("WebSocket request", std::string_view(facts.request)),
+          {"WebSocket response", std::string_view(facts.response)}}) {
+        if (text.empty()) continue;
+        page.add_title(title);
+        for (std::size_t at = 0, end = 0; at + 2 < text.size(); at = end + 2) {
+            end = text.find("\r\n", at);
+            page.add_fact("", text.substr(at, end - at));
+        }
+    }
 }
 
 void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
@@ -226,6 +241,7 @@ Rows connection_page(const Session& session, const Results& results, const std::
     if (!sandbox.empty()) page.add_fact("sandbox", sandbox);
     if (const auto facts = session.tcp()) add_tcp(page, *facts, results.round_trips);
     if (const bufio::TlsFacts* const tls = session.tls()) add_tls(page, *tls);
+    if (const websocket::Facts* const facts = session.websocket()) add_websocket(page, *facts);
     return page.rows;
 }
 

@@ -15,7 +15,8 @@ ScreenRecording::ScreenRecording(const std::string& path, const Session& session
 void ScreenRecording::connected() {
     const Session::Phases& phases = session_.phases();
     result_.count_try();
-    result_.count_opened(phases.tcp, phases.tls, session_.tls() && session_.tls()->resumed);
+    result_.count_opened(phases.tcp, phases.handshake,
+                         session_.tls() && session_.tls()->resumed, session_.tls());
     recorder_.connected(session_);
 }
 

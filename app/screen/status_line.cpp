@@ -171,8 +171,9 @@ std::vector<StatusPart> status_parts(const Session& session, const Results& resu
     const Session::Options& options = session.options();
     const std::string scheme = !options.endpoint.path.empty() ? "unix:"
                                : options.endpoint.datagrams   ? "udp://"
-                               : options.tls                  ? "tls://"
-                                                              : "tcp://";
+                               : options.websocket ? (options.tls ? "wss://" : "ws://")
+                               : options.tls       ? "tls://"
+                                                   : "tcp://";
     // Without a connection the target matters more than the counters.
     add(session.state() == State::open ? Priority::target : Priority::mode,
         ui::printable(scheme + options.endpoint.text()));

@@ -106,13 +106,13 @@ void Results::count_unrecorded() {
 // --- Connections.
 
 void Results::count_opened(ev::Duration connect_time,
-                           std::optional<ev::Duration> handshake_time, bool resumed) {
+                           std::optional<ev::Duration> handshake_time, bool resumed, bool tls) {
     ++opened;
     connect_times.record(connect_time);
     if (!handshake_time) return;
     handshake_times.record(*handshake_time);
     std::uint64_t& count = resumed ? handshakes_resumed : handshakes_full;
-    ++count;
+    if (tls) ++count;
 }
 
 void Results::count_failure(std::string_view text, int status, bool was_open,

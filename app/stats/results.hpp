@@ -201,8 +201,9 @@ struct Results {
     void count_missing() { ++replay->missing; }
 
     void count_try() { ++asked; }
+    // `tls`: the handshake was not of WebSocket alone.
     void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time,
-                      bool resumed = false);
+                      bool resumed = false, bool tls = true);
     // Counts the failure of an open connection, or of a try, which then counts as failed.
     void count_failure(std::string_view text, int status, bool was_open,
                        std::uint64_t times = 1);

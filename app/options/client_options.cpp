@@ -38,6 +38,8 @@ ActiveMode link_mode(const ClientOptions& options) {
     const bufio::Endpoint& endpoint = options.session.endpoint;
     if (endpoint.datagrams) return {mode::datagrams, chosen_by(options.given, mode::datagrams)};
     if (!endpoint.path.empty()) return {mode::path, chosen_by(options.given, mode::path)};
+    if (options.session.websocket)
+        return {mode::websocket, chosen_by(options.given, mode::websocket)};
     return chosen(options.given, mode::tcp, mode::stream);
 }
 
@@ -186,6 +188,9 @@ Given scheme_given(Target::Scheme scheme) {
     case Target::Scheme::tcp: return {"tcp://", mode::tcp | mode::plain, mode::tcp};
     case Target::Scheme::tls: return {"tls://", mode::stream | mode::tls, mode::tls};
     case Target::Scheme::udp: return {"udp://", mode::datagrams, mode::datagrams};
+    case Target::Scheme::ws: return {"ws://", mode::websocket | mode::plain, mode::websocket};
+    case Target::Scheme::wss:
+        return {"wss://", mode::websocket | mode::tls, mode::websocket | mode::tls};
     case Target::Scheme::none: break;
     }
     return {};
@@ -195,7 +200,8 @@ void set_target(ClientOptions& options, const std::vector<std::string>& words) {
     bufio::Endpoint& endpoint = options.session.endpoint;
     const bool path_given = !endpoint.path.empty();
     if (path_given && !words.empty())
-        throw UsageError("-U cannot be combined with the target " + words[0]);
+        throw UsageError(chosen_by(options.given, mode::path) +
+                         " cannot be combined with the target " + words[0]);
     options.own_server = words.empty() && !path_given;
     if (words.empty()) return;
     const Target target = parse_target(words);
@@ -203,20 +209,34 @@ void set_target(ClientOptions& options, const std::vector<std::string>& words) {
     endpoint.service = target.service;
     endpoint.path = target.path;
     if (target.scheme == Target::Scheme::udp) endpoint.datagrams = true;
-    if (target.scheme == Target::Scheme::tls) options.use_tls = true;
+    if (target.scheme == Target::Scheme::tls || target.scheme == Target::Scheme::wss)
+        options.use_tls = true;
+    if (target.websocket()) {
+        websocket::Request& request = options.session.websocket.emplace(options.websocket);
+        const std::string port = target.scheme == Target::Scheme::ws ? ":80" : ":443";
+        request.host = endpoint.text();
+        if (request.host.ends_with(port))
+            request.host.resize(request.host.size() - port.size());
+        request.path = target.resource;
+    }
     if (target.scheme != Target::Scheme::none)
         options.given.push_back(scheme_given(target.scheme));
     if (!target.path.empty()) options.given.push_back({"unix:", mode::path, mode::path});
 }
 
-// Makes each datagram a message, regardless of its content.
-void prepare_datagrams(ClientOptions& options) {
-    if (!options.session.endpoint.datagrams) return;
-    if (!options.framing_given.empty() && options.framing_given != "raw")
-        throw UsageError(chosen_by(options.given, mode::framed) + " cannot be combined with " +
-                         chosen_by(options.given, mode::datagrams) +
-                         ": each datagram is one message");
-    options.session.framing = datagram_framing();
+// Datagrams and WebSocket messages need no frames, regardless of their content.
+void prepare_framing(ClientOptions& options) {
+    Session::Options& session = options.session;
+    const bool datagrams = session.endpoint.datagrams;
+    if (!datagrams && !session.websocket) return;
+    const bool allowed =
+        options.framing_given.empty() || (datagrams && options.framing_given == "raw");
+    if (!allowed)
+        throw UsageError(
+            chosen_by(options.given, mode::framed | mode::raw) + " cannot be combined with " +
+            chosen_by(options.given, mode::datagrams | mode::websocket) + ": each " +
+            (datagrams ? "datagram" : "WebSocket message") + " is one message");
+    session.framing = datagrams ? datagram_framing() : websocket_framing();
 }
 
 // A service whose replies are framed unlike messages can only be expected to answer.
@@ -248,7 +268,7 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
         return options;
     }
     set_target(options, line.words);
-    prepare_datagrams(options);
+    prepare_framing(options);
     choose_expectation(options);
     check_modes(options.given, active_modes(options));
     prepare_match(options);
@@ -277,12 +297,13 @@ std::string client_completion(const std::string& shell) {
 
 std::string client_help() {
     ClientOptions unused;
-    return "usage: yodel [options] [[tcp://|tls://|udp://|unix:]HOST[:PORT] [PORT]]\n"
+    return "usage: yodel [options] [[SCHEME://]HOST[:PORT][/PATH] [PORT]]\n"
            "Sends typed or piped lines to a service, usually an echo server, and times and\n"
            "checks every reply. Without a target it starts its own echo server. -z, -c, -i,\n"
            "--size, --messages, --json, --replay and --no-tui select pipe mode.\n" +
            help_text(client_table(unused)) +
            "\n"
+           "SCHEME: tcp, tls, udp, ws or wss; or write unix:PATH\n"
            "F: " +
            framing_names() +
            "\n"

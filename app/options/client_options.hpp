@@ -54,6 +54,7 @@ struct ClientOptions {
     Session::Options session;
     bufio::TlsClientOptions tls;
     bool use_tls = false;
+    websocket::Request websocket;     // what the options add to the request
     std::string framing_given;        // by -f; empty: the default
     std::optional<unsigned> retries;  // none: the default of the mode
     bool own_server = false;          // no target: run an echo server in this process

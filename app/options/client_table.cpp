@@ -48,15 +48,33 @@ std::string source_address(const std::string& text) {
                     "a numeric address");
 }
 
-std::vector<std::string> protocols(const std::string& text) {
+std::vector<std::string> comma_separated(const std::string& text) {
     std::vector<std::string> list;
     for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
         end = text.find(',', begin);
         list.push_back(text.substr(begin, end - begin));
-        if (list.back().empty() || list.back().size() > 255)
-            throw UsageError("a protocol name must be 1 to 255 bytes long");
     }
     return list;
+}
+
+std::vector<std::string> protocols(const std::string& text) {
+    std::vector<std::string> list = comma_separated(text);
+    for (const std::string& each : list)
+        if (each.empty() || each.size() > 255)
+            throw UsageError("a protocol name must be 1 to 255 bytes long");
+    return list;
+}
+
+std::vector<std::string> subprotocols(const std::string& text) {
+    std::vector<std::string> list = comma_separated(text);
+    for (const std::string& each : list)
+        accepted(websocket::is_token(each), each, "the name of a subprotocol");
+    return list;
+}
+
+std::string header(const std::string& text) {
+    return accepted(websocket::is_header(text), text,
+                    "a header to add, such as \"Origin: https://example.com\"");
 }
 
 std::string pin(const std::string& text) {
@@ -161,7 +179,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
 std::vector<Option> timing_options(ClientOptions& to) {
     Session::Options& session = to.session;
     return {
-        {'w', "connect-timeout", "D", "time limit for look-up, TCP and TLS (10s)",
+        {'w', "connect-timeout", "D", "time limit for look-up, TCP and handshakes (10s)",
          into(session.connect_timeout, duration_value)},
         {0, "idle-timeout", "D", "close after this time without traffic (off)",
          into(session.idle_timeout, limit_value)},
@@ -182,7 +200,7 @@ std::vector<Option> tls_options(ClientOptions& to) {
         {{"1.2", bufio::TlsVersion::v1_2}, {"1.3", bufio::TlsVersion::v1_3}});
     return {
         {0, "tls", nothing, "use TLS; verify certificate and host name", flag(to.use_tls),
-         mode::stream | mode::path, mode::tls},
+         mode::stream | mode::path | mode::websocket, mode::tls},
         {'E', "cert", "FILE", "client certificate and chain (PEM)",
          [&](auto& text) { tls.certificate = text; }},
         {0, "key", "FILE", "private key of --cert (in the same file)",
@@ -216,6 +234,14 @@ std::vector<Option> trust_options(ClientOptions& to) {
          [&](auto& text) { tls.pins.push_back(pin(text)); }},
         {'k', "insecure", nothing, "accept any certificate",
          [&](auto&) { tls.verify = false; }},
+    };
+}
+
+std::vector<Option> websocket_options(websocket::Request& to) {
+    return {
+        {0, "header", "LINE", "add \"NAME: VALUE\" to the request",
+         [&](auto& text) { to.headers.push_back(header(text)); }},
+        {0, "subprotocol", "A,B", "subprotocols to offer", into(to.subprotocols, subprotocols)},
     };
 }
 
@@ -368,6 +394,7 @@ std::vector<OptionGroup> client_table(ClientOptions& to) {
             {"Timeouts and retries", timing_options(to)},
             {"TLS", tls_options(to), over_tls},
             {"TLS verification", trust_options(to), over_tls},
+            {"WebSocket (ws:// and wss://)", websocket_options(to.websocket), mode::websocket},
             {"Messages", message_options(to)},
             {"Generated messages (pipe mode)", generated_options(to)},
             {"Load", load_options(to.load)},

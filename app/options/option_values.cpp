@@ -41,7 +41,7 @@ std::size_t threads_value(const std::string& text) {
 
 const Framing* framing_value(const std::string& text, bool can_echo) {
     const Framing* const found = find_framing(text);
-    if (!found || (can_echo && !found->can_echo()))
+    if (!found || !found->is_option() || (can_echo && !found->can_echo()))
         throw UsageError(in_quotes(text) + " is not a framing" +
                          (can_echo ? " that can be echoed" : "") + "; the framings are " +
                          framing_names(can_echo));

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 namespace yodel {
 
@@ -82,13 +83,22 @@ std::string scheme_of(const std::string& text) {
 
 // Refuses a scheme without its slashes. It looks like a host, but has one port too many.
 void check_slashes(const std::string& text, bool port_follows) {
-    for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
+    for (const std::string scheme : {"tcp:", "tls:", "udp:", "ws:", "wss:"}) {
         const std::string rest = text.substr(std::min(scheme.size(), text.size()));
         if (text.starts_with(scheme) && (port_follows || rest.find(':') != rest.npos))
             throw UsageError(in_quotes(text) + " must be written " + scheme + "//" +
                              rest.substr(std::min(rest.find_first_not_of('/'), rest.size())));
     }
 }
+
+constexpr struct {
+    std::string_view name;
+    Target::Scheme scheme;
+} schemes[] = {{"tcp", Target::Scheme::tcp},
+               {"tls", Target::Scheme::tls},
+               {"udp", Target::Scheme::udp},
+               {"ws", Target::Scheme::ws},
+               {"wss", Target::Scheme::wss}};
 
 // Removes "scheme://" from the text and returns the scheme; refuses an unknown one.
 Target::Scheme take_scheme(std::string& text, bool port_follows) {
@@ -97,16 +107,33 @@ Target::Scheme take_scheme(std::string& text, bool port_follows) {
         check_slashes(text, port_follows);
         return Target::Scheme::none;
     }
-    if (scheme != "tcp" && scheme != "tls" && scheme != "udp")
+    const auto* const found = std::find_if(std::begin(schemes), std::end(schemes),
+                                           [&](const auto& row) { return row.name == scheme; });
+    if (found == std::end(schemes))
         throw UsageError(in_quotes(scheme + "://") +
-                         " is not supported, only tcp://, tls:// and udp://");
+                         " is not supported, only tcp://, tls://, udp://, ws:// and wss://");
     text.erase(0, scheme.size() + 3);
-    if (text.ends_with('/')) text.pop_back();
-    if (text.empty())
+    if (text.empty() || text.find_first_not_of('/') == text.npos)
         throw UsageError(scheme + ":// needs a host and a port, as in " + scheme +
                          "://localhost:7000");
-    if (scheme == "udp") return Target::Scheme::udp;
-    return scheme == "tcp" ? Target::Scheme::tcp : Target::Scheme::tls;
+    return found->scheme;
+}
+
+// Moves the path from the end of the text to the target, and adds the default port.
+void take_resource(std::string& text, bool port_follows, Target& target) {
+    const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
+    target.resource = text.substr(end);
+    text.erase(end);
+    const auto unusual = [](char letter) {
+        return letter <= ' ' || letter > '~' || letter == '#';
+    };
+    if (std::any_of(target.resource.begin(), target.resource.end(), unusual))
+        throw UsageError(in_quotes(target.resource) +
+                         " is not a path: write %20 for a space, and no fragment (#)");
+    if (!target.resource.starts_with('/')) target.resource.insert(0, "/");
+    const bool port_given = text.find(':') != text.npos && !text.ends_with(']');
+    if (!port_follows && !port_given)
+        text += target.scheme == Target::Scheme::ws ? ":80" : ":443";
 }
 
 Target path_target(const std::vector<std::string>& words) {
@@ -126,14 +153,16 @@ void check_pair(const std::string& host, const std::string& service) {
 
 // Refuses schemes, which only the client accepts: the server has an option for TLS.
 void check_no_scheme(const std::string& word) {
-    for (const std::string scheme : {"tcp:", "tls:", "udp:"}) {
+    static constexpr std::pair<std::string_view, const char*> options[] = {
+        {"tcp:", ""},
+        {"tls:", "--tls "},
+        {"udp:", "-u "},
+        {"ws:", "--ws "},
+        {"wss:", "--ws --tls "}};
+    for (const auto& [scheme, option] : options) {
         const std::size_t end = word.find_first_not_of('/', scheme.size());
         if (!word.starts_with(scheme) || word.find(':', scheme.size()) == word.npos) continue;
-        throw UsageError(in_quotes(word) + " must be written " +
-                         (scheme == "tls:"   ? "--tls "
-                          : scheme == "udp:" ? "-u "
-                                             : "") +
-                         word.substr(end));
+        throw UsageError(in_quotes(word) + " must be written " + option + word.substr(end));
     }
     if (!scheme_of(word).empty()) throw UsageError(in_quotes(word) + " is not [ADDR:]PORT");
 }
@@ -155,12 +184,17 @@ Target parse_target(const std::vector<std::string>& words) {
     if (first.starts_with("unix:")) return path_target(words);
     Target target;
     target.scheme = take_scheme(first, words.size() == 2);
+    if (target.websocket()) {
+        take_resource(first, words.size() == 2, target);
+    } else if (target.scheme != Target::Scheme::none && first.ends_with('/')) {
+        first.pop_back();
+    }
     if (words.size() == 2) {
         target.host = unbracketed(first);
         target.service = words[1];
         check_pair(target.host, target.service);
     } else {
-        check_host_given(first);
+        if (!target.websocket()) check_host_given(first);
         split_host_and_port(first, target);
     }
     if (target.host.empty()) throw UsageError("a host is missing");

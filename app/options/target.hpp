@@ -7,16 +7,19 @@
 namespace yodel {
 
 struct Target {
-    enum class Scheme { none, tcp, tls, udp };
+    enum class Scheme { none, tcp, tls, udp, ws, wss };
     Scheme scheme = Scheme::none;
-    std::string host;     // an IPv6 address without its brackets
-    std::string service;  // a port or the name of a service
-    std::string path;     // a unix-domain socket; host and service are then empty
+    std::string host;      // an IPv6 address without its brackets
+    std::string service;   // a port or the name of a service
+    std::string path;      // a unix-domain socket; host and service are then empty
+    std::string resource;  // the path and query of ws:// and wss://
+
+    bool websocket() const { return scheme == Scheme::ws || scheme == Scheme::wss; }
 };
 
 // Parses HOST PORT (two words), HOST:PORT or [v6]:PORT, each also after tcp://, tls:// or
-// udp://, or unix:PATH. There must be at least one word. Throws UsageError, which suggests the
-// right form if there is a likely one.
+// udp://, or unix:PATH, or ws://HOST[:PORT][/PATH], or the same with wss://. There must be at
+// least one word. Throws UsageError, which suggests the right form if there is a likely one.
 Target parse_target(const std::vector<std::string>& words);
 
 // Parses [ADDR:]PORT. Port 0 means any free port; the default address is the loopback. Throws

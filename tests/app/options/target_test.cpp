@@ -29,6 +29,48 @@ TEST_CASE("a target is a host and a port in several forms") {
     CHECK((target.scheme == each.scheme));
 }
 
+TEST_CASE("a WebSocket target has a path and a default port") {
+    struct Case {
+        std::vector<std::string> words;
+        std::string host;
+        std::string service;
+        std::string resource;
+        Target::Scheme scheme = Target::Scheme::ws;
+    };
+    const Case each = GENERATE(
+        Case{{"ws://h"}, "h", "80", "/"}, Case{{"ws://h/"}, "h", "80", "/"},
+        Case{{"wss://h"}, "h", "443", "/", Target::Scheme::wss},
+        Case{{"WSS://h:7/a/b?c=d&e=/"}, "h", "7", "/a/b?c=d&e=/", Target::Scheme::wss},
+        Case{{"ws://h?q"}, "h", "80", "/?q"}, Case{{"ws://[::1]"}, "::1", "80", "/"},
+        Case{{"ws://[::1]:7/x:y"}, "::1", "7", "/x:y"}, Case{{"ws://h/x", "7"}, "h", "7", "/x"},
+        Case{{"ws://::1", "7"}, "::1", "7", "/"});
+    CAPTURE(each.words);
+    const Target target = parse_target(each.words);
+    CHECK(target.host == each.host);
+    CHECK(target.service == each.service);
+    CHECK(target.resource == each.resource);
+    CHECK((target.scheme == each.scheme));
+}
+
+TEST_CASE("an invalid WebSocket target is refused") {
+    struct Case {
+        std::string word;
+        std::string sentence;
+    };
+    const std::string no_path = " is not a path: write %20 for a space, and no fragment (#)";
+    const Case each = GENERATE_COPY(
+        Case{"ws://", "ws:// needs a host and a port, as in ws://localhost:7000"},
+        Case{"ws:///x", "a host is missing"}, Case{"ws://:7", "a host is missing"},
+        Case{"ws://h:/x", "a port is missing"},
+        Case{"ws://h:0", "\"0\" is not a port from 1 to 65535"},
+        Case{"ws://h/a b", "\"/a b\"" + no_path}, Case{"ws://h#top", "\"#top\"" + no_path},
+        Case{"ws://h/\r\nX: y", "\"/\r\nX: y\"" + no_path},
+        Case{"ws://me@h", "\"me@h\" is not a host"},
+        Case{"ws://::1", "\"::1\" needs a port: write [::1]:PORT"},
+        Case{"ws:h:7", "\"ws:h:7\" must be written ws://h:7"});
+    CHECK(refusal([&] { parse_target({each.word}); }) == each.sentence);
+}
+
 TEST_CASE("a unix-domain path is a target") {
     CHECK(parse_target({"unix:/a:b"}).path == "/a:b");
 }
@@ -62,7 +104,8 @@ TEST_CASE("an invalid target is refused with the right form") {
         Case{{"[::1]x:7"}, "\"[::1]x\" is not a host"},
         Case{{"[::1:7"}, "\"[::1\" is not a host"}, Case{{"a b:7"}, "\"a b\" is not a host"},
         Case{{"me@h:7"}, "\"me@h\" is not a host"}, Case{{"h/x", "7"}, "\"h/x\" is not a host"},
-        Case{{"ftp://h:7"}, "\"ftp://\" is not supported, only tcp://, tls:// and udp://"},
+        Case{{"ftp://h:7"},
+             "\"ftp://\" is not supported, only tcp://, tls://, udp://, ws:// and wss://"},
         Case{{"tls://"}, "tls:// needs a host and a port, as in tls://localhost:7000"},
         Case{{"tcp:///"}, "tcp:// needs a host and a port, as in tcp://localhost:7000"},
         Case{{"tcp:h:7"}, "\"tcp:h:7\" must be written tcp://h:7"},
@@ -94,6 +137,8 @@ TEST_CASE("an invalid listening address is refused with the right form") {
          {"tcp:127.0.0.1:7", "\"tcp:127.0.0.1:7\" must be written 127.0.0.1:7"},
          {"tcp://", "\"tcp://\" is not [ADDR:]PORT"},
          {"http://h:7", "\"http://h:7\" is not [ADDR:]PORT"},
+         {"ws://h:7", "\"ws://h:7\" must be written --ws h:7"},
+         {"wss://h:7", "\"wss://h:7\" must be written --ws --tls h:7"},
          {"udp://h:7", "\"udp://h:7\" must be written -u h:7"},
          {"unix:/s", "\"unix:/s\" must be written -U /s"}}));
     CAPTURE(word);

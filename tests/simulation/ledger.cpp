@@ -103,7 +103,7 @@ void Ledger::echoed(const Batch& batch) {
     for (std::uint64_t id = batch.first; id < batch.first + batch.count; ++id) {
         const auto sent = open_.find(id);
         const std::string payload = sent == open_.end() ? "" : sent->second.payload;
-        frames += framing_.header(payload.size()) + payload + std::string(framing_.delimiter);
+        frames += framing_.header(payload) + payload + std::string(framing_.delimiter);
         Message message;
         message.id = id;
         message.payload = payload;

@@ -65,7 +65,13 @@ std::vector<Option> listening_options(ServerOptions& to) {
         {'U', "unixsock", "PATH", "also listen on this Unix-domain socket",
          [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
         {'u', "udp", nothing, "also answer datagrams (UDP) on each port", flag(to.udp),
-         mode::plain, mode::datagrams},
+         mode::plain | mode::stream | mode::datagrams, mode::datagrams},
+        {0, "ws", nothing, "speak WebSocket: echo its messages",
+         [&](auto&) {
+             to.server.websocket = true;
+             to.server.framing = websocket_framing();
+         },
+         mode::websocket, mode::websocket},
         {0, "reflect-any", nothing, "answer all datagrams, even if they may loop",
          flag(to.reflect_any), mode::datagrams},
         {0, "port-file", "FILE", "write the ports to this file, one a line",
@@ -81,18 +87,18 @@ std::vector<Option> listening_options(ServerOptions& to) {
 }
 
 std::vector<Option> tls_options(ServerOptions& to) {
-    constexpr Modes given = mode::stream | mode::tls | mode::from_file;
+    constexpr Modes given = mode::streams | mode::tls | mode::from_file;
     return {
-        {0, "tls", nothing, "use TLS", flag(to.use_tls), mode::stream, mode::tls},
+        {0, "tls", nothing, "use TLS", flag(to.use_tls), mode::streams, mode::tls},
         {0, "cert", "FILE", "certificate and chain (PEM)",
          [&](auto& text) { to.tls.certificate = text; }, given},
         {0, "key", "FILE", "private key (in the file of --cert)",
          [&](auto& text) { to.tls.key = text; }, given},
         {0, "self-signed", nothing, "use TLS with a new certificate; print its pin",
-         [&](auto&) { to.use_tls = to.self_signed = true; }, mode::stream | mode::self_signed,
+         [&](auto&) { to.use_tls = to.self_signed = true; }, mode::streams | mode::self_signed,
          mode::tls | mode::self_signed},
         {0, "cacert", "FILE", "require client certificates from these CAs",
-         [&](auto& text) { to.tls.client_ca = text; }, mode::stream | mode::tls},
+         [&](auto& text) { to.tls.client_ca = text; }, mode::streams | mode::tls},
     };
 }
 
@@ -105,11 +111,11 @@ std::vector<Option> limit_options(ServerOptions& to) {
          into(server.idle_timeout, limit_value)},
         {0, "message-timeout", "D", "close a connection if a message takes longer (off)",
          into(server.message_timeout, limit_value), mode::framed},
-        {0, "handshake-timeout", "D", "time limit for the TLS handshake (10s)",
+        {0, "handshake-timeout", "D", "time limit for the handshake of TLS or --ws (10s)",
          into(server.handshake_timeout, duration_value)},
         {0, "max-buffer", "SIZE", "limit of unsent bytes (1M, or one message)",
          into(server.max_buffer, positive_size)},
-        {0, "max-frame", "SIZE", "maximum message of a length framing (32M)",
+        {0, "max-frame", "SIZE", "maximum message of a length framing or --ws (32M)",
          into(server.max_frame, positive_size)},
         {0, "grace", "D", "time limit for pending echoes at exit (5s)",
          into(to.grace, duration_value)},
@@ -118,8 +124,8 @@ std::vector<Option> limit_options(ServerOptions& to) {
 
 std::vector<Option> message_options(ServerOptions& to) {
     return {{'f', "framing", "F", "how messages are delimited (raw)",
-             [&](auto& text) { to.server.framing = framing_value(text, true); }, 0, 0,
-             framing_list(true)}};
+             [&](auto& text) { to.server.framing = framing_value(text, true); },
+             mode::stream | mode::datagrams, 0, framing_list(true)}};
 }
 
 std::vector<Option> output_options(ServerOptions& to) {
@@ -154,8 +160,8 @@ std::vector<Option> connection_fault_options(Faults& to) {
         {0, "reset-after", "N", "reset after N messages", into(to.reset_after, count)},
         {0, "half-close", nothing, "shut down the sending side at once", flag(to.half_close)},
         {0, "no-read", nothing, "read nothing", flag(to.no_read)},
-        {0, "stall-handshake", nothing, "never answer the TLS handshake",
-         flag(to.stall_handshake), mode::stream | mode::tls},
+        {0, "stall-handshake", nothing, "never answer the handshake of TLS or --ws",
+         flag(to.stall_handshake)},
         {0, "banner", "TEXT", "send TEXT first; it may contain \\n \\r \\t \\0 \\\\ \\xNN",
          into(to.banner, banner)},
     };
@@ -163,8 +169,10 @@ std::vector<Option> connection_fault_options(Faults& to) {
 
 // Returns the bytes that must fit into the output buffer at once with any client.
 std::size_t min_buffer(const EchoServer::Options& server) {
-    const std::size_t first = server.framing->greeting.size() + server.faults.banner.size();
-    return std::max<std::size_t>(server.framing->prefix, first);
+    const Framing& framing = *server.framing;
+    const std::size_t first = framing.greeting.size() + server.faults.banner.size() +
+                              (framing.typed ? framing.prefix : 0);
+    return std::max<std::size_t>(framing.prefix, first);
 }
 
 bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
@@ -175,8 +183,9 @@ bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
 std::vector<ActiveMode> active_modes(const ServerOptions& options,
                                      const std::vector<Given>& given) {
     const bool framed = options.server.framing->has_frames();
+    const Modes other = options.server.websocket ? mode::websocket : mode::datagrams;
     return {chosen(given, mode::v6, mode::v4),
-            chosen(given, mode::datagrams, mode::stream),
+            chosen(given, other, mode::stream),
             chosen(given, mode::tls, mode::plain),
             chosen(given, mode::self_signed, mode::from_file),
             {framed ? mode::framed : mode::raw}};
@@ -187,6 +196,8 @@ void check(const ServerOptions& options) {
     const Faults& faults = options.server.faults;
     if (options.use_tls && !options.self_signed && options.tls.certificate.empty())
         throw UsageError("--tls needs --cert, or --self-signed");
+    if (faults.stall_handshake && !options.use_tls && !options.server.websocket)
+        throw UsageError("--stall-handshake needs --tls or --ws");
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after cannot be combined with --reset-after");
     const bool has_ports = has_port(options.endpoints);
@@ -210,7 +221,7 @@ std::vector<OptionGroup> server_table(ServerOptions& to) {
             {"Messages", message_options(to)},
             {"Output", output_options(to)},
             {"Message faults", message_fault_options(to.server.faults)},
-            {"Connection faults", connection_fault_options(to.server.faults), mode::stream}};
+            {"Connection faults", connection_fault_options(to.server.faults), mode::streams}};
 }
 
 ServerOptions parse_server_options(int argc, char* argv[]) {

@@ -3,6 +3,7 @@
 #include "app/server/message_tracker.hpp"
 #include "app/server/responder.hpp"
 #include "app/text/units.hpp"
+#include "app/websocket/transport.hpp"
 
 #include <sys/socket.h>
 
@@ -54,12 +55,16 @@ public:
           stream_(server.loop_, std::move(transport), *this, limits(server.options_.buffer())),
           responder_(server.make_responder()) {
         const Options& options = server_.options_;
-        if (options.verbose || options.message_timeout)
+        const bool followed = options.verbose || options.message_timeout;
+        if (followed && !options.faults.stall_handshake)
             tracker_ = std::make_unique<MessageTracker>(*options.framing,
                                                         options.verbose ? head_bytes : 0);
         if (!stream_.open())
             start(handshake_, server_.loop_.after(options.handshake_timeout), [this] {
-                give_up("no TLS handshake within " +
+                const bufio::TlsFacts* const tls = stream_.tls();
+                const bool upgrade = !tls || !tls->version.empty();
+                give_up(std::string("no ") + (upgrade ? "WebSocket" : "TLS") +
+                        " handshake within " +
                         duration_text(server_.options_.handshake_timeout));
             });
         responder_->greet(stream_);
@@ -302,13 +307,9 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
         return refuse(socket, peer,
                       "more than " + count_text(options_.limit->max(), "connection") +
                           " (--max-conns)");
-    const bool tls = options_.tls && !options_.faults.stall_handshake;
     try {
-        connections_.push_back(
-            std::make_unique<Connection>(*this,
-                                         tls ? options_.tls->accept(std::move(socket))
-                                             : bufio::make_plain_transport(std::move(socket)),
-                                         peer.text()));
+        connections_.push_back(std::make_unique<Connection>(
+            *this, make_transport(std::move(socket)), peer.text()));
     } catch (const std::exception& error) {
         options_.limit->give_back();
         refuse(socket, peer, error.what());
@@ -325,6 +326,14 @@ void EchoServer::refuse(const bufio::Fd& socket, const bufio::Address& peer,
     if (!socket) return;
     ::shutdown(socket.get(), SHUT_WR);
     ::recv(socket.get(), unread, sizeof unread, 0);
+}
+
+std::unique_ptr<bufio::Transport> EchoServer::make_transport(bufio::Fd socket) const {
+    if (options_.faults.stall_handshake) return bufio::make_plain_transport(std::move(socket));
+    auto transport = options_.tls ? options_.tls->accept(std::move(socket))
+                                  : bufio::make_plain_transport(std::move(socket));
+    if (!options_.websocket) return transport;
+    return websocket::accept(std::move(transport), options_.max_frame);
 }
 
 std::unique_ptr<Responder> EchoServer::make_responder() {

@@ -45,6 +45,9 @@ class EchoServer {
 public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
+        // Speak WebSocket: answer its messages. The framing must then be websocket_framing(),
+        // and all bytes are counted in its form.
+        bool websocket = false;
         std::size_t max_connections = 1024;  // further ones are closed at once
         // Shared by several servers; null: max_connections limits this server alone.
         std::shared_ptr<ConnectionLimit> limit = nullptr;
@@ -96,6 +99,7 @@ private:
     class Connection;
 
     void refuse(const bufio::Fd& socket, const bufio::Address& peer, const std::string& why);
+    std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket) const;
     std::unique_ptr<Responder> make_responder();
     void remove(Connection& connection);
     void cut_off();

@@ -55,6 +55,7 @@ const std::vector<Choice> client_choices = {
 const std::vector<Choice> server_choices = {
     {mode::v6, "-6 7", "-6"},
     {mode::datagrams, "-u 7", "-u"},
+    {mode::websocket, "--ws 7", "--ws"},
     {mode::tls, "--tls --cert f 7", "--tls"},
     {mode::framed, "-f line 7", "-f"},
     {mode::self_signed, "--self-signed 7", "--self-signed"},
@@ -98,6 +99,7 @@ std::string sample(const Option& row) {
         {"PIN", "sha256//" + std::string(44, 'A')}};
     const std::string words =
         written(row) + " " + arguments.at(row.argument ? row.argument : "");
+    if (written(row) == "--stall-handshake") return words + " --ws";
     const bool alone = written(row) != "--key" && written(row) != "--tls";
     return alone ? words : words + " --cert f";
 }

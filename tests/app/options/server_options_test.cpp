@@ -28,7 +28,12 @@ TEST_CASE("a mistake in an option of the server is reported with the option's na
         {"-4 [::]:7", "-4: \"::\" is not an IPv4 address"},
         {"-64 7", "-4 cannot be combined with -6"},
         {"--cert f 7", "--cert needs --tls"},
-        {"--stall-handshake 7", "--stall-handshake needs --tls"},
+        {"--stall-handshake 7", "--stall-handshake needs --tls or --ws"},
+        {"--ws -f line 7", "-f cannot be combined with --ws"},
+        {"--ws -u 7", "-u cannot be combined with --ws"},
+        {"--reflect-any --ws 7", "--reflect-any cannot be combined with --ws"},
+        {"--ws --max-buffer 5 --banner x 7",
+         "--max-buffer is too small for the framing or the banner"},
         {"--threads 0 7", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
         {"--threads 2 -U p",
          "--threads needs a port: connections to -U are served by one thread"},
@@ -47,6 +52,14 @@ TEST_CASE("the number of threads is one, the given number, or one per processor"
     CHECK(parse_server({"--threads", "auto", "7"}).threads >= 1);
     CHECK(parse_server({"--threads", "auto", "-U", "path"}).threads == 1);
     if (bufio::ports_can_be_shared()) CHECK(parse_server({"--threads", "3", "7"}).threads == 3);
+}
+
+TEST_CASE("a WebSocket server takes the options of connections and of messages") {
+    const ServerOptions options = parse_server(
+        words_of("--ws --self-signed -U p --message-timeout 1s --stall-handshake --chunk 7 "
+                 "--max-buffer 6 --banner x --threads 1 7"));
+    CHECK(options.server.websocket);
+    CHECK(options.server.framing == websocket_framing());
 }
 
 TEST_CASE("several threads are refused if a port can't be shared") {

@@ -214,7 +214,8 @@ bool FrameReader::begin_data() {
     return true;
 }
 
-// Takes payload while there is wire and space. Returns false if it is not UTF-8 but must be.
+// Takes payload while there is wire and space. Returns false, and writes none, if it is not
+// UTF-8 but must be.
 bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     const bool direct = !is_control(opcode_) && !fragmented_;
     std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(left_, wire.size()));

@@ -110,6 +110,8 @@ std::string_view status_of(std::string_view status_line) {
     return status_line.substr(std::min<std::size_t>(9, status_line.size()));
 }
 
+constexpr const char* no_request = "the request is not a GET of HTTP/1.1";
+
 Reply refusal(std::string_view status, std::string_view fields, std::string error) {
     const std::string body = error + "\n";
     return {"HTTP/1.1 " + std::string(status) + "\r\n" + std::string(fields) +
@@ -204,14 +206,16 @@ End check_response(std::string_view response, const Request& request, std::strin
 }
 
 Reply reply_to(std::string_view request) {
-    if (!opening_size(request))
-        return refusal(request.size() > max_opening ? "431 Request Header Fields Too Large"
-                                                    : "400 Bad Request",
-                       "", "the request is not HTTP, or longer than 16 KiB");
+    if (request.starts_with("\x16\x03"))
+        return refusal("400 Bad Request", "", "the client speaks TLS, and this port does not");
+    if (request.size() > max_opening)
+        return refusal("431 Request Header Fields Too Large", "",
+                       "the request's header exceeds 16 KiB");
+    if (!opening_size(request)) return refusal("400 Bad Request", "", no_request);
     const Header header = parse(request);
     const bool get = header.first.starts_with("GET ") && header.first.ends_with(" HTTP/1.1");
     if (!header.valid || !get || !header.field("host"))
-        return refusal("400 Bad Request", "", "the request is not a GET of HTTP/1.1");
+        return refusal("400 Bad Request", "", no_request);
     if (!header.lists("upgrade", "websocket") || !header.lists("connection", "upgrade"))
         return refusal("426 Upgrade Required", "Upgrade: websocket\r\n",
                        "this is a WebSocket echo server");

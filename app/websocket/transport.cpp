@@ -53,7 +53,10 @@ public:
         for (;;) {
             const IoResult sent = push();
             if (sent.status != IoStatus::done) return sent;
-            if (refusal_) return fail(refusal_);
+            if (refusal_) {
+                below_->close_output();
+                return fail(refusal_);
+            }
             if (opened_) return {IoStatus::done};
             const IoResult received = receive_opening();
             if (received.status != IoStatus::done) return received;

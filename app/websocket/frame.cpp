@@ -132,7 +132,7 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
             to = to.subspan(count);
             written_ += count;
             if (written_ < whole_.size()) return Stop::full;
-            whole_ = {};
+            std::string().swap(whole_);  // frees its memory
         }
         if (!open_) {
             if (!read_head(wire)) return Stop::wire_empty;

@@ -256,7 +256,7 @@ private:
         pushed_ = 0;
         wire_.clear();
         if (wire_.capacity() > spare().capacity()) wire_.swap(spare());
-        if (wire_.capacity() > kept) wire_ = {};
+        if (wire_.capacity() > kept) std::string().swap(wire_);
         return {IoStatus::done, std::exchange(taken_, 0)};
     }
 

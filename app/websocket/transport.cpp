@@ -66,16 +66,16 @@ public:
     IoResult read(char* to, std::size_t size) final {
         static thread_local std::array<char, piece> fresh;
         IoResult below{ended_.value_or(IoStatus::done)};
-        if (unread_.empty() && !reader_.has_output() && !ended_)
+        if (!holds_input() && !ended_)
             below = below_->read(fresh.data(), std::min(size, fresh.size()));
         std::string_view wire = unread_.empty() ? std::string_view(fresh.data(), below.count)
                                                 : std::string_view(unread_);
         std::span<char> space(to, size);
         const IoStatus status = read_frames(wire, space);
         const IoResult result{status, size - space.size()};
-        unread_ = std::string(wire);
+        std::string(wire).swap(unread_);
         if (status != IoStatus::done) return result;
-        if (unread_.empty() && !reader_.has_output()) return end_of(below, result.count);
+        if (!holds_input()) return end_of(below, result.count);
         const bool over =
             below.status == IoStatus::end_of_input || below.status == IoStatus::failed;
         if (over) ended_ = below.status;
@@ -102,7 +102,7 @@ public:
     }
 
     bool buffers_input() const final {
-        return !unread_.empty() || reader_.has_output() || ended_ || below_->buffers_input();
+        return holds_input() || ended_ || below_->buffers_input();
     }
     bool buffers_output() const final {
         return opened_ && !close_sent_ && (!wire_.empty() || (pong_ && between_frames()));
@@ -134,16 +134,25 @@ private:
         return passed(result);
     }
 
+    bool holds_input() const { return !unread_.empty() || reader_.has_output() || last_; }
+
     // Reads until the wire is empty or the space is full. `done` means that the connection
     // goes on.
     IoStatus read_frames(std::string_view& wire, std::span<char>& space) {
+        using Stop = FrameReader::Stop;
+        const std::size_t size = space.size();
         if (closed_by_peer_) wire = {};
         while (!closed_by_peer_) {
-            const FrameReader::Stop stop = reader_.next(wire, space);
-            if (stop == FrameReader::Stop::failed) return refuse(reader_.failure());
-            if (stop != FrameReader::Stop::control) break;
-            if (reader_.opcode() == Opcode::ping) pong_ = reader_.control();
-            if (reader_.opcode() == Opcode::close) return take_close();
+            const Stop stop = last_ ? *last_ : reader_.next(wire, space);
+            if (stop == Stop::wire_empty || stop == Stop::full) break;
+            const bool failed = stop == Stop::failed;
+            if (!failed && reader_.opcode() == Opcode::ping) pong_ = reader_.control();
+            if (!failed && reader_.opcode() != Opcode::close) continue;
+            if (space.size() < size) {
+                last_ = stop;
+                break;
+            }
+            return failed ? refuse(reader_.failure()) : take_close();
         }
         return IoStatus::done;
     }
@@ -276,7 +285,10 @@ private:
     End refusal_;
     // Input.
     FrameReader reader_;
-    std::string unread_;             // frames that were read and not yet turned into messages
+    std::string unread_;  // frames that were read and not yet turned into messages
+    // A close frame or a failure that is kept for the next read, so that the messages before
+    // it can be answered before the connection ends.
+    std::optional<FrameReader::Stop> last_;
     std::optional<IoStatus> ended_;  // the end that follows them
     Closure closure_;                // the peer's
     // Output.

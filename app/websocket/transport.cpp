@@ -90,14 +90,16 @@ public:
         return push();
     }
 
-    // Closes the connection below once both sides have sent a close frame.
+    // Closes the connection below once both sides have sent a close frame, or at once if a
+    // message was cut, because no frame can follow its part.
     IoResult close_output() final {
         IoResult result = push();
-        if (result.status == IoStatus::done && !close_sent_) {
+        if (result.status == IoStatus::done && !close_sent_ && between_frames()) {
             append_close(closed_by_peer_ ? closure_.code : normal_closure);
             result = push();
         }
-        if (result.status != IoStatus::done || !closed_by_peer_) return result;
+        const bool over = closed_by_peer_ || !close_sent_;
+        if (result.status != IoStatus::done || !over) return result;
         return passed(below_->close_output());
     }
 

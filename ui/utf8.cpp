@@ -20,6 +20,15 @@ std::size_t ascii_words(std::string_view bytes) {
     return at;
 }
 
+// True if a character can begin with these bytes. If any bytes complete it, then the lowest or
+// the highest ones do.
+bool may_begin(std::string_view bytes) {
+    const std::size_t size = encoded_size(bytes.front());
+    const std::size_t missing = size - bytes.size();
+    return decode(std::string(bytes) + std::string(missing, '\x80'), 0).size > 0 ||
+           decode(std::string(bytes) + std::string(missing, '\xbf'), 0).size > 0;
+}
+
 }  // namespace
 
 std::size_t encoded_size(char lead) {
@@ -50,22 +59,19 @@ bool Utf8Check::add(std::string_view bytes) {
     while (!cut_.empty() && !bytes.empty()) {
         cut_ += bytes.front();
         bytes.remove_prefix(1);
-        if (cut_.size() < encoded_size(cut_.front())) continue;
-        if (decode(cut_, 0).size == 0) return false;
-        cut_.clear();
+        if (!may_begin(cut_)) return false;
+        if (cut_.size() == encoded_size(cut_.front())) cut_.clear();
     }
-    while (!bytes.empty()) {
+    for (;;) {
         bytes.remove_prefix(ascii_words(bytes));
-        if (bytes.empty()) break;
-        if (encoded_size(bytes.front()) > bytes.size()) {
-            cut_ = bytes;
-            break;
-        }
+        if (bytes.empty()) return true;
+        if (encoded_size(bytes.front()) > bytes.size()) break;
         const std::size_t size = decode(bytes, 0).size;
         if (size == 0) return false;
         bytes.remove_prefix(size);
     }
-    return true;
+    cut_ = bytes;
+    return may_begin(cut_);
 }
 
 bool is_utf8(std::string_view bytes) {

@@ -2,7 +2,10 @@
 
 #include "tests/support/catch.hpp"
 
+#include <algorithm>
+#include <string>
 #include <string_view>
+#include <unordered_set>
 
 TEST_CASE("decodes characters, and returns size 0 for everything else") {
     const struct {
@@ -35,4 +38,89 @@ TEST_CASE("decodes characters, and returns size 0 for everything else") {
         if (each.size > 0) CHECK(point.value == each.value);
         if (each.size > 0) CHECK(ui::encoded_size(each.bytes[0]) == each.size);
     }
+}
+
+namespace {
+
+enum class Verdict { utf8, cut, invalid };
+
+// The verdict on a text that comes in two pieces and, between them, nothing.
+Verdict checked(std::string_view text, std::size_t cut) {
+    ui::Utf8Check check;
+    for (const std::string_view piece :
+         {text.substr(0, cut), text.substr(cut, 0), text.substr(cut)})
+        if (!check.add(piece)) return Verdict::invalid;
+    return check.complete() ? Verdict::utf8 : Verdict::cut;
+}
+
+std::string character(unsigned code) {
+    const auto last = [code](unsigned shift) {
+        return static_cast<char>(0x80 | (code >> shift & 0x3f));
+    };
+    if (code < 0x80) return {static_cast<char>(code)};
+    if (code < 0x800) return {static_cast<char>(0xc0 | code >> 6), last(0)};
+    if (code < 0x10000) return {static_cast<char>(0xe0 | code >> 12), last(6), last(0)};
+    return {static_cast<char>(0xf0 | code >> 18), last(12), last(6), last(0)};
+}
+
+}  // namespace
+
+TEST_CASE("a text that comes in pieces gets the verdict on the whole") {
+    const struct {
+        std::string text;
+        Verdict verdict;
+    } cases[] = {
+        {"", Verdict::utf8},
+        {"plain text of more than a word", Verdict::utf8},
+        {"\xce\xba\xe1\xbd\xb9\xcf\x83\xf0\x9f\x98\x80\xce\xb5", Verdict::utf8},
+        {"in words: \xf0\x9f\x98\x80 and then ASCII again, for many bytes", Verdict::utf8},
+        {"\xf4\x8f\xbf\xbf\xef\xbf\xbf\xdf\xbf\x7f", Verdict::utf8},
+        {"ends in a character \xe1\xbd", Verdict::cut},
+        {"\xf0\x9f\x98", Verdict::cut},
+        {"\xc3", Verdict::cut},
+        {"\xc3z", Verdict::invalid},
+        {"plain text of more than a word\x80", Verdict::invalid},
+        {"1234567\xff", Verdict::invalid},
+        {"12345678\xe4\xbdz", Verdict::invalid},
+        {"\xe4\xbd\xa0\xa0", Verdict::invalid},
+        {"\xe0\x9f", Verdict::invalid},
+        {"\xed\xa0", Verdict::invalid},
+        {"\xf0\x8f", Verdict::invalid},
+        {"\xf4\x90", Verdict::invalid},
+        {"\xf0\x9fz", Verdict::invalid},
+    };
+    for (const auto& each : cases) {
+        CHECK(ui::is_utf8(each.text) == (each.verdict == Verdict::utf8));
+        for (std::size_t cut = 0; cut <= each.text.size(); ++cut) {
+            CAPTURE(each.text, cut);
+            CHECK(checked(each.text, cut) == each.verdict);
+        }
+    }
+}
+
+TEST_CASE("a text fails with its first byte that no UTF-8 contains there") {
+    std::unordered_set<std::string> beginnings;
+    for (unsigned code = 0; code <= 0x10ffff; ++code) {
+        if (code >= 0xd800 && code <= 0xdfff) continue;
+        const std::string whole = character(code);
+        for (std::size_t size = 1; size <= std::min<std::size_t>(whole.size(), 3); ++size)
+            if (size >= whole.size() - 1 || code % 2048 == 0)
+                beginnings.insert(whole.substr(0, size));
+    }
+    // All texts of one byte, of two, and of three that no character of two begins.
+    int wrong = 0;
+    const auto check = [&](const std::string& text) {
+        const bool valid = checked(text, text.size()) != Verdict::invalid;
+        wrong += valid != (beginnings.count(text) > 0);
+    };
+    for (unsigned first = 0; first < 256; ++first) check({static_cast<char>(first)});
+    for (unsigned first = 0x80; first < 256; ++first)
+        for (unsigned second = 0; second < 256; ++second) {
+            const std::string two = {static_cast<char>(first), static_cast<char>(second)};
+            check(two);
+            if (first < 0xe0) continue;
+            for (unsigned third = 0; third < 256; ++third)
+                check(two + static_cast<char>(third));
+        }
+    CHECK(wrong == 0);
 }

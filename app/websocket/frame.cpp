@@ -127,27 +127,22 @@ bool parse_closure(std::string_view payload, Closure& closure) {
 // A step that does not return has made progress.
 FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to) {
     for (;;) {
-        if (has_output()) {
-            const std::size_t count = whole_.copy(to.data(), to.size(), written_);
-            to = to.subspan(count);
-            written_ += count;
-            if (written_ < whole_.size()) return Stop::full;
-            std::string().swap(whole_);  // frees its memory
-        }
-        if (!open_) {
+        if (!open_ && !has_output()) {
             if (!read_head(wire)) return Stop::wire_empty;
             if (!begin()) return Stop::failed;
         }
-        if (!announced_) {
-            if (to.size() < message_head) return Stop::full;
-            write_message_head(to.data(), text_, size_);
-            to = to.subspan(message_head);
-            announced_ = true;
+        if (has_output()) {
+            const std::size_t count = kept_.copy(to.data(), to.size(), written_);
+            to = to.subspan(count);
+            written_ += count;
+            if (written_ < kept_.size()) return Stop::full;
+            std::string().swap(kept_);  // frees its memory
         }
+        if (!open_) continue;
         if (!take_payload(wire, to)) return Stop::failed;
         if (left_ > 0) return wire.empty() ? Stop::wire_empty : Stop::full;
-        const Stop stop = finish_frame();
-        if (stop != Stop::wire_empty) return stop;
+        finish_frame();
+        if (is_control(opcode_)) return Stop::control;
     }
 }
 
@@ -172,7 +167,7 @@ bool FrameReader::begin() {
     final_ = (byte(head_, 0) & 0x80) != 0;
     if (const char* const text = fault()) return fail(protocol_error, text);
     left_ = size_;
-    open_ = announced_ = true;
+    open_ = true;
     head_.clear();
     if (!is_control(opcode_)) return begin_data();
     control_.clear();
@@ -189,6 +184,7 @@ const char* FrameReader::fault() const {
     if (((byte(head_, 1) & 0x80) != 0) != masked_)
         return masked_ ? "a frame is not masked" : "a frame is masked";
     if (size_ < smallest[more_size(head_)]) return "a length in more bytes than it needs";
+    if (size_ >> 63 != 0) return "a length of 64 bits";
     if (is_control(opcode_) && !final_) return "a control frame is fragmented";
     if (is_control(opcode_) && size_ > max_control) return "a control frame is too long";
     if (!is_control(opcode_) && continues != fragmented_)
@@ -202,25 +198,26 @@ bool FrameReader::begin_data() {
     if (opcode_ != Opcode::continuation) {
         text_ = opcode_ == Opcode::text;
         check_ = {};
-        if (!final_) whole_.assign(message_head, '\0');
+        kept_.assign(message_head, '\0');
+        written_ = 0;
     }
-    const std::uint64_t before = whole_.empty() ? 0 : whole_.size() - message_head;
-    if (size_ > max_message_ - std::min<std::uint64_t>(before, max_message_))
+    const std::uint64_t before = kept_.size() - message_head;
+    if (size_ > max_message_ - before)
         return fail(too_big, "a message of " + std::to_string(before + size_) +
                                  " bytes or more exceeds the limit of " +
                                  std::to_string(max_message_) + " (--max-frame)");
-    announced_ = fragmented_ || !final_;
-    fragmented_ = announced_;
+    fragmented_ = fragmented_ || !final_;
+    if (!fragmented_) write_message_head(kept_.data(), text_, size_);
     return true;
 }
 
-// Takes payload while there is wire and space. Returns false, and writes none, if it is not
-// UTF-8 but must be.
+// Takes payload while there is wire and space. Returns false if it is not UTF-8 but must be;
+// such a message is never written to its end.
 bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     const bool direct = !is_control(opcode_) && !fragmented_;
     std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(left_, wire.size()));
     if (direct) count = std::min(count, to.size());
-    std::string& kept = is_control(opcode_) ? control_ : whole_;
+    std::string& kept = is_control(opcode_) ? control_ : kept_;
     const std::size_t before = kept.size();
     if (!direct) kept.resize(before + count);
     char* const place = direct ? to.data() : kept.data() + before;
@@ -236,15 +233,11 @@ bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     return true;
 }
 
-FrameReader::Stop FrameReader::finish_frame() {
+void FrameReader::finish_frame() {
     open_ = false;
-    if (is_control(opcode_)) return Stop::control;
-    if (fragmented_ && final_) {
-        fragmented_ = false;
-        write_message_head(whole_.data(), text_, whole_.size() - message_head);
-        written_ = 0;
-    }
-    return Stop::wire_empty;
+    if (is_control(opcode_) || !fragmented_ || !final_) return;
+    fragmented_ = false;
+    write_message_head(kept_.data(), text_, kept_.size() - message_head);
 }
 
 bool FrameReader::fail(unsigned code, std::string text) {

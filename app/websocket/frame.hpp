@@ -5,6 +5,7 @@
 // four bytes in network order, and the payload. Messages are never fragmented there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -52,9 +53,10 @@ struct Closure {
 // Reads the frames of one side.
 class FrameReader {
 public:
-    // `masked`: whether the peer has to mask its frames, as a client has. `max_message`: bytes.
-    FrameReader(bool masked, std::size_t max_message)
-        : masked_(masked), max_message_(max_message) {}
+    // `masked`: whether the peer has to mask its frames, as a client has. `max_message`: bytes;
+    // no message is longer than its head can state.
+    FrameReader(bool masked, std::uint64_t max_message)
+        : masked_(masked), max_message_(std::min(max_message, std::uint64_t{UINT32_MAX})) {}
 
     enum class Stop {
         wire_empty,  // more bytes are needed
@@ -62,12 +64,12 @@ public:
         control,     // a control frame was read; see opcode() and control()
         failed,      // the peer has broken the protocol; see failure()
     };
-    // Takes frames from the front of `wire`, writes messages to the front of `to`, and shrinks
-    // both. There must be space for message_head bytes.
+    // Takes frames from the front of `wire`, and writes messages to the front of `to`. Each
+    // becomes its own rest.
     Stop next(std::string_view& wire, std::span<char>& to);
 
     // True if next() can write without further bytes.
-    bool has_output() const { return !fragmented_ && !whole_.empty(); }
+    bool has_output() const { return !fragmented_ && !kept_.empty(); }
     // True between the first and the last byte of a message.
     bool inside() const { return fragmented_ || open_ || !head_.empty(); }
     Opcode opcode() const { return opcode_; }
@@ -81,11 +83,11 @@ private:
     const char* fault() const;
     bool begin_data();
     bool take_payload(std::string_view& wire, std::span<char>& to);
-    Stop finish_frame();
+    void finish_frame();
     bool fail(unsigned code, std::string text);
 
     bool masked_;
-    std::size_t max_message_;
+    std::uint64_t max_message_;
     // The frame in progress. Its head is kept until it is whole.
     std::string head_;
     Opcode opcode_ = Opcode::continuation;
@@ -94,14 +96,13 @@ private:
     std::uint64_t size_ = 0;
     std::uint64_t left_ = 0;  // bytes of its payload
     bool open_ = false;       // its head was read
-    bool announced_ = false;  // its message's head was written
     std::string control_;     // the payload of the last control frame
     // The message in progress.
     bool fragmented_ = false;
     bool text_ = false;
     ui::Utf8Check check_;
-    std::string whole_;        // a message in fragments, with its head
-    std::size_t written_ = 0;  // bytes of it, once it is whole
+    std::string kept_;         // its head, and the payload if it comes in fragments
+    std::size_t written_ = 0;  // bytes of that, once it is whole
     Closure failure_;
 };
 

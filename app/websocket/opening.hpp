@@ -16,16 +16,17 @@ namespace yodel::websocket {
 constexpr std::size_t max_opening = 16 * 1024;  // bytes
 
 struct Request {
-    std::string host;                            // the Host field: HOST or HOST:PORT
-    std::string path = "/";                      // with its query
-    std::vector<std::string> headers = {};       // lines such as "Origin: https://example.com"
+    std::string host;        // the Host field: HOST or HOST:PORT
+    std::string path = "/";  // with its query
+    std::vector<std::string> headers =
+        {};  // whole lines, such as "Origin: https://example.com"
     std::vector<std::string> subprotocols = {};  // the preferred first
 };
 
-// Returns true for a name, a colon and a value without control characters, unless the handshake
-// itself sets the field.
+// Returns true if it can be a field of the request: a name, a colon and a value without control
+// characters. The fields that the handshake itself sets are excluded.
 bool is_header(std::string_view line);
-bool is_token(std::string_view text);  // as RFC 9110 defines it, such as a subprotocol
+bool is_token(std::string_view text);  // a token of RFC 9110, such as a subprotocol
 
 // Returns the request with its blank line. `key`: 24 characters of base64, new for each
 // request.
@@ -44,7 +45,7 @@ struct Reply {
     std::string text;        // the response to send
     std::string error = {};  // why it is a refusal; empty: the WebSocket is open
 };
-// Answers a request that is whole, or that is wrong already.
+// Answers a whole request, or a part that cannot become one.
 Reply reply_to(std::string_view request);
 
 }  // namespace yodel::websocket

@@ -105,9 +105,13 @@ bool is_key(std::string_view text) {
 
 End refused(std::string text) { return {Reason::connect, std::move(text)}; }
 
-// Returns "404 Not Found" and the like.
-std::string_view status_of(std::string_view status_line) {
-    return status_line.substr(std::min<std::size_t>(9, status_line.size()));
+// Returns "404 Not Found" and the like; nothing if the line has no status.
+std::string_view status_of(std::string_view line) {
+    const std::string_view status = line.substr(std::min<std::size_t>(9, line.size()));
+    const std::size_t end = std::min(status.find(' '), status.size());
+    const bool valid =
+        end == 3 && line[8] == ' ' && status.find_first_not_of("0123456789") >= end;
+    return valid ? status : "";
 }
 
 constexpr const char* no_request = "the request is not a GET of HTTP/1.1";
@@ -167,9 +171,9 @@ std::optional<std::size_t> opening_size(std::string_view bytes) {
 
 End check_start(std::string_view bytes) {
     constexpr std::string_view start = "HTTP/1.";
-    if (bytes.starts_with("\x15\x03"))
-        return {Reason::tls, "the server speaks TLS; use wss://"};
-    if (!bytes.starts_with(start.substr(0, bytes.size())))
+    constexpr std::string_view alert = "\x15\x03";
+    if (bytes.starts_with(alert)) return {Reason::tls, "the server speaks TLS; use wss://"};
+    if (!bytes.starts_with(start.substr(0, bytes.size())) && bytes != alert.substr(0, 1))
         return refused("the server does not speak HTTP, and so no WebSocket");
     if (bytes.size() > max_opening)
         return refused("the server's response exceeds " + std::to_string(max_opening) +
@@ -180,7 +184,7 @@ End check_start(std::string_view bytes) {
 End check_response(std::string_view response, const Request& request, std::string_view key) {
     const Header header = parse(response);
     const std::string_view status = status_of(header.first);
-    if (!header.valid || status.size() < 3) return refused("the server's response is no HTTP");
+    if (!header.valid || status.empty()) return refused("the server's response is no HTTP");
     if (status.substr(0, 3) != "101") {
         const std::string_view to = header.field("location").value_or("");
         const bool redirected = status.starts_with('3') && !to.empty();
@@ -213,7 +217,10 @@ Reply reply_to(std::string_view request) {
                        "the request's header exceeds 16 KiB");
     if (!opening_size(request)) return refusal("400 Bad Request", "", no_request);
     const Header header = parse(request);
-    const bool get = header.first.starts_with("GET ") && header.first.ends_with(" HTTP/1.1");
+    constexpr std::string_view version = " HTTP/1.1";
+    const std::string_view line = header.first;
+    const bool get = line.starts_with("GET ") && line.ends_with(version) &&
+                     line.find(' ', 5) == line.size() - version.size();
     if (!header.valid || !get || !header.field("host"))
         return refusal("400 Bad Request", "", no_request);
     if (!header.lists("upgrade", "websocket") || !header.lists("connection", "upgrade"))

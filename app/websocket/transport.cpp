@@ -321,7 +321,7 @@ private:
 
     bool take_opening(std::string& bytes, std::string&, End& refusal) override {
         const auto size = opening_size(bytes);
-        refusal = check_start(bytes);
+        refusal = check_start(std::string_view(bytes).substr(0, size.value_or(bytes.size())));
         if (refusal || !size) return false;
         facts_.response = bytes.substr(0, *size);
         bytes.erase(0, *size);

@@ -214,12 +214,12 @@ TEST_CASE("answers the request of RFC 6455, section 1.3") {
     CHECK(checked(reply.text, {"superchat", "chat"}) == "");
 }
 
-TEST_CASE("answers every valid request, and names what is wrong with another") {
+TEST_CASE("answers every valid request, and names the fault of another") {
     const std::string no_get = "the request is not a GET of HTTP/1.1";
     const std::string no_upgrade = "this is a WebSocket echo server";
     const std::string no_version = "the WebSocket version is not 13";
     const std::string no_key = "Sec-WebSocket-Key is invalid";
-    const std::string no_http = "the request is not HTTP, or longer than 16 KiB";
+    const std::string too_long = "the request's header exceeds 16 KiB";
     const struct {
         std::string request;
         const char* status;
@@ -261,10 +261,10 @@ TEST_CASE("answers every valid request, and names what is wrong with another") {
         {request({"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j*Q=="}), "400", no_key},
         {request({"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ= "}), "400", no_key},
         {request({"+Sec-WebSocket-Key: " + key}), "400", no_key},
-        {"\x16\x03\x01\x02", "400", no_http},
-        {"PRI * HTTP/2.0", "400", no_http},
-        {std::string(max_opening + 1, 'G'), "431", no_http},
-        {request({"+X: " + std::string(max_opening, 'x')}), "431", no_http},
+        {"\x16\x03\x01\x02", "400", "the client speaks TLS, and this port does not"},
+        {"PRI * HTTP/2.0", "400", no_get},
+        {std::string(max_opening + 1, 'G'), "431", too_long},
+        {request({"+X: " + std::string(max_opening, 'x')}), "431", too_long},
     };
     for (const auto& each : cases) {
         CAPTURE(each.request.substr(0, 300));

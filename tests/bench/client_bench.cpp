@@ -241,6 +241,7 @@ struct Pair {
     std::string name;
     bool ours_client;
     bool ours_server;
+    bool websocket = false;  // needs our server
 };
 
 struct Load {
@@ -252,20 +253,24 @@ struct Load {
 Command client_command(const Pair& pair, const Load& load, const std::string& port, int count) {
     const std::string number = std::to_string(count);
     if (!pair.ours_client)
-        return {PING_PROGRAM, "ping", port, number, load.client_spins ? "spin" : "block"};
+        return {PING_PROGRAM, pair.websocket ? "ws" : "ping", port, number,
+                load.client_spins ? "spin" : "block"};
     // Writes to a file, because a reader would need processor time. The pipe ends with the
     // program.
     return {"sh", "-c",
             std::string("exec ") + YODEL_PROGRAM + (load.client_spins ? " --busy" : "") +
-                " --json -c " + number + " -i 0 --window 1 --size 63 127.0.0.1 " + port +
+                " --json --quiet -c " + number + " -i 0 --window 1 " +
+                (pair.websocket ? "--size 64 ws://127.0.0.1:" : "--size 63 127.0.0.1:") + port +
                 " 3>&1 >" + results_file};
 }
 
 Command server_command(const Pair& pair, const Load& load) {
     if (!pair.ours_server)
         return {PING_PROGRAM, "echo", "7398", load.server_spins ? "spin" : "block"};
-    if (load.server_spins) return {YODELD_PROGRAM, "--busy", "7398"};
-    return {YODELD_PROGRAM, "7398"};
+    Command command{YODELD_PROGRAM, "7398"};
+    if (load.server_spins) command.insert(command.begin() + 1, "--busy");
+    if (pair.websocket) command.insert(command.begin() + 1, "--ws");
+    return command;
 }
 
 // Returns the median in microseconds by the client's own clock.
@@ -285,26 +290,56 @@ double paired_round_trip(const Pair& pair, const Load& load, bool apart) {
     return std::stod(all.substr(all.find(name, times) + name.size()));
 }
 
-void compare_round_trips() {
-    const std::vector<Pair> pairs{{"raw client, raw server", false, false},
-                                  {"yodel, raw server", true, false},
-                                  {"raw client, yodeld", false, true},
-                                  {"yodel, yodeld", true, true}};
+void compare_round_trips(const std::string& title, const std::vector<Pair>& pairs) {
     const Load loads[] = {
         {"block", false, false}, {"client spins", true, false}, {"both spin", true, true}};
     for (const bool apart : {true, false}) {
         if (apart && bench::processors() < 2) continue;
         std::vector<std::string> names;
         for (const Pair& pair : pairs) names.push_back(pair.name);
-        Table table(apart ? "round trips in us, on two processors"
-                          : "round trips in us, on one processor",
+        Table table(title + (apart ? " in us, on two processors" : " in us, on one processor"),
                     names);
         for (const Load& load : loads)
             table.add(load.name, bench::rounds(9),
                       [&](std::size_t i) { return paired_round_trip(pairs[i], load, apart); });
         table.print();
     }
-    ::unlink(results_file.c_str());
+}
+
+// Returns the processor time of a message in nanoseconds, of client and server together.
+double cost(const std::string& target, const Command& server_command, const char* window) {
+    constexpr double count = 300'000;
+    const auto children_ns = [] {
+        rusage used{};
+        ::getrusage(RUSAGE_CHILDREN, &used);
+        const auto ns = [](const timeval& time) {
+            return static_cast<double>(time.tv_sec) * 1e9 +
+                   static_cast<double>(time.tv_usec) * 1e3;
+        };
+        return ns(used.ru_utime) + ns(used.ru_stime);
+    };
+    Program server(server_command);
+    if (server.first_line().empty()) return -1;
+    const double before = children_ns();
+    {
+        Program client({YODEL_PROGRAM, "--json", "--quiet", "-c", "300000", "-i", "0", "--size",
+                        "64", "--window", window, target});
+        if (client.first_line().find("\"echoed\":300000") == std::string::npos) return -1;
+    }
+    return (children_ns() - before + server.cpu_ms() * 1e6) / count;
+}
+
+void compare_websocket() {
+    compare_round_trips("WebSocket round trips", {{"raw client, yodeld", false, true, true},
+                                                  {"yodel, yodeld", true, true, true}});
+    Table table("cost of a message in ns, client and server", {"lines", "WebSocket"});
+    for (const char* window : {"1", "64"})
+        table.add(std::string("window ") + window, bench::rounds(9), [&](std::size_t i) {
+            return i == 0
+                       ? cost("127.0.0.1:7398", {YODELD_PROGRAM, "7398"}, window)
+                       : cost("ws://127.0.0.1:7398", {YODELD_PROGRAM, "--ws", "7398"}, window);
+        });
+    table.print();
 }
 
 Entrant same(const std::string& name, const Command& command) {
@@ -354,7 +389,12 @@ void compare_tls() {
 int main() {
     std::signal(SIGPIPE, SIG_IGN);
     bench::begin("yodel between two pipes");
-    compare_round_trips();
+    compare_round_trips("round trips", {{"raw client, raw server", false, false},
+                                        {"yodel, raw server", true, false},
+                                        {"raw client, yodeld", false, true},
+                                        {"yodel, yodeld", true, true}});
+    compare_websocket();
     compare_plain();
     compare_tls();
+    ::unlink(results_file.c_str());
 }

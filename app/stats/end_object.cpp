@@ -74,20 +74,16 @@ void add_facts(JsonObject& object, const Results& results) {
     }
 }
 
-std::string utc_text(ev::Duration since_1970) {
-    return timestamp_text(std::chrono::system_clock::time_point(
-        std::chrono::duration_cast<std::chrono::system_clock::duration>(since_1970)));
-}
-
 // The times have microseconds. Both are derived from the first, so that a file that is read
 // and written again does not change.
 void add_span(JsonObject& object, const Results& results) {
+    using std::chrono::microseconds;
     if (results.first_sent && !results.measured) {
-        const auto began = std::chrono::floor<std::chrono::microseconds>(
-            results.first_sent->time_since_epoch() + results.utc_offset);
-        object.text("began", utc_text(began));
+        const auto began = std::chrono::floor<microseconds>(results.began());
+        object.text("began", timestamp_text(began));
         if (results.last_answered >= *results.first_sent)
-            object.text("ended", utc_text(began + results.elapsed()));
+            object.text("ended", timestamp_text(std::chrono::floor<microseconds>(
+                                     began + results.elapsed())));
     }
     object.time("duration_us", results.elapsed());
     if (results.late_start) object.time("late_start_us", *results.late_start);

@@ -38,7 +38,7 @@ public:
     DatagramLink(ev::Loop& loop, const SessionOptions& options, Link::User& user)
         : Link(loop, options, user),
           matcher_({.expect = options.expect,
-                    .pattern = options.pattern ? &*options.pattern : nullptr,
+                    .pattern = options.pattern_or_null(),
                     .numbered = options.numbered,
                     .expected_unsolicited = options.expected_unsolicited}) {}
 

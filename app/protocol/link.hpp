@@ -38,6 +38,7 @@ struct SessionOptions {
     // With Expect::any, a right reply matches it. With Expect::given, the parts of replies that
     // match are equal, whatever they are.
     std::optional<Expression> pattern = {};
+    const Expression* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
     bool coalesce = false;  // see OrderedMatcher::Options
     std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher
     ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and TLS together

@@ -33,7 +33,7 @@ public:
                     .max_frame = options.max_frame,
                     .expect = options.expect,
                     .coalesce = options.coalesce,
-                    .pattern = options.pattern ? &*options.pattern : nullptr,
+                    .pattern = options.pattern_or_null(),
                     .expected_unsolicited = options.expected_unsolicited}) {}
 
     Matcher& matcher() override { return matcher_; }

@@ -87,8 +87,8 @@ std::string DifferenceText::missing(std::string_view unsolicited) const {
 std::string DifferenceText::wrong(const Message& message, const Reply& reply) const {
     const std::string before(message.expected.value_or(""));
     const std::size_t at = *reply.difference;
-    const Expression* const mask = options_.pattern ? &*options_.pattern : nullptr;
-    const std::size_t before_at = difference(mask, before, reply.payload).value_or(at);
+    const std::size_t before_at =
+        difference(options_.pattern_or_null(), before, reply.payload).value_or(at);
     std::string text = "reply " + std::to_string(message.id);
     if (message.expected)
         text += " differs at byte " + std::to_string(at) + ": " + byte_at(before, before_at) +

@@ -151,8 +151,7 @@ void RecordingSource::cancel() {
 
 std::deque<RecordingSource::Expected>::iterator
 RecordingSource::find(std::string_view payload) {
-    const auto& pattern = session_.options().pattern;
-    const Expression* const mask = pattern ? &*pattern : nullptr;
+    const Expression* const mask = session_.options().pattern_or_null();
     std::string space;
     std::string other;
     const std::string_view wanted = comparable(mask, payload, space);

@@ -2,38 +2,27 @@
 
 #include "app/text/draft.hpp"
 #include "app/text/exit_status.hpp"
+#include "app/text/output.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 namespace yodel {
-
-namespace {
-
-bool write_all(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t count = ::write(fd, text.data(), text.size());
-        if (count < 0 && errno != EINTR) return false;
-        if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return true;
-}
-
-}  // namespace
 
 PortFile::PortFile(std::string path, const std::string& text) : path_(std::move(path)) {
     if (path_.empty()) return;
     const std::string refusal = "--port-file: cannot write " + path_;
     if (!replaceable(path_)) throw std::runtime_error(refusal + ": it is not a regular file");
     Draft draft(path_);
-    const bool whole =
-        draft.file() && write_all(draft.file().get(), text) && draft.take_place();
-    if (!whole) throw OutputError(refusal, errno);
+    if (!draft.file()) throw OutputError(refusal, errno);
+    Output output(draft.file().get());
+    output.write(text);
+    if (output.error() != 0) throw OutputError(refusal, output.error());
+    if (!draft.take_place()) throw OutputError(refusal, errno);
     file_ = std::move(draft.file());
 }
 

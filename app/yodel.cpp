@@ -34,7 +34,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -258,11 +257,6 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
     if (options.load.connections.value_or(1) > 1 && !recording.regular())
         throw UsageError(file + " is not a regular file; with --connections, each connection "
                                 "reads it from the start");
-}
-
-std::string folder_of(const std::string& file) {
-    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-    return folder.empty() ? "." : folder.string();
 }
 
 // The key log and a recording to replay are open by now.

@@ -29,6 +29,12 @@ std::uint16_t tcp_port(const std::string& service) {
     return entry ? ntohs(static_cast<std::uint16_t>(entry->s_port)) : std::uint16_t{0};
 }
 
+std::string folder_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    if (slash == path.npos) return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 #if YODEL_HAS_LANDLOCK || YODEL_HAS_PLEDGE
 
 namespace {
@@ -88,12 +94,6 @@ std::uint64_t file_rights(int version) {
     if (version >= 3) rights |= truncate_file;
     if (version >= 5) rights |= control_device;
     return rights;
-}
-
-std::string folder_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    if (slash == path.npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 // Creates the file, because a rule covers only an existing file.

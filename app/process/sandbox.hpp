@@ -42,4 +42,7 @@ std::string available_sandbox();
 // if it is neither.
 std::uint16_t tcp_port(const std::string& service);
 
+// Returns the folder that contains the file: "." for a name without a slash.
+std::string folder_of(const std::string& path);
+
 }  // namespace yodel

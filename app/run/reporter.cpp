@@ -6,6 +6,7 @@
 #include "app/text/json.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
+#include "ui/utf8.hpp"
 
 #include <unistd.h>
 
@@ -34,10 +35,8 @@ std::string sequence_line(const Message& message, const Reply& reply) {
 // Returns the number of bytes at the end that begin an incomplete UTF-8 character.
 std::size_t partial_character(std::string_view bytes) {
     for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
-        const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
-        if ((byte & 0xc0) == 0x80) continue;
-        const std::size_t size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 1;
-        return size > back ? back : 0;
+        const std::size_t size = ui::encoded_size(bytes[bytes.size() - back]);
+        if (size > 0) return size > back ? back : 0;
     }
     return 0;
 }

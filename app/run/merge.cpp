@@ -23,10 +23,6 @@ namespace {
 // Below it the runs hardly add up to one load.
 constexpr double min_overlap = 0.9;
 
-std::string number_of_runs(std::size_t count) {
-    return std::to_string(count) + (count == 1 ? " run" : " runs");
-}
-
 // The time from the first to the last beginning of runs, the time that all share, and the time
 // from the first beginning to the last end.
 struct Spans {
@@ -145,7 +141,8 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     refuse_same(files);
     Results sum;
     sum.utc_offset = {};
-    std::string runs = number_of_runs(files.size());
+    const std::string count = count_text(files.size(), "run");
+    std::string runs = count;
     const std::string remark = add_up(files, sum, runs);
     ReportFiles reports(options.files);
     const Verdict verdict = Verdict::on(sum, options.verdict);
@@ -154,9 +151,7 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
                    ending.troubles);
     const int status = exit_status(sum, verdict, ending);
     if (options.form == Reporter::Form::json)
-        print(
-            end_object(sum, number_of_runs(files.size()) + " added up", status, verdict).str() +
-            "\n");
+        print(end_object(sum, count + " added up", status, verdict).str() + "\n");
     else if (!options.quiet)
         print(text_form(sum, verdict, runs));
     if (!remark.empty() && !options.quiet) print_error("yodel", remark);

@@ -6,7 +6,6 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace yodel {
 

@@ -114,8 +114,7 @@ bool faulty(const Results& results, const Verdict& verdict) {
 
 std::string counts_text(const Results& results, const Words& words) {
     if (results.probe)
-        return std::to_string(results.opened) +
-               (results.opened == 1 ? " connection" : " connections") + " opened" +
+        return count_text(results.opened, "connection") + " opened" +
                number(results.failed, "failed");
     if (results.replay)
         return std::to_string(results.sent) + " said again" +

@@ -19,38 +19,56 @@ constexpr Figure::Whole handshakes{
     [](const Results& results) { return results.handshakes_full + results.handshakes_resumed; },
     "there was no TLS handshake"};
 
-Figure count_row(const char* name, const char* help, std::uint64_t Results::*count,
-                 const Figure::Whole& whole = sent_messages) {
-    const bool of_connections = &whole == &tries || &whole == &handshakes;
-    return {.name = name,
+// A count, and the figure that it makes.
+struct CountRow {
+    const char* name;
+    const char* help;
+    std::uint64_t Results::*count;
+    const Figure::Whole* whole = &sent_messages;
+    bool fault = false;
+    bool compared = false;
+    bool (*measured)(const Results&) = [](const Results&) { return true; };
+    const char* unmeasured = "";
+};
+
+bool any_handshake(const Results& results) { return handshakes.of(results) > 0; }
+
+constexpr CountRow count_rows[] = {
+    {"sent", "Sent messages", &Results::sent},
+    {"echoed", "Messages answered by the right reply", &Results::echoed},
+    {"bad", "Messages answered by a wrong reply", &Results::bad, &sent_messages, true, true},
+    {"lost", "Messages without a reply in time", &Results::lost, &sent_messages, true, true},
+    {"late", "Messages whose reply came late", &Results::late},
+    {"unsent", "Messages that were due and not sent", &Results::unsent, &due_messages, true},
+    {"unsolicited", "Messages from the server that answer nothing", &Results::unsolicited},
+    {"twice", "Further copies of replies", &Results::duplicates, &sent_messages, true},
+    {"out_of_order", "Replies that came after replies to later messages",
+     &Results::out_of_order, &sent_messages, false, false,
+     [](const Results& results) { return results.datagrams; }, "messages were not datagrams"},
+    {"asked", "Attempts to connect", &Results::asked, &tries},
+    {"opened", "Opened connections", &Results::opened, &tries},
+    {"failed", "Connections that never opened", &Results::failed, &tries},
+    {"handshakes_full", "Full TLS handshakes", &Results::handshakes_full, &handshakes, false,
+     false, any_handshake, handshakes.empty},
+    {"handshakes_resumed", "Resumed TLS handshakes", &Results::handshakes_resumed, &handshakes,
+     false, false, any_handshake, handshakes.empty},
+};
+
+Figure count_figure(const CountRow& row) {
+    const bool of_connections = row.whole == &tries || row.whole == &handshakes;
+    return {.name = row.name,
             .kind = Kind::count,
-            .path = (of_connections ? "connections." : "") + std::string(name),
-            .help = help,
-            .value = [count](const Results& results) -> Value {
-                return static_cast<double>(results.*count);
+            .path = (of_connections ? "connections." : "") + std::string(row.name),
+            .help = row.help,
+            .value = [&row](const Results& results) -> Value {
+                if (!row.measured(results)) return std::nullopt;
+                return static_cast<double>(results.*row.count);
             },
-            .count = count,
-            .whole = &whole};
-}
-
-Figure fault_row(Figure row, bool compared) {
-    row.fault = true;
-    row.compared = compared;
-    return row;
-}
-
-// Makes a figure that is measured only under a condition.
-Figure row_if(bool (*measured)(const Results&), const char* unmeasured, Figure row) {
-    row.unmeasured = unmeasured;
-    row.value = [measured, value = row.value](const Results& results) {
-        return measured(results) ? value(results) : std::nullopt;
-    };
-    return row;
-}
-
-Figure handshakes_row(const char* name, const char* help, std::uint64_t Results::*count) {
-    return row_if([](const Results& results) { return handshakes.of(results) > 0; },
-                  handshakes.empty, count_row(name, help, count, handshakes));
+            .unmeasured = row.unmeasured,
+            .compared = row.compared,
+            .count = row.count,
+            .whole = row.whole,
+            .fault = row.fault};
 }
 
 Figure time_row(const TimesRow& row, const Statistic& statistic) {
@@ -106,33 +124,7 @@ std::vector<Figure> all_figures() {
                    .help = "Time that all runs share, as a part of the whole time",
                    .value = [](const Results& results) { return results.overlap; },
                    .unmeasured = "this is no sum of runs that contain their times"});
-    all.push_back(count_row("sent", "Sent messages", &Results::sent));
-    all.push_back(
-        count_row("echoed", "Messages answered by the right reply", &Results::echoed));
-    all.push_back(
-        fault_row(count_row("bad", "Messages answered by a wrong reply", &Results::bad), true));
-    all.push_back(
-        fault_row(count_row("lost", "Messages without a reply in time", &Results::lost), true));
-    all.push_back(count_row("late", "Messages whose reply came late", &Results::late));
-    all.push_back(fault_row(count_row("unsent", "Messages that were due and not sent",
-                                      &Results::unsent, due_messages),
-                            false));
-    all.push_back(count_row("unsolicited", "Messages from the server that answer nothing",
-                            &Results::unsolicited));
-    all.push_back(fault_row(
-        count_row("twice", "Further copies of replies", &Results::duplicates), false));
-    all.push_back(row_if(
-        [](const Results& results) { return results.datagrams; }, "messages were not datagrams",
-        count_row("out_of_order", "Replies that came after replies to later messages",
-                  &Results::out_of_order)));
-    all.push_back(count_row("asked", "Attempts to connect", &Results::asked, tries));
-    all.push_back(count_row("opened", "Opened connections", &Results::opened, tries));
-    all.push_back(
-        count_row("failed", "Connections that never opened", &Results::failed, tries));
-    all.push_back(
-        handshakes_row("handshakes_full", "Full TLS handshakes", &Results::handshakes_full));
-    all.push_back(handshakes_row("handshakes_resumed", "Resumed TLS handshakes",
-                                 &Results::handshakes_resumed));
+    for (const CountRow& row : count_rows) all.push_back(count_figure(row));
     return all;
 }
 

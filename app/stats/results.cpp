@@ -38,26 +38,16 @@ void Jitter::record(ev::Duration transit) {
 // --- Messages.
 
 void Results::count_sent(std::uint64_t count, ev::Time now, bool in_warm_up) {
-    if (in_warm_up) {
-        warm_up.sent += count;
-        return;
-    }
-    if (!first_sent) first_sent = now;
-    sent += count;
+    counts(in_warm_up).sent += count;
+    if (!in_warm_up && !first_sent) first_sent = now;
 }
 
 void Results::count_answered(const Answer& answer, ev::Time now) {
-    if (answer.warm_up) {
-        if (answer.late) --warm_up.lost;
-        ++(answer.right ? warm_up.echoed : warm_up.bad);
-        return;
-    }
-    if (answer.late) {
-        --lost;
-        ++late;
-    }
-    std::uint64_t& count = answer.right ? echoed : bad;
-    ++count;
+    Counts& to = counts(answer.warm_up);
+    if (answer.late) --to.lost;
+    ++(answer.right ? to.echoed : to.bad);
+    if (answer.warm_up) return;
+    if (answer.late) ++late;
     if (answer.round_trip) round_trips.record(*answer.round_trip);
     last_answered = now;
 }

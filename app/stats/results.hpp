@@ -68,30 +68,25 @@ struct Answer {
     bool warm_up = false;                         // its message was part of the warm-up
 };
 
-// The messages of a warm-up. Only these counts include them.
-struct WarmUp {
+// What became of messages.
+struct Counts {
     std::uint64_t sent = 0;
-    std::uint64_t echoed = 0;
-    std::uint64_t bad = 0;
-    std::uint64_t lost = 0;
-    std::uint64_t unsent = 0;
+    std::uint64_t echoed = 0;  // answered by the right reply
+    std::uint64_t bad = 0;     // answered by another reply
+    std::uint64_t lost = 0;    // not answered within the reply timeout
+    std::uint64_t unsent = 0;  // due, and never sent by this program
 
     bool any() const { return sent + unsent > 0; }
 };
-// Its counts, by the names of the figures that count the same messages after the warm-up.
-inline constexpr std::pair<const char*, std::uint64_t WarmUp::*> warm_up_counts[] = {
-    {"sent", &WarmUp::sent}, {"echoed", &WarmUp::echoed}, {"bad", &WarmUp::bad},
-    {"lost", &WarmUp::lost}, {"unsent", &WarmUp::unsent},
+// Counts by the names of their figures.
+inline constexpr std::pair<const char*, std::uint64_t Counts::*> warm_up_counts[] = {
+    {"sent", &Counts::sent}, {"echoed", &Counts::echoed}, {"bad", &Counts::bad},
+    {"lost", &Counts::lost}, {"unsent", &Counts::unsent},
 };
 
-struct Results {
-    // Messages.
-    std::uint64_t sent = 0;
-    std::uint64_t echoed = 0;        // answered by the right reply
-    std::uint64_t bad = 0;           // answered by another reply
-    std::uint64_t lost = 0;          // not answered within the reply timeout
+struct Results : Counts {
+    Counts warm_up;                  // its messages are counted nowhere else
     std::uint64_t late = 0;          // echoed or bad, after the reply timeout
-    std::uint64_t unsent = 0;        // due, and never sent by this program
     std::uint64_t unsolicited = 0;   // messages from the server that answer nothing
     std::uint64_t duplicates = 0;    // further copies of replies
     std::uint64_t out_of_order = 0;  // replies that came after replies to later messages
@@ -100,7 +95,6 @@ struct Results {
     // times.
     Histogram lateness;
     std::optional<PlannedRate> planned_rate;  // none: no planned times
-    WarmUp warm_up;
 
     bool datagrams = false;          // messages are datagrams
     double jitter_sum = 0;           // mean jitter of each connection times its transits, in ns
@@ -178,9 +172,9 @@ struct Results {
     // Counts right replies that were read together, and their round trip.
     void count_echoed(std::uint64_t count, std::optional<ev::Duration> round_trip,
                       ev::Time now);
-    void count_lost(bool in_warm_up = false) { ++(in_warm_up ? warm_up.lost : lost); }
+    void count_lost(bool in_warm_up = false) { ++counts(in_warm_up).lost; }
     void count_unsent(std::uint64_t count = 1, bool in_warm_up = false) {
-        (in_warm_up ? warm_up.unsent : unsent) += count;
+        counts(in_warm_up).unsent += count;
     }
     void count_unsolicited() { ++unsolicited; }
     void count_duplicate() { ++duplicates; }
@@ -228,6 +222,7 @@ struct Results {
     void add(const Results& other);
 
 private:
+    Counts& counts(bool in_warm_up) { return in_warm_up ? warm_up : *this; }
     Failure& failure_of(std::string_view text, int status);
 };
 

@@ -61,7 +61,7 @@ std::string number_if_any(std::uint64_t count, const char* of) {
     return count > 0 ? number(count, of) : "";
 }
 
-std::string message_counts(const auto& counts, const Words& words) {
+std::string message_counts(const Counts& counts, const Words& words) {
     return std::to_string(counts.sent) + " sent" +
            number(counts.echoed, words.answered ? "answered" : "echoed") +
            number(counts.bad, "bad") + number(counts.lost, "lost");
@@ -84,7 +84,7 @@ std::string late_start_remark(const Results& results) {
     return "; began " + ms_text(*results.late_start) + " after --start-at";
 }
 
-std::string warm_up_remark(const WarmUp& warm_up, const Words& words) {
+std::string warm_up_remark(const Counts& warm_up, const Words& words) {
     if (!warm_up.any()) return "";
     return "; warm-up: " + message_counts(warm_up, words) +
            number_if_any(warm_up.unsent, "unsent");

@@ -64,16 +64,16 @@ TEST_CASE("a warm-up is printed, and its faults fail the run unless they are tol
     CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; warm-up: 9 sent, 9 echoed, "
                               "0 bad, 0 lost");
     CHECK(exit_status(results, {}) == 0);
-    const auto [count, tolerance] = GENERATE(table<std::uint64_t WarmUp::*, const char*>(
-        {{&WarmUp::bad, "bad<1"}, {&WarmUp::lost, "lost<1"}, {&WarmUp::unsent, "unsent<1"}}));
+    const auto [count, tolerance] = GENERATE(table<std::uint64_t Counts::*, const char*>(
+        {{&Counts::bad, "bad<1"}, {&Counts::lost, "lost<1"}, {&Counts::unsent, "unsent<1"}}));
     results.warm_up.*count = 1;
     results.lost_sentence = "no reply";
     results.unsent_sentence = "not sent";
     CHECK(exit_status(results, {}) == 1);
     CHECK(exit_status(results, verdict_on(results, tolerance)) == 0);
     const Lines words = words_about(results);
-    CHECK(words.front() == (count == &WarmUp::lost     ? "no reply"
-                            : count == &WarmUp::unsent ? "not sent"
+    CHECK(words.front() == (count == &Counts::lost     ? "no reply"
+                            : count == &Counts::unsent ? "not sent"
                                                        : summary(results)));
 }
 

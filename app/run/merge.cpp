@@ -147,7 +147,7 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     ReportFiles reports(options.files);
     const Verdict verdict = Verdict::on(sum, options.verdict);
     Ending ending;
-    reports.finish({.results = sum, .judged = options.verdict}, ending, {.load = true},
+    reports.finish({.results = sum, .verdict = verdict}, ending, {.load = true},
                    ending.troubles);
     const int status = exit_status(sum, verdict, ending);
     if (options.form == Reporter::Form::json)
@@ -156,7 +156,7 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
         print(text_form(sum, verdict, runs));
     if (!remark.empty() && !options.quiet) print_error("yodel", remark);
     for (const Trouble& trouble : ending.troubles) print_error("yodel", trouble.text);
-    for (const std::string& failure : verdict.failures) print_error("yodel", failure);
+    for (const std::string& failure : verdict.lines(false)) print_error("yodel", failure);
     return status;
 }
 

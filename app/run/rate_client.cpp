@@ -105,7 +105,7 @@ void RateClient::search_over() {
     line_.clear();
     verdict_ = Verdict::on(reported(), options_.report.verdict);
     files_.finish({.results = reported(),
-                   .judged = options_.report.verdict,
+                   .verdict = verdict_,
                    .target = options_.run.session.endpoint.text(),
                    .failure = best_ ? "" : result_text()},
                   {.signo = signo_}, {.load = true}, troubles_);

@@ -32,23 +32,23 @@ void ReportFiles::finish(RunReport run, Ending ending, const Words& words,
                          std::vector<Trouble>& troubles) {
     const Results& results = run.results;
     const Histogram& times = results.*main_times(results).times;
-    const auto complete = [&](std::optional<LogFile>& file, const std::string& text) {
+    const auto complete = [&](std::optional<LogFile>& file, const auto& text) {
         if (!file) return;
-        file->add_text(text);
+        file->add_text(text(run));
         if (file->finish()) return;
         troubles.push_back({output_failed, file->trouble()});
         ending.troubles.push_back(troubles.back());
     };
-    complete(hgrm_, hgrm_text(times));
+    complete(hgrm_, [&](const RunReport&) { return hgrm_text(times); });
     if (!intervals_.complete(times)) log_interval(results, results.elapsed());
-    complete(hlog_, "");
-    run.status = exit_status(results, Verdict::on(results, run.judged), ending);
+    complete(hlog_, [](const RunReport&) { return std::string(); });
+    run.status = exit_status(results, run.verdict, ending);
     if (run.failure.empty())
-        run.failure = failure_text(results, run.judged.required, ending, words);
+        run.failure = failure_text(results, run.verdict, ending, words);
     else if (run.status == success)
         run.status = reply_wrong_or_lost;
-    complete(metrics_, metrics_text(run));
-    complete(junit_, junit_text(run));
+    complete(metrics_, metrics_text);
+    complete(junit_, junit_text);
 }
 
 }  // namespace yodel

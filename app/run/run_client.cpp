@@ -293,12 +293,12 @@ void RunClient::done() {
     };
     if (script_) add(script_->trouble());
     add({output_failed, reporter_.log_trouble()});
+    verdict_ = Verdict::on(results, options_.verdict);
     files_.finish({.results = results,
-                   .judged = options_.verdict,
+                   .verdict = verdict_,
                    .target = run_.options().session.endpoint.text(),
                    .differences = reporter_.differences()},
                   ending(), words(), troubles_);
-    verdict_ = Verdict::on(results, options_.verdict);
     if (reporter_.needs_end()) {
         const int status = exit_status(results, verdict_, ending());
         JsonObject end = end_object(results, end_reason(results), status, verdict_);

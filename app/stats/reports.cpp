@@ -96,10 +96,9 @@ std::string metrics_text(const RunReport& run) {
 std::string junit_text(const RunReport& run) {
     const ev::Duration elapsed = run.results.elapsed();
     std::string cases = test_case("run", "run", failure_element(run.failure), elapsed);
-    for (const Requirement& each : run.judged.required)
-        cases += test_case("require", each.clause(),
-                           failure_element(each.failure(run.results, run.judged.before.get())));
-    if (run.judged.before) cases += rows(Comparison::of(*run.judged.before, run.results));
+    for (const Verdict::Judged& each : run.verdict.requirements)
+        cases += test_case("require", each.clause, failure_element(each.failure));
+    if (run.verdict.comparison) cases += rows(*run.verdict.comparison);
     for (const std::string& each : run.differences)
         cases += test_case("replay", first_line(each), failure_element(each));
     std::string suite = attribute("name", run.target.empty() ? "yodel" : "yodel " + run.target);

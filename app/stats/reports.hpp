@@ -11,7 +11,7 @@ namespace yodel {
 
 struct RunReport {
     const Results& results;
-    const Verdict::Options& judged;
+    const Verdict& verdict;
     std::string target = {};  // empty: unknown
     // What a replay found to differ from its recording.
     std::vector<std::string> differences = {};

@@ -174,22 +174,29 @@ std::vector<Requirement> parse_requirements(std::string_view text) {
 Verdict Verdict::on(const Results& results, const Options& options) {
     Verdict verdict;
     if (options.before) verdict.comparison = Comparison::of(*options.before, results);
-    std::set<std::string> failed;
-    for (const Requirement& requirement : options.required) {
-        const std::string failure = requirement.failure(results, options.before.get());
-        verdict.tolerated.insert(requirement.figure().name);
-        if (failure.empty()) continue;
-        verdict.failures.push_back(failure);
-        failed.insert(requirement.figure().name);
-    }
-    for (const std::string& name : failed) verdict.tolerated.erase(name);
+    for (const Requirement& each : options.required)
+        verdict.requirements.push_back(
+            {each.clause(), each.figure().name, each.failure(results, options.before.get())});
     return verdict;
 }
+
+bool Verdict::tolerates(std::string_view figure) const {
+    bool found = false;
+    for (const Judged& each : requirements) {
+        if (each.figure != figure) continue;
+        if (!each.failure.empty()) return false;
+        found = true;
+    }
+    return found;
+}
+
+bool Verdict::failed() const { return !lines(false).empty(); }
 
 std::vector<std::string> Verdict::lines(bool with_table) const {
     std::vector<std::string> all;
     if (comparison && with_table) all = comparison->table();
-    all.insert(all.end(), failures.begin(), failures.end());
+    for (const Judged& each : requirements)
+        if (!each.failure.empty()) all.push_back(each.failure);
     return all;
 }
 

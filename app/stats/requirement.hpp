@@ -13,7 +13,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,12 +64,17 @@ struct Verdict {
 
     // True if there are requirements on this figure, and all of them hold. They replace the
     // rule that a wrong or lost reply, an unsent message or a failed connection fails the run.
-    bool tolerates(std::string_view figure) const { return tolerated.contains(figure); }
+    bool tolerates(std::string_view figure) const;
+    bool failed() const;  // a requirement does not hold
     // Returns the table of the comparison, if there is one, and the failures.
     std::vector<std::string> lines(bool with_table) const;
 
-    std::vector<std::string> failures;  // a sentence for each requirement that failed
-    std::set<std::string, std::less<>> tolerated;
+    struct Judged {
+        std::string clause;
+        std::string figure;
+        std::string failure;  // empty: the requirement holds
+    };
+    std::vector<Judged> requirements;
     std::optional<Comparison> comparison;  // if there are earlier runs
 };
 

@@ -162,7 +162,7 @@ int exit_status(const Results& results, const Verdict& verdict, const Ending& en
     if (results.failed_status != 0 && !verdict.tolerates("failed"))
         return results.failed_status;
     if (!ending.troubles.empty()) return ending.troubles.front().status;
-    const bool failed = faulty(results, verdict) || !verdict.failures.empty();
+    const bool failed = faulty(results, verdict) || verdict.failed();
     return failed ? reply_wrong_or_lost : results.ended_status;
 }
 
@@ -197,20 +197,19 @@ std::vector<std::string> last_words(const Results& results, const Verdict& verdi
     };
     if (failed || words.load) add(failure_lines(results));
     for (const Trouble& trouble : ending.troubles) lines.push_back(trouble.text);
-    const bool silent = lines.empty() && verdict.failures.empty() && ending.signo == 0;
+    const bool silent = lines.empty() && !verdict.failed() && ending.signo == 0;
     if (words.summary || (failed && silent)) lines.push_back(summary(results, words));
     add(verdict.lines(words.summary));
     return lines;
 }
 
-std::string failure_text(const Results& results, const std::vector<Requirement>& required,
-                         const Ending& ending, Words words) {
-    Verdict all_hold;
-    for (const Requirement& each : required) all_hold.tolerated.insert(each.figure().name);
-    if (exit_status(results, all_hold, ending) == success) return "";
+std::string failure_text(const Results& results, Verdict verdict, const Ending& ending,
+                         Words words) {
+    for (Verdict::Judged& each : verdict.requirements) each.failure.clear();
+    if (exit_status(results, verdict, ending) == success) return "";
     words.summary = words.wrong_reported = false;
     std::string text;
-    for (const std::string& line : last_words(results, all_hold, ending, words))
+    for (const std::string& line : last_words(results, verdict, ending, words))
         text += (text.empty() ? "" : "\n") + line;
     return text.empty() ? "ended by signal " + std::to_string(ending.signo) : text;
 }

@@ -53,8 +53,8 @@ std::vector<std::string> last_words(const Results& results, const Verdict& verdi
 
 // Returns the sentences of last_words() if the run failed for other reasons than requirements;
 // otherwise an empty text.
-std::string failure_text(const Results& results, const std::vector<Requirement>& required,
-                         const Ending& ending, Words words);
+std::string failure_text(const Results& results, Verdict verdict, const Ending& ending,
+                         Words words);
 
 // Returns the first ten failures of connections: "connection refused (3 times)".
 std::vector<std::string> failure_lines(const Results& results);

@@ -11,7 +11,7 @@ using test::contains;
 
 namespace {
 
-const Verdict::Options nothing;
+const Verdict nothing;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ TEST_CASE("writes a figure as a gauge with its type, unit and meaning") {
     results.count_lost();
     results.overlap = 0.75;
     const std::string text =
-        metrics_text({.results = results, .judged = nothing, .target = "a:1", .status = 7});
+        metrics_text({.results = results, .verdict = nothing, .target = "a:1", .status = 7});
     const auto [name, written] = GENERATE(table<std::string, std::string>(
         {{"rtt_p99_9_seconds", "# TYPE yodel_rtt_p99_9_seconds gauge\n"
                                "# UNIT yodel_rtt_p99_9_seconds seconds\n"
@@ -50,7 +50,7 @@ TEST_CASE("writes a figure as a gauge with its type, unit and meaning") {
 TEST_CASE("writes a target with any bytes, or none") {
     const auto [target, labels] = GENERATE(table<std::string, std::string>(
         {{"", " "}, {"a\"\\\n\x1b\xff", "{target=\"a\\\"\\\\^J^[\\\\xff\"} "}}));
-    CHECK(contains(metrics_text({.results = {}, .judged = nothing, .target = target}),
+    CHECK(contains(metrics_text({.results = {}, .verdict = nothing, .target = target}),
                    "\nyodel_sent" + labels + "0\n"));
 }
 
@@ -66,9 +66,10 @@ TEST_CASE("writes test cases for the run, its requirements and its differences")
     results.utc_offset = 1795420228s;
     results.count_sent(3, {});
     results.count_answered({.round_trip = 2ms}, ev::Time(1500ms));
-    const Verdict::Options judged{.required = parse_requirements("p99<1ms,lost=0")};
+    const Verdict verdict =
+        Verdict::on(results, {.required = parse_requirements("p99<1ms,lost=0")});
     CHECK(junit_text({.results = results,
-                      .judged = judged,
+                      .verdict = verdict,
                       .target = "a:1",
                       .differences = {"reply 1 <\n  now b\n"},
                       .failure = "one\ntwo"}) ==
@@ -96,8 +97,8 @@ TEST_CASE("writes a test case for each row of a comparison, which never fails") 
     const auto before = std::make_shared<EarlierRuns>();
     for (std::uint64_t i = 1; i <= runs; ++i) before->add(test::result_of({}, i));
     const Results now = test::result_of({.factor = factor}, 9);
-    const Verdict::Options judged{.before = before};
-    const std::string text = junit_text({.results = now, .judged = judged});
+    const std::string text =
+        junit_text({.results = now, .verdict = Verdict::on(now, {.before = before})});
     CHECK(contains(text, " failures=\"0\" "));
     CHECK(contains(text, "name=\"p50\" time=\"0.000\">" + element));
     CHECK(contains(text, " changed</system-out>") == (runs == 5 && factor > 1));

@@ -315,12 +315,12 @@ TEST_CASE("returns why a run failed, unless only by requirements") {
         {"lost=0", ""},
         {"p99<1us,lost<=1", ""},
     }));
-    CHECK(failure_text(results, parse_requirements(required), {}, {}) == failure);
+    CHECK(failure_text(results, verdict_on(results, required), {}, {}) == failure);
     const Ending full{.troubles = {{output_failed, "the disk is full"}}};
-    CHECK(test::contains(failure_text(results, parse_requirements(required), full, {}),
+    CHECK(test::contains(failure_text(results, verdict_on(results, required), full, {}),
                          "the disk is full"));
     CHECK(failure_text({}, {}, {.signo = 15}, {}) == "ended by signal 15");
     results.count_failure("refused", connect_failed, false);
     results.count_end(connect_failed, false);
-    CHECK(failure_text(results, parse_requirements("lost<=1"), {}, {}).ends_with("\nrefused"));
+    CHECK(failure_text(results, verdict_on(results, "lost<=1"), {}, {}).ends_with("\nrefused"));
 }

@@ -35,6 +35,7 @@ public:
     bool regular() const { return regular_; }
 
     std::deque<RecordedItem>& items() { return reader_.items(); }
+    const std::deque<RecordedItem>& items() const { return reader_.items(); }
     const Framing* framing() const { return reader_.framing(); }
     // True if nothing more can be read: at the end of the recording, or after an error.
     bool over() const { return at_end_ || !trouble().empty(); }

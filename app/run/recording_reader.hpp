@@ -49,6 +49,7 @@ public:
 
     // Returns the items read so far in replay order: messages are sorted by number.
     std::deque<RecordedItem>& items() { return items_; }
+    const std::deque<RecordedItem>& items() const { return items_; }
     // Returns the framing of the recording; null until its first line is read.
     const Framing* framing() const { return framing_; }
     // One sentence such as "file.json:17: the line is cut short"; empty if there is no error.

@@ -24,7 +24,7 @@ namespace yodel {
 class RecordingSource final : public Source {
 public:
     struct Options {
-        std::shared_ptr<Recording> recording;  // used by this source only, without trouble()
+        std::shared_ptr<const Recording> recording;  // without trouble(); the source copies it
         // Sends each message as soon as all unsolicited messages recorded before it have come,
         // and fewer than `window` replies are missing.
         bool fast = false;
@@ -67,7 +67,7 @@ private:
 
     ev::Loop& loop_;
     const Options options_;
-    Recording& recording_;
+    Recording recording_;
     Session& session_;
     User& user_;
     bool begun_ = false;             // the first message was due

@@ -117,18 +117,14 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
         };
     if (options.from == From::recording) {
         RecordingSource::prepare(to.session, *options.recording->framing());
-        const std::size_t window = to.window.value_or(1);
+        const RecordingSource::Options replay{
+            .recording = options.recording,
+            .fast = options.fast,
+            .window = to.window.value_or(1),
+            .max_bytes = max_bytes_per_connection(to.connections, to.size)};
         to.window = std::numeric_limits<unsigned>::max();
-        to.source = [recording = options.recording, fast = options.fast, window,
-                     max_bytes = max_bytes_per_connection(to.connections, to.size)](
-                        auto& loop, auto& session, auto& user) {
-            return std::make_unique<RecordingSource>(
-                loop,
-                RecordingSource::Options{.recording = std::make_shared<Recording>(*recording),
-                                         .fast = fast,
-                                         .window = window,
-                                         .max_bytes = max_bytes},
-                session, user);
+        to.source = [replay](auto& loop, auto& session, auto& user) {
+            return std::make_unique<RecordingSource>(loop, replay, session, user);
         };
     }
     if (options.from != From::input) return;

@@ -109,27 +109,9 @@ Lane::Hooks Run::hooks(std::size_t thread) {
     return {posted(&Run::settled), posted(&Run::ended)};
 }
 
-// --- Calls for all threads.
-
 void Run::for_each_lane(const std::function<void(Lane&)>& call) {
     for (const auto& worker : workers_) worker->post(call);
     call(first_);
-}
-
-void Run::pause(bool paused) {
-    for_each_lane([paused](Lane& lane) { lane.pause(paused); });
-}
-
-void Run::finish() {
-    for_each_lane([](Lane& lane) { lane.finish(); });
-}
-
-void Run::close() {
-    for_each_lane([](Lane& lane) { lane.close(); });
-}
-
-void Run::void_round_trips() {
-    for_each_lane([](Lane& lane) { lane.void_round_trips(); });
 }
 
 // --- Beginning and end.

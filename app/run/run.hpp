@@ -35,14 +35,13 @@ public:
 
     // Call it when the sources of the first lane have more messages, or have ended.
     void sources_changed() { first_.sources_changed(); }
-    void pause(bool paused);
-    // Stops sending, waits for the replies, and closes the connections in order.
-    void finish();
-    // Closes the connections at once; messages in flight count neither as echoed nor as lost.
-    void close();
-    // Excludes the messages in flight from the round trips, because something other than the
-    // service delays their replies.
-    void void_round_trips();
+    // These do the same for all connections as the functions of Lane.
+    void pause(bool paused) {
+        for_each_lane([paused](Lane& lane) { lane.pause(paused); });
+    }
+    void finish() { for_each_lane(&Lane::finish); }
+    void close() { for_each_lane(&Lane::close); }
+    void void_round_trips() { for_each_lane(&Lane::void_round_trips); }
 
     const RunOptions& options() const { return options_; }
     bool over() const { return first_.over(); }  // sending has ended

@@ -556,22 +556,18 @@ void Lane::finish() {
     finish_all();
 }
 
+void Lane::close() {
+    closing_ = true;
+    finish_all();
+}
+
 void Lane::finish_all() {
     stop_sending();
     for (const auto& connection : connections_) {
-        if (connection->own_source) connection->source().stop();
-        if (connection->reported == State::waiting) connection->session.disconnect();
+        connection->source().stop();
+        if (closing_ || connection->reported == State::waiting)
+            connection->session.disconnect();
         finish_if_done(*connection);
-    }
-    end_if_done();
-}
-
-void Lane::close() {
-    closing_ = true;
-    stop_sending();
-    for (const auto& connection : connections_) {
-        if (connection->own_source) connection->source().stop();
-        connection->session.disconnect();
     }
     end_if_done();
 }
@@ -662,7 +658,5 @@ void Lane::lost(Connection& connection, const Message& message) {
         results_->lost_sentence = lost_reply_text(message, connection.session);
     if (observer_ && !warm_up) observer_->lost(connection.number, message);
 }
-
-const Results& Lane::results() const { return *results_; }
 
 }  // namespace yodel

@@ -61,7 +61,7 @@ public:
     void void_round_trips();
 
     bool over() const { return phase_ >= Phase::over; }  // sending has ended
-    const Results& results() const;
+    const Results& results() const { return *results_; }
     std::size_t open() const { return open_; }  // connections
 
 private:

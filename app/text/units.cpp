@@ -51,7 +51,12 @@ bool has_form(std::string_view text, std::string_view form) {
     return std::equal(text.begin(), text.end(), form.begin(), form.end(), fits);
 }
 
-std::string time_text(const char* pattern, const std::tm& parts) {
+// `convert`: localtime_r or gmtime_r.
+std::string time_text(const char* pattern, std::chrono::system_clock::time_point at,
+                      std::tm* (*convert)(const std::time_t*, std::tm*)) {
+    const std::time_t whole = std::chrono::system_clock::to_time_t(at);
+    std::tm parts{};
+    convert(&whole, &parts);
     char text[64];
     return {text, std::strftime(text, sizeof text, pattern, &parts)};
 }
@@ -153,10 +158,7 @@ std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsign
 }
 
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at) {
-    const std::time_t whole = std::chrono::system_clock::to_time_t(at);
-    std::tm parts{};
-    ::localtime_r(&whole, &parts);
-    return time_text(pattern, parts);
+    return time_text(pattern, at, ::localtime_r);
 }
 
 std::string clock_text(std::chrono::system_clock::time_point at) {
@@ -172,10 +174,8 @@ std::string precise_date_text(std::chrono::system_clock::time_point at) {
 }
 
 std::string timestamp_text(std::chrono::system_clock::time_point at) {
-    const std::time_t whole = std::chrono::system_clock::to_time_t(at);
-    std::tm parts{};
-    ::gmtime_r(&whole, &parts);
-    return time_text("%Y-%m-%dT%H:%M:%S", parts) + format(".%06dZ", fraction<std::micro>(at));
+    return time_text("%Y-%m-%dT%H:%M:%S", at, ::gmtime_r) +
+           format(".%06dZ", fraction<std::micro>(at));
 }
 
 std::string duration_text(ev::Duration duration) {

@@ -22,39 +22,29 @@ constexpr ev::Duration wait_for_reader = std::chrono::milliseconds(300);
 void Diagnostics::remark(const std::string& text) { line(remark_line(text)); }
 
 void Diagnostics::line(std::string_view text) {
-    output_.flush();
-    drop_if_failed();
-    report_left_out();
+    flush();
     const bool fits = output_.pending() == 0 || output_.pending() + text.size() < max_pending;
     if (left_out_ > 0 || !fits) {
         ++left_out_;
         return;
     }
     output_.append_line(text);
-    output_.flush();
-    drop_if_failed();
+    flush();
 }
 
 void Diagnostics::show(std::string_view text) {
-    output_.flush();
-    drop_if_failed();
-    if (output_.pending() == 0) output_.write(text);
-    drop_if_failed();
+    flush();
+    if (output_.pending() == 0) output_.append(text);
+    flush();
 }
 
 void Diagnostics::attach(ev::Loop& loop) {
-    output_.attach(loop, [this] {
-        drop_if_failed();
-        report_left_out();
-        output_.flush();
-    });
+    output_.attach(loop, [this] { flush(); });
 }
 
 void Diagnostics::drain(ev::Duration max_time) {
     output_.drain(max_time);
-    drop_if_failed();
-    report_left_out();
-    output_.flush();
+    flush();
 }
 
 std::string Diagnostics::remark_line(const std::string& text) const {
@@ -66,18 +56,17 @@ std::string Diagnostics::remark_line(const std::string& text) const {
 }
 
 // Drops a line that standard error refuses: it can't be reported elsewhere. The next line is
-// tried again, because a full disk may have space by then.
-void Diagnostics::drop_if_failed() {
+// tried again, because a full disk may have space by then. Reports the missing lines in their
+// place, and so only after all earlier lines.
+void Diagnostics::flush() {
+    output_.flush();
     if (output_.error() != 0) output_.clear();
-}
-
-// Reports the missing lines in their place, and so only after all earlier lines.
-void Diagnostics::report_left_out() {
     if (left_out_ == 0 || output_.pending() > 0) return;
     output_.append_line(remark_line(std::to_string(left_out_) +
                                     (left_out_ == 1 ? " line was" : " lines were") +
                                     " not written: standard error was not read"));
     left_out_ = 0;
+    output_.flush();
 }
 
 Diagnostics& diagnostics() {

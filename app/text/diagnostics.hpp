@@ -42,8 +42,7 @@ public:
 
 private:
     std::string remark_line(const std::string& text) const;
-    void drop_if_failed();
-    void report_left_out();
+    void flush();
 
     const char* program_;
     Form form_ = Form::text;

@@ -101,11 +101,9 @@ void Reporter::ended(std::size_t connection, const Session& session) {
 
 void Reporter::remark(std::size_t connection, const std::string& text) {
     if (remarks_ > max_remarks || !user_.make_way()) return;
-    if (!many()) return print_error("yodel", text);
-    ++remarks_;
-    print_error("yodel", remarks_ > max_remarks
-                             ? "further connections are not reported"
-                             : "connection " + std::to_string(connection) + ": " + text);
+    if (many()) ++remarks_;
+    print_error("yodel", remarks_ > max_remarks ? "further connections are not reported"
+                                                : prefix(connection) + text);
 }
 
 // --- Messages.

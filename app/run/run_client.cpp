@@ -193,16 +193,17 @@ Histogram RunClient::take_recent() {
 RunProgress RunClient::progress() {
     const Results& results = run_.results();
     const RunOptions& run = run_.options();
-    if (!begun_ && results.sent + (run.probe ? results.opened : 0) > 0) begun_ = loop_.now();
     RunProgress now{.results = results, .target = run.session.endpoint.text()};
     if (results.warm_up.any()) now.phase = RunProgress::Phase::warming_up;
-    if (begun_) now.phase = RunProgress::Phase::running;
+    if (results.sent + (run.probe ? results.opened : 0) > 0) {
+        now.phase = RunProgress::Phase::running;
+        now.elapsed = loop_.now() - *results.first_sent;
+    }
     if (run_.over()) now.phase = RunProgress::Phase::ending;
     now.load = load_;
     now.connections = run.connections;
     now.open = run_.open();
     if (run.pace) now.planned_rate = run.pace->rate();
-    if (begun_) now.elapsed = loop_.now() - *begun_;
     now.length = run.length;
     if (run.start && *run.start > loop_.now()) now.until_start = *run.start - loop_.now();
     const std::uint64_t connecting =

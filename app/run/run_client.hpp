@@ -89,7 +89,6 @@ private:
     bool out_of_time_ = false;
     bool interrupted_ = false;
     bool wrong_reported_ = false;      // the first wrong reply was reported
-    std::optional<ev::Time> begun_;    // when the first sent message was noticed
     std::size_t own_descriptors_ = 0;  // in use before the first connection
     Histogram seen_;                   // round trips until the last take_recent()
     std::vector<Trouble> troubles_;

@@ -4,7 +4,6 @@
 
 #include "app/protocol/session.hpp"
 #include "app/stats/results.hpp"
-#include "ev/time.hpp"
 
 #include <cstddef>
 #include <string>

@@ -51,33 +51,25 @@ Parsed parse_character(std::string_view bytes) {
     return {size, Key{plain(symbol), std::string(bytes.substr(0, size)), false}};
 }
 
-// The keys whose sequence ends in a letter, after CSI or SS3.
-std::optional<KeyCode> key_from_final(char final) {
-    switch (final) {
-    case 'A': return KeyCode::up;
-    case 'B': return KeyCode::down;
-    case 'C': return KeyCode::right;
-    case 'D': return KeyCode::left;
-    case 'H': return KeyCode::home;
-    case 'F': return KeyCode::end;
-    case 'P': return KeyCode::f1;
-    default: return std::nullopt;
-    }
-}
+// The keys by the last byte of their sequence, after CSI or SS3, and by its number: CSI number
+// ~, or the button of a mouse report. Other sequences have the number 0 here.
+constexpr struct {
+    char final;
+    int number;
+    KeyCode code;
+} sequences[] = {
+    {'A', 0, KeyCode::up},        {'B', 0, KeyCode::down},        {'C', 0, KeyCode::right},
+    {'D', 0, KeyCode::left},      {'H', 0, KeyCode::home},        {'F', 0, KeyCode::end},
+    {'P', 0, KeyCode::f1},        {'~', 1, KeyCode::home},        {'~', 7, KeyCode::home},
+    {'~', 3, KeyCode::del},       {'~', 4, KeyCode::end},         {'~', 8, KeyCode::end},
+    {'~', 5, KeyCode::page_up},   {'~', 6, KeyCode::page_down},   {'~', 11, KeyCode::f1},
+    {'M', 64, KeyCode::wheel_up}, {'M', 65, KeyCode::wheel_down},
+};
 
-// The keys whose sequence is CSI number ~.
-std::optional<KeyCode> key_from_number(int number) {
-    switch (number) {
-    case 1:
-    case 7: return KeyCode::home;
-    case 3: return KeyCode::del;
-    case 4:
-    case 8: return KeyCode::end;
-    case 5: return KeyCode::page_up;
-    case 6: return KeyCode::page_down;
-    case 11: return KeyCode::f1;
-    default: return std::nullopt;
-    }
+std::optional<KeyCode> find_key(char final, int number = 0) {
+    for (const auto& each : sequences)
+        if (each.final == final && each.number == number) return each.code;
+    return std::nullopt;
 }
 
 // The second parameter is the modifiers plus one: 1 shift, 2 alt, 4 control.
@@ -88,18 +80,13 @@ Chord modified(KeyCode code, const std::string& parameters) {
     return {code, 0, (bits & 2) != 0, (bits & 4) != 0};
 }
 
-// The mouse buttons of the wheel. Shift, Alt and Ctrl add 4, 8 and 16.
-std::optional<KeyCode> key_from_button(int button) {
-    constexpr int modifiers = 4 | 8 | 16;
-    switch (button & ~modifiers) {
-    case 64: return KeyCode::wheel_up;
-    case 65: return KeyCode::wheel_down;
-    default: return std::nullopt;
-    }
-}
-
 Parsed pressed(std::size_t size, std::optional<KeyCode> code) {
     return code ? pressed(size, plain(*code)) : Parsed{size};
+}
+
+// Shift, Alt and Ctrl add 4, 8 and 16 to a mouse button.
+Parsed pressed_button(std::size_t size, int button) {
+    return pressed(size, find_key('M', button & ~(4 | 8 | 16)));
 }
 
 Parsed parse_csi(std::string_view bytes) {
@@ -118,19 +105,19 @@ Parsed parse_csi(std::string_view bytes) {
         // A mouse report of a terminal without SGR reports: three bytes follow, the button and
         // its position, each plus 32.
         if (bytes.size() < at + 4) return incomplete;
-        return pressed(at + 4, key_from_button(static_cast<unsigned char>(bytes[at + 1]) - 32));
+        return pressed_button(at + 4, static_cast<unsigned char>(bytes[at + 1]) - 32);
     }
     if (final == 'M' && parameters[0] == '<')
-        return pressed(at + 1, key_from_button(std::atoi(parameters.c_str() + 1)));
+        return pressed_button(at + 1, std::atoi(parameters.c_str() + 1));
     const std::optional<KeyCode> code =
-        final == '~' ? key_from_number(std::atoi(parameters.c_str())) : key_from_final(final);
+        find_key(final, final == '~' ? std::atoi(parameters.c_str()) : 0);
     return code ? pressed(at + 1, modified(*code, parameters)) : Parsed{at + 1};
 }
 
 Parsed parse_ss3(std::string_view bytes) {
     if (bytes.size() < 3) return incomplete;
     if (bytes[2] == 'M') return pressed(3, plain(KeyCode::enter));  // on the keypad
-    return pressed(3, key_from_final(bytes[2]));
+    return pressed(3, find_key(bytes[2]));
 }
 
 Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {

@@ -30,20 +30,9 @@ struct Look {
 
 constexpr short bar = 236;  // a dark grey
 
-// Dark to bright, and distinct to all kinds of color vision. Both colors are the same, so that
-// a cell is filled whatever its character.
-constexpr Look heat(short color) {
-    return {.monochrome = A_NORMAL, .foreground = color, .background = color};
-}
-constexpr Look hot(short color) {
-    return {.monochrome = A_BOLD,
-            .attributes = A_NORMAL,
-            .color = COLOR_YELLOW,
-            .foreground = color,
-            .background = color};
-}
-
-// In the order of Style.
+// In the order of Style. The cells of a heat map go from dark to bright, and are distinct to
+// all kinds of color vision. Both of their colors are the same, so that a cell is filled
+// whatever its character.
 constexpr Look looks[] = {
     {A_NORMAL},
     {A_DIM},
@@ -59,14 +48,14 @@ constexpr Look looks[] = {
     {A_REVERSE | A_BOLD, A_REVERSE, COLOR_RED, 210, bar},
     {A_REVERSE | A_BOLD, A_REVERSE, COLOR_YELLOW, 221, bar},
     {A_REVERSE, A_REVERSE, -1, 80, bar},
-    heat(54),
-    heat(125),
-    heat(208),
-    heat(229),
-    hot(54),
-    hot(125),
-    hot(208),
-    hot(229),
+    {A_NORMAL, A_NORMAL, -1, 54, 54},
+    {A_NORMAL, A_NORMAL, -1, 125, 125},
+    {A_NORMAL, A_NORMAL, -1, 208, 208},
+    {A_NORMAL, A_NORMAL, -1, 229, 229},
+    {A_BOLD, A_NORMAL, COLOR_YELLOW, 54, 54},
+    {A_BOLD, A_NORMAL, COLOR_YELLOW, 125, 125},
+    {A_BOLD, A_NORMAL, COLOR_YELLOW, 208, 208},
+    {A_BOLD, A_NORMAL, COLOR_YELLOW, 229, 229},
 };
 
 [[noreturn]] void fail(const char* what) {
@@ -90,36 +79,27 @@ std::FILE* open_memory() {
     return std::tmpfile();
 }
 
-// Restores the signal dispositions that it found, for code that installs handlers.
-class SignalDispositionGuard {
+// Restores the terminal settings and the signal dispositions that it found, because curses
+// changes them.
+class TerminalGuard {
 public:
-    SignalDispositionGuard() {
+    TerminalGuard() {
         for (std::size_t i = 0; i < std::size(numbers); ++i)
             ::sigaction(numbers[i], nullptr, &found_[i]);
     }
-    ~SignalDispositionGuard() {
+    ~TerminalGuard() {
+        change_settings(settings_);
         for (std::size_t i = 0; i < std::size(numbers); ++i)
             ::sigaction(numbers[i], &found_[i], nullptr);
     }
-    SignalDispositionGuard(const SignalDispositionGuard&) = delete;
-    SignalDispositionGuard& operator=(const SignalDispositionGuard&) = delete;
+    TerminalGuard(const TerminalGuard&) = delete;
+    TerminalGuard& operator=(const TerminalGuard&) = delete;
 
 private:
     // The signals that curses handles.
     static constexpr int numbers[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+    const termios settings_ = terminal_settings();
     struct sigaction found_[std::size(numbers)];
-};
-
-// Restores the terminal settings that it found.
-class SettingsGuard {
-public:
-    SettingsGuard() = default;
-    ~SettingsGuard() { change_settings(found_); }
-    SettingsGuard(const SettingsGuard&) = delete;
-    SettingsGuard& operator=(const SettingsGuard&) = delete;
-
-private:
-    const termios found_ = terminal_settings();
 };
 
 // False if the terminal has no colors. The number of a pair is the number of its style.
@@ -161,7 +141,6 @@ void draw_row(int y, const Row& row, int width, bool colors) {
 
 CursesCanvas::CursesCanvas(bool with_colors)
     : file_(nullptr, std::fclose), screen_(nullptr, ::delscreen) {
-    const SignalDispositionGuard signals;
     start();
     colors_ = with_colors && start_colors();
 }
@@ -170,7 +149,7 @@ CursesCanvas::CursesCanvas(bool with_colors)
 // replaces its output with the file, before anything can fail, because curses has already
 // begun to write.
 void CursesCanvas::start() {
-    const SettingsGuard settings;
+    const TerminalGuard guard;
     const File memory(open_memory(), std::fclose);
     if (!memory) fail("the drawing buffer");
     file_.reset(open_writer(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)));

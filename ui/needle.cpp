@@ -4,6 +4,9 @@
 
 #include <wctype.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace ui {
 
 namespace {
@@ -56,25 +59,25 @@ bool Needle::in(std::string_view bytes) const {
     return in_lower_case(bytes).find(text_) != bytes.npos;
 }
 
-std::vector<Needle::Run> Needle::runs(std::string_view bytes) const {
-    std::vector<Run> runs;
-    if (empty()) return runs;
+// Matches may overlap. Each byte is marked once, so that many of them cost no more.
+std::vector<bool> Needle::marks(std::string_view bytes) const {
+    if (empty()) return {};
     const std::string searched = case_sensitive_ ? std::string(bytes) : in_lower_case(bytes);
+    std::vector<bool> marks(bytes.size());
+    std::size_t end = 0;  // the end of the last match
     for (std::size_t at = searched.find(text_); at != searched.npos;
          at = searched.find(text_, at + 1)) {
-        const std::size_t end = at + text_.size();
-        if (!runs.empty() && runs.back().end >= at) {
-            runs.back().end = end;
-        } else {
-            runs.push_back({at, end});
-        }
+        for (std::size_t i = std::max(at, end); i < at + text_.size(); ++i) marks[i] = true;
+        end = at + text_.size();
     }
-    return runs;
+    return marks;
 }
 
-bool Marks::touch(std::size_t begin, std::size_t end) {
-    while (at_ < runs_.size() && runs_[at_].end <= begin) ++at_;
-    return at_ < runs_.size() && runs_[at_].begin < end;
+bool any_marked(const std::vector<bool>& marks, std::size_t begin, std::size_t end) {
+    const auto at = [&](std::size_t index) {
+        return marks.begin() + static_cast<std::ptrdiff_t>(std::min(index, marks.size()));
+    };
+    return std::find(at(begin), at(end), true) != at(end);
 }
 
 }  // namespace ui

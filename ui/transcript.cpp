@@ -46,25 +46,25 @@ public:
 
     void put(std::string_view bytes, Style style, const Needle& needle, Wrap wrap) {
         Cells cells(bytes);
-        Marks marks(needle.runs(bytes));
+        const std::vector<bool> marks = needle.marks(bytes);
         while (const std::optional<Cell> cell = cells.next()) {
             if (wrap == Wrap::words && wraps_at(bytes, cell->begin)) break_row();
             if (wrap == Wrap::words && used_ == width_ && cell->text == " ")
                 ++units_;  // a blank between two rows is not shown
             else
-                put(*cell, marks.touch(cell->begin, cell->end) ? Style::match : style);
+                put(*cell, any_marked(marks, cell->begin, cell->end) ? Style::match : style);
             if (bytes[cell->end - 1] == '\n' && cell->end < bytes.size()) break_row();
         }
     }
 
     // Adds a hex dump, on rows of its own.
     void put_hex(std::string_view bytes, Style style, const Needle& needle) {
-        const std::vector<Needle::Run> runs = needle.runs(bytes);
+        const std::vector<bool> marks = needle.marks(bytes);
         for (const HexRow& row : hex_dump(bytes, static_cast<int>(width_))) {
             break_row();
-            Marks marks(runs_in_row(row, runs));
+            const std::vector<bool> columns = marked_columns(row, marks);
             for (std::size_t i = 0; i < row.text.size(); ++i)
-                put_unit({&row.text[i], 1}, 1, marks.touch(i, i + 1) ? Style::match : style);
+                put_unit({&row.text[i], 1}, 1, columns[i] ? Style::match : style);
         }
     }
 
@@ -98,21 +98,18 @@ private:
         }
     }
 
-    // Returns the columns of a hex row that show the bytes of these runs, first the hex
-    // columns.
-    static std::vector<Needle::Run> runs_in_row(const HexRow& row,
-                                                const std::vector<Needle::Run>& runs) {
-        std::vector<Needle::Run> numbers;
-        std::vector<Needle::Run> letters;
-        for (const Needle::Run& run : runs) {
-            const std::size_t begin = std::max(run.begin, row.begin);
-            const std::size_t end = std::min(run.end, row.end);
-            if (begin >= end) continue;
-            numbers.push_back({row.number_column(begin), row.number_column(end) - 1});
-            letters.push_back({row.letter_column(begin), row.letter_column(end)});
+    // Returns for each column of a hex row if it shows a marked byte, or stands between the
+    // numbers of two.
+    static std::vector<bool> marked_columns(const HexRow& row, const std::vector<bool>& marks) {
+        std::vector<bool> columns(row.text.size());
+        for (std::size_t byte = row.begin; byte < std::min(row.end, marks.size()); ++byte) {
+            if (!marks[byte]) continue;
+            const bool joined = byte + 1 < row.end && any_marked(marks, byte + 1, byte + 2);
+            for (std::size_t i = 0; i < (joined ? 3 : 2); ++i)
+                columns[row.number_column(byte) + i] = true;
+            columns[row.letter_column(byte)] = true;
         }
-        numbers.insert(numbers.end(), letters.begin(), letters.end());
-        return numbers;
+        return columns;
     }
 
     void put_unit(std::string_view text, std::size_t width, Style style) {

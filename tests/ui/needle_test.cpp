@@ -7,7 +7,6 @@
 #include <vector>
 
 using test::Locale;
-using ui::Marks;
 using ui::Needle;
 
 TEST_CASE("a search ignores case unless its text contains capitals") {
@@ -34,7 +33,7 @@ TEST_CASE("a search ignores case unless its text contains capitals") {
     }));
     CAPTURE(text, bytes);
     CHECK(Needle(text).in(bytes) == found);
-    CHECK(Needle(text).runs(bytes).empty() != found);
+    CHECK(ui::any_marked(Needle(text).marks(bytes), 0, bytes.size()) == found);
 }
 
 TEST_CASE("finds a character whose lower case has another size only unchanged") {
@@ -43,19 +42,24 @@ TEST_CASE("finds a character whose lower case has another size only unchanged") 
     CHECK(Needle("\u0130").in("\u0130"));
 }
 
-TEST_CASE("returns matches as runs of bytes") {
-    using Runs = std::vector<Needle::Run>;
-    CHECK(Needle("one").runs("one two ONE") == Runs{{0, 3}, {8, 11}});
-    CHECK(Needle("aa").runs("aaaa baa") == Runs{{0, 4}, {6, 8}});
-    CHECK(Needle("ab").runs("abab") == Runs{{0, 4}});
+TEST_CASE("marks the bytes of matches") {
+    const auto [text, bytes, marks] = GENERATE(table<std::string, std::string, std::string>({
+        {"one", "one two ONE", "###.....###"},
+        {"aa", "aaaa baa", "####..##"},
+        {"ab", "abab", "####"},
+        {"aba", "ababa-aba", "#####.###"},
+    }));
+    CAPTURE(text, bytes);
+    std::string found;
+    for (const bool mark : Needle(text).marks(bytes)) found += mark ? '#' : '.';
+    CHECK(found == marks);
 }
 
-TEST_CASE("marks a cell if one of its bytes is in a run") {
-    Marks marks({{2, 4}, {7, 8}});
-    const std::vector<bool> expected{false, false, true, true, false,
-                                     false, false, true, false};
-    for (std::size_t at = 0; at < expected.size(); ++at)
-        CHECK(marks.touch(at, at + 1) == expected[at]);
-    CHECK(Marks({{2, 4}}).touch(0, 3));
-    CHECK_FALSE(Marks({{2, 4}}).touch(0, 2));
+TEST_CASE("marks a cell if one of its bytes is marked") {
+    const std::vector<bool> marks{false, false, true, true, false, false, false, true, false};
+    for (std::size_t at = 0; at < marks.size(); ++at)
+        CHECK(ui::any_marked(marks, at, at + 1) == marks[at]);
+    CHECK(ui::any_marked(marks, 0, 3));
+    CHECK_FALSE(ui::any_marked(marks, 0, 2));
+    CHECK_FALSE(ui::any_marked({}, 0, 2));
 }

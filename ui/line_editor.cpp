@@ -3,7 +3,6 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <utility>
 
 namespace ui {
@@ -44,69 +43,49 @@ std::string literal(const Key& key) {
 
 }  // namespace
 
-// The keys of one edit. The first binding of a group contains the help for the group. M-Enter
-// has no help, because its effect depends on the message framing, which only the caller knows.
-struct LineEditor::Binding {
-    std::initializer_list<Chord> chords;  // needs no memory before main()
-    void (*edit)(LineEditor& editor);
-    const char* keys = nullptr;
-    const char* help = nullptr;
-};
-
-const LineEditor::Binding LineEditor::bindings[] = {
-    {{ctrl('a'), plain(KeyCode::home)},
-     [](LineEditor& e) { e.cursor_ = 0; },
-     "^A ^E",
+// M-Enter has no help, because its effect depends on the message framing, which only the
+// caller knows.
+const Binding<LineEditor> LineEditor::bindings[] = {
+    {ctrl('a'), [](LineEditor& e) { e.cursor_ = 0; }, "^A ^E",
      "go to the start, end of the line (also Home, End)"},
-    {{ctrl('e'), plain(KeyCode::end)}, [](LineEditor& e) { e.cursor_ = e.text_.size(); }},
-    {{ctrl('b'), plain(KeyCode::left)},
-     [](LineEditor& e) { e.cursor_ = previous_cell(e.text_, e.cursor_); },
-     "^B ^F",
+    {plain(KeyCode::home), [](LineEditor& e) { e.cursor_ = 0; }},
+    {ctrl('e'), [](LineEditor& e) { e.cursor_ = e.text_.size(); }},
+    {plain(KeyCode::end), [](LineEditor& e) { e.cursor_ = e.text_.size(); }},
+    {ctrl('b'), [](LineEditor& e) { e.cursor_ = previous_cell(e.text_, e.cursor_); }, "^B ^F",
      "go one character left, right (also Left, Right)"},
-    {{ctrl('f'), plain(KeyCode::right)},
-     [](LineEditor& e) { e.cursor_ = next_cell(e.text_, e.cursor_); }},
-    {{alt('b'), ctrl(KeyCode::left), alt(KeyCode::left)},
-     [](LineEditor& e) { e.cursor_ = e.word_left(is_word); },
-     "M-b M-f",
+    {plain(KeyCode::left),
+     [](LineEditor& e) { e.cursor_ = previous_cell(e.text_, e.cursor_); }},
+    {ctrl('f'), [](LineEditor& e) { e.cursor_ = next_cell(e.text_, e.cursor_); }},
+    {plain(KeyCode::right), [](LineEditor& e) { e.cursor_ = next_cell(e.text_, e.cursor_); }},
+    {alt('b'), [](LineEditor& e) { e.cursor_ = e.word_left(is_word); }, "M-b M-f",
      "go one word left, right"},
-    {{alt('f'), ctrl(KeyCode::right), alt(KeyCode::right)},
-     [](LineEditor& e) { e.cursor_ = e.word_right(is_word); }},
-    {{plain(KeyCode::backspace)},
+    {ctrl(KeyCode::left), [](LineEditor& e) { e.cursor_ = e.word_left(is_word); }},
+    {alt(KeyCode::left), [](LineEditor& e) { e.cursor_ = e.word_left(is_word); }},
+    {alt('f'), [](LineEditor& e) { e.cursor_ = e.word_right(is_word); }},
+    {ctrl(KeyCode::right), [](LineEditor& e) { e.cursor_ = e.word_right(is_word); }},
+    {alt(KeyCode::right), [](LineEditor& e) { e.cursor_ = e.word_right(is_word); }},
+    {plain(KeyCode::backspace),
      [](LineEditor& e) { e.erase(previous_cell(e.text_, e.cursor_), e.cursor_); }},
-    {{plain(KeyCode::del), ctrl('d')},
+    {plain(KeyCode::del),
      [](LineEditor& e) { e.erase(e.cursor_, next_cell(e.text_, e.cursor_)); }},
-    {{ctrl('u')},
-     [](LineEditor& e) { e.kill(0, e.cursor_); },
-     "^U ^K ^W",
+    {ctrl('d'), [](LineEditor& e) { e.erase(e.cursor_, next_cell(e.text_, e.cursor_)); }},
+    {ctrl('u'), [](LineEditor& e) { e.kill(0, e.cursor_); }, "^U ^K ^W",
      "cut to the start, to the end, the previous word"},
-    {{ctrl('k')}, [](LineEditor& e) { e.kill(e.cursor_, e.text_.size()); }},
-    {{ctrl('w')}, [](LineEditor& e) { e.kill(e.word_left(is_not_blank), e.cursor_); }},
-    {{alt(KeyCode::backspace)}, [](LineEditor& e) { e.kill(e.word_left(is_word), e.cursor_); }},
-    {{alt('d')},
-     [](LineEditor& e) { e.kill(e.cursor_, e.word_right(is_word)); },
-     "M-d",
+    {ctrl('k'), [](LineEditor& e) { e.kill(e.cursor_, e.text_.size()); }},
+    {ctrl('w'), [](LineEditor& e) { e.kill(e.word_left(is_not_blank), e.cursor_); }},
+    {alt(KeyCode::backspace), [](LineEditor& e) { e.kill(e.word_left(is_word), e.cursor_); }},
+    {alt('d'), [](LineEditor& e) { e.kill(e.cursor_, e.word_right(is_word)); }, "M-d",
      "cut the next word"},
-    {{ctrl('y')},
-     [](LineEditor& e) { e.insert(e.killed_); },
-     "^Y ^T",
+    {ctrl('y'), [](LineEditor& e) { e.insert(e.killed_); }, "^Y ^T",
      "paste the cut text; swap two characters"},
-    {{ctrl('t')}, [](LineEditor& e) { e.transpose(); }},
-    {{ctrl('v')},
-     [](LineEditor& e) { e.literal_ = true; },
-     "^V",
+    {ctrl('t'), [](LineEditor& e) { e.transpose(); }},
+    {ctrl('v'), [](LineEditor& e) { e.literal_ = true; }, "^V",
      "insert the next key literally"},
-    {{alt(KeyCode::enter), alt(KeyCode::newline)}, [](LineEditor& e) { e.insert("\n"); }},
+    {alt(KeyCode::enter), [](LineEditor& e) { e.insert("\n"); }},
+    {alt(KeyCode::newline), [](LineEditor& e) { e.insert("\n"); }},
 };
 
-std::vector<LineEditor::KeyHelp> LineEditor::key_help() {
-    std::vector<KeyHelp> rows;
-    for (const Binding& binding : bindings) {
-        if (binding.help) rows.push_back({binding.keys, binding.help, {}});
-        std::vector<Chord>& chords = rows.back().chords;
-        chords.insert(chords.end(), binding.chords.begin(), binding.chords.end());
-    }
-    return rows;
-}
+std::vector<KeyHelp> LineEditor::key_help() { return help_for(bindings); }
 
 bool LineEditor::press(const Key& key) {
     joins_ = std::exchange(killing_, false);
@@ -115,13 +94,7 @@ bool LineEditor::press(const Key& key) {
         return true;
     }
     if (key.chord == ctrl('d') && empty()) return false;
-    for (const Binding& binding : bindings) {
-        if (std::find(binding.chords.begin(), binding.chords.end(), key.chord) ==
-            binding.chords.end())
-            continue;
-        binding.edit(*this);
-        return true;
-    }
+    if (perform(bindings, key.chord, *this)) return true;
     const bool is_text =
         key.chord.code == KeyCode::character && !key.chord.alt && !key.chord.ctrl;
     if (is_text) insert(key.text);

@@ -6,6 +6,7 @@
 
 #include "ui/frame.hpp"
 #include "ui/key.hpp"
+#include "ui/key_table.hpp"
 
 #include <cstddef>
 #include <string>
@@ -47,17 +48,10 @@ public:
     // Returns the keys of press() and their effects, in the order for a help page. Omits
     // self-explanatory keys (text keys, arrows, Backspace, Delete) and M-Enter, whose effect
     // depends on the caller.
-    struct KeyHelp {
-        const char* keys;  // "^A ^E"
-        const char* help;
-        // The chords of `keys`, and others with the same or the opposite effect.
-        std::vector<Chord> chords;
-    };
     static std::vector<KeyHelp> key_help();
 
 private:
-    struct Binding;
-    static const Binding bindings[];
+    static const Binding<LineEditor> bindings[];
 
     void kill(std::size_t begin, std::size_t end);
     void erase(std::size_t begin, std::size_t end);

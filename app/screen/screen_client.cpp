@@ -52,17 +52,10 @@ void append_hints(ui::Row& row, std::string_view hints, int width) {
 
 }  // namespace
 
-struct ScreenClient::Binding {
-    ui::Chord chord;
-    void (*action)(ScreenClient& client);
-    const char* keys = nullptr;  // on the page of keys; null: the row above names this key
-    const char* help = nullptr;
-};
-
 using Client = ScreenClient;
 
 // The page of keys lists ^D under "Quit".
-const ScreenClient::Binding ScreenClient::bindings[] = {
+const ui::Binding<Client> Client::bindings[] = {
     {ui::ctrl('d'), [](Client& c) { c.conversation_.quit_when_answered(); }},
     {ui::plain(KeyCode::enter), [](Client& c) { c.submit(); }, "Enter",
      "send the line; if it is empty, open the selected message"},
@@ -182,13 +175,7 @@ bool ScreenClient::scroll_by_wheel(const ui::Key& key) {
 
 // Returns false if the key has no binding.
 bool ScreenClient::press_bound(const ui::Key& key) {
-    if (editor_.press(key)) return true;
-    const auto* const it =
-        std::find_if(std::begin(bindings), std::end(bindings),
-                     [&](const Binding& binding) { return binding.chord == key.chord; });
-    if (it == std::end(bindings)) return false;
-    it->action(*this);
-    return true;
+    return editor_.press(key) || ui::perform(bindings, key.chord, *this);
 }
 
 bool ScreenClient::press_in(Typing&, const ui::Key&) { return false; }
@@ -310,14 +297,7 @@ void ScreenClient::line_refused(const std::string& line) {
     if (editor_.empty()) editor_.set(line);
 }
 
-std::vector<ui::LineEditor::KeyHelp> ScreenClient::key_help() {
-    std::vector<ui::LineEditor::KeyHelp> rows;
-    for (const Binding& binding : bindings) {
-        if (binding.help) rows.push_back({binding.keys, binding.help, {}});
-        if (!rows.empty()) rows.back().chords.push_back(binding.chord);
-    }
-    return rows;
-}
+std::vector<ui::KeyHelp> ScreenClient::key_help() { return ui::help_for(bindings); }
 
 // A terminal of 80x24 shows the first two groups of signs without scrolling.
 Rows ScreenClient::key_page(int width) {

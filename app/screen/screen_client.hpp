@@ -8,6 +8,7 @@
 #include "app/screen/status_line.hpp"
 #include "ev/loop.hpp"
 #include "ui/history.hpp"
+#include "ui/key_table.hpp"
 #include "ui/line_editor.hpp"
 #include "ui/page.hpp"
 
@@ -39,14 +40,13 @@ public:
     void continued();
     bool has_open_connection() const { return conversation_.session().connected(); }
     // Returns the keys and their effects, in the order of the page of keys.
-    static std::vector<ui::LineEditor::KeyHelp> key_help();
+    static std::vector<ui::KeyHelp> key_help();
     // Restores the terminal, prints the outcome on standard error, and returns the exit
     // status.
     int report();
 
 private:
-    struct Binding;
-    static const Binding bindings[];
+    static const ui::Binding<ScreenClient> bindings[];
 
     // The modes. Each defines the effect of the keys until one of them ends it.
     struct Typing {};   // a message, with the keys of the editor and of `bindings`

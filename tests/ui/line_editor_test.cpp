@@ -143,8 +143,7 @@ TEST_CASE("leaves keys without a binding to the caller") {
 
 TEST_CASE("the key help names every letter that edits, and no other") {
     std::string named;
-    for (const LineEditor::KeyHelp& row : LineEditor::key_help())
-        named += std::string(row.keys) + ' ';
+    for (const ui::KeyHelp& row : LineEditor::key_help()) named += std::string(row.keys) + ' ';
     for (char letter = 'a'; letter <= 'z'; ++letter) {
         const char upper = static_cast<char>(letter - 'a' + 'A');
         const auto symbol = static_cast<char32_t>(letter);

@@ -13,7 +13,7 @@
 using namespace yodel;
 using ui::Chord;
 using ui::KeyCode;
-using KeyHelp = ui::LineEditor::KeyHelp;
+using ui::KeyHelp;
 
 namespace {
 

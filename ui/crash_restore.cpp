@@ -22,7 +22,6 @@ struct State {
     int output;
     char sequences[256];
     std::size_t size;
-    volatile std::sig_atomic_t armed;
 } state;
 
 void reinstate_signals() {
@@ -48,7 +47,7 @@ void restore_terminal() {
 // Runs with all signals blocked, including SIGTTOU, so that writing from the background does
 // not stop the process.
 void on_fatal_signal(int number) {
-    if (state.armed) restore_terminal();
+    restore_terminal();
     reinstate_signals();
     ::raise(number);
 }
@@ -115,16 +114,11 @@ CrashRestore::CrashRestore(int output, const termios& settings, std::string_view
     state.output = output;
     state.settings = settings;
     state.size = sequences.copy(state.sequences, sizeof state.sequences);
-    state.armed = 0;
     provide_signal_stack();
     for (int number = 1; number < UI_SIGNALS; ++number) catch_signal(number);
 }
 
 CrashRestore::~CrashRestore() { reinstate_signals(); }
-
-void CrashRestore::arm() { state.armed = 1; }
-
-void CrashRestore::disarm() { state.armed = 0; }
 
 void CrashRestore::restore() { restore_terminal(); }
 

@@ -2,9 +2,9 @@
 //
 // While a CrashRestore exists, it handles every signal that would end the process. It also
 // handles the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL if the caller handles them.
-// Its handler restores the terminal if it is armed, reinstates the previous signal actions and
-// raises the signal again. So the process ends as usual, or the caller's handler of a fault
-// runs. Ignored signals, and all others that the caller handles, are left alone.
+// Its handler restores the terminal, reinstates the previous signal actions and raises the
+// signal again. So the process ends as usual, or the caller's handler of a fault runs. Ignored
+// signals, and all others that the caller handles, are left alone.
 #pragma once
 
 #include <termios.h>
@@ -18,17 +18,13 @@ namespace ui {
 class CrashRestore {
 public:
     // On a crash, writes `sequences` to the descriptor `output` and applies `settings` to the
-    // terminal on standard input. The sequences are copied and cut after 256 bytes. Not armed
-    // at first.
+    // terminal on standard input. The sequences are copied and cut after 256 bytes.
     CrashRestore(int output, const termios& settings, std::string_view sequences);
     // Reinstates the signal actions that the constructor found.
     ~CrashRestore();
     CrashRestore(const CrashRestore&) = delete;
     CrashRestore& operator=(const CrashRestore&) = delete;
 
-    // Armed: the terminal is taken over and must be restored on a crash.
-    void arm();
-    void disarm();
     // Restores the terminal as on a crash, without allocating memory.
     void restore();
 };

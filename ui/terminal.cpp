@@ -78,8 +78,7 @@ struct Terminal::Parts {
         : found_settings(terminal_settings()),
           canvas(wants_colors(color)),
           modes(modes_for(control_sequence("cup"), control_sequence("smcup"))),
-          clear_row(control_sequence("rmcup").empty() ? control_sequence("el") : ""),
-          crash_restore(output.fd(), found_settings, crash_sequences(modes)) {}
+          clear_row(control_sequence("rmcup").empty() ? control_sequence("el") : "") {}
 
     const termios found_settings;
     const Output output;
@@ -87,7 +86,7 @@ struct Terminal::Parts {
     const Modes modes;
     // Clears the last row, at which the shell continues if the terminal has only one screen.
     const std::string clear_row;
-    CrashRestore crash_restore;
+    std::optional<CrashRestore> crash_restore;  // while the terminal is taken over
 };
 
 std::unique_ptr<Terminal::Parts> Terminal::make_parts(Color color) {
@@ -187,11 +186,11 @@ void Terminal::restore() {
     try {
         leave_screen();
     } catch (const std::bad_alloc&) {
-        parts_->crash_restore.restore();
+        if (parts_->crash_restore) parts_->crash_restore->restore();
     }
     // Only after the sequences: with echo on, typed text would appear on the old screen.
     if (!in_background()) change_settings(parts_->found_settings);
-    parts_->crash_restore.disarm();
+    parts_->crash_restore.reset();
     ::sigprocmask(SIG_SETMASK, &found, nullptr);
 }
 
@@ -219,8 +218,12 @@ bool Terminal::take_over() {
         return false;
     }
     // After a stop without a restore, the current modes are our own.
-    if (std::exchange(restored_, false)) put(parts_->modes.save);
-    parts_->crash_restore.arm();  // before the first change
+    if (std::exchange(restored_, false)) {
+        put(parts_->modes.save);
+        // Before the first change.
+        parts_->crash_restore.emplace(parts_->output.fd(), parts_->found_settings,
+                                      crash_sequences(parts_->modes));
+    }
     if (!change_settings(parts_->canvas.settings())) gone_ = true;
     put(parts_->modes.enable);
     if (mouse_) put(parts_->modes.mouse_on);

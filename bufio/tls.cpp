@@ -47,14 +47,16 @@ struct PassPhrase {
     }
 };
 
-// True if OpenSSL has found no item of the expected kind in a file. It then reports "no start
-// line" or, from its decoders, "unsupported"; 3.0.2 reports only "PEM lib".
-bool lacks_contents() {
+// Returns the end of a sentence about a file that OpenSSL refuses. If the file contains no item
+// of the expected kind, OpenSSL reports "no start line" or, from its decoders, "unsupported";
+// 3.0.2 reports only "PEM lib".
+std::string problem(const char* expected) {
     const unsigned long error = ERR_peek_error();
     const int reason = ERR_GET_REASON(error);
     const bool no_start = ERR_GET_LIB(error) == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE;
-    return no_start || reason == ERR_R_UNSUPPORTED ||
-           reason == ERR_R_PEM_LIB;  // from any library
+    if (no_start || reason == ERR_R_UNSUPPORTED || reason == ERR_R_PEM_LIB)  // from any library
+        return std::string(" contains no ") + expected;
+    return ": " + openssl_reason();
 }
 
 void use_key(SSL_CTX* context, const std::string& file, bool unattended) {
@@ -65,13 +67,13 @@ void use_key(SSL_CTX* context, const std::string& file, bool unattended) {
     SSL_CTX_set_default_passwd_cb(context, nullptr);
     SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
     if (result == 1) return;
-    std::string problem =
-        lacks_contents() ? " contains no private key" : ": " + openssl_reason();
     if (phrase.wanted && !phrase.asked)
-        problem = phrase.may_ask
-                      ? " is encrypted, and there is no terminal to ask for its pass phrase"
-                      : " is encrypted, and a reload can't ask for its pass phrase";
-    refuse(Reason::own_certificate, "key " + file + problem);
+        refuse(Reason::own_certificate,
+               "key " + file +
+                   (phrase.may_ask
+                        ? " is encrypted, and there is no terminal to ask for its pass phrase"
+                        : " is encrypted, and a reload can't ask for its pass phrase"));
+    refuse(Reason::own_certificate, "key " + file + problem("private key"));
 }
 
 void use_certificate(SSL_CTX* context, const std::string& file, const std::string& key,
@@ -83,9 +85,7 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
     }
     ERR_clear_error();
     if (SSL_CTX_use_certificate_chain_file(context, file.c_str()) != 1)
-        refuse(Reason::own_certificate,
-               "certificate " + file +
-                   (lacks_contents() ? " contains no certificate" : ": " + openssl_reason()));
+        refuse(Reason::own_certificate, "certificate " + file + problem("certificate"));
     use_key(context, key_file, unattended);
     if (SSL_CTX_check_private_key(context) != 1)
         refuse(Reason::own_certificate,
@@ -161,9 +161,7 @@ void check_revocation(SSL_CTX* context, const std::string& file) {
     X509_LOOKUP* const lookup =
         check_allocated(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
     if (X509_load_crl_file(lookup, file.c_str(), X509_FILETYPE_PEM) < 1)
-        refuse(Reason::trust,
-               "revocation list " + file +
-                   (lacks_contents() ? " contains no list" : ": " + openssl_reason()));
+        refuse(Reason::trust, "revocation list " + file + problem("list"));
     X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 

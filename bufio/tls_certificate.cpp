@@ -177,7 +177,8 @@ static bool is_by_namesake(int error) {
            error == X509_V_ERR_AKID_ISSUER_SERIAL_MISMATCH;
 }
 
-bool lacks_trust(int error) {
+// True if no authority trusted here has issued the certificate.
+static bool lacks_trust(int error) {
     return is_by_namesake(error) || error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
            error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
            error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE ||
@@ -185,7 +186,10 @@ bool lacks_trust(int error) {
            error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
 }
 
-bool lacks_issuer(const Fault& fault) {
+// True if, in addition, the peer sent only its own certificate. Then an intermediate
+// certificate is probably missing. After an intermediate, only the root is missing, which
+// servers need not send.
+static bool lacks_issuer(const Fault& fault) {
     return fault.depth == 0 && (is_by_namesake(fault.error) ||
                                 fault.error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
                                 fault.error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE);

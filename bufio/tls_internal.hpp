@@ -171,12 +171,6 @@ struct Fault {
     const X509* certificate;
     const X509_CRL* list = nullptr;  // the revocation list, if the fault concerns one
 };
-// True if no authority trusted here has issued the certificate.
-bool lacks_trust(int error);
-// True if, in addition, the peer sent only its own certificate. Then an intermediate
-// certificate is probably missing. After an intermediate, only the root is missing, which
-// servers need not send.
-bool lacks_issuer(const Fault& fault);
 // Returns a clause that continues "the certificate of HOST", or an empty text if there is no
 // fault.
 std::string verification_error(const Fault& fault, const TlsClientOptions& options,

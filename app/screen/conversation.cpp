@@ -28,14 +28,6 @@ constexpr std::size_t recent_count = 8;
 
 MessageLog::WallTime wall_time() { return std::chrono::system_clock::now(); }
 
-// Returns limits with enough memory for a long scrollback: some hundred bytes per message.
-ui::Transcript::Limits limits(std::size_t scrollback) {
-    ui::Transcript::Limits limits;
-    limits.entries = scrollback;
-    limits.bytes = std::max(limits.bytes, scrollback * 640);
-    return limits;
-}
-
 // x.json, x-2.json, x-3.json ...
 std::string numbered(const std::string& name, unsigned number) {
     if (number == 1) return name;
@@ -49,7 +41,9 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
     : loop_(loop),
       options_(options),
       user_(user),
-      log_(limits(options.scrollback),
+      // Enough memory for a long scrollback: some hundred bytes per message.
+      log_({.entries = options.scrollback,
+            .bytes = std::max(ui::Transcript::Limits().bytes, options.scrollback * 640)},
            options.session.expect != Expect::any || options.session.pattern),
       session_(loop, options_.session, *this) {
     results_.datagrams = session_.options().framing->datagrams;
@@ -145,12 +139,17 @@ void Conversation::begin_connection() {
     for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
 }
 
-void Conversation::session_answered(const Message& message, const Reply& reply) {
+// Reports an event to the user, and to the recording if there is one.
+void Conversation::record(const char* verdict, const Message* message, const Reply* reply) {
     user_.conversation_changed();
+    if (recording_) recording_->add(verdict, message, reply, loop_.now());
+}
+
+void Conversation::session_answered(const Message& message, const Reply& reply) {
+    record(verdict_of(message, reply), &message, &reply);
     results_.count_answered({reply.right, message.late, reply.round_trip}, loop_.now());
     if (results_.datagrams)
         results_.count_datagram(jitter_, reply.out_of_order, reply.round_trip);
-    if (recording_) recording_->add(verdict_of(message, reply), &message, &reply, loop_.now());
     const auto facts = session_.tcp();
     log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
     if (!reply.right && results_.bad == 1)
@@ -165,9 +164,8 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
 }
 
 void Conversation::session_lost(const Message& message) {
-    user_.conversation_changed();
+    record("lost", &message, nullptr);
     results_.count_lost();
-    if (recording_) recording_->add("lost", &message, nullptr, loop_.now());
     const std::string part = message.late ? session_.partial_text(message) : "";
     const std::string when = message.late
                                  ? "after " + duration_text(session_.options().reply_timeout)
@@ -176,18 +174,16 @@ void Conversation::session_lost(const Message& message) {
 }
 
 void Conversation::session_unsolicited(std::string_view payload) {
-    user_.conversation_changed();
-    results_.count_unsolicited();
     const Reply reply{payload, {}};
-    if (recording_) recording_->add("unsolicited", nullptr, &reply, loop_.now());
+    record("unsolicited", nullptr, &reply);
+    results_.count_unsolicited();
     log_.add_unsolicited(wall_time(), payload);
 }
 
 void Conversation::session_repeated(std::string_view payload) {
-    user_.conversation_changed();
-    results_.count_duplicate();
     const Reply reply{payload, {}};
-    if (recording_) recording_->add("twice", nullptr, &reply, loop_.now());
+    record("twice", nullptr, &reply);
+    results_.count_duplicate();
     log_.add_repeated(wall_time(), payload);
 }
 
@@ -244,7 +240,7 @@ void Conversation::send_now(const std::string& line) {
     for_each_piece(framing, *payload, [&](std::string_view piece) {
         log_.add_sent(wall_time(), id, piece);
         const Message message{.id = id, .payload = piece, .planned = now, .sent = now};
-        if (recording_ && !awaited) recording_->add("sent", &message, nullptr, now);
+        if (!awaited) record("sent", &message, nullptr);
         ++id;
     });
     results_.count_sent(queued.count, now);

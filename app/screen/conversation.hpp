@@ -82,6 +82,7 @@ private:
     void session_lost(const Message& message) override;
     void session_unsolicited(std::string_view payload) override;
     void session_repeated(std::string_view payload) override;
+    void record(const char* verdict, const Message* message, const Reply* reply);
     void report_state();
     void report_half_close();
     void begin_connection();

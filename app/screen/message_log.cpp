@@ -12,6 +12,17 @@ using ui::Style;
 
 namespace {
 
+// The signs of the entries on the screen and in the file, in the order of Kind.
+constexpr struct {
+    ui::Glyph sign;
+    Style style;
+    char mark;
+} labels[] = {{ui::glyph::note, Style::dim, '-'},
+              {ui::glyph::sent, Style::dim, '>'},
+              {ui::glyph::received, Style::dim, '<'},
+              {ui::glyph::lost, Style::bad, '-'},
+              {ui::glyph::unsolicited, Style::warn, '<'}};
+
 // Returns "+1.234s", or whole seconds from a thousand on.
 std::string delta_text(ev::Duration duration) {
     const double seconds = std::chrono::duration<double>(duration).count();
@@ -41,10 +52,6 @@ std::string hex_numbers(std::string_view bytes) {
 }
 
 ui::Span resent_mark() { return {" " + ui::glyph::resent.text(), Style::warn}; }
-
-std::string right_aligned(const std::string& text, std::size_t width) {
-    return std::string(width - std::min(width, text.size()), ' ') + text;
-}
 
 }  // namespace
 
@@ -156,44 +163,33 @@ void MessageLog::trim() {
 
 // Returns the time, or a reply's round trip, and the sign for the kind of entry.
 ui::Span MessageLog::label(const Record& record) const {
-    static constexpr struct {
-        ui::Glyph sign;
-        Style style;
-    } labels[] = {{ui::glyph::note, Style::dim},  // in the order of Kind
-                  {ui::glyph::sent, Style::dim},
-                  {ui::glyph::received, Style::dim},
-                  {ui::glyph::lost, Style::bad},
-                  {ui::glyph::unsolicited, Style::warn}};
-    const auto& [sign, style] = labels[static_cast<std::size_t>(record.kind)];
+    const auto& kind = labels[static_cast<std::size_t>(record.kind)];
     const std::string time = time_text(record);
-    return {time + (time.empty() ? "" : " ") + sign.text() + " ", style};
+    return {time + (time.empty() ? "" : " ") + kind.sign.text() + " ", kind.style};
 }
 
 std::string MessageLog::time_text(const Record& record) const {
     const bool off = timestamp_style_ == TimestampStyle::off;
     const bool delta = timestamp_style_ == TimestampStyle::delta;
-    const std::size_t width = off ? 0 : delta ? 8 : 12;  // "+123.456s" or a clock
+    const int width = off ? 0 : delta ? 8 : 12;  // "+123.456s" or a clock
     if (record.kind == Kind::received) {
         const auto time = record.exchange->round_trip;
-        return right_aligned(time ? milliseconds_text(*time) + "ms" : "untimed", width);
+        return format("%*s", width,
+                      (time ? milliseconds_text(*time) + "ms" : "untimed").c_str());
     }
     if (off) return {};
-    if (delta) return right_aligned(delta_text(record.since_last), width);
+    if (delta) return format("%*s", width, delta_text(record.since_last).c_str());
     const bool timed = record.kind == Kind::note || record.kind == Kind::sent;
-    return timed ? clock_text(record.at) : std::string(width, ' ');
+    return timed ? clock_text(record.at) : format("%*s", width, "");
 }
 
+// A reply's verdict has a line of its own, unless the reply is right.
 void MessageLog::write_to_file(const Record& record, const ui::Transcript::Entry& entry) {
     const std::string remark = ui::plain_text(entry.suffix);
-    switch (record.kind) {
-    case Kind::note:
-    case Kind::lost: return file_->add('-', entry.body + remark);
-    case Kind::sent: return file_->add('>', entry.body);
-    case Kind::unsolicited: return file_->add('<', entry.body + remark);
-    case Kind::received: break;
-    }
-    file_->add('<', entry.body);
-    if (!record.exchange->right)
+    const bool reply = record.kind == Kind::received;
+    file_->add(labels[static_cast<std::size_t>(record.kind)].mark,
+               reply ? entry.body : entry.body + remark);
+    if (reply && !record.exchange->right)
         file_->add('-', "message " + std::to_string(record.exchange->id) + remark);
 }
 

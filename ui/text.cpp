@@ -47,17 +47,10 @@ int width_of(char32_t c) {
 }
 
 std::string escape(char32_t c) {
+    if (c < 0x20 || c == 0x7f) return {'^', static_cast<char>(c ^ 0x40)};
+    const char* const pattern = c < 0xa0 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x";
     char text[16];
-    const auto value = static_cast<unsigned>(c);
-    if (c < 0x20 || c == 0x7f) {
-        std::snprintf(text, sizeof text, "^%c", static_cast<char>(value ^ 0x40));
-    } else if (c < 0xa0) {
-        std::snprintf(text, sizeof text, "\\x%02x", value);
-    } else if (c < 0x10000) {
-        std::snprintf(text, sizeof text, "\\u%04x", value);
-    } else {
-        std::snprintf(text, sizeof text, "\\U%08x", value);
-    }
+    std::snprintf(text, sizeof text, pattern, static_cast<unsigned>(c));
     return text;
 }
 

@@ -145,20 +145,13 @@ int pending_socket_error(int fd) {
     return code;
 }
 
-#if BUFIO_HAS_PROC_SYS
-
 std::size_t source_ports() {
-    std::ifstream range("/proc/sys/net/ipv4/ip_local_port_range");  // also for IPv6
     std::size_t first = 0;
     std::size_t last = 0;
-    range >> first >> last;
-    return range && last >= first ? last - first + 1 : 0;
-}
-
-#else
-
-std::size_t source_ports() { return 0; }
-
+#if BUFIO_HAS_PROC_SYS
+    std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first >> last;  // also for IPv6
 #endif
+    return first > 0 && last >= first ? last - first + 1 : 0;
+}
 
 }  // namespace bufio

@@ -75,8 +75,6 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
     if (address_.family() == AF_UNSPEC) refuse(address);
 }
 
-Listener::~Listener() = default;
-
 void Listener::Path::own(std::string path) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) return;

@@ -233,11 +233,6 @@ std::shared_ptr<TlsState> new_server() {
     return state;
 }
 
-void check_name(const std::string& name) {
-    if (!name.empty() && certified_name(name).empty())
-        refuse(Reason::tls, name + " is neither a host name nor an address");
-}
-
 void demand_certificates(SSL_CTX* context, const std::string& authorities) {
     trust(context, authorities, {});
     SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(authorities.c_str()));
@@ -247,8 +242,8 @@ void demand_certificates(SSL_CTX* context, const std::string& authorities) {
 }  // namespace
 
 TlsContext TlsContext::client(const TlsClientOptions& options) {
-    check_name(options.server_name);
-    check_name(options.verify_name);
+    name_of_host(options.server_name);  // throws if the name is invalid
+    name_of_host(options.verify_name);
     auto state = new_client(options);
     SSL_CTX* const ctx = state->ctx.get();
     const bool by_chain = options.verify && options.pins.empty();

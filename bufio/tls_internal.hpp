@@ -99,6 +99,10 @@ BIO* new_socket_bio(TlsSocket& socket);
 
 // tls_transport.cpp
 
+// Returns the host's name in the form of certificates. A unix-domain socket has no host, so
+// its host is the local one: with an empty name, OpenSSL would verify no name at all. Throws
+// TlsError if the host is neither a name nor an address.
+std::string name_of_host(const std::string& host);
 std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
                                               const std::string& host);
 

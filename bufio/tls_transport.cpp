@@ -41,16 +41,6 @@ constexpr int max_records = 256;
 // data is hostile: honest peers send few of them, and they are small.
 constexpr std::size_t max_silent = 1024 * 1024;
 
-// Returns the host's name in the form of certificates. A unix-domain socket has no host, so
-// its host is the local one: with an empty name, OpenSSL would verify no name at all.
-std::string name_of_host(const std::string& host) {
-    if (host.empty()) return "localhost";
-    std::string name = certified_name(host);
-    if (name.empty())
-        throw TlsError({Reason::tls, host + " is neither a host name nor an address"});
-    return name;
-}
-
 class TlsTransport final : public Transport {
 public:
     TlsTransport(std::shared_ptr<TlsState> state, Fd fd, const std::string& host)
@@ -350,6 +340,14 @@ private:
 };
 
 }  // namespace
+
+std::string name_of_host(const std::string& host) {
+    if (host.empty()) return "localhost";
+    std::string name = certified_name(host);
+    if (name.empty())
+        throw TlsError({Reason::tls, host + " is neither a host name nor an address"});
+    return name;
+}
 
 std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
                                               const std::string& host) {

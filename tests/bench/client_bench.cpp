@@ -3,10 +3,10 @@
 // of a round trip and of a bulk transfer, with processor time and memory. Omits programs that
 // are not installed.
 #include "tests/bench/measure.hpp"
+#include "tests/bench/serving_process.hpp"
 #include "tests/bufio/certificates.hpp"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -126,48 +126,20 @@ private:
     pid_t pid_;
 };
 
-// A process that echoes one connection at a time.
-class EchoProcess {
-public:
-    EchoProcess() {
-        const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        sockaddr_in name{};
-        name.sin_family = AF_INET;
-        name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof name;
-        auto* const address = reinterpret_cast<sockaddr*>(&name);
-        if (::bind(listener, address, size) != 0 || ::listen(listener, 16) != 0)
-            throw std::runtime_error("listen");
-        ::getsockname(listener, address, &size);
-        port = std::to_string(ntohs(name.sin_port));
-        pid_ = ::fork();
-        if (pid_ == 0) serve(listener);
-        ::close(listener);
+// Echoes one connection at a time.
+[[noreturn]] void echo(int listener) {
+    static char room[64 * 1024];
+    for (;;) {
+        const int socket = ::accept(listener, nullptr, nullptr);
+        for (ssize_t count = 0; (count = ::read(socket, room, sizeof room)) > 0;)
+            for (ssize_t at = 0, part = 0; at < count; at += part) {
+                part = ::send(socket, room + at, static_cast<std::size_t>(count - at),
+                              MSG_NOSIGNAL);
+                if (part <= 0) break;
+            }
+        ::close(socket);
     }
-    ~EchoProcess() {
-        ::kill(pid_, SIGKILL);
-        ::waitpid(pid_, nullptr, 0);
-    }
-    EchoProcess(const EchoProcess&) = delete;
-    EchoProcess& operator=(const EchoProcess&) = delete;
-    std::string port;
-
-private:
-    [[noreturn]] static void serve(int listener) {
-        static char room[64 * 1024];
-        for (;;) {
-            const int socket = ::accept(listener, nullptr, nullptr);
-            for (ssize_t count = 0; (count = ::read(socket, room, sizeof room)) > 0;)
-                for (ssize_t at = 0, part = 0; at < count; at += part) {
-                    part = ::send(socket, room + at, static_cast<std::size_t>(count - at),
-                                  MSG_NOSIGNAL);
-                    if (part <= 0) break;
-                }
-            ::close(socket);
-        }
-    }
-    pid_t pid_;
-};
+}
 
 struct Entrant {
     std::string name;
@@ -347,7 +319,7 @@ Entrant same(const std::string& name, const Command& command) {
 }
 
 void compare_plain() {
-    const EchoProcess peer;
+    const bench::ServingProcess peer(echo);
     const Command yodel{YODEL_PROGRAM, "--quiet", "127.0.0.1", peer.port};
     const Command raw{YODEL_PROGRAM, "--quiet", "-f", "raw", "127.0.0.1", peer.port};
     compare("clients, plain",

@@ -8,17 +8,16 @@
 // BENCH_SECONDS sets the length of each run.
 #include "app/text/random.hpp"
 #include "tests/bench/measure.hpp"
+#include "tests/bench/serving_process.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -40,6 +39,7 @@ std::chrono::nanoseconds service_time(yodel::Random& random) {
 // Echoes the lines of each connection, one after the other, and spins for the service time of
 // each. A line that waited is served from the end of the previous one.
 [[noreturn]] void serve(int listener) {
+    bench::stay_on(1);
     yodel::Random random(1001);  // yodel draws its gaps from the seed 1
     for (;;) {
         const int socket = ::accept(listener, nullptr, nullptr);
@@ -65,38 +65,6 @@ std::chrono::nanoseconds service_time(yodel::Random& random) {
         ::close(socket);
     }
 }
-
-class Server {
-public:
-    Server() {
-        const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        sockaddr_in name{};
-        name.sin_family = AF_INET;
-        name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof name;
-        auto* const address = reinterpret_cast<sockaddr*>(&name);
-        if (::bind(listener, address, size) != 0 || ::listen(listener, 16) != 0)
-            throw std::runtime_error("listen");
-        ::getsockname(listener, address, &size);
-        port = std::to_string(ntohs(name.sin_port));
-        pid_ = ::fork();
-        if (pid_ == 0) {
-            bench::stay_on(1);
-            serve(listener);
-        }
-        ::close(listener);
-    }
-    ~Server() {
-        ::kill(pid_, SIGKILL);
-        ::waitpid(pid_, nullptr, 0);
-    }
-    Server(const Server&) = delete;
-    Server& operator=(const Server&) = delete;
-    std::string port;
-
-private:
-    pid_t pid_;
-};
 
 // Returns the rate of the exponential time in the system, for the load as a part of 1.
 double system_rate(bool random_arrivals, double load) {
@@ -131,12 +99,12 @@ std::vector<double> simulated(bool random_arrivals, double load, std::size_t mes
 }
 
 // Runs yodel against the server, and returns its end object.
-std::string measured(const Server& server, bool random_arrivals, double load,
+std::string measured(const std::string& port, bool random_arrivals, double load,
                      const std::string& seconds) {
     const std::string command =
         YODEL_PROGRAM " --busy --json --quiet --warm-up 1s -m " + seconds + "s --arrivals " +
         (random_arrivals ? "poisson" : "even") + " --rate " +
-        std::to_string(load * 1000 / mean_ms) + " 127.0.0.1 " + server.port + " 2>/dev/null";
+        std::to_string(load * 1000 / mean_ms) + " 127.0.0.1 " + port + " 2>/dev/null";
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(::popen(command.c_str(), "re"),
                                                                  ::pclose);
     std::string text;
@@ -162,8 +130,8 @@ int main() {
                 "range");
     for (const bool random_arrivals : {true, false})
         for (const double load : {0.3, 0.6, 0.8}) {
-            const Server server;
-            const std::string end = measured(server, random_arrivals, load, seconds);
+            const bench::ServingProcess server(serve);
+            const std::string end = measured(server.port, random_arrivals, load, seconds);
             const auto messages = static_cast<std::size_t>(member(end, "", "sent"));
             for (const double percent : percents) {
                 const std::string name = "p" + std::to_string(static_cast<int>(percent));

@@ -1,7 +1,7 @@
-#include "app/screen/load_page.hpp"
-
 #include "app/screen/pages.hpp"
+
 #include "app/screen/signs.hpp"
+#include "app/screen/status_line.hpp"
 #include "app/stats/figures.hpp"
 #include "app/text/units.hpp"
 #include "ui/glyphs.hpp"
@@ -56,15 +56,6 @@ std::string number(std::uint64_t value, const char* unit) {
     return std::to_string(value) + " " + unit;
 }
 
-// 4:07, or 1:04:07
-std::string time_text(ev::Duration duration) {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
-    const auto minutes = static_cast<int>(seconds / 60 % 60);
-    const auto rest = static_cast<int>(seconds % 60);
-    if (seconds < 3600) return format("%d:%02d", minutes, rest);
-    return format("%lld:%02d:%02d", static_cast<long long>(seconds / 3600), minutes, rest);
-}
-
 // --- Rows made of parts.
 
 template <class Item>
@@ -112,8 +103,8 @@ std::string phase_text(const RunProgress& progress) {
                    ? "ending"
                    : "ending: " + number(progress.results.in_flight(), "in flight");
     if (progress.phase == Phase::running) {
-        const std::string text = "running " + time_text(progress.elapsed);
-        return progress.length ? text + " of " + time_text(*progress.length) : text;
+        const std::string text = "running " + elapsed_text(progress.elapsed, 1);
+        return progress.length ? text + " of " + elapsed_text(*progress.length, 1) : text;
     }
     if (progress.phase == Phase::warming_up) return "warming up";
     if (progress.until_start) return "starts in " + duration_text(*progress.until_start);
@@ -317,8 +308,7 @@ void add_map(std::vector<ui::Row>& rows, const RunProgress& progress, const Heat
 
 }  // namespace
 
-std::vector<ui::Row> load_page(const RunProgress& progress, double rate, const HeatMap& map,
-                               ui::Size size) {
+Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui::Size size) {
     const int width = size.columns;
     if (size.rows <= 1) return {single_row(progress, rate, width)};
     std::vector<ui::Row> rows{

@@ -1,6 +1,6 @@
 #include "app/screen/load_screen.hpp"
 
-#include "app/screen/load_page.hpp"
+#include "app/screen/pages.hpp"
 
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -17,14 +17,6 @@ using State = Session::State;
 using ui::Style;
 
 namespace {
-
-// 00:12, or 1:02:03 after an hour.
-std::string uptime_text(ev::Duration duration) {
-    const auto all =
-        static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(duration).count());
-    if (all < 3600) return format("%02d:%02d", all / 60, all % 60);
-    return format("%d:%02d:%02d", all / 3600, all / 60 % 60, all % 60);
-}
 
 std::string seconds_text(ev::Duration duration) {
     return format("%.1fs", std::chrono::duration<double>(duration).count());
@@ -133,6 +125,15 @@ ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& ch
 
 }  // namespace
 
+std::string elapsed_text(ev::Duration duration, int minute_digits) {
+    const auto all = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
+    const auto hours = static_cast<int>(all / 3600);
+    const auto minutes = static_cast<int>(all / 60 % 60);
+    const auto seconds = static_cast<int>(all % 60);
+    if (hours == 0) return format("%0*d:%02d", minute_digits, minutes, seconds);
+    return format("%d:%02d:%02d", hours, minutes, seconds);
+}
+
 std::string state_words(const Session& session, ev::Time now) {
     const ev::Duration elapsed = now - session.since();
     const std::string limit = "/" + duration_text(session.options().connect_timeout);
@@ -142,10 +143,11 @@ std::string state_words(const Session& session, ev::Time now) {
     case State::handshaking: return "handshake " + seconds_text(elapsed);
     case State::open:
         if (session.peer_known())
-            return half_closed(session) ? "half-closed (server)" : "up " + uptime_text(elapsed);
+            return half_closed(session) ? "half-closed (server)"
+                                        : "up " + elapsed_text(elapsed, 2);
         // An open datagram socket does not prove that a server is there; a reply does.
         return session.end() ? reason_words(session.end()) + "; send to try again"
-                             : "ready " + uptime_text(elapsed);
+                             : "ready " + elapsed_text(elapsed, 2);
     case State::finishing: return "closing " + seconds_text(elapsed);
     case State::waiting:
         return reason_words(session.end()) + "; retry " + std::to_string(session.retry()) +
@@ -189,16 +191,13 @@ std::vector<StatusPart> status_parts(const Session& session, const Results& resu
 }
 
 ui::Row fit_status(const std::vector<StatusPart>& parts, int width) {
-    std::vector<std::size_t> by_priority(parts.size());
-    std::iota(by_priority.begin(), by_priority.end(), std::size_t{0});
-    std::stable_sort(by_priority.begin(), by_priority.end(), [&](std::size_t a, std::size_t b) {
-        return parts[a].priority < parts[b].priority;
-    });
+    std::multimap<Priority, std::size_t> by_priority;  // keeps the order of equal priorities
+    for (std::size_t i = 0; i < parts.size(); ++i) by_priority.emplace(parts[i].priority, i);
     std::vector<bool> chosen(parts.size());
     std::set<StatusGroup> full;  // these groups take no further parts
-    for (const std::size_t i : by_priority) {
+    for (const auto& [priority, i] : by_priority) {
         chosen[i] = full.count(parts[i].group) == 0;
-        if (!chosen[i] || parts[i].priority == Priority::state) continue;
+        if (!chosen[i] || priority == Priority::state) continue;
         if (ui::display_width(joined(parts, chosen)) <= width) continue;
         chosen[i] = false;
         full.insert(parts[i].group);

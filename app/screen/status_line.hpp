@@ -12,6 +12,10 @@
 
 namespace yodel {
 
+// Returns minutes, in at least this many digits, and seconds: 4:07 or 04:07. From an hour on,
+// also the hours: 1:04:07
+std::string elapsed_text(ev::Duration duration, int minute_digits);
+
 // Returns the state of a session in words, with the time since the state began.
 std::string state_words(const Session& session, ev::Time now);
 

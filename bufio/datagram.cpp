@@ -99,35 +99,27 @@ struct Arguments {
     }
 };
 
-// Each thread's Arguments, allocated on demand and freed when the thread ends. Not a
-// thread_local object with a destructor, because the C library ends the process if it lacks
-// the memory to register the destructor.
-class PerThread {
-public:
-    PerThread() {
-        const int code = ::pthread_key_create(&key_, destroy);
+// The key of each thread's Arguments, which are freed when the thread ends. Not a thread_local
+// object with a destructor, because the C library ends the process if it lacks the memory to
+// register the destructor.
+pthread_key_t arguments_key() {
+    static const pthread_key_t key = [] {
+        const auto destroy = [](void* made) { delete static_cast<Arguments*>(made); };
+        pthread_key_t new_key{};
+        const int code = ::pthread_key_create(&new_key, destroy);
         if (code != 0) throw std::system_error(code, std::generic_category(), "pthread_key");
-    }
-    Arguments& get() const {
-        if (void* const made = ::pthread_getspecific(key_))
-            return *static_cast<Arguments*>(made);
-        auto made = std::make_unique<Arguments>();
-        if (::pthread_setspecific(key_, made.get()) != 0) throw std::bad_alloc();
-        return *made.release();
-    }
-    void free() const {
-        destroy(::pthread_getspecific(key_));
-        ::pthread_setspecific(key_, nullptr);
-    }
+        return new_key;
+    }();
+    return key;
+}
 
-private:
-    static void destroy(void* arguments) { delete static_cast<Arguments*>(arguments); }
-    pthread_key_t key_{};
-};
-
-const PerThread& arguments() {
-    static const PerThread shared;
-    return shared;
+// Returns the thread's Arguments, allocated on demand.
+Arguments& arguments() {
+    if (void* const made = ::pthread_getspecific(arguments_key()))
+        return *static_cast<Arguments*>(made);
+    auto made = std::make_unique<Arguments>();
+    if (::pthread_setspecific(arguments_key(), made.get()) != 0) throw std::bad_alloc();
+    return *made.release();
 }
 
 // --- Sockets and errors.
@@ -244,7 +236,10 @@ void DatagramSocket::flush() {
     update();
 }
 
-void DatagramSocket::free_shared_memory() { arguments().free(); }
+void DatagramSocket::free_shared_memory() {
+    delete static_cast<Arguments*>(::pthread_getspecific(arguments_key()));
+    ::pthread_setspecific(arguments_key(), nullptr);
+}
 
 void DatagramSocket::pause_reading(bool paused) {
     paused_ = paused;
@@ -273,7 +268,7 @@ void DatagramSocket::on_events(ev::Events events) {
 // The batch size follows the traffic: a lone datagram costs no second attempt. The user, who
 // is called last, may destroy the socket.
 void DatagramSocket::receive() {
-    Arguments& in = arguments().get();
+    Arguments& in = arguments();
     const std::size_t asked = batch_.next();
     const int count = in.receive(socket_.get(), asked, limits_.datagram, connected_, wildcard_);
     if (count < 0) return receive_failed(errno);
@@ -317,7 +312,7 @@ std::size_t DatagramSocket::write_some() {
 
 // Each header is for one datagram or for a run of them.
 std::size_t DatagramSocket::write_batch() {
-    Arguments& out = arguments().get();
+    Arguments& out = arguments();
     const std::size_t count = std::min(pending(), limits_.batch);
     const char* bytes = bytes_.view().data();
     std::size_t headers = 0;

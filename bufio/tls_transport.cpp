@@ -248,19 +248,16 @@ private:
     // Once the peer has sent close_notify, OpenSSL reports "zero return" also for a failed
     // write.
     IoResult classify_error(int result, Reason reason) {
-        switch (SSL_get_error(ssl_.get(), result)) {
-        case SSL_ERROR_WANT_READ: return {IoStatus::wants_read};
-        case SSL_ERROR_WANT_WRITE: return {IoStatus::wants_write};
-        case SSL_ERROR_ZERO_RETURN:
-            return reason == Reason::send
-                       ? fail(system_failure(socket_.error, reason, situation_.handshake_done))
-                       : IoResult{IoStatus::end_of_input};
-        case SSL_ERROR_SYSCALL:
-            if (socket_.error != 0)
-                return fail(system_failure(socket_.error, reason, situation_.handshake_done));
-            [[fallthrough]];  // OpenSSL itself failed, for example for lack of memory
-        default: return fail(protocol_failure(reason));
-        }
+        const int error = SSL_get_error(ssl_.get(), result);
+        if (error == SSL_ERROR_WANT_READ) return {IoStatus::wants_read};
+        if (error == SSL_ERROR_WANT_WRITE) return {IoStatus::wants_write};
+        const bool closed = error == SSL_ERROR_ZERO_RETURN;
+        if (closed && reason != Reason::send) return {IoStatus::end_of_input};
+        // Otherwise OpenSSL itself failed, for example for lack of memory.
+        const bool of_system = error == SSL_ERROR_SYSCALL && socket_.error != 0;
+        if (closed || of_system)
+            return fail(system_failure(socket_.error, reason, situation_.handshake_done));
+        return fail(protocol_failure(reason));
     }
 
     End protocol_failure(Reason reason) {

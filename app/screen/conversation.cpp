@@ -28,13 +28,6 @@ constexpr std::size_t recent_count = 8;
 
 MessageLog::WallTime wall_time() { return std::chrono::system_clock::now(); }
 
-// x.json, x-2.json, x-3.json ...
-std::string numbered(const std::string& name, unsigned number) {
-    if (number == 1) return name;
-    const std::size_t stem = name.rfind('.');
-    return name.substr(0, stem) + "-" + std::to_string(number) + name.substr(stem);
-}
-
 }  // namespace
 
 Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
@@ -280,14 +273,17 @@ void Conversation::start_file() {
     }
 }
 
-// A transcript continues its file. Each recording needs a new file.
+// A transcript continues its file. Each recording needs a new file: x.json, x-2.json, x-3.json
 std::string Conversation::next_file_name() const {
-    if (options_.log.empty()) return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time());
-    if (!Recorder::wanted(options_.log)) return options_.log;
-    unsigned number = 1;
+    const std::string& first = options_.log;
+    if (first.empty()) return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time());
+    if (!Recorder::wanted(first)) return first;
+    const std::size_t dot = first.rfind('.');
+    std::string name = first;
     std::error_code unknown;
-    while (std::filesystem::exists(numbered(options_.log, number), unknown)) ++number;
-    return numbered(options_.log, number);
+    for (unsigned number = 2; std::filesystem::exists(name, unknown); ++number)
+        name = first.substr(0, dot) + "-" + std::to_string(number) + first.substr(dot);
+    return name;
 }
 
 void Conversation::open_file(const std::string& name) {

@@ -7,8 +7,6 @@
 
 namespace ui {
 
-History::History(std::size_t limit) : limit_(limit) {}
-
 void History::add(std::string line) {
     const bool same = !lines_.empty() && lines_.back() == line;
     if (!line.empty() && !same) {
@@ -35,9 +33,6 @@ std::optional<std::string> History::newer() {
 }
 
 void History::stop_browsing() { shown_ = lines_.size(); }
-
-HistorySearch::HistorySearch(const History& history)
-    : history_(history), at_(history.lines().size()) {}
 
 bool HistorySearch::press(const Key& key) {
     const std::size_t newest = history_.lines().size();

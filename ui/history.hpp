@@ -15,7 +15,7 @@ namespace ui {
 class History {
 public:
     // Keeps at most `limit` lines.
-    explicit History(std::size_t limit = 1000);
+    explicit History(std::size_t limit = 1000) : limit_(limit) {}
 
     // Adds a line, unless it is empty or equal to the newest, and stops browsing. Removes the
     // oldest lines beyond the limit or beyond 1 MiB in total, but never the newest line.
@@ -48,7 +48,8 @@ private:
 class HistorySearch {
 public:
     // The history must outlive the search and must not change during it.
-    explicit HistorySearch(const History& history);
+    explicit HistorySearch(const History& history)
+        : history_(history), at_(history.lines().size()) {}
 
     // Handles a key. False: the key ends the search. For Escape and ^G the caller then cancels
     // it; for any other key it puts match() into the editor and handles the key as usual.

@@ -157,8 +157,6 @@ std::string cr_to_lf(std::string text) {
 
 }  // namespace
 
-KeyParser::KeyParser(std::size_t paste_limit) : paste_limit_(paste_limit) {}
-
 void KeyParser::feed(std::string_view bytes) {
     if (!bytes.empty()) expired_ = false;
     bytes_ += bytes;

@@ -17,7 +17,7 @@ namespace ui {
 class KeyParser {
 public:
     // A paste becomes one key with at most `paste_limit` bytes of text.
-    explicit KeyParser(std::size_t paste_limit = 16 << 20);
+    explicit KeyParser(std::size_t paste_limit = 16 << 20) : paste_limit_(paste_limit) {}
 
     // Adds a copy of bytes that were read from the terminal.
     void feed(std::string_view bytes);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 namespace ui {
 
@@ -12,8 +11,6 @@ constexpr std::size_t wheel_rows = 3;
 constexpr std::size_t past_the_end = std::numeric_limits<std::size_t>::max() / 2;  // rows
 
 }  // namespace
-
-Page::Page(Compose compose) : compose_(std::move(compose)) {}
 
 bool Page::press(const Key& key, int height) {
     // One row of the old window stays visible.

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace ui {
@@ -19,7 +20,7 @@ public:
     using Compose = std::function<std::vector<Row>(int width)>;
 
     // The objects that `compose` uses must outlive the page.
-    explicit Page(Compose compose);
+    explicit Page(Compose compose) : compose_(std::move(compose)) {}
 
     // Scrolls by a row, by a window of `height` rows, or to an end, if the key is bound to
     // that. False: the page ignored the key.

@@ -132,10 +132,6 @@ private:
     std::vector<std::size_t> first_units_ = {0};  // the first unit of each row
 };
 
-Transcript::Transcript() : Transcript(Limits{}) {}
-
-Transcript::Transcript(Limits limits) : limits_(limits) {}
-
 Transcript::Id Transcript::append(Entry entry) {
     bytes_ += bytes_of(entry);
     entries_.push_back(std::move(entry));

@@ -43,8 +43,8 @@ public:
         std::size_t head = 4096;       // bytes of a body that are shown and searched
     };
 
-    Transcript();
-    explicit Transcript(Limits limits);
+    Transcript() = default;
+    explicit Transcript(Limits limits) : limits_(limits) {}
 
     // Adds an entry at the tail. Removes the oldest entries beyond the limits, but never the
     // newest entry.

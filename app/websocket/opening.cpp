@@ -105,7 +105,7 @@ bool is_key(std::string_view text) {
 
 End refused(std::string text) { return {Reason::connect, std::move(text)}; }
 
-// Returns "404 Not Found" and the like; nothing if the line has no status.
+// Returns "404 Not Found" and the like; nothing if it is not a status line.
 std::string_view status_of(std::string_view line) {
     const std::string_view status = line.substr(std::min<std::size_t>(9, line.size()));
     const std::size_t end = std::min(status.find(' '), status.size());

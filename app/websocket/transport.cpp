@@ -76,9 +76,7 @@ public:
         std::string(wire).swap(unread_);
         if (status != IoStatus::done) return result;
         if (!holds_input()) return end_of(below, result.count);
-        const bool over =
-            below.status == IoStatus::end_of_input || below.status == IoStatus::failed;
-        if (over) ended_ = below.status;
+        note_end(below.status);
         return result;
     }
 
@@ -129,6 +127,7 @@ private:
         const IoResult result = below_->read(bytes.data(), bytes.size());
         unread_.append(bytes.data(), result.count);
         opened_ = take_opening(unread_, wire_, refusal_);
+        note_end(result.status);
         if (opened_ || refusal_ || result.status == IoStatus::done) return {IoStatus::done};
         if (result.status == IoStatus::end_of_input)
             return fail({Reason::connect,
@@ -137,6 +136,10 @@ private:
     }
 
     bool holds_input() const { return !unread_.empty() || reader_.has_output() || last_; }
+    // The bytes that were read come first.
+    void note_end(IoStatus below) {
+        if (below == IoStatus::end_of_input || below == IoStatus::failed) ended_ = below;
+    }
 
     // Reads until the wire is empty or the space is full. `done` means that the connection
     // goes on.
@@ -164,7 +167,7 @@ private:
         closed_by_peer_ = true;
         pong_.reset();
         closed(closure_);
-        if (close_sent_) {
+        if (close_sent_ && wire_.empty()) {
             below_->close_output();
         } else if (!in_order(closure_)) {
             answer_at_once(closure_.code);

@@ -21,7 +21,7 @@ Key key_of(std::string_view bytes) {
     return key;
 }
 
-// What a reader makes of its wire.
+// The outcome of reading a wire.
 struct Heard {
     std::string messages = {};             // as written to the space
     std::vector<std::string> events = {};  // messages and control frames in their order
@@ -66,7 +66,7 @@ Heard hear(std::string_view bytes, bool masked, std::size_t piece, std::size_t s
     FrameReader reader(masked, longest);
     Heard heard;
     std::string buffer(space, '\0');
-    std::string part;  // of a message
+    std::string part;  // the beginning of a message
     for (std::string_view wire;;) {
         std::span<char> to(buffer);
         const FrameReader::Stop stop = reader.next(wire, to);
@@ -100,7 +100,8 @@ Heard hear(std::string_view bytes, bool masked, std::size_t piece, std::size_t s
     }
 }
 
-// Returns what is heard at once, after all other ways of cutting have led to the same.
+// Returns the outcome of reading at once. All other ways to cut the bytes must lead to the
+// same.
 std::string heard_anyhow(const std::string& bytes, bool masked) {
     const Heard whole = hear(bytes, masked, bytes.size() + 1, roomy);
     for (std::size_t piece = 1; piece <= bytes.size() && piece < 300; ++piece)
@@ -238,7 +239,7 @@ TEST_CASE("joins fragments") {
     });
 }
 
-TEST_CASE("checks that texts are UTF-8, wherever they are cut") {
+TEST_CASE("checks that texts are UTF-8, however they are cut") {
     const std::string greek = "\xce\xba\xe1\xbd\xb9\xcf\x83\xce\xbc\xce\xb5\xf0\x9f\x98\x80";
     std::vector<Case> cases = {
         {"the last of each length",
@@ -330,7 +331,7 @@ TEST_CASE("refuses frames whose mask or length is wrong") {
     }
 }
 
-TEST_CASE("no message is longer than its length can say") {
+TEST_CASE("no message is longer than its head can state") {
     const std::string head = "\x82\x7f" + network_order(std::uint64_t{1} << 32, 8);
     CHECK(hear(head, false, 1, roomy, SIZE_MAX).text() == "failed 1009");
     CHECK(hear("\x82\x7f" + network_order(0xffffffff, 8), false, 1, roomy, SIZE_MAX).messages ==

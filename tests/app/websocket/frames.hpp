@@ -39,6 +39,31 @@ inline std::string encoded(const std::vector<Frame>& frames, bool masked) {
     return bytes;
 }
 
+// Takes the whole frames from the front of the bytes, and unmasks them.
+inline std::vector<Frame> decoded(std::string& bytes) {
+    std::vector<Frame> frames;
+    const auto number = [&](std::size_t at, std::size_t count) {
+        std::size_t value = 0;
+        for (std::size_t i = 0; i < count; ++i)
+            value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+        return value;
+    };
+    while (bytes.size() >= 2) {
+        const std::size_t second = number(1, 1);
+        const std::size_t more = (second & 0x7f) == 127 ? 8 : (second & 0x7f) == 126 ? 2 : 0;
+        const std::size_t head = 2 + more + (second >= 0x80 ? 4 : 0);
+        if (bytes.size() < head) break;
+        const std::size_t size = more == 0 ? second & 0x7f : number(2, more);
+        if (bytes.size() - head < size) break;
+        Frame frame{static_cast<unsigned>(number(0, 1)), bytes.substr(head, size)};
+        for (std::size_t i = 0; i < size && second >= 0x80; ++i)
+            frame.payload[i] = static_cast<char>(frame.payload[i] ^ bytes[head - 4 + i % 4]);
+        frames.push_back(std::move(frame));
+        bytes.erase(0, head + size);
+    }
+    return frames;
+}
+
 // A message as it is above the room app/websocket.
 inline std::string message(std::string_view payload, bool text = true) {
     return std::string(1, text ? '\0' : '\1') + network_order(payload.size(), 4) +

@@ -71,7 +71,7 @@ TEST_CASE("the request has the fields of the handshake, then the user's") {
     CHECK_FALSE(contains(own, "Host: h"));
 }
 
-TEST_CASE("says which lines can be fields of the request") {
+TEST_CASE("recognizes lines that can be fields of the request") {
     for (const std::string line :
          {"Origin: https://example.com", "X:", "X:y", "X: a:b",
           "Authorization: Basic abc==", "x!#$%&'*+-.^_`|~9: \t\x80", "Host: other"})
@@ -214,7 +214,7 @@ TEST_CASE("answers the request of RFC 6455, section 1.3") {
     CHECK(checked(reply.text, {"superchat", "chat"}) == "");
 }
 
-TEST_CASE("answers every valid request, and names the fault of another") {
+TEST_CASE("answers every valid request, and explains why it refuses another") {
     const std::string no_get = "the request is not a GET of HTTP/1.1";
     const std::string no_upgrade = "this is a WebSocket echo server";
     const std::string no_version = "the WebSocket version is not 13";

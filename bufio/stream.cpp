@@ -237,9 +237,8 @@ bool Stream::wants_input() const {
 }
 
 bool Stream::wants_output() const {
-    return handshake_done_ && !end_ && !send_failure_ &&
-           (!output_.empty() || (finishing_ && !output_closed_) ||
-            transport_->buffers_output());
+    return handshake_done_ && !end_ && !send_failure_ && !output_closed_ &&
+           (!output_.empty() || finishing_ || transport_->buffers_output());
 }
 
 // Decides what the stream waits for; called after every change of state. A stream with nothing

@@ -20,8 +20,9 @@ struct Step {
 struct Script {
     std::deque<Step> handshakes, reads, writes, closes;
     bool buffers_input = false;
-    std::string log;      // a letter for each call: h, r, w, c
-    std::string written;  // bytes taken
+    bool buffers_output = false;  // until the next write that is done
+    std::string log;              // a letter for each call: h, r, w, c
+    std::string written;          // bytes taken
 };
 
 class ScriptedTransport final : public bufio::Transport {
@@ -30,6 +31,7 @@ public:
 
     int descriptor() const override { return fd_.get(); }
     bool buffers_input() const override { return script_.buffers_input; }
+    bool buffers_output() const override { return script_.buffers_output; }
 
     bufio::IoResult handshake() override {
         return next('h', script_.handshakes, bufio::IoStatus::done);
@@ -47,6 +49,7 @@ public:
         const bool all = script_.writes.empty();
         bufio::IoResult moved = next('w', script_.writes, bufio::IoStatus::done);
         if (moved.status != bufio::IoStatus::done) return moved;
+        script_.buffers_output = false;
         if (all) moved.count = size;
         REQUIRE(moved.count <= size);
         script_.written.append(from, moved.count);

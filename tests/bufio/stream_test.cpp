@@ -415,6 +415,60 @@ TEST_CASE("a user who throws leaves a stream that can be destroyed", "[stream]")
     scene.user.stream.reset();
 }
 
+TEST_CASE("writes bytes of the transport's own without output of the user", "[stream]") {
+    Scene scene;
+    scene.script.reads = {{IoStatus::done}};  // a ping, for example
+    scene.script.writes = {{IoStatus::wants_write}, {IoStatus::wants_read}};
+    scene.script.buffers_output = true;
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return !scene.script.buffers_output; }));
+    CHECK(scene.script.written.empty());
+    CHECK(scene.stream().bytes_written() == 0);
+    run_pending(scene.loop);
+    CHECK(std::count(scene.script.log.begin(), scene.script.log.end(), 'w') == 3);
+    CHECK(scene.user.calls == 0);
+}
+
+TEST_CASE("writes bytes of the transport's own before and with output of the user",
+          "[stream]") {
+    Scene scene;
+    scene.script.buffers_output = true;
+    scene.script.writes = {{IoStatus::wants_write}, taken(0)};
+    CHECK(scene.stream().write("hello"));
+    CHECK(scene.stream().pending() == 5);
+    REQUIRE(scene.run_until([&] { return scene.stream().pending() == 0; }));
+    CHECK(scene.script.written == "hello");
+    CHECK(scene.script.log == "hwww");
+    CHECK(scene.stream().bytes_written() == 5);
+}
+
+TEST_CASE("a stream that finishes leaves bytes of the transport's own to its close",
+          "[stream]") {
+    Scene scene;
+    scene.script.buffers_output = true;
+    scene.script.closes = {{IoStatus::wants_write}, {IoStatus::done}};
+    scene.stream().finish();
+    REQUIRE(scene.run_until([&] { return scene.stream().output_closed(); }));
+    scene.script.buffers_output = true;  // an answer that comes too late
+    scene.script.reads = {data("x")};
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.user.got == "x"; }));
+    run_pending(scene.loop);
+    CHECK(scene.script.log.substr(0, 4) == "hcwc");
+    CHECK(scene.script.log.find_first_not_of('r', 4) == std::string::npos);
+}
+
+TEST_CASE("a failure to write bytes of the transport's own ends the stream", "[stream]") {
+    Scene scene;
+    scene.script.reads = {data("last"), {IoStatus::wants_read}};
+    scene.script.writes = {failure(Reason::send, "no way")};
+    scene.script.buffers_output = true;
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.user.ends > 0; }));
+    CHECK(scene.user.got == "last");
+    CHECK(scene.user.text() == "no way");
+}
+
 TEST_CASE("an idle stream is not woken", "[stream]") {
     Scene scene;
     CHECK(scene.stream().write("hello"));

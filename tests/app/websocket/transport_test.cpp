@@ -247,7 +247,7 @@ TEST_CASE("frames of a client are masked with new keys, a server's are not") {
     }
 }
 
-TEST_CASE("refuses what is no opening of a WebSocket") {
+TEST_CASE("refuses an opening of another protocol") {
     const struct {
         bool client;
         std::string bytes;

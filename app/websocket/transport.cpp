@@ -35,20 +35,31 @@ bool in_order(const Closure& closure) {
            closure.code == no_status;
 }
 
-class WebSocketTransport : public Transport {
+// The state that only a client has.
+struct Client {
+    Request request;
+    Facts& facts;
+    std::string key = bufio::base64(bufio::random_bytes(16));
+};
+
+class WebSocketTransport final : public Transport {
 public:
-    WebSocketTransport(std::unique_ptr<Transport> below, bool client, std::size_t max_message)
-        : below_(std::move(below)), client_(client), reader_(!client, max_message) {}
+    WebSocketTransport(std::unique_ptr<Transport> below, std::optional<Client> client,
+                       std::size_t max_message)
+        : below_(std::move(below)),
+          client_(std::move(client)),
+          reader_(!client_, max_message) {}
 
-    int descriptor() const final { return below_->descriptor(); }
-    const bufio::TlsFacts* tls() const final { return below_->tls(); }
+    int descriptor() const override { return below_->descriptor(); }
+    const bufio::TlsFacts* tls() const override { return below_->tls(); }
 
-    IoResult handshake() final {
+    IoResult handshake() override {
         if (!connected_) {
             const IoResult result = below_->handshake();
             if (result.status != IoStatus::done) return passed(result);
             connected_ = true;
-            wire_ = first_output();
+            if (client_) wire_ = request_text(client_->request, client_->key);
+            if (client_) client_->facts = {.request = wire_, .response = {}};
         }
         for (;;) {
             const IoResult sent = push();
@@ -63,7 +74,7 @@ public:
         }
     }
 
-    IoResult read(char* to, std::size_t size) final {
+    IoResult read(char* to, std::size_t size) override {
         static thread_local std::array<char, piece> fresh;
         IoResult below{ended_.value_or(IoStatus::done)};
         if (!holds_input() && !ended_)
@@ -80,7 +91,7 @@ public:
         return result;
     }
 
-    IoResult write(const char* from, std::size_t size) final {
+    IoResult write(const char* from, std::size_t size) override {
         if (wire_.empty()) {
             wire_.swap(spare());
             encode({from, size});
@@ -90,7 +101,7 @@ public:
 
     // Closes the connection below once both sides have sent a close frame, or at once if a
     // message was cut, because no frame can follow its part.
-    IoResult close_output() final {
+    IoResult close_output() override {
         IoResult result = push();
         if (result.status == IoStatus::done && !close_sent_ && between_frames()) {
             append_close(closed_by_peer_ ? closure_.code : normal_closure);
@@ -101,20 +112,12 @@ public:
         return passed(below_->close_output());
     }
 
-    bool buffers_input() const final {
+    bool buffers_input() const override {
         return holds_input() || ended_ || below_->buffers_input();
     }
-    bool buffers_output() const final {
+    bool buffers_output() const override {
         return opened_ && !close_sent_ && (!wire_.empty() || (pong_ && between_frames()));
     }
-
-protected:
-    // Returns what to send once the connection below is ready.
-    virtual std::string first_output() { return {}; }
-    // Takes the peer's part of the handshake from the front of the bytes; more may follow it.
-    // Sets `output` to what must be sent next. Returns false if it is not whole.
-    virtual bool take_opening(std::string& bytes, std::string& output, End& refusal) = 0;
-    virtual void closed(const Closure&) {}
 
 private:
     // Returns the result of the transport below as our own.
@@ -126,7 +129,7 @@ private:
         std::array<char, 4096> bytes;
         const IoResult result = below_->read(bytes.data(), bytes.size());
         unread_.append(bytes.data(), result.count);
-        opened_ = take_opening(unread_, wire_, refusal_);
+        opened_ = client_ ? take_response() : take_request();
         note_end(result.status);
         if (opened_ || refusal_ || result.status == IoStatus::done) return {IoStatus::done};
         if (result.status == IoStatus::end_of_input)
@@ -136,6 +139,31 @@ private:
     }
 
     bool holds_input() const { return !unread_.empty() || reader_.has_output() || last_; }
+    // Both take the peer's part of the handshake from the front of the bytes; more may follow
+    // it. They return true if the WebSocket is open.
+    bool take_response() {
+        const auto size = opening_size(unread_);
+        const std::string response = unread_.substr(0, size.value_or(std::string::npos));
+        refusal_ = check_start(response);
+        if (refusal_ || !size) return false;
+        unread_.erase(0, *size);
+        refusal_ = check_response(response, client_->request, client_->key);
+        client_->facts.response = response;
+        return !refusal_;
+    }
+
+    bool take_request() {
+        const auto size = opening_size(unread_);
+        const std::string request = unread_.substr(0, size.value_or(std::string::npos));
+        const bool promising = request.empty() || request[0] == 'G';
+        if (!size && promising && request.size() <= max_opening) return false;
+        unread_.erase(0, request.size());
+        const Reply reply = reply_to(request);
+        wire_ = reply.text;
+        if (!reply.error.empty()) refusal_ = {Reason::receive, "refused: " + reply.error};
+        return !refusal_;
+    }
+
     // The bytes that were read come first.
     void note_end(IoStatus below) {
         if (below == IoStatus::end_of_input || below == IoStatus::failed) ended_ = below;
@@ -166,7 +194,7 @@ private:
         if (!parse_closure(reader_.control(), closure_)) return refuse(closure_);
         closed_by_peer_ = true;
         pong_.reset();
-        closed(closure_);
+        if (client_) client_->facts.closure = closure_;
         if (close_sent_ && wire_.empty()) {
             below_->close_output();
         } else if (!in_order(closure_)) {
@@ -282,7 +310,7 @@ private:
     static constexpr std::size_t kept = 256;  // bytes of memory of an idle connection
 
     std::unique_ptr<Transport> below_;
-    const bool client_;
+    std::optional<Client> client_;
     bool connected_ = false;  // the handshake below is done
     bool opened_ = false;     // our own handshake is done
     bool closed_by_peer_ = false;
@@ -307,67 +335,16 @@ private:
     Key key_ = 0;
 };
 
-class ClientTransport final : public WebSocketTransport {
-public:
-    ClientTransport(std::unique_ptr<Transport> below, Request request, std::size_t max_message,
-                    Facts& facts)
-        : WebSocketTransport(std::move(below), true, max_message),
-          request_(std::move(request)),
-          facts_(facts) {}
-
-private:
-    std::string first_output() override {
-        key_ = bufio::base64(bufio::random_bytes(16));
-        facts_ = {.request = request_text(request_, key_), .response = {}};
-        return facts_.request;
-    }
-
-    bool take_opening(std::string& bytes, std::string&, End& refusal) override {
-        const auto size = opening_size(bytes);
-        refusal = check_start(std::string_view(bytes).substr(0, size.value_or(bytes.size())));
-        if (refusal || !size) return false;
-        facts_.response = bytes.substr(0, *size);
-        bytes.erase(0, *size);
-        refusal = check_response(facts_.response, request_, key_);
-        return !refusal;
-    }
-
-    void closed(const Closure& closure) override { facts_.closure = closure; }
-
-    Request request_;
-    std::string key_;
-    Facts& facts_;
-};
-
-class ServerTransport final : public WebSocketTransport {
-public:
-    ServerTransport(std::unique_ptr<Transport> below, std::size_t max_message)
-        : WebSocketTransport(std::move(below), false, max_message) {}
-
-private:
-    bool take_opening(std::string& bytes, std::string& output, End& refusal) override {
-        const auto size = opening_size(bytes);
-        if (!size && bytes.size() <= max_opening && (bytes.empty() || bytes[0] == 'G'))
-            return false;
-        const std::string request = bytes.substr(0, size.value_or(bytes.size()));
-        const Reply reply = reply_to(request);
-        bytes.erase(0, request.size());
-        output = reply.text;
-        if (!reply.error.empty()) refusal = {Reason::receive, "refused: " + reply.error};
-        return reply.error.empty();
-    }
-};
-
 }  // namespace
 
 std::unique_ptr<Transport> connect(std::unique_ptr<Transport> below, Request request,
                                    std::size_t max_message, Facts& facts) {
-    return std::make_unique<ClientTransport>(std::move(below), std::move(request), max_message,
-                                             facts);
+    return std::make_unique<WebSocketTransport>(std::move(below),
+                                                Client{std::move(request), facts}, max_message);
 }
 
 std::unique_ptr<Transport> accept(std::unique_ptr<Transport> below, std::size_t max_message) {
-    return std::make_unique<ServerTransport>(std::move(below), max_message);
+    return std::make_unique<WebSocketTransport>(std::move(below), std::nullopt, max_message);
 }
 
 }  // namespace yodel::websocket

@@ -28,7 +28,7 @@ struct Result {
     bool operator==(const Result&) const = default;
 };
 
-// Cuts off what is not a whole message.
+// Cuts off a message that is not whole.
 void keep_whole(std::string& messages) {
     std::size_t at = 0;
     while (messages.size() - at >= message_head) {

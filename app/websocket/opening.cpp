@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <utility>
 
 namespace yodel::websocket {
@@ -31,33 +32,30 @@ std::string_view trimmed(std::string_view text) {
 // A request or a response: its first line, and its fields by their names in lower case.
 struct Header {
     std::string_view first;
-    std::vector<std::pair<std::string, std::string_view>> fields = {};
+    std::multimap<std::string, std::string_view> fields = {};
     bool valid = true;
 
-    // Returns the value of the only field of this name; none if there is no such field, or
+    // Returns the value of the only field of this name; nothing if there is no such field, or
     // several.
-    std::optional<std::string_view> field(std::string_view name) const {
-        std::optional<std::string_view> found;
-        for (const auto& [other, value] : fields) {
-            if (other != name) continue;
-            if (found) return std::nullopt;
-            found = value;
-        }
-        return found;
+    std::string_view field(const std::string& name) const {
+        return fields.count(name) == 1 ? fields.find(name)->second : std::string_view();
     }
     // Returns all members of the lists in the fields of this name.
-    std::vector<std::string_view> list(std::string_view name) const {
+    std::vector<std::string_view> list(const std::string& name) const {
         std::vector<std::string_view> members;
-        for (const auto& [other, value] : fields)
-            for (std::size_t at = 0; other == name && at <= value.size();) {
-                const std::size_t end = std::min(value.find(',', at), value.size());
-                members.push_back(trimmed(value.substr(at, end - at)));
-                at = end + 1;
+        const auto [begin, end] = fields.equal_range(name);
+        for (auto each = begin; each != end; ++each) {
+            const std::string_view value = each->second;
+            for (std::size_t at = 0; at <= value.size();) {
+                const std::size_t size = std::min(value.find(',', at), value.size()) - at;
+                members.push_back(trimmed(value.substr(at, size)));
+                at += size + 1;
             }
+        }
         return members;
     }
     // Returns true if a list contains the word, in letters of any case.
-    bool lists(std::string_view name, std::string_view word) const {
+    bool lists(const std::string& name, std::string_view word) const {
         const auto members = list(name);
         return std::any_of(members.begin(), members.end(),
                            [&](std::string_view each) { return lower(each) == word; });
@@ -83,7 +81,7 @@ Header parse(std::string_view text) {
         const std::string_view value = line.substr(std::min(colon + 1, line.size()));
         header.valid = header.valid && colon < line.size() && is_token(line.substr(0, colon)) &&
                        is_field_value(value);
-        header.fields.emplace_back(lower(line.substr(0, colon)), trimmed(value));
+        header.fields.emplace(lower(line.substr(0, colon)), trimmed(value));
         at = end;
     }
     return header;
@@ -186,7 +184,7 @@ End check_response(std::string_view response, const Request& request, std::strin
     const std::string_view status = status_of(header.first);
     if (!header.valid || status.empty()) return refused("the server's response is no HTTP");
     if (status.substr(0, 3) != "101") {
-        const std::string_view to = header.field("location").value_or("");
+        const std::string_view to = header.field("location");
         const bool redirected = status.starts_with('3') && !to.empty();
         return refused("the server refused the upgrade: " + std::string(status) +
                        (redirected ? ", to " + std::string(to) : ""));
@@ -196,7 +194,7 @@ End check_response(std::string_view response, const Request& request, std::strin
     };
     if (!header.lists("upgrade", "websocket") || !header.lists("connection", "upgrade"))
         return broken("it is not to WebSocket");
-    if (header.field("sec-websocket-accept").value_or("") != accept_value(key))
+    if (header.field("sec-websocket-accept") != accept_value(key))
         return broken("Sec-WebSocket-Accept does not match the key");
     if (!header.list("sec-websocket-extensions").empty())
         return broken("it has an extension that was not offered");
@@ -221,15 +219,15 @@ Reply reply_to(std::string_view request) {
     const std::string_view line = header.first;
     const bool get = line.starts_with("GET ") && line.ends_with(version) &&
                      line.find(' ', 5) == line.size() - version.size();
-    if (!header.valid || !get || !header.field("host"))
+    if (!header.valid || !get || header.field("host").empty())
         return refusal("400 Bad Request", "", no_request);
     if (!header.lists("upgrade", "websocket") || !header.lists("connection", "upgrade"))
         return refusal("426 Upgrade Required", "Upgrade: websocket\r\n",
                        "this is a WebSocket echo server");
-    if (header.field("sec-websocket-version").value_or("") != "13")
+    if (header.field("sec-websocket-version") != "13")
         return refusal("426 Upgrade Required", "Sec-WebSocket-Version: 13\r\n",
                        "the WebSocket version is not 13");
-    const std::string_view key = header.field("sec-websocket-key").value_or("");
+    const std::string_view key = header.field("sec-websocket-key");
     if (!is_key(key)) return refusal("400 Bad Request", "", "Sec-WebSocket-Key is invalid");
     const auto offered = header.list("sec-websocket-protocol");
     const bool any = !offered.empty() && is_token(offered[0]);

@@ -197,7 +197,6 @@ const char* FrameReader::fault() const {
 bool FrameReader::begin_data() {
     if (opcode_ != Opcode::continuation) {
         text_ = opcode_ == Opcode::text;
-        check_ = {};
         kept_.assign(message_head, '\0');
         written_ = 0;
     }

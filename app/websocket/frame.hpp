@@ -100,7 +100,7 @@ private:
     // The message in progress.
     bool fragmented_ = false;
     bool text_ = false;
-    ui::Utf8Check check_;
+    ui::Utf8Check check_;      // complete between messages
     std::string kept_;         // its head, and the payload if it comes in fragments
     std::size_t written_ = 0;  // bytes of that, once it is whole
     Closure failure_;

@@ -193,7 +193,6 @@ private:
     IoStatus take_close() {
         if (!parse_closure(reader_.control(), closure_)) return refuse(closure_);
         closed_by_peer_ = true;
-        pong_.reset();
         if (client_) client_->facts.closure = closure_;
         if (close_sent_ && wire_.empty()) {
             below_->close_output();

@@ -229,6 +229,7 @@ TEST_CASE("answers every valid request, and explains why it refuses another") {
         {request({}, "GET /a/b?c=d HTTP/1.1"), "101"},
         {request({}, "GET http://h/a HTTP/1.1"), "101"},
         {request({"Connection: keep-alive, Upgrade"}), "101"},
+        {request({"Connection: keep-alive,Upgrade,"}), "101"},
         {request({"Connection: keep-alive", "+Connection: upgrade"}), "101"},
         {request({"Upgrade:\tWebSocket "}), "101"},
         {request({"+Sec-WebSocket-Extensions: permessage-deflate"}), "101"},

@@ -29,6 +29,7 @@ struct Peer {
     std::size_t space = SIZE_MAX;  // for the next writes; none: a write has to wait
     bool writes_fail = false;
     bool closed = false;  // by close_output()
+    bool buffers_input = false;
 };
 
 // Checks the rules of bufio/transport.hpp for its caller.
@@ -36,6 +37,7 @@ class PeerTransport final : public bufio::Transport {
 public:
     explicit PeerTransport(Peer& peer) : peer_(peer) {}
     int descriptor() const override { return -1; }
+    bool buffers_input() const override { return peer_.buffers_input; }
 
     IoResult handshake() override {
         ready_ = true;
@@ -329,21 +331,22 @@ TEST_CASE("the peer may end during the handshake") {
 
 TEST_CASE("the peer may end together with its part of the handshake") {
     for (const bool client : {false, true})
-        for (const IoStatus end : {IoStatus::end_of_input, IoStatus::failed}) {
-            Scene scene(client);
-            scene.peer.at_end = IoStatus::wants_read;
-            if (client) scene.transport->handshake();
-            scene.peer.to_read = (client ? response_to(scene.peer.written) : valid_request) +
-                                 scene.wire({{text_frame, "last"}});
-            scene.peer.at_end = end;
-            scene.peer.end_at_once = true;
-            REQUIRE(scene.transport->handshake().status == IoStatus::done);
-            CHECK(scene.transport->buffers_input());
-            CHECK(scene.read() == message("last"));
-            CHECK(scene.last.status == IoStatus::failed);
-            CHECK(scene.failure().reason ==
-                  (end == IoStatus::failed ? Reason::receive : Reason::truncated));
-        }
+        for (const IoStatus end : {IoStatus::end_of_input, IoStatus::failed})
+            for (const bool early : {false, true}) {
+                Scene scene(client);
+                if (client) scene.transport->handshake();
+                scene.peer.to_read =
+                    (client ? response_to(scene.peer.written) : valid_request) +
+                    (early ? scene.wire({{text_frame, "last"}}) : "");
+                scene.peer.at_end = end;
+                scene.peer.end_at_once = true;
+                REQUIRE(scene.transport->handshake().status == IoStatus::done);
+                CHECK(scene.transport->buffers_input());
+                CHECK(scene.read() == (early ? message("last") : ""));
+                CHECK(scene.last.status == IoStatus::failed);
+                CHECK(scene.failure().reason ==
+                      (end == IoStatus::failed ? Reason::receive : Reason::truncated));
+            }
 }
 
 TEST_CASE("a write that waits continues at any byte, and a pong goes between frames") {
@@ -436,12 +439,12 @@ TEST_CASE("closes when both sides have closed, in any order") {
             const Frame close{close_frame, each.code == no_status ? "" : closing(each.code)};
             Scene first(client);  // the peer is the first
             first.open();
-            first.send({{text_frame, "a"}, close, {text_frame, "too late"}});
+            first.send({{text_frame, "a"}, {ping_frame, "p"}, close, {text_frame, "late"}});
             CHECK(first.read() == message("a"));
             CHECK(first.last.status == IoStatus::end_of_input);
             CHECK(first.write(message("b")) == 6);  // input may end before output
             CHECK(first.transport->close_output().status == IoStatus::done);
-            CHECK(first.got() == "text b, " + std::string(each.answer) + ", end");
+            CHECK(first.got() == "pong p, text b, " + std::string(each.answer) + ", end");
             if (client) CHECK(first.facts.closure->code == each.code);
 
             Scene second(client);  // we are the first
@@ -597,7 +600,7 @@ TEST_CASE("a peer that ends without a close frame fails the read") {
                 scene.peer.at_end = IoStatus::end_of_input;
                 scene.peer.end_at_once = at_once;
                 std::string got = scene.read();
-                if (scene.last.status == IoStatus::done) got += scene.read();
+                if (!at_once && scene.last.status == IoStatus::done) got += scene.read();
                 CHECK(got == each.messages);
                 CHECK(scene.last.status == IoStatus::failed);
                 CHECK(scene.failure().reason == Reason::truncated);
@@ -624,11 +627,20 @@ TEST_CASE("the end of the input waits while messages do not fit") {
                     scene.peer.at_end = IoStatus::end_of_input;
                     scene.peer.end_at_once = at_once;
                     std::string got = scene.read(size);
-                    if (scene.last.status == IoStatus::done) got += scene.read(size);
+                    if (!at_once && scene.last.status == IoStatus::done)
+                        got += scene.read(size);
                     CHECK((got == expected));
                     CHECK(scene.last.status ==
                           (orderly ? IoStatus::end_of_input : IoStatus::failed));
                 }
+}
+
+TEST_CASE("input that is buffered below is buffered here") {
+    Scene scene(true);
+    scene.open();
+    CHECK_FALSE(scene.transport->buffers_input());
+    scene.peer.buffers_input = true;
+    CHECK(scene.transport->buffers_input());
 }
 
 TEST_CASE("failures below are our own") {

@@ -38,19 +38,16 @@ public:
 
     Matcher& matcher() override { return matcher_; }
 
-    void forget() override {
-        facts_.reset();
-        websocket_.reset();
-    }
+    void forget() override { facts_.reset(); }
     void open(bufio::DialResult result) override {
         address_ = result.address;
         auto transport = options_.tls ? options_.tls->connect(std::move(result.socket),
                                                               options_.endpoint.host)
                                       : bufio::make_plain_transport(std::move(result.socket));
         if (options_.websocket) {
-            websocket_ = std::make_unique<websocket::Facts>();
+            facts_ = std::make_unique<Facts>();
             transport = websocket::connect(std::move(transport), *options_.websocket,
-                                           options_.max_frame, *websocket_);
+                                           options_.max_frame, facts_->websocket);
         }
         bufio::Stream::Limits limits;
         limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
@@ -138,16 +135,20 @@ public:
     const End& end() const override { return stream_->end(); }
     // An alert that we have sent ourselves is an echo.
     End explained(End end) const override {
-        if (end.reason == Reason::closed_early && websocket_ && websocket_->closure)
-            end.text += " (" + websocket_->closure->text() + ")";
+        if (end.reason == Reason::closed_early && websocket() && websocket()->closure)
+            end.text += " (" + websocket()->closure->text() + ")";
         const bool alert = stream_ && !options_.tls &&
                            stream_->bytes_read() == first_bytes_.size() &&
                            is_tls_alert(first_bytes_) && !matcher_.echoed();
         return alert ? End{Reason::tls, "the server speaks TLS; use --tls"} : end;
     }
 
-    const bufio::TlsFacts* tls() const override { return facts_.get(); }
-    const websocket::Facts* websocket() const override { return websocket_.get(); }
+    const bufio::TlsFacts* tls() const override {
+        return facts_ && facts_->tls ? &*facts_->tls : nullptr;
+    }
+    const websocket::Facts* websocket() const override {
+        return facts_ && options_.websocket ? &facts_->websocket : nullptr;
+    }
     std::optional<bufio::TcpFacts> tcp() const override {
         return stream_ ? options_.tcp_facts(stream_->descriptor()) : tcp_;
     }
@@ -161,15 +162,20 @@ public:
 private:
     void stream_changed(bufio::Stream&) override { user_.link_changed(); }
     void record_facts() {
-        if (stream_->tls()) facts_ = std::make_unique<bufio::TlsFacts>(*stream_->tls());
+        if (!stream_->tls()) return;
+        if (!facts_) facts_ = std::make_unique<Facts>();
+        facts_->tls = *stream_->tls();
     }
 
     OrderedMatcher matcher_;
-    std::unique_ptr<websocket::Facts> websocket_;  // outlives the stream
+    struct Facts {
+        std::optional<bufio::TlsFacts> tls;
+        websocket::Facts websocket;
+    };
+    std::unique_ptr<Facts> facts_;  // outlives the stream; null without TLS and WebSocket
     std::unique_ptr<bufio::Stream> stream_;
     std::optional<std::string_view> unread_;  // from the first next() to done()
-    std::unique_ptr<const bufio::TlsFacts> facts_;
-    std::optional<bufio::TcpFacts> tcp_;  // the last connection's, at its end
+    std::optional<bufio::TcpFacts> tcp_;      // the last connection's, at its end
     std::unique_ptr<RetransmitWatch> retransmits_;
     Alert first_bytes_{};  // all bytes received, if these are all
 };

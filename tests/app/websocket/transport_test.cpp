@@ -170,7 +170,13 @@ struct Scene {
         return std::to_string(closure.code);
     }
 
-    const End& failure() const { return transport->failure(); }
+    // Returns the failure, with "the peer" for the side that the transport has named.
+    End failure() const {
+        End end = transport->failure();
+        const std::string peer_name = client ? "the server" : "the client";
+        if (end.text.starts_with(peer_name)) end.text.replace(0, peer_name.size(), "the peer");
+        return end;
+    }
 
     bool client;
     Peer peer;

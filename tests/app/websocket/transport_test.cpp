@@ -294,7 +294,7 @@ TEST_CASE("refuses an opening of another protocol") {
             }
             CHECK(status == IoStatus::failed);
             CHECK(scene.failure().reason == each.reason);
-            CHECK(scene.failure().text.starts_with(each.text));
+            CHECK(scene.transport->failure().text.starts_with(each.text));
             if (!each.client) CHECK(scene.peer.written.starts_with(each.status));
             if (!each.client) CHECK(scene.peer.written.ends_with("\n"));
         }

@@ -127,23 +127,25 @@ bool parse_closure(std::string_view payload, Closure& closure) {
 // A step that does not return has made progress.
 FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to) {
     for (;;) {
-        if (!open_ && !has_output()) {
-            if (!read_head(wire)) return Stop::wire_empty;
-            if (!begin()) return Stop::failed;
-        }
-        if (has_output()) {
-            const std::size_t count = kept_.copy(to.data(), to.size(), written_);
-            to = to.subspan(count);
-            written_ += count;
-            if (written_ < kept_.size()) return Stop::full;
-            std::string().swap(kept_);  // frees its memory
-        }
+        if (!open_ && !has_output() && !read_head(wire)) return Stop::blocked;
+        if (!head_.empty() && !begin()) return Stop::failed;
+        if (has_output() && !write_kept(to)) return Stop::blocked;
         if (!open_) continue;
         if (!take_payload(wire, to)) return Stop::failed;
-        if (left_ > 0) return wire.empty() ? Stop::wire_empty : Stop::full;
+        if (left_ > 0) return Stop::blocked;
         finish_frame();
         if (is_control(opcode_)) return Stop::control;
     }
+}
+
+// Returns false if there is not enough space.
+bool FrameReader::write_kept(std::span<char>& to) {
+    const std::size_t count = kept_.copy(to.data(), to.size(), written_);
+    to = to.subspan(count);
+    written_ += count;
+    if (written_ < kept_.size()) return false;
+    std::string().swap(kept_);  // frees its memory
+    return true;
 }
 
 // Returns false if it is not whole yet.

@@ -59,10 +59,9 @@ public:
         : masked_(masked), max_message_(std::min(max_message, std::uint64_t{UINT32_MAX})) {}
 
     enum class Stop {
-        wire_empty,  // more bytes are needed
-        full,        // more space is needed
-        control,     // a control frame was read; see opcode() and control()
-        failed,      // the peer has broken the protocol; see failure()
+        blocked,  // more bytes or more space are needed
+        control,  // a control frame was read; see opcode() and control()
+        failed,   // the peer has broken the protocol; see failure()
     };
     // Takes frames from the front of `wire`, and writes messages to the front of `to`. Each
     // becomes its own rest.
@@ -78,6 +77,7 @@ public:
     const Closure& failure() const { return failure_; }
 
 private:
+    bool write_kept(std::span<char>& to);
     bool read_head(std::string_view& wire);
     bool begin();
     const char* fault() const;

@@ -177,7 +177,7 @@ private:
         if (closed_by_peer_) wire = {};
         while (!closed_by_peer_) {
             const Stop stop = last_ ? *last_ : reader_.next(wire, space);
-            if (stop == Stop::wire_empty || stop == Stop::full) break;
+            if (stop == Stop::blocked) break;
             const bool failed = stop == Stop::failed;
             if (!failed && reader_.opcode() == Opcode::ping) pong_ = reader_.control();
             if (!failed && reader_.opcode() != Opcode::close) continue;

@@ -54,8 +54,6 @@ Result read(std::string_view bytes, bool masked, std::size_t piece, std::size_t 
         const FrameReader::Stop stop = reader.next(wire, to);
         result.messages.append(buffer, 0, space - to.size());
         if (stop == FrameReader::Stop::failed) result.failure = reader.failure().code;
-        if (stop == FrameReader::Stop::full)
-            assert(to.size() < space || wire.size() < before || reader.has_output());
         if (stop == FrameReader::Stop::control) {
             assert(reader.control().size() <= max_control);
             result.controls += static_cast<char>(reader.opcode());
@@ -64,9 +62,9 @@ Result read(std::string_view bytes, bool masked, std::size_t piece, std::size_t 
             if (reader.opcode() == Opcode::close)
                 result.failure = parse_closure(reader.control(), closure) ? 1 : closure.code;
         }
-        if (stop != FrameReader::Stop::wire_empty) continue;
-        assert(wire.empty());
-        if (reader.has_output()) continue;
+        if (stop != FrameReader::Stop::blocked) continue;
+        assert(wire.empty() || to.size() < space || wire.size() < before);
+        if (!wire.empty() || reader.has_output()) continue;
         if (bytes.empty()) break;
         wire = bytes.substr(0, piece);
         bytes.remove_prefix(wire.size());

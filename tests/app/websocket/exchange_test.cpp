@@ -139,7 +139,8 @@ TEST_CASE("a close now sends a close frame") {
 }
 
 TEST_CASE("a ping is answered without a write of the user, during a write, and at the end") {
-    auto [one, other] = socket_pair();
+    auto [one, theirs] = socket_pair();
+    const Fd other = std::move(theirs);
     ev::Loop loop;
     Taker server;
     server.open(loop, websocket::accept(bufio::make_plain_transport(std::move(one)), limit));

@@ -60,24 +60,17 @@ bool Needle::in(std::string_view bytes) const {
 }
 
 // Matches may overlap. Each byte is marked once, so that many of them cost no more.
-std::vector<bool> Needle::marks(std::string_view bytes) const {
+std::vector<char> Needle::marks(std::string_view bytes) const {
     if (empty()) return {};
     const std::string searched = case_sensitive_ ? std::string(bytes) : in_lower_case(bytes);
-    std::vector<bool> marks(bytes.size());
+    std::vector<char> marks(bytes.size());
     std::size_t end = 0;  // the end of the last match
     for (std::size_t at = searched.find(text_); at != searched.npos;
          at = searched.find(text_, at + 1)) {
-        for (std::size_t i = std::max(at, end); i < at + text_.size(); ++i) marks[i] = true;
+        for (std::size_t i = std::max(at, end); i < at + text_.size(); ++i) marks[i] = 1;
         end = at + text_.size();
     }
     return marks;
-}
-
-bool any_marked(const std::vector<bool>& marks, std::size_t begin, std::size_t end) {
-    const auto at = [&](std::size_t index) {
-        return marks.begin() + static_cast<std::ptrdiff_t>(std::min(index, marks.size()));
-    };
-    return std::find(at(begin), at(end), true) != at(end);
 }
 
 }  // namespace ui

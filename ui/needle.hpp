@@ -16,8 +16,9 @@ public:
     bool empty() const { return text_.empty(); }
     bool in(std::string_view bytes) const;
 
-    // Returns for each byte if a match covers it. Empty if the needle is.
-    std::vector<bool> marks(std::string_view bytes) const;
+    // Returns a mark for each byte: 1 if a match covers it, else 0. Empty if the needle is. Not
+    // bits, because reading those takes longer.
+    std::vector<char> marks(std::string_view bytes) const;
 
 private:
     std::string text_;
@@ -25,6 +26,10 @@ private:
 };
 
 // True if one of the bytes [begin, end) is marked.
-bool any_marked(const std::vector<bool>& marks, std::size_t begin, std::size_t end);
+inline bool any_marked(const std::vector<char>& marks, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end && i < marks.size(); ++i)
+        if (marks[i] != 0) return true;
+    return false;
+}
 
 }  // namespace ui

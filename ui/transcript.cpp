@@ -46,7 +46,7 @@ public:
 
     void put(std::string_view bytes, Style style, const Needle& needle, Wrap wrap) {
         Cells cells(bytes);
-        const std::vector<bool> marks = needle.marks(bytes);
+        const std::vector<char> marks = needle.marks(bytes);
         while (const std::optional<Cell> cell = cells.next()) {
             if (wrap == Wrap::words && wraps_at(bytes, cell->begin)) break_row();
             if (wrap == Wrap::words && used_ == width_ && cell->text == " ")
@@ -59,12 +59,12 @@ public:
 
     // Adds a hex dump, on rows of its own.
     void put_hex(std::string_view bytes, Style style, const Needle& needle) {
-        const std::vector<bool> marks = needle.marks(bytes);
+        const std::vector<char> marks = needle.marks(bytes);
         for (const HexRow& row : hex_dump(bytes, static_cast<int>(width_))) {
             break_row();
-            const std::vector<bool> columns = marked_columns(row, marks);
+            const std::vector<char> columns = marked_columns(row, marks);
             for (std::size_t i = 0; i < row.text.size(); ++i)
-                put_unit({&row.text[i], 1}, 1, columns[i] ? Style::match : style);
+                put_unit({&row.text[i], 1}, 1, columns[i] != 0 ? Style::match : style);
         }
     }
 
@@ -98,16 +98,16 @@ private:
         }
     }
 
-    // Returns for each column of a hex row if it shows a marked byte, or stands between the
-    // numbers of two.
-    static std::vector<bool> marked_columns(const HexRow& row, const std::vector<bool>& marks) {
-        std::vector<bool> columns(row.text.size());
+    // Returns a mark for each column of a hex row: 1 if it shows a marked byte, or stands
+    // between the numbers of two.
+    static std::vector<char> marked_columns(const HexRow& row, const std::vector<char>& marks) {
+        std::vector<char> columns(row.text.size());
         for (std::size_t byte = row.begin; byte < std::min(row.end, marks.size()); ++byte) {
-            if (!marks[byte]) continue;
+            if (marks[byte] == 0) continue;
             const bool joined = byte + 1 < row.end && any_marked(marks, byte + 1, byte + 2);
             for (std::size_t i = 0; i < (joined ? 3 : 2); ++i)
-                columns[row.number_column(byte) + i] = true;
-            columns[row.letter_column(byte)] = true;
+                columns[row.number_column(byte) + i] = 1;
+            columns[row.letter_column(byte)] = 1;
         }
         return columns;
     }

@@ -198,7 +198,8 @@ private:
         }
         const bool over = stream_.input_ended() || draining_;
         if (!over || !stream_.received().empty()) return;
-        if (stream_.input_ended() && server_.options_.verbose && tracker_->inside())
+        const bool logged = server_.options_.verbose && tracker_;
+        if (stream_.input_ended() && logged && tracker_->inside())
             log("closed inside a message, after " + bytes_text(tracker_->size()) + " of it");
         stream_.finish();
     }

@@ -130,7 +130,7 @@ TEST_CASE("a WebSocket client that breaks the protocol gets a code, and earlier 
         {"frame:88:\\x03", "1002", "a close code of one byte"},
         {"frame:88:\\x03\\xed", "1002", "the close code 1005"},
         {"frame:88:\\x03\\xe8\\xff", "1007", "the reason of a close frame is not UTF-8"},
-        {"frame:88:\\x0f\\xa0bye", "4000", ": the peer closed with 4000 private code: bye"},
+        {"frame:88:\\x0f\\xa0bye", "4000", ": the client closed with 4000 private code: bye"},
     }));
     Server server({"--ws", "--max-frame", "2000"});
     const Outcome outcome = talk(server, {"open", "frame:81:a", step, "end"});
@@ -139,18 +139,18 @@ TEST_CASE("a WebSocket client that breaks the protocol gets a code, and earlier 
     const std::string log = log_of(server);
     CHECK(contains(log, logged.starts_with(": ")
                             ? logged
-                            : ": the peer has broken the WebSocket protocol: " + logged));
+                            : ": the client has broken the WebSocket protocol: " + logged));
     CHECK(count(log, "\n") == 1);
 }
 
 TEST_CASE("a WebSocket client that vanishes is logged in one sentence") {
     const auto [steps, logged] = GENERATE(table<Words, std::string>({
-        {{"open", "leave"}, "the peer ended the connection without a close frame"},
+        {{"open", "leave"}, "the client ended the connection without a close frame"},
         {{"open", "frame:01:a", "leave"},
-         "the peer ended the connection inside a message without a close frame"},
+         "the client ended the connection inside a message without a close frame"},
         {{"open", "reset"}, "receiving: Connection reset by peer"},
         {{"send:GET / HT", "leave"},
-         "the peer closed the connection during the WebSocket handshake"},
+         "the client closed the connection during the WebSocket handshake"},
         {{"send:\\x16\\x03\\x01\\0\\5hello", "response", "leave"},
          "refused: the client speaks TLS, and this port does not"},
     }));
@@ -320,5 +320,5 @@ TEST_CASE("clients made with libraries get all their WebSocket messages back") {
         CHECK(outcome.output == std::string("subprotocol first\nclosed ") + code + "\n");
         CHECK(outcome.status == 0);
     }
-    CHECK(count(log_of(server), "\n") == 1);  // the peer closed with 4000
+    CHECK(count(log_of(server), "\n") == 1);  // the client closed with 4000
 }

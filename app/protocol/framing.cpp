@@ -112,11 +112,13 @@ std::size_t Framing::longest() const {
 }
 
 std::string Framing::header(std::string_view payload) const {
-    std::string length(prefix, '\0');
+    std::string header(head);
+    if (prefix == 0) return header;
+    header.resize(prefix);  // there is no head
     for (std::size_t i = 0; i < length_bytes(); ++i)
-        length[place(*this, i)] = static_cast<char>(payload.size() >> (8 * i));
-    if (typed && !ui::is_utf8(payload)) length[0] = 1;
-    return std::string(head) + length;
+        header[place(*this, i)] = static_cast<char>(payload.size() >> (8 * i));
+    if (typed && !ui::is_utf8(payload)) header[0] = 1;
+    return header;
 }
 
 void Framing::update_type(std::string& frame) const {

@@ -83,6 +83,10 @@ std::string control_frame(Opcode opcode, std::string_view payload, const Key* ke
 }
 
 void mask(char* to, const char* from, std::size_t size, Key key, std::uint64_t at) {
+    if (key == 0) {
+        std::memmove(to, from, size);
+        return;
+    }
     const int turned = static_cast<int>(8 * (at % sizeof key));
     key = std::endian::native == std::endian::little ? std::rotr(key, turned)
                                                      : std::rotl(key, turned);
@@ -127,8 +131,11 @@ bool parse_closure(std::string_view payload, Closure& closure) {
 // A step that does not return has made progress.
 FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to) {
     for (;;) {
-        if (!open_ && !has_output() && !read_head(wire)) return Stop::blocked;
-        if (!head_.empty() && !begin()) return Stop::failed;
+        if (!open_ && !has_output()) {
+            const std::string_view head = take_head(wire);
+            if (head.empty()) return Stop::blocked;
+            if (!begin(head)) return Stop::failed;
+        }
         if (has_output() && !write_kept(to)) return Stop::blocked;
         if (!open_) continue;
         if (!take_payload(wire, to)) return Stop::failed;
@@ -148,26 +155,30 @@ bool FrameReader::write_kept(std::span<char>& to) {
     return true;
 }
 
-// Returns false if it is not whole yet.
-bool FrameReader::read_head(std::string_view& wire) {
-    while (head_.size() < head_size(head_)) {
-        if (wire.empty()) return false;
-        const std::string_view part = wire.substr(0, head_size(head_) - head_.size());
-        head_ += part;
-        wire.remove_prefix(part.size());
+// Returns an empty view while the head is not whole.
+std::string_view FrameReader::take_head(std::string_view& wire) {
+    std::string_view head = wire.substr(0, head_size(wire));
+    if (head_.empty() && head.size() >= head_size(head)) {
+        wire.remove_prefix(head.size());
+        return head;
     }
-    return true;
+    while (head_.size() < head_size(head_)) {
+        if (wire.empty()) return {};
+        head = wire.substr(0, head_size(head_) - head_.size());
+        head_ += head;
+        wire.remove_prefix(head.size());
+    }
+    return head_;
 }
 
-bool FrameReader::begin() {
-    const std::size_t more = more_size(head_);
-    size_ = more == 0 ? byte(head_, 1) & 0x7f
-                      : read_number(std::string_view(head_).substr(2, more));
+bool FrameReader::begin(std::string_view head) {
+    const std::size_t more = more_size(head);
+    size_ = more == 0 ? byte(head, 1) & 0x7f : read_number(head.substr(2, more));
     key_ = 0;
-    if (masked_) std::memcpy(&key_, head_.data() + head_.size() - sizeof key_, sizeof key_);
-    opcode_ = static_cast<Opcode>(byte(head_, 0) & 0x0f);
-    final_ = (byte(head_, 0) & 0x80) != 0;
-    if (const char* const text = fault()) return fail(protocol_error, text);
+    if (masked_) std::memcpy(&key_, head.data() + head.size() - sizeof key_, sizeof key_);
+    opcode_ = static_cast<Opcode>(byte(head, 0) & 0x0f);
+    final_ = (byte(head, 0) & 0x80) != 0;
+    if (const char* const text = fault(head)) return fail(protocol_error, text);
     left_ = size_;
     open_ = true;
     head_.clear();
@@ -177,15 +188,15 @@ bool FrameReader::begin() {
 }
 
 // Returns the rule that the head breaks, or null.
-const char* FrameReader::fault() const {
+const char* FrameReader::fault(std::string_view head) const {
     const unsigned code = static_cast<unsigned char>(opcode_);
     const bool continues = opcode_ == Opcode::continuation;
     const std::uint64_t smallest[] = {0, 0, size_in_2, 0, 0, 0, 0, 0, 0x10000};
-    if ((byte(head_, 0) & 0x70) != 0) return "a reserved bit is set";
+    if ((byte(head, 0) & 0x70) != 0) return "a reserved bit is set";
     if ((code > 2 && code < 8) || code > 10) return "an unknown opcode";
-    if (((byte(head_, 1) & 0x80) != 0) != masked_)
+    if (((byte(head, 1) & 0x80) != 0) != masked_)
         return masked_ ? "a frame is not masked" : "a frame is masked";
-    if (size_ < smallest[more_size(head_)]) return "a length in more bytes than it needs";
+    if (size_ < smallest[more_size(head)]) return "a length in more bytes than it needs";
     if (size_ >> 63 != 0) return "a length of 64 bits";
     if (is_control(opcode_) && !final_) return "a control frame is fragmented";
     if (is_control(opcode_) && size_ > max_control) return "a control frame is too long";

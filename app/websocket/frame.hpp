@@ -78,9 +78,9 @@ public:
 
 private:
     bool write_kept(std::span<char>& to);
-    bool read_head(std::string_view& wire);
-    bool begin();
-    const char* fault() const;
+    std::string_view take_head(std::string_view& wire);
+    bool begin(std::string_view head);
+    const char* fault(std::string_view head) const;
     bool begin_data();
     bool take_payload(std::string_view& wire, std::span<char>& to);
     void finish_frame();
@@ -88,8 +88,8 @@ private:
 
     bool masked_;
     std::uint64_t max_message_;
-    // The frame in progress. Its head is kept until it is whole.
-    std::string head_;
+    // The frame in progress.
+    std::string head_;  // while it is not whole
     Opcode opcode_ = Opcode::continuation;
     bool final_ = true;
     Key key_ = 0;

@@ -23,7 +23,7 @@ constexpr std::size_t piece = 64 * 1024;
 // Returns a key that the peer of an earlier frame cannot predict.
 Key new_key() {
     static thread_local std::string keys;
-    if (keys.empty()) keys = bufio::random_bytes(128 * sizeof(Key));
+    if (keys.empty()) keys = bufio::random_bytes(1024 * sizeof(Key));
     Key key = 0;
     std::memcpy(&key, keys.data() + keys.size() - sizeof key, sizeof key);
     keys.resize(keys.size() - sizeof key);
@@ -254,33 +254,34 @@ private:
                 append_control(Opcode::pong, *std::exchange(pong_, {}));
             if (messages.empty()) break;
             if (left_ == 0) {
-                const std::string_view part = messages.substr(0, message_head - head_.size());
-                head_ += part;
-                messages.remove_prefix(part.size());
-                if (head_.size() == message_head) begin_frame();
+                std::string_view head = messages.substr(0, message_head - head_.size());
+                messages.remove_prefix(head.size());
+                if (head.size() < message_head) head = head_ += head;
+                if (head.size() < message_head) break;
+                begin_frame(head);
             }
             append_payload(messages);
         }
         taken_ = size - messages.size();
     }
 
-    void begin_frame() {
+    void begin_frame(std::string_view message) {
         left_ = 0;
         for (std::size_t i = 1; i < message_head; ++i)
-            left_ = left_ << 8 | static_cast<unsigned char>(head_[i]);
+            left_ = left_ << 8 | static_cast<unsigned char>(message[i]);
         at_ = 0;
         if (client_) key_ = new_key();
         char frame[max_frame_head];
-        const Opcode opcode = head_[0] == 0 ? Opcode::text : Opcode::binary;
+        const Opcode opcode = message[0] == 0 ? Opcode::text : Opcode::binary;
         wire_.append(frame, write_head(frame, opcode, left_, client_ ? &key_ : nullptr));
         head_.clear();
     }
 
     void append_payload(std::string_view& messages) {
         const std::size_t count = std::min({left_, messages.size(), piece});
-        const std::size_t before = wire_.size();
-        wire_.resize(before + count);
-        mask(wire_.data() + before, messages.data(), count, key_, at_);
+        wire_.append(messages, 0, count);
+        char* const payload = wire_.data() + wire_.size() - count;
+        if (client_) mask(payload, payload, count, key_, at_);
         messages.remove_prefix(count);
         left_ -= count;
         at_ += count;

@@ -249,8 +249,8 @@ Decoder::Cut Decoder::next_delimited(std::string_view bytes) {
     return cut;
 }
 
-// Reads the lines of the frame at the front. Each call continues the last one. A
-// frame is one line, unless the framing reads the lines of its replies.
+// Reads the lines of the frame at the front. Each call continues the last one. A frame is one
+// line, unless the framing reads the lines of its replies.
 Decoder::Cut Decoder::read_lines(std::string_view bytes) {
     const std::string_view delimiter = framing_->delimiter;
     const std::size_t around = framing_->head.size() + delimiter.size();

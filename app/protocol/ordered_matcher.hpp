@@ -39,8 +39,8 @@ public:
         std::size_t max_frame = 32 * 1024 * 1024;  // bytes
         Expect expect = Expect::echo;
         bool coalesce = false;  // report messages of one send() that are echoed together as one
-        std::uint32_t unmatched_bytes =
-            1024 * 1024;                      // limit of unmatched replies, with overhead
+        // Limit of the memory of unmatched replies.
+        std::uint32_t unmatched_bytes = 1024 * 1024;
         const Expression* pattern = nullptr;  // see SessionOptions; outlives the matcher
         // With Expect::given: returns true for an unsolicited message that is expected about
         // now. It is not taken for a wrong answer. Empty: none is expected.

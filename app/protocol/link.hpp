@@ -69,6 +69,7 @@ struct SessionOptions {
     // The sentence for a server that closes while the user still wants to send.
     std::string closed_early = "the server closed the connection";
 
+    bool has_handshake() const { return tls || websocket; }
     // Returns the name of the handshake, for messages to the user.
     std::string handshake() const {
         return websocket ? (tls ? "TLS and WebSocket" : "WebSocket") : "TLS";

@@ -197,7 +197,7 @@ void Session::advance_connection() {
     const bool handshaken = state_ == State::handshaking && link_->ready();
     if (handshaken) {
         link_->opened();
-        if ((tls() || websocket()) && !phases_.handshake)
+        if (options_->has_handshake() && !phases_.handshake)
             phases_.handshake = loop_.read_clock() - since_;
     }
     if (handshaken && link_->greeted()) {

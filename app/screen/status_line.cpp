@@ -123,6 +123,13 @@ ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& ch
     return row;
 }
 
+std::string scheme_of(const Session::Options& options) {
+    if (!options.endpoint.path.empty()) return "unix:";
+    if (options.endpoint.datagrams) return "udp://";
+    if (options.websocket) return options.tls ? "wss://" : "ws://";
+    return options.tls ? "tls://" : "tcp://";
+}
+
 }  // namespace
 
 std::string elapsed_text(ev::Duration duration, int minute_digits) {
@@ -171,14 +178,9 @@ std::vector<StatusPart> status_parts(const Session& session, const Results& resu
     add(Priority::state, glyph.text() + " " + ui::printable(state_words(session, now)),
         up ? up_style : down_style);
     const Session::Options& options = session.options();
-    const std::string scheme = !options.endpoint.path.empty() ? "unix:"
-                               : options.endpoint.datagrams   ? "udp://"
-                               : options.websocket ? (options.tls ? "wss://" : "ws://")
-                               : options.tls       ? "tls://"
-                                                   : "tcp://";
     // Without a connection the target matters more than the counters.
     add(session.state() == State::open ? Priority::target : Priority::mode,
-        ui::printable(scheme + options.endpoint.text()));
+        ui::printable(scheme_of(options) + options.endpoint.text()));
     const bool refused =
         session.end().reason == bufio::Reason::pin;  // the connection was not used
     if (const bufio::TlsFacts* const tls = session.tls();

@@ -136,7 +136,7 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
             if (head.empty()) return Stop::blocked;
             if (!begin(head)) return Stop::failed;
         }
-        if (has_output() && !write_kept(to)) return Stop::blocked;
+        if (!write_kept(to)) return Stop::blocked;
         if (!open_) continue;
         if (!take_payload(wire, to)) return Stop::failed;
         if (left_ > 0) return Stop::blocked;
@@ -147,6 +147,7 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
 
 // Returns false if there is not enough space.
 bool FrameReader::write_kept(std::span<char>& to) {
+    if (!has_output()) return true;
     const std::size_t count = kept_.copy(to.data(), to.size(), written_);
     to = to.subspan(count);
     written_ += count;

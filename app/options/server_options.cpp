@@ -67,11 +67,8 @@ std::vector<Option> listening_options(ServerOptions& to) {
         {'u', "udp", nothing, "also answer datagrams (UDP) on each port", flag(to.udp),
          mode::plain | mode::stream | mode::datagrams, mode::datagrams},
         {0, "ws", nothing, "speak WebSocket: echo its messages",
-         [&](auto&) {
-             to.server.websocket = true;
-             to.server.framing = websocket_framing();
-         },
-         mode::websocket, mode::websocket},
+         [&](auto&) { to.server.framing = websocket_framing(); }, mode::websocket,
+         mode::websocket},
         {0, "reflect-any", nothing, "answer all datagrams, even if they may loop",
          flag(to.reflect_any), mode::datagrams},
         {0, "port-file", "FILE", "write the ports to this file, one a line",
@@ -183,7 +180,8 @@ bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
 std::vector<ActiveMode> active_modes(const ServerOptions& options,
                                      const std::vector<Given>& given) {
     const bool framed = options.server.framing->has_frames();
-    const Modes other = options.server.websocket ? mode::websocket : mode::datagrams;
+    const bool websocket = !chosen_by(given, mode::websocket).empty();
+    const Modes other = websocket ? mode::websocket : mode::datagrams;
     return {chosen(given, mode::v6, mode::v4),
             chosen(given, other, mode::stream),
             chosen(given, mode::tls, mode::plain),
@@ -196,7 +194,7 @@ void check(const ServerOptions& options) {
     const Faults& faults = options.server.faults;
     if (options.use_tls && !options.self_signed && options.tls.certificate.empty())
         throw UsageError("--tls needs --cert, or --self-signed");
-    if (faults.stall_handshake && !options.use_tls && !options.server.websocket)
+    if (faults.stall_handshake && !options.use_tls && !options.server.framing->typed)
         throw UsageError("--stall-handshake needs --tls or --ws");
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after cannot be combined with --reset-after");

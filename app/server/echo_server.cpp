@@ -333,7 +333,7 @@ std::unique_ptr<bufio::Transport> EchoServer::make_transport(bufio::Fd socket) c
     if (options_.faults.stall_handshake) return bufio::make_plain_transport(std::move(socket));
     auto transport = options_.tls ? options_.tls->accept(std::move(socket))
                                   : bufio::make_plain_transport(std::move(socket));
-    if (!options_.websocket) return transport;
+    if (!options_.framing->typed) return transport;
     return websocket::accept(std::move(transport), options_.max_frame);
 }
 

@@ -45,9 +45,6 @@ class EchoServer {
 public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
-        // Speak WebSocket: answer its messages. The framing must then be websocket_framing(),
-        // and all bytes are counted in its form.
-        bool websocket = false;
         std::size_t max_connections = 1024;  // further ones are closed at once
         // Shared by several servers; null: max_connections limits this server alone.
         std::shared_ptr<ConnectionLimit> limit = nullptr;
@@ -62,6 +59,8 @@ public:
         // messages.
         std::optional<ev::Duration> message_timeout;
         ev::Duration handshake_timeout = std::chrono::seconds(10);
+        // With websocket_framing() the server speaks WebSocket, and counts bytes in the form of
+        // that framing.
         const Framing* framing = find_framing("raw");
         Faults faults;
         bool verbose = false;  // log connections, reads and messages, not only failures

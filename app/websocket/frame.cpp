@@ -1,7 +1,6 @@
 #include "app/websocket/frame.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace yodel::websocket {
@@ -87,20 +86,19 @@ void mask(char* to, const char* from, std::size_t size, Key key, std::uint64_t a
         std::memmove(to, from, size);
         return;
     }
-    const int turned = static_cast<int>(8 * (at % sizeof key));
-    key = std::endian::native == std::endian::little ? std::rotr(key, turned)
-                                                     : std::rotl(key, turned);
-    const std::uint64_t wide = std::uint64_t{key} << 32 | key;
+    char keys[3 * sizeof key];
+    for (std::size_t i = 0; i < 3; ++i) std::memcpy(keys + i * sizeof key, &key, sizeof key);
+    const char* const turned = keys + at % sizeof key;
+    std::uint64_t wide = 0;
+    std::memcpy(&wide, turned, sizeof wide);
     std::size_t i = 0;
     for (std::uint64_t word = 0; size - i >= sizeof word; i += sizeof word) {
         std::memcpy(&word, from + i, sizeof word);
         word ^= wide;
         std::memcpy(to + i, &word, sizeof word);
     }
-    char last[sizeof wide];
-    std::memcpy(last, &wide, sizeof wide);
     for (std::size_t place = 0; i < size; ++i, ++place)
-        to[i] = static_cast<char>(from[i] ^ last[place]);
+        to[i] = static_cast<char>(from[i] ^ turned[place]);
 }
 
 std::string Closure::text() const {

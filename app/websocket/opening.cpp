@@ -113,11 +113,15 @@ std::string_view status_of(std::string_view line) {
 }
 
 constexpr const char* no_request = "the request is not a GET of HTTP/1.1";
+constexpr const char* bad_request = "400 Bad Request\r\nConnection: close";
+constexpr const char* no_upgrade =
+    "426 Upgrade Required\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    "Connection: Upgrade, close";
 
-Reply refusal(std::string_view status, std::string_view fields, std::string error) {
+Reply refusal(const char* head, std::string error) {
     const std::string body = error + "\n";
-    return {"HTTP/1.1 " + std::string(status) + "\r\n" + std::string(fields) +
-                "Connection: close\r\nContent-Type: text/plain\r\nContent-Length: " +
+    return {"HTTP/1.1 " + std::string(head) +
+                "\r\nContent-Type: text/plain\r\nContent-Length: " +
                 std::to_string(body.size()) + "\r\n\r\n" + body,
             std::move(error)};
 }
@@ -192,6 +196,7 @@ End check_response(std::string_view response, const Request& request, std::strin
     const auto broken = [](std::string_view what) {
         return refused("the server's upgrade is invalid: " + std::string(what));
     };
+    if (!header.first.starts_with("HTTP/1.1")) return broken("it is not of HTTP/1.1");
     if (!header.lists("upgrade", "websocket") || !header.lists("connection", "upgrade"))
         return broken("it is not to WebSocket");
     if (header.field("sec-websocket-accept") != accept_value(key))
@@ -209,26 +214,24 @@ End check_response(std::string_view response, const Request& request, std::strin
 
 Reply reply_to(std::string_view request) {
     if (request.starts_with("\x16\x03"))
-        return refusal("400 Bad Request", "", "the client speaks TLS, and this port does not");
+        return refusal(bad_request, "the client speaks TLS, and this port does not");
     if (request.size() > max_opening)
-        return refusal("431 Request Header Fields Too Large", "",
+        return refusal("431 Request Header Fields Too Large\r\nConnection: close",
                        "the request's header exceeds 16 KiB");
-    if (!opening_size(request)) return refusal("400 Bad Request", "", no_request);
+    if (!opening_size(request)) return refusal(bad_request, no_request);
     const Header header = parse(request);
     constexpr std::string_view version = " HTTP/1.1";
     const std::string_view line = header.first;
     const bool get = line.starts_with("GET ") && line.ends_with(version) &&
                      line.find(' ', 5) == line.size() - version.size();
     if (!header.valid || !get || header.field("host").empty())
-        return refusal("400 Bad Request", "", no_request);
+        return refusal(bad_request, no_request);
     if (!header.lists("upgrade", "websocket") || !header.lists("connection", "upgrade"))
-        return refusal("426 Upgrade Required", "Upgrade: websocket\r\n",
-                       "this is a WebSocket echo server");
+        return refusal(no_upgrade, "this is a WebSocket echo server");
     if (header.field("sec-websocket-version") != "13")
-        return refusal("426 Upgrade Required", "Sec-WebSocket-Version: 13\r\n",
-                       "the WebSocket version is not 13");
+        return refusal(no_upgrade, "the WebSocket version is not 13");
     const std::string_view key = header.field("sec-websocket-key");
-    if (!is_key(key)) return refusal("400 Bad Request", "", "Sec-WebSocket-Key is invalid");
+    if (!is_key(key)) return refusal(bad_request, "Sec-WebSocket-Key is invalid");
     const auto offered = header.list("sec-websocket-protocol");
     const bool any = !offered.empty() && is_token(offered[0]);
     return {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -182,7 +182,7 @@ std::vector<Part> connection_parts(const RunProgress& progress) {
         if (times.count() > 0) parts.push_back({name + ms_text(times.percentile(99)), 3});
     };
     add_time("connect p99 ", progress.results.connect_times);
-    add_time("TLS p99 ", progress.results.handshake_times);
+    add_time("handshake p99 ", progress.results.handshake_times);
     return parts;
 }
 

@@ -31,7 +31,7 @@ struct Faults {
     std::optional<std::uint64_t> reset_after = {};  // messages until a reset
     bool half_close = false;                        // closes the sending side at once
     bool no_read = false;
-    bool stall_handshake = false;  // never answers the TLS handshake
+    bool stall_handshake = false;  // never answers the handshake
     std::string banner = {};       // sent before everything else
     double reorder = 0;  // the chance of a datagram to be overtaken by the next; not of streams
     std::uint64_t seed = 1;

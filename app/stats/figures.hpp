@@ -51,10 +51,10 @@ inline constexpr TimesRow times_rows[] = {
     {"connect", "connect_", &Results::connect_times, "connect_us", "connect_histogram", true,
      "no connection was opened", "Times to connect"},
     {"handshake", "handshake_", &Results::handshake_times, "handshake_us",
-     "handshake_histogram", true, "there was no TLS handshake", "Times of TLS handshakes"},
+     "handshake_histogram", true, "there was no handshake", "Times of handshakes"},
 };
 // Returns the times that a run measures first of all: round trips, or in a probe handshakes,
-// or without TLS the times to connect.
+// or without any the times to connect.
 const TimesRow& main_times(const Results& results);
 
 struct Figure {

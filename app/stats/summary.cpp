@@ -50,9 +50,8 @@ std::string connections_remark(const Results& results, const Words& words) {
     if (!(words.verbose || results.probe) || results.connect_times.count() == 0) return text;
     text += "; connect p50/p99/max " + times_text(results.connect_times, {50, 99});
     if (results.handshake_times.count() == 0) return text;
-    const bool tls = results.handshakes_full + results.handshakes_resumed > 0;
-    text += (tls ? ", TLS " : ", WebSocket ") + times_text(results.handshake_times, {50, 99});
-    if (!tls) return text;
+    text += ", handshake " + times_text(results.handshake_times, {50, 99});
+    if (results.handshakes_full + results.handshakes_resumed == 0) return text;
     return text + number(results.handshakes_full, "full") +
            number(results.handshakes_resumed, "resumed");
 }

@@ -495,7 +495,7 @@ TEST_CASE("replacements of a load's connections are timed") {
     }
     CHECK(contains(outcome.errors, "yodel: connection 3: connected to 127.0.0.1:"));
     CHECK(contains(outcome.errors, "; connect p50/p99/max "));
-    CHECK(contains(outcome.errors, " ms, TLS "));
+    CHECK(contains(outcome.errors, " ms, handshake "));
 }
 
 TEST_CASE("a load reports a limited number of connections and their ends") {

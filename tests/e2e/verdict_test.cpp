@@ -92,7 +92,7 @@ TEST_CASE("the same requirements hold with one connection and with several") {
     const Outcome outcome = run(command);
     CHECK(outcome.status == 1);
     CHECK(outcome.errors.ends_with(
-        "\nyodel: required handshake_p50<1s, but there was no TLS handshake\n"));
+        "\nyodel: required handshake_p50<1s, but there was no handshake\n"));
     CHECK(outcome.errors.find("required ") == outcome.errors.rfind("required "));
 }
 

@@ -105,7 +105,7 @@ TEST_CASE("fails a requirement if nothing was measured") {
         {"out_of_order=0", "required out_of_order=0, but messages were not datagrams"},
         {"jitter<1ms", "required jitter<1ms, but no datagrams were timed"},
         {"connect_p50<1ms", "required connect_p50<1ms, but no connection was opened"},
-        {"handshake_p50<1ms", "required handshake_p50<1ms, but there was no TLS handshake"},
+        {"handshake_p50<1ms", "required handshake_p50<1ms, but there was no handshake"},
         {"failed<1%", "required failed<1%, but no connection was attempted"},
         {"lateness<1ms", "required lateness<1ms, but no message had a planned time"},
         {"rate<1", "required rate<1, but no reply was right"},

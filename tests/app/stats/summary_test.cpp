@@ -176,7 +176,7 @@ TEST_CASE("reports connections that never opened, and with -v the times of the o
     results.count_failure("refused", 7, false, 2);
     CHECK(summary(results, {.load = true, .verbose = true}) ==
           "0 sent, 0 echoed, 0 bad, 0 lost; 2 of 3 connections never opened; "
-          "connect p50/p99/max 1.0/1.0/1.0 ms, TLS 2.0/2.0/2.0 ms, 1 full, 0 resumed");
+          "connect p50/p99/max 1.0/1.0/1.0 ms, handshake 2.0/2.0/2.0 ms, 1 full, 0 resumed");
     CHECK(summary(results) == "0 sent, 0 echoed, 0 bad, 0 lost");
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("summarises a probe by its connections") {
     results.count_opened(1ms, 2ms, true);
     results.count_failure("refused", 7, false, 2);
     CHECK(summary(results, {.load = true}) ==
-          "3 connections opened, 2 failed, 3/s; connect p50/p99/max 1.0/1.0/1.0 ms, TLS "
+          "3 connections opened, 2 failed, 3/s; connect p50/p99/max 1.0/1.0/1.0 ms, handshake "
           "2.0/2.0/2.0 ms, 1 full, 1 resumed");
     CHECK(progress_text(results) == "3 connections opened, 2 failed, handshake p50 2.0 ms");
 }

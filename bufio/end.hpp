@@ -11,7 +11,7 @@ enum class Reason {
     clean,                  // both sides closed in order
     aborted,                // closed or aborted by us
     lookup,                 // no address found for the name
-    connect,                // refused, unreachable, no such socket
+    connect,                // refused, also by the service; unreachable, no such socket
     timeout,                // a deadline passed
     tls,                    // the TLS handshake failed
     handshake_interrupted,  // the connection was lost during the TLS handshake
@@ -20,8 +20,8 @@ enum class Reason {
     own_certificate,        // our certificate is missing, unusable or refused
     trust,                  // the file or directory of trusted certificates can't be used
     send,                   // the peer no longer takes our bytes
-    receive,                // the connection was reset, or a TLS record is broken
-    truncated,              // TLS: the peer closed without close_notify
+    receive,                // the connection was reset, or the peer broke the protocol
+    truncated,              // the peer closed without close_notify or a close frame
     closed_early,           // the peer closed its side too early
     limit,                  // a message exceeds the limit of a buffer
     output,                 // our own output or log can't be written

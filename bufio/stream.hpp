@@ -7,8 +7,8 @@
 // the system takes them. The stream calls stream_changed() only from the loop, never from
 // inside the user's own calls. It does so when the handshake is done, when bytes were received
 // or sent, when either side was closed and when the stream has ended. It reports nothing else,
-// such as a TLS record without data. Without TLS there is no handshake: the stream is open
-// from the beginning, which is not reported. The user may do anything in stream_changed(),
+// such as a TLS record without data or a ping. A transport without a handshake is open from
+// the beginning, which is not reported. The user may do anything in stream_changed(),
 // including destroying the stream. An exception that it throws passes through the loop; after
 // that, or after a std::bad_alloc from any call, the stream may only be destroyed.
 //
@@ -69,7 +69,7 @@ public:
     // Bytes written by the user and not yet taken by the system.
     std::size_t pending() const { return output_.size(); }
     std::uint64_t bytes_read() const { return bytes_read_; }
-    // Bytes of the user that the system has taken, without the overhead of TLS.
+    // Bytes of the user that the system has taken, without the overhead of the transport.
     std::uint64_t bytes_written() const { return bytes_written_; }
 
     // Declares that the user needs at least `bytes` bytes to make progress. Until the next
@@ -78,15 +78,15 @@ public:
     // Stops or resumes reading. A paused stream does not notice that the peer has closed.
     void pause_reading(bool paused);
 
-    // Half-closes the connection once all pending output is sent: by FIN, or by close_notify
-    // with TLS. Reading continues. Once the peer has also closed its side, the stream ends
-    // cleanly.
+    // Half-closes the connection once all pending output is sent: by FIN, with TLS
+    // by close_notify, with WebSocket by a close frame. Reading continues. Once the peer has
+    // also closed its side, the stream ends cleanly.
     void finish();
     // Like finish(), but ends the stream with Reason::timeout if the peer has not closed its
     // side within `deadline`.
     void finish(ev::Duration deadline);
     // Ends the stream now, in an orderly way. Sends as much pending output as the system takes
-    // at once and, if that was all, FIN or close_notify. The rest is lost.
+    // at once and, if that was all, closes its side like finish(). The rest is lost.
     void close();
     // Ends the stream now. Pending output is lost, and the peer sees a reset.
     void abort();

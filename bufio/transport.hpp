@@ -1,5 +1,5 @@
-// The lower end of a stream: a plain descriptor, TLS on top of one, or a script in a test.
-// Calls never block, and transports do not know the loop.
+// The lower end of a stream: a plain descriptor, TLS on top of one, WebSocket on top of either,
+// or a script in a test. Calls never block, and transports do not know the loop.
 #pragma once
 
 #include "bufio/end.hpp"

@@ -41,7 +41,7 @@ struct SessionOptions {
     const Expression* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
     bool coalesce = false;  // see OrderedMatcher::Options
     std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher
-    ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and TLS together
+    ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and handshakes
     // Limit for each reply, and for a server that takes none of our output.
     ev::Duration reply_timeout = std::chrono::seconds(5);
     // Limit for the peer to close its side, from finish() on.

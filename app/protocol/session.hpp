@@ -77,8 +77,7 @@ public:
 
     // Allowed in idle, closed and waiting. In waiting it retries now, as the first try.
     void connect();
-    // Closes now, without another try, and with close_notify if TLS is used. Pending output is
-    // lost.
+    // Closes now, without another try, as Stream::close() does. Pending output is lost.
     void disconnect();
     // Closes our side once all replies are in, or if none comes for a moment: the service may
     // wait for our end before it answers. Datagrams have no end to announce: once all replies

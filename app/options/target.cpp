@@ -114,7 +114,7 @@ Target::Scheme take_scheme(std::string& text, bool port_follows) {
                          " is not supported, only tcp://, tls://, udp://, ws:// and wss://");
     text.erase(0, scheme.size() + 3);
     if (text.empty() || text.find_first_not_of('/') == text.npos)
-        throw UsageError(scheme + ":// needs a host and a port, as in " + scheme +
+        throw UsageError(scheme + ":// needs an address, as in " + scheme +
                          "://localhost:7000");
     return found->scheme;
 }

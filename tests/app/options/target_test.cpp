@@ -59,7 +59,7 @@ TEST_CASE("an invalid WebSocket target is refused") {
     };
     const std::string no_path = " is not a path: write %20 for a space, and no fragment (#)";
     const Case each = GENERATE_COPY(
-        Case{"ws://", "ws:// needs a host and a port, as in ws://localhost:7000"},
+        Case{"ws://", "ws:// needs an address, as in ws://localhost:7000"},
         Case{"ws:///x", "a host is missing"}, Case{"ws://:7", "a host is missing"},
         Case{"ws://h:/x", "a port is missing"},
         Case{"ws://h:0", "\"0\" is not a port from 1 to 65535"},
@@ -106,8 +106,8 @@ TEST_CASE("an invalid target is refused with the right form") {
         Case{{"me@h:7"}, "\"me@h\" is not a host"}, Case{{"h/x", "7"}, "\"h/x\" is not a host"},
         Case{{"ftp://h:7"},
              "\"ftp://\" is not supported, only tcp://, tls://, udp://, ws:// and wss://"},
-        Case{{"tls://"}, "tls:// needs a host and a port, as in tls://localhost:7000"},
-        Case{{"tcp:///"}, "tcp:// needs a host and a port, as in tcp://localhost:7000"},
+        Case{{"tls://"}, "tls:// needs an address, as in tls://localhost:7000"},
+        Case{{"tcp:///"}, "tcp:// needs an address, as in tcp://localhost:7000"},
         Case{{"tcp:h:7"}, "\"tcp:h:7\" must be written tcp://h:7"},
         Case{{"tls:/h:7"}, "\"tls:/h:7\" must be written tls://h:7"},
         Case{{"tls:h", "7"}, "\"tls:h\" must be written tls://h"},

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the examples of the manual's section on services that do not echo, in their order.
+"""Runs the examples of the manual's sections on services that do not echo and on WebSocket.
 
 usage: manual.py PAGE YODEL
 
 Each .Dl line is a command. Its target is replaced by a Redis server, or by a server in
-tests/peers, on a free port. Long runs are shortened as in README.
+tests/peers, on a free port. Long runs are shortened as in README. The lines of the example on
+WebSocket, of which one starts a server, are run like lines of README.
 """
 import contextlib
 import os
@@ -14,21 +15,30 @@ import subprocess
 import sys
 import tempfile
 
-from readme import LIMIT, SHORTER, free_port, listens
+from readme import LIMIT, SHORTER, Reader, complaints, free_port, listens
 
 SECTION = "SERVICES THAT DO NOT ECHO"
 ESCAPES = {r"\e": "\\", r"\(aq": "'", r"\(dq": '"'}
 TARGET = re.compile(r"\b(?:localhost|[\w.]+\.example\.org) (\d+)\b")
 
 
+def section_of(page, title):
+    return page.split(f"\n.Sh {title}\n")[1].split("\n.Sh ")[0]
+
+
 def examples(page):
     """Returns the commands of the section."""
-    section = page.split(f"\n.Sh {SECTION}\n")[1].split("\n.Sh ")[0]
-    for line in re.findall(r"^\.Dl (.*)", section, re.MULTILINE):
+    for line in re.findall(r"^\.Dl (.*)", section_of(page, SECTION), re.MULTILINE):
         line = line.removeprefix('"').removesuffix('"')
         for escape, text in ESCAPES.items():
             line = line.replace(escape, text)
         yield line
+
+
+def websocket_lines(page):
+    """Returns the literal lines of the section, indented as in README."""
+    blocks = re.findall(r"(?ms)^\.Bd -literal.*?\n(.*?)^\.Ed", section_of(page, "WEBSOCKET"))
+    return re.sub("^", "    ", "".join(blocks), flags=re.MULTILINE)
 
 
 def certificate(folder):
@@ -76,13 +86,19 @@ class Examples:
 
 def main():
     page, yodel = (pathlib.Path(name).resolve() for name in sys.argv[1:])
-    lines = list(examples(page.read_text("utf-8")))
+    text = page.read_text("utf-8")
+    lines = list(examples(text))
+    websocket = websocket_lines(text)
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
         runner = Examples(folder, stack, page, yodel)
-        found = list(filter(None, map(runner.complaint, lines)))
-    print("\n".join(found) if lines else "there are no examples")
-    return 1 if found or not lines else 0
+        reader = Reader(folder, runner.environment)
+        stack.callback(lambda: [server.kill() for server in reader.servers])
+        found = [*filter(None, map(runner.complaint, lines)), *complaints(websocket, reader)]
+    if not lines or "yodeld" not in websocket:
+        found.append("there are no examples")
+    print("\n".join(found))
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -48,15 +48,6 @@ std::string source_address(const std::string& text) {
                     "a numeric address");
 }
 
-std::vector<std::string> comma_separated(const std::string& text) {
-    std::vector<std::string> list;
-    for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
-        end = text.find(',', begin);
-        list.push_back(text.substr(begin, end - begin));
-    }
-    return list;
-}
-
 std::vector<std::string> protocols(const std::string& text) {
     std::vector<std::string> list = comma_separated(text);
     for (const std::string& each : list)

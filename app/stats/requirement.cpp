@@ -163,12 +163,8 @@ std::string Requirement::shown(double value) const {
 }
 
 std::vector<Requirement> parse_requirements(std::string_view text) {
-    std::vector<Requirement> list;
-    for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
-        end = text.find(',', begin);
-        list.emplace_back(text.substr(begin, end - begin));
-    }
-    return list;
+    const std::vector<std::string> clauses = comma_separated(text);
+    return {clauses.begin(), clauses.end()};
 }
 
 Verdict Verdict::on(const Results& results, const Options& options) {

@@ -157,6 +157,15 @@ std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsign
     return static_cast<unsigned>(*number);
 }
 
+std::vector<std::string> comma_separated(std::string_view text) {
+    std::vector<std::string> list;
+    for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
+        end = text.find(',', begin);
+        list.emplace_back(text.substr(begin, end - begin));
+    }
+    return list;
+}
+
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at) {
     return time_text(pattern, at, ::localtime_r);
 }

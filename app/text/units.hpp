@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace yodel {
 
@@ -49,6 +50,9 @@ std::optional<double> parse_rate(std::string_view text);
 std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string_view text);
 // Parses a whole number between the bounds, which are included.
 std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsigned max);
+
+// Splits a list at each comma.
+std::vector<std::string> comma_separated(std::string_view text);
 
 // Writes the local time by a pattern of strftime; at most 63 characters.
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at);

@@ -101,6 +101,14 @@ TEST_CASE("parses a number only within its bounds") {
     }
 }
 
+TEST_CASE("splits a list at each comma") {
+    using List = std::vector<std::string>;
+    CHECK(comma_separated("") == List{""});
+    CHECK(comma_separated("a b") == List{"a b"});
+    CHECK(comma_separated("a, b,c") == List{"a", " b", "c"});
+    CHECK(comma_separated(",a,,") == List{"", "a", "", ""});
+}
+
 TEST_CASE("writes a duration with a suitable unit") {
     const auto [duration, text] =
         GENERATE(table<ev::Duration, std::string>({{0ms, "0ms"},

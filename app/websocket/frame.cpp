@@ -105,7 +105,7 @@ std::string Closure::text() const {
     const auto* const row = std::find_if(std::begin(closures), std::end(closures),
                                          [&](const auto& each) { return each.code == code; });
     std::string text = code == no_status ? "" : std::to_string(code) + " ";
-    text += row == std::end(closures) ? "private code" : row->name;
+    text += row == std::end(closures) ? "application code" : row->name;
     return reason.empty() ? text : text + ": " + reason;
 }
 

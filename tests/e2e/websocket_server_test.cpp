@@ -130,7 +130,8 @@ TEST_CASE("a WebSocket client that breaks the protocol gets a code, and earlier 
         {"frame:88:\\x03", "1002", "a close code of one byte"},
         {"frame:88:\\x03\\xed", "1002", "the close code 1005"},
         {"frame:88:\\x03\\xe8\\xff", "1007", "the reason of a close frame is not UTF-8"},
-        {"frame:88:\\x0f\\xa0bye", "4000", ": the client closed with 4000 private code: bye"},
+        {"frame:88:\\x0f\\xa0bye", "4000",
+         ": the client closed with 4000 application code: bye"},
     }));
     Server server({"--ws", "--max-frame", "2000"});
     const Outcome outcome = talk(server, {"open", "frame:81:a", step, "end"});

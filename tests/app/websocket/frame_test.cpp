@@ -428,5 +428,5 @@ TEST_CASE("describes how a peer has closed") {
     CHECK(Closure{1001, "reboot"}.text() == "1001 going away: reboot");
     CHECK(Closure{no_status, ""}.text() == "no status");
     CHECK(Closure{1011, "out of memory"}.text() == "1011 internal error: out of memory");
-    CHECK(Closure{4321, ""}.text() == "4321 private code");
+    CHECK(Closure{4321, ""}.text() == "4321 application code");
 }

@@ -191,7 +191,7 @@ const std::string broken = "the peer has broken the WebSocket protocol: ";
 
 TEST_CASE("opens a connection, however the bytes arrive") {
     for (const bool client : {false, true})
-        for (const std::size_t most : {1, 2, 7, 100, 5000}) {
+        for (const std::size_t most : std::initializer_list<std::size_t>{1, 2, 7, 100, 5000}) {
             Scene scene(client);
             scene.peer.most = most;
             scene.open({{text_frame, "early"}, {ping_frame, "p"}});
@@ -281,7 +281,7 @@ TEST_CASE("refuses an opening of another protocol") {
         {false, "\x16\x03\x01", Reason::receive, "refused: ", "HTTP/1.1 400 "},
     };
     for (const auto& each : cases)
-        for (const std::size_t most : {1, 4000}) {
+        for (const std::size_t most : std::initializer_list<std::size_t>{1, 4000}) {
             CAPTURE(each.text, most);
             Scene scene(each.client);
             scene.peer.most = most;
@@ -396,7 +396,8 @@ TEST_CASE("a message that is written in parts stays one frame, and a pong waits 
 }
 
 TEST_CASE("writes messages of all sizes") {
-    for (const std::size_t size : {0, 1, 125, 126, 65535, 65536, 200000, 1 << 20}) {
+    for (const std::size_t size :
+         std::initializer_list<std::size_t>{0, 1, 125, 126, 65535, 65536, 200000, 1 << 20}) {
         const std::string payload(size, 'x');
         const std::string messages = message(payload) + message("", false) + message("end");
         for (const bool client : {false, true}) {
@@ -503,7 +504,7 @@ TEST_CASE("a close frame waits for the frames before it") {
 
 TEST_CASE("a connection that closes inside a message sends no close frame") {
     for (const bool client : {false, true})
-        for (const std::size_t cut : {1, 5, 7}) {
+        for (const std::size_t cut : std::initializer_list<std::size_t>{1, 5, 7}) {
             Scene scene(client);
             scene.open();
             scene.write(message("hello").substr(0, cut));

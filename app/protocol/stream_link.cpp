@@ -44,11 +44,10 @@ public:
         auto transport = options_.tls ? options_.tls->connect(std::move(result.socket),
                                                               options_.endpoint.host)
                                       : bufio::make_plain_transport(std::move(result.socket));
-        if (options_.websocket) {
-            facts_ = std::make_unique<Facts>();
+        if (options_.has_handshake()) facts_ = std::make_unique<Facts>();
+        if (options_.websocket)
             transport = websocket::connect(std::move(transport), *options_.websocket,
                                            options_.max_frame, facts_->websocket);
-        }
         bufio::Stream::Limits limits;
         limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
         bufio::Stream::User& user = *this;
@@ -162,9 +161,7 @@ public:
 private:
     void stream_changed(bufio::Stream&) override { user_.link_changed(); }
     void record_facts() {
-        if (!stream_->tls()) return;
-        if (!facts_) facts_ = std::make_unique<Facts>();
-        facts_->tls = *stream_->tls();
+        if (stream_->tls()) facts_->tls = *stream_->tls();
     }
 
     OrderedMatcher matcher_;

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""A WebSocket server that may break every rule. It serves one connection at a time, follows its
+steps for each, and prints a line for each frame that it reads.
+
+websocket_server_steps.py PORT STEP...
+    tls:CERTIFICATE:KEY  begins TLS
+    request          reads a request
+    open             reads a request and accepts it
+    open:FIELD       the same with FIELD in the place of the field of the same name, or added
+    send:BYTES       sends bytes; all BYTES may contain \\n \\r \\xNN, and n*BYTES repeats them
+    frame:XX:BYTES   sends a frame; XX is its first byte in hexadecimal
+    masked:XX:BYTES  the same with a mask
+    read             reads a frame
+    echo:N           returns N frames
+    rest             returns frames until the client closes, and a close frame
+    end              reads until the client ends the connection, and prints how
+    shut             closes its sending side
+    reset            resets the connection
+"""
+import base64
+import hashlib
+import socket
+import ssl
+import struct
+import sys
+
+sys.dont_write_bytecode = True
+from websocket_steps import NAMES, frame, payload  # noqa: E402
+
+FIELDS = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Accept: "]
+GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+
+
+class Connection:
+    def __init__(self, sock):
+        self.sock = sock
+        self.key = ""
+
+    def take(self, size):
+        data = b""
+        while len(data) < size:
+            part = self.sock.recv(size - len(data))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+    def read_request(self):
+        text = b""
+        while not text.endswith(b"\r\n\r\n"):
+            text += self.take(1)
+        lines = text.decode().split("\r\n")
+        self.key = [line.split()[1] for line in lines if line.startswith("Sec-WebSocket-Key:")][0]
+
+    def accept(self, field):
+        proof = base64.b64encode(hashlib.sha1((self.key + GUID).encode()).digest()).decode()
+        name = field.partition(":")[0] + ":"
+        lines = [line for line in FIELDS[:2] + [FIELDS[2] + proof] if not line.startswith(name)]
+        lines += [field] if field else []
+        self.sock.sendall("\r\n".join(["HTTP/1.1 101 Yes", *lines, "", ""]).encode())
+
+    def read_frame(self):
+        first, size = self.take(2)
+        assert size & 0x80, "not masked"
+        size &= 0x7F
+        if size == 126:
+            (size,) = struct.unpack("!H", self.take(2))
+        elif size == 127:
+            (size,) = struct.unpack("!Q", self.take(8))
+        mask = self.take(4) * (size // 4 + 1)
+        mixed = int.from_bytes(self.take(size), "big") ^ int.from_bytes(mask[:size], "big")
+        data = mixed.to_bytes(size, "big")
+        name = NAMES[first & 0x7F]
+        if name == "close":
+            text = str(struct.unpack("!H", data[:2])[0]) if data else "without a code"
+        else:
+            text = data.decode() if name == "text" else data.hex()  # throws if it is not UTF-8
+        print(name, text if len(text) <= 100 else f"of {size} bytes", flush=True)
+        return first, data
+
+    def echo(self):
+        first, data = self.read_frame()
+        self.sock.sendall(frame(first, data, False))
+        return first
+
+    def end(self):
+        try:
+            while True:
+                self.read_frame()
+        except EOFError:
+            print("ended", flush=True)
+
+    def follow(self, step):
+        word, _, rest = step.partition(":")
+        first, _, text = rest.partition(":")
+        if word == "tls":
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(first, text)
+            self.sock = context.wrap_socket(self.sock, server_side=True)
+        elif word in ("request", "open"):
+            self.read_request()
+            if word == "open":
+                self.accept(rest)
+        elif word == "send":
+            self.sock.sendall(payload(rest))
+        elif word in ("frame", "masked"):
+            self.sock.sendall(frame(int(first, 16), payload(text), word == "masked"))
+        elif word == "read":
+            self.read_frame()
+        elif word == "echo":
+            for _ in range(int(rest)):
+                self.echo()
+        elif word == "rest":
+            while self.echo() != 0x88:
+                pass
+        elif word == "end":
+            self.end()
+        elif word == "shut":
+            self.sock.shutdown(socket.SHUT_WR)
+        elif word == "reset":
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def main():
+    listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+    while True:
+        client, _ = listener.accept()
+        connection = Connection(client)
+        try:
+            for step in sys.argv[2:]:
+                connection.follow(step)
+        except (EOFError, OSError):
+            pass  # it was the test of the port, or a client that has had enough
+        connection.sock.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -102,7 +102,7 @@ public:
     // Closes the connection below once both sides have sent a close frame, or at once if a
     // message was cut, because no frame can follow its part.
     IoResult close_output() override {
-        IoResult result = push();
+        IoResult result = close_sent_ ? push() : write(nullptr, 0);
         if (result.status == IoStatus::done && !close_sent_ && between_frames()) {
             append_close(closed_by_peer_ ? closure_.code : normal_closure);
             result = push();
@@ -135,7 +135,9 @@ private:
         if (result.status == IoStatus::end_of_input)
             return fail({Reason::connect,
                          peer() + " closed the connection during the WebSocket handshake"});
-        return passed(result);
+        if (result.status == IoStatus::failed)
+            return fail({Reason::connect, below_->failure().text});
+        return result;
     }
 
     bool holds_input() const { return !unread_.empty() || reader_.has_output() || last_; }

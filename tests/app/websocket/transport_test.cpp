@@ -322,8 +322,7 @@ TEST_CASE("the peer may end during the handshake") {
                 scene.peer.at_end = end;
                 scene.peer.end_at_once = at_once;
                 CHECK(scene.transport->handshake().status == IoStatus::failed);
-                CHECK(scene.failure().reason ==
-                      (end == IoStatus::failed ? Reason::receive : Reason::connect));
+                CHECK(scene.failure().reason == Reason::connect);
                 CHECK(scene.failure().text ==
                       (end == IoStatus::failed
                            ? "broken below"
@@ -497,6 +496,20 @@ TEST_CASE("a close frame waits for the frames before it") {
         scene.peer.space = 4;
         scene.transport->close_output();
         scene.peer.space = SIZE_MAX;
+        CHECK(scene.transport->close_output().status == IoStatus::done);
+        CHECK(scene.got() == "pong p, close 1000");
+    }
+}
+
+TEST_CASE("a ping is answered before a close frame that follows at once") {
+    for (const bool client : {false, true}) {
+        Scene scene(client);
+        scene.open();
+        scene.send({{ping_frame, "p"}});
+        scene.read();
+        CHECK(scene.transport->close_output().status == IoStatus::done);
+        scene.send({{ping_frame, "q"}});
+        scene.read();
         CHECK(scene.transport->close_output().status == IoStatus::done);
         CHECK(scene.got() == "pong p, close 1000");
     }

@@ -173,11 +173,10 @@ std::string_view FrameReader::take_head(std::string_view& wire) {
 bool FrameReader::begin(std::string_view head) {
     const std::size_t more = more_size(head);
     size_ = more == 0 ? byte(head, 1) & 0x7f : read_number(head.substr(2, more));
-    key_ = 0;
-    if (masked_) std::memcpy(&key_, head.data() + head.size() - sizeof key_, sizeof key_);
     opcode_ = static_cast<Opcode>(byte(head, 0) & 0x0f);
     final_ = (byte(head, 0) & 0x80) != 0;
     if (const char* const text = fault(head)) return fail(protocol_error, text);
+    if (masked_) std::memcpy(&key_, head.data() + head.size() - sizeof key_, sizeof key_);
     left_ = size_;
     open_ = true;
     head_.clear();

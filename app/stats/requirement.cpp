@@ -163,8 +163,9 @@ std::string Requirement::shown(double value) const {
 }
 
 std::vector<Requirement> parse_requirements(std::string_view text) {
-    const std::vector<std::string> clauses = comma_separated(text);
-    return {clauses.begin(), clauses.end()};
+    std::vector<Requirement> list;
+    for (const std::string& clause : comma_separated(text)) list.emplace_back(clause);
+    return list;
 }
 
 Verdict Verdict::on(const Results& results, const Options& options) {

@@ -123,9 +123,9 @@ TEST_CASE("a server that reads nothing is given up after the reply timeout") {
     const std::string expect = GENERATE("echo", "none");
     Server server({"--no-read"});
     test::Process client({"sh", "-c",
-                          "yes 0123456789 | \"$0\" -f \"$1\" --expect \"$2\" -W 200ms -q 200ms "
+                          "yes \"$4\" | \"$0\" -f \"$1\" --expect \"$2\" -W 200ms -q 200ms "
                           "127.0.0.1 \"$3\"",
-                          yodel, framing, expect, server.port()});
+                          yodel, framing, expect, server.port(), std::string(100, 'x')});
     CHECK(client.wait_exit() == 28);
     CHECK(contains(client.errors(), "the server has stopped reading"));
 }

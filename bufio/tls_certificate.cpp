@@ -1,4 +1,3 @@
-#include "bufio/tls_digest.hpp"
 #include "bufio/tls_internal.hpp"
 
 #include <arpa/inet.h>
@@ -167,7 +166,9 @@ std::string pin_of(EVP_PKEY* key) {
                                     EVP_sha256(), nullptr);
     OPENSSL_free(der);
     if (digested != 1) return {};
-    return "sha256//" + base64({reinterpret_cast<char*>(digest), digest_size});
+    unsigned char base64[4 * EVP_MAX_MD_SIZE];
+    EVP_EncodeBlock(base64, digest, static_cast<int>(digest_size));
+    return "sha256//" + std::string(reinterpret_cast<char*>(base64));
 }
 
 // True if a trusted authority matches the issuer only by name. OpenSSL 3.0.2 reports this

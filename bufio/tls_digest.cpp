@@ -9,20 +9,9 @@ namespace bufio {
 
 namespace {
 
-const unsigned char* octets(const char* bytes) {
-    return reinterpret_cast<const unsigned char*>(bytes);
-}
 unsigned char* octets(char* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
 
 }  // namespace
-
-// EVP_EncodeBlock() appends a NUL byte.
-std::string base64(std::string_view bytes) {
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-    EVP_EncodeBlock(octets(text.data()), octets(bytes.data()), static_cast<int>(bytes.size()));
-    text.pop_back();
-    return text;
-}
 
 std::string sha1(std::string_view bytes) {
     std::string digest(20, '\0');

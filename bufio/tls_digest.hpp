@@ -7,7 +7,6 @@
 
 namespace bufio {
 
-std::string base64(std::string_view bytes);
 std::string sha1(std::string_view bytes);  // 20 bytes
 // Returns bytes that no peer can predict.
 std::string random_bytes(std::size_t count);

@@ -1,6 +1,7 @@
 #include "app/websocket/opening.hpp"
 
 #include "bufio/tls_digest.hpp"
+#include "ui/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -89,8 +90,7 @@ Header parse(std::string_view text) {
 
 // Proves that the server has read the key as a WebSocket server.
 std::string accept_value(std::string_view key) {
-    return bufio::base64(
-        bufio::sha1(std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"));
+    return ui::base64(bufio::sha1(std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"));
 }
 
 // A key is 16 bytes in base64.

@@ -1,6 +1,7 @@
 #include "app/websocket/transport.hpp"
 
 #include "bufio/tls_digest.hpp"
+#include "ui/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,7 +40,7 @@ bool in_order(const Closure& closure) {
 struct Client {
     Request request;
     Facts& facts;
-    std::string key = bufio::base64(bufio::random_bytes(16));
+    std::string key = ui::base64(bufio::random_bytes(16));
 };
 
 class WebSocketTransport final : public Transport {

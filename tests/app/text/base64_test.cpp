@@ -21,6 +21,8 @@ TEST_CASE("encodes base64 as its RFC defines") {
         {"foobar", "Zm9vYmFy"},
         {"\xff\xfe\0"s, "//4A"},
         {"\xfb\xef\xbe", "++++"},
+        {"\0\xff\xfe"s, "AP/+"},
+        {std::string(300, '\0'), std::string(400, 'A')},
     }));
     CHECK(base64(bytes) == text);
     CHECK(from_base64(text) == bytes);

@@ -3,6 +3,7 @@
 #include "app/websocket/transport.hpp"
 
 #include "bufio/tls_digest.hpp"
+#include "ui/text.hpp"
 
 #include "tests/app/websocket/frames.hpp"
 #include "tests/support/catch.hpp"
@@ -98,8 +99,7 @@ std::string response_to(const std::string& request) {
     const std::string key = request.substr(request.find(name) + name.size(), 24);
     return "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
            "Sec-WebSocket-Accept: " +
-           bufio::base64(bufio::sha1(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) +
-           "\r\n\r\n";
+           ui::base64(bufio::sha1(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) + "\r\n\r\n";
 }
 
 // A transport under test and its peer.

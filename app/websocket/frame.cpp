@@ -63,6 +63,10 @@ bool may_be_sent(unsigned code) {
 
 }  // namespace
 
+std::size_t payload_size(std::string_view message) {
+    return static_cast<std::size_t>(read_number(message.substr(1, message_head - 1)));
+}
+
 std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key) {
     const std::size_t more = size < size_in_2 ? 0 : size <= 0xffff ? 2 : 8;
     const auto first = more == 0 ? size : more == 2 ? size_in_2 : size_in_8;

@@ -21,6 +21,8 @@ enum class Opcode : unsigned char { continuation, text, binary, close = 8, ping,
 using Key = std::uint32_t;  // its bytes in the memory's order
 
 constexpr std::size_t message_head = 5;  // bytes before a payload above this room
+// Returns the length of the payload after the head of a message.
+std::size_t payload_size(std::string_view message);
 constexpr std::size_t max_frame_head = 14;
 constexpr std::size_t max_control = 125;  // bytes in a control frame's payload
 

@@ -269,9 +269,7 @@ private:
     }
 
     void begin_frame(std::string_view message) {
-        left_ = 0;
-        for (std::size_t i = 1; i < message_head; ++i)
-            left_ = left_ << 8 | static_cast<unsigned char>(message[i]);
+        left_ = payload_size(message);
         at_ = 0;
         if (client_) key_ = new_key();
         char frame[max_frame_head];

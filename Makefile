@@ -135,8 +135,8 @@ check-valgrind:
 	@$(call compile,$(BUILD)) --target test_ev test_bufio
 	@tests/valgrind/run $(BUILD)
 
-rooms = ev bufio ui app_text app_process app_stats app_protocol app_server app_run app_screen \
-	app_options
+rooms = ev bufio ui app_text app_process app_stats app_websocket app_protocol app_server app_run \
+	app_screen app_options
 coverage: UNITY = ON
 coverage:
 	@.ci/packages build test coverage

@@ -110,7 +110,10 @@ public:
         }
         const bool over = closed_by_peer_ || !close_sent_;
         if (result.status != IoStatus::done || !over) return result;
-        return passed(below_->close_output());
+        result = below_->close_output();
+        // A peer may leave as soon as both sides have sent a close frame.
+        const bool left = result.status == IoStatus::failed && close_sent_;
+        return left ? IoResult{IoStatus::done} : passed(result);
     }
 
     bool buffers_input() const override {

@@ -29,7 +29,8 @@ struct Peer {
     std::string written;
     std::size_t space = SIZE_MAX;  // for the next writes; none: a write has to wait
     bool writes_fail = false;
-    bool closed = false;  // by close_output()
+    bool closing_fails = false;  // in close_output()
+    bool closed = false;         // by close_output()
     bool buffers_input = false;
 };
 
@@ -71,6 +72,7 @@ public:
     IoResult close_output() override {
         REQUIRE((ready_ && !closed_));
         peer_.closed = true;
+        if (peer_.closing_fails) return close(fail({Reason::send, "gone"}));
         return close({IoStatus::done});
     }
 
@@ -481,6 +483,20 @@ TEST_CASE("both sides close at once, while our close frame has to wait") {
             if (status == IoStatus::wants_write)
                 CHECK(scene.transport->close_output().status == IoStatus::done);
             CHECK(scene.got() == "close 1000, end");
+        }
+}
+
+TEST_CASE("a peer that leaves after both close frames has closed in order") {
+    for (const bool client : {false, true})
+        for (const bool whole : {false, true}) {
+            Scene scene(client);
+            scene.open();
+            scene.peer.closing_fails = true;
+            scene.send({{close_frame, closing(1000)}});
+            scene.read();
+            if (!whole) scene.write(message("hello").substr(0, 7));
+            const IoStatus status = scene.transport->close_output().status;
+            CHECK(status == (whole ? IoStatus::done : IoStatus::failed));
         }
 }
 

@@ -9,13 +9,13 @@ namespace {
 
 constexpr CodePoint not_utf8{0, 0};
 
-// Returns the number of bytes at the front that are ASCII, rounded down to whole words.
-std::size_t ascii_words(std::string_view bytes) {
-    std::uint64_t word = 0;
+// Returns the number of bytes at the front that are ASCII, rounded down to whole blocks.
+std::size_t ascii_blocks(std::string_view bytes) {
+    std::uint64_t block[2];
     std::size_t at = 0;
-    for (; bytes.size() - at >= sizeof word; at += sizeof word) {
-        std::memcpy(&word, bytes.data() + at, sizeof word);
-        if ((word & 0x8080808080808080) != 0) break;
+    for (; bytes.size() - at >= sizeof block; at += sizeof block) {
+        std::memcpy(block, bytes.data() + at, sizeof block);
+        if (((block[0] | block[1]) & 0x8080808080808080) != 0) break;
     }
     return at;
 }
@@ -63,7 +63,7 @@ bool Utf8Check::add(std::string_view bytes) {
         if (cut_.size() == encoded_size(cut_.front())) cut_.clear();
     }
     for (;;) {
-        bytes.remove_prefix(ascii_words(bytes));
+        bytes.remove_prefix(ascii_blocks(bytes));
         if (bytes.empty()) return true;
         if (encoded_size(bytes.front()) > bytes.size()) break;
         const std::size_t size = decode(bytes, 0).size;

@@ -112,9 +112,8 @@ std::size_t Framing::longest() const {
 }
 
 std::string Framing::header(std::string_view payload) const {
-    std::string header(head);
-    if (prefix == 0) return header;
-    header.resize(prefix);  // there is no head
+    if (prefix == 0) return std::string(head);
+    std::string header(prefix, '\0');  // there is no head
     for (std::size_t i = 0; i < length_bytes(); ++i)
         header[place(*this, i)] = static_cast<char>(payload.size() >> (8 * i));
     if (typed && !ui::is_utf8(payload)) header[0] = 1;

@@ -1,5 +1,7 @@
 #include "app/websocket/frame.hpp"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -40,8 +42,9 @@ std::size_t head_size(std::string_view head) {
 bool is_control(Opcode opcode) { return opcode >= Opcode::close; }
 
 void write_message_head(char* to, bool text, std::uint64_t size) {
+    const std::uint32_t number = htonl(static_cast<std::uint32_t>(size));
     to[0] = text ? 0 : 1;
-    write_number(to + 1, message_head - 1, size);
+    std::memcpy(to + 1, &number, sizeof number);
 }
 
 constexpr struct {
@@ -64,7 +67,9 @@ bool may_be_sent(unsigned code) {
 }  // namespace
 
 std::size_t payload_size(std::string_view message) {
-    return static_cast<std::size_t>(read_number(message.substr(1, message_head - 1)));
+    std::uint32_t size = 0;
+    std::memcpy(&size, message.data() + 1, sizeof size);
+    return ntohl(size);
 }
 
 std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key) {
@@ -154,7 +159,8 @@ bool FrameReader::write_kept(std::span<char>& to) {
     to = to.subspan(count);
     written_ += count;
     if (written_ < kept_.size()) return false;
-    std::string().swap(kept_);  // frees its memory
+    kept_.clear();
+    kept_.shrink_to_fit();
     return true;
 }
 
@@ -193,7 +199,7 @@ bool FrameReader::begin(std::string_view head) {
 const char* FrameReader::fault(std::string_view head) const {
     const unsigned code = static_cast<unsigned char>(opcode_);
     const bool continues = opcode_ == Opcode::continuation;
-    const std::uint64_t smallest[] = {0, 0, size_in_2, 0, 0, 0, 0, 0, 0x10000};
+    static constexpr std::uint64_t smallest[] = {0, 0, size_in_2, 0, 0, 0, 0, 0, 0x10000};
     if ((byte(head, 0) & 0x70) != 0) return "a reserved bit is set";
     if ((code > 2 && code < 8) || code > 10) return "an unknown opcode";
     if (((byte(head, 1) & 0x80) != 0) != masked_)

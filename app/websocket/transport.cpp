@@ -283,9 +283,8 @@ private:
 
     void append_payload(std::string_view& messages) {
         const std::size_t count = std::min({left_, messages.size(), piece});
-        wire_.append(messages, 0, count);
-        char* const payload = wire_.data() + wire_.size() - count;
-        if (client_) mask(payload, payload, count, key_, at_);
+        wire_.resize(wire_.size() + count);
+        mask(wire_.data() + wire_.size() - count, messages.data(), count, key_, at_);
         messages.remove_prefix(count);
         left_ -= count;
         at_ += count;

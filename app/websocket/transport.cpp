@@ -137,8 +137,8 @@ private:
         note_end(result.status);
         if (opened_ || refusal_ || result.status == IoStatus::done) return {IoStatus::done};
         if (result.status == IoStatus::end_of_input)
-            return fail({Reason::connect,
-                         peer() + " closed the connection during the WebSocket handshake"});
+            return blame(Reason::connect,
+                         "closed the connection during the WebSocket handshake");
         if (result.status == IoStatus::failed)
             return fail({Reason::connect, below_->failure().text});
         return result;
@@ -206,16 +206,14 @@ private:
             answer_at_once(closure_.code);
         }
         if (in_order(closure_)) return IoStatus::end_of_input;
-        return fail({Reason::receive, peer() + " closed with " + closure_.text()}).status;
+        return blame(Reason::receive, "closed with " + closure_.text()).status;
     }
 
     // Informs the peer of its error if that is possible at once.
     IoStatus refuse(const Closure& error) {
         answer_at_once(error.code);
-        return fail({error.code == too_big ? Reason::limit : Reason::receive,
-                     error.code == too_big
-                         ? error.reason
-                         : peer() + " has broken the WebSocket protocol: " + error.reason})
+        if (error.code == too_big) return fail({Reason::limit, error.reason}).status;
+        return blame(Reason::receive, "has broken the WebSocket protocol: " + error.reason)
             .status;
     }
 
@@ -229,14 +227,15 @@ private:
     IoResult end_of(IoResult below, std::size_t count) {
         if (below.status == IoStatus::failed) return {fail(below_->failure()).status, count};
         if (below.status != IoStatus::end_of_input) return {below.status, count};
-        const char* const where = reader_.inside() ? " inside a message" : "";
-        return {fail({Reason::truncated,
-                      peer() + " ended the connection" + where + " without a close frame"})
-                    .status,
-                count};
+        const std::string where = reader_.inside() ? "inside a message " : "";
+        const std::string text = "ended the connection " + where + "without a close frame";
+        return {blame(Reason::truncated, text).status, count};
     }
 
-    std::string peer() const { return client_ ? "the server" : "the client"; }
+    // Fails with a sentence about the peer.
+    IoResult blame(Reason reason, const std::string& what) {
+        return fail({reason, (client_ ? "the server " : "the client ") + what});
+    }
     bool between_frames() const { return left_ == 0 && head_.empty(); }
 
     void append_close(unsigned code) {

@@ -182,20 +182,6 @@ void prepare_match(ClientOptions& options) {
 
 // --- The target.
 
-// Returns the scheme as if it were an option.
-Given scheme_given(Target::Scheme scheme) {
-    switch (scheme) {
-    case Target::Scheme::tcp: return {"tcp://", mode::tcp | mode::plain, mode::tcp};
-    case Target::Scheme::tls: return {"tls://", mode::stream | mode::tls, mode::tls};
-    case Target::Scheme::udp: return {"udp://", mode::datagrams, mode::datagrams};
-    case Target::Scheme::ws: return {"ws://", mode::websocket | mode::plain, mode::websocket};
-    case Target::Scheme::wss:
-        return {"wss://", mode::websocket | mode::tls, mode::websocket | mode::tls};
-    case Target::Scheme::none: break;
-    }
-    return {};
-}
-
 void set_target(ClientOptions& options, const std::vector<std::string>& words) {
     bufio::Endpoint& endpoint = options.session.endpoint;
     const bool path_given = !endpoint.path.empty();
@@ -208,20 +194,17 @@ void set_target(ClientOptions& options, const std::vector<std::string>& words) {
     endpoint.host = target.host;
     endpoint.service = target.service;
     endpoint.path = target.path;
-    if (target.scheme == Target::Scheme::udp) endpoint.datagrams = true;
-    if (target.scheme == Target::Scheme::tls || target.scheme == Target::Scheme::wss)
-        options.use_tls = true;
-    if (target.websocket()) {
-        websocket::Request& request = options.session.websocket.emplace(options.websocket);
-        const std::string port = target.scheme == Target::Scheme::ws ? ":80" : ":443";
-        request.host = endpoint.text();
-        if (request.host.ends_with(port))
-            request.host.resize(request.host.size() - port.size());
-        request.path = target.resource;
-    }
-    if (target.scheme != Target::Scheme::none)
-        options.given.push_back(scheme_given(target.scheme));
-    if (!target.path.empty()) options.given.push_back({"unix:", mode::path, mode::path});
+    if (!target.scheme) return;
+    const Scheme& scheme = *target.scheme;
+    options.given.push_back({std::string(scheme.written), scheme.modes, scheme.chooses});
+    if ((scheme.chooses & mode::datagrams) != 0) endpoint.datagrams = true;
+    if ((scheme.chooses & mode::tls) != 0) options.use_tls = true;
+    if (!target.websocket()) return;
+    websocket::Request& request = options.session.websocket.emplace(options.websocket);
+    request.host = endpoint.text();
+    if (request.host.ends_with(scheme.port))
+        request.host.resize(request.host.size() - scheme.port.size());
+    request.path = target.resource;
 }
 
 // Datagrams and WebSocket messages need no frames, regardless of their content.

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <string_view>
-#include <utility>
 
 namespace yodel {
 
@@ -72,51 +70,55 @@ void split_host_and_port(const std::string& text, Target& target) {
     target.host = unbracketed(target.host);
 }
 
-// Returns the scheme of "scheme://..." in lower case; empty if there is none.
+constexpr Scheme schemes[] = {
+    {"tcp://", mode::tcp | mode::plain, mode::tcp, ""},
+    {"tls://", mode::stream | mode::tls, mode::tls, "--tls "},
+    {"udp://", mode::datagrams, mode::datagrams, "-u "},
+    {"ws://", mode::websocket | mode::plain, mode::websocket, "--ws ", ":80"},
+    {"wss://", mode::websocket | mode::tls, mode::websocket | mode::tls, "--ws --tls ", ":443"},
+};
+
+// Returns "scheme://" in lower case; empty if the text does not begin with a scheme.
 std::string scheme_of(const std::string& text) {
     const std::size_t end = text.find("://");
-    std::string scheme = end == text.npos ? "" : text.substr(0, end);
+    std::string scheme = end == text.npos ? "" : text.substr(0, end + 3);
     for (char& letter : scheme)
         letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     return scheme;
 }
 
-// Refuses a scheme without its slashes. It looks like a host, but has one port too many.
-void check_slashes(const std::string& text, bool port_follows) {
-    for (const std::string scheme : {"tcp:", "tls:", "udp:", "ws:", "wss:"}) {
-        const std::string rest = text.substr(std::min(scheme.size(), text.size()));
-        if (text.starts_with(scheme) && (port_follows || rest.find(':') != rest.npos))
-            throw UsageError(in_quotes(text) + " must be written " + scheme + "//" +
-                             rest.substr(std::min(rest.find_first_not_of('/'), rest.size())));
+// Refuses a scheme before a host and a port, with any number of slashes, and suggests how to
+// write it. Without slashes it looks like a host, but has one port too many.
+void refuse_scheme(const std::string& text, bool port_follows,
+                   std::string_view Scheme::*instead) {
+    for (const Scheme& scheme : schemes) {
+        const std::string_view name = scheme.written.substr(0, scheme.written.find('/'));
+        if (!text.starts_with(name)) continue;
+        const std::size_t end = text.find_first_not_of('/', name.size());
+        const std::string rest = text.substr(std::min(end, text.size()));
+        if (port_follows || rest.find(':') != rest.npos)
+            throw UsageError(in_quotes(text) + " must be written " +
+                             std::string(scheme.*instead) + rest);
     }
 }
 
-constexpr struct {
-    std::string_view name;
-    Target::Scheme scheme;
-} schemes[] = {{"tcp", Target::Scheme::tcp},
-               {"tls", Target::Scheme::tls},
-               {"udp", Target::Scheme::udp},
-               {"ws", Target::Scheme::ws},
-               {"wss", Target::Scheme::wss}};
-
 // Removes "scheme://" from the text and returns the scheme; refuses an unknown one.
-Target::Scheme take_scheme(std::string& text, bool port_follows) {
-    const std::string scheme = scheme_of(text);
-    if (scheme.empty()) {
-        check_slashes(text, port_follows);
-        return Target::Scheme::none;
+const Scheme* take_scheme(std::string& text, bool port_follows) {
+    const std::string written = scheme_of(text);
+    if (written.empty()) {
+        refuse_scheme(text, port_follows, &Scheme::written);
+        return nullptr;
     }
-    const auto* const found = std::find_if(std::begin(schemes), std::end(schemes),
-                                           [&](const auto& row) { return row.name == scheme; });
+    const auto* const found =
+        std::find_if(std::begin(schemes), std::end(schemes),
+                     [&](const Scheme& each) { return each.written == written; });
     if (found == std::end(schemes))
-        throw UsageError(in_quotes(scheme + "://") +
+        throw UsageError(in_quotes(written) +
                          " is not supported, only tcp://, tls://, udp://, ws:// and wss://");
-    text.erase(0, scheme.size() + 3);
-    if (text.empty() || text.find_first_not_of('/') == text.npos)
-        throw UsageError(scheme + ":// needs an address, as in " + scheme +
-                         "://localhost:7000");
-    return found->scheme;
+    text.erase(0, written.size());
+    if (text.find_first_not_of('/') == text.npos)
+        throw UsageError(written + " needs an address, as in " + written + "localhost:7000");
+    return found;
 }
 
 // Moves the path from the end of the text to the target, and adds the default port.
@@ -132,12 +134,13 @@ void take_resource(std::string& text, bool port_follows, Target& target) {
                          " is not a path: write %20 for a space, and no fragment (#)");
     if (!target.resource.starts_with('/')) target.resource.insert(0, "/");
     const bool port_given = text.find(':') != text.npos && !text.ends_with(']');
-    if (!port_follows && !port_given)
-        text += target.scheme == Target::Scheme::ws ? ":80" : ":443";
+    if (!port_follows && !port_given) text += target.scheme->port;
 }
 
 Target path_target(const std::vector<std::string>& words) {
+    static constexpr Scheme scheme{"unix:", mode::path, mode::path, "-U "};
     Target target;
+    target.scheme = &scheme;
     target.path = words[0].substr(5);
     if (target.path.empty()) throw UsageError("unix: needs a path");
     if (words.size() > 1) throw UsageError(in_quotes(words[0]) + " takes no port");
@@ -149,22 +152,6 @@ void check_pair(const std::string& host, const std::string& service) {
         throw UsageError("the host must come first: " + service + " " + host);
     if (host.find(':') != host.npos && !is_v6(host))
         throw UsageError(in_quotes(host) + " is not a host, but a port follows it: " + service);
-}
-
-// Refuses schemes, which only the client accepts: the server has an option for TLS.
-void check_no_scheme(const std::string& word) {
-    static constexpr std::pair<std::string_view, const char*> options[] = {
-        {"tcp:", ""},
-        {"tls:", "--tls "},
-        {"udp:", "-u "},
-        {"ws:", "--ws "},
-        {"wss:", "--ws --tls "}};
-    for (const auto& [scheme, option] : options) {
-        const std::size_t end = word.find_first_not_of('/', scheme.size());
-        if (!word.starts_with(scheme) || word.find(':', scheme.size()) == word.npos) continue;
-        throw UsageError(in_quotes(word) + " must be written " + option + word.substr(end));
-    }
-    if (!scheme_of(word).empty()) throw UsageError(in_quotes(word) + " is not [ADDR:]PORT");
 }
 
 // Refuses a port alone. Users type it because it is enough for yodeld.
@@ -186,7 +173,7 @@ Target parse_target(const std::vector<std::string>& words) {
     target.scheme = take_scheme(first, words.size() == 2);
     if (target.websocket()) {
         take_resource(first, words.size() == 2, target);
-    } else if (target.scheme != Target::Scheme::none && first.ends_with('/')) {
+    } else if (target.scheme && first.ends_with('/')) {
         first.pop_back();
     }
     if (words.size() == 2) {
@@ -207,7 +194,8 @@ Target parse_listening_target(const std::string& word) {
     Target target;
     if (word.starts_with("unix:"))
         throw UsageError(in_quotes(word) + " must be written -U " + word.substr(5));
-    check_no_scheme(word);
+    refuse_scheme(word, false, &Scheme::server_options);
+    if (!scheme_of(word).empty()) throw UsageError(in_quotes(word) + " is not [ADDR:]PORT");
     if (word.find(':') == std::string::npos) {
         if (!word.empty() && !is_service(word))
             throw UsageError(in_quotes(word) + " is neither a port nor ADDR:PORT");

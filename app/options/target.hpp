@@ -1,20 +1,31 @@
 // Parses the addresses to connect to or to listen on, as users write them.
 #pragma once
 
+#include "app/options/modes.hpp"
+
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace yodel {
 
-struct Target {
-    enum class Scheme { none, tcp, tls, udp, ws, wss };
-    Scheme scheme = Scheme::none;
-    std::string host;      // an IPv6 address without its brackets
-    std::string service;   // a port or the name of a service
-    std::string path;      // a unix-domain socket; host and service are then empty
-    std::string resource;  // the path and query of ws:// and wss://
+// A scheme of targets. In yodel it counts as an option.
+struct Scheme {
+    std::string_view written;  // "tls://"
+    Modes modes;               // modes to which it applies
+    Modes chooses;
+    std::string_view server_options;  // what to write before a port of yodeld instead
+    std::string_view port = {};       // by default, with its colon; empty: none
+};
 
-    bool websocket() const { return scheme == Scheme::ws || scheme == Scheme::wss; }
+struct Target {
+    const Scheme* scheme = nullptr;  // null: none
+    std::string host;                // an IPv6 address without its brackets
+    std::string service;             // a port or the name of a service
+    std::string path;                // a unix-domain socket; host and service are then empty
+    std::string resource;            // the path and query of ws:// and wss://
+
+    bool websocket() const { return scheme && (scheme->chooses & mode::websocket) != 0; }
 };
 
 // Parses HOST PORT (two words), HOST:PORT or [v6]:PORT, each also after tcp://, tls:// or

@@ -251,8 +251,10 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
     if (!framing.typed && websocket)
         throw UsageError(file + " was recorded with -f " + std::string(framing.name) +
                          ", not with WebSocket");
-    if (!datagrams && !options.framing_given.empty() && options.framing_given != framing.name)
-        throw UsageError("-f " + options.framing_given + " is given, but " + file +
+    const Framing& wanted = *options.session.framing;
+    const bool framing_given = !chosen_by(options.given, mode::framed | mode::raw).empty();
+    if (!datagrams && framing_given && &wanted != &framing)
+        throw UsageError("-f " + std::string(wanted.name) + " is given, but " + file +
                          " was recorded with -f " + std::string(framing.name));
     if (options.load.connections.value_or(1) > 1 && !recording.regular())
         throw UsageError(file + " is not a regular file; with --connections, each connection "
@@ -300,7 +302,7 @@ ScreenClient::Options screen_options(const ClientOptions& options) {
     conversation.log = options.report.log;
     conversation.quiet = options.report.quiet;
     to.color = options.color;
-    to.hex = options.hex;
+    to.hex = options.report.hex;
     to.mouse = options.mouse;
     if (options.use_tls) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);

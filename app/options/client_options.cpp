@@ -165,9 +165,7 @@ void check_merge(ClientOptions& options, const CommandLine& line) {
 
 void choose_form(ClientOptions& options) {
     Reporter::Form& form = options.report.form;
-    if (options.hex) form = Reporter::Form::hex;
-    if (options.replay.given() && options.hex) form = Reporter::Form::payload;
-    options.report.hex = options.hex;
+    if (options.report.hex && !options.replay.given()) form = Reporter::Form::hex;
     if (options.generated() && form != Reporter::Form::json) form = Reporter::Form::sequence;
 }
 
@@ -212,13 +210,12 @@ void prepare_framing(ClientOptions& options) {
     Session::Options& session = options.session;
     const bool datagrams = session.endpoint.datagrams;
     if (!datagrams && !session.websocket) return;
-    const bool allowed =
-        options.framing_given.empty() || (datagrams && options.framing_given == "raw");
-    if (!allowed)
-        throw UsageError(
-            chosen_by(options.given, mode::framed | mode::raw) + " cannot be combined with " +
-            chosen_by(options.given, mode::datagrams | mode::websocket) + ": each " +
-            (datagrams ? "datagram" : "WebSocket message") + " is one message");
+    const std::string option = chosen_by(options.given, mode::framed | mode::raw);
+    if (!option.empty() && !(datagrams && session.framing->name == "raw"))
+        throw UsageError(option + " cannot be combined with " +
+                         chosen_by(options.given, mode::datagrams | mode::websocket) +
+                         ": each " + (datagrams ? "datagram" : "WebSocket message") +
+                         " is one message");
     session.framing = datagrams ? datagram_framing() : websocket_framing();
 }
 
@@ -243,7 +240,6 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     const CommandLine line = parse_command_line(argc, argv, client_table(options));
     if (options.help || options.version || !options.completion.empty()) return options;
     options.given = line.given;
-    options.report.payloads = options.replay.payload;
     check_verdict(options);
     if (!options.merge.empty()) {
         check_modes(options.given, active_modes(options));

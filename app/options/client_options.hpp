@@ -41,11 +41,10 @@ struct LoadOptions {
     bool scheduled() const { return rate || rate_while; }
 };
 
-// The recording or the replay of a conversation.
+// The replay of a recording.
 struct ReplayOptions {
-    bool payload = false;  // the objects of --json make a recording
-    std::string file;      // the recording to replay; empty: none
-    bool fast = false;     // send as soon as replies come
+    std::string file;   // the recording to replay; empty: none
+    bool fast = false;  // send as soon as replies come
 
     bool given() const { return !file.empty(); }
 };
@@ -55,17 +54,15 @@ struct ClientOptions {
     bufio::TlsClientOptions tls;
     bool use_tls = false;
     websocket::Request websocket;     // what the options add to the request
-    std::string framing_given;        // by -f; empty: the default
     std::optional<unsigned> retries;  // none: the default of the mode
     bool own_server = false;          // no target: run an echo server in this process
     bool no_tui = false;
     bool no_sandbox = false;
-    bool busy = false;                      // never sleep while there is a connection
-    Reporter::Options report;               // pipe mode
-    std::optional<unsigned> window;         // pipe mode: messages in flight at once
-    std::optional<std::size_t> scrollback;  // screen: messages kept
-    bool escapes = false;                   // the input contains escape sequences
-    bool hex = false;
+    bool busy = false;                       // never sleep while there is a connection
+    Reporter::Options report;                // pipe mode
+    std::optional<unsigned> window;          // pipe mode: messages in flight at once
+    std::optional<std::size_t> scrollback;   // screen: messages kept
+    bool escapes = false;                    // the input contains escape sequences
     ui::Color color = ui::Color::automatic;  // screen
     bool mouse = false;                      // screen: the wheel scrolls
     std::string messages;  // file of the messages to send; empty: generated ones

@@ -126,17 +126,6 @@ void set_churn(LoadOptions& to, const std::string& text) {
              "a number of messages, or a time with its unit, such as 10s");
 }
 
-bool random_arrivals(const std::string& text) {
-    const bool random = text == "poisson";
-    accepted(random || text == "even", text, "even or poisson");
-    return random;
-}
-
-void set_framing(ClientOptions& to, const std::string& name) {
-    to.session.framing = framing_value(name);
-    to.framing_given = name;
-}
-
 void add_requirements(ClientOptions& to, const std::string& text) {
     const std::vector<Requirement> parsed = parse_requirements(text);
     std::vector<Requirement>& list = to.report.verdict.required;
@@ -157,8 +146,8 @@ std::vector<Option> connection_options(ClientOptions& to) {
          into(endpoint.source_host, source_address)},
         {'p', "source-port", "PORT", "connect from this port", into(endpoint.source_port, port),
          mode::single},
-        {'U', "unixsock", "PATH", "connect to this Unix-domain socket",
-         [&](auto& text) { endpoint.path = text; }, mode::stream | mode::path, mode::path},
+        {'U', "unixsock", "PATH", "connect to this Unix-domain socket", into(endpoint.path),
+         mode::stream | mode::path, mode::path},
         {'u', "udp", nothing, "use UDP, as with udp://", flag(endpoint.datagrams), mode::plain,
          mode::datagrams},
         {'z', nothing, nothing, "connect, report, exit; with a load: only connect",
@@ -192,10 +181,8 @@ std::vector<Option> tls_options(ClientOptions& to) {
     return {
         {0, "tls", nothing, "use TLS; verify certificate and host name", flag(to.use_tls),
          mode::stream | mode::path | mode::websocket, mode::tls},
-        {'E', "cert", "FILE", "client certificate and chain (PEM)",
-         [&](auto& text) { tls.certificate = text; }},
-        {0, "key", "FILE", "private key of --cert (in the same file)",
-         [&](auto& text) { tls.key = text; }},
+        {'E', "cert", "FILE", "client certificate and chain (PEM)", into(tls.certificate)},
+        {0, "key", "FILE", "private key of --cert (in the same file)", into(tls.key)},
         {0, "servername", "NAME", "server name to send with SNI (HOST)",
          into(tls.server_name, host_name_value)},
         {0, "alpn", "A,B", "protocols to offer", into(tls.alpn, protocols)},
@@ -214,11 +201,10 @@ std::vector<Option> trust_options(ClientOptions& to) {
     bufio::TlsClientOptions& tls = to.tls;
     return {
         {0, "cacert", "FILE", "trust these CA certificates, not the system's",
-         [&](auto& text) { tls.ca_file = text; }},
+         into(tls.ca_file)},
         {0, "capath", "DIR", "trust the CA certificates in this hashed directory",
-         [&](auto& text) { tls.ca_directory = text; }},
-        {0, "crl", "FILE", "refuse certificates that these lists revoke",
-         [&](auto& text) { tls.crl_file = text; }},
+         into(tls.ca_directory)},
+        {0, "crl", "FILE", "refuse certificates that these lists revoke", into(tls.crl_file)},
         {0, "verify-hostname", "NAME", "name to expect in the certificate (HOST)",
          into(tls.verify_name, host_name_value)},
         {0, "pinnedpubkey", "PIN", "trust this public key only, sha256//BASE64",
@@ -242,10 +228,10 @@ std::vector<Option> message_options(ClientOptions& to) {
         one_of<Expect>({{"echo", Expect::echo}, {"any", Expect::any}, {"none", Expect::none}});
     return {
         {'f', "framing", "F", "how messages are delimited (line)",
-         [&](auto& text) { set_framing(to, text); }, 0, mode::framed | mode::raw,
-         framing_list()},
-        {'C', nothing, nothing, "same as -f crlf", [&](auto&) { set_framing(to, "crlf"); }, 0,
-         mode::framed},
+         [&](auto& text) { session.framing = framing_value(text); }, 0,
+         mode::framed | mode::raw, framing_list()},
+        {'C', nothing, nothing, "same as -f crlf",
+         [&](auto&) { session.framing = find_framing("crlf"); }, 0, mode::framed},
         {0, "max-frame", "SIZE", "maximum size of a message (32M)",
          into(session.max_frame, size)},
         {0, "expect", "echo|any|none", "which reply to expect (echo)",
@@ -280,7 +266,7 @@ std::vector<Option> generated_options(ClientOptions& to) {
         {0, "warm-up", "D", "send messages for D first, and count them apart",
          into(to.warm_up, duration_value), either | mode::search, mode::generated},
         {0, "messages", "FILE", "send the lines of FILE over and over (-: stdin)",
-         [&](auto& text) { to.messages = text; }, either | mode::search, mode::generated},
+         into(to.messages), either | mode::search, mode::generated},
     };
 }
 
@@ -296,7 +282,8 @@ std::vector<Option> load_options(LoadOptions& to) {
         {0, "rate", "R", "messages a second in total; max@p99<5ms: search",
          [&](auto& text) { set_rate(to, text); }, any, mode::load | mode::rate},
         {0, "arrivals", "KIND", "gaps of --rate: even or poisson (even)",
-         into(to.random_arrivals, random_arrivals), mode::rate, 0, words("even poisson")},
+         into(to.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})),
+         mode::rate, 0, words("even poisson")},
         {0, "seed", "N", "seed of --arrivals poisson (1)", into(to.seed, up_to(4'000'000'000)),
          mode::rate},
         {0, "churn", "N|D", "replace a connection after N messages or time D",
@@ -316,9 +303,10 @@ std::vector<Option> replay_options(ClientOptions& options) {
     ReplayOptions& to = options.replay;
     return {
         {0, "payload", nothing, "include payloads in --json, to make a recording",
-         flag(to.payload), (mode::piped & ~mode::probe_load) | mode::json | mode::framed},
-        {0, "replay", "FILE", "replay a recording and require its replies",
-         [&](auto& text) { to.file = text; }, mode::replays, mode::replays | mode::recorded},
+         flag(options.report.payloads),
+         (mode::piped & ~mode::probe_load) | mode::json | mode::framed},
+        {0, "replay", "FILE", "replay a recording and require its replies", into(to.file),
+         mode::replays, mode::replays | mode::recorded},
         {0, "fast", nothing, "replay as replies arrive, not at recorded times", flag(to.fast),
          mode::replays},
         {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
@@ -331,17 +319,17 @@ std::vector<Option> verdict_options(ClientOptions& to) {
         {0, "require", "LIST", "fail unless true: p99<5ms,lost<0.1%,rate>10k",
          [&](auto& text) { add_requirements(to, text); }},
         {0, "compare", "FILE", "compare with earlier runs, saved with --json",
-         [&](auto& text) { to.compare = text; }},
+         into(to.compare)},
         {0, "merge", "FILE...", "add up saved runs instead of connecting",
          [&](auto& text) { to.merge.push_back(text); }, mode::merge, mode::merge},
         {0, "hgrm", "FILE", "write percentiles in HdrHistogram's format, in ms",
-         [&](auto& text) { to.report.files.hgrm = text; }},
+         into(to.report.files.hgrm)},
         {0, "hlog", "FILE", "write each second's round trips for HdrHistogram",
-         [&](auto& text) { to.report.files.hlog = text; }},
+         into(to.report.files.hlog)},
         {0, "metrics", "FILE", "write the figures at the end, as OpenMetrics",
-         [&](auto& text) { to.report.files.metrics = text; }},
+         into(to.report.files.metrics)},
         {0, "junit", "FILE", "write the verdict as test cases, in JUnit's XML",
-         [&](auto& text) { to.report.files.junit = text; }},
+         into(to.report.files.junit)},
     };
 }
 
@@ -354,10 +342,9 @@ std::vector<Option> output_options(ClientOptions& to) {
         {0, "json", nothing, "print JSON, one object a line (pipe mode)",
          [&](auto&) { to.report.form = Reporter::Form::json; }, any & ~mode::screen,
          mode::input | mode::json},
-        {'x', "hex", nothing, "print replies in hex", flag(to.hex),
+        {'x', "hex", nothing, "print replies in hex", flag(to.report.hex),
          mode::input | mode::screen | mode::probe | mode::replays | mode::text},
-        {'o', "log", "FILE", "append a transcript with times to FILE",
-         [&](auto& text) { to.report.log = text; },
+        {'o', "log", "FILE", "append a transcript with times to FILE", into(to.report.log),
          mode::input | mode::screen | mode::probe | mode::generated | mode::replay},
         {0, "scrollback", "N", "messages kept for scrolling back (100000)",
          into(to.scrollback, up_to(10'000'000)), mode::screen},

@@ -28,10 +28,10 @@ Value checked(const std::optional<Value>& value, const std::string& text,
 // Returns the text if it is valid. Otherwise throws the same error.
 std::string accepted(bool valid, const std::string& text, const std::string& expected);
 
-// Return the action of an option: the first stores its parsed argument, the second sets a
-// flag. The referenced variables must outlive the table.
-template <class To, class Parse>
-auto into(To& to, Parse parse) {
+// Return the action of an option: the first stores its argument, parsed if there is a parser;
+// the second sets a flag. The referenced variables must outlive the table.
+template <class To, class Parse = std::identity>
+auto into(To& to, Parse parse = {}) {
     return [&to, parse](const std::string& text) { to = parse(text); };
 }
 inline auto flag(bool& to) {

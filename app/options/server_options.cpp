@@ -72,7 +72,7 @@ std::vector<Option> listening_options(ServerOptions& to) {
         {0, "reflect-any", nothing, "answer all datagrams, even if they may loop",
          flag(to.reflect_any), mode::datagrams},
         {0, "port-file", "FILE", "write the ports to this file, one a line",
-         [&](auto& text) { to.port_file = text; }},
+         into(to.port_file)},
         {0, "threads", "N|auto", "serve each port by N threads (1)",
          [&](auto& text) {
              to.threads = threads_value(text);
@@ -87,15 +87,13 @@ std::vector<Option> tls_options(ServerOptions& to) {
     constexpr Modes given = mode::streams | mode::tls | mode::from_file;
     return {
         {0, "tls", nothing, "use TLS", flag(to.use_tls), mode::streams, mode::tls},
-        {0, "cert", "FILE", "certificate and chain (PEM)",
-         [&](auto& text) { to.tls.certificate = text; }, given},
-        {0, "key", "FILE", "private key (in the file of --cert)",
-         [&](auto& text) { to.tls.key = text; }, given},
+        {0, "cert", "FILE", "certificate and chain (PEM)", into(to.tls.certificate), given},
+        {0, "key", "FILE", "private key (in the file of --cert)", into(to.tls.key), given},
         {0, "self-signed", nothing, "use TLS with a new certificate; print its pin",
          [&](auto&) { to.use_tls = to.self_signed = true; }, mode::streams | mode::self_signed,
          mode::tls | mode::self_signed},
         {0, "cacert", "FILE", "require client certificates from these CAs",
-         [&](auto& text) { to.tls.client_ca = text; }, mode::streams | mode::tls},
+         into(to.tls.client_ca), mode::streams | mode::tls},
     };
 }
 

@@ -74,14 +74,99 @@ private:
                                   faults_.reset_after.value_or(UINT64_MAX));
     }
 
-    bool take_some(Stream& stream);
-    bool take(Stream& stream);
-    std::optional<FramedReply> next_reply(std::string_view bytes, bool last);
-    FramedReply reply_to(std::string_view frame, std::string_view payload) const;
-    void hold(FramedReply reply);
-    void send(Stream& stream);
-    std::string next_piece();
-    void close_when_due(Stream& stream);
+    // Returns true if it stopped although another whole message may be available. For an
+    // incomplete message, the stream must keep reading even above its high-water mark.
+    bool take_some(Stream& stream) {
+        for (int i = 0; i < max_messages && may_take(); ++i) {
+            if (take(stream)) continue;
+            stream.set_min_readable(stream.received().size() + 1);
+            return false;
+        }
+        stream.set_min_readable(0);
+        return true;
+    }
+
+    // Returns false if there is no whole message left.
+    bool take(Stream& stream) {
+        stream.consume(framing_.stray(stream.received()));
+        std::optional<FramedReply> reply = next_reply(stream.received(), stream.input_ended());
+        if (!reply) return false;
+        stream.consume(reply->used);
+        ++taken_;
+        hold(std::move(*reply));
+        return true;
+    }
+
+    // `last`: the input has ended. The rest of it then counts as a message, except with a
+    // framing by lengths.
+    std::optional<FramedReply> next_reply(std::string_view bytes, bool last) {
+        const Decoder::Cut cut = decoder_.next(bytes);
+        if (cut.kind == Decoder::Cut::Kind::error) {
+            const char* const name = limits_.buffer < limits_.message ? "buffer" : "frame";
+            end_ = {bufio::Reason::limit, "a message exceeds the limit of " +
+                                              std::to_string(max_message()) + " (--max-" +
+                                              name + ")"};
+        }
+        if (cut.kind == Decoder::Cut::Kind::message)
+            return reply_to(bytes.substr(0, cut.used), cut.payload);
+        if (end_ || !last || bytes.empty()) return std::nullopt;
+        if (framing_.prefix > 0) {
+            end_ = cut_message(framing_, bytes);
+            return std::nullopt;
+        }
+        return reply_to(bytes, bytes.substr(framing_.head.size()));
+    }
+
+    FramedReply reply_to(std::string_view frame, std::string_view payload) const {
+        if (framing_.reply) return {framing_.reply(payload), 0, payload.size(), frame.size()};
+        return {std::string(frame), static_cast<std::size_t>(payload.data() - frame.data()),
+                payload.size(), frame.size()};
+    }
+
+    void hold(FramedReply reply) {
+        const FaultDice::Plan plan = dice_.next();
+        if (plan.drop) return;
+        if (plan.corrupt)
+            corrupt(reply.bytes.data() + reply.payload, reply.payload_size, plan.place,
+                    framing_.delimiter);
+        if (plan.corrupt) framing_.update_type(reply.bytes);
+        const ev::Time earliest = held_.empty() ? ev::Time{} : held_.last_due();
+        const ev::Time due = std::max(earliest, loop_.after(plan.delay));
+        for (int copies = plan.dup ? 2 : 1; copies > 0; --copies)
+            held_.push({reply.bytes}, due);
+    }
+
+    // Each piece waits until the system has taken the previous piece; otherwise the system
+    // would join the chunks.
+    void send(Stream& stream) {
+        const int pieces = faults_.chunk > 0 ? 1 : max_writes;
+        for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
+    }
+
+    // Removes the replies that are due from the front: with chunks at most one, otherwise all
+    // that fit into a piece.
+    std::string next_piece() {
+        const std::size_t size =
+            std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.buffer);
+        std::string due;
+        while (due.size() < size && !held_.empty() && held_.first_due() <= loop_.now()) {
+            if (faults_.chunk > 0 && !due.empty()) break;
+            Held& first = held_.front();
+            const std::string_view part =
+                std::string_view(first.bytes).substr(first.sent, size - due.size());
+            due += part;
+            first.sent += part.size();
+            if (first.sent < first.bytes.size()) break;
+            held_.pop();
+        }
+        return due;
+    }
+
+    void close_when_due(Stream& stream) {
+        if (!all_taken() || has_pending() || stream.pending() > 0 || !stream.open()) return;
+        if (faults_.reset_after) return stream.abort();
+        end_ = {bufio::Reason::aborted, "closed after " + count_text(taken_, "message")};
+    }
 
     ev::Loop& loop_;
     const Faults& faults_;
@@ -92,99 +177,6 @@ private:
     std::uint64_t taken_ = 0;  // messages
     DelayQueue<Held> held_;
 };
-
-// Returns true if it stopped although another whole message may be available. For an
-// incomplete message, the stream must keep reading even above its high-water mark.
-bool FaultyResponder::take_some(Stream& stream) {
-    for (int i = 0; i < max_messages && may_take(); ++i) {
-        if (take(stream)) continue;
-        stream.set_min_readable(stream.received().size() + 1);
-        return false;
-    }
-    stream.set_min_readable(0);
-    return true;
-}
-
-// Returns false if there is no whole message left.
-bool FaultyResponder::take(Stream& stream) {
-    stream.consume(framing_.stray(stream.received()));
-    std::optional<FramedReply> reply = next_reply(stream.received(), stream.input_ended());
-    if (!reply) return false;
-    stream.consume(reply->used);
-    ++taken_;
-    hold(std::move(*reply));
-    return true;
-}
-
-// `last`: the input has ended. The rest of it then counts as a message, except with a framing
-// by lengths.
-std::optional<FramedReply> FaultyResponder::next_reply(std::string_view bytes, bool last) {
-    const Decoder::Cut cut = decoder_.next(bytes);
-    if (cut.kind == Decoder::Cut::Kind::error) {
-        const char* const name = limits_.buffer < limits_.message ? "buffer" : "frame";
-        end_ = {bufio::Reason::limit, "a message exceeds the limit of " +
-                                          std::to_string(max_message()) + " (--max-" + name +
-                                          ")"};
-    }
-    if (cut.kind == Decoder::Cut::Kind::message)
-        return reply_to(bytes.substr(0, cut.used), cut.payload);
-    if (end_ || !last || bytes.empty()) return std::nullopt;
-    if (framing_.prefix > 0) {
-        end_ = cut_message(framing_, bytes);
-        return std::nullopt;
-    }
-    return reply_to(bytes, bytes.substr(framing_.head.size()));
-}
-
-FramedReply FaultyResponder::reply_to(std::string_view frame, std::string_view payload) const {
-    if (framing_.reply) return {framing_.reply(payload), 0, payload.size(), frame.size()};
-    return {std::string(frame), static_cast<std::size_t>(payload.data() - frame.data()),
-            payload.size(), frame.size()};
-}
-
-void FaultyResponder::hold(FramedReply reply) {
-    const FaultDice::Plan plan = dice_.next();
-    if (plan.drop) return;
-    if (plan.corrupt)
-        corrupt(reply.bytes.data() + reply.payload, reply.payload_size, plan.place,
-                framing_.delimiter);
-    if (plan.corrupt) framing_.update_type(reply.bytes);
-    const ev::Time earliest = held_.empty() ? ev::Time{} : held_.last_due();
-    const ev::Time due = std::max(earliest, loop_.after(plan.delay));
-    for (int copies = plan.dup ? 2 : 1; copies > 0; --copies) held_.push({reply.bytes}, due);
-}
-
-// Each piece waits until the system has taken the previous piece; otherwise the system would
-// join the chunks.
-void FaultyResponder::send(Stream& stream) {
-    const int pieces = faults_.chunk > 0 ? 1 : max_writes;
-    for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
-}
-
-// Removes the replies that are due from the front: with chunks at most one, otherwise all that
-// fit into a piece.
-std::string FaultyResponder::next_piece() {
-    const std::size_t size =
-        std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.buffer);
-    std::string due;
-    while (due.size() < size && !held_.empty() && held_.first_due() <= loop_.now()) {
-        if (faults_.chunk > 0 && !due.empty()) break;
-        Held& first = held_.front();
-        const std::string_view part =
-            std::string_view(first.bytes).substr(first.sent, size - due.size());
-        due += part;
-        first.sent += part.size();
-        if (first.sent < first.bytes.size()) break;
-        held_.pop();
-    }
-    return due;
-}
-
-void FaultyResponder::close_when_due(Stream& stream) {
-    if (!all_taken() || has_pending() || stream.pending() > 0 || !stream.open()) return;
-    if (faults_.reset_after) return stream.abort();
-    end_ = {bufio::Reason::aborted, "closed after " + count_text(taken_, "message")};
-}
 
 }  // namespace
 
@@ -207,8 +199,6 @@ FaultDice::Plan FaultDice::next() {
         faults_.delay + std::chrono::duration_cast<ev::Duration>(faults_.jitter * deviation);
     return plan;
 }
-
-// SplitMix64: the same numbers with every standard library, in eight bytes of state.
 
 void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved) {
     if (size == 0) return;

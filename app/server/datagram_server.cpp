@@ -127,19 +127,15 @@ private:
     }
 
     void restart_timer() {
-        ev::Time next = ev::Time::max();
-        if (!held_.empty()) next = held_.first_due();
-        if (!overtaken_.empty()) next = std::min(next, overtaken_.first_due());
+        const ev::Time next = std::min(held_.first_due(), overtaken_.first_due());
         if (next != ev::Time::max()) due_.start_at(next);
     }
 
     // Sends the answers that are due; also overtaken ones, if no other answer came in time.
     void send_due() {
-        const auto due = [this](const auto& queue) {
-            return !queue.empty() && queue.first_due() <= server_.loop_.now();
-        };
-        while (due(held_)) deliver(held_.pop());
-        if (due(overtaken_)) send_overtaken();
+        const ev::Time now = server_.loop_.now();
+        while (held_.first_due() <= now) deliver(held_.pop());
+        if (overtaken_.first_due() <= now) send_overtaken();
         restart_timer();
         socket_.flush();
         server_.tidier_.tidy_soon();

@@ -130,8 +130,7 @@ private:
             corrupt(reply.bytes.data() + reply.payload, reply.payload_size, plan.place,
                     framing_.delimiter);
         if (plan.corrupt) framing_.update_type(reply.bytes);
-        const ev::Time earliest = held_.empty() ? ev::Time{} : held_.last_due();
-        const ev::Time due = std::max(earliest, loop_.after(plan.delay));
+        const ev::Time due = std::max(held_.last_due(), loop_.after(plan.delay));
         for (int copies = plan.dup ? 2 : 1; copies > 0; --copies)
             held_.push({reply.bytes}, due);
     }
@@ -149,7 +148,7 @@ private:
         const std::size_t size =
             std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.buffer);
         std::string due;
-        while (due.size() < size && !held_.empty() && held_.first_due() <= loop_.now()) {
+        while (due.size() < size && held_.first_due() <= loop_.now()) {
             if (faults_.chunk > 0 && !due.empty()) break;
             Held& first = held_.front();
             const std::string_view part =

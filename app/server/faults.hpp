@@ -79,9 +79,11 @@ public:
         replies_.emplace(due, std::move(reply));
     }
 
+    // Return the due times at the two ends; in an empty queue, a time after and before all.
+    ev::Time first_due() const { return empty() ? ev::Time::max() : replies_.begin()->first; }
+    ev::Time last_due() const { return empty() ? ev::Time::min() : replies_.rbegin()->first; }
+
     // The following functions require a queue that is not empty.
-    ev::Time first_due() const { return replies_.begin()->first; }
-    ev::Time last_due() const { return replies_.rbegin()->first; }
     Reply& front() { return replies_.begin()->second; }
     Reply pop() {
         Reply reply = std::move(replies_.extract(replies_.begin()).mapped());

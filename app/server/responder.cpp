@@ -12,6 +12,13 @@ using bufio::Stream;
 
 namespace {
 
+bool echo(Stream& stream, std::size_t count) {
+    if (count == 0 || !stream.write(stream.received().substr(0, count))) return false;
+    stream.consume(count);
+    return true;
+}
+
+// Sends every byte back as it comes.
 class FaithfulResponder : public Responder {
 public:
     // Input that waits for space and the buffers of TLS take memory beside the output. A large
@@ -36,25 +43,11 @@ protected:
 
 private:
     // Answers at most `max` of the bytes received. Returns true if it consumed any.
-    virtual bool answer_some(Stream& stream, std::size_t max) = 0;
-
-    std::size_t limit_;
-};
-
-bool echo(Stream& stream, std::size_t count) {
-    if (count == 0 || !stream.write(stream.received().substr(0, count))) return false;
-    stream.consume(count);
-    return true;
-}
-
-class PlainResponder final : public FaithfulResponder {
-public:
-    using FaithfulResponder::FaithfulResponder;
-
-private:
-    bool answer_some(Stream& stream, std::size_t max) override {
+    virtual bool answer_some(Stream& stream, std::size_t max) {
         return echo(stream, std::min(max, stream.received().size()));
     }
+
+    std::size_t limit_;
 };
 
 // Leaves a message in the input until it is whole, and sends it from there piece by piece, so
@@ -149,7 +142,7 @@ bufio::End cut_message(const Framing& framing, std::string_view fragment) {
 std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits) {
     if (framing.reply) return std::make_unique<ReplyResponder>(framing, limits.buffer);
     if (framing.prefix > 0) return std::make_unique<WholeResponder>(framing, limits);
-    return std::make_unique<PlainResponder>(framing, limits.buffer);
+    return std::make_unique<FaithfulResponder>(framing, limits.buffer);
 }
 
 }  // namespace yodel

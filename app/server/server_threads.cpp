@@ -89,12 +89,10 @@ struct ServerThreads::Servers {
         }
     }
 
+    // Calls back for each of the two servers.
     void drain(ev::Duration grace, const std::function<void()>& drained) {
-        const auto one = [this, drained] {
-            if (--undrained == 0) drained();
-        };
-        streams.drain(grace, one);
-        datagrams.drain(grace, one);
+        streams.drain(grace, drained);
+        datagrams.drain(grace, drained);
     }
 
     Counters counters() const {
@@ -104,7 +102,6 @@ struct ServerThreads::Servers {
     }
 
     const bool udp;
-    int undrained = 2;  // stream and datagram server
     EchoServer streams;
     DatagramServer datagrams;
 };
@@ -179,7 +176,7 @@ bool ServerThreads::has_open_connection() const { return servers_->streams.conne
 
 void ServerThreads::drain(ev::Duration grace, std::function<void()> drained) {
     drained_ = std::move(drained);
-    undrained_ = 1 + workers_.size();
+    undrained_ = 2 * (1 + workers_.size());  // each thread has two servers
     servers_->drain(grace, [this] { one_drained(); });
     for (const auto& worker : workers_)
         worker->post([this, grace](Servers& servers) {

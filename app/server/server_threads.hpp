@@ -67,7 +67,7 @@ private:
     std::optional<ev::Mailbox> mailbox_;  // empty with one thread
     std::unique_ptr<Servers> servers_;
     std::vector<std::unique_ptr<Worker>> workers_;
-    std::size_t undrained_ = 0;  // threads
+    std::size_t undrained_ = 0;  // servers
     std::function<void()> drained_;
     ev::Timer count_;            // due at once: the caller's thread is to be counted
     std::size_t uncounted_ = 0;  // threads

@@ -12,14 +12,6 @@ namespace {
 // Upper limit of kept replies that equal no message: a stranger may send any number.
 constexpr std::size_t max_unmatched = 64;
 
-// Returns the number of positions with equal bytes.
-std::size_t likeness(std::string_view a, std::string_view b) {
-    std::size_t equal = 0;
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-        equal += a[i] == b[i] ? 1 : 0;
-    return equal;
-}
-
 bool differ_in_one_byte(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) return false;
     const std::size_t first = first_difference(a, b);
@@ -129,15 +121,15 @@ std::optional<Matcher::Event> ContentMatcher::match(std::string_view reply, ev::
 
 // `wanted`: the comparable form of the reply.
 bool ContentMatcher::right(const Entry& entry, std::string_view wanted) const {
-    if (!given()) return entry.payload == wanted;
+    const auto reply = expected(entry);
     std::string space;
-    return entry.reply && comparable(options_.pattern, *entry.reply, space) == wanted;
+    return reply && comparable(options_.pattern, *reply, space) == wanted;
 }
 
-// Returns an empty text if no reply is expected.
-std::string_view ContentMatcher::expected(const Entry& entry) const {
+// Returns none if no reply is expected.
+std::optional<std::string_view> ContentMatcher::expected(const Entry& entry) const {
     if (!given()) return entry.payload;
-    return entry.reply ? std::string_view(*entry.reply) : std::string_view();
+    return entry.reply ? std::optional<std::string_view>(*entry.reply) : std::nullopt;
 }
 
 // Most replies answer the oldest message in flight, and few a late one.
@@ -196,11 +188,9 @@ std::size_t ContentMatcher::hash_of(std::string_view reply) const {
 // The newest answers are compared first, because a duplicate usually follows soon.
 bool ContentMatcher::answered_before(std::string_view reply) const {
     const std::size_t hash = hash_of(reply);
-    for (std::size_t i = next_answer_; i > 0; --i)
-        if (answers_[i - 1] == hash) return true;
-    for (std::size_t i = answers_.size(); i > next_answer_; --i)
-        if (answers_[i - 1] == hash) return true;
-    return false;
+    const auto newest = answers_.rend() - static_cast<std::ptrdiff_t>(next_answer_);
+    return std::find(newest, answers_.rend(), hash) != answers_.rend() ||
+           std::find(answers_.rbegin(), newest, hash) != newest;
 }
 
 void ContentMatcher::remember_answer(std::string_view bytes) {
@@ -218,20 +208,16 @@ Matcher::Event ContentMatcher::answer(Entry& entry, std::string_view reply, ev::
 
 // Reports the answer to the current entry.
 Matcher::Event ContentMatcher::report_answer(std::string_view reply, ev::Time read_at) {
-    Reply to{.payload = reply, .round_trip = read_at - current_.sent};
-    if (!current_.untimed) longest_round_trip_ = std::max(longest_round_trip_, *to.round_trip);
-    if (current_.untimed) to.round_trip.reset();
-    if (options_.expect == Expect::any) {
-        to.right = !options_.pattern || options_.pattern->matches(reply);
-    } else {
-        const bool none = given() && !current_.reply;  // expected
-        to.difference = none ? std::optional<std::size_t>(0)
-                             : difference(options_.pattern, reply, expected(current_));
-        to.right = !to.difference;
-    }
+    const ev::Duration time = read_at - current_.sent;
+    if (!current_.untimed) longest_round_trip_ = std::max(longest_round_trip_, time);
+    const auto round_trip = current_.untimed ? std::nullopt : std::optional(time);
+    const Expression* const pattern = options_.pattern;
+    Reply to = options_.expect == Expect::any
+                   ? Reply{reply, round_trip, !pattern || pattern->matches(reply)}
+                   : compared_reply(pattern, expected(current_), reply, round_trip);
     to.out_of_order = current_.id < highest_answered_;
     highest_answered_ = std::max(highest_answered_, current_.id);
-    remember_answer(expected(current_));
+    remember_answer(expected(current_).value_or(""));
     if (!to.right) remember_answer(reply);
     return Answered{message(), to};
 }
@@ -360,7 +346,7 @@ bool ContentMatcher::can_answer(const Unmatched& reply) const {
 std::optional<ContentMatcher::Unmatched> ContentMatcher::take_likeliest(const Entry& entry) {
     const auto rank = [&](const Unmatched& reply) {
         return std::tuple(can_answer(reply), !reply.repeated,
-                          likeness(expected(entry), reply.payload));
+                          likeness(expected(entry).value_or(""), reply.payload));
     };
     const auto best = std::max_element(
         unmatched_.begin(), unmatched_.end(),

@@ -126,7 +126,7 @@ private:
     bool awaiting() const { return in_flight_ > 0 && oldest_ <= read_id_; }
     bool given() const { return options_.expect == Expect::given; }
     bool right(const Entry& entry, std::string_view wanted) const;
-    std::string_view expected(const Entry& entry) const;
+    std::optional<std::string_view> expected(const Entry& entry) const;
     Entry* find_equal(std::string_view reply);
     Entry* find_number(std::uint64_t number);
     Entry* find_awaited(const std::function<bool(const Entry&)>& wanted);

@@ -3,6 +3,8 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace yodel {
 
@@ -25,6 +27,19 @@ std::optional<std::size_t> difference(const Expression* mask, std::string_view a
     return mask ? mask->unmasked(a, at) : at;
 }
 
+std::size_t likeness(std::string_view a, std::string_view b) {
+    const auto size = static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
+    return std::inner_product(a.begin(), a.begin() + size, b.begin(), std::size_t{0},
+                              std::plus(), std::equal_to());
+}
+
+Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
+                     std::string_view payload, std::optional<ev::Duration> round_trip) {
+    if (!expected) return {payload, round_trip, false, 0};
+    const auto at = difference(mask, payload, *expected);
+    return {payload, round_trip, !at, at};
+}
+
 std::string wrong_text(std::optional<std::size_t> difference) {
     return difference ? "differs at byte " + std::to_string(*difference) : "does not match";
 }
@@ -45,10 +60,8 @@ std::string mismatch_hint(const Framing& framing, std::string_view payload,
         return "its length may include its own " + bytes_text(framing.prefix);
     const bool ends_with_return = framing.delimiter == "\n" && reply.ends_with('\r');
     if (ends_with_return && longer) return "if lines end with CRLF, use -C";
-    std::size_t equal = 0;
-    for (std::size_t i = 0; i < std::min(payload.size(), reply.size()); ++i)
-        equal += payload[i] == reply[i] ? 1 : 0;
-    const bool damaged_echo = 2 * equal >= std::max(payload.size(), reply.size());
+    const bool damaged_echo =
+        2 * likeness(payload, reply) >= std::max(payload.size(), reply.size());
     if (damaged_echo || payload.starts_with(reply) || longer) return {};
     return std::string("if the service does not echo, use --expect any") +
            (ends_with_return ? "; if lines end with CRLF, use -C" : "");

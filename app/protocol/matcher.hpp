@@ -105,6 +105,13 @@ std::size_t first_difference(std::string_view a, std::string_view b);
 std::optional<std::size_t> difference(const Expression* mask, std::string_view a,
                                       std::string_view b);
 
+// Returns the number of positions with equal bytes.
+std::size_t likeness(std::string_view a, std::string_view b);
+
+// Returns the reply with its verdict. If none is expected, it differs from its first byte on.
+Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
+                     std::string_view payload, std::optional<ev::Duration> round_trip);
+
 // Returns "differs at byte 7", or "does not match" for a reply that was not compared.
 std::string wrong_text(std::optional<std::size_t> difference);
 

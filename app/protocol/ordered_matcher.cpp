@@ -14,14 +14,6 @@ std::optional<ev::Duration> round_trip(const Sent& sent, ev::Time read_at) {
     return read_at - sent.sent;
 }
 
-// If no reply is expected, the payload differs from its first byte on.
-Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
-                     std::string_view payload, std::optional<ev::Duration> round_trip) {
-    if (!expected) return {payload, round_trip, false, 0};
-    const auto at = difference(mask, payload, *expected);
-    return {payload, round_trip, !at, at};
-}
-
 Reply right_reply(std::string_view payload, std::optional<ev::Duration> round_trip) {
     return {payload, round_trip, true};
 }

@@ -26,13 +26,13 @@ public:
 
     // Records that a connection was opened. A replay supports only one.
     void connected(const Session& session) { file_.add_line(connection_object(session).str()); }
-    // The message or the reply may be null; see message_object().
-    void add(const char* verdict, const Message* message, const Reply* reply, ev::Time now) {
-        if (message && !holds(*message)) return;
-        file_.add_line(recorded_object(verdict, message, reply, start_, now).str());
+    // The message or the reply may be null; see message_object(). Returns false, and records
+    // nothing, if the message was sent before the recording began.
+    bool add(const char* verdict, const Message* message, const Reply* reply, ev::Time now) {
+        const bool since = !message || message->id >= first_;
+        if (since) file_.add_line(recorded_object(verdict, message, reply, start_, now).str());
+        return since;
     }
-    // Returns false if the message was sent before the recording began.
-    bool holds(const Message& message) const { return message.id >= first_; }
     // Writes all pending lines, and gives a slow reader a moment. Call it before the end is
     // recorded. Returns false if some lines could not be written.
     bool drain() { return file_.finish(); }

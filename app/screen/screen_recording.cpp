@@ -22,8 +22,7 @@ void ScreenRecording::connected() {
 
 void ScreenRecording::add(const char* verdict, const Message* message, const Reply* reply,
                           ev::Time now) {
-    if (message && !recorder_.holds(*message)) return;
-    recorder_.add(verdict, message, reply, now);
+    if (!recorder_.add(verdict, message, reply, now)) return;
     const std::string_view kind = verdict;
     if (kind == "unsolicited") result_.count_unsolicited();
     if (kind == "twice") result_.count_duplicate();

@@ -20,10 +20,9 @@ namespace yodel {
 
 class RetransmitWatch {
 public:
-    // Begins a new connection. Without facts no question is worth it, and no message is hit.
-    void restart(const std::optional<bufio::TcpFacts>& facts) {
-        *this = {};
-        known_ = facts.has_value();
+    // Begins with a connection. Without facts no question is worth it, and no message is hit.
+    explicit RetransmitWatch(const std::optional<bufio::TcpFacts>& facts)
+        : known_(facts.has_value()) {
         if (known_) store(*facts);
     }
     // `now`: when the reply was read; the same for all that were read together.
@@ -44,7 +43,7 @@ private:
         min_rtt_ = facts.min_rtt.value_or(ev::Duration::zero());
     }
 
-    bool known_ = false;
+    bool known_;
     std::uint64_t count_ = 0;
     ev::Duration min_rtt_{};
     ev::Time asked_at_{};

@@ -56,9 +56,7 @@ public:
     }
     void opened() override {
         record_facts();
-        if (!options_.mark_resent) return;
-        retransmits_ = std::make_unique<RetransmitWatch>();
-        retransmits_->restart(tcp());
+        if (options_.mark_resent) retransmits_ = std::make_unique<RetransmitWatch>(tcp());
     }
     bool greeted() override { return matcher_.greeted(stream_->received()); }
     // The stream knows its facts until it is closed.

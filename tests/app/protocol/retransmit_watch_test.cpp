@@ -19,8 +19,7 @@ const ev::Time start(1h);
 }  // namespace
 
 TEST_CASE("asks only after replies that took two round trips of the network") {
-    RetransmitWatch watch;
-    watch.restart(facts(0));
+    RetransmitWatch watch(facts(0));
     CHECK_FALSE(watch.worth_asking(1999us, start));
     CHECK(watch.worth_asking(2ms, start));
     watch.update(facts(0, 100us), start);
@@ -29,30 +28,25 @@ TEST_CASE("asks only after replies that took two round trips of the network") {
 }
 
 TEST_CASE("asks once about replies that came together") {
-    RetransmitWatch watch;
-    watch.restart(facts(0));
+    RetransmitWatch watch(facts(0));
     watch.update(facts(0), start);
     CHECK_FALSE(watch.worth_asking(1h, start));
     CHECK(watch.worth_asking(1h, start + 1ns));
 }
 
 TEST_CASE("asks after each reply if no smallest round trip is known") {
-    RetransmitWatch watch;
-    watch.restart(facts(0, std::nullopt));
+    RetransmitWatch watch(facts(0, std::nullopt));
     CHECK(watch.worth_asking(0ns, start));
 }
 
 TEST_CASE("does not ask a system without facts, and no message is hit") {
-    RetransmitWatch watch;
-    CHECK_FALSE(watch.worth_asking(1h, start));
-    watch.restart(std::nullopt);
+    const RetransmitWatch watch(std::nullopt);
     CHECK_FALSE(watch.worth_asking(1h, start));
     CHECK_FALSE(watch.hit(start));
 }
 
 TEST_CASE("only messages in flight are hit when the count rises") {
-    RetransmitWatch watch;
-    watch.restart(facts(3));  // retransmissions before the first message
+    RetransmitWatch watch(facts(3));  // retransmissions before the first message
     watch.update(facts(3), start);
     CHECK_FALSE(watch.hit(start - 1ms));
     watch.update(facts(4), start + 10ms);
@@ -65,10 +59,9 @@ TEST_CASE("only messages in flight are hit when the count rises") {
 }
 
 TEST_CASE("starts a new connection with its own count") {
-    RetransmitWatch watch;
-    watch.restart(facts(0));
+    RetransmitWatch watch(facts(0));
     watch.update(facts(1), start);
-    watch.restart(facts(2));
+    watch = RetransmitWatch(facts(2));
     CHECK_FALSE(watch.hit(start - 1ms));
     watch.update(facts(2), start + 1ms);
     CHECK_FALSE(watch.hit(start));

@@ -67,8 +67,8 @@ public:
 
     Queued send(std::string_view payload, ev::Time planned,
                 std::optional<std::string_view> reply) override {
-        const std::size_t longest = std::min(options_.framing->longest(), options_.max_frame);
-        if (!socket_ || payload.size() > longest || !socket_->send(payload)) return {};
+        const bool fits = sendable(*options_.framing, options_.max_frame, payload);
+        if (!fits || !socket_ || !socket_->send(payload)) return {};
         remember(payload);
         return matcher_.queue(payload, planned, loop_.now(), reply);
     }

@@ -193,12 +193,6 @@ bool sendable(const Framing& framing, std::size_t max_frame, std::string_view pa
     return all;
 }
 
-void encode(const Framing& framing, std::string_view payload, std::string& to) {
-    to += framing.header(payload);
-    to += payload;
-    to += framing.delimiter;
-}
-
 std::string misread_length(const Framing& framing, std::string_view bytes,
                            std::size_t max_frame) {
     if (framing.prefix == 0 || framing.typed || bytes.size() < framing.prefix) return {};

@@ -120,7 +120,12 @@ std::size_t count_pieces(const Framing& framing, std::string_view payload);
 // not shorter than shortest().
 bool sendable(const Framing& framing, std::size_t max_frame, std::string_view payload);
 // Appends the frame of the payload, which must be one piece and no longer than longest().
-void encode(const Framing& framing, std::string_view payload, std::string& to);
+template <class Bytes>
+void encode(const Framing& framing, std::string_view payload, Bytes& to) {
+    to.append(framing.header(payload));
+    to.append(payload);
+    to.append(framing.delimiter);
+}
 
 // Explains the length at the front of these bytes, which is too long or exceeds them: wrong
 // byte order, a length that counts itself, or text. Returns an empty text if no explanation

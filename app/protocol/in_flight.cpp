@@ -25,9 +25,7 @@ Queued InFlight::queue(std::string_view payload, ev::Time planned,
     }
     Queued all{last_id_ + 1, 0};
     for_each_piece(framing_, payload, [&](std::string_view piece) {
-        frames_.append(framing_.header(piece));
-        frames_.append(piece);
-        frames_.append(framing_.delimiter);
+        encode(framing_, piece, frames_);
         if (options_.given) replies_.push_back(std::optional<std::string>(reply));
         all.count += record_queued(1, planned).count;
     });

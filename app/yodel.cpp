@@ -125,13 +125,6 @@ bool terminal_able() {
     return trouble.empty();
 }
 
-bool full_screen(const ClientOptions& options) {
-    const bool piped = options.no_tui || options.generated() || options.report.probe ||
-                       options.load.given() || options.replay.given() ||
-                       options.report.form == Reporter::Form::json;
-    return !piped && terminal_able();
-}
-
 // Returns the source of the messages. Without a terminal, a load without a schedule and a
 // length sends the lines of standard input.
 RunClient::Options::From source_of(const ClientOptions& options) {
@@ -393,7 +386,7 @@ int run(ClientOptions options, int& signo) {
     const char* const key_log = std::getenv("SSLKEYLOGFILE");
     if (key_log) options.tls.key_log_file = key_log;
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
-    const bool screen = full_screen(options);
+    const bool screen = may_have_screen(options) && terminal_able();
     check_display(options, screen);
     if (screen) {
         options.session.retries = options.retries.value_or(Session::forever);

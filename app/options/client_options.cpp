@@ -263,6 +263,10 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     return options;
 }
 
+bool may_have_screen(const ClientOptions& options) {
+    return (run_mode(options) & mode::screen) != 0;
+}
+
 void check_display(const ClientOptions& options, bool screen) {
     const Modes other = screen ? mode::input : mode::screen;
     check_modes(options.given, {{run_mode(options) & ~other}});

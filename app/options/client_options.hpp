@@ -86,6 +86,9 @@ struct ClientOptions {
 // UsageError.
 ClientOptions parse_client_options(int argc, char* argv[]);
 
+// Returns true unless an option excludes the full screen.
+bool may_have_screen(const ClientOptions& options);
+
 // Throws UsageError about an option that does not apply with this display. Call it as soon as
 // it is known whether there is a screen.
 void check_display(const ClientOptions& options, bool screen);

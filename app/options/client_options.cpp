@@ -288,7 +288,7 @@ std::string client_help() {
            "\n"
            "SCHEME: tcp, tls, udp, ws or wss; or write unix:PATH\n"
            "F: " +
-           framing_names() +
+           joined(framing_list(), ", ") +
            "\n"
            "D: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G\n"
            "\n"

@@ -1,6 +1,7 @@
 #include "app/options/completion.hpp"
 
 #include "app/options/option_values.hpp"
+#include "app/text/units.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -39,12 +40,6 @@ bool takes_all_words(const Option& option) {
     return option.argument && std::string_view(option.argument) == "FILE...";
 }
 
-std::string joined(const std::vector<std::string>& words, const std::string& between = " ") {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-    return text;
-}
-
 // Returns the spellings of the option, such as -f and --framing.
 std::vector<std::string> spellings(const Option& option) {
     std::vector<std::string> list;
@@ -78,7 +73,7 @@ std::string filled(std::string text,
 
 // Returns the text for the option's argument in the shell's script.
 std::string argument(const Option& option, const char* Argument::*shell) {
-    return filled(argument_of(option).*shell, {{"@VALUES@", joined(option.values)}});
+    return filled(argument_of(option).*shell, {{"@VALUES@", joined(option.values, " ")}});
 }
 
 // Returns the options after which all words are files, in all spellings, separated by bars.
@@ -143,7 +138,7 @@ std::string bash_script(const CompletionSpec& spec) {
     return filled(
         bash_template,
         {{"@BRANCHES@", branches},
-         {"@OPTIONS@", joined(options)},
+         {"@OPTIONS@", joined(options, " ")},
          {"@TAKERS@", takers.empty() ? "''" : takers},
          {"@OTHERS@",
           spec.hosts ? "mapfile -t COMPREPLY < <(compgen -A hostname -- \"$current\")" : ":"},
@@ -170,7 +165,7 @@ std::string zsh_option(const Option& option) {
     if (option.name)
         forms.push_back("--" + std::string(option.name) + (option.argument ? "=" : ""));
     if (forms.size() == 1) return " \\\n    " + forms.front() + tail;
-    return " \\\n    " + quoted("(" + joined(spellings(option)) + ")") + "{" +
+    return " \\\n    " + quoted("(" + joined(spellings(option), " ") + ")") + "{" +
            joined(forms, ",") + "}" + tail;
 }
 

@@ -44,7 +44,7 @@ const Framing* framing_value(const std::string& text, bool can_echo) {
     if (!found || !found->is_option() || (can_echo && !found->can_echo()))
         throw UsageError(in_quotes(text) + " is not a framing" +
                          (can_echo ? " that can be echoed" : "") + "; the framings are " +
-                         framing_names(can_echo));
+                         joined(framing_list(can_echo), ", "));
     return found;
 }
 

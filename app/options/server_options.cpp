@@ -248,7 +248,7 @@ std::string server_help() {
            help_text(server_table(unused)) +
            "\n"
            "F: " +
-           framing_names(true) +
+           joined(framing_list(true), ", ") +
            "\n"
            "D: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G;\n"
            "P: 0.1 or 10%\n"

@@ -9,6 +9,7 @@
 
 #include "app/protocol/content_matcher.hpp"
 #include "app/protocol/link.hpp"
+#include "app/text/units.hpp"
 #include "bufio/datagram.hpp"
 
 #include <algorithm>
@@ -185,9 +186,7 @@ private:
     End all_refused() const {
         std::string text = "cannot connect to ";
         if (refusals_.size() > 1) text += options_.endpoint.text() + ": ";
-        for (const std::string& each : refusals_)
-            text += (&each == &refusals_.front() ? "" : "; ") + each;
-        return {Reason::connect, text};
+        return {Reason::connect, text + joined(refusals_, "; ")};
     }
 
     ContentMatcher matcher_;

@@ -168,13 +168,6 @@ std::vector<std::string> framing_list(bool can_echo) {
     return names;
 }
 
-std::string framing_names(bool can_echo) {
-    std::string names;
-    for (const std::string& name : framing_list(can_echo))
-        names += (names.empty() ? "" : ", ") + name;
-    return names;
-}
-
 std::size_t count_pieces(const Framing& framing, std::string_view payload) {
     if (framing.delimiter.size() == 1) return 1 + count_byte(payload, framing.delimiter[0]);
     std::size_t count = 0;

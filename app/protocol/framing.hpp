@@ -100,7 +100,6 @@ const Framing* datagram_framing();
 const Framing* websocket_framing();  // between a session and its transport (app/websocket)
 // `can_echo`: only framings in which a service can echo.
 std::vector<std::string> framing_list(bool can_echo = false);
-std::string framing_names(bool can_echo = false);  // "line, crlf, …"
 
 // Cuts a payload at the delimiters in it, because the framing could not distinguish such a
 // payload from several messages. Most payloads are one piece; an empty payload is one empty

@@ -166,6 +166,12 @@ std::vector<std::string> comma_separated(std::string_view text) {
     return list;
 }
 
+std::string joined(const std::vector<std::string>& list, const std::string& separator) {
+    std::string text;
+    for (const std::string& each : list) text += (text.empty() ? "" : separator) + each;
+    return text;
+}
+
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at) {
     return time_text(pattern, at, ::localtime_r);
 }

@@ -53,6 +53,7 @@ std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsign
 
 // Splits a list at each comma.
 std::vector<std::string> comma_separated(std::string_view text);
+std::string joined(const std::vector<std::string>& list, const std::string& separator);
 
 // Writes the local time by a pattern of strftime; at most 63 characters.
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at);

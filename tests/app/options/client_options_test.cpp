@@ -1,5 +1,6 @@
 #include "app/options/client_options.hpp"
 
+#include "app/text/units.hpp"
 #include "tests/app/options/parsing.hpp"
 #include "tests/support/catch.hpp"
 
@@ -90,7 +91,8 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
         {"--connect-timeout=x h 7",
          "--connect-timeout: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
         {"-nWx h 7", "-W: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
-        {"-f json h 7", "-f: \"json\" is not a framing; the framings are " + framing_names()},
+        {"-f json h 7",
+         "-f: \"json\" is not a framing; the framings are " + joined(framing_list(), ", ")},
         {"-f resp --expect echo h 7", "--expect echo cannot be combined with -f resp, whose "
                                       "replies never equal messages"},
         {"-f smtp --size 0 h 7", "--size 0 does not fit into -f smtp"},

@@ -44,7 +44,7 @@ class Daemon {
 public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
-          servers_(loop_, server_options(), [this](const auto& event) { log(event); }) {}
+          servers_(loop_, options_, [this](const auto& event) { log(event); }) {}
     // A signal during the clean-up must not end the program in another way, even if an
     // exception ends it.
     ~Daemon() { block_signals(); }
@@ -89,19 +89,9 @@ private:
             listening |= listen(found.addresses[i], listening || i + 1 < count);
     }
 
-    ServerThreads::Options server_options() const {
-        return {.streams = options_.server,
-                .datagrams = {.faults = options_.server.faults,
-                              .reflect_any = options_.reflect_any,
-                              .verbose = options_.server.verbose},
-                .udp = options_.udp,
-                .threads = options_.threads,
-                .busy = options_.busy};
-    }
-
     // One datagram to such an address could be answered by many hosts.
     void check_answerable(const bufio::Endpoint& endpoint, const bufio::Address& wanted) const {
-        if (options_.udp && !options_.reflect_any && bufio::reaches_many(wanted))
+        if (options_.udp && !options_.datagrams.reflect_any && bufio::reaches_many(wanted))
             throw UsageError("-u cannot listen on the broadcast or multicast address " +
                              endpoint.host);
     }
@@ -141,9 +131,9 @@ private:
         if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
         const rlim_t of_threads =
             options_.threads * (options_.endpoints.size() + descriptors_of_thread);
-        const rlim_t wanted = options_.server.max_connections + own_descriptors + of_threads;
+        const rlim_t wanted = options_.streams.max_connections + own_descriptors + of_threads;
         if (limit.rlim_cur < wanted)
-            remark("--max-conns " + std::to_string(options_.server.max_connections) +
+            remark("--max-conns " + std::to_string(options_.streams.max_connections) +
                    " is too high: the system allows " + std::to_string(limit.rlim_cur) +
                    " descriptors (ulimit -Hn)");
     }
@@ -160,11 +150,11 @@ private:
     void give_up_rights() {
         const std::string state =
             options_.no_sandbox ? "none: --no-sandbox" : enter_sandbox(sandbox_rules());
-        if (options_.server.verbose) remark("sandbox: " + state);
+        if (options_.streams.verbose) remark("sandbox: " + state);
     }
 
     void announce_pin() {
-        const std::string pin = options_.server.tls->pin();
+        const std::string pin = options_.streams.tls->pin();
         announce("--pinnedpubkey " + pin, JsonObject().text("pinnedpubkey", pin));
     }
 
@@ -247,9 +237,9 @@ private:
 
 void serve(ServerOptions options) {
     if (options.self_signed) {
-        options.server.tls = bufio::TlsContext::self_signed_server(options.tls.client_ca);
+        options.streams.tls = bufio::TlsContext::self_signed_server(options.tls.client_ca);
     } else if (options.use_tls) {
-        options.server.tls = bufio::TlsContext::server(options.tls);
+        options.streams.tls = bufio::TlsContext::server(options.tls);
     }
     Daemon(std::move(options)).run();
 }

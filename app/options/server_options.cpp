@@ -67,10 +67,10 @@ std::vector<Option> listening_options(ServerOptions& to) {
         {'u', "udp", nothing, "also answer datagrams (UDP) on each port", flag(to.udp),
          mode::plain | mode::stream | mode::datagrams, mode::datagrams},
         {0, "ws", nothing, "speak WebSocket: echo its messages",
-         [&](auto&) { to.server.framing = websocket_framing(); }, mode::websocket,
+         [&](auto&) { to.streams.framing = websocket_framing(); }, mode::websocket,
          mode::websocket},
         {0, "reflect-any", nothing, "answer all datagrams, even if they may loop",
-         flag(to.reflect_any), mode::datagrams},
+         flag(to.datagrams.reflect_any), mode::datagrams},
         {0, "port-file", "FILE", "write the ports to this file, one a line",
          into(to.port_file)},
         {0, "threads", "N|auto", "serve each port by N threads (1)",
@@ -98,7 +98,7 @@ std::vector<Option> tls_options(ServerOptions& to) {
 }
 
 std::vector<Option> limit_options(ServerOptions& to) {
-    EchoServer::Options& server = to.server;
+    EchoServer::Options& server = to.streams;
     return {
         {'m', "max-conns", "N", "maximum number of connections (1024)",
          into(server.max_connections, up_to(1'000'000))},
@@ -119,14 +119,15 @@ std::vector<Option> limit_options(ServerOptions& to) {
 
 std::vector<Option> message_options(ServerOptions& to) {
     return {{'f', "framing", "F", "how messages are delimited (raw)",
-             [&](auto& text) { to.server.framing = framing_value(text, true); },
+             [&](auto& text) { to.streams.framing = framing_value(text, true); },
              mode::stream | mode::datagrams, 0, framing_list(true)}};
 }
 
 std::vector<Option> output_options(ServerOptions& to) {
     return {
         {0, "json", nothing, "print JSON, one object a line", flag(to.json)},
-        {'v', nothing, nothing, "log connections, reads and messages", flag(to.server.verbose)},
+        {'v', nothing, nothing, "log connections, reads and messages",
+         flag(to.streams.verbose)},
         sandbox_option(to.no_sandbox),
         help_option(to.help),
         version_option(to.version),
@@ -177,7 +178,7 @@ bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
 
 std::vector<ActiveMode> active_modes(const ServerOptions& options,
                                      const std::vector<Given>& given) {
-    const bool framed = options.server.framing->has_frames();
+    const bool framed = options.streams.framing->has_frames();
     const bool websocket = !chosen_by(given, mode::websocket).empty();
     const Modes other = websocket ? mode::websocket : mode::datagrams;
     return {chosen(given, mode::v6, mode::v4),
@@ -189,10 +190,10 @@ std::vector<ActiveMode> active_modes(const ServerOptions& options,
 
 // Checks the options beyond their modes.
 void check(const ServerOptions& options) {
-    const Faults& faults = options.server.faults;
+    const Faults& faults = options.streams.faults;
     if (options.use_tls && !options.self_signed && options.tls.certificate.empty())
         throw UsageError("--tls needs --cert, or --self-signed");
-    if (faults.stall_handshake && !options.use_tls && !options.server.framing->typed)
+    if (faults.stall_handshake && !options.use_tls && !options.streams.framing->typed)
         throw UsageError("--stall-handshake needs --tls or --ws");
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after cannot be combined with --reset-after");
@@ -204,7 +205,7 @@ void check(const ServerOptions& options) {
         throw UsageError("--threads needs a port: connections to -U are served by one thread");
     if (several && !bufio::ports_can_be_shared())
         throw UsageError("--threads: this system cannot share a port between threads");
-    if (options.server.buffer() < min_buffer(options.server))
+    if (options.streams.buffer() < min_buffer(options.streams))
         throw UsageError("--max-buffer is too small for the framing or the banner");
 }
 
@@ -216,8 +217,8 @@ std::vector<OptionGroup> server_table(ServerOptions& to) {
             {"Limits", limit_options(to)},
             {"Messages", message_options(to)},
             {"Output", output_options(to)},
-            {"Message faults", message_fault_options(to.server.faults)},
-            {"Connection faults", connection_fault_options(to.server.faults), mode::streams}};
+            {"Message faults", message_fault_options(to.streams.faults)},
+            {"Connection faults", connection_fault_options(to.streams.faults), mode::streams}};
 }
 
 ServerOptions parse_server_options(int argc, char* argv[]) {
@@ -230,6 +231,8 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     check_modes(line.given, active_modes(options, line.given));
     check(options);
     if (!has_port(options.endpoints) || !bufio::ports_can_be_shared()) options.threads = 1;
+    options.datagrams.faults = options.streams.faults;
+    options.datagrams.verbose = options.streams.verbose;
     return options;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/options/command_line.hpp"
-#include "app/server/echo_server.hpp"
+#include "app/server/server_threads.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
 
@@ -11,20 +11,16 @@
 
 namespace yodel {
 
-struct ServerOptions {
-    EchoServer::Options server;  // its `tls` is made later from the fields below
+// `streams.tls` is made later from `tls` and the fields after it.
+struct ServerOptions : ServerThreads::Options {
     bufio::TlsServerOptions tls;
     bool use_tls = false;
     bool self_signed = false;
-    bool udp = false;          // each port also answers datagrams
-    bool reflect_any = false;  // answer every datagram, whoever sent it
     int family = AF_UNSPEC;
     std::vector<bufio::Endpoint> endpoints;  // at least one
     ev::Duration grace = std::chrono::seconds(5);
     std::string port_file;
-    std::size_t threads = 1;
     bool threads_auto = false;  // `auto`: no more than can be used
-    bool busy = false;          // never sleep while there is a connection
     bool json = false;
     bool no_sandbox = false;
     bool help = false;

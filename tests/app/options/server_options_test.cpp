@@ -58,7 +58,7 @@ TEST_CASE("a WebSocket server takes the options of connections and of messages")
     const ServerOptions options = parse_server(
         words_of("--ws --self-signed -U p --message-timeout 1s --stall-handshake --chunk 7 "
                  "--max-buffer 6 --banner x --threads 1 7"));
-    CHECK(options.server.framing == websocket_framing());
+    CHECK(options.streams.framing == websocket_framing());
 }
 
 TEST_CASE("several threads are refused if a port can't be shared") {

@@ -223,9 +223,7 @@ void prepare_framing(ClientOptions& options) {
 void choose_expectation(ClientOptions& options) {
     const Framing& framing = *options.session.framing;
     if (framing.can_echo()) return;
-    const bool given =
-        std::any_of(options.given.begin(), options.given.end(),
-                    [](const Given& each) { return each.written == "--expect"; });
+    const bool given = !chosen_by(options.given, mode::any_reply | mode::other_reply).empty();
     Expect& expect = options.session.expect;
     if (given && expect == Expect::echo)
         throw UsageError("--expect echo cannot be combined with " + framing.holder() +

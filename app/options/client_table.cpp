@@ -34,13 +34,11 @@ std::string port(const std::string& text) {
 // behind. An interval below the clock's resolution is refused, because 0 means something else.
 ev::Duration interval(const std::string& text) {
     const auto value = parse_duration(text);
-    const bool rounded =
-        value == ev::Duration::zero() && text.find_first_of("123456789") != text.npos;
-    const bool valid =
-        value && !rounded &&
-        (*value == ev::Duration::zero() || *value >= std::chrono::microseconds(1));
-    return checked(valid ? value : std::nullopt, text,
-                   "an interval: 0, or a duration of at least 1us");
+    const bool zero =
+        value == ev::Duration::zero() && text.find_first_of("123456789") == text.npos;
+    accepted(zero || value >= std::chrono::microseconds(1), text,
+             "an interval: 0, or a duration of at least 1us");
+    return *value;
 }
 
 std::string source_address(const std::string& text) {
@@ -82,11 +80,9 @@ std::string known_groups(const std::string& text) {
 
 std::uint64_t thousandths_per_second(const std::string& text) {
     const auto rate = parse_rate(text);
-    const bool possible = rate && *rate >= 0.001 && *rate <= 10e6;
-    return checked(possible
-                       ? std::optional(static_cast<std::uint64_t>(std::llround(*rate * 1000)))
-                       : std::nullopt,
-                   text, "a rate from 0.001 to 10M a second, such as 50, 2.5 or 20k");
+    accepted(rate && *rate >= 0.001 && *rate <= 10e6, text,
+             "a rate from 0.001 to 10M a second, such as 50, 2.5 or 20k");
+    return static_cast<std::uint64_t>(std::llround(*rate * 1000));
 }
 
 std::chrono::system_clock::time_point start_time(const std::string& text) {
@@ -101,14 +97,11 @@ std::chrono::system_clock::time_point start_time(const std::string& text) {
 }
 
 void set_rate(LoadOptions& to, const std::string& text) {
-    static constexpr std::string_view search = "max@";
-    to.rate.reset();
-    to.rate_while.reset();
-    if (!text.starts_with(search)) {
-        to.rate = thousandths_per_second(text);
-        return;
-    }
-    to.rate_while.emplace(text.substr(search.size()));
+    constexpr std::string_view prefix = "max@";
+    const bool search = text.starts_with(prefix);
+    to.rate = search ? std::nullopt : std::optional(thousandths_per_second(text));
+    to.rate_while =
+        search ? std::optional<Requirement>(text.substr(prefix.size())) : std::nullopt;
 }
 
 // Masks what any of the expressions matches.

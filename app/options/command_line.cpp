@@ -41,20 +41,17 @@ public:
     }
 
     CommandLine read() {
+        bool options_ended = false;
         while (!done_ && next_ < words_.size()) {
             const std::string& word = words_[next_++];
-            if (word == "--") {
-                result_.words.insert(result_.words.end(),
-                                     words_.begin() + static_cast<std::ptrdiff_t>(next_),
-                                     words_.end());
-                break;
-            }
-            if (word.starts_with("--")) {
-                read_name(word);
-            } else if (word.size() > 1 && word.starts_with('-')) {
-                read_letters(word);
-            } else {
+            if (options_ended || word.size() < 2 || !word.starts_with('-')) {
                 result_.words.push_back(word);
+            } else if (word == "--") {
+                options_ended = true;
+            } else if (word.starts_with("--")) {
+                read_name(word);
+            } else {
+                read_letters(word);
             }
         }
         return std::move(result_);

@@ -159,11 +159,9 @@ std::string zsh_option(const Option& option) {
     const std::string help =
         filled(option.help, {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
     const std::string tail = quoted("[" + help + "]" + argument(option, &Argument::zsh));
-    std::vector<std::string> forms;
-    if (option.letter != 0)
-        forms.push_back(std::string("-") + option.letter + (option.argument ? "+" : ""));
-    if (option.name)
-        forms.push_back("--" + std::string(option.name) + (option.argument ? "=" : ""));
+    std::vector<std::string> forms = spellings(option);
+    for (std::string& form : forms)
+        if (option.argument) form += form.starts_with("--") ? "=" : "+";
     if (forms.size() == 1) return " \\\n    " + forms.front() + tail;
     return " \\\n    " + quoted("(" + joined(spellings(option), " ") + ")") + "{" +
            joined(forms, ",") + "}" + tail;

@@ -19,7 +19,7 @@
 //
 // Events are pulled:
 //
-//     if (auto event = matcher.match(datagram, read_at)) ...
+//     if (auto event = matcher.match(datagram, read_at, last_id)) ...
 //     while (auto event = matcher.next_resolved()) ...
 #pragma once
 
@@ -71,12 +71,8 @@ public:
     // from the first of them.
     std::vector<std::string_view> take_back();
 
-    // Returns the event of a reply; none if it is kept.
-    std::optional<Event> match(std::string_view reply, ev::Time read_at) {
-        return match(reply, read_at, last_id());
-    }
-    // The same if messages have been queued since the reply was read. `last_id`: the last
-    // message queued before that.
+    // Returns the event of a reply; none if it is kept. `last_id`: the last message queued
+    // before the reply was read.
     std::optional<Event> match(std::string_view reply, ev::Time read_at, std::uint64_t last_id);
     std::optional<Event> next_resolved() override;
     void mark_late() override;

@@ -38,7 +38,7 @@ public:
         matcher.record_written(++written, now);
     }
     void receive(const std::string& payload) {
-        if (const auto event = matcher.match(payload, now)) add(*event);
+        if (const auto event = matcher.match(payload, now, matcher.last_id())) add(*event);
         resolve();
     }
     // Performs the words: ">a" send a, "<a" receive a, "W" the oldest is overdue, "E" the end.
@@ -254,7 +254,7 @@ TEST_CASE("gives any reply to the oldest message in flight if any is expected") 
     Log log(options);
     log.send("a");
     log.send("b");
-    const auto first = log.matcher.match("x", start + 5ms);
+    const auto first = log.matcher.match("x", start + 5ms, log.matcher.last_id());
     REQUIRE(first);
     const auto& answered = std::get<ContentMatcher::Answered>(*first);
     CHECK(answered.message.id == 1);
@@ -280,14 +280,14 @@ TEST_CASE("times messages from when the system takes them") {
     CHECK(matcher.in_flight_bytes() == 2);
     matcher.record_written(1, start + 1ms);
     matcher.record_written(2, start + 3ms);
-    auto event = matcher.match("b", start + 10ms);
+    auto event = matcher.match("b", start + 10ms, matcher.last_id());
     REQUIRE(event);
     const auto& b = std::get<ContentMatcher::Answered>(*event);
     CHECK(b.message.id == 3);
     CHECK((b.message.planned == start - 1ms));
     CHECK((b.reply.round_trip == 7ms));
     matcher.void_round_trips();
-    event = matcher.match("a", start + 10ms);
+    event = matcher.match("a", start + 10ms, matcher.last_id());
     REQUIRE(event);
     CHECK_FALSE(std::get<ContentMatcher::Answered>(*event).reply.round_trip);
     CHECK(matcher.in_flight() == 0);
@@ -306,7 +306,7 @@ TEST_CASE("times messages that are sent again from then, in their order") {
     const auto [payload, round_trip, planned] =
         GENERATE(table<std::string, ev::Duration, ev::Time>(
             {{"b", 1s, start + 1s}, {"d", 1s, start + 1ms}, {"e", 999ms, start + 1001ms}}));
-    const auto event = log.matcher.match(payload, again + 1s);
+    const auto event = log.matcher.match(payload, again + 1s, log.matcher.last_id());
     REQUIRE(event);
     const auto& answered = std::get<ContentMatcher::Answered>(*event);
     CHECK((answered.reply.round_trip == round_trip));
@@ -321,7 +321,7 @@ TEST_CASE("counts an overdue message that is not written yet as the first to be 
     while (matcher.next_resolved()) continue;
     matcher.record_written(1, start + 1ms);
     matcher.record_written(2, start + 3ms);
-    const auto event = matcher.match("b", start + 10ms);
+    const auto event = matcher.match("b", start + 10ms, matcher.last_id());
     REQUIRE(event);
     CHECK((std::get<ContentMatcher::Answered>(*event).reply.round_trip == 7ms));
 }
@@ -335,7 +335,7 @@ TEST_CASE("allocates nothing after enough messages") {
         payload[static_cast<std::size_t>(i) % 64] ^= 1;
         matcher.queue(payload, {}, start);
         matcher.record_written(static_cast<std::uint64_t>(i), start);
-        return matcher.match(payload, start).has_value();
+        return matcher.match(payload, start, matcher.last_id()).has_value();
     };
     int i = 0;
     while (i < 200) exchange(++i);

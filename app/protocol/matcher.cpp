@@ -44,6 +44,10 @@ std::string wrong_text(std::optional<std::size_t> difference) {
     return difference ? "differs at byte " + std::to_string(*difference) : "does not match";
 }
 
+std::string byte_text(std::string_view bytes, std::size_t at) {
+    return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at])) : "end";
+}
+
 std::string mismatch_hint(const Framing& framing, std::string_view payload,
                           const Reply& wrong) {
     const std::string_view reply = wrong.payload;

@@ -115,6 +115,9 @@ Reply compared_reply(const Expression* mask, std::optional<std::string_view> exp
 // Returns "differs at byte 7", or "does not match" for a reply that was not compared.
 std::string wrong_text(std::optional<std::size_t> difference);
 
+// Returns a byte in hex, or "end" if there is none.
+std::string byte_text(std::string_view bytes, std::size_t at);
+
 // Explains a wrong reply, as the end of a sentence: an option to use, the error in its frame,
 // or the limit of the search. Returns an empty text if the reply looks like a damaged echo.
 std::string mismatch_hint(const Framing& framing, std::string_view payload, const Reply& wrong);

@@ -17,10 +17,6 @@ constexpr std::size_t shown_before = 64;
 
 constexpr int dump_width = 80;
 
-std::string byte_at(std::string_view bytes, std::size_t at) {
-    return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at])) : "end";
-}
-
 }  // namespace
 
 std::string connection_text(const Session& session) {
@@ -91,8 +87,8 @@ std::string DifferenceText::wrong(const Message& message, const Reply& reply) co
         difference(options_.pattern_or_null(), before, reply.payload).value_or(at);
     std::string text = "reply " + std::to_string(message.id);
     if (message.expected)
-        text += " differs at byte " + std::to_string(at) + ": " + byte_at(before, before_at) +
-                " before, " + byte_at(reply.payload, at) + " now\n";
+        text += " differs at byte " + std::to_string(at) + ": " + byte_text(before, before_at) +
+                " before, " + byte_text(reply.payload, at) + " now\n";
     else
         text += " is new: no reply was recorded\n";
     text += part("sent", message.payload, 0);

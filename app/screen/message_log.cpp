@@ -33,21 +33,15 @@ std::string difference_text(const Exchange& exchange) {
     const std::string text =
         " " + ui::glyph::mismatch.text() + " " + wrong_text(exchange.difference);
     if (!exchange.difference) return text;
-    const auto byte = [at = *exchange.difference](const std::string& bytes) {
-        return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at]))
-                                 : "end";
-    };
-    return text + ": " + byte(exchange.payload) + ui::glyph::becomes.text() +
-           byte(exchange.reply);
+    return text + ": " + byte_text(exchange.payload, *exchange.difference) +
+           ui::glyph::becomes.text() + byte_text(exchange.reply, *exchange.difference);
 }
 
 // Returns the bytes as "68 65 6c 6c 6f", on one line.
 std::string hex_numbers(std::string_view bytes) {
     std::string text;
-    for (const char byte : bytes) {
-        if (!text.empty()) text += ' ';
-        text += format("%02x", static_cast<unsigned char>(byte));
-    }
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        text += (i == 0 ? "" : " ") + byte_text(bytes, i);
     return text;
 }
 

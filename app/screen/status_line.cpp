@@ -42,15 +42,19 @@ std::string certificate_words(const bufio::TlsFacts* tls) {
            tls->not_after;
 }
 
-std::string closed_words(const Session& session) {
-    const bufio::TlsFacts* const tls = session.tls();
-    const std::string where = " (M-i shows it)";
+// Returns a failure that the page of the connection explains; empty: it is another one.
+std::string explained_words(const Session& session) {
     switch (session.end().reason) {
-    case bufio::Reason::certificate: return certificate_words(tls) + where;
-    case bufio::Reason::own_certificate: return "CLIENT CERT REFUSED" + where;
-    case bufio::Reason::pin: return "PIN DIFFERS" + where;
-    default: return "closed: " + session.end().text;
+    case bufio::Reason::certificate: return certificate_words(session.tls());
+    case bufio::Reason::own_certificate: return "CLIENT CERT REFUSED";
+    case bufio::Reason::pin: return "PIN DIFFERS";
+    default: return {};
     }
+}
+
+std::string closed_words(const Session& session) {
+    const std::string words = explained_words(session);
+    return words.empty() ? "closed: " + session.end().text : words + " (M-i shows it)";
 }
 
 // True only if no replies are expected; otherwise a half-close by the server ends the
@@ -59,10 +63,15 @@ bool half_closed(const Session& session) {
     return session.input_ended() && session.options().expect == Expect::none;
 }
 
-void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
-    const auto add = [&](Priority priority, std::string text, Style style = Style::status) {
-        parts.push_back({priority, StatusGroup::connection, std::move(text), style});
+// Returns a function that adds a part to the group.
+auto adder(std::vector<StatusPart>& parts, StatusGroup group) {
+    return [&parts, group](Priority priority, std::string text, Style style = Style::status) {
+        parts.push_back({priority, group, std::move(text), style});
     };
+}
+
+void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
+    const auto add = adder(parts, StatusGroup::connection);
     std::string version = tls.version;
     std::erase(version, 'v');  // TLS1.3
     add(Priority::target, version);
@@ -97,9 +106,7 @@ void add_counts(std::vector<StatusPart>& parts, const Results& results, std::siz
 // Pads each time to four columns, enough up to ten seconds, so that parts do not come and go.
 void add_times(std::vector<StatusPart>& parts, const Histogram& times,
                const std::deque<ev::Duration>& recent) {
-    const auto add = [&](Priority priority, std::string text, Style style = Style::status) {
-        parts.push_back({priority, StatusGroup::times, std::move(text), style});
-    };
+    const auto add = adder(parts, StatusGroup::times);
     const auto padded = [](ev::Duration time) {
         return format("%4s", milliseconds_text(time).c_str());
     };
@@ -172,9 +179,7 @@ std::vector<StatusPart> status_parts(const Session& session, const Results& resu
     const Style down_style =
         exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
     std::vector<StatusPart> parts;
-    const auto add = [&](Priority priority, std::string text, Style style = Style::status) {
-        parts.push_back({priority, StatusGroup::connection, std::move(text), style});
-    };
+    const auto add = adder(parts, StatusGroup::connection);
     add(Priority::state, glyph.text() + " " + ui::printable(state_words(session, now)),
         up ? up_style : down_style);
     const Session::Options& options = session.options();
@@ -239,13 +244,9 @@ std::string_view connection_hints(const Session& session, bool sent_before) {
     case State::finishing: return "F1 keys; ^D quits now; M-c disconnects; M-r reconnects";
     case State::closed: break;
     }
-    switch (session.end().reason) {
-    case bufio::Reason::certificate:
-    case bufio::Reason::pin:
-    case bufio::Reason::own_certificate:  // the page of the connection explains these
+    if (!explained_words(session).empty())
         return "F1 keys; ^D quits; M-i shows why; M-r reconnects";
-    default: return "F1 keys; ^D quits; M-r reconnects; lines are sent once connected";
-    }
+    return "F1 keys; ^D quits; M-r reconnects; lines are sent once connected";
 }
 
 std::string_view fit_hints(std::string_view hints, int width) {

@@ -69,7 +69,6 @@ void MessageLog::add_answer(WallTime at, const Message& message, const Reply& re
     exchange->payload = message.payload;
     exchange->reply = reply.payload;
     exchange->answered_at = at;
-    exchange->answered = true;
     exchange->right = reply.right;
     exchange->difference = reply.difference;
     exchange->round_trip = reply.round_trip;
@@ -94,8 +93,8 @@ void MessageLog::add_loss(WallTime at, const Message& message, const std::string
 }
 
 void MessageLog::add_unsolicited(WallTime at, std::string_view payload) {
-    auto exchange = std::make_shared<Exchange>(
-        Exchange{.reply = std::string(payload), .answered_at = at, .answered = true});
+    auto exchange =
+        std::make_shared<Exchange>(Exchange{.reply = std::string(payload), .answered_at = at});
     add({Kind::unsolicited, at, {}, std::move(exchange)}, payload);
 }
 

@@ -20,9 +20,8 @@ struct Exchange {
     std::uint64_t id = 0;  // 0: an unsolicited message of the peer
     std::string payload = {};
     std::string reply = {};
-    std::chrono::system_clock::time_point sent_at{};
-    std::chrono::system_clock::time_point answered_at{};
-    bool answered = false;
+    std::optional<std::chrono::system_clock::time_point> sent_at = {};
+    std::optional<std::chrono::system_clock::time_point> answered_at = {};  // none: no reply
     bool right = false;
     std::optional<std::size_t> difference = {};  // see Reply
     std::optional<ev::Duration> round_trip = {};

@@ -152,7 +152,7 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
 void add_times(PageRows& page, const Exchange& exchange) {
     if (exchange.write_delay > ev::Duration::zero())
         page.add_fact("written", ms_text(exchange.write_delay) + " later", Style::warn);
-    if (exchange.answered) page.add_fact("received", clock_text(exchange.answered_at));
+    if (exchange.answered_at) page.add_fact("received", clock_text(*exchange.answered_at));
     if (exchange.round_trip)
         page.add_fact("round trip", exchange.network
                                         ? shares_text(*exchange.round_trip, *exchange.network)
@@ -247,18 +247,17 @@ Rows connection_page(const Session& session, const Results& results, const std::
 
 Rows message_page(const Exchange& exchange, int width) {
     PageRows page(width);
-    const bool wrong = exchange.answered && exchange.id != 0 && !exchange.right;
+    const bool wrong = exchange.answered_at && exchange.id != 0 && !exchange.right;
     const std::size_t marked = exchange.difference.value_or(nowhere);
     page.add_title(exchange.id == 0 ? "Unsolicited" : "Message " + std::to_string(exchange.id));
-    const bool known = exchange.sent_at.time_since_epoch().count() != 0;
-    if (known) page.add_fact("sent", clock_text(exchange.sent_at));
+    if (exchange.sent_at) page.add_fact("sent", clock_text(*exchange.sent_at));
     add_times(page, exchange);
-    if (!exchange.answered) page.add_fact("reply", "none yet", Style::bad);
+    if (!exchange.answered_at) page.add_fact("reply", "none yet", Style::bad);
     if (wrong) page.add_fact("reply", wrong_text(exchange.difference), Style::bad);
     if (exchange.id != 0) add_side(page, "Sent", exchange.payload, marked);
-    if (exchange.answered && exchange.right && exchange.reply == exchange.payload) {
+    if (exchange.answered_at && exchange.right && exchange.reply == exchange.payload) {
         page.add_title("Received: identical");
-    } else if (exchange.answered) {
+    } else if (exchange.answered_at) {
         add_side(page, "Received", exchange.reply, marked);
     }
     return page.rows;

@@ -47,7 +47,7 @@ Exchange answered(const std::string& payload, const std::string& reply,
     exchange.id = 7;
     exchange.payload = payload;
     exchange.reply = reply;
-    exchange.answered = true;
+    exchange.answered_at = MessageLog::WallTime();
     exchange.right = payload == reply;
     if (!exchange.right) exchange.difference = difference;
     return exchange;
@@ -140,12 +140,12 @@ TEST_CASE("a message without a reply, and a message from the server alone") {
     exchange.payload = "hello";
     exchange.sent_at = MessageLog::WallTime(1'800'000'000s);
     const std::string unanswered = text(message_page(exchange, 80));
-    CHECK(contains(unanswered, "\nsent        " + clock_text(exchange.sent_at) + "\n"));
+    CHECK(contains(unanswered, "\nsent        " + clock_text(*exchange.sent_at) + "\n"));
     CHECK(contains(unanswered, "\nreply       none yet\n"));
     CHECK_FALSE(contains(unanswered, "Received"));
     Exchange news;
     news.reply = "news";
-    news.answered = true;
+    news.answered_at = MessageLog::WallTime();
     const std::string unsolicited = text(message_page(news, 80));
     CHECK(unsolicited.starts_with("Unsolicited\n"));
     CHECK(contains(unsolicited, "\nReceived, 4 bytes\n"));

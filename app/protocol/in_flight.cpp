@@ -138,24 +138,20 @@ std::size_t InFlight::entry_of(std::uint64_t id) const {
 
 Message InFlight::remove_oldest() {
     split_first(0);
-    release_removed();  // before the views are made: it may move the frames
-    Message oldest = message(0);
-    remove_within();
-    if (removed_reply_) oldest.expected = *removed_reply_;
-    return oldest;
+    return remove_within().first;
 }
 
 Batch InFlight::remove_within() {
-    release_removed();
+    release_removed();  // before the views are made: it may move the frames
     const Entry& entry = entries_.front();
-    const Batch batch{entry.first, entry.count, frame(0),     entry.planned,
-                      entry.sent,  entry.late,  entry.untimed};
+    Batch batch{message(0), entry.count, frame(0)};
     answered_ = batch.frames.size();
     count_ -= entry.count;
     if (entry.late) --late_;
     if (options_.given) {
         removed_reply_ = std::exchange(replies_.front(), std::nullopt);
         replies_.pop_front();
+        batch.first.expected = removed_reply_;
     }
     entries_.pop_front();
     unwritten_ = std::min(unwritten_, entries_.size());

@@ -37,13 +37,11 @@ struct Message {
 
 // Messages that were sent together and echoed together, undamaged.
 struct Batch {
-    std::uint64_t first = 0;  // id of the first; the ids are consecutive
+    // The first message, except that its payload extends to the end of the last one. The ids
+    // are consecutive.
+    Message first;
     std::size_t count = 0;
-    std::string_view frames;  // as sent; valid until the queue is changed again
-    ev::Time planned{};
-    ev::Time sent{};
-    bool late = false;
-    bool untimed = false;
+    std::string_view frames = {};  // as sent; valid until the queue is changed again
 };
 
 // The ids that a call to send has assigned; none if nothing was sent.

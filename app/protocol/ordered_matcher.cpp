@@ -8,10 +8,9 @@ namespace yodel {
 namespace {
 
 // A reply that was read before its message was written whole has no round trip.
-template <class Sent>
-std::optional<ev::Duration> round_trip(const Sent& sent, ev::Time read_at) {
-    if (sent.untimed || read_at < sent.sent) return std::nullopt;
-    return read_at - sent.sent;
+std::optional<ev::Duration> round_trip(const Message& message, ev::Time read_at) {
+    if (message.untimed || read_at < message.sent) return std::nullopt;
+    return read_at - message.sent;
 }
 
 Reply right_reply(std::string_view payload, std::optional<ev::Duration> round_trip) {
@@ -122,11 +121,9 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
     received.remove_prefix(batch.frames.size());
     decoder_.restart();
     identified_ = echoed_ = last_echoed_ = true;
-    if (batch.count > 1) return Echoed{batch, round_trip(batch, read_at)};
-    const std::string_view payload = framing().payload(batch.frames);
-    const Message message{batch.first, payload,    batch.planned,
-                          batch.sent,  batch.late, batch.untimed};
-    return Answered{message, right_reply(payload, round_trip(message, read_at))};
+    const auto time = round_trip(batch.first, read_at);
+    if (batch.count > 1) return Echoed{batch, time};
+    return Answered{batch.first, right_reply(batch.first.payload, time)};
 }
 
 // Keeps an unmatched reply, and returns no event. Returns none either if events of earlier

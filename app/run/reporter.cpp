@@ -148,7 +148,7 @@ void Reporter::answered(std::size_t connection, const Message& message, const Re
 
 // Prints lines that came back unchanged.
 void Reporter::echoed(std::size_t /*connection*/, const Batch& batch) {
-    const bool open = batch.first + batch.count - 1 == open_line_;
+    const bool open = batch.first.id + batch.count - 1 == open_line_;
     output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
 }
 

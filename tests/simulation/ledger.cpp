@@ -100,19 +100,19 @@ void Ledger::compare(const Sent& sent, const Message& message, const Reply& repl
 
 void Ledger::echoed(const Batch& batch) {
     std::string frames;
-    for (std::uint64_t id = batch.first; id < batch.first + batch.count; ++id) {
+    for (std::uint64_t id = batch.first.id; id < batch.first.id + batch.count; ++id) {
         const auto sent = open_.find(id);
         const std::string payload = sent == open_.end() ? "" : sent->second.payload;
         frames += framing_.header(payload) + payload + std::string(framing_.delimiter);
         Message message;
         message.id = id;
         message.payload = payload;
-        message.late = batch.late;
+        message.late = batch.first.late;
         take(message);
         require(id > last_answered_, id, "was answered after a later one");
         last_answered_ = id;
     }
-    require(batch.count > 1 && batch.frames == frames, batch.first, "begins a wrong batch");
+    require(batch.count > 1 && batch.frames == frames, batch.first.id, "begins a wrong batch");
     counts_.right += batch.count;
 }
 

@@ -114,17 +114,17 @@ private:
     void compare(const Message& message) {
         const std::string frame = model_[0].text + "\n";
         REQUIRE(message.payload == model_[0].text);
-        compare({message.id, 1, frame, message.planned, message.sent, message.late, false});
+        compare({message, 1, frame});
     }
 
     // A batch equals the oldest `count` messages of the model.
     void compare(const Batch& batch) {
-        REQUIRE(batch.first == model_[0].id);
-        REQUIRE(batch.late == (late_ > 0));
+        REQUIRE(batch.first.id == model_[0].id);
+        REQUIRE(batch.first.late == (late_ > 0));
         REQUIRE((batch.count == 1 || late_ == 0));
         std::string frames;
         for (std::size_t i = 0; i < batch.count; ++i) {
-            REQUIRE(batch.sent == model_[i].sent);
+            REQUIRE(batch.first.sent == model_[i].sent);
             frames += model_[i].text + "\n";
         }
         REQUIRE(batch.frames == frames);

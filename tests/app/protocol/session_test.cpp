@@ -52,8 +52,8 @@ struct Client : Session::User {
     }
     // Logs the messages of a batch like single messages.
     void session_echoed(const Batch& batch, std::optional<ev::Duration>) override {
-        ids_in_order &= batch.first > last_id;
-        last_id = batch.first + batch.count - 1;
+        ids_in_order &= batch.first.id > last_id;
+        last_id = batch.first.id + batch.count - 1;
         ++reports;
         std::size_t lines = 0;
         for_each_piece(*find_framing("line"), batch.frames, [&](std::string_view line) {
@@ -384,7 +384,7 @@ TEST_CASE("times messages that were sent together as the system takes them") {
             record(message.planned, message.sent, 1);
         }
         void session_echoed(const Batch& batch, std::optional<ev::Duration>) override {
-            record(batch.planned, batch.sent, batch.count);
+            record(batch.first.planned, batch.first.sent, batch.count);
         }
         void record(ev::Time planned, ev::Time time, std::size_t count) {
             CHECK(time >= planned);

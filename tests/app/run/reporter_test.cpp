@@ -152,7 +152,8 @@ TEST_CASE("a reporter prints each event in its form") {
 
 TEST_CASE("lines that came back unchanged are printed unchanged") {
     CHECK(printed({}, {}, [](auto& to) {
-              to.echoed(1, {.first = 1, .count = 2, .frames = "one\ntwo\n"});
+              to.echoed(
+                  1, {.first = {.id = 1, .payload = {}}, .count = 2, .frames = "one\ntwo\n"});
           }) == "one\ntwo\n");
 }
 

@@ -484,7 +484,8 @@ bool Lane::send(Connection& connection, Outgoing message) {
         leave_unsent(connection, message);
         return false;
     }
-    results_->count_sent(queued.count, loop_.now(), warm_up_end_.has_value());
+    const ev::Time now = results_->first_sent ? loop_.now() : loop_.read_clock();
+    results_->count_sent(queued.count, now, warm_up_end_.has_value());
     connection.sent += queued.count;
     if (connection.worn_out()) connection.replacing = true;
     if (observer_ && !warm_up_end_)

@@ -122,8 +122,9 @@ void Run::settled(std::size_t thread) {
     --unsettled_;
     if (begun_ || (options_.pace && unsettled_ > 0)) return;
     begun_ = true;
-    const bool alone = !options_.pace || workers_.empty();
-    const ev::Time time = alone ? loop_.now() : loop_.after(notice);
+    // A handshake may have taken long in this turn.
+    const ev::Time paced = loop_.read_clock() + (workers_.empty() ? ev::Duration{} : notice);
+    const ev::Time time = options_.pace ? paced : loop_.now();
     for_each_lane([time](Lane& lane) { lane.begin_at(time); });
 }
 

@@ -51,7 +51,8 @@ private:
         void wait(ev::Duration longest, std::vector<ev::Readiness>& ready) override {
             Backend::wait(std::chrono::milliseconds(2), ready);
             found_any = !ready.empty();
-            if (!found_any && longest != longest.max()) time += longest;
+            const bool timed = longest > longest.zero() && longest != longest.max();
+            if (!found_any && timed) time += longest;
         }
     };
 };

@@ -53,7 +53,10 @@ public:
 // Records the events of a run: "opened 1, sent 1, answered 1".
 class Diary final : public RunObserver {
 public:
-    void opened(std::size_t connection, const Session&) override { add("opened", connection); }
+    void opened(std::size_t connection, const Session&) override {
+        add("opened", connection);
+        if (handshake) handshake();
+    }
     void ended(std::size_t connection, const Session&) override { add("ended", connection); }
     void sent(std::size_t connection, const Session&, const Outgoing&, Queued) override {
         add("sent", connection);
@@ -78,6 +81,7 @@ public:
     std::map<std::string, std::uint64_t> counts;
     std::vector<std::string> missed_messages;
     std::vector<ev::Time> missed_times;
+    std::function<void()> handshake;
     int flushes = 0;
 
 private:
@@ -608,6 +612,24 @@ TEST_CASE_METHOD(VirtualFixture, "a retried connection begins to send when it op
     CHECK(results.lateness.max() == 0ns);
     CHECK(results.opened == 1);
     CHECK(results.asked == results.failed + 1);
+}
+
+TEST_CASE_METHOD(VirtualFixture, "a run begins when the last handshake is over") {
+    Diary diary;
+    diary.handshake = [this] {  // takes time within a turn
+        CHECK(loop.now() <= loop.time);
+        loop.time += 50ms;
+    };
+    RunOptions options = this->options(1);
+    options.count = 10;
+    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(1'000)));
+    start(options, &diary);
+    const Results& results = wait_for_end();
+    CHECK(results.echoed == 10);
+    REQUIRE(results.first_sent);
+    CHECK(*results.first_sent == loop.start + 50ms);
+    CHECK(results.lateness.max() == 0ns);
+    CHECK(results.round_trips.max() < 50ms);
 }
 
 TEST_CASE_METHOD(VirtualFixture, "the length of a run begins when its only connection opens") {

@@ -66,10 +66,12 @@ public:
         if (socket_) socket_->pause_reading(paused);
     }
 
+    // A message to an address that has just refused will be sent again to the next one.
     Queued send(std::string_view payload, ev::Time planned,
                 std::optional<std::string_view> reply) override {
-        const bool fits = sendable(*options_.framing, options_.max_frame, payload);
-        if (!fits || !socket_ || !socket_->send(payload)) return {};
+        if (!socket_ || !sendable(*options_.framing, options_.max_frame, payload)) return {};
+        const bool refused = socket_->end().reason == Reason::connect && !untried_.empty();
+        if (!refused && !socket_->send(payload)) return {};
         remember(payload);
         return matcher_.queue(payload, planned, loop_.now(), reply);
     }

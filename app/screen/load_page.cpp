@@ -127,7 +127,7 @@ std::vector<Part> count_parts(const RunProgress& progress) {
     if (results.probe) {
         add(results.opened, "opened", 1);
         add(results.failed, "failed", 0, Style::bad);
-        if (results.handshake_times.count() == 0) return parts;
+        if (results.handshakes_full + results.handshakes_resumed == 0) return parts;
         add(results.handshakes_full, "full handshakes", 3);
         add(results.handshakes_resumed, "resumed", 2);
         return parts;

@@ -128,6 +128,15 @@ TEST_CASE("the page of a probe shows connections and handshakes") {
     CHECK(page == test::contents(file));
 }
 
+TEST_CASE("the page of a probe counts handshakes of TLS only") {
+    const bool tls = GENERATE(false, true);
+    Run run;
+    *run.result = Results();
+    run.result->probe = true;
+    run.result->count_opened(80us, 10us, false, tls);
+    CHECK(contains(text(run.page({24, 80})), "full handshakes") == tls);
+}
+
 TEST_CASE("the page of a load in ASCII equals its file in tests/screens") {
     const test::Locale locale("C");
     const Run run;

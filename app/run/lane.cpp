@@ -553,6 +553,7 @@ void Lane::count_unsent(ev::Duration tolerated) {
 // Tolerates a message that has only just become due when the user ends the run.
 void Lane::finish() {
     if (!over()) count_unsent(tolerated_lateness);
+    stop_connecting({});
     finish_all();
 }
 
@@ -582,28 +583,28 @@ void Lane::time_up() {
         return time_up_.start(std::min(max_catch_up, options_.session.reply_timeout));
     }
     // In a probe only the connect timeout decides, because the last ones have just begun.
-    const bool limited = !options_.probe || phase_ == Phase::connecting;
-    for (const auto& connection : connections_) {
-        const State state = connection->session.state();
-        const bool connecting = state == State::dialing || state == State::handshaking;
-        if (connecting && limited) give_up(*connection, limit);
-    }
+    if (!options_.probe || phase_ == Phase::connecting) stop_connecting(limit);
     count_unsent({});
     finish_all();
 }
 
-// A connection that is not open by the end of the run has failed. A replacement counts neither
-// as failed nor as requested.
-void Lane::give_up(Connection& connection, const std::string& limit) {
-    connection.withdrawn = true;
-    if (connection.settled) {
-        --results_->asked;
-        return connection.session.disconnect();
+// A connection that is not open within the limit has failed. A replacement counts neither as
+// failed nor as requested, and without a limit no connection does.
+void Lane::stop_connecting(const std::string& limit) {
+    for (const auto& connection : connections_) {
+        Session& session = connection->session;
+        if (session.state() != State::dialing && session.state() != State::handshaking)
+            continue;
+        const std::string text = limit + session.phase();
+        connection->withdrawn = true;
+        session.disconnect();
+        if (connection->settled || limit.empty()) {
+            --results_->asked;
+            continue;
+        }
+        results_->count_failure(text, timed_out, false);
+        results_->count_end(timed_out, false);
     }
-    const std::string text = limit + connection.session.phase();
-    connection.session.disconnect();
-    results_->count_failure(text, timed_out, false);
-    results_->count_end(timed_out, false);
 }
 
 // Messages already overdue are not timed either.

@@ -104,7 +104,7 @@ private:
     void count_unsent(ev::Duration tolerated);
     void finish_all();
     void time_up();
-    void give_up(Connection& connection, const std::string& limit);
+    void stop_connecting(const std::string& limit);
 
     void answered(Connection& connection, const Message& message, const Reply& reply);
     void report_wrong(const Connection& connection, const std::string& text);

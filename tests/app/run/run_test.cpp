@@ -417,6 +417,21 @@ TEST_CASE_METHOD(Fixture, "messages due while no connection is open are unsent")
     CHECK(results.sent == results.echoed + results.lost);
 }
 
+TEST_CASE_METHOD(VirtualFixture, "an early end does not wait for connections to open") {
+    RunOptions options = this->options(3);
+    options.session.framing = find_framing("smtp");  // the server never greets
+    options.probe = GENERATE(false, true);
+    start(options);
+    turn_until(loop, [&] { return server.streams.size() == 3; });
+    loop.settle();
+    CHECK(run->open() == 0);
+    run->finish();
+    const Results& results = wait_for_end();
+    CHECK(loop.time < loop.start + options.session.connect_timeout);
+    CHECK(status(results) == success);
+    CHECK(connections(results) == Connections{});
+}
+
 TEST_CASE_METHOD(Fixture, "closing counts nothing as lost") {
     server.answers = false;
     start(options());

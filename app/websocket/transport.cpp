@@ -139,9 +139,10 @@ private:
         if (result.status == IoStatus::end_of_input)
             return blame(Reason::connect,
                          "closed the connection during the WebSocket handshake");
-        if (result.status == IoStatus::failed)
-            return fail({Reason::connect, below_->failure().text});
-        return result;
+        if (result.status != IoStatus::failed) return result;
+        End failure = below_->failure();
+        if (failure.reason != Reason::own_certificate) failure.reason = Reason::connect;
+        return fail(failure);
     }
 
     bool holds_input() const { return !unread_.empty() || reader_.has_output() || last_; }

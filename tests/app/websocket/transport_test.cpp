@@ -26,6 +26,7 @@ struct Peer {
     std::size_t most = SIZE_MAX;             // bytes of one read
     IoStatus at_end = IoStatus::wants_read;  // after them
     bool end_at_once = false;                // with the last of them
+    Reason failure = Reason::receive;        // at the end, if reading fails there
     std::string written;
     std::size_t space = SIZE_MAX;  // for the next writes; none: a write has to wait
     bool writes_fail = false;
@@ -52,7 +53,7 @@ public:
         const bool last = peer_.to_read.empty() && (count == 0 || peer_.end_at_once);
         const IoStatus status = last ? peer_.at_end : IoStatus::done;
         over_ = status == IoStatus::end_of_input || status == IoStatus::failed;
-        if (status == IoStatus::failed) fail({Reason::receive, "broken below"});
+        if (status == IoStatus::failed) fail({peer_.failure, "broken below"});
         return {status, count};
     }
     IoResult write(const char* from, std::size_t size) override {
@@ -334,6 +335,15 @@ TEST_CASE("the peer may end during the handshake") {
     scene.peer.writes_fail = true;
     CHECK(scene.transport->handshake().status == IoStatus::failed);
     CHECK(scene.failure().text == "no way");
+}
+
+// TLS 1.3 reports it in the first read.
+TEST_CASE("a missing client certificate is not a refused upgrade") {
+    Scene scene(true);
+    scene.peer.at_end = IoStatus::failed;
+    scene.peer.failure = Reason::own_certificate;
+    CHECK(scene.transport->handshake().status == IoStatus::failed);
+    CHECK(scene.failure().reason == Reason::own_certificate);
 }
 
 TEST_CASE("the peer may end together with its part of the handshake") {

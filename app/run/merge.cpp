@@ -152,7 +152,7 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     const int status = exit_status(sum, verdict, ending);
     if (options.form == Reporter::Form::json)
         print(end_object(sum, count + " added up", status, verdict).str() + "\n");
-    else if (!options.quiet)
+    else
         print(text_form(sum, verdict, runs));
     if (!remark.empty() && !options.quiet) print_error("yodel", remark);
     for (const Trouble& trouble : ending.troubles) print_error("yodel", trouble.text);

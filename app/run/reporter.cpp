@@ -170,7 +170,7 @@ void Reporter::unsolicited(std::size_t connection, std::string_view payload, Uns
     const bool unrecorded = kind == Unsolicited::unrecorded;
     add_message(connection, unrecorded ? "unrecorded" : "unsolicited", nullptr, &reply);
     if (unrecorded) add_difference(connection, difference_.unrecorded(payload));
-    if (kind == Unsolicited::no_recording && !replay()) print(connection, payload);
+    if (kind == Unsolicited::no_recording) print(connection, payload);
 }
 
 void Reporter::missed(std::size_t connection, std::string_view payload) {
@@ -223,9 +223,7 @@ void Reporter::add_message(std::size_t connection, const char* verdict, const Me
 
 // Prints nothing for `raw`, whose bytes received() has already printed.
 void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
-    if (!messages_ || json() || options_.form == Form::sequence) return;
-    if (many() && !options_.verbose) return;
-    if (raw_ && !many()) return;
+    if (!prints_replies() || (raw_ && !many())) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
     if (many()) output_.append(std::to_string(connection) + ": ");
     if (visible_)

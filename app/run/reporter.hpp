@@ -80,6 +80,11 @@ public:
     // Writes the end object to the recording and, with Form::json, to standard output.
     void add_end(const std::string& object);
     bool needs_end() const { return options_.form == Form::json || recorder_; }
+    // With several connections, replies are printed only on request.
+    bool prints_replies() const {
+        const bool form = options_.form == Form::payload || options_.form == Form::hex;
+        return messages_ && form && !replay() && (!many() || options_.verbose);
+    }
     // Returns the first 100 differences from a recording, in whole lines.
     const std::vector<std::string>& differences() const { return kept_differences_; }
     std::string log_trouble() const;  // a sentence; empty if all was written

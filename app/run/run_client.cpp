@@ -317,7 +317,7 @@ Ending RunClient::ending() const {
 
 // With --quiet, a summary is printed if there is no other result.
 Words RunClient::words() const {
-    const bool summarized = !json() && (!run_.options().source || !messages_);
+    const bool summarized = !json() && !reporter_.prints_replies();
     return {.answered = run_.options().session.expect == Expect::any,
             .load = load_,
             .wrong_reported = wrong_reported_,

@@ -236,3 +236,21 @@ TEST_CASE("test cases of each kind of run follow the schema, and agree with the 
         CHECK(contains(checked.errors, " validates\n"));
     }
 }
+
+TEST_CASE("a run that prints no replies prints its summary, with --quiet too") {
+    const test::Folder folder;
+    const std::string file = folder.path("r.json");
+    std::ofstream(file) << run({yodel, "--json", "--payload"}, "a\n").output;
+    const std::pair<std::string, const char*> runs[] = {
+        {"--connections 2", "2 sent, 2 echoed"},
+        {"--replay " + file + " --fast", "1 said again, 1 as before"},
+        {"--merge " + file, "1 run: 1 sent, 1 echoed"},
+        {"-c 1", "1 sent, 1 echoed"},
+    };
+    for (const auto& [words, summary] : runs) {
+        const Outcome outcome = run(joined({yodel, "--quiet"}, words_of(words)), "a\n");
+        CAPTURE(words, outcome.errors);
+        CHECK(contains(outcome.output + outcome.errors, summary));
+        CHECK(outcome.status == 0);
+    }
+}

@@ -372,7 +372,7 @@ TEST_CASE("one connection sends standard input, or each of several sends all of 
     CHECK(of.times.size() == 3 * connections);
     CHECK(of.status == 0);
     CHECK(of.output == (connections == 1 ? "one\ntwo\nlast" : ""));
-    CHECK(of.errors.empty());
+    CHECK(of.errors.empty() == (connections == 1));  // replies or a summary
 }
 
 TEST_CASE("input that can't be sent ends a run with a sentence, after the replies") {

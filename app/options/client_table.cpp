@@ -251,7 +251,7 @@ std::vector<Option> generated_options(ClientOptions& to) {
     return {
         {'c', "count", "N", "send N generated messages (unlimited)",
          into(to.count, up_to(4'000'000'000)), either, mode::generated},
-        {'i', "interval", "D", "send one every D (1s); 0: after each reply",
+        {'i', "interval", "D", "send one every D (1s); 0: as replies arrive",
          into(to.interval, interval), either | mode::unpaced | mode::interval,
          mode::generated | mode::interval},
         {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size),

@@ -57,6 +57,9 @@ private:
     std::vector<std::size_t> heard_;
 };
 
+// The lowest free descriptor changes whenever the instance of epoll is opened or closed.
+int free_descriptor() { return Fd(::fcntl(0, F_DUPFD_CLOEXEC, 0)); }
+
 // Waits with the backend itself, with given counts of watched and of ready descriptors.
 class Load {
 public:
@@ -76,12 +79,12 @@ public:
     int changes(std::size_t ready, ev::Duration longest, int waits) {
         make_ready(ready);
         int changes = 0;
-        bool before = Crowd::uses_epoll();
+        int before = free_descriptor();
         for (; waits > 0; --waits) {
             std::vector<ev::Readiness> found;
             auto_->wait(longest, found);
             if (found.size() != ready) return -1;
-            const bool now = Crowd::uses_epoll();
+            const int now = free_descriptor();
             changes += now != before;
             before = now;
         }

@@ -4,7 +4,7 @@ usage: scripted.py PORT STEP...
 
     send:TEXT   sends TEXT (\\n and \\xNN as in Python)   talk:TEXT   sends it every 20 ms, for ever
     line        reads a line                             echo        reads a line and returns it
-    flood:TEXT  sends TEXT as fast as it is read, for ever
+    flood:TEXT  sends it 10,000 times every 50 ms, for ever
     some        reads the available bytes, at least one
     wait        reads until the client closes
     shut        closes its sending side                  close       closes the connection
@@ -27,7 +27,8 @@ def perform(client, stream, step):
             time.sleep(0.02)
     elif name == "flood":
         while True:
-            client.sendall(data * 1000)
+            client.sendall(data * 10_000)
+            time.sleep(0.05)
     elif name == "line":
         stream.readline()
     elif name == "echo":
@@ -35,7 +36,7 @@ def perform(client, stream, step):
     elif name == "some":
         stream.read1()
     elif name == "wait":
-        while stream.read(1):
+        while stream.read1():
             pass
     elif name == "shut":
         client.shutdown(socket.SHUT_WR)

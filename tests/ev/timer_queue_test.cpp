@@ -83,7 +83,7 @@ public:
         require(model_.empty() || next <= model_.begin()->first, "has a first deadline");
         while (auto* const fired = queue_.pop_due(now_)) {
             const auto expected = due();
-            require(expected != model_.end(), "has a timer that is due");
+            require(expected != model_.end(), "has a due timer");
             require(fired == expected->second->slot, "returns the first timer");
             require(fired->deadline() <= now_ && !fired->pending(), "returns a due timer");
             expected->second->started = 0;
@@ -141,7 +141,7 @@ private:
     }
 
     void forget(Twin& timer) {
-        require(timer.slot->pending() == (timer.started != 0), "knows what is pending");
+        require(timer.slot->pending() == (timer.started != 0), "knows the pending timers");
         if (std::exchange(timer.started, 0) != 0) model_.erase(timer.place);
     }
 

@@ -47,11 +47,14 @@ void exchange(std::uint64_t seed) {
                pair.server.socket->pending() == 0 &&
                pair.client.got.size() + pair.server.socket->refused() == pair.server.got.size();
     };
+    // Limits the datagrams in flight, so that the system's buffers can store them all.
+    const auto room = [&] {
+        return pair.client.socket->written() - pair.client.socket->refused() <
+               pair.client.got.size() + pair.server.socket->refused() + 2;
+    };
     const auto turn = [&] {
-        // Limits the datagrams in flight, so that the system's buffers can store them all.
-        const bool room = pair.client.socket->written() - pair.client.socket->refused() <
-                          pair.client.got.size() + pair.server.socket->refused() + 2;
-        if (sent.size() < total && room && pair.client.socket->pending() == 0) {
+        // Without a datagram in flight, the loop would wait.
+        while (sent.size() < total && room() && pair.client.socket->pending() == 0) {
             sent.push_back(numbered(sent.size(), random));
             REQUIRE(pair.client.socket->send(sent.back()));
             pair.client.socket->flush();

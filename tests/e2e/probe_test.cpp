@@ -77,7 +77,7 @@ TEST_CASE("full and resumed handshakes are counted apart") {
     certificates.issue("good", "IP:127.0.0.1");
     const std::string version = GENERATE("1.2", "1.3");
     Words options{"--connections", "1",      "-m",       "500ms",
-                  "--churn",       "0s",     "--tls",    "--tls-max",
+                  "--churn",       "10ms",   "--tls",    "--tls-max",
                   version,         "--json", "--cacert", certificates.authority()};
     const bool without = GENERATE(false, true);
     if (without) options.push_back("--no-sessionid");

@@ -93,7 +93,7 @@ TEST_CASE("HdrHistogram's reader finds every round trip in an interval log") {
     const Words session = {yodel, "--json", "-o", source};
     REQUIRE(run(session, "a\nb\n").status == 0);
     const Words kinds[] = {{"-m", "2.2", "--rate", "300", "--connections", "4"},
-                           {"-m", "1.2", "-i", "0", "--connections", "4", "--threads", "2"},
+                           {"-m", "1.2", "-i", "1ms", "--connections", "4", "--threads", "2"},
                            {},
                            {"-u", "-c", "30", "-i", "1ms"},
                            {"--tls", "-f", "len4", "--connections", "2"},

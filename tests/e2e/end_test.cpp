@@ -118,7 +118,7 @@ TEST_CASE("a server that floods a slow reader is left in time") {
     REQUIRE(client.wait_for_errors(answers ? "1 sent" : "the server has stopped reading"));
 }
 
-TEST_CASE("a server that reads nothing is given up after the reply timeout") {
+TEST_CASE("a server that reads nothing is given up after the reply timeout", "[slow]") {
     const std::string framing = GENERATE("line", "raw", "len4le");
     const std::string expect = GENERATE("echo", "none");
     Server server({"--no-read"});

@@ -72,7 +72,7 @@ TEST_CASE("a probe with a length keeps its connections open, or replaces them") 
     CHECK((member(outcome, "opened") > 5) == replaces);
 }
 
-TEST_CASE("full and resumed handshakes are counted apart") {
+TEST_CASE("full and resumed handshakes are counted apart", "[slow]") {
     Certificates certificates;
     certificates.issue("good", "IP:127.0.0.1");
     const std::string version = GENERATE("1.2", "1.3");

@@ -82,7 +82,7 @@ std::string percentile(const std::string& end, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("HdrHistogram's reader finds every round trip in an interval log") {
+TEST_CASE("HdrHistogram's reader finds every round trip in an interval log", "[slow]") {
     if (::access(java_library, R_OK) != 0 || run({"java", "--version"}).status != 0) {
         WARN("skipped: there is no Java with HdrHistogram (libhdrhistogram-java)");
         return;
@@ -161,7 +161,7 @@ TEST_CASE("a file of results that can't be written is status 23") {
     if (bad != "/dev/full") CHECK(outcome.output.empty());
 }
 
-TEST_CASE("a parser of OpenMetrics finds the figures of each kind of run") {
+TEST_CASE("a parser of OpenMetrics finds the figures of each kind of run", "[slow]") {
     if (run({system_python, "-c", "import prometheus_client"}).status != 0) {
         WARN("skipped: python3 has no prometheus_client (python3-prometheus-client)");
         return;
@@ -195,7 +195,8 @@ TEST_CASE("a parser of OpenMetrics finds the figures of each kind of run") {
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path("")), {}) == 1);
 }
 
-TEST_CASE("test cases of each kind of run follow the schema, and agree with the status") {
+TEST_CASE("test cases of each kind of run follow the schema, and agree with the status",
+          "[slow]") {
     const Folder folder;
     const std::string source = folder.path("source.json");
     const std::string other = folder.path("other.json");

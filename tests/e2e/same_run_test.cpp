@@ -45,7 +45,7 @@ std::set<std::string> failed_requirements(const std::string& errors) {
 
 }  // namespace
 
-TEST_CASE("a run and the same with --connections 1 give the same verdict") {
+TEST_CASE("a run and the same with --connections 1 give the same verdict", "[slow]") {
     const Options faults = GENERATE(Options{}, Options{"--drop", "0.3", "--seed", "1"},
                                     Options{"--corrupt", "0.3", "--seed", "1"},
                                     Options{"--drop", "1"}, Options{"--close-after", "3"});

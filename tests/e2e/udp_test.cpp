@@ -81,7 +81,7 @@ TEST_CASE("other people's datagram servers are understood") {
     CHECK(outcome.output == "hello\n");
 }
 
-TEST_CASE("bad, lost, twice and out of order are counted as the peer planned them") {
+TEST_CASE("bad, lost, twice and out of order are counted as the peer planned them", "[slow]") {
     const std::string seed = GENERATE("1", "2", "3");
     const std::vector<std::string> way =
         GENERATE(std::vector<std::string>{"-i", "500us", "--quiet"},
@@ -119,7 +119,8 @@ TEST_CASE("datagrams are counted alike in lines, in objects, and by --require") 
     CHECK(contains(swapped.output, "\"verdict\":\"echoed\""));
 }
 
-TEST_CASE("duplicates, replies out of order, and the jitter are shown during a load") {
+TEST_CASE("duplicates, replies out of order, and the jitter are shown during a load",
+          "[slow]") {
     Echo server({yodeld, "-u", "--dup", "100%", "127.0.0.1:0"});
     const std::string target = "udp://127.0.0.1:" + server.port();
     const std::string threads = GENERATE("1", "2");

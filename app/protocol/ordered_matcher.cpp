@@ -348,17 +348,18 @@ std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view part,
     matched_ += part.size();
     if (matched_ < expected.size()) return std::nullopt;
     matched_ = 0;
-    reply_ = std::exchange(wrong_, {});
+    std::string& reply = current_.payload;
+    reply = std::exchange(wrong_, {});
     const std::string right = std::exchange(expected_reply_, {});
     const Message message = take_oldest();
     const std::optional<ev::Duration> time = round_trip(message, read_at);
-    if (!reply_.empty())
+    if (!reply.empty())
         return Answered{message,
                         compared_reply(options_.pattern,
-                                       right.empty() ? message.payload : right, reply_, time)};
-    reply_ = right;
+                                       right.empty() ? message.payload : right, reply, time)};
+    reply = right;
     echoed_ = true;
-    return Answered{message, right_reply(right.empty() ? message.payload : reply_, time)};
+    return Answered{message, right_reply(right.empty() ? message.payload : reply, time)};
 }
 
 std::string OrderedMatcher::partial_reply() {

@@ -130,7 +130,7 @@ private:
     std::size_t kept_unsolicited_ = 0;  // replies in unmatched_ that answer nothing
     std::size_t unmatched_memory_ = 0;  // bytes, with their overhead
     std::optional<Resolution> resolution_;
-    Unmatched current_;         // the reply of the event returned last, if it was unmatched
+    Unmatched current_;         // the reply of the event returned last, if it was kept
     bool greeted_ = false;      // the greeting of the framing was received
     bool identified_ = false;   // a reply of this connection was identified
     bool echoed_ = false;       // a message of this connection was echoed
@@ -140,7 +140,6 @@ private:
     std::size_t matched_ = 0;     // bytes of its reply received so far
     std::string wrong_;           // its reply so far, if it is wrong
     std::string expected_reply_;  // the right reply, if it is not the message itself
-    std::string reply_;           // the reply of the event returned last
 };
 
 }  // namespace yodel

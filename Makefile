@@ -144,6 +144,7 @@ coverage:
 	@$(call compile,build/coverage) --target $(rooms:%=test_%)
 	@tests/coverage/run build/coverage $(rooms)
 
+fuzz: UNITY = ON
 fuzz:
 	@.ci/packages build fuzz
 	@CXX=clang++ $(call configure,build/fuzz,-DYODEL_FUZZ=ON) >/dev/null

@@ -65,9 +65,9 @@ constexpr std::size_t megabyte = 1024 * 1024;
 }  // namespace
 
 TEST_CASE("WebSocket messages come back as they are, with the close code") {
-    const Words options =
-        GENERATE(Words{}, Words{"--delay", "1ms"}, Words{"--chunk", "1"},
-                 Words{"--threads", "2"}, Words{"--self-signed"}, Words{"--max-buffer", "5"});
+    const Words options = GENERATE(Words{}, Words{"--delay", "1ms"}, Words{"--chunk", "1"},
+                                   Words{"--threads", test::server_threads("2")},
+                                   Words{"--self-signed"}, Words{"--max-buffer", "5"});
     const bool tls = options == Words{"--self-signed"};
     Server server(Words{"--ws"} + options);
     const Words steps{"open",           "frame:89:pp",    "read:1",

@@ -373,6 +373,7 @@ TEST_CASE("one connection sends standard input, or each of several sends all of 
     CHECK(of.status == 0);
     CHECK(of.output == (connections == 1 ? "one\ntwo\nlast" : ""));
     CHECK(of.errors.empty() == (connections == 1));  // replies or a summary
+    CHECK(contains(of.errors, "9 sent, 9 echoed") == (connections == 3));
 }
 
 TEST_CASE("input that can't be sent ends a run with a sentence, after the replies") {

@@ -33,7 +33,7 @@ done
 # A wrong or lost reply on one host is judged as a part of the total, so it ends no run.
 load+=(--json --quiet --require 'bad<=100%,lost<=100%,unsent<=100%,twice<=100%')
 
-results=$(mktemp -d "yodel-$(date +%Y%m%d-%H%M%S)-XXX")
+results=$(mktemp -d "yodel-$(date +%Y%m%d-%H%M%S)-XXXXXX")
 # parallel cannot end a run whose login is under way, so a run that fails lets the others log in.
 # shellcheck disable=SC2016  # expanded on the host
 patiently='"$@" || { status=$?; sleep 2; exit $status; }'

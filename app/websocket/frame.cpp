@@ -41,6 +41,7 @@ std::size_t head_size(std::string_view head) {
 
 bool is_control(Opcode opcode) { return opcode >= Opcode::close; }
 
+// Writes the length as a word, because write_number() takes long for each message.
 void write_message_head(char* to, bool text, std::uint64_t size) {
     const std::uint32_t number = htonl(static_cast<std::uint32_t>(size));
     to[0] = text ? 0 : 1;

@@ -6,7 +6,6 @@
 #include "app/process/sandbox.hpp"
 #include "app/process/version.hpp"
 #include "app/run/merge.hpp"
-#include "app/run/rate_client.hpp"
 #include "app/run/run_client.hpp"
 #include "app/screen/load_screen.hpp"
 #include "app/screen/screen_client.hpp"
@@ -132,7 +131,7 @@ RunClient::Options::From source_of(const ClientOptions& options) {
     if (options.replay.given()) return recording;
     if (options.report.probe) return nothing;
     const LoadOptions& load = options.load;
-    if (options.generated() || load.scheduled()) return generator;
+    if (options.generated() || load.rate) return generator;
     const bool unread = options.session.max_time || ::isatty(STDIN_FILENO) == 1;
     return load.given() && unread ? generator : input;
 }
@@ -169,7 +168,7 @@ RunOptions run_options(const ClientOptions& options, RunClient::Options::From fr
     }
     if (!generated) return to;
     to.pace = pace(options);
-    to.fixed_connections = !load.scheduled();
+    to.fixed_connections = !load.rate;
     if (load.random_arrivals) to.seed = load.seed;
     to.count = options.count.value_or(0);
     to.length = options.session.max_time;
@@ -347,20 +346,9 @@ int run_without_screen(ev::Loop& loop, ClientOptions& options,
     if (options.report.probe)
         options.session.close_timeout = std::min(options.session.close_timeout, longest);
     const bool generated = source_of(options) == RunClient::Options::From::generator;
-    int status = 0;
-    if (options.load.rate_while) {
-        ask_for_exact_waits();
-        status = run_piped<RateClient>(
-            loop,
-            {.run = run_options(options, RunClient::Options::From::generator),
-             .required = *options.load.rate_while,
-             .report = options.report},
-            options, signo);
-    } else {
-        const RunClient::Options run = run_client_options(loop, options, std::move(recording));
-        if (run.load || run.from != RunClient::Options::From::input) ask_for_exact_waits();
-        status = run_piped<RunClient>(loop, run, options, signo);
-    }
+    const RunClient::Options run = run_client_options(loop, options, std::move(recording));
+    if (run.load || run.from != RunClient::Options::From::input) ask_for_exact_waits();
+    const int status = run_piped<RunClient>(loop, run, options, signo);
     if (generated && options.messages.empty()) note_unread_input();
     return status;
 }

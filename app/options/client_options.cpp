@@ -27,7 +27,6 @@ Modes run_mode(const ClientOptions& options) {
     if (!options.merge.empty()) return mode::merge;
     if (options.report.probe) return load.given() ? mode::probe_load : mode::probe;
     if (options.replay.given()) return load.given() ? mode::replay_load : mode::replay;
-    if (load.rate_while) return mode::search;
     if (load.given()) return mode::load;
     if (options.generated()) return mode::generated;
     const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
@@ -44,7 +43,7 @@ ActiveMode link_mode(const ClientOptions& options) {
 }
 
 ActiveMode schedule_mode(const ClientOptions& options) {
-    if (options.load.scheduled()) return {mode::rate, "--rate"};
+    if (options.load.rate) return {mode::rate, "--rate"};
     if (has_interval(options))
         return {mode::interval, chosen_by(options.given, mode::interval)};
     if (options.replay.given() && !options.replay.fast)
@@ -56,8 +55,7 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options) {
     const Modes run = run_mode(options);
     const bool raw = !options.session.framing->has_frames();
     std::vector<ActiveMode> active;
-    active.push_back(
-        {run, run == mode::search ? "--rate max@" : chosen_by(options.given, run)});
+    active.push_back({run, chosen_by(options.given, run)});
     if (run == mode::merge) return active;
     active.push_back(chosen(options.given, mode::v6, mode::v4));
     active.push_back(link_mode(options));
@@ -120,9 +118,6 @@ void check_load(const ClientOptions& options) {
                          " counts messages, and -z sends none: give a time such as 10s");
     if (load.lifetime == ev::Duration::zero() && !options.report.probe)
         throw UsageError("--churn 0s leaves no time for messages, and needs -z");
-    if (silent(options) && load.rate_while)
-        throw UsageError("--rate max@ counts replies, and cannot be combined with --expect "
-                         "none");
     if (silent(options) && !load.rate && !has_interval(options))
         throw UsageError(
             "--expect none needs --rate or -i, because no reply triggers the next message");
@@ -150,7 +145,6 @@ void check_verdict(const ClientOptions& options) {
                              " is relative to earlier runs and needs --compare");
     };
     for (const Requirement& each : options.report.verdict.required) check("--require ", each);
-    if (options.load.rate_while) check("--rate max@", *options.load.rate_while);
 }
 
 // Takes all words that are not options as further files.

@@ -23,22 +23,18 @@ struct LoadOptions {
     std::optional<unsigned> connections;
     std::optional<std::uint64_t> connect_rate;  // thousandths of connections a second
     std::optional<std::uint64_t> rate;          // thousandths of messages a second
-    std::optional<Requirement> rate_while;  // search for the highest rate at which this holds
-    bool random_arrivals = false;           // a Poisson process; false: even gaps
-    std::uint64_t seed = 1;                 // start of the random gaps
-    std::optional<unsigned> churn;          // messages
-    std::optional<ev::Duration> lifetime;   // also by --churn
+    bool random_arrivals = false;               // a Poisson process; false: even gaps
+    std::uint64_t seed = 1;                     // start of the random gaps
+    std::optional<unsigned> churn;              // messages
+    std::optional<ev::Duration> lifetime;       // also by --churn
     std::optional<std::chrono::system_clock::time_point> start;
     std::optional<std::size_t> threads;
     bool threads_auto = false;  // `auto`: no more than can be used
 
     // True if any of these options was given. Each makes a load, of one connection by default.
     bool given() const {
-        return connections || connect_rate || scheduled() || churn || lifetime || start ||
-               threads;
+        return connections || connect_rate || rate || churn || lifetime || start || threads;
     }
-    // True if messages are sent at a rate.
-    bool scheduled() const { return rate || rate_while; }
 };
 
 // The replay of a recording.

@@ -96,14 +96,6 @@ std::chrono::system_clock::time_point start_time(const std::string& text) {
     return start;
 }
 
-void set_rate(LoadOptions& to, const std::string& text) {
-    constexpr std::string_view prefix = "max@";
-    const bool search = text.starts_with(prefix);
-    to.rate = search ? std::nullopt : std::optional(thousandths_per_second(text));
-    to.rate_while =
-        search ? std::optional<Requirement>(text.substr(prefix.size())) : std::nullopt;
-}
-
 // Masks what any of the expressions matches.
 void add_mask(std::optional<Expression>& to, const std::string& text) {
     const Expression alone(text);
@@ -157,7 +149,7 @@ std::vector<Option> timing_options(ClientOptions& to) {
         {0, "idle-timeout", "D", "close after this time without traffic (off)",
          into(session.idle_timeout, limit_value)},
         {'m', "max-time", "D", "time limit; length with -c, -i or --rate (off)",
-         into(session.max_time, limit_value), mode::runs & ~mode::search},
+         into(session.max_time, limit_value)},
         {0, "retry", "N", "number of retries (pipe: 0, screen: forever)",
          into(to.retries, retries), mode::runs & ~mode::replays, 0, words("forever")},
         {0, "retry-delay", "D", "delay before a retry; doubles up to 30s (0.5s)",
@@ -240,7 +232,7 @@ std::vector<Option> message_options(ClientOptions& to) {
         {0, "escapes", nothing, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
          flag(to.escapes),
          mode::input | mode::screen | mode::probe | mode::generated | mode::load |
-             mode::search | mode::framed},
+             mode::framed},
         {'q', nothing, "D", "time limit for the server to close (5s)",
          into(session.close_timeout, duration_value)},
     };
@@ -254,26 +246,25 @@ std::vector<Option> generated_options(ClientOptions& to) {
         {'i', "interval", "D", "send one every D (1s); 0: as replies arrive",
          into(to.interval, interval), either | mode::unpaced | mode::interval,
          mode::generated | mode::interval},
-        {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size),
-         either | mode::search, mode::generated},
+        {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size), either,
+         mode::generated},
         {0, "warm-up", "D", "send messages for D first, and count them apart",
-         into(to.warm_up, duration_value), either | mode::search, mode::generated},
+         into(to.warm_up, duration_value), either, mode::generated},
         {0, "messages", "FILE", "send the lines of FILE over and over (-: stdin)",
-         into(to.messages), either | mode::search, mode::generated},
+         into(to.messages), either, mode::generated},
     };
 }
 
 // Any of these options makes a load run, of one connection if no number is given.
 std::vector<Option> load_options(LoadOptions& to) {
-    constexpr Modes any = mode::load | mode::search;
-    constexpr Modes probes = any | mode::probe_load;
+    constexpr Modes probes = mode::load | mode::probe_load;
     return {
         {0, "connections", "N", "open N connections at once (1)",
          into(to.connections, up_to(1'000'000)), probes | mode::replay_load, mode::load},
         {0, "connect-rate", "R", "open R connections a second (all at once)",
          into(to.connect_rate, thousandths_per_second), probes | mode::replay_load, mode::load},
-        {0, "rate", "R", "messages a second in total; max@p99<5ms: search",
-         [&](auto& text) { set_rate(to, text); }, any, mode::load | mode::rate},
+        {0, "rate", "R", "messages a second in total", into(to.rate, thousandths_per_second),
+         mode::load, mode::load | mode::rate},
         {0, "arrivals", "KIND", "gaps of --rate: even or poisson (even)",
          into(to.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})),
          mode::rate, 0, words("even poisson")},

@@ -21,7 +21,6 @@ inline constexpr Modes screen = Modes{1} << 1;
 inline constexpr Modes probe = Modes{1} << 2;
 inline constexpr Modes generated = Modes{1} << 3;  // on one connection
 inline constexpr Modes load = Modes{1} << 4;
-inline constexpr Modes search = Modes{1} << 5;  // for the highest rate
 inline constexpr Modes replay = Modes{1} << 6;
 inline constexpr Modes replay_load = Modes{1} << 7;  // on several connections
 inline constexpr Modes merge = Modes{1} << 8;        // no run at all

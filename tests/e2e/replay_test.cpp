@@ -306,7 +306,6 @@ TEST_CASE("options without meaning for a recording are refused") {
         {{"--replay", "R", "--retry", "1"}, "--retry cannot be combined with --replay"},
         {{"--replay", "R", "--rate", "1"}, "--rate cannot be combined with --replay"},
         {{"--replay", "R", "--churn", "1"}, "--churn cannot be combined with --replay"},
-        {{"--replay", "R", "--rate", "max@p99<5ms"}, "--rate cannot be combined with --replay"},
         {{"--replay", "R", "--connections", "2", "--threads", "2"},
          "--threads cannot be combined with --replay"},
         {{"--replay", "R", "--connections", "2", "-o", "F"},

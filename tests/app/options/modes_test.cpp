@@ -35,7 +35,6 @@ const std::vector<Choice> client_choices = {
     {mode::probe_load, "-z --connections 2", "-z"},
     {mode::generated, "-c 1", "-c"},
     {mode::load, "--connections 2", "--connections"},
-    {mode::search, "--rate max@p99<5ms", "--rate max@"},
     {mode::replay, "--replay f --fast", "--replay"},
     {mode::replay_load, "--replay f --fast --connections 2", "--replay"},
     {mode::merge, "--merge f", "--merge"},

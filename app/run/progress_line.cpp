@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 
 namespace yodel {
 
@@ -30,36 +31,33 @@ bool in_background() {
 
 }  // namespace
 
-void ProgressLine::show(std::string text) {
-    clear();
-    if (in_background()) return;
-    text.resize(std::min(text.size(), columns() - 1));  // some wrap after the last column
-    diagnostics().show(text);
-    width_ = text.size();
-}
-
-void ProgressLine::clear() {
-    if (width_ == 0) return;
-    diagnostics().show("\r" + std::string(width_, ' ') + "\r");
-    width_ = 0;
-}
-
 ProgressDisplay::ProgressDisplay(ev::Loop& loop, User& user)
     : user_(user), due_(loop, [this] { show(); }) {
     due_.start(period);
 }
 
 bool ProgressDisplay::make_way() {
-    line_.clear();
+    clear();
     return true;
 }
 
 void ProgressDisplay::show() {
+    due_.start(period);
+    clear();
+    if (in_background()) return;
     const RunProgress progress = user_.progress();
     std::string text = progress.load ? std::to_string(progress.open) + " open, " : "";
     if (progress.phase == RunProgress::Phase::warming_up) text += "warming up, ";
-    line_.show(text + progress_text(progress.results));
-    due_.start(period);
+    text += progress_text(progress.results);
+    text.resize(std::min(text.size(), columns() - 1));  // some wrap after the last column
+    diagnostics().show(text);
+    width_ = text.size();
+}
+
+void ProgressDisplay::clear() {
+    if (width_ == 0) return;
+    diagnostics().show("\r" + std::string(width_, ' ') + "\r");
+    width_ = 0;
 }
 
 }  // namespace yodel

@@ -196,7 +196,7 @@ uninstall: stage
 
 package:
 	@.ci/packages build package
-	@.ci/debian/build $(JOBS)
+	@contrib/packaging/debian/build $(JOBS)
 
 check-cluster: all
 	@.ci/packages recipes cluster
@@ -204,7 +204,7 @@ check-cluster: all
 
 static:
 	@.ci/packages build
-	@.ci/static/build $(JOBS)
+	@contrib/packaging/static/build $(JOBS)
 
 release:
 	@.ci/packages build package release

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a recipe of app/recipes as it stands.
+"""Runs a recipe of contrib/recipes as it stands.
 
 usage: recipes.py NAME SOURCE_FOLDER YODEL YODELD     (parallel, slurm, kubernetes, container, github, gitlab)
 
@@ -85,7 +85,7 @@ class Test:
     """Has a folder and programs that end with the test."""
 
     def __init__(self, source, yodel, yodeld):
-        self.recipes = source / "app/recipes"
+        self.recipes = source / "contrib/recipes"
         self.manual = source / "app/yodel.1"
         self.yodel = yodel
         self.yodeld = yodeld

@@ -31,7 +31,7 @@ install(FILES ${CMAKE_CURRENT_LIST_DIR}/yodel-config.cmake
 function(install_pkg_config library description requires libs)
   file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   string(REGEX REPLACE "/$" "" up "${up}")
-  configure_file(${CMAKE_SOURCE_DIR}/.ci/libraries/pkg-config.pc.in yodel-${library}.pc @ONLY)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/pkg-config.pc.in yodel-${library}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/yodel-${library}.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${in_component})
 endfunction()

@@ -18,10 +18,10 @@ foreach(terminal ${terminals})
 endforeach()
 file(CONFIGURE OUTPUT terminals.inc CONTENT "${described}" @ONLY)
 
-set_source_files_properties(.ci/static/alone.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties(contrib/packaging/static/alone.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 function(link_statically program)
-  target_sources(${program} PRIVATE .ci/static/alone.cpp)
+  target_sources(${program} PRIVATE contrib/packaging/static/alone.cpp)
   target_include_directories(${program} PRIVATE ${PROJECT_BINARY_DIR})
   target_link_options(${program} PRIVATE -static-pie -Wl,--gc-sections)
 endfunction()

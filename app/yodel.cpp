@@ -161,8 +161,8 @@ RunOptions run_options(const ClientOptions& options, RunClient::Options::From fr
     to.window = options.window;
     const bool single = !load.given() || (!generated && to.connections == 1);
     if (!to.window && (!single || to.session.framing->turns)) to.window = 1;
-    if (options.report.probe && load.given()) {
-        to.probe = true;
+    to.probe = options.report.probe;
+    if (to.probe && load.given()) {
         to.length = std::exchange(to.session.max_time, std::nullopt);
         to.session.closed_early = "the server closed before the end of the run";
     }

@@ -103,6 +103,7 @@ public:
     }
 
     const End& end() const override { return end_; }
+    bool peer_closes() const override { return false; }
     // Each datagram restarts the time to linger, but a server that keeps sending does so only
     // up to the limit.
     ev::Time end_due(ev::Time limit, ev::Time active_at) override {

@@ -132,8 +132,9 @@ public:
     virtual bool peer_known() const { return connected(); }  // see Session::peer_known()
 
     // The end.
-    virtual bool finishing() const { return true; }  // finish() was called, or has no effect
-    virtual void finish() {}                         // closes our side
+    virtual bool peer_closes() const { return true; }  // a peer has an end to announce
+    virtual bool finishing() const { return true; }    // finish() was called, or has no effect
+    virtual void finish() {}                           // closes our side
     // Called once all replies are in. Returns until when to wait for the peer's end: `limit`
     // at the latest, unless late replies may still come. Nothing was received since
     // `active_at`.

@@ -393,8 +393,10 @@ void Session::watch_end() {
         if (!paused_) link_->finish();
         const ev::Time limit = finished_at_ + options_->close_timeout + longest_pause_;
         const ev::Time due = link_->end_due(limit, std::max(read_at_, resumed_at_));
-        start_reading_limit(
-            closing_, due, [this] { fail(Reason::timeout, "the peer did not close in time"); });
+        start_reading_limit(closing_, due, [this] {
+            fail(Reason::timeout, "the server did not close within " +
+                                      duration_text(options_->close_timeout) + " (-q)");
+        });
     } else if (!paused_ && !runs(quiet_) && !link_->finishing()) {
         start(quiet_, loop_.after(quiet_time), [this] { link_->finish(); });
     }
@@ -458,12 +460,9 @@ void Session::close(End end) {
     set_state(State::closed);
 }
 
-// The order counts: in_order() asks the link, and must do so before it is closed.
+// The order counts: judged() asks the link, and must do so before it is closed.
 void Session::drop_connection(End end) {
-    if (!in_order(end))
-        end_ = std::move(end);
-    else if (!end_)
-        end_ = {Reason::clean, "closed"};
+    end_ = judged(std::move(end));
     link_->close();
     dialer_.reset();
     connection_.reset();
@@ -475,14 +474,20 @@ void Session::drop_connection(End end) {
 
 // Once all is answered, and our side is closed, the peer need not close its own. If every
 // reply was known beforehand, it may also close without close_notify.
-bool Session::in_order(const End& end) const {
-    if (end.reason == Reason::clean) return true;
-    if (state_ != State::finishing || in_flight() > 0) return false;
-    if (end.reason == Reason::closed_early) return true;
-    if (!link_->output_closed()) return false;
-    if (end.reason == Reason::timeout) return true;
+End Session::judged(End end) const {
+    const End clean = end_ ? end_ : End{Reason::clean, "closed"};
+    if (end.reason == Reason::clean) return clean;
+    if (state_ != State::finishing || in_flight() > 0) return end;
+    if (end.reason == Reason::closed_early) return clean;
+    if (!link_->output_closed()) return end;
+    if (end.reason == Reason::timeout) {
+        const bool awaited = options_->close_timeout > ev::Duration::zero();
+        if (!awaited || !link_->peer_closes()) return clean;
+        const char* const fact = runs(closing_) ? "the server did not close; " : "";
+        return {Reason::unclosed, fact + end.text};
+    }
     const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
-    return end.reason == Reason::truncated && known && !partial_message_;
+    return end.reason == Reason::truncated && known && !partial_message_ ? clean : end;
 }
 
 // Returns false for errors of settings or trust, if we or the peer wanted the end, and when

@@ -177,7 +177,7 @@ private:
     bufio::End explained(bufio::End end) const;
     bufio::End closed_early() const;
     bufio::End truncated(std::string_view part) const;
-    bool in_order(const bufio::End& end) const;
+    bufio::End judged(bufio::End end) const;
     bool worth_retrying(bufio::Reason reason) const;
 
     // A timer that was never started, or was released, takes no memory beyond its handle.

@@ -294,7 +294,8 @@ void Lane::end_try(const Connection& connection) {
     const Session& session = connection.session;
     const int status = exit_status(session.end());
     const bool counts = connection.opened || (!closing_ && !connection.withdrawn);
-    if (status != 0 && counts) {
+    const bool failed = status != 0 || session.end().reason == bufio::Reason::unclosed;
+    if (failed && counts) {
         bufio::End end = session.end();
         // The original sentences would differ in their counts of replies: use one for all.
         if (end.reason == bufio::Reason::closed_early && options_.connections > 1)

@@ -66,11 +66,12 @@ ev::Duration greeting_wait(const RunClient::Options& options) {
     return waits ? session.greeting_time : ev::Duration::zero();
 }
 
-// Returns why the run ended, for the end object: the failure that decided its status, if any.
+// Returns why the run ended, for the end object: the failure that decided its status, if any,
+// or a server that did not close.
 std::string end_reason(const Results& results) {
     const int status = results.ended_status != 0 ? results.ended_status : results.failed_status;
     for (const Results::Failure& failure : results.failures)
-        if (status != 0 && failure.status == status) return failure.text;
+        if (failure.status == status) return failure.text;
     return "closed";
 }
 

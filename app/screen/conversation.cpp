@@ -47,7 +47,8 @@ int Conversation::report() {
     if (file_open()) stop_file();
     if (!file_trouble_.empty()) print_error("yodel", file_trouble_);
     const int status = exit_status(session_.end());
-    if (status != 0) print_error("yodel", explain(session_.end(), session_.tls()));
+    if (status != 0 || session_.end().reason == bufio::Reason::unclosed)
+        print_error("yodel", explain(session_.end(), session_.tls()));
     report_counts();
     if (status != 0) return status;
     if (!file_trouble_.empty()) return output_failed;

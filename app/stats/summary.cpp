@@ -165,10 +165,11 @@ int exit_status(const Results& results, const Verdict& verdict, const Ending& en
     return failed ? reply_wrong_or_lost : results.ended_status;
 }
 
-std::vector<std::string> failure_lines(const Results& results) {
+std::vector<std::string> failure_lines(const Results& results, bool all) {
     const auto& failures = results.failures;
     std::vector<std::string> lines;
     for (const Results::Failure& failure : failures) {
+        if (!all && failure.status != success) continue;
         if (lines.size() == max_lines) {
             lines.push_back(std::to_string(failures.size() - max_lines) +
                             " other kinds of failures (--json lists them all)");
@@ -194,7 +195,8 @@ std::vector<std::string> last_words(const Results& results, const Verdict& verdi
     const auto add = [&lines](const std::vector<std::string>& more) {
         lines.insert(lines.end(), more.begin(), more.end());
     };
-    if (failed || words.load) add(failure_lines(results));
+    const bool all = failed || words.load;
+    if (all || words.summary) add(failure_lines(results, all));
     for (const Trouble& trouble : ending.troubles) lines.push_back(trouble.text);
     const bool silent = lines.empty() && !verdict.failed() && ending.signo == 0;
     if (words.summary || (failed && silent)) lines.push_back(summary(results, words));

@@ -56,7 +56,8 @@ std::vector<std::string> last_words(const Results& results, const Verdict& verdi
 std::string failure_text(const Results& results, Verdict verdict, const Ending& ending,
                          Words words);
 
-// Returns the first ten failures of connections: "connection refused (3 times)".
-std::vector<std::string> failure_lines(const Results& results);
+// Returns the first ten failures of connections: "connection refused (3 times)". `all`: false
+// leaves out failures with a status, which a retry has made good.
+std::vector<std::string> failure_lines(const Results& results, bool all = true);
 
 }  // namespace yodel

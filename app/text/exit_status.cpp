@@ -13,6 +13,7 @@ int exit_status(const bufio::End& end) {
     switch (end.reason) {
     case Reason::none:
     case Reason::clean:
+    case Reason::unclosed:
     case Reason::aborted: return success;
     case Reason::lookup: return lookup_failed;
     case Reason::connect: return connect_failed;

@@ -56,6 +56,20 @@ TEST_CASE("a server that closes after the end of the input is in order") {
     CHECK(outcome.output == "one\ntwo\n");
 }
 
+TEST_CASE("a server that does not close is reported by every kind of run") {
+    const std::vector<std::string> options =
+        GENERATE(std::vector<std::string>{}, std::vector<std::string>{"-c", "1"},
+                 std::vector<std::string>{"--connections", "1"});
+    Peer peer(scripted({"echo", "stay"}));
+    std::vector<std::string> command{yodel, "-q", "50ms", "--json", "127.0.0.1", peer.port()};
+    command.insert(command.end(), options.begin(), options.end());
+    const Outcome outcome = run(command, "one\n");
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, "the server did not close within 50ms (-q)"));
+    CHECK(contains(outcome.output, R"("reason":"the server did not close within 50ms)"));
+}
+
 TEST_CASE("with --retry a closed connection is opened again for the rest of the input") {
     Peer peer(scripted({"echo", "close"}));
     Open open(peer, {"--retry", "3", "--retry-delay", "10ms"}, "one\n");

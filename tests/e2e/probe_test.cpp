@@ -58,6 +58,18 @@ TEST_CASE("a probe of many connections closes each as soon as it is open") {
     CHECK(!contains(outcome.errors, "sent"));
 }
 
+TEST_CASE("a probe of one connection counts as one of many") {
+    Server server;
+    const bool load = GENERATE(false, true);
+    const Outcome outcome =
+        run(probe(server.port(), load ? Words{"--json", "--connections", "1"} : Words{"--json"}));
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.output, "\"probe\":true"));
+    CHECK(member(outcome, "duration_us") > 0);
+    CHECK(member(outcome, "opened") == 1);
+}
+
 TEST_CASE("a probe with a length keeps its connections open, or replaces them") {
     Server server;
     const bool replaces = GENERATE(false, true);

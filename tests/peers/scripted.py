@@ -6,7 +6,7 @@ usage: scripted.py PORT STEP...
     line        reads a line                             echo        reads a line and returns it
     flood:TEXT  sends it 10,000 times every 50 ms, for ever
     some        reads the available bytes, at least one
-    wait        reads until the client closes
+    wait        reads until the client closes            stay        never closes
     shut        closes its sending side                  close       closes the connection
     reset       resets the connection                    rest        echoes until the client closes
 """
@@ -38,6 +38,8 @@ def perform(client, stream, step):
     elif name == "wait":
         while stream.read1():
             pass
+    elif name == "stay":
+        kept.append(client.dup())
     elif name == "shut":
         client.shutdown(socket.SHUT_WR)
     elif name == "reset":
@@ -47,6 +49,7 @@ def perform(client, stream, step):
             client.sendall(line)
 
 
+kept = []
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     client, _ = listener.accept()

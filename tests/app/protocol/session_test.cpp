@@ -447,9 +447,23 @@ TEST_CASE("finishes only after the replies have come") {
     CHECK((pair.client.session.end().reason == Reason::clean));
 }
 
-TEST_CASE("ends in order if a peer has answered all but stays open") {
+TEST_CASE("reports a peer that has answered all but stays open") {
+    const bool in_time = GENERATE(true, false);
     Session::Options options;
-    options.close_timeout = 1ms;
+    options.close_timeout = in_time ? 10s : 1ms;
+    if (in_time) options.max_time = 50ms;
+    Pair pair(options);
+    pair.client.session.finish();
+    pair.until_closed();
+    CHECK((pair.client.session.end().reason == Reason::unclosed));
+    CHECK(pair.client.session.end().text ==
+          (in_time ? "the server did not close; not finished within 50ms (--max-time)"
+                   : "the server did not close within 1ms (-q)"));
+}
+
+TEST_CASE("does not report a peer that stays open if nobody waits for its end") {
+    Session::Options options;
+    options.close_timeout = 0ms;
     Pair pair(options);
     pair.client.session.finish();
     pair.until_closed();
@@ -469,7 +483,7 @@ TEST_CASE("does not wait for a peer that has answered all but keeps sending") {
         return pair.client.session.state() == State::closed;
     };
     pair.loop.until(closed, 1ms);
-    CHECK((pair.client.session.end().reason == Reason::clean));
+    CHECK((pair.client.session.end().reason == Reason::unclosed));
     CHECK(pair.client.log.starts_with("right a=a;unsolicited tick;"));
 }
 
@@ -481,7 +495,7 @@ TEST_CASE("leaves a peer that neither answers in time nor closes") {
     pair.client.session.finish();
     pair.until_closed();
     CHECK(pair.client.log == "lost a;");
-    CHECK((pair.client.session.end().reason == Reason::clean));
+    CHECK((pair.client.session.end().reason == Reason::unclosed));
 }
 
 TEST_CASE("reports a message as truncated if the peer ends inside it") {
@@ -602,7 +616,7 @@ TEST_CASE("waits for the peer's end from ours on, however much the peer sends") 
         return pair.client.session.state() == State::closed;
     };
     pair.loop.until(closed, 1ms);
-    CHECK((pair.client.session.end().reason == Reason::clean));
+    CHECK((pair.client.session.end().reason == Reason::unclosed));
 }
 
 TEST_CASE("ends the session after a frame over the limit, with both numbers") {
@@ -662,7 +676,7 @@ TEST_CASE("lets no timeout pass while paused") {
         pair.client.session.pause(false);
         pair.until_logged("unsolicited b;");
         pair.until_closed();
-        CHECK((pair.client.session.end().reason == Reason::clean));
+        CHECK((pair.client.session.end().reason == Reason::unclosed));
     }
 }
 
@@ -697,7 +711,7 @@ TEST_CASE("extends the wait for the peer's end by the longest pause") {
     };
     stop(400ms);
     for (int i = 0; i < 100 && pair.client.session.state() == State::finishing; ++i) stop(10ms);
-    CHECK((pair.client.session.end().reason == Reason::clean));
+    CHECK((pair.client.session.end().reason == Reason::unclosed));
     CHECK(pair.loop.now() - finished >= 450ms);
     CHECK(pair.loop.now() - finished < 480ms);
 }

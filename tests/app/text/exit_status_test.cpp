@@ -10,12 +10,12 @@ TEST_CASE("returns the status of curl for each reason of an end") {
         int status;
     };
     const Row row = GENERATE(
-        Row{Reason::none, 0}, Row{Reason::clean, 0}, Row{Reason::aborted, 0},
-        Row{Reason::lookup, 6}, Row{Reason::connect, 7}, Row{Reason::output, 23},
-        Row{Reason::timeout, 28}, Row{Reason::tls, 35}, Row{Reason::handshake_interrupted, 35},
-        Row{Reason::send, 55}, Row{Reason::receive, 56}, Row{Reason::truncated, 56},
-        Row{Reason::limit, 56}, Row{Reason::own_certificate, 58}, Row{Reason::certificate, 60},
-        Row{Reason::trust, 77}, Row{Reason::pin, 90});
+        Row{Reason::none, 0}, Row{Reason::clean, 0}, Row{Reason::unclosed, 0},
+        Row{Reason::aborted, 0}, Row{Reason::lookup, 6}, Row{Reason::connect, 7},
+        Row{Reason::output, 23}, Row{Reason::timeout, 28}, Row{Reason::tls, 35},
+        Row{Reason::handshake_interrupted, 35}, Row{Reason::send, 55}, Row{Reason::receive, 56},
+        Row{Reason::truncated, 56}, Row{Reason::limit, 56}, Row{Reason::own_certificate, 58},
+        Row{Reason::certificate, 60}, Row{Reason::trust, 77}, Row{Reason::pin, 90});
     CHECK(yodel::exit_status({row.reason, "text"}) == row.status);
 }
 

@@ -600,7 +600,7 @@ void Lane::stop_connecting(const std::string& limit) {
         connection->withdrawn = true;
         session.disconnect();
         if (connection->settled || limit.empty()) {
-            --results_->asked;
+            --results_->attempts;
             continue;
         }
         results_->count_failure(text, timed_out, false);

@@ -208,7 +208,7 @@ RunProgress RunClient::progress() {
     now.length = run.length;
     if (run.start && *run.start > loop_.now()) now.until_start = *run.start - loop_.now();
     const std::uint64_t connecting =
-        results.asked - std::min(results.asked, results.opened + results.failed);
+        results.attempts - std::min(results.attempts, results.opened + results.failed);
     now.descriptors = own_descriptors_ + now.open + static_cast<std::size_t>(connecting);
     now.descriptor_limit = descriptor_limit();
     return now;

@@ -176,8 +176,8 @@ std::vector<Part> connection_parts(const RunProgress& progress) {
     std::vector<Part> parts{
         {std::to_string(progress.open) + " open of " + std::to_string(progress.connections), 0},
         {number(failed, "failed"), 1, failed > 0 ? Style::bad : Style::normal}};
-    if (progress.results.asked > progress.connections)
-        parts.push_back({number(progress.results.asked, "tried"), 2});
+    if (progress.results.attempts > progress.connections)
+        parts.push_back({number(progress.results.attempts, "attempts"), 2});
     const auto add_time = [&parts](const char* name, const Histogram& times) {
         if (times.count() > 0) parts.push_back({name + ms_text(times.percentile(99)), 3});
     };

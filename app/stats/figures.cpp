@@ -13,8 +13,8 @@ constexpr Figure::Whole sent_messages{[](const Results& results) { return result
                                       "nothing was sent"};
 constexpr Figure::Whole due_messages{
     [](const Results& results) { return results.sent + results.unsent; }, "no message was due"};
-constexpr Figure::Whole tries{[](const Results& results) { return results.asked; },
-                              "no connection was attempted"};
+constexpr Figure::Whole attempts{[](const Results& results) { return results.attempts; },
+                                 "no connection was attempted"};
 constexpr Figure::Whole handshakes{
     [](const Results& results) { return results.handshakes_full + results.handshakes_resumed; },
     "there was no TLS handshake"};
@@ -45,9 +45,9 @@ constexpr CountRow count_rows[] = {
     {"out_of_order", "Replies that came after replies to later messages",
      &Results::out_of_order, &sent_messages, false, false,
      [](const Results& results) { return results.datagrams; }, "messages were not datagrams"},
-    {"asked", "Attempts to connect", &Results::asked, &tries},
-    {"opened", "Opened connections", &Results::opened, &tries},
-    {"failed", "Connections that never opened", &Results::failed, &tries},
+    {"attempts", "Attempts to connect", &Results::attempts, &attempts},
+    {"opened", "Opened connections", &Results::opened, &attempts},
+    {"failed", "Attempts to connect that failed", &Results::failed, &attempts},
     {"handshakes_full", "Full TLS handshakes", &Results::handshakes_full, &handshakes, false,
      false, any_handshake, handshakes.empty},
     {"handshakes_resumed", "Resumed TLS handshakes", &Results::handshakes_resumed, &handshakes,
@@ -55,7 +55,7 @@ constexpr CountRow count_rows[] = {
 };
 
 Figure count_figure(const CountRow& row) {
-    const bool of_connections = row.whole == &tries || row.whole == &handshakes;
+    const bool of_connections = row.whole == &attempts || row.whole == &handshakes;
     return {.name = row.name,
             .kind = Kind::count,
             .path = (of_connections ? "connections." : "") + std::string(row.name),

@@ -2,7 +2,7 @@
 //
 // A clause is NAME OP VALUE. NAME is a figure (app/stats/figures.hpp), or lateness for its p99.
 // OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; a count may also be a
-// percentage of the messages sent, the messages due, or the connections asked for. A
+// percentage of the messages sent, the messages due, or the attempts to connect. A
 // percentage with a sign is relative to earlier runs. Numbers may end with k, M or G, powers
 // of 1000. Blanks may surround each of the three.
 #pragma once

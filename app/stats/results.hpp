@@ -112,8 +112,8 @@ struct Results : Counts {
     std::optional<Replay> replay;  // set by the owner, if a recording is replayed
 
     // Connections.
-    bool probe = false;       // the run sends no messages, and counts connections instead
-    std::uint64_t asked = 0;  // connections asked for
+    bool probe = false;          // the run sends no messages, and counts connections instead
+    std::uint64_t attempts = 0;  // to connect, retries and replacements included
     std::uint64_t opened = 0;
     std::uint64_t failed = 0;              // attempts that never opened
     std::uint64_t handshakes_full = 0;     // TLS handshakes of connections that opened
@@ -194,7 +194,7 @@ struct Results : Counts {
     void count_unrecorded();
     void count_missing() { ++replay->missing; }
 
-    void count_try() { ++asked; }
+    void count_try() { ++attempts; }
     // `tls`: the handshake was not of WebSocket alone.
     void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time,
                       bool resumed = false, bool tls = true);

@@ -45,8 +45,8 @@ std::string number(std::uint64_t count, const char* of) {
 std::string connections_remark(const Results& results, const Words& words) {
     std::string text;
     if (words.load && results.failed > 0 && !results.probe)
-        text += "; " + std::to_string(results.failed) + " of " + std::to_string(results.asked) +
-                " connections never opened";
+        text += "; " + std::to_string(results.failed) + " of " +
+                std::to_string(results.attempts) + " attempts to connect failed";
     if (!(words.verbose || results.probe) || results.connect_times.count() == 0) return text;
     text += "; connect p50/p99/max " + times_text(results.connect_times, {50, 99});
     if (results.handshake_times.count() == 0) return text;

@@ -92,7 +92,7 @@ TEST_CASE("a load without a target runs a server that accepts all its connection
     CHECK(outcome.status == 0);
     CHECK(contains(
         outcome.output,
-        "\"connections\":{\"asked\":1100,\"opened\":1100,\"failed\":0,\"connect_us\":{"));
+        "\"connections\":{\"attempts\":1100,\"opened\":1100,\"failed\":0,\"connect_us\":{"));
 }
 
 TEST_CASE("a load counts exactly the replies that a server drops, doubles and damages") {
@@ -125,7 +125,7 @@ TEST_CASE("connections that a server resets are counted by their sentences") {
     CHECK(contains(outcome.errors, "Connection reset by peer ("));
     CHECK(
         contains(outcome.output,
-                 "\"connections\":{\"asked\":10,\"opened\":10,\"failed\":0,\"connect_us\":{"));
+                 "\"connections\":{\"attempts\":10,\"opened\":10,\"failed\":0,\"connect_us\":{"));
     const std::string part = "\"status\":56,\"count\":";
     std::uint64_t failures = 0;  // while sending or receiving
     for (std::size_t i = outcome.output.find(part); i != std::string::npos;
@@ -167,7 +167,7 @@ TEST_CASE("a load without replies ends with the status of the failure") {
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 7);
     CHECK(contains(outcome.errors, "Connection refused (7 times)"));
-    CHECK(contains(outcome.errors, "7 of 7 connections never opened"));
+    CHECK(contains(outcome.errors, "7 of 7 attempts to connect failed"));
 }
 
 TEST_CASE("connections that never open end with the run") {
@@ -426,7 +426,7 @@ TEST_CASE("a load looks up its target's name once") {
     CHECK(outcome.status == 6);
     CHECK(contains(outcome.errors, "cannot resolve name.invalid"));
     CHECK(contains(outcome.errors, "(50 times)"));
-    CHECK(contains(outcome.output, "\"asked\":50,\"opened\":0,\"failed\":50"));
+    CHECK(contains(outcome.output, "\"attempts\":50,\"opened\":0,\"failed\":50"));
 }
 
 // In a separate network with ten ports, if the system allows one.
@@ -527,7 +527,7 @@ TEST_CASE("the results of processes that start together add up to one run") {
     CHECK(member(outcome, "sent") == 400);
     CHECK(member(outcome, "echoed") == 400);
     CHECK(contains(outcome.output, "\"overlap\":0."));
-    CHECK(contains(outcome.output, "\"asked\":40,\"opened\":40,\"failed\":0"));
+    CHECK(contains(outcome.output, "\"attempts\":40,\"opened\":40,\"failed\":0"));
     CHECK(counted(server, "bytes in") == 400 * 65);
 }
 

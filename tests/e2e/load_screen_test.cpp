@@ -164,7 +164,7 @@ TEST_CASE("the page of a load shows failures, and the return of the server") {
                                server)});
     REQUIRE(tty.wait_for("Connection reset by peer"));  // whichever call reports it
     REQUIRE(tty.wait_for("failures "));
-    REQUIRE(tty.wait_for(" tried"));
+    REQUIRE(tty.wait_for(" attempts"));
     tty.send("\x03");
     CHECK(tty.wait_exit());  // the status depends on which connections are open just then
     check_given_back(tty);

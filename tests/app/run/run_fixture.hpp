@@ -17,19 +17,19 @@
 namespace test {
 
 struct Connections {
-    std::uint64_t asked = 0;
+    std::uint64_t attempts = 0;
     std::uint64_t opened = 0;
     std::uint64_t failed = 0;
 
     bool operator==(const Connections&) const = default;
     friend std::ostream& operator<<(std::ostream& to, const Connections& of) {
-        return to << of.asked << " asked, " << of.opened << " opened, " << of.failed
+        return to << of.attempts << " attempts, " << of.opened << " opened, " << of.failed
                   << " failed";
     }
 };
 
 inline Connections connections(const yodel::Results& results) {
-    return {results.asked, results.opened, results.failed};
+    return {results.attempts, results.opened, results.failed};
 }
 
 inline int status(const yodel::Results& results) { return yodel::exit_status(results, {}); }

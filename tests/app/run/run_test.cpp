@@ -22,7 +22,7 @@ using test::turn_until;
 
 namespace {
 
-const Connections all_three{.asked = 3, .opened = 3, .failed = 0};
+const Connections all_three{.attempts = 3, .opened = 3, .failed = 0};
 const std::optional<Pace> closed_loop;
 const std::optional<Pace> open_loop = Pace::per_second(1'000'000);
 
@@ -237,8 +237,8 @@ TEST_CASE_METHOD(Fixture, "a connection is replaced after its number of messages
     CHECK(results.sent == 20);
     CHECK(results.echoed == 20);
     CHECK(results.lost == 0);
-    CHECK(results.asked >= 7);
-    CHECK(results.opened == results.asked);
+    CHECK(results.attempts >= 7);
+    CHECK(results.opened == results.attempts);
     CHECK(server.streams.size() == results.opened);
     for (const auto& stream : server.streams) CHECK(stream->bytes_read() <= 3 * 65);
 }
@@ -256,7 +256,7 @@ TEST_CASE_METHOD(Fixture,
     CHECK(results.lost == 0);
     CHECK(results.lateness.max() >= 40ms);
     CHECK(results.round_trips.min() >= 40ms);
-    CHECK(connections(results) == Connections{.asked = 2, .opened = 2, .failed = 0});
+    CHECK(connections(results) == Connections{.attempts = 2, .opened = 2, .failed = 0});
     CHECK(status(results) == success);
 }
 
@@ -272,7 +272,7 @@ TEST_CASE_METHOD(Fixture, "messages that wait for a connection that never opens 
     CHECK(results.sent == 4);
     CHECK(results.lost == 0);
     CHECK(results.unsent >= 40);
-    CHECK(connections(results) == Connections{.asked = 2, .opened = 1, .failed = 1});
+    CHECK(connections(results) == Connections{.attempts = 2, .opened = 1, .failed = 1});
     CHECK(status(results) == connect_failed);
 }
 
@@ -284,7 +284,7 @@ TEST_CASE_METHOD(Fixture, "a connection that is being replaced at the end has no
     CHECK(status(results) == success);
     CHECK(results.failures.empty());
     CHECK(results.failed == 0);
-    CHECK(results.opened == results.asked);
+    CHECK(results.opened == results.attempts);
     CHECK(results.echoed == results.sent);
 }
 
@@ -293,7 +293,7 @@ TEST_CASE_METHOD(Fixture, "a run ends while a connection is about to be replaced
     options.connections = 1;
     options.churn = 1;
     start(options);
-    turn_until(loop, [&] { return run->results().asked == 2; });
+    turn_until(loop, [&] { return run->results().attempts == 2; });
     const auto end = GENERATE(&Run::close, &Run::finish);
     ((*run).*end)();
     wait_for_end();
@@ -346,7 +346,7 @@ TEST_CASE_METHOD(Fixture, "a target that refuses is one failure for all connecti
     options.session.endpoint.service = std::to_string(test::unused_port(loop));
     options.pace = GENERATE(closed_loop, open_loop);
     const Results& results = run_to_end(options);
-    CHECK(connections(results) == Connections{.asked = 3, .opened = 0, .failed = 3});
+    CHECK(connections(results) == Connections{.attempts = 3, .opened = 0, .failed = 3});
     REQUIRE(results.failures.size() == 1);
     CHECK(results.failures[0].count == 3);
     CHECK(results.failures[0].status == connect_failed);
@@ -360,7 +360,7 @@ TEST_CASE_METHOD(Fixture, "a run fails if its look-up takes longer than its leng
     options.session.endpoint.host = "name.invalid";
     options.length = 1ns;
     const Results& results = run_to_end(options);
-    CHECK(connections(results) == Connections{.asked = count, .opened = 0, .failed = count});
+    CHECK(connections(results) == Connections{.attempts = count, .opened = 0, .failed = count});
     REQUIRE(results.failures.size() == 1);
     CHECK(results.failures[0].text.ends_with(" (--max-time): still resolving"));
     CHECK(results.failures[0].count == count);
@@ -373,7 +373,7 @@ TEST_CASE_METHOD(Fixture, "each failed try is counted, and the last one decides 
     options.session.retries = 2;
     options.session.retry_delay = 1ms;
     const Results& results = run_to_end(options);
-    CHECK(connections(results) == Connections{.asked = 9, .opened = 0, .failed = 9});
+    CHECK(connections(results) == Connections{.attempts = 9, .opened = 0, .failed = 9});
     REQUIRE(results.failures.size() == 1);
     CHECK(results.failures[0].count == 9);
     CHECK(status(results) == connect_failed);
@@ -446,7 +446,7 @@ TEST_CASE_METHOD(Fixture, "closing before the first connection ends the run") {
     run->close();
     CHECK(done == 0);
     wait_for_end();
-    CHECK(run->results().asked == 0);
+    CHECK(run->results().attempts == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "a run calls back once, even if it is ended again later") {
@@ -598,7 +598,7 @@ TEST_CASE_METHOD(VirtualFixture, "a run counts the same with one connection and 
     CHECK(results.lateness.count() == (row.paced ? 60 : 0));
     CHECK(results.planned_rate.has_value() == row.paced);
     const std::uint64_t count = options.connections;
-    CHECK(connections(results) == Connections{.asked = count, .opened = count, .failed = 0});
+    CHECK(connections(results) == Connections{.attempts = count, .opened = count, .failed = 0});
     CHECK(results.connect_times.count() == count);
     CHECK(status(results) == (row.echoed == 60 ? success : reply_wrong_or_lost));
     CHECK(results.wrong_sentence.empty() == !row.damaged);
@@ -626,7 +626,7 @@ TEST_CASE_METHOD(VirtualFixture, "a retried connection begins to send when it op
     CHECK(results.unsent == 0);
     CHECK(results.lateness.max() == 0ns);
     CHECK(results.opened == 1);
-    CHECK(results.asked == results.failed + 1);
+    CHECK(results.attempts == results.failed + 1);
 }
 
 TEST_CASE_METHOD(VirtualFixture, "a run begins when the last handshake is over") {
@@ -697,7 +697,7 @@ TEST_CASE_METHOD(VirtualFixture, "a connection is replaced at the end of its lif
     options.lifetime = 10ms;
     options.pace = open_loop;
     const Results& results = run_to_end(options);
-    CHECK(connections(results) == Connections{.asked = 10, .opened = 10, .failed = 0});
+    CHECK(connections(results) == Connections{.attempts = 10, .opened = 10, .failed = 0});
     CHECK(results.sent > 0);
     CHECK(results.echoed == results.sent);
     CHECK(status(results) == success);
@@ -724,7 +724,7 @@ TEST_CASE_METHOD(VirtualFixture, "a connection is not replaced while it awaits a
     server.answers = false;
     start(options);
     loop.pass(12ms);
-    CHECK(run->results().asked == 1);
+    CHECK(run->results().attempts == 1);
     server.resume();
     const Results& results = wait_for_end();
     CHECK(results.opened == 2);
@@ -739,7 +739,7 @@ TEST_CASE_METHOD(VirtualFixture, "a probe times its connections, and replaces th
     options.lifetime = 10ms;
     const Results& results = run_to_end(options);
     CHECK(results.probe);
-    CHECK(connections(results) == Connections{.asked = 10, .opened = 10, .failed = 0});
+    CHECK(connections(results) == Connections{.attempts = 10, .opened = 10, .failed = 0});
     CHECK((results.elapsed() >= 40ms));
     CHECK(results.connect_times.count() == 10);
     CHECK(status(results) == success);
@@ -750,7 +750,7 @@ TEST_CASE_METHOD(Fixture, "an unknown service is one failure for one connection 
     RunOptions options = RunFixture::options(count);
     options.session.endpoint.service = "no-such-service";
     const Results& results = run_to_end(options);
-    CHECK(connections(results) == Connections{.asked = count, .opened = 0, .failed = count});
+    CHECK(connections(results) == Connections{.attempts = count, .opened = 0, .failed = count});
     REQUIRE(results.failures.size() == 1);
     CHECK(results.failures[0].text.starts_with("cannot resolve 127.0.0.1:no-such-service: "));
     CHECK(results.failures[0].count == count);

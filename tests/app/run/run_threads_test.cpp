@@ -57,7 +57,7 @@ TEST_CASE_METHOD(Fixture,
     CHECK(results.warm_up.echoed == results.warm_up.sent);
     CHECK(results.round_trips.count() == options.count);
     CHECK(results.lateness.count() == (options.pace ? options.count : 0));
-    CHECK(connections(results) == Connections{.asked = 5, .opened = 5, .failed = 0});
+    CHECK(connections(results) == Connections{.attempts = 5, .opened = 5, .failed = 0});
     CHECK(status(results) == success);
     const double seconds = std::chrono::duration<double>(results.elapsed()).count();
     CHECK(results.rate() == static_cast<double>(options.count) / seconds);
@@ -122,7 +122,7 @@ TEST_CASE_METHOD(Fixture, "connections of all threads are replaced after their m
     options.churn = 3;
     const Results& results = run_to_end(options, 2);
     CHECK(results.echoed == 40);
-    CHECK(results.asked >= 14);
+    CHECK(results.attempts >= 14);
     CHECK(server.streams.size() == results.opened);
 }
 
@@ -153,7 +153,7 @@ TEST_CASE_METHOD(Fixture,
     run->finish();
     const Results& results = wait_for_end();
     CHECK(status(results) == receive_failed);
-    CHECK(connections(results) == Connections{.asked = 5, .opened = 5, .failed = 0});
+    CHECK(connections(results) == Connections{.attempts = 5, .opened = 5, .failed = 0});
     CHECK(results.lost <= 2);
     CHECK(results.sent == results.echoed + results.lost);
 }
@@ -163,7 +163,7 @@ TEST_CASE_METHOD(Fixture, "a target that refuses fails the connections of all th
     options.session.endpoint.service = std::to_string(test::unused_port(loop));
     options.pace = GENERATE(closed_loop, open_loop);
     const Results& results = run_to_end(options, 2);
-    CHECK(connections(results) == Connections{.asked = 5, .opened = 0, .failed = 5});
+    CHECK(connections(results) == Connections{.attempts = 5, .opened = 0, .failed = 5});
     REQUIRE(results.failures.size() == 1);
     CHECK(results.failures[0].count == 5);
     CHECK(status(results) == connect_failed);

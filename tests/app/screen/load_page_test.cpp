@@ -38,7 +38,7 @@ struct Run {
     RunProgress progress{.results = *result, .target = "127.0.0.1:7000"};
 
     Run() {
-        result->asked = 200;
+        result->attempts = 200;
         result->opened = 188;
         for (int i = 0; i < 120; ++i) pass(start + i * 250ms, i >= 50 && i < 58);
         result->lateness.record(20us, 1000);

@@ -65,7 +65,7 @@ TEST_CASE("the end of a screen's recording counts its messages, and can be merge
     CHECK(end->late == 1);
     CHECK(end->unsolicited == 1);
     CHECK(end->round_trips.count() == 3);
-    CHECK(test::connections_of(*end) == test::Connections{.asked = 1, .opened = 1});
+    CHECK(test::connections_of(*end) == test::Connections{.attempts = 1, .opened = 1});
     CHECK((end->elapsed() == 8s));
     CHECK(exit_status(*end, {}) == 1);
 }

@@ -107,7 +107,7 @@ TEST_CASE("writes every figure of the run") {
           R"("duration_us":1000000.000,"rtt_us":{"min":5.000,)"
           R"("mean":6.000,"p50":5.023,"p90":7.000,"p95":7.000,"p99":7.000,"p99.9":7.000,)"
           R"("p99.99":7.000,"max":7.000,"sum":12.000},"histogram":[[5.023,1],[7.007,1]],)"
-          R"("connections":{"asked":0,"opened":0,"failed":0},"errors":[]})");
+          R"("connections":{"attempts":0,"opened":0,"failed":0},"errors":[]})");
 }
 
 TEST_CASE("marks a probe, and restores it from its end object") {

@@ -21,7 +21,7 @@ Results some_result() {
     result.unsolicited = 2;
     result.unsent = 4;
     result.add_planned_rate({.planned = 251, .reached = 250});
-    result.asked = 4;
+    result.attempts = 4;
     result.opened = 3;
     result.failed = 1;
     result.connect_times.record(2ms);
@@ -121,7 +121,7 @@ TEST_CASE("fails a requirement if nothing was measured") {
 TEST_CASE("refuses an invalid clause in one sentence") {
     const std::string names =
         "min, mean, p50, p90, p95, p99, p99.9, p99.99, max, rate, jitter, late_start, overlap, "
-        "sent, echoed, bad, lost, late, unsent, unsolicited, twice, out_of_order, asked, "
+        "sent, echoed, bad, lost, late, unsent, unsolicited, twice, out_of_order, attempts, "
         "opened, failed, handshakes_full, handshakes_resumed; "
         "lateness; and min to max with the prefix lateness_, connect_ or handshake_";
     const auto [text, sentence] = GENERATE_COPY(table<std::string, std::string>({

@@ -37,7 +37,7 @@ inline void run(const Service& service, Random& random, std::uint64_t count,
         else
             to.count_answered({.round_trip = time}, now);
     }
-    to.asked = to.opened = 1;
+    to.attempts = to.opened = 1;
 }
 
 inline yodel::Results result_of(const Service& service, std::uint64_t seed,
@@ -50,7 +50,7 @@ inline yodel::Results result_of(const Service& service, std::uint64_t seed,
 
 // Counts the attempts to connect.
 struct Connections {
-    std::uint64_t asked = 0;
+    std::uint64_t attempts = 0;
     std::uint64_t opened = 0;
     std::uint64_t failed = 0;
 
@@ -58,7 +58,7 @@ struct Connections {
 };
 
 inline Connections connections_of(const yodel::Results& results) {
-    return {results.asked, results.opened, results.failed};
+    return {results.attempts, results.opened, results.failed};
 }
 
 }  // namespace test

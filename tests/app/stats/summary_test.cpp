@@ -169,13 +169,13 @@ TEST_CASE("prints the network's share of the median if it is a tenth or more") {
     CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; rtt 5.2 ms" + remark);
 }
 
-TEST_CASE("reports connections that never opened, and with -v the times of the others") {
+TEST_CASE("reports failed attempts to connect, and with -v the times of the others") {
     Results results = counted(0, 0);
     for (int i = 0; i < 3; ++i) results.count_try();
     results.count_opened(1ms, 2ms);
     results.count_failure("refused", 7, false, 2);
     CHECK(summary(results, {.load = true, .verbose = true}) ==
-          "0 sent, 0 echoed, 0 bad, 0 lost; 2 of 3 connections never opened; "
+          "0 sent, 0 echoed, 0 bad, 0 lost; 2 of 3 attempts to connect failed; "
           "connect p50/p99/max 1.0/1.0/1.0 ms, handshake 2.0/2.0/2.0 ms, 1 full, 0 resumed");
     CHECK(summary(results) == "0 sent, 0 echoed, 0 bad, 0 lost");
 }
@@ -233,7 +233,7 @@ TEST_CASE("counts missing and additional messages of a replay as faults") {
 TEST_CASE("lets a requirement on a figure replace the rule that it must be 0") {
     Results results = counted(10'000, 9990, 2, 6);
     results.unsent = 1;
-    results.asked = 10;
+    results.attempts = 10;
     results.count_failure("refused", 7, false);
     results.count_end(7, false);
     const auto [requirements, status] =

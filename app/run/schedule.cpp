@@ -45,23 +45,27 @@ std::optional<double> Schedule::kept() const {
 
 bool Schedule::over() const { return !planned_until(number_, planned_, ev::Duration::max()); }
 
-// With even gaps, planned times follow from the numbers, so a binary search finds the first
-// one not yet due.
+// Planned times follow from the numbers, so a binary search finds the first one not yet due.
+// Random gaps must be drawn one by one; after many, mean gaps are close enough.
 std::uint64_t Schedule::overdue(ev::Time now) const {
-    if (options_.seed) {
-        std::uint64_t count = 0;
-        for (Schedule rest = *this; rest.due(now); rest.pass(now)) ++count;
-        return count;
-    }
+    constexpr std::uint64_t max_drawn = 1'000'000;
+    Schedule rest = *this;
+    std::uint64_t drawn = 0;
+    if (options_.seed)
+        for (; drawn < max_drawn && rest.due(now); rest.pass(now)) ++drawn;
     const auto is_due = [&](std::uint64_t number) {
-        return planned_until(number, options_.pace.offset(number), now - begin_);
+        const ev::Duration planned =
+            options_.seed ? rest.planned_ + options_.pace.offset(number - rest.number_)
+                          : options_.pace.offset(number);
+        return planned_until(number, planned, now - begin_);
     };
     std::uint64_t span = 1;
-    while (is_due(number_ + span)) span *= 2;
-    std::uint64_t end = number_;
+    while (is_due(rest.number_ + span)) span *= 2;
+    std::uint64_t end = rest.number_;
     for (; span > 0; span /= 2)
         if (is_due(end + span - 1)) end += span;
-    return options_.share.own_messages(end) - options_.share.own_messages(number_);
+    const Share& share = options_.share;
+    return drawn + share.own_messages(end) - share.own_messages(rest.number_);
 }
 
 bool Schedule::planned_until(std::uint64_t number, ev::Duration planned,

@@ -85,7 +85,8 @@ public:
     // Returns the fraction of the planned rate that was kept, from the first message to the
     // last passed one; none for fewer than two messages.
     std::optional<double> kept() const;
-    // Returns the number of due messages that were not passed.
+    // Returns the number of due messages that were not passed. With random gaps, an estimate
+    // replaces all but the first million.
     std::uint64_t overdue(ev::Time now) const;
     bool over() const;  // no message is left
     // Returns when the next message is due. There must be one.

@@ -150,6 +150,17 @@ TEST_CASE("the kept rate is measured until the last message was passed") {
     CHECK(schedule.kept() == 0.5);
 }
 
+TEST_CASE("overdue messages with random gaps are not drawn one by one") {
+    const std::size_t threads = GENERATE(1, 4);
+    Schedule schedule({.pace = Pace::per_second(10'000'000'000),
+                       .seed = 1,
+                       .share = {.thread = 0, .threads = threads, .connections = 4}},
+                      begin);
+    const double overdue = static_cast<double>(schedule.overdue(begin + 24h));
+    const double all = overdue * static_cast<double>(threads);
+    CHECK(std::abs(all / (10e6 * 24 * 3600) - 1) < 0.01);
+}
+
 TEST_CASE("random gaps are distributed exponentially and repeat with their seed") {
     const auto planned = [](std::uint64_t seed) {
         std::vector<ev::Time> times;

@@ -99,8 +99,8 @@ OwnServer own_server(ev::Loop& loop, ClientOptions& options) {
     if (!server.framing->can_echo())
         throw UsageError(server.framing->holder() +
                          " needs a target, because the server inside only echoes");
-    server.max_connections =
-        std::max<std::size_t>(server.max_connections, options.load.connections.value_or(1));
+    const std::size_t connections = options.load.connections.value_or(1);
+    server.max_connections = std::max(server.max_connections, connections);
     if (options.use_tls) {
         server.tls = bufio::TlsContext::self_signed_server();
         options.tls.pins = {server.tls->pin()};
@@ -109,6 +109,7 @@ OwnServer own_server(ev::Loop& loop, ClientOptions& options) {
     endpoint.host = endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
     endpoint.service = "0";
     if (endpoint.datagrams) return own_datagram_server(loop, endpoint);
+    provide_descriptors(2 * connections);  // both ends of each
     auto made = std::make_unique<EchoServer>(loop, std::move(server), [](auto&) {});
     endpoint.service = std::to_string(made->listen(loopback_address(endpoint)).port());
     return {std::move(made), nullptr};

@@ -80,8 +80,8 @@ int fail(const Trouble& trouble) {
 }
 
 void provide_descriptors(std::size_t count) {
-    constexpr rlim_t reserve = 32;  // stdio, event loops, resolvers, inherited descriptors
-    const rlim_t needed = count + reserve;
+    constexpr rlim_t spare = 4;  // the look-up, and epoll
+    const rlim_t needed = used_descriptors() + count + spare;
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
     limit.rlim_cur = limit.rlim_max;

@@ -11,12 +11,11 @@
 #include "app/run/run_options.hpp"
 #include "app/stats/results.hpp"
 #include "ev/loop.hpp"
-#include "ev/threads/mailbox.hpp"
+#include "ev/threads/crew.hpp"
 
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace yodel {
@@ -34,57 +33,55 @@ public:
     Run& operator=(const Run&) = delete;
 
     // Call it when the sources of the first lane have more messages, or have ended.
-    void sources_changed() { first_.sources_changed(); }
+    void sources_changed() { lanes_.first().sources_changed(); }
     // These do the same for all connections as the functions of Lane.
     void pause(bool paused) {
-        for_each_lane([paused](Lane& lane) { lane.pause(paused); });
+        lanes_.for_each([paused](Lane& lane) { lane.pause(paused); });
     }
-    void finish() { for_each_lane(&Lane::finish); }
-    void close() { for_each_lane(&Lane::close); }
-    void void_round_trips() { for_each_lane(&Lane::void_round_trips); }
+    void finish() { lanes_.for_each(&Lane::finish); }
+    void close() { lanes_.for_each(&Lane::close); }
+    void void_round_trips() { lanes_.for_each(&Lane::void_round_trips); }
 
     const RunOptions& options() const { return options_; }
-    bool over() const { return first_.over(); }  // sending has ended
+    bool over() const { return lanes_.first().over(); }  // sending has ended
     // With several threads these two are up to a tenth of a second old. They are exact after
     // the end.
-    const Results& results() const { return sum_ ? sum_->results : first_.results(); }
-    std::size_t open() const { return sum_ ? sum_->open : first_.open(); }  // connections
+    const Results& results() const { return sum_ ? sum_->results : lanes_.first().results(); }
+    std::size_t open() const {
+        return sum_ ? sum_->open : lanes_.first().open();
+    }  // connections
     // True if a connection of the caller's thread is open.
-    bool has_open_connection() const { return first_.open() > 0; }
+    bool has_open_connection() const { return lanes_.first().open() > 0; }
 
 private:
-    // A snapshot of one lane.
+    // A snapshot of some lanes.
     struct Report {
+        Report() = default;
+        explicit Report(const Lane& lane) : results(lane.results()), open(lane.open()) {}
+        void add(const Report& other) {
+            results.add(other.results);
+            open += other.open;
+        }
+
         Results results;
         std::size_t open = 0;
-
-        void take(const Lane& lane);
     };
-    class Worker;
 
-    Lane::Hooks hooks(std::size_t thread);
-    void for_each_lane(const std::function<void(Lane&)>& call);
+    Lane::Hooks hooks(std::size_t thread, ev::Mailbox* owner);
     void settled(std::size_t thread);
     void ended(std::size_t thread);
-    void ask();
-    void reported();
-    void sum_up();
+    void request_reports();
 
     ev::Loop& loop_;
     const RunOptions options_;
     const std::function<void()> done_;
-    // These are empty with one thread.
-    std::optional<ev::Mailbox> mailbox_;
-    std::unique_ptr<Report> sum_;
-    ev::Timer ask_;
+    std::unique_ptr<Report> sum_;  // null with one thread
+    ev::Timer report_;
     std::vector<bool> settled_;  // for each thread: it is ready to begin, or ended
     std::size_t unsettled_;      // threads that are not settled
     std::size_t running_;        // threads that have not ended
-    std::size_t asked_ = 0;      // workers that have not yet reported since ask()
     bool begun_ = false;
-
-    Lane first_;
-    std::vector<std::unique_ptr<Worker>> workers_;
+    ev::Crew<Lane> lanes_;
 };
 
 }  // namespace yodel

@@ -1,7 +1,6 @@
 #include "app/server/server_threads.hpp"
 
 #include "app/text/units.hpp"
-#include "ev/threads/loop_thread.hpp"
 
 #include <sys/socket.h>
 
@@ -32,19 +31,21 @@ Options seeded(Options options, std::size_t thread) {
     return options;
 }
 
-// Passes the lines of a thread on to the log of another one.
+// Passes the lines of a thread on to the log of the owner's thread.
 class LineRelay {
 public:
-    LineRelay(ev::Mailbox& to, const EchoServer::Log& log, std::size_t thread)
-        : to_(to), log_(log), thread_(thread) {}
+    // `owner`: null if it is the same thread.
+    LineRelay(ev::Mailbox* owner, const EchoServer::Log& log, std::size_t thread)
+        : owner_(owner), log_(log), thread_(thread) {}
 
     void pass(const EchoServer::Event& line) {
+        if (!owner_) return log_(line);
         if (waiting_ >= max_lines) {
             ++left_out_;
             return;
         }
         ++waiting_;
-        to_.post([this, line] {
+        owner_->post([this, line] {
             --waiting_;
             log_(line);
             const std::uint64_t count = left_out_.exchange(0);
@@ -55,7 +56,7 @@ public:
     }
 
 private:
-    ev::Mailbox& to_;
+    ev::Mailbox* const owner_;
     const EchoServer::Log& log_;
     const std::size_t thread_;
     std::atomic<std::size_t> waiting_ = 0;
@@ -66,11 +67,18 @@ private:
 
 // The servers of one thread.
 struct ServerThreads::Servers {
+    // `owner`: null on the owner's thread.
     Servers(ev::Loop& loop, const Options& options, const EchoServer::Log& log,
-            std::size_t thread)
+            std::size_t thread = 0, ev::Mailbox* owner_mailbox = nullptr)
         : udp(options.udp),
-          streams(loop, seeded(options.streams, thread), log),
-          datagrams(loop, seeded(options.datagrams, thread), log) {}
+          owner(owner_mailbox),
+          lines(owner, log, thread),
+          streams(loop, seeded(options.streams, thread), relay()),
+          datagrams(loop, seeded(options.datagrams, thread), relay()) {}
+
+    EchoServer::Log relay() {
+        return [this](const EchoServer::Event& line) { lines.pass(line); };
+    }
 
     // Listens for connections and, with `udp`, for datagrams on the same port. A port that is
     // free for datagrams may be taken for connections: then try another one.
@@ -102,51 +110,19 @@ struct ServerThreads::Servers {
     }
 
     const bool udp;
+    ev::Mailbox* const owner;
+    LineRelay lines;
     EchoServer streams;
     DatagramServer datagrams;
 };
 
-// A further thread and its servers. Before start(), and once the thread has ended, they belong
-// to the owner's thread.
-class ServerThreads::Worker {
-public:
-    Worker(ServerThreads& owner, std::size_t thread)
-        : thread_(*owner.mailbox_),
-          lines_(*owner.mailbox_, owner.log_, thread),
-          servers_(
-              thread_.loop(), owner.options_,
-              [this](const EchoServer::Event& line) { lines_.pass(line); }, thread) {}
-    ~Worker() { thread_.join(); }
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
-
-    void start(bool busy) {
-        thread_.start([this, busy] {
-            thread_.loop().set_busy(busy && servers_.streams.connections() > 0);
-        });
-    }
-    void post(std::function<void(Servers&)> call) {
-        thread_.post([this, call = std::move(call)] { call(servers_); });
-    }
-
-    Servers& servers() { return servers_; }
-
-private:
-    ev::LoopThread thread_;
-    LineRelay lines_;
-    Servers servers_;
-};
-
 ServerThreads::ServerThreads(ev::Loop& loop, const Options& options, EchoServer::Log log)
-    : loop_(loop),
-      options_(options),
-      log_(std::move(log)),
-      count_(loop, [this] { add(servers_->counters()); }) {
+    : loop_(loop), options_(options), log_(std::move(log)), count_(loop, [this] { gather(); }) {
     options_.streams.limit = std::make_shared<ConnectionLimit>(options.streams.max_connections);
-    servers_ = std::make_unique<Servers>(loop, options_, log_, 0);
-    if (options_.threads > 1) mailbox_.emplace(loop);
-    for (std::size_t thread = 1; thread < options_.threads; ++thread)
-        workers_.push_back(std::make_unique<Worker>(*this, thread));
+    servers_ = std::make_unique<ev::Crew<Servers>>(
+        loop, options_.threads, [this](ev::Loop& own, std::size_t thread, ev::Mailbox* owner) {
+            return std::make_unique<Servers>(own, options_, log_, thread, owner);
+        });
 }
 
 ServerThreads::~ServerThreads() = default;
@@ -154,34 +130,37 @@ ServerThreads::~ServerThreads() = default;
 // With several threads, listens alone first and closes again, to find a free port and to
 // refuse a port that another program shares.
 Address ServerThreads::listen(const Address& wanted) {
-    if (workers_.empty() || wanted.family() == AF_UNIX)
-        return servers_->listen(wanted, Sharing::alone);
-    const Address address = Servers(loop_, options_, log_, 0).listen(wanted, Sharing::alone);
-    servers_->listen(address, Sharing::together);
-    for (const auto& worker : workers_) worker->servers().listen(address, Sharing::together);
+    Servers& first = servers_->first();
+    if (servers_->alone() || wanted.family() == AF_UNIX)
+        return first.listen(wanted, Sharing::alone);
+    const Address address = Servers(loop_, options_, log_).listen(wanted, Sharing::alone);
+    servers_->visit([&](Servers& servers) { servers.listen(address, Sharing::together); });
     return address;
 }
 
 void ServerThreads::start() {
-    for (const auto& worker : workers_) worker->start(options_.busy);
+    servers_->start([busy = options_.busy](ev::Loop& own, const Servers& servers) {
+        own.set_busy(busy && servers.streams.connections() > 0);
+    });
 }
 
 void ServerThreads::set_tls(const bufio::TlsContext& tls) {
-    servers_->streams.set_tls(tls);
-    for (const auto& worker : workers_)
-        worker->post([tls](Servers& servers) { servers.streams.set_tls(tls); });
+    servers_->for_each([tls](Servers& servers) { servers.streams.set_tls(tls); });
 }
 
-bool ServerThreads::has_open_connection() const { return servers_->streams.connections() > 0; }
+bool ServerThreads::has_open_connection() const {
+    return servers_->first().streams.connections() > 0;
+}
 
 void ServerThreads::drain(ev::Duration grace, std::function<void()> drained) {
     drained_ = std::move(drained);
-    undrained_ = 2 * (1 + workers_.size());  // each thread has two servers
-    servers_->drain(grace, [this] { one_drained(); });
-    for (const auto& worker : workers_)
-        worker->post([this, grace](Servers& servers) {
-            servers.drain(grace, [this] { mailbox_->post([this] { one_drained(); }); });
+    undrained_ = 2 * options_.threads;  // each thread has two servers
+    servers_->for_each([this, grace](Servers& servers) {
+        servers.drain(grace, [this, owner = servers.owner] {
+            if (!owner) return one_drained();
+            owner->post([this] { one_drained(); });
         });
+    });
 }
 
 void ServerThreads::one_drained() {
@@ -189,20 +168,14 @@ void ServerThreads::one_drained() {
 }
 
 void ServerThreads::count(std::function<void(const Counters&)> counted) {
+    if (!counted_) count_.start(ev::Duration::zero());
     counted_ = std::move(counted);
-    if (uncounted_ > 0) return;
-    uncounted_ = 1 + workers_.size();
-    sum_ = {};
-    count_.start(ev::Duration::zero());
-    for (const auto& worker : workers_)
-        worker->post([this](Servers& servers) {
-            mailbox_->post([this, counters = servers.counters()] { add(counters); });
-        });
 }
 
-void ServerThreads::add(const Counters& counters) {
-    sum_.add(counters);
-    if (--uncounted_ == 0) counted_(sum_);
+void ServerThreads::gather() {
+    servers_->gather<Counters>(&Servers::counters, [this](const Counters& sum) {
+        std::exchange(counted_, nullptr)(sum);
+    });
 }
 
 }  // namespace yodel

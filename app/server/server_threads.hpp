@@ -12,13 +12,11 @@
 #include "bufio/address.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
-#include "ev/threads/mailbox.hpp"
+#include "ev/threads/crew.hpp"
 
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <vector>
 
 namespace yodel {
 
@@ -56,23 +54,18 @@ public:
 
 private:
     struct Servers;
-    class Worker;
 
-    void add(const Counters& counters);
     void one_drained();
+    void gather();
 
     ev::Loop& loop_;
     Options options_;  // with the limit that all threads share
     const EchoServer::Log log_;
-    std::optional<ev::Mailbox> mailbox_;  // empty with one thread
-    std::unique_ptr<Servers> servers_;
-    std::vector<std::unique_ptr<Worker>> workers_;
+    std::unique_ptr<ev::Crew<Servers>> servers_;
     std::size_t undrained_ = 0;  // servers
     std::function<void()> drained_;
-    ev::Timer count_;            // due at once: the caller's thread is to be counted
-    std::size_t uncounted_ = 0;  // threads
-    Counters sum_;               // sum over the threads counted so far
-    std::function<void(const Counters&)> counted_;
+    ev::Timer count_;                               // due at once: count
+    std::function<void(const Counters&)> counted_;  // set while counting
 };
 
 }  // namespace yodel

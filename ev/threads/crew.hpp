@@ -1,0 +1,97 @@
+// One object on each of several threads: the first on the owner's loop, each other one on the
+// loop of an additional thread.
+// Its objects can be set up before start(), and read after join(), without a lock.
+#pragma once
+
+#include "ev/loop.hpp"
+#include "ev/threads/loop_thread.hpp"
+#include "ev/threads/mailbox.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ev {
+
+template <class T>
+class Crew {
+public:
+    // Makes the object of a thread, from 0. `owner`: for tasks from that thread to the owner's
+    // loop; null for the first object, which is on that loop.
+    using Make =
+        std::function<std::unique_ptr<T>(Loop& loop, std::size_t thread, Mailbox* owner)>;
+
+    // Makes all objects, on the caller's thread. Throws std::system_error if no descriptors
+    // are left.
+    Crew(Loop& loop, std::size_t threads, const Make& make) {
+        if (threads > 1) owner_.emplace(loop);
+        first_ = make(loop, 0, nullptr);
+        for (std::size_t thread = 1; thread < threads; ++thread)
+            workers_.push_back(std::make_unique<Worker>(*owner_, thread, make));
+    }
+
+    // Starts the additional threads, which call `turn_ended` after each turn of their loops.
+    // The owner's loop rethrows their exceptions.
+    void start(const std::function<void(Loop&, T&)>& turn_ended = [](Loop&, T&) {}) {
+        for (const auto& worker : workers_)
+            worker->thread.start(
+                [turn_ended, &own = *worker] { turn_ended(own.thread.loop(), *own.object); });
+    }
+    // Waits until the additional threads have done all tasks, and ended.
+    void join() {
+        for (const auto& worker : workers_) worker->thread.join();
+    }
+
+    T& first() const { return *first_; }
+    bool alone() const { return workers_.empty(); }  // there is one thread
+
+    // Calls at once for the first object, and for each other one soon, on its thread.
+    void for_each(const std::function<void(T&)>& call) {
+        for (const auto& worker : workers_)
+            worker->thread.post([call, &object = *worker->object] { call(object); });
+        call(*first_);
+    }
+    // Calls at once for each object. Only before start() and after join().
+    template <class Call>
+    void visit(const Call& call) const {
+        call(*first_);
+        for (const auto& worker : workers_) call(*worker->object);
+    }
+    // Calls `take` for each object, on its thread. Then adds the values up by Sum::add(), and
+    // calls `done` with their sum: from the owner's loop, or at once if there is one thread.
+    template <class Sum>
+    void gather(std::function<Sum(const T&)> take, std::function<void(const Sum&)> done) {
+        auto sum = std::make_shared<Sum>(take(*first_));
+        if (workers_.empty()) return done(*sum);
+        auto left = std::make_shared<std::size_t>(workers_.size());
+        const auto add = [sum, left, done = std::move(done)](const Sum& value) {
+            sum->add(value);
+            if (--*left == 0) done(*sum);
+        };
+        for (const auto& worker : workers_)
+            worker->thread.post([this, take, add, &object = *worker->object] {
+                owner_->post([add, value = take(object)] { add(value); });
+            });
+    }
+
+private:
+    struct Worker {
+        Worker(Mailbox& owner, std::size_t place, const Make& make)
+            : thread(owner), object(make(thread.loop(), place, &owner)) {}
+        ~Worker() { thread.join(); }
+        Worker(const Worker&) = delete;
+        Worker& operator=(const Worker&) = delete;
+
+        LoopThread thread;
+        std::unique_ptr<T> object;
+    };
+
+    std::optional<Mailbox> owner_;  // empty with one thread
+    std::unique_ptr<T> first_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace ev

@@ -355,7 +355,6 @@ int run_without_screen(ev::Loop& loop, ClientOptions& options,
 }
 
 int run(ClientOptions options, int& signo) {
-    if (!options.compare.empty()) options.report.verdict.before = earlier_runs(options.compare);
     if (!options.merge.empty()) return merge(options.merge, options.report);
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);

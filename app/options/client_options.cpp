@@ -138,15 +138,6 @@ void check_families(const bufio::Endpoint& endpoint) {
                          " are of different address families");
 }
 
-void check_verdict(const ClientOptions& options) {
-    const auto check = [&](const char* option, const Requirement& clause) {
-        if (clause.relative() && options.compare.empty())
-            throw UsageError(option + clause.clause() +
-                             " is relative to earlier runs and needs --compare");
-    };
-    for (const Requirement& each : options.report.verdict.required) check("--require ", each);
-}
-
 // Takes all words that are not options as further files.
 void check_merge(ClientOptions& options, const CommandLine& line) {
     std::vector<std::string>& files = options.merge;
@@ -232,7 +223,6 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     const CommandLine line = parse_command_line(argc, argv, client_table(options));
     if (options.help || options.version || !options.completion.empty()) return options;
     options.given = line.given;
-    check_verdict(options);
     if (!options.merge.empty()) {
         check_modes(options.given, active_modes(options));
         check_merge(options, line);

@@ -70,7 +70,6 @@ struct ClientOptions {
     bool generated() const { return count || interval || size || warm_up || !messages.empty(); }
     LoadOptions load;
     ReplayOptions replay;
-    std::string compare;             // the file with earlier runs; empty: none
     std::vector<std::string> merge;  // files with runs to add up; empty: make a run
     bool help = false;
     bool version = false;

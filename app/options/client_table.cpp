@@ -113,7 +113,7 @@ void set_churn(LoadOptions& to, const std::string& text) {
 
 void add_requirements(ClientOptions& to, const std::string& text) {
     const std::vector<Requirement> parsed = parse_requirements(text);
-    std::vector<Requirement>& list = to.report.verdict.required;
+    std::vector<Requirement>& list = to.report.required;
     list.insert(list.end(), parsed.begin(), parsed.end());
 }
 
@@ -302,8 +302,6 @@ std::vector<Option> verdict_options(ClientOptions& to) {
     return {
         {0, "require", "LIST", "fail unless true: p99<5ms,lost<0.1%,rate>10k",
          [&](auto& text) { add_requirements(to, text); }},
-        {0, "compare", "FILE", "compare with earlier runs, saved with --json",
-         into(to.compare)},
         {0, "merge", "FILE...", "add up saved runs instead of connecting",
          [&](auto& text) { to.merge.push_back(text); }, mode::merge, mode::merge},
         {0, "hgrm", "FILE", "write percentiles in HdrHistogram's format, in ms",

@@ -49,21 +49,20 @@ struct Spans {
 };
 
 // Makes the texts of failures printable, because the files may be anybody's.
-std::string text_form(const Results& sum, const Verdict& verdict, const std::string& runs) {
+std::string text_form(const Results& sum, const std::string& runs) {
     std::string text = runs + ": " + summary(sum, {.load = true}) + "\n";
     for (const std::string& line : failure_lines(sum)) text += ui::printable(line) + "\n";
-    if (!verdict.comparison) return text;
-    for (const std::string& line : verdict.comparison->table()) text += line + "\n";
     return text;
 }
 
-void read_runs(const char* option, const std::string& file,
-               const std::function<void(std::unique_ptr<Results>)>& take) {
+std::unique_ptr<Results> last_run(const std::string& file) {
+    std::unique_ptr<Results> last;
     try {
-        read_results(file, take);
+        read_results(file, [&](auto results) { last = std::move(results); });
     } catch (const JsonError& error) {
-        throw UsageError(option + std::string(error.what()));
+        throw UsageError("--merge: " + std::string(error.what()));
     }
+    return last;
 }
 
 // Skips a file that does not exist: reading it reports the error.
@@ -87,8 +86,7 @@ std::string add_up(const std::vector<std::string>& files, Results& sum, std::str
     std::string untimed;  // a file
     std::string silent;   // a file with a run that sent nothing
     for (const std::string& file : files) {
-        std::unique_ptr<Results> last;
-        read_runs("--merge: ", file, [&](auto results) { last = std::move(results); });
+        const std::unique_ptr<Results> last = last_run(file);
         if (last->measured && !sum.measured) untimed = file;
         if (last->first_sent)
             spans.push_back({.name = file,
@@ -131,12 +129,6 @@ Coincidence Coincidence::of(const std::vector<RunSpan>& runs) {
     return result;
 }
 
-std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file) {
-    auto runs = std::make_shared<EarlierRuns>();
-    read_runs("--compare: ", file, [&](auto results) { runs->add(*results); });
-    return runs;
-}
-
 int merge(const std::vector<std::string>& files, const Reporter::Options& options) {
     refuse_same(files);
     Results sum;
@@ -145,7 +137,7 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     std::string runs = count;
     const std::string remark = add_up(files, sum, runs);
     ReportFiles reports(options.files);
-    const Verdict verdict = Verdict::on(sum, options.verdict);
+    const Verdict verdict = Verdict::on(sum, options.required);
     Ending ending;
     reports.finish({.results = sum, .verdict = verdict}, ending, {.load = true},
                    ending.troubles);
@@ -153,10 +145,10 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     if (options.form == Reporter::Form::json)
         print(end_object(sum, count + " added up", status, verdict).str() + "\n");
     else
-        print(text_form(sum, verdict, runs));
+        print(text_form(sum, runs));
     if (!remark.empty() && !options.quiet) print_error("yodel", remark);
     for (const Trouble& trouble : ending.troubles) print_error("yodel", trouble.text);
-    for (const std::string& failure : verdict.lines(false)) print_error("yodel", failure);
+    for (const std::string& failure : verdict.lines()) print_error("yodel", failure);
     return status;
 }
 

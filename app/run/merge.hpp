@@ -1,11 +1,9 @@
-// Reads the results of earlier runs from the output of --json.
+// Adds up the results of earlier runs, from the output of --json.
 #pragma once
 
 #include "app/run/reporter.hpp"
-#include "app/stats/comparison.hpp"
 #include "ev/time.hpp"
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,9 +25,6 @@ struct Coincidence {
     // There must be at least one run.
     static Coincidence of(const std::vector<RunSpan>& runs);
 };
-
-// Returns the runs whose results the file contains, for --compare. Throws UsageError.
-std::shared_ptr<EarlierRuns> earlier_runs(const std::string& file);
 
 // Adds up the results of the files, prints the sum and its verdict, and returns the exit
 // status. Throws UsageError and OutputError.

@@ -39,7 +39,7 @@ public:
         bool probe = false;     // report connections only
         std::string log;        // a file; empty: none
         ReportFiles::Options files;
-        Verdict::Options verdict;
+        std::vector<Requirement> required;
     };
     class User {
     public:

@@ -291,7 +291,7 @@ void RunClient::done() {
     };
     if (script_) add(script_->trouble());
     add({output_failed, reporter_.log_trouble()});
-    verdict_ = Verdict::on(results, options_.verdict);
+    verdict_ = Verdict::on(results, options_.required);
     files_.finish({.results = results,
                    .verdict = verdict_,
                    .target = run_.options().session.endpoint.text(),

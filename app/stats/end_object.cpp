@@ -266,7 +266,7 @@ JsonObject end_object(const Results& results, std::string_view reason, int statu
     add_times(connections, results, true);
     object.object("connections", connections);
     add_facts(object, results);
-    if (verdict.comparison) object.object("compare", verdict.comparison->json());
+    if (!verdict.requirements.empty()) object.array("required", verdict.json());
     return object;
 }
 

@@ -26,7 +26,6 @@ struct CountRow {
     std::uint64_t Results::*count;
     const Figure::Whole* whole = &sent_messages;
     bool fault = false;
-    bool compared = false;
     bool (*measured)(const Results&) = [](const Results&) { return true; };
     const char* unmeasured = "";
 };
@@ -36,22 +35,22 @@ bool any_handshake(const Results& results) { return handshakes.of(results) > 0; 
 constexpr CountRow count_rows[] = {
     {"sent", "Sent messages", &Results::sent},
     {"echoed", "Messages answered by the right reply", &Results::echoed},
-    {"bad", "Messages answered by a wrong reply", &Results::bad, &sent_messages, true, true},
-    {"lost", "Messages without a reply in time", &Results::lost, &sent_messages, true, true},
+    {"bad", "Messages answered by a wrong reply", &Results::bad, &sent_messages, true},
+    {"lost", "Messages without a reply in time", &Results::lost, &sent_messages, true},
     {"late", "Messages whose reply came late", &Results::late},
     {"unsent", "Messages that were due and not sent", &Results::unsent, &due_messages, true},
     {"unsolicited", "Messages from the server that answer nothing", &Results::unsolicited},
     {"twice", "Further copies of replies", &Results::duplicates, &sent_messages, true},
     {"out_of_order", "Replies that came after replies to later messages",
-     &Results::out_of_order, &sent_messages, false, false,
+     &Results::out_of_order, &sent_messages, false,
      [](const Results& results) { return results.datagrams; }, "messages were not datagrams"},
     {"attempts", "Attempts to connect", &Results::attempts, &attempts},
     {"opened", "Opened connections", &Results::opened, &attempts},
     {"failed", "Attempts to connect that failed", &Results::failed, &attempts},
     {"handshakes_full", "Full TLS handshakes", &Results::handshakes_full, &handshakes, false,
-     false, any_handshake, handshakes.empty},
+     any_handshake, handshakes.empty},
     {"handshakes_resumed", "Resumed TLS handshakes", &Results::handshakes_resumed, &handshakes,
-     false, false, any_handshake, handshakes.empty},
+     false, any_handshake, handshakes.empty},
 };
 
 Figure count_figure(const CountRow& row) {
@@ -65,7 +64,6 @@ Figure count_figure(const CountRow& row) {
                 return static_cast<double>(results.*row.count);
             },
             .unmeasured = row.unmeasured,
-            .compared = row.compared,
             .count = row.count,
             .whole = row.whole,
             .fault = row.fault};
@@ -83,8 +81,7 @@ Figure time_row(const TimesRow& row, const Statistic& statistic) {
                 if (times.count() == 0) return std::nullopt;
                 return static_cast<double>(statistic.of(times).count());
             },
-            .unmeasured = row.unmeasured,
-            .compared = *row.prefix == '\0' && name.starts_with("p")};
+            .unmeasured = row.unmeasured};
 }
 
 std::vector<Figure> all_figures() {
@@ -98,8 +95,7 @@ std::vector<Figure> all_figures() {
                    .value = [](const Results& results) -> Value {
                        return results.achieved() > 0 ? Value(results.rate()) : std::nullopt;
                    },
-                   .unmeasured = "no reply was right",
-                   .compared = true});
+                   .unmeasured = "no reply was right"});
     all.push_back({.name = "jitter",
                    .kind = Kind::time,
                    .path = "jitter_us",

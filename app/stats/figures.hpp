@@ -1,7 +1,6 @@
 // The figures of a run, each a row of one table. The sums of threads and files, the end object
-// in both directions, --require, --compare and the names in sentences derive from it. A new
-// count is a member of Results and a row here; new times are a histogram and a row in
-// `times_rows`.
+// in both directions, --require and the names in sentences derive from it. A new count is a
+// member of Results and a row here; new times are a histogram and a row in `times_rows`.
 #pragma once
 
 #include "app/stats/results.hpp"
@@ -73,7 +72,6 @@ struct Figure {
     // measured.
     std::function<std::optional<double>(const Results&)> value;
     const char* unmeasured = "";  // why there is none, as a clause
-    bool compared = false;        // --compare prints it
     // These three are for counts.
     std::uint64_t Results::*count = nullptr;
     const Whole* whole = nullptr;  // null: the value itself is a part of 1

@@ -24,8 +24,7 @@ struct RunReport {
 std::string metrics_text(const RunReport& run);
 
 // Returns a test suite in the XML of JUnit, with a test case for the run, for each requirement,
-// for each row of the comparison, and for each difference. A row of the comparison does not
-// fail, as it does not affect the exit status; it is skipped if it has no verdict.
+// and for each difference.
 std::string junit_text(const RunReport& run);
 
 }  // namespace yodel

@@ -12,14 +12,11 @@ namespace yodel {
 
 namespace {
 
-using Value = std::optional<double>;
-
 const char* values_of(const Figure& figure) {
     switch (figure.kind) {
-    case Figure::Kind::time: return "a duration such as 5ms, or +10% with --compare";
-    case Figure::Kind::count:
-        return "a number, a percentage such as 0.1%, or +10% with --compare";
-    case Figure::Kind::rate: return "a number a second such as 10k, or -10% with --compare";
+    case Figure::Kind::time: return "a duration such as 5ms";
+    case Figure::Kind::count: return "a number, or a percentage such as 0.1%";
+    case Figure::Kind::rate: return "a number a second such as 10k";
     }
     return "";
 }
@@ -31,7 +28,7 @@ std::string_view without_blanks(std::string_view text) {
     return text.substr(begin, last == text.npos ? 0 : last - begin + 1);
 }
 
-// Joins a number, its sign and its unit. Digits on both sides of a blank are two numbers.
+// Joins a number and its unit. Digits on both sides of a blank are two numbers.
 std::string joined(std::string_view text) {
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
     std::string made;
@@ -97,47 +94,53 @@ bool Requirement::parse_operator(std::string_view& text) {
 }
 
 bool Requirement::parse_limit(std::string_view text) {
-    if (text.ends_with('%')) return parse_percentage(text.substr(0, text.size() - 1));
+    percentage_ = text.ends_with('%');
+    if (percentage_) {
+        const auto number = parse_decimal(text.substr(0, text.size() - 1));
+        limit_ = number.value_or(0);
+        return number && figure_->kind == Figure::Kind::count;
+    }
     if (figure_->kind == Figure::Kind::time) {
         const auto duration = parse_duration(text);
         if (duration) limit_ = static_cast<double>(duration->count());
         return duration.has_value();
     }
     if (figure_->kind == Figure::Kind::rate && text.ends_with("/s")) text.remove_suffix(2);
-    const Value number = parse_rate(text);
+    const auto number = parse_rate(text);
     limit_ = number.value_or(0);
     return number && std::isfinite(*number);
 }
 
-bool Requirement::parse_percentage(std::string_view text) {
-    const bool down = text.starts_with('-');
-    const bool change = down || text.starts_with('+');
-    if (!change && figure_->kind != Figure::Kind::count) return false;
-    unit_ = change ? Unit::change : Unit::percentage;
-    const Value number = parse_decimal(text.substr(change ? 1 : 0));
-    limit_ = number.value_or(0) * (down ? -1 : 1);
-    return number.has_value();
+Requirement::Judged Requirement::judge(const Results& results) const {
+    Judged judged{.clause = clause_, .figure = figure_->name, .was = {}, .failure = {}};
+    const std::string required = "required " + clause_ + ", ";
+    const auto value = percentage_ ? figure_->part(results) : figure_->value(results);
+    if (!figure_->value(results)) {
+        judged.failure = required + "but " + figure_->unmeasured;
+    } else if (out_of_nothing(results)) {
+        judged.failure = required + "but " + figure_->whole->empty;
+    } else {
+        judged.was = shown(*value);
+        if (!holds(*value))
+            judged.failure = required + "was " + judged.was + lateness_remark(results, *value);
+    }
+    return judged;
 }
 
-std::string Requirement::failure(const Results& results, const EarlierRuns* before) const {
-    const std::string required = "required " + clause_ + ", ";
-    Value value = figure_->value(results);
-    if (!value) return required + "but " + figure_->unmeasured;
-    if (out_of_nothing(results)) return required + "but " + figure_->whole->empty;
-    if (unit_ == Unit::percentage) value = figure_->part(results);
-    if (unit_ == Unit::change) {
-        const Value middle = before ? before->middle(*figure_) : std::nullopt;
-        value = middle ? change(*middle, *value) : std::nullopt;
-        if (!value) return required + "but there is no earlier value to compare it with";
-    }
-    return holds(*value) ? "" : required + "was " + shown(*value);
+// Only a round trip contains the client's lateness.
+std::string Requirement::lateness_remark(const Results& results, double value) const {
+    const Figure* const lateness = find_figure("lateness_" + figure_->name);
+    const auto late = lateness ? lateness->value(results) : std::nullopt;
+    if (value < limit_ || !late || *late <= value / 2) return "";
+    return ", most of it yodel's own lateness (" +
+           duration_text(ev::Duration(std::llround(*late))) + ")";
 }
 
 // A part of nothing proves nothing: if nothing was sent, nothing could be lost. But the number
 // of messages sent is a measurement, even 0.
 bool Requirement::out_of_nothing(const Results& results) const {
     if (!figure_->whole || figure_->whole->of(results) > 0) return false;
-    return unit_ != Unit::plain || figure_->name != "sent";
+    return percentage_ || figure_->name != "sent";
 }
 
 bool Requirement::holds(double value) const {
@@ -154,12 +157,12 @@ bool Requirement::holds(double value) const {
 // Writes the value with enough digits to see that the requirement fails.
 std::string Requirement::shown(double value) const {
     const Scale scale =
-        unit_ == Unit::plain ? scale_of(figure_->kind, value) : Scale{.unit = 1, .suffix = "%"};
+        percentage_ ? Scale{.unit = 1, .suffix = "%"} : scale_of(figure_->kind, value);
     int digits = 3;
     std::string number = significant_text(value / scale.unit, digits);
     while (digits < 17 && holds(std::strtod(number.c_str(), nullptr) * scale.unit))
         number = significant_text(value / scale.unit, ++digits);
-    return (unit_ == Unit::change && value > 0 ? "+" : "") + number + scale.suffix;
+    return number + scale.suffix;
 }
 
 std::vector<Requirement> parse_requirements(std::string_view text) {
@@ -168,18 +171,16 @@ std::vector<Requirement> parse_requirements(std::string_view text) {
     return list;
 }
 
-Verdict Verdict::on(const Results& results, const Options& options) {
+Verdict Verdict::on(const Results& results, const std::vector<Requirement>& required) {
     Verdict verdict;
-    if (options.before) verdict.comparison = Comparison::of(*options.before, results);
-    for (const Requirement& each : options.required)
-        verdict.requirements.push_back(
-            {each.clause(), each.figure().name, each.failure(results, options.before.get())});
+    for (const Requirement& each : required)
+        verdict.requirements.push_back(each.judge(results));
     return verdict;
 }
 
 bool Verdict::tolerates(std::string_view figure) const {
     bool found = false;
-    for (const Judged& each : requirements) {
+    for (const Requirement::Judged& each : requirements) {
         if (each.figure != figure) continue;
         if (!each.failure.empty()) return false;
         found = true;
@@ -187,14 +188,22 @@ bool Verdict::tolerates(std::string_view figure) const {
     return found;
 }
 
-bool Verdict::failed() const { return !lines(false).empty(); }
-
-std::vector<std::string> Verdict::lines(bool with_table) const {
+std::vector<std::string> Verdict::lines() const {
     std::vector<std::string> all;
-    if (comparison && with_table) all = comparison->table();
-    for (const Judged& each : requirements)
+    for (const Requirement::Judged& each : requirements)
         if (!each.failure.empty()) all.push_back(each.failure);
     return all;
+}
+
+JsonArray Verdict::json() const {
+    JsonArray list;
+    for (const Requirement::Judged& each : requirements) {
+        JsonObject object;
+        object.text("clause", each.clause);
+        if (!each.was.empty()) object.text("was", each.was);
+        list.object(object.flag("holds", each.failure.empty()));
+    }
+    return list;
 }
 
 }  // namespace yodel

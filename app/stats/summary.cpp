@@ -200,13 +200,13 @@ std::vector<std::string> last_words(const Results& results, const Verdict& verdi
     for (const Trouble& trouble : ending.troubles) lines.push_back(trouble.text);
     const bool silent = lines.empty() && !verdict.failed() && ending.signo == 0;
     if (words.summary || (failed && silent)) lines.push_back(summary(results, words));
-    add(verdict.lines(words.summary));
+    add(verdict.lines());
     return lines;
 }
 
 std::string failure_text(const Results& results, Verdict verdict, const Ending& ending,
                          Words words) {
-    for (Verdict::Judged& each : verdict.requirements) each.failure.clear();
+    for (Requirement::Judged& each : verdict.requirements) each.failure.clear();
     if (exit_status(results, verdict, ending) == success) return "";
     words.summary = words.wrong_reported = false;
     std::string text;

@@ -17,7 +17,7 @@ struct Words {
     bool load = false;            // the rate follows the counts; all failures are reported
     bool wrong_reported = false;  // the sentence about a wrong reply was printed
     bool verbose = false;         // the times of connecting are added
-    bool summary = true;  // false: sentences about failures only, no summary and no table
+    bool summary = true;          // false: sentences about failures only, no summary
 };
 
 // "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms", and

@@ -4,7 +4,7 @@
 # YODEL=PROGRAM replaces yodel on all hosts; START=SECONDS leaves more time for connecting (10).
 #
 # Every host applies the same load to TARGET, and their results are added up: with four hosts
-# and --rate 1k, the total is 4000 messages a second. Requirements and comparisons apply to the
+# and --rate 1k, the total is 4000 messages a second. Requirements apply to the
 # total. All or nothing: if a host cannot be reached or its run cannot begin, all runs end.
 #
 # The runs begin at the same time, each by the clock of its host. If a clock is 5 ms ahead, its
@@ -22,7 +22,7 @@ shift 2
 load=() total=()
 while [ $# -gt 0 ]; do
     case $1 in
-    --require | --compare | --hgrm | --hlog | --metrics | --junit)
+    --require | --hgrm | --hlog | --metrics | --junit)
         total+=("$1" "${2?is missing after $1}")
         shift
         ;;

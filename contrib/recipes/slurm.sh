@@ -4,7 +4,7 @@
 # YODEL=PROGRAM replaces yodel; START=SECONDS leaves more time for connecting (10).
 #
 # Every task applies the same load to TARGET, and their results are added up at the end of the
-# job's output. Requirements and comparisons apply to the total. All or nothing: srun starts all
+# job's output. Requirements apply to the total. All or nothing: srun starts all
 # tasks or none, and if the run of one cannot begin, all end.
 #
 # The runs begin at the same time, each by the clock of its node. If a clock is 5 ms ahead, its
@@ -25,7 +25,7 @@ shift
 load=() total=()
 while [ $# -gt 0 ]; do
     case $1 in
-    --require | --compare | --hgrm | --hlog | --metrics | --junit)
+    --require | --hgrm | --hlog | --metrics | --junit)
         total+=("$1" "${2?is missing after $1}")
         shift
         ;;

@@ -87,7 +87,7 @@ TEST_CASE("bash completes options, their values, and files") {
     CHECK(scripts.bash("yodel --threads ") == Words{"auto"});
     CHECK(scripts.bash("yodel --retry ") == Words{"forever"});
     CHECK(scripts.bash("yodeld --threads ") == Words{"auto"});
-    CHECK(scripts.bash("yodel --compare o") == Words{"one end.json", "other.json"});
+    CHECK(scripts.bash("yodel --messages o") == Words{"one end.json", "other.json"});
     CHECK(scripts.bash("yodel --merge one oth") == Words{"other.json"});
     CHECK(scripts.bash("yodel --rate ") == Words{""});
     CHECK(scripts.bash("yodeld --self") == Words{"--self-signed"});
@@ -101,7 +101,7 @@ TEST_CASE("fish completes options, their values, and files") {
     CHECK(scripts.fish("yodel --framing=len4l") == Words{"--framing=len4le"});
     CHECK(scripts.fish("yodel --expect ") == Words{"any", "echo", "none"});
     CHECK(scripts.fish("yodel --threads ") == Words{"auto"});
-    CHECK(scripts.fish("yodel --compare ot") == Words{"other.json"});
+    CHECK(scripts.fish("yodel --messages ot") == Words{"other.json"});
     CHECK(scripts.fish("yodel --merge one oth") == Words{"other.json"});
     CHECK(scripts.fish("yodeld --self") == Words{"--self-signed"});
 }
@@ -128,7 +128,7 @@ TEST_CASE("zsh completes options, their values, and files") {
     complete("len4l", "> yodel --framing=len4le");
     complete("--expect ", "any   echo  none");
     complete("n", "--expect none");
-    complete("--compare ot", "--expect none --compare other.json");
+    complete("--messages ot", "--expect none --messages other.json");
     complete("\x15yodel --merge other.json on", "> yodel --merge other.json one\\ end.json");
     complete("\x15yodeld --self", "--self-signed");  // inserted, or in a list
     tty.send("\x15"

@@ -1,4 +1,4 @@
-// Verdicts on runs: requirements, comparisons, sums of runs, the distribution as a file.
+// Verdicts on runs: requirements, sums of runs, the distribution as a file.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -98,28 +98,6 @@ TEST_CASE("the same requirements hold with one connection and with several") {
     CHECK(outcome.errors.find("required ") == outcome.errors.rfind("required "));
 }
 
-TEST_CASE("a slower service is found by comparison with earlier runs") {
-    const Folder folder;
-    Server server;
-    Server slower({"--delay", "20ms", "-f", "line"});
-    const std::string before = folder.path("before");
-    for (int i = 0; i < 5; ++i)
-        std::ofstream(before, std::ios::app)
-            << run({yodel, "--json", "-c", "50", "-i", "1ms", "127.0.0.1", server.port()})
-                   .output;
-    const Outcome outcome = run({yodel, "--json", "-c", "50", "-i", "1ms", "--compare", before,
-                                 "--require", "p50<+10%", "127.0.0.1", slower.port()});
-    CAPTURE(outcome.errors);
-    CHECK(outcome.status == 1);
-    CHECK(contains(outcome.errors, "before                 range        now     change\n"));
-    CHECK(contains(outcome.errors, "%  "));
-    CHECK_FALSE(contains(outcome.errors, "no verdict"));
-    CHECK(contains(outcome.errors, "yodel: required p50<+10%, was +"));
-    CHECK(contains(outcome.output, "\"compare\":{\"p50\":{\"before\":"));
-    CHECK(contains(outcome.output, "\"verdict\":\""));
-    CHECK(contains(outcome.output, "\"runs\":5}"));
-}
-
 TEST_CASE("runs are added up without a connection") {
     const Folder folder;
     std::vector<std::string> command{yodel, "--merge"};
@@ -154,14 +132,13 @@ TEST_CASE("the sum of one run is that run, bucket for bucket, and sums can be ad
           histogram(run({yodel, "--json", "--merge", two, one}).output));
 }
 
-TEST_CASE("requirements, comparisons and the distribution apply to a sum") {
+TEST_CASE("requirements and the distribution apply to a sum") {
     const Folder folder;
     const std::string one = recorded(folder, "one", {"-c", "50", "-i", "0"});
     const std::string failed = recorded(folder, "failed", {"-c", "1", "127.0.0.1", "1"});
-    const Outcome outcome = run({yodel, "--merge", one, "--compare", one, "--require",
-                                 "p99<=+0%,sent>50", "--hgrm", folder.path("hgrm")});
+    const Outcome outcome =
+        run({yodel, "--merge", one, "--require", "sent>50", "--hgrm", folder.path("hgrm")});
     CHECK(outcome.status == 1);
-    CHECK(contains(outcome.output, "no verdict without 5 earlier runs, 4 are missing\n"));
     CHECK(outcome.errors == "yodel: required sent>50, was 50\n");
     CHECK(contains(contents(folder.path("hgrm")), ", Total count    =           50]"));
     const Outcome with_failure = run({yodel, "--merge", one, failed, "--require", "sent>50"});
@@ -202,13 +179,12 @@ TEST_CASE("a file without a whole run gives one sentence and status 2, and nothi
         {{"cut", ": line 7 is cut short"},
          {"none", ": no end object found (expected --json output)"},
          {"missing", ": No such file or directory"}}));
-    const std::string option = GENERATE("--merge", "--compare");
     const std::string path = folder.path(name);
-    const Outcome outcome = run({yodel, option, path});
+    const Outcome outcome = run({yodel, "--merge", path});
     CHECK(outcome.status == 2);
     CHECK(outcome.output.empty());
     CHECK(outcome.errors ==
-          "yodel: " + option + ": " + path + sentence + " (yodel -h shows the options)\n");
+          "yodel: --merge: " + path + sentence + " (yodel -h shows the options)\n");
 }
 
 TEST_CASE("the distribution is written to a file, or the status is 23") {

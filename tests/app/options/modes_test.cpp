@@ -187,7 +187,6 @@ TEST_CASE("options of the screen and of other runs are refused if they do not ap
     CHECK(display_refusal("--mouse", false) == "--mouse needs the full screen");
     CHECK(display_refusal("--window 5 --require lost=0", false) == "");
     CHECK(display_refusal("--window 5", true) == "--window needs pipe mode (--no-tui)");
-    CHECK(display_refusal("--compare f", true) == "--compare needs pipe mode (--no-tui)");
     CHECK(client_refusal("--mouse -c 1") == "--mouse cannot be combined with -c");
     CHECK(client_refusal("--json --scrollback 5") ==
           "--scrollback cannot be combined with --json");

@@ -181,7 +181,7 @@ TEST_CASE("leaves a status that follows from the counts to the verdict on the su
     const std::string text = end_of(results, "closed").str();
     const std::unique_ptr<Results> lost = read(text);
     REQUIRE(lost);
-    const auto tolerant = Verdict::on(*lost, {.required = parse_requirements("lost<2%")});
+    const auto tolerant = Verdict::on(*lost, parse_requirements("lost<2%"));
     CHECK(exit_status(*lost, {}) == 1);
     CHECK(exit_status(*lost, tolerant) == 0);
     const std::string kept = replaced(text, "\"lost\":1", "\"lost\":0");

@@ -66,8 +66,7 @@ TEST_CASE("writes test cases for the run, its requirements and its differences")
     results.utc_offset = 1795420228s;
     results.count_sent(3, {});
     results.count_answered({.round_trip = 2ms}, ev::Time(1500ms));
-    const Verdict verdict =
-        Verdict::on(results, {.required = parse_requirements("p99<1ms,lost=0")});
+    const Verdict verdict = Verdict::on(results, parse_requirements("p99<1ms,lost=0"));
     CHECK(junit_text({.results = results,
                       .verdict = verdict,
                       .target = "a:1",
@@ -85,23 +84,4 @@ TEST_CASE("writes test cases for the run, its requirements and its differences")
           "<testcase classname=\"yodel.replay\" name=\"reply 1 &#60;\" time=\"0.000\">"
           "<failure message=\"reply 1 &#60;\">reply 1 &#60;&#10;  now b&#10;</failure>"
           "</testcase>\n</testsuite>\n</testsuites>\n");
-}
-
-TEST_CASE("writes a test case for each row of a comparison, which never fails") {
-    const auto [runs, factor, head,
-                element] = GENERATE(table<std::uint64_t, double, std::string, std::string>({
-        {5, 1.0, "", "<system-out>p50 "},
-        {5, 9.0, "", "<system-out>p50 "},
-        {4, 9.0, "", "<skipped message=\"no verdict without 5 earlier runs, 1 is missing\"/>"},
-    }));
-    const auto before = std::make_shared<EarlierRuns>();
-    for (std::uint64_t i = 1; i <= runs; ++i) before->add(test::result_of({}, i));
-    const Results now = test::result_of({.factor = factor}, 9);
-    const std::string text =
-        junit_text({.results = now, .verdict = Verdict::on(now, {.before = before})});
-    CHECK(contains(text, " failures=\"0\" "));
-    CHECK(contains(text, "name=\"p50\" time=\"0.000\">" + element));
-    CHECK(contains(text, " changed</system-out>") == (runs == 5 && factor > 1));
-    CHECK(contains(text, "<testsuite name=\"yodel\" "));
-    CHECK(contains(text, " skipped=\"9\" ") == (runs == 4));
 }

@@ -22,7 +22,7 @@ Results counted(std::uint64_t sent, std::uint64_t echoed, std::uint64_t bad = 0,
 }
 
 Verdict verdict_on(const Results& results, const std::string& requirements) {
-    return Verdict::on(results, {.required = parse_requirements(requirements)});
+    return Verdict::on(results, parse_requirements(requirements));
 }
 
 std::vector<std::string> words_about(const Results& results, const Ending& ending = {},

@@ -57,6 +57,7 @@ public:
     const std::unique_ptr<Source> own_source;  // null: generated messages
     const std::unique_ptr<Jitter> jitter;      // null: a stream
     std::uint64_t sent = 0;                    // messages, over the current connection
+    std::optional<Fairness::Wait> first_wait;  // while it waits for its first reply
     ev::Timer age;                             // the end of its lifetime, if that is limited
     const std::uint32_t number;                // from 1
     State reported = State::idle;
@@ -130,6 +131,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       results_(std::make_unique<Results>()),
       connect_(loop, [this] { session_options_ ? connect_due() : look_up(); }),
       due_(loop, [this] { schedule_ ? send_due() : begin(); }),
+      hold_(loop, [this] { end_hold(); }),
       time_up_(loop, [this] { time_up(); }),
       done_(loop, hooks_.done) {
     results_->datagrams = options.session.endpoint.datagrams;
@@ -222,7 +224,8 @@ std::shared_ptr<const Session::Options> Lane::options_of(Connection& connection)
 }
 
 void Lane::begin_try(Connection& connection) {
-    connection.opened = false;
+    connection.opened = connection.old = false;
+    connection.sent = 0;
     results_->count_try();
     if (options_.probe && !results_->first_sent) results_->first_sent = loop_.now();
 }
@@ -280,8 +283,6 @@ void Lane::closed(Connection& connection) {
     const bool more = !over() && !connection.source().over();
     if (connection.worn_out() && status == 0 && more) {
         // Its old state is forgotten, so that the new connection does not count as closed.
-        connection.sent = 0;
-        connection.old = false;
         connection.reported = State::idle;
         begin_try(connection);
         return connection.session.connect();
@@ -290,7 +291,8 @@ void Lane::closed(Connection& connection) {
     end_if_done();
 }
 
-void Lane::end_try(const Connection& connection) {
+void Lane::end_try(Connection& connection) {
+    end_first_wait(connection);
     const Session& session = connection.session;
     const int status = exit_status(session.end());
     const bool counts = connection.opened || (!closing_ && !connection.withdrawn);
@@ -487,6 +489,7 @@ bool Lane::send(Connection& connection, Outgoing message) {
     }
     const ev::Time now = results_->first_sent ? loop_.now() : loop_.read_clock();
     results_->count_sent(queued.count, now, warm_up_end_.has_value());
+    if (connection.sent == 0) begin_first_wait(connection);
     connection.sent += queued.count;
     if (connection.worn_out()) connection.replacing = true;
     if (observer_ && !warm_up_end_)
@@ -518,7 +521,7 @@ void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
 
 void Lane::finish_if_done(Connection& connection) {
     const bool last = over() || connection.source().over() || connection.worn_out();
-    if (!last) return;
+    if (!last || (!over() && !connection.worn_out() && holds(connection))) return;
     if (connection.session.in_flight() == 0 || connection.source().ends_sending())
         connection.session.finish();
 }
@@ -620,6 +623,8 @@ void Lane::void_round_trips() {
 // peer took it.
 void Lane::answered(Connection& connection, const Message& message, const Reply& reply) {
     connection.silent = false;
+    end_first_wait(connection);
+    fairness_.replied(loop_.now());
     if (!message.late) connection.source().left_flight(message);
     const bool replayed = options_.session.expect == Expect::given;
     if (replayed && message.late && !message.expected) results_->count_late_as_lost();
@@ -644,6 +649,56 @@ void Lane::report_wrong(const Connection& connection, const std::string& text) {
     const std::string which = "connection " + std::to_string(connection.number) + ": ";
     if (results_->wrong_sentence.empty())
         results_->wrong_sentence = (options_.connections > 1 ? which : "") + text;
+}
+
+// --- Fairness.
+
+void Lane::begin_first_wait(Connection& connection) {
+    const Session& session = connection.session;
+    if (!session.has_back_pressure() || session.in_flight() == 0) return;
+    const std::uint64_t in_flight = results_->in_flight() + results_->warm_up.in_flight();
+    connection.first_wait =
+        fairness_.wait(std::max<std::uint64_t>(in_flight, share_.own_connections()));
+    ++unserved_;
+}
+
+// Called at the first reply, or when the connection ends without one.
+void Lane::end_first_wait(Connection& connection) {
+    if (!connection.first_wait) return;
+    const Fairness::Wait& wait = *connection.first_wait;
+    if (fairness_.starved(wait, 0)) {
+        const auto others = fairness_.starved(wait, served_in_flight());
+        if (others) report_starved(connection, *others);
+    }
+    connection.first_wait.reset();
+    if (--unserved_ == 0 && hold_.pending()) hold_.start(ev::Duration::zero());
+}
+
+void Lane::report_starved(const Connection& connection, std::uint64_t others) {
+    results_->count_starved();
+    if (results_->starved_sentence.empty())
+        results_->starved_sentence = "connection " + std::to_string(connection.number) +
+                                     " got no reply while others got " + std::to_string(others);
+}
+
+std::uint64_t Lane::served_in_flight() const {
+    std::uint64_t messages = 0;
+    for (const auto& connection : connections_)
+        if (!connection->first_wait) messages += connection->session.in_flight();
+    return messages;
+}
+
+// True while a connection without messages must stay open because another one waits.
+bool Lane::holds(const Connection& connection) {
+    const ev::Time limit = measured_from_ + Fairness::hold_time;
+    if (unserved_ == 0 || connection.first_wait || loop_.now() >= limit) return false;
+    if (!hold_.pending()) hold_.start_at(limit);
+    return true;
+}
+
+void Lane::end_hold() {
+    if (unserved_ > 0 && served_in_flight() == 0) fairness_.idled();
+    sources_changed();
 }
 
 // In a replay, a message without a recorded reply is expected to get none.

@@ -8,6 +8,10 @@
 // being replaced (`churn`), the message waits for the first new one. Otherwise it stays unsent
 // if no connection is open, or if too much is queued on the connection in turn.
 //
+// A connection that gets no reply while others of its thread are served is reported. To notice
+// it in a short run, a connection that has nothing left to send waits for the others' first
+// replies, at most half a second after the first message.
+//
 // Messages of a warm-up are counted apart, and the observer does not hear of them. Planned
 // times begin again after it.
 //
@@ -15,6 +19,7 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
+#include "app/run/fairness.hpp"
 #include "app/run/run_options.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
@@ -23,6 +28,7 @@
 #include "ev/loop.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -82,7 +88,7 @@ private:
     void interrupted(Connection& connection);
     void closed(Connection& connection);
     void begin_try(Connection& connection);
-    void end_try(const Connection& connection);
+    void end_try(Connection& connection);
     void settle(Connection& connection);
     void end_if_done();
 
@@ -110,6 +116,13 @@ private:
     void report_wrong(const Connection& connection, const std::string& text);
     void lost(Connection& connection, const Message& message);
 
+    void begin_first_wait(Connection& connection);
+    void end_first_wait(Connection& connection);
+    void report_starved(const Connection& connection, std::uint64_t others);
+    std::uint64_t served_in_flight() const;
+    bool holds(const Connection& connection);
+    void end_hold();
+
     ev::Loop& loop_;
     const RunOptions& options_;
     const Share share_;
@@ -133,8 +146,11 @@ private:
     bool paused_ = false;
     ev::Time resumed_at_{};  // time of the last void_round_trips()
     std::unique_ptr<Results> results_;
-    ev::Timer connect_;  // the look-up, and the next connections
+    Fairness fairness_;
+    std::size_t unserved_ = 0;  // connections that wait for their first reply
+    ev::Timer connect_;         // the look-up, and the next connections
     ev::Timer due_;      // the first message, the next planned one, the end of the warm-up
+    ev::Timer hold_;     // connections without messages may close
     ev::Timer time_up_;  // end of the run's time; until the lane is ready, limit for connecting
     ev::Timer done_;     // calls `done`, due at once
 };

@@ -47,6 +47,8 @@ constexpr CountRow count_rows[] = {
     {"attempts", "Attempts to connect", &Results::attempts, &attempts},
     {"opened", "Opened connections", &Results::opened, &attempts},
     {"failed", "Attempts to connect that failed", &Results::failed, &attempts},
+    {"starved", "Connections without a reply while others were served", &Results::starved,
+     &attempts},
     {"handshakes_full", "Full TLS handshakes", &Results::handshakes_full, &handshakes, false,
      any_handshake, handshakes.empty},
     {"handshakes_resumed", "Resumed TLS handshakes", &Results::handshakes_resumed, &handshakes,

@@ -161,11 +161,6 @@ ev::Duration Results::jitter() const {
     return ev::Duration(std::llround(jitter_sum / static_cast<double>(jitter_count)));
 }
 
-std::uint64_t Results::in_flight() const {
-    const std::uint64_t resolved = echoed + bad + lost;
-    return sent > resolved ? sent - resolved : 0;
-}
-
 bool Results::kept_rate() const {
     if (!planned_rate) return true;
     const auto [planned, reached] = *planned_rate;
@@ -203,8 +198,9 @@ void Results::add(const Results& other) {
         own.count += failure.count;
         own.failed += failure.failed;
     }
-    for (std::string Results::*sentence : {&Results::wrong_sentence, &Results::lost_sentence,
-                                           &Results::unsent_sentence, &Results::unverified})
+    for (std::string Results::*sentence :
+         {&Results::wrong_sentence, &Results::lost_sentence, &Results::unsent_sentence,
+          &Results::starved_sentence, &Results::unverified})
         if ((this->*sentence).empty()) this->*sentence = other.*sentence;
     if (other.first_sent)
         first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);

@@ -77,6 +77,11 @@ struct Counts {
     std::uint64_t unsent = 0;  // due, and never sent by this program
 
     bool any() const { return sent + unsent > 0; }
+    // Returns the number of messages whose replies are awaited.
+    std::uint64_t in_flight() const {
+        const std::uint64_t resolved = echoed + bad + lost;
+        return sent > resolved ? sent - resolved : 0;
+    }
 };
 // Counts by the names of their figures.
 inline constexpr std::pair<const char*, std::uint64_t Counts::*> warm_up_counts[] = {
@@ -116,6 +121,7 @@ struct Results : Counts {
     std::uint64_t attempts = 0;  // to connect, retries and replacements included
     std::uint64_t opened = 0;
     std::uint64_t failed = 0;              // attempts that never opened
+    std::uint64_t starved = 0;             // got no reply while others were served
     std::uint64_t handshakes_full = 0;     // TLS handshakes of connections that opened
     std::uint64_t handshakes_resumed = 0;  // the same, with the session of an earlier one
     Histogram connect_times;               // one time per connection that opened
@@ -141,6 +147,7 @@ struct Results : Counts {
     std::string wrong_sentence;  // about a wrong reply, or a duplicate
     std::string lost_sentence;   // "no reply to message 3 within 5s"
     std::string unsent_sentence;
+    std::string starved_sentence;
     // The remark of a summary about a certificate that was accepted only because of -k.
     std::string unverified;
 
@@ -201,6 +208,7 @@ struct Results : Counts {
     // Counts the failure of an open connection, or of a try, which then counts as failed.
     void count_failure(std::string_view text, int status, bool was_open,
                        std::uint64_t times = 1);
+    void count_starved() { ++starved; }
     // Counts a connection that has ended for good with this status.
     void count_end(int status, bool was_open);
     void add_tcp(const TcpTotals& facts);
@@ -213,8 +221,6 @@ struct Results : Counts {
     std::uint64_t achieved() const { return probe ? opened : echoed; }
     double rate() const;  // achieved a second
     ev::Duration jitter() const;
-    // Returns the number of messages whose replies are awaited.
-    std::uint64_t in_flight() const;
     // True if the client has sent all messages that were due, the last of them late by at most
     // 5 % of the run or, in a short run, by the tolerated lateness.
     bool kept_rate() const;

@@ -192,6 +192,8 @@ std::vector<std::string> last_words(const Results& results, const Verdict& verdi
     const std::uint64_t unsent = results.unsent + results.warm_up.unsent;
     if (failed && unsent > 0 && !results.unsent_sentence.empty())
         lines.push_back(results.unsent_sentence + times(unsent));
+    if ((failed || words.summary) && results.starved > 0 && !results.starved_sentence.empty())
+        lines.push_back(results.starved_sentence + times(results.starved));
     const auto add = [&lines](const std::vector<std::string>& more) {
         lines.insert(lines.end(), more.begin(), more.end());
     };

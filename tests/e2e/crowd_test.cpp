@@ -90,9 +90,8 @@ TEST_CASE("a load without a target runs a server that accepts all its connection
     const Outcome outcome = run({yodel, "--connections", "1100", "-c", "1100", "--json"});
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
-    CHECK(contains(
-        outcome.output,
-        "\"connections\":{\"attempts\":1100,\"opened\":1100,\"failed\":0,\"connect_us\":{"));
+    CHECK(contains(outcome.output, "\"connections\":{\"attempts\":1100,\"opened\":1100,"
+                                   "\"failed\":0,\"starved\":0,\"connect_us\":{"));
 }
 
 TEST_CASE("a load counts exactly the replies that a server drops, doubles and damages") {
@@ -123,9 +122,8 @@ TEST_CASE("connections that a server resets are counted by their sentences") {
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 56);
     CHECK(contains(outcome.errors, "Connection reset by peer ("));
-    CHECK(contains(
-        outcome.output,
-        "\"connections\":{\"attempts\":10,\"opened\":10,\"failed\":0,\"connect_us\":{"));
+    CHECK(contains(outcome.output, "\"connections\":{\"attempts\":10,\"opened\":10,\"failed\":"
+                                   "0,\"starved\":0,\"connect_us\":{"));
     const std::string part = "\"status\":56,\"count\":";
     std::uint64_t failures = 0;  // while sending or receiving
     for (std::size_t i = outcome.output.find(part); i != std::string::npos;
@@ -204,6 +202,36 @@ TEST_CASE("a load does not start if the limit of descriptors is too low") {
     CHECK(contains(outcome.errors, "these connections need 1"));
     CHECK(contains(outcome.errors, " descriptors, but the limit is 100 (ulimit -n)"));
     CHECK(counted(server, "accepted") == 0);
+}
+
+TEST_CASE("a server that serves one client after the other is reported") {
+    const std::vector<std::string> options =
+        GENERATE(std::vector<std::string>{"-c", "200"}, std::vector<std::string>{"-m", "1s"},
+                 std::vector<std::string>{"-m", "1s", "--rate", "400"});
+    test::Peer peer({"python3", test::peers + "/scripted.py", "PORT", "rest"});
+    std::vector<std::string> command{yodel, "--connections", "4", "--json"};
+    command.insert(command.end(), options.begin(), options.end());
+    command.insert(command.end(), {"127.0.0.1", peer.port()});
+    const Outcome outcome = run(command);
+    CAPTURE(outcome.output, outcome.errors);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.errors, " got no reply while others got "));
+    CHECK(contains(outcome.output, "\"starved\":3"));
+}
+
+TEST_CASE("a server that serves all clients starves none") {
+    const std::vector<std::string> options =
+        GENERATE(std::vector<std::string>{"-c", "2000"},
+                 std::vector<std::string>{"-m", "800ms", "--churn", "3"},
+                 std::vector<std::string>{"-m", "800ms", "--connect-rate", "40"},
+                 std::vector<std::string>{"-m", "800ms", "--rate", "4k", "--threads", "2"});
+    const Server server({"--delay", GENERATE("0", "100ms~100ms")});
+    std::vector<std::string> command{yodel, "--connections", "20", "--json"};
+    command.insert(command.end(), options.begin(), options.end());
+    command.insert(command.end(), {"127.0.0.1", server.port()});
+    const Outcome outcome = run(command);
+    CAPTURE(outcome.errors);
+    CHECK(contains(outcome.output, "\"starved\":0"));
 }
 
 TEST_CASE("a run needs few descriptors besides its connections, and raises the soft limit") {

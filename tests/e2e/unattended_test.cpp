@@ -170,7 +170,8 @@ TEST_CASE("the end object counts each try to connect, and each failure by its se
     const Outcome outcome = run(
         {yodel, "--json", "-c", "1", "--retry", "2", "--retry-delay", "1ms", "127.0.0.1", "1"});
     CHECK(outcome.status == 7);
-    CHECK(contains(outcome.output, R"("connections":{"attempts":3,"opened":0,"failed":3})"));
+    CHECK(contains(outcome.output,
+                   R"("connections":{"attempts":3,"opened":0,"failed":3,"starved":0})"));
     CHECK(
         contains(outcome.output, R"(: Connection refused","status":7,"count":3,"failed":3}])"));
 }

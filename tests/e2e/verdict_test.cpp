@@ -113,8 +113,9 @@ TEST_CASE("runs are added up without a connection") {
     const Outcome json = run(command);
     CHECK(json.output.starts_with(R"({"type":"end","reason":"3 runs added up","status":0,)"
                                   R"("sent":150,"echoed":150,)"));
-    CHECK(contains(json.output,
-                   R"("connections":{"attempts":3,"opened":3,"failed":0,"connect_us":{)"));
+    CHECK(contains(
+        json.output,
+        R"("connections":{"attempts":3,"opened":3,"failed":0,"starved":0,"connect_us":{)"));
     CHECK(contains(json.output, R"("tcp":{"min_rtt_us":)") == test::system_measures_network());
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("writes every figure of the run") {
           R"("duration_us":1000000.000,"rtt_us":{"min":5.000,)"
           R"("mean":6.000,"p50":5.023,"p90":7.000,"p95":7.000,"p99":7.000,"p99.9":7.000,)"
           R"("p99.99":7.000,"max":7.000,"sum":12.000},"histogram":[[5.023,1],[7.007,1]],)"
-          R"("connections":{"attempts":0,"opened":0,"failed":0},"errors":[]})");
+          R"("connections":{"attempts":0,"opened":0,"failed":0,"starved":0},"errors":[]})");
 }
 
 TEST_CASE("marks a probe, and restores it from its end object") {
@@ -118,7 +118,7 @@ TEST_CASE("marks a probe, and restores it from its end object") {
     result.count_opened(1ms, 2ms, true);
     const std::string text = end_of(result, "closed").str();
     CHECK(text.find(R"("status":0,"probe":true,"sent":0,)") != std::string::npos);
-    CHECK(text.find(R"("failed":0,"handshakes_full":0,"handshakes_resumed":1,)") !=
+    CHECK(text.find(R"("failed":0,"starved":0,"handshakes_full":0,"handshakes_resumed":1,)") !=
           std::string::npos);
     CHECK(summary(*read(text)) == summary(result));
     CHECK(end_of(*read(text), "closed").str() == text);

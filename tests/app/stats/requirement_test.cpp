@@ -108,7 +108,7 @@ TEST_CASE("refuses an invalid clause in one sentence") {
     const std::string names =
         "min, mean, p50, p90, p95, p99, p99.9, p99.99, max, rate, jitter, late_start, overlap, "
         "sent, echoed, bad, lost, late, unsent, unsolicited, twice, out_of_order, attempts, "
-        "opened, failed, handshakes_full, handshakes_resumed; "
+        "opened, failed, starved, handshakes_full, handshakes_resumed; "
         "lateness; and min to max with the prefix lateness_, connect_ or handshake_";
     const auto [text, sentence] = GENERATE_COPY(table<std::string, std::string>({
         {"", "\"\" is not a requirement such as p99<5ms, lost<0.1% or rate>10k"},
